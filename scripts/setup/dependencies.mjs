@@ -1,0 +1,117 @@
+// Installs what package-lock.json names, with npm, when node_modules does not hold exactly that.
+
+import { createHash } from 'node:crypto';
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import { libc } from './node.mjs';
+import { SetupError, step } from './progress.mjs';
+import { runQuietly } from './run-quietly.mjs';
+
+const networkCodes =
+  /^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|EHOSTUNREACH|ETIMEDOUT|ERR_SOCKET_TIMEOUT|FETCH_ERROR)$/;
+
+/** Whether node_modules is what the lockfile says, for this kind of machine. */
+export function dependenciesReady(root) {
+  const wanted = stampOf(root);
+  const file = stampFile(root);
+  if (readText(file) === wanted) return true;
+  // A developer's own `npm install` leaves npm's record of what lies there, but no stamp.
+  if (!recordMatches(root)) return false;
+  try {
+    fs.writeFileSync(file, wanted);
+  } catch {
+    // Somebody else's checkout: it is compared again next time.
+  }
+  return true;
+}
+
+/**
+ * @param {string} root
+ * @param {number} lock the open lock file, held by npm as long as it runs
+ * @throws {SetupError} one line saying what to do
+ */
+export async function installDependencies(root, lock) {
+  const [program, ...args] = npmCommand();
+  // Install scripts stay off: no package may run code here, and none that we use needs to.
+  const command = [...args, 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--include=dev', '--include=optional'];
+  // npm's own patience would keep a person without a network waiting for more than a minute.
+  command.push('--fetch-retries=3', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000');
+  await step('Installing dependencies', 'Dependencies installed', async () => {
+    const result = await runQuietly(program, command, { cwd: root, stdio: ['ignore', 'pipe', 'pipe', lock] });
+    if (result.missing)
+      throw new SetupError('npm was not found: install it (on Debian: apt-get install npm), then try again.');
+    if (result.code !== 0) throw new SetupError(explain(result, root));
+    // Without a single dependency npm makes no such folder.
+    fs.mkdirSync(path.join(root, 'node_modules'), { recursive: true });
+    fs.writeFileSync(stampFile(root), stampOf(root));
+  });
+}
+
+function stampFile(root) {
+  return path.join(root, 'node_modules', '.platform-setup');
+}
+
+function stampOf(root) {
+  const lockfile = fs.readFileSync(path.join(root, 'package-lock.json'));
+  const hash = createHash('sha256').update(lockfile).digest('hex');
+  return `${hash} ${process.platform}-${process.arch}-${libc()}\n`;
+}
+
+function recordMatches(root) {
+  const record = readText(path.join(root, 'node_modules', '.package-lock.json'));
+  if (record === undefined) return false;
+  const installed = JSON.parse(record).packages;
+  const locked = JSON.parse(fs.readFileSync(path.join(root, 'package-lock.json'), 'utf8')).packages;
+  return Object.entries(locked).every(([name, wanted]) => {
+    if (!name.includes('node_modules/') || !forThisMachine(wanted)) return true;
+    const found = installed[name];
+    // What an optional package needs may be left out with it.
+    if (found === undefined) return wanted.optional === true && wanted.os === undefined && wanted.cpu === undefined;
+    return found.version === wanted.version && found.integrity === wanted.integrity;
+  });
+}
+
+function forThisMachine({ os, cpu, libc: wantedLibc }) {
+  return allows(os, process.platform) && allows(cpu, process.arch) && allows(wantedLibc, libc());
+}
+
+function allows(list, value) {
+  return list === undefined || [list].flat().includes(value);
+}
+
+/** The npm that runs us, else the one on the path. */
+function npmCommand() {
+  const script = process.env.npm_execpath;
+  // Not our own executable: that may be the Node in node_modules, which the install removes.
+  const node = process.env.npm_node_execpath;
+  if (script?.endsWith('npm-cli.js') && node !== undefined && fs.existsSync(script) && fs.existsSync(node)) {
+    return [node, script];
+  }
+  return ['npm'];
+}
+
+function explain({ code, signal, said }, root) {
+  const npmCode = /npm (?:ERR!|error) code (\S+)/.exec(said)?.[1] ?? '';
+  if (signal !== null) return `npm ci was ended by ${signal}.`;
+  if (networkCodes.test(npmCode)) {
+    return `npm could not reach its registry (${npmCode}): check the network and npm's proxy settings, then try again.`;
+  }
+  if (npmCode === 'EACCES' || npmCode === 'EPERM') {
+    return `npm may not write in ${path.join(root, 'node_modules')} (${npmCode}): remove that folder as its owner, then try again.`;
+  }
+  if (npmCode === 'ENOSPC') return 'The disk is full: free about 600 MB, then try again.';
+  const words = said
+    .split('\n')
+    .map((line) => /^npm (?:ERR!|error) (?!code )(.+)$/.exec(line.trim())?.[1])
+    .filter((line) => line !== undefined && !line.includes('complete log of this run'));
+  return `npm ci failed (${npmCode || `exit code ${code}`}): ${words.slice(0, 3).join(' ') || said.trim().slice(-300)}`;
+}
+
+function readText(file) {
+  try {
+    return fs.readFileSync(file, 'utf8');
+  } catch (error) {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,78 @@
+// Parameters and results of the bridge methods, typed once for the shell that answers and the SDK that asks (contract 5).
+import type { BridgeContext, BridgeMethod } from './bridge.ts';
+import type { CatalogEntry } from './catalog.ts';
+import type { InstalledApp, WorkloadStatus } from './installations.ts';
+import type { Notification, PublishNotification } from './notifications.ts';
+import type { SearchResult } from './search.ts';
+
+interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly nextCursor: string | null;
+}
+
+/** Trusted surfaces of the shell that an app may ask to be shown; the shell draws them, the app sees nothing of them. */
+export type ShellSurface = 'permissions' | 'passkeys' | 'sessions' | 'logs';
+
+/** What the shell answers today. A method of `bridgeMethods` without an entry here is refused with `unavailable`. */
+export interface BridgeCalls {
+  'context.get': { params: undefined; result: BridgeContext };
+  /** Each with the app's own grants, like the service routes of the same name. */
+  'notifications.publish': { params: PublishNotification; result: { readonly notification: Notification } };
+  'notifications.list': {
+    params: {
+      readonly topic?: string;
+      readonly unread?: boolean;
+      readonly limit?: number;
+      readonly cursor?: string;
+    };
+    result: Page<Notification>;
+  };
+  'notifications.read': { params: { readonly id: string }; result: { readonly notification: Notification } };
+  'notifications.readAll': { params: undefined; result: { readonly updated: number } };
+  /** Grant `apps.catalog.read`. The scope is `installed` when absent. */
+  'apps.list': {
+    params: { readonly scope?: 'installed' | 'catalog' };
+    result: { readonly items: readonly (InstalledApp | CatalogEntry)[] };
+  };
+  /** Grant `apps.lifecycle` on the app. `target` is a query string that starts with `?`. */
+  'apps.open': { params: { readonly appId: string; readonly target?: string }; result: null };
+  'apps.start': { params: { readonly appId: string }; result: WorkloadStatus };
+  'apps.stop': { params: { readonly appId: string }; result: WorkloadStatus };
+  /** Back to Home. */
+  'apps.return': { params: undefined; result: null };
+  /** Grant `apps.install` on the app. The shell shows its own review; `installed` is false when the person declined. */
+  'apps.requestInstall': {
+    params: { readonly appId: string; readonly version?: string };
+    result: { readonly installed: boolean };
+  };
+  /** Grant `apps.uninstall` on the app; `removed` is false when the person declined. */
+  'apps.uninstall': { params: { readonly appId: string }; result: { readonly removed: boolean } };
+  /** Grant `apps.launcher.register` on `self`: this app becomes Home. */
+  'launcher.register': { params: undefined; result: null };
+  /** Grant `runtime.status.read`. Without `appId` every installed app that has a backend. */
+  'runtime.status': {
+    params: { readonly appId?: string };
+    result: { readonly items: readonly { readonly appId: string; readonly status: WorkloadStatus }[] };
+  };
+  /** Only for the home screen, with `apps.launcher.register`: the answer shows what every app indexed. */
+  'search.query': { params: { readonly q: string; readonly limit?: number }; result: SearchResult };
+  /** The title beside the app's name, or one of the shell's trusted surfaces (`appId` names the app it is about). */
+  'chrome.set': {
+    params: { readonly title?: string; readonly surface?: ShellSurface; readonly appId?: string };
+    result: null;
+  };
+}
+
+export type BridgeCall = keyof BridgeCalls & BridgeMethod;
+
+/** What the shell tells the frame by itself. */
+export interface BridgeEvents {
+  /** The whole context again: the theme, the display mode or the grants changed. */
+  context: BridgeContext;
+  /** A search result or notification action of this app was opened while it was already open. */
+  target: { readonly target: string };
+  /** The installed apps changed; only with `apps.catalog.read`. */
+  apps: Readonly<Record<string, never>>;
+  /** A new notification that the app's `notifications.read` covers. */
+  notification: { readonly notification: Notification };
+}

@@ -1,0 +1,90 @@
+// Every configuration variable of the platform: name, default, meaning (contract 6).
+// docs/configuration.md is proven equal to this table by a test; core's config/ reads and checks the values.
+
+interface VariableEntry {
+  /** As a person reads it; empty when unset means off. */
+  readonly default: string;
+  readonly meaning: string;
+  /** Masked wherever the effective configuration is printed. */
+  readonly secret?: true;
+}
+
+export const configurationVariables = {
+  PLATFORM_OS_ORIGIN: {
+    default: 'http://shell.platform.localhost:8787',
+    meaning:
+      'Origin of the shell and its API. Its port is the one the platform listens on. Changing it is a credential migration.',
+  },
+  PLATFORM_RP_ID: {
+    default: "the origin's host",
+    meaning: 'WebAuthn relying-party ID. Changing it is a credential migration.',
+  },
+  PLATFORM_RP_NAME: { default: 'Platform', meaning: 'Name the browser shows when it creates a passkey.' },
+  PLATFORM_PRF_LEGACY_SALT: {
+    default: '',
+    meaning: 'Older PRF salt, base64url of 32 bytes, so that old bundles can be rewrapped in the browser at sign-in.',
+  },
+  PLATFORM_SESSION_TTL_MS: { default: '2592000000', meaning: 'Life of a session in milliseconds.' },
+  PLATFORM_CHALLENGE_TTL_MS: { default: '300000', meaning: 'Life of a passkey challenge in milliseconds.' },
+  PLATFORM_SESSION_COOKIE: { default: 'platform_session', meaning: 'Name of the session cookie.' },
+  PLATFORM_APPS_DOMAIN: {
+    default: 'apps.platform.localhost',
+    meaning:
+      "Domain below which every app gets its own host. Never below the shell's host; on https a separate registrable domain.",
+  },
+  PLATFORM_NODE_ORIGIN: {
+    default: 'http://node.platform.localhost:8788',
+    meaning:
+      'Origin at which browsers and native clients reach the backends on this node. Its port is the one the Runtime listens on.',
+  },
+  PLATFORM_LISTEN_HOST: {
+    default: '127.0.0.1',
+    meaning: 'Address both listeners bind to. A reverse proxy that ends TLS stands in front for anything but a laptop.',
+  },
+  PLATFORM_TRUSTED_PROXIES: {
+    default: '',
+    meaning:
+      'Comma-separated addresses or CIDR blocks of reverse proxies whose X-Forwarded-For is believed, for rate limits by client address.',
+  },
+  PLATFORM_DATABASE_URL: {
+    default: '',
+    meaning: 'PostgreSQL to use (`postgres://…`). Empty starts the embedded one.',
+    secret: true,
+  },
+  PLATFORM_DATA_DIR: {
+    default: '/var/lib/platform as root, else ~/.local/share/platform',
+    meaning: 'Folder for the embedded database, packages, volumes and the master key.',
+  },
+  PLATFORM_MASTER_KEY_FILE: {
+    default: 'master.key in the data folder',
+    meaning: 'File with the 32-byte master key, base64url. Created at first start; back it up.',
+  },
+  PLATFORM_MASTER_ACCOUNT: { default: '', meaning: 'Account name that may use system-wide inventory.' },
+  PLATFORM_RATE_LIMITS: {
+    default: '',
+    meaning:
+      'Rates that differ from docs/limits.md, for each kind `name=per minute` or `name=per minute/burst`, comma-separated, e.g. `authentication=60,notification=120/240`. Kinds: authentication, session, notification, searchWrite, service.',
+  },
+  PLATFORM_RUNTIME_DRIVER: { default: 'auto', meaning: '`auto` or `process`: how workloads run on this machine.' },
+  PLATFORM_RUNTIME_ALLOW_UNSANDBOXED: {
+    default: 'false',
+    meaning:
+      '`true` runs workloads without a sandbox where the machine forbids namespaces. Never with apps you did not write.',
+  },
+  PLATFORM_LOG_LEVEL: { default: 'info', meaning: '`fatal`, `error`, `warn`, `info`, `debug` or `trace`.' },
+} as const satisfies Record<string, VariableEntry>;
+
+export type ConfigurationVariable = keyof typeof configurationVariables;
+
+/** Names of the specification and contract whose parts are not there yet; setting one is told at start, not refused. */
+export const laterConfigurationVariables = [
+  'PLATFORM_INGRESS_DOMAIN',
+  'PLATFORM_PUBLIC_HOST',
+  'PLATFORM_UDP_PORT_RANGE',
+  'PLATFORM_INTELLIGENCE_FILE',
+  'PLATFORM_MESSAGING_SERVER_NAME',
+  'PLATFORM_MESSAGING_BRIDGE_URL',
+  'PLATFORM_MESSAGING_BRIDGE_TOKEN',
+] as const;
+/** Families of the same kind. */
+export const laterConfigurationFamilies = ['PLATFORM_OBJECT_STORE_', 'PLATFORM_VAPID_'] as const;

@@ -1,0 +1,74 @@
+// The tables of the documentation as the code has them. A test proves that the files say the same.
+import { configurationVariables } from './configuration.ts';
+import { errors } from './errors.ts';
+import { limits } from './limits.ts';
+import { permissions } from './permissions.ts';
+
+const BEGIN = '<!-- table: made from the code by `npm run docs` -->';
+const END = '<!-- end of table -->';
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+export function documentedTables(): { file: string; table: string }[] {
+  return [
+    {
+      file: 'errors.md',
+      table: table(
+        ['status', 'code', 'title', 'when, and what to do'],
+        Object.entries(errors).map(([code, { status, title, help }]) => [String(status), `\`${code}\``, title, help]),
+      ),
+    },
+    {
+      file: 'limits.md',
+      table: table(
+        ['limit', 'value', 'unit', 'name in the code'],
+        Object.entries(limits).map(([name, { value, unit, meaning }]) => [
+          meaning,
+          value.toLocaleString('en'),
+          unit,
+          `\`${name}\``,
+        ]),
+      ),
+    },
+    {
+      file: 'permissions.md',
+      table: table(
+        ['permission', 'an app with it can …', 'resources', 'critical'],
+        Object.entries(permissions).map(([id, entry]) => [
+          `\`${id}\``,
+          entry.plain,
+          entry.resources,
+          'critical' in entry ? 'yes' : '',
+        ]),
+      ),
+    },
+    {
+      file: 'configuration.md',
+      table: table(
+        ['variable', 'default', 'meaning'],
+        Object.entries(configurationVariables).map(([name, entry]) => [
+          `\`${name}\``,
+          entry.default === '' ? '' : `\`${entry.default}\``,
+          'secret' in entry ? `${entry.meaning} Secret: never printed.` : entry.meaning,
+        ]),
+      ),
+    },
+  ];
+}
+
+/** The table in a documentation file. @throws Error when its markers are missing */
+export function tableIn(text: string): string {
+  const begin = text.indexOf(BEGIN);
+  const end = text.indexOf(END);
+  if (begin === -1 || end < begin) throw new Error(`the table markers ${BEGIN} and ${END} are missing`);
+  return text.slice(begin + BEGIN.length, end).trim();
+}
+
+export function replaceTable(text: string, content: string): string {
+  return text.replace(tableIn(text) === '' ? `${BEGIN}\n` : tableIn(text), () =>
+    tableIn(text) === '' ? `${BEGIN}\n\n${content}\n\n` : content,
+  );
+}

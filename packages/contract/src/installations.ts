@@ -1,0 +1,96 @@
+// Installed apps: install, launch, lifecycle, logs (contract 3).
+import * as z from 'zod';
+import { grant } from './grants.ts';
+import { limits } from './limits.ts';
+import { appId, timestamp, version } from './primitives.ts';
+
+export const workloadStatus = z.strictObject({
+  state: z.enum(['stopped', 'starting', 'running', 'failed']),
+  since: timestamp,
+  /** One sentence; present when the state needs an explanation. */
+  reason: z.string().optional(),
+  restarts: z.int(),
+});
+export type WorkloadStatus = z.infer<typeof workloadStatus>;
+
+export const installedApp = z.strictObject({
+  appId,
+  name: z.string(),
+  summary: z.string(),
+  version,
+  /** The newest published version, when it is newer than the installed one. */
+  upgrade: version.nullable(),
+  publisher: z.string(),
+  icon: z.string().nullable(),
+  chrome: z.enum(['auto', 'always', 'never']),
+  hasFrontend: z.boolean(),
+  hasWorkload: z.boolean(),
+  /** Comes with the platform and follows its version; can be removed and installed again like any other. */
+  system: z.boolean(),
+  installedAt: timestamp,
+});
+export type InstalledApp = z.infer<typeof installedApp>;
+
+export const installBody = z.strictObject({
+  appId,
+  version: version.optional(),
+  /** Narrows what the app requested; absent grants all of it. */
+  permissions: z.array(grant).max(limits.grantsPerInstallation.value).optional(),
+});
+
+export const upgradeBody = z.strictObject({ version });
+
+export const launchDescriptor = z.strictObject({
+  appId,
+  /** The app's own origin. */
+  origin: z.string(),
+  /** Carries ticket and capabilities in its fragment only. */
+  url: z.string(),
+  chrome: z.enum(['auto', 'always', 'never']),
+  permissions: z.array(grant),
+  /** Single use: exchanged once, at once, by the frontend SDK. */
+  frontendCapability: z.string(),
+  backend: z.strictObject({ endpointTicket: z.string(), capability: z.string() }).nullable(),
+});
+export type LaunchDescriptor = z.infer<typeof launchDescriptor>;
+
+/** What the fragment `#platform=` of a launch URL holds, as base64url of its JSON. */
+export const launchFragment = z.strictObject({
+  capability: z.string(),
+  ticket: z.string().nullable(),
+  dataPlane: z.string().nullable(),
+  /** The origin of the platform's services. */
+  api: z.string(),
+});
+export type LaunchFragment = z.infer<typeof launchFragment>;
+
+/** What an endpoint ticket of kind `pet1.` holds, as base64url of its JSON: where to reach the Gateway. */
+export const endpointTicket = z.strictObject({ url: z.string() });
+
+export const exchangeBody = z.strictObject({ capability: z.string().min(20).max(100) });
+export const exchangeAnswer = z.strictObject({ appId, capability: z.string(), expiresAt: timestamp });
+export type ExchangeAnswer = z.infer<typeof exchangeAnswer>;
+
+export const logEntry = z.strictObject({
+  at: timestamp,
+  stream: z.enum(['stdout', 'stderr', 'system']),
+  line: z.string(),
+});
+export type LogEntry = z.infer<typeof logEntry>;
+
+/** Newest lines first; the cursor leads to older ones. */
+export const logQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(limits.workloadLogLines.value).default(200),
+  cursor: z.string().max(512).optional(),
+});
+
+export const servicesApp = z.strictObject({
+  appId,
+  name: z.string(),
+  summary: z.string(),
+  version,
+  icon: z.string().nullable(),
+  installed: z.boolean(),
+  running: z.boolean(),
+});
+export type ServicesApp = z.infer<typeof servicesApp>;

@@ -1,0 +1,88 @@
+// Every numeric limit that crosses a border, once. docs/limits.md is proven equal to this table by a test.
+
+interface LimitEntry {
+  readonly value: number;
+  readonly unit: 'bytes' | 'seconds' | 'milliseconds' | 'characters' | 'items' | 'per minute';
+  readonly meaning: string;
+}
+
+const KiB = 1024;
+const MiB = 1024 * KiB;
+
+export const limits = {
+  bodyDefault: { value: 256 * KiB, unit: 'bytes', meaning: 'request body, where the route sets no other limit' },
+  jsonDepth: { value: 32, unit: 'items', meaning: 'nesting of a JSON body' },
+  pageDefault: { value: 50, unit: 'items', meaning: 'list page when `limit` is absent' },
+  pageMaximum: { value: 200, unit: 'items', meaning: 'list page at most' },
+  challengeSeconds: {
+    value: 300,
+    unit: 'seconds',
+    meaning: 'life of a passkey challenge (default of PLATFORM_CHALLENGE_TTL_MS)',
+  },
+  sessionSeconds: {
+    value: 2_592_000,
+    unit: 'seconds',
+    meaning: 'life of a session (default of PLATFORM_SESSION_TTL_MS)',
+  },
+  frontendCapabilitySeconds: { value: 43_200, unit: 'seconds', meaning: 'life of a frontend capability at most' },
+  launchCapabilitySeconds: { value: 60, unit: 'seconds', meaning: 'life of the single-use capability in a launch URL' },
+  enrolmentLinkSeconds: { value: 900, unit: 'seconds', meaning: 'life of an operator enrolment link' },
+  passkeysPerAccount: { value: 20, unit: 'items', meaning: 'passkeys of one account' },
+  sessionsPerAccount: {
+    value: 100,
+    unit: 'items',
+    meaning: 'sessions of one account; one more ends the one that was used longest ago',
+  },
+  passkeyLabel: { value: 60, unit: 'characters', meaning: 'label of a passkey' },
+  packagePacked: { value: 512 * MiB, unit: 'bytes', meaning: 'package as uploaded' },
+  packageUnpacked: { value: 2048 * MiB, unit: 'bytes', meaning: 'package unpacked, all files together' },
+  packageEntries: { value: 20_000, unit: 'items', meaning: 'files and folders in a package' },
+  packagePathLength: { value: 512, unit: 'bytes', meaning: 'path of a file in a package' },
+  packageRatio: { value: 200, unit: 'items', meaning: 'unpacked bytes for each packed byte, beyond the first 64 MiB' },
+  manifestSize: { value: 256 * KiB, unit: 'bytes', meaning: '`manifest.json`' },
+  publishesPerAccount: { value: 2, unit: 'items', meaning: 'packages one account publishes at the same time' },
+  publishes: { value: 8, unit: 'items', meaning: 'packages published at the same time, all accounts together' },
+  grantsPerInstallation: { value: 64, unit: 'items', meaning: 'distinct permission ids of an installation' },
+  grantResources: { value: 256, unit: 'items', meaning: 'resources of one grant' },
+  grantResourceLength: { value: 256, unit: 'characters', meaning: 'one resource of a grant' },
+  notificationTopic: { value: 64, unit: 'characters', meaning: 'notification topic' },
+  notificationTitle: { value: 120, unit: 'characters', meaning: 'notification title' },
+  notificationBody: { value: 2_000, unit: 'characters', meaning: 'notification body' },
+  notificationActions: { value: 3, unit: 'items', meaning: 'actions of a notification' },
+  notificationActionLabel: { value: 40, unit: 'characters', meaning: 'label of a notification action' },
+  notificationTarget: { value: 512, unit: 'characters', meaning: 'target of a notification action' },
+  notificationExpirySeconds: {
+    value: 604_800,
+    unit: 'seconds',
+    meaning: '`expiresInSeconds` of a presentation at most',
+  },
+  notificationDedupeKey: { value: 128, unit: 'characters', meaning: 'dedupe key' },
+  notificationsKept: {
+    value: 10_000,
+    unit: 'items',
+    meaning: 'notifications kept for an account; the oldest go first',
+  },
+  eventStreams: { value: 16, unit: 'items', meaning: 'live event streams of one account or installation' },
+  eventStreamSeconds: { value: 3_600, unit: 'seconds', meaning: 'life of one live event stream; clients resume it' },
+  searchEntries: { value: 10_000, unit: 'items', meaning: 'search entries of an installation' },
+  searchUpsert: { value: 1_000, unit: 'items', meaning: 'search entries in one POST' },
+  searchBody: { value: 32 * MiB, unit: 'bytes', meaning: 'body of a search index request' },
+  searchId: { value: 128, unit: 'characters', meaning: 'id of a search entry' },
+  searchTitle: { value: 256, unit: 'characters', meaning: 'title of a search entry' },
+  searchKind: { value: 64, unit: 'characters', meaning: 'kind of a search entry' },
+  searchUrl: { value: 1_024, unit: 'characters', meaning: 'url of a search entry' },
+  searchText: { value: 16 * KiB, unit: 'bytes', meaning: 'search-only text of an entry' },
+  searchQuery: { value: 200, unit: 'characters', meaning: 'search query' },
+  workloadLogLines: { value: 1_000, unit: 'items', meaning: 'log lines kept for an installation' },
+  workloadLogLine: { value: 4 * KiB, unit: 'bytes', meaning: 'one log line; the rest is cut' },
+  workloadStartSeconds: { value: 15, unit: 'seconds', meaning: 'wait for a workload to start before 503' },
+  workloadIdleSeconds: { value: 300, unit: 'seconds', meaning: 'default idle delay of an automatic workload' },
+  authenticationRate: { value: 300, unit: 'per minute', meaning: 'authentication requests from one client address' },
+  notificationRate: { value: 60, unit: 'per minute', meaning: 'notifications of one installation' },
+  notificationBurst: { value: 120, unit: 'items', meaning: 'notifications of one installation in a burst' },
+  searchWriteRate: { value: 600, unit: 'per minute', meaning: 'search index writes of one installation' },
+  serviceRate: { value: 1_200, unit: 'per minute', meaning: 'other service requests of one installation' },
+  sessionRate: { value: 6_000, unit: 'per minute', meaning: 'requests of one session' },
+} as const satisfies Record<string, LimitEntry>;
+
+export type LimitName = keyof typeof limits;

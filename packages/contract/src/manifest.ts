@@ -1,0 +1,203 @@
+// The package manifest, `manifest.json` (contract 3, schema version 9).
+import * as z from 'zod';
+import { requestedGrant } from './grants.ts';
+import { limits } from './limits.ts';
+import { appId, version } from './primitives.ts';
+
+/** A path relative to `frontend/` or `workload/`: plain segments, no dot segments, no dotfiles. */
+export const packagePath = z
+  .string()
+  .min(1)
+  .max(limits.packagePathLength.value)
+  .regex(/^(?!.*(^|\/)\.)[^\\\p{Cc}:*?"<>|]+$/u, 'must be a plain relative path')
+  .refine(
+    (path) => !path.startsWith('/') && !path.endsWith('/') && !path.includes('//'),
+    'must be a plain relative path',
+  );
+
+const frontend = z.strictObject({
+  entry: packagePath.default('index.html'),
+  chrome: z.enum(['auto', 'always', 'never']).default('auto'),
+  /** Further origins the frontend may load from or connect to, added to its content security policy. */
+  csp: z
+    .strictObject({
+      connect: z
+        .array(z.url({ protocol: /^https$/ }))
+        .max(16)
+        .optional(),
+      image: z
+        .array(z.url({ protocol: /^https$/ }))
+        .max(16)
+        .optional(),
+      media: z
+        .array(z.url({ protocol: /^https$/ }))
+        .max(16)
+        .optional(),
+    })
+    .optional(),
+});
+
+const environmentName = z
+  .string()
+  .max(128)
+  .regex(/^[A-Z_][A-Z0-9_]*$/, 'must be upper-case letters, digits and underscores')
+  .refine(
+    (name) => name.startsWith('PLATFORM_S3_') || !/^(PLATFORM_|PROVIDER_)/.test(name),
+    'must not begin with PLATFORM_ or PROVIDER_',
+  )
+  .refine(
+    (name) => !/^(NODE_OPTIONS|NODE_CHANNEL_.*|NODE_EXTRA_CA_CERTS|LD_.*)$/.test(name),
+    'is reserved for the runtime',
+  );
+
+const port = z.int().min(1).max(65_535);
+
+const workload = z
+  .strictObject({
+    runtime: z.enum(['node', 'oci']),
+    entry: packagePath.optional(),
+    image: z.string().min(1).max(512).optional(),
+    /** The TCP port the workload listens on; it finds it in PORT. */
+    port: port.default(8080),
+    mode: z.enum(['automatic', 'always']).default('automatic'),
+    idleSeconds: z.int().min(5).max(86_400).default(limits.workloadIdleSeconds.value),
+    /** Package-authored PLATFORM_S3_* values are removed (specification 2.9). */
+    environment: z
+      .record(environmentName, z.string().max(4_096))
+      .refine((all) => Object.keys(all).length <= 64, 'may hold at most 64 variables')
+      .transform((all) => Object.fromEntries(Object.entries(all).filter(([name]) => !name.startsWith('PLATFORM_S3_'))))
+      .optional(),
+    resources: z
+      .strictObject({
+        memoryMiB: z.int().min(32).max(65_536).default(256),
+        cpus: z.number().min(0.05).max(64).default(1),
+        pids: z.int().min(8).max(4_096).default(64),
+        diskMiB: z.int().min(1).max(1_048_576).default(1_024),
+      })
+      .prefault({}),
+    /** A persistent folder at PLATFORM_VOLUME_DIR. */
+    volume: z.boolean().default(false),
+    mcp: z
+      .strictObject({
+        path: z
+          .string()
+          .max(256)
+          .regex(/^\/[\w\-./]*$/),
+      })
+      .optional(),
+  })
+  .superRefine((value, context) => {
+    if (value.runtime === 'node' && value.entry === undefined)
+      context.addIssue({ code: 'custom', path: ['entry'], message: 'is required when runtime is "node"' });
+    if (value.runtime === 'node' && value.image !== undefined)
+      context.addIssue({ code: 'custom', path: ['image'], message: 'belongs to runtime "oci"' });
+    if (value.runtime === 'oci' && value.image === undefined)
+      context.addIssue({ code: 'custom', path: ['image'], message: 'is required when runtime is "oci"' });
+    if (value.runtime === 'oci' && value.entry !== undefined)
+      context.addIssue({ code: 'custom', path: ['entry'], message: 'belongs to runtime "node"' });
+  });
+export type WorkloadManifest = z.infer<typeof workload>;
+export const workloadManifest = workload;
+
+/** `METHOD:/path` or a path ending in `/*` (specification 2.8). */
+export const publicEndpoint = z
+  .string()
+  .max(512)
+  .regex(
+    /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|WS):\/(?!.*\/\.{1,2}(\/|$))[\w\-.~!$&'()+,;=:@%/]*\*?$/,
+    'must look like GET:/path or POST:/hooks/*',
+  )
+  .refine((value) => !value.includes('*') || value.endsWith('/*'), 'may hold `*` only as a last segment');
+
+const publicPort = z.strictObject({
+  name: z.string().regex(/^[a-z][a-z0-9-]{0,31}$/),
+  protocol: z.literal('udp'),
+  containerPort: z.union([port, z.literal('auto')]),
+});
+
+const secretSlot = z.strictObject({
+  name: z.string().regex(/^[a-z][a-z0-9-]{0,63}$/),
+  origin: z
+    .url({ protocol: /^https$/ })
+    .refine((value) => URL.canParse(value) && new URL(value).origin === value, 'must be a bare https origin'),
+  pathPrefix: z
+    .string()
+    .max(512)
+    .regex(/^\/(?!.*\/\.{1,2}(\/|$))[\w\-.~!$&'()*+,;=:@%/]*$/),
+  methods: z
+    .array(z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']))
+    .min(1)
+    .max(6),
+});
+
+function unique<Item>(key: (item: Item) => string) {
+  return (items: readonly Item[]) => new Set(items.map(key)).size === items.length;
+}
+
+export const manifest = z
+  .strictObject({
+    schemaVersion: z.int().min(1).max(9),
+    id: appId,
+    version,
+    name: z.string().trim().min(1).max(60),
+    summary: z.string().trim().min(1).max(200),
+    /** A file below `frontend/`. */
+    icon: packagePath.optional(),
+    categories: z
+      .array(z.string().regex(/^[a-z][a-z0-9-]{0,31}$/))
+      .max(5)
+      .optional(),
+    systemRoles: z
+      .array(z.string().regex(/^[a-z][a-z0-9.-]{0,63}$/))
+      .max(8)
+      .optional(),
+    frontend: frontend.optional(),
+    workload: workload.optional(),
+    permissions: z
+      .array(requestedGrant)
+      .max(limits.grantsPerInstallation.value)
+      .refine(
+        unique(({ id }: { id: string }) => id),
+        'must name each permission once',
+      )
+      .default([]),
+    publicEndpoints: z
+      .array(publicEndpoint)
+      .max(64)
+      .refine(
+        unique((entry: string) => entry),
+        'must not repeat',
+      )
+      .optional(),
+    publicPorts: z
+      .array(publicPort)
+      .max(16)
+      .refine(
+        unique(({ name }: { name: string }) => name),
+        'must have distinct names',
+      )
+      .optional(),
+    secretSlots: z
+      .array(secretSlot)
+      .max(16)
+      .refine(
+        unique(({ name }: { name: string }) => name),
+        'must have distinct names',
+      )
+      .optional(),
+  })
+  .superRefine((value, context) => {
+    if (value.frontend === undefined && value.workload === undefined)
+      context.addIssue({ code: 'custom', path: [], message: 'must declare a frontend, a workload or both' });
+    if (value.icon !== undefined && value.frontend === undefined)
+      context.addIssue({ code: 'custom', path: ['icon'], message: 'needs a frontend' });
+    if (value.publicPorts !== undefined && value.schemaVersion < 4)
+      context.addIssue({ code: 'custom', path: ['publicPorts'], message: 'needs schemaVersion 4 or later' });
+    if (value.workload === undefined) {
+      for (const member of ['publicEndpoints', 'publicPorts', 'secretSlots'] as const) {
+        if (value[member] !== undefined && value[member].length > 0)
+          context.addIssue({ code: 'custom', path: [member], message: 'needs a workload' });
+      }
+    }
+  });
+export type Manifest = z.infer<typeof manifest>;

@@ -1,0 +1,66 @@
+// Between core and the Runtime of a node: assignments, workload starts, status, control (architecture, "The parts").
+// Not a public interface; versioned with the platform.
+import * as z from 'zod';
+import { logEntry, workloadStatus } from './installations.ts';
+import { workloadManifest } from './manifest.ts';
+import { appId, installationId, timestamp, version } from './primitives.ts';
+
+export const assignment = z.strictObject({
+  installationId,
+  appId,
+  /** Exact origin of the app's frontend: PLATFORM_APP_ORIGIN, and the only origin that may reach the endpoint. */
+  appOrigin: z.string(),
+  /** Opaque name under which the node listener serves this installation: `/e/<endpointId>/`. */
+  endpointId: z.string(),
+  /** `pdc_…`, injected as PLATFORM_APP_CAPABILITY and demanded from native clients and browsers. */
+  dataPlaneCapability: z.string(),
+  desired: z.enum(['automatic', 'always', 'stopped']),
+  /** SHA-256 of the package blob, hexadecimal. */
+  packageHash: z.string(),
+  version,
+  workload: workloadManifest,
+});
+export type Assignment = z.infer<typeof assignment>;
+
+export const assignmentsQuery = z.strictObject({
+  /** The revision already known; the answer waits up to 25 s for a newer one. */
+  after: z.string().max(32).optional(),
+});
+export const assignments = z.strictObject({ revision: z.string(), items: z.array(assignment) });
+export type Assignments = z.infer<typeof assignments>;
+
+/** Answer of `POST /v1/node/installations/:id/starts`: new credentials for one workload start; the former ones end. */
+export const workloadStart = z.strictObject({ coreServiceCredential: z.string(), epoch: z.int() });
+export type WorkloadStart = z.infer<typeof workloadStart>;
+
+export const registerNodeBody = z.strictObject({
+  /** Where core reaches the control side of the node listener. */
+  controlUrl: z.url(),
+  /** What core presents there as Bearer. */
+  controlCredential: z.string().min(20).max(200),
+  /** Where browsers reach the endpoint side: PLATFORM_NODE_ORIGIN. */
+  inboundOrigin: z.url(),
+});
+
+export const installationStatus = workloadStatus.extend({
+  installationId,
+  lastExit: z.strictObject({ at: timestamp, reason: z.string() }).nullable(),
+  /** Limits that this machine does not enforce, in plain words. */
+  unenforced: z.array(z.string()),
+});
+export type InstallationStatus = z.infer<typeof installationStatus>;
+
+export const nodeStatusBody = z.strictObject({ items: z.array(installationStatus).max(10_000) });
+
+/** Answer of the node's `GET /control/installations/:id/logs?limit=&before=`, newest first. */
+export const nodeLogs = z.strictObject({ items: z.array(logEntry), before: z.string().nullable() });
+export type NodeLogs = z.infer<typeof nodeLogs>;
+
+export const credentialPrefixes = {
+  frontend: 'pfc_',
+  dataPlane: 'pdc_',
+  gateway: 'pgw_',
+  core: 'pcs_',
+  node: 'pnd_',
+} as const;
+export type CredentialKind = keyof typeof credentialPrefixes;

@@ -1,0 +1,34 @@
+// openapi.json is what the route table says, and says something about every route.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import manifest from '../package.json' with { type: 'json' };
+import { openApiDocument } from './openapi.ts';
+import { routes } from './routes.ts';
+
+test('the checked-in openapi.json is the one the route table makes', () => {
+  const text = readFileSync(new URL('../openapi.json', import.meta.url), 'utf8');
+  assert.deepEqual(
+    JSON.parse(text),
+    JSON.parse(JSON.stringify(openApiDocument(manifest.version))),
+    'run `npm run openapi`',
+  );
+});
+
+test('every route has an operation with its callers and its answers', () => {
+  const document = openApiDocument('0.0.0') as {
+    paths: Record<string, Record<string, { operationId: string; 'x-callers': unknown }>>;
+  };
+  const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
+  assert.deepEqual(operations.map(({ operationId }) => operationId).sort(), Object.keys(routes).sort());
+});
+
+test('every route names at least one caller, and only routes for frontends and workloads name a grant', () => {
+  for (const [id, spec] of Object.entries(routes)) {
+    assert.ok(spec.callers.length > 0, id);
+    const forApps = spec.callers.some((kind) => kind === 'frontend' || kind === 'installation');
+    assert.equal('grant' in spec, forApps, `${id}: grant and callers disagree`);
+    const changes = spec.method !== 'GET' && spec.callers.some((kind) => kind === 'session' || kind === 'anonymous');
+    assert.equal('origin' in spec, changes, `${id}: a state-changing browser route demands its origin, no other does`);
+  }
+});

@@ -1,0 +1,110 @@
+// Shapes that many schemas share: ids, names, timestamps, pages (contract 1 and 2).
+import * as z from 'zod';
+import { limits } from './limits.ts';
+
+const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}';
+
+function prefixedId<Prefix extends string>(prefix: Prefix) {
+  return z
+    .string()
+    .regex(new RegExp(`^${prefix}-${UUID}$`), `must be an id that starts with ${prefix}-`)
+    .brand<Prefix>();
+}
+
+export const installationId = prefixedId('inst');
+export type InstallationId = z.infer<typeof installationId>;
+export const notificationId = prefixedId('ntf');
+export type NotificationId = z.infer<typeof notificationId>;
+
+/** RFC 3339, UTC, milliseconds. */
+export const timestamp = z.iso.datetime({ precision: 3 });
+
+const RESERVED_ACCOUNT_NAMES = new Set([
+  'about',
+  'account',
+  'accounts',
+  'admin',
+  'administrator',
+  'api',
+  'app',
+  'apps',
+  'auth',
+  'billing',
+  'core',
+  'gateway',
+  'help',
+  'info',
+  'ingress',
+  'localhost',
+  'login',
+  'logout',
+  'mail',
+  'master',
+  'me',
+  'node',
+  'nobody',
+  'null',
+  'operator',
+  'owner',
+  'platform',
+  'postmaster',
+  'register',
+  'root',
+  'security',
+  'self',
+  'service',
+  'session',
+  'settings',
+  'shell',
+  'staff',
+  'status',
+  'store',
+  'support',
+  'system',
+  'undefined',
+  'webmaster',
+  'www',
+]);
+
+/** Account name (contract 2): lower-cased first, 3 to 32 characters, letters, digits and single inner hyphens. */
+export const accountName = z
+  .string()
+  .max(64)
+  .transform((name) => name.toLowerCase())
+  .pipe(
+    z
+      .string()
+      .min(3, 'must have at least 3 characters')
+      .max(32, 'must have at most 32 characters')
+      .regex(
+        /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/,
+        'must start with a letter and hold only letters, digits and single hyphens inside',
+      )
+      .refine((name) => !RESERVED_ACCOUNT_NAMES.has(name), 'is reserved'),
+  );
+
+/** App id (contract 3). */
+export const appId = z
+  .string()
+  .min(3)
+  .max(40)
+  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must hold only lower-case letters, digits and single hyphens inside');
+
+/** SemVer 2.0.0, https://semver.org — the pattern published there. */
+export const version = z
+  .string()
+  .max(64)
+  .regex(
+    /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?$/,
+    'must be a semantic version such as 1.0.0',
+  );
+
+/** Query of every paged list. */
+export const pageQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(limits.pageMaximum.value).default(limits.pageDefault.value),
+  cursor: z.string().max(512).optional(),
+});
+
+export function page<Item extends z.ZodType>(item: Item) {
+  return z.strictObject({ items: z.array(item), nextCursor: z.string().nullable() });
+}

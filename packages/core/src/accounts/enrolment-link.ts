@@ -1,0 +1,38 @@
+// The operator's way to help somebody who lost every passkey: a link that adds one, once, within 15 minutes.
+import { limits } from '@platform/contract';
+import type { CoreContext } from '../context.ts';
+import { hashCredential } from '../credentials/credential.ts';
+import { lockAccount } from './queries.ts';
+import { replaceEnrolmentLink } from './session-queries.ts';
+
+export interface EnrolmentLink {
+  /** `<origin>/#enrol=<token>`: the fragment never reaches a server or its log. */
+  readonly url: string;
+  readonly expiresAt: Date;
+}
+
+/**
+ * A new link for the account, which ends a former one. Whoever opens it owns the account.
+ *
+ * @returns `null` when no account of that name exists or it is suspended
+ */
+export function createEnrolmentLink(
+  {
+    database,
+    config,
+    clock,
+    random,
+  }: Pick<CoreContext, 'database' | 'clock' | 'random'> & { readonly config: Pick<CoreContext['config'], 'origin'> },
+  accountName: string,
+): Promise<EnrolmentLink | null> {
+  return database.transaction().execute(async (trx) => {
+    const account = await lockAccount(trx, { name: accountName });
+    if (account === undefined) return null;
+    const now = clock();
+    const expiresAt = new Date(now.getTime() + limits.enrolmentLinkSeconds.value * 1000);
+    const token = `pel_${random(32).toString('base64url')}`;
+    const link = { token_hash: hashCredential(token), account_key: account.key, expires_at: expiresAt };
+    await replaceEnrolmentLink(trx, link, now);
+    return { url: `${config.origin}/#enrol=${token}`, expiresAt };
+  });
+}

@@ -1,0 +1,151 @@
+// Further passkeys of an account: added from a session or with an operator's link, renamed, removed but for the last.
+import { createHash } from 'node:crypto';
+import { type CeremonyOptions, limits, type PasskeyView, type RouteBody, refuse } from '@platform/contract';
+import type { CoreContext } from '../context.ts';
+import { hashCredential } from '../credentials/credential.ts';
+import type { SessionCaller } from '../http/caller.ts';
+import { beginCreation, useChallenge } from './ceremonies.ts';
+import type { Refused } from './ceremony-fault.ts';
+import {
+  deletePasskey,
+  type Executor,
+  insertPasskey,
+  labelPasskey,
+  lockAccount,
+  type Passkey,
+  passkeysOf,
+} from './queries.ts';
+import type { SignedIn } from './register-account.ts';
+import { findEnrolment, takeEnrolmentLink } from './session-queries.ts';
+import { type Browser, openSession } from './sessions.ts';
+import { type NewPasskey, verifyRegistration } from './verify-registration.ts';
+
+interface CreationAnswer {
+  readonly body: RouteBody<'auth.passkeys.verify'>;
+  readonly refused: Refused;
+}
+
+/** Credential ids reach 1,023 bytes and say more than a list needs: outwards a passkey is named by their SHA-256. */
+function publicId(credentialId: string): string {
+  return createHash('sha256').update(credentialId).digest('hex');
+}
+
+export function passkeyView(passkey: Passkey): PasskeyView {
+  return {
+    id: publicId(passkey.id),
+    label: passkey.label,
+    createdAt: passkey.created_at.toISOString(),
+    lastUsedAt: passkey.last_used_at?.toISOString() ?? null,
+    backedUp: passkey.backed_up,
+    transports: passkey.transports,
+  };
+}
+
+/** @throws RefusalError `not_authorized` when the account has as many passkeys as it may have */
+export async function beginPasskey(context: CoreContext, caller: SessionCaller): Promise<CeremonyOptions> {
+  const existing = await passkeysOf(context.database, caller.accountKey);
+  refuseBeyondLimit(existing);
+  const bindings = { account_key: caller.accountKey, session_id: caller.sessionId };
+  const owner = { key: caller.accountKey, name: caller.accountName };
+  return beginCreation(context, 'add-passkey', { owner, existing, bindings });
+}
+
+/** @throws RefusalError `verification_failed`, also when another session began; `not_authorized` as above */
+export async function finishPasskey(
+  context: CoreContext,
+  caller: SessionCaller,
+  { body, refused }: CreationAnswer,
+): Promise<Passkey> {
+  const { config, database, clock } = context;
+  const challenge = await useChallenge(database, body.challengeId, 'add-passkey', clock());
+  if (typeof challenge === 'string') throw refused(challenge);
+  if (challenge.session_id !== caller.sessionId) throw refused('challenge-of-another-session');
+  const { origin, rpId } = config;
+  const outcome = await verifyRegistration({ challenge: challenge.challenge, origin, rpId }, body.credential);
+  if (!outcome.ok) throw refused(outcome.fault);
+  return database.transaction().execute(async (trx) => {
+    if ((await lockAccount(trx, { key: caller.accountKey })) === undefined) throw refused('credential-unknown');
+    refuseBeyondLimit(await passkeysOf(trx, caller.accountKey));
+    return addPasskey(trx, { context, accountKey: caller.accountKey, passkey: outcome.passkey, refused });
+  });
+}
+
+/** @throws RefusalError `verification_failed` for a link that is unknown, used, expired or of a suspended account */
+export async function beginEnrolment(context: CoreContext, token: string, refused: Refused): Promise<CeremonyOptions> {
+  const enrolmentHash = hashCredential(token);
+  const account = await findEnrolment(context.database, enrolmentHash, context.clock());
+  if (account === undefined) throw refused('enrolment-link-unusable');
+  const existing = await passkeysOf(context.database, account.key);
+  const bindings = { account_key: account.key, enrolment_hash: enrolmentHash };
+  return beginCreation(context, 'enrol', { owner: account, existing, bindings });
+}
+
+/**
+ * Adds the passkey, uses the link up and signs in, or none of it. The limit of passkeys does not hold here: whoever
+ * lost them all cannot remove one first.
+ */
+export async function finishEnrolment(
+  context: CoreContext,
+  { body, refused, browser }: CreationAnswer & { readonly browser: Browser },
+): Promise<SignedIn> {
+  const { config, database, clock } = context;
+  const challenge = await useChallenge(database, body.challengeId, 'enrol', clock());
+  if (typeof challenge === 'string') throw refused(challenge);
+  const { account_key: accountKey, enrolment_hash: tokenHash } = challenge;
+  if (accountKey === null || tokenHash === null) throw new Error('an enrolment challenge names no link');
+  const { origin, rpId } = config;
+  const outcome = await verifyRegistration({ challenge: challenge.challenge, origin, rpId }, body.credential);
+  if (!outcome.ok) throw refused(outcome.fault);
+  return database.transaction().execute(async (trx) => {
+    const account = await lockAccount(trx, { key: accountKey });
+    const usable = account !== undefined && (await takeEnrolmentLink(trx, { tokenHash, accountKey, now: clock() }));
+    if (!usable) throw refused('enrolment-link-unusable');
+    await addPasskey(trx, { context, accountKey, passkey: outcome.passkey, refused });
+    const opened = await openSession(trx, context, accountKey, browser);
+    return { name: account.name, createdAt: account.created_at, ...opened };
+  });
+}
+
+interface Addition {
+  readonly context: CoreContext;
+  readonly accountKey: string;
+  readonly passkey: NewPasskey;
+  readonly refused: Refused;
+}
+
+async function addPasskey(trx: Executor, { context, accountKey, passkey, refused }: Addition): Promise<Passkey> {
+  const { length } = await passkeysOf(trx, accountKey);
+  const added = await insertPasskey(trx, { accountKey, label: `Passkey ${length + 1}`, now: context.clock(), passkey });
+  if (added === undefined) throw refused('credential-taken');
+  return added;
+}
+
+function refuseBeyondLimit(existing: readonly Passkey[]): void {
+  const { value } = limits.passkeysPerAccount;
+  if (existing.length >= value)
+    throw refuse('not_authorized', `An account has at most ${value} passkeys. Remove one you no longer use first.`);
+}
+
+/** @throws RefusalError `not_found` */
+export function renamePasskey({ database }: CoreContext, accountKey: string, id: string, label: string) {
+  return database.transaction().execute(async (trx) => {
+    const wanted = (await passkeysOf(trx, accountKey)).find((passkey) => publicId(passkey.id) === id);
+    const renamed = wanted && (await labelPasskey(trx, accountKey, wanted.id, label));
+    if (renamed === undefined) throw refuse('not_found');
+    return renamed;
+  });
+}
+
+/** @throws RefusalError `not_found`, or `not_authorized` for the last passkey, without which nobody could sign in */
+export async function removePasskey({ database }: CoreContext, accountKey: string, id: string): Promise<void> {
+  await database.transaction().execute(async (trx) => {
+    // Of two removals at the same time the second sees what the first left.
+    await lockAccount(trx, { key: accountKey });
+    const existing = await passkeysOf(trx, accountKey);
+    const wanted = existing.find((passkey) => publicId(passkey.id) === id);
+    if (wanted === undefined) throw refuse('not_found');
+    if (existing.length === 1)
+      throw refuse('not_authorized', 'This is the only passkey of the account. Add another one before removing it.');
+    await deletePasskey(trx, accountKey, wanted.id);
+  });
+}

@@ -1,0 +1,162 @@
+// The SQL of accounts, passkeys and challenges. Every state change is guarded in its WHERE, so it holds under
+// concurrency; sessions and enrolment links have their own file beside this one.
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { DatabaseSchema } from '../database/schema.ts';
+import type { NewPasskey } from './verify-registration.ts';
+
+/** The database or a transaction on it. */
+export type Executor = Kysely<DatabaseSchema>;
+export type Challenge = Selectable<DatabaseSchema['challenges']>;
+export type Passkey = Selectable<DatabaseSchema['passkeys']>;
+
+/** Rows that one insert clears away: more than it adds, so expired ones never pile up. */
+const CLEARED_AT_ONCE = 20;
+
+/** Stores a challenge and clears expired ones in the same statement. */
+export async function insertChallenge(executor: Executor, challenge: Challenge, now: Date): Promise<void> {
+  await executor
+    .with('expired', (query) =>
+      query
+        .selectFrom('challenges')
+        .select('id')
+        .where('expires_at', '<=', now)
+        .orderBy('expires_at')
+        .limit(CLEARED_AT_ONCE)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .with('cleared', (query) =>
+      query.deleteFrom('challenges').where('id', 'in', (expired) => expired.selectFrom('expired').select('id')),
+    )
+    .insertInto('challenges')
+    .values(challenge)
+    .execute();
+}
+
+/** Uses a challenge up: of concurrent uses exactly one gets the row. */
+export function takeChallenge(executor: Executor, id: string): Promise<Challenge | undefined> {
+  return executor.deleteFrom('challenges').where('id', '=', id).returningAll().executeTakeFirst();
+}
+
+export async function accountNameTaken(executor: Executor, name: string): Promise<boolean> {
+  const row = await executor.selectFrom('accounts').select('key').where('name', '=', name).executeTakeFirst();
+  return row !== undefined;
+}
+
+/** @returns whether the name was free; a concurrent insert of the same name is waited for */
+export async function insertAccount(executor: Executor, account: { key: string; name: string; created_at: Date }) {
+  const { numInsertedOrUpdatedRows } = await executor
+    .insertInto('accounts')
+    .values(account)
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .executeTakeFirstOrThrow();
+  return numInsertedOrUpdatedRows === 1n;
+}
+
+/**
+ * Locks an account, so that what is counted of it stays counted until the transaction ends.
+ *
+ * @returns the account, or `undefined` when it does not exist or is suspended
+ */
+export function lockAccount(executor: Executor, by: { key: string } | { name: string }) {
+  const [column, value] = 'key' in by ? (['key', by.key] as const) : (['name', by.name] as const);
+  return executor
+    .selectFrom('accounts')
+    .select(['key', 'name', 'created_at'])
+    .where(column, '=', value)
+    .where('suspended_at', 'is', null)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+}
+
+/** @returns the stored passkey, or `undefined` when its id is registered already, to whomever */
+export function insertPasskey(
+  executor: Executor,
+  { accountKey, label, now, passkey }: { accountKey: string; label: string; now: Date; passkey: NewPasskey },
+): Promise<Passkey | undefined> {
+  return executor
+    .insertInto('passkeys')
+    .values({
+      id: passkey.id,
+      account_key: accountKey,
+      public_key: passkey.publicKey,
+      counter: passkey.counter,
+      transports: [...passkey.transports],
+      backup_eligible: passkey.backupEligible,
+      backed_up: passkey.backedUp,
+      label,
+      created_at: now,
+      last_used_at: null,
+    })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export function findPasskey(executor: Executor, id: string) {
+  return executor
+    .selectFrom('passkeys')
+    .innerJoin('accounts', 'accounts.key', 'passkeys.account_key')
+    .select([
+      'passkeys.id',
+      'passkeys.account_key',
+      'passkeys.public_key',
+      'passkeys.counter',
+      'passkeys.backup_eligible',
+      'accounts.name',
+      'accounts.created_at',
+    ])
+    .where('passkeys.id', '=', id)
+    .where('accounts.suspended_at', 'is', null)
+    .executeTakeFirst();
+}
+
+/**
+ * Notes a verified use: the counter goes up (or stays 0 for authenticators that do not count), nothing else of the
+ * passkey can have changed, and its account is not suspended.
+ *
+ * @returns whether all of that still held
+ */
+export async function recordPasskeyUse(
+  executor: Executor,
+  use: { id: string; accountKey: string; counter: number; backedUp: boolean; backupEligible: boolean; now: Date },
+): Promise<boolean> {
+  const { numUpdatedRows } = await executor
+    .updateTable('passkeys')
+    .from('accounts')
+    .set({ counter: use.counter, backed_up: use.backedUp, last_used_at: use.now })
+    .where('passkeys.id', '=', use.id)
+    .where('passkeys.account_key', '=', use.accountKey)
+    .where('passkeys.backup_eligible', '=', use.backupEligible)
+    .where(
+      sql<boolean>`(passkeys.counter < ${use.counter}::bigint OR (passkeys.counter = 0 AND ${use.counter}::bigint = 0))`,
+    )
+    .whereRef('accounts.key', '=', 'passkeys.account_key')
+    .where('accounts.suspended_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows === 1n;
+}
+
+export function passkeysOf(executor: Executor, accountKey: string): Promise<Passkey[]> {
+  return executor
+    .selectFrom('passkeys')
+    .selectAll()
+    .where('account_key', '=', accountKey)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+}
+
+export function labelPasskey(executor: Executor, accountKey: string, id: string, label: string) {
+  return executor
+    .updateTable('passkeys')
+    .set({ label })
+    .where('account_key', '=', accountKey)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export async function deletePasskey(executor: Executor, accountKey: string, id: string): Promise<void> {
+  await executor.deleteFrom('passkeys').where('account_key', '=', accountKey).where('id', '=', id).execute();
+}

@@ -1,0 +1,67 @@
+// Registers an account: its name, its first passkey, the apps it begins with and a session, all or nothing.
+import { type CeremonyOptions, type RouteBody, refuse } from '@platform/contract';
+import type { Transaction } from 'kysely';
+import type { CoreContext } from '../context.ts';
+import { newId } from '../credentials/ids.ts';
+import type { DatabaseSchema } from '../database/schema.ts';
+import { beginCreation, useChallenge } from './ceremonies.ts';
+import type { Refused } from './ceremony-fault.ts';
+import { accountNameTaken, insertAccount, insertPasskey } from './queries.ts';
+import { type Browser, type OpenedSession, openSession } from './sessions.ts';
+import { verifyRegistration } from './verify-registration.ts';
+
+/** Installs the apps that every account begins with, in the transaction that creates it. */
+export type CreateDefaultInstallations = (
+  trx: Transaction<DatabaseSchema>,
+  context: CoreContext,
+  accountKey: string,
+) => Promise<unknown>;
+
+/** Somebody who is signed in from here on. */
+export interface SignedIn extends OpenedSession {
+  readonly name: string;
+  readonly createdAt: Date;
+}
+
+const nameTaken = () => refuse('account_name_taken');
+
+/**
+ * The account key is made here and kept with the challenge, because the authenticator stores it as the user handle.
+ *
+ * @throws RefusalError `account_name_taken`: account names are public addresses, so this tells nothing secret, and it
+ *   spares a passkey that no account would use. What decides is the transaction of the second step.
+ */
+export async function beginRegistration(context: CoreContext, name: string): Promise<CeremonyOptions> {
+  if (await accountNameTaken(context.database, name)) throw nameTaken();
+  const owner = { key: newId('acct', context), name };
+  const bindings = { account_key: owner.key, account_name: name };
+  return beginCreation(context, 'register', { owner, existing: [], bindings });
+}
+
+export interface RegistrationRequest {
+  readonly body: RouteBody<'auth.register.verify'>;
+  readonly browser: Browser;
+  readonly refused: Refused;
+  readonly createDefaultInstallations: CreateDefaultInstallations;
+}
+
+/** @throws RefusalError `verification_failed`, or `account_name_taken` when another registration was first */
+export async function finishRegistration(context: CoreContext, request: RegistrationRequest): Promise<SignedIn> {
+  const { config, database, clock } = context;
+  const { body, browser, refused } = request;
+  const challenge = await useChallenge(database, body.challengeId, 'register', clock());
+  if (typeof challenge === 'string') throw refused(challenge);
+  const { account_key: key, account_name: name } = challenge;
+  if (key === null || name === null) throw new Error('a registration challenge names no account');
+  const { origin, rpId } = config;
+  const outcome = await verifyRegistration({ challenge: challenge.challenge, origin, rpId }, body.credential);
+  if (!outcome.ok) throw refused(outcome.fault);
+  return database.transaction().execute(async (trx) => {
+    const now = clock();
+    if (!(await insertAccount(trx, { key, name, created_at: now }))) throw nameTaken();
+    const passkey = { accountKey: key, label: 'Passkey 1', now, passkey: outcome.passkey };
+    if ((await insertPasskey(trx, passkey)) === undefined) throw refused('credential-taken');
+    await request.createDefaultInstallations(trx, context, key);
+    return { name, createdAt: now, ...(await openSession(trx, context, key, browser)) };
+  });
+}

@@ -1,0 +1,148 @@
+// HTTP in and out of accounts: bodies, cookies and views. What happens is in the files named after it.
+import { type AccountView, refuse, type SessionView } from '@platform/contract';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { CoreContext } from '../context.ts';
+import type { HandlersOf } from '../http/handlers.ts';
+import { beginRequest } from './ceremonies.ts';
+import { ceremonyRefused, type Refused } from './ceremony-fault.ts';
+import {
+  beginEnrolment,
+  beginPasskey,
+  finishEnrolment,
+  finishPasskey,
+  passkeyView,
+  removePasskey,
+  renamePasskey,
+} from './passkeys.ts';
+import { passkeysOf } from './queries.ts';
+import {
+  beginRegistration,
+  type CreateDefaultInstallations,
+  finishRegistration,
+  type SignedIn,
+} from './register-account.ts';
+import { clearedSessionCookie, presentedSessionToken, sessionCookie } from './session-cookie.ts';
+import { type Session, sessionsOf } from './session-queries.ts';
+import { type Browser, endSession } from './sessions.ts';
+import { signIn } from './sign-in.ts';
+
+export interface AccountDependencies {
+  readonly createDefaultInstallations: CreateDefaultInstallations;
+}
+
+type AccountRoute =
+  | `auth.register.${'options' | 'verify'}`
+  | `auth.login.${'options' | 'verify'}`
+  | `auth.enrol.${'options' | 'verify'}`
+  | 'auth.session'
+  | 'auth.logout'
+  | `auth.passkeys.${'list' | 'options' | 'verify' | 'label' | 'remove'}`
+  | `auth.sessions.${'list' | 'revoke'}`;
+
+export function accountRoutes(
+  context: CoreContext,
+  { createDefaultInstallations }: AccountDependencies,
+): HandlersOf<AccountRoute> {
+  const { config, database, clock } = context;
+
+  function refusedBy(request: FastifyRequest, operation: string): Refused {
+    return (fault) => ceremonyRefused(context.log, request, operation, fault);
+  }
+
+  function browserOf(request: FastifyRequest): Browser {
+    return {
+      userAgent: request.headers['user-agent'],
+      formerToken: presentedSessionToken(request.raw, config),
+    };
+  }
+
+  async function welcome(reply: FastifyReply, signedIn: SignedIn): Promise<{ account: AccountView }> {
+    const { name, createdAt, token, endedOthers } = signedIn;
+    if (endedOthers) await context.signals.settled(context.pool);
+    reply.header('set-cookie', sessionCookie(config, token));
+    return { account: { name, createdAt: createdAt.toISOString() } };
+  }
+
+  return {
+    'auth.register.options': async ({ body }) => ({ status: 200, body: await beginRegistration(context, body.name) }),
+    'auth.register.verify': async ({ body, request, reply }) => {
+      const refused = refusedBy(request, 'register');
+      const browser = browserOf(request);
+      const signedIn = await finishRegistration(context, { body, browser, refused, createDefaultInstallations });
+      context.log.info({ requestId: request.id, account: signedIn.name }, 'an account was registered');
+      return { status: 201, body: await welcome(reply, signedIn) };
+    },
+
+    'auth.login.options': async () => ({ status: 200, body: await beginRequest(context) }),
+    'auth.login.verify': async ({ body, request, reply }) => {
+      const refused = refusedBy(request, 'login');
+      const signedIn = await signIn(context, { body, browser: browserOf(request), refused });
+      return { status: 200, body: await welcome(reply, signedIn) };
+    },
+
+    'auth.enrol.options': async ({ body, request }) => {
+      return { status: 200, body: await beginEnrolment(context, body.token, refusedBy(request, 'enrol')) };
+    },
+    'auth.enrol.verify': async ({ body, request, reply }) => {
+      const refused = refusedBy(request, 'enrol');
+      const signedIn = await finishEnrolment(context, { body, browser: browserOf(request), refused });
+      context.log.info({ requestId: request.id, account: signedIn.name }, 'an enrolment link added a passkey');
+      return { status: 200, body: await welcome(reply, signedIn) };
+    },
+
+    'auth.session': async ({ caller }) => ({
+      status: 200,
+      body: {
+        account: { name: caller.accountName, createdAt: caller.accountCreatedAt.toISOString() },
+        session: { createdAt: caller.createdAt.toISOString(), expiresAt: caller.expiresAt.toISOString() },
+      },
+    }),
+    'auth.logout': async ({ caller, reply }) => {
+      await endSession(context, caller.accountKey, caller.sessionId);
+      reply.header('set-cookie', clearedSessionCookie(config));
+      return { status: 204 };
+    },
+
+    'auth.passkeys.list': async ({ caller }) => {
+      const passkeys = await passkeysOf(database, caller.accountKey);
+      return { status: 200, body: { items: passkeys.map(passkeyView), nextCursor: null } };
+    },
+    'auth.passkeys.options': async ({ caller }) => ({ status: 200, body: await beginPasskey(context, caller) }),
+    'auth.passkeys.verify': async ({ body, caller, request }) => {
+      const passkey = await finishPasskey(context, caller, { body, refused: refusedBy(request, 'add-passkey') });
+      context.log.info({ requestId: request.id, account: caller.accountName }, 'a passkey was added');
+      return { status: 201, body: { passkey: passkeyView(passkey) } };
+    },
+    'auth.passkeys.label': async ({ body, caller, params }) => {
+      const passkey = await renamePasskey(context, caller.accountKey, params.id, body.label);
+      return { status: 200, body: { passkey: passkeyView(passkey) } };
+    },
+    'auth.passkeys.remove': async ({ caller, params, request }) => {
+      await removePasskey(context, caller.accountKey, params.id);
+      context.log.info({ requestId: request.id, account: caller.accountName }, 'a passkey was removed');
+      return { status: 204 };
+    },
+
+    'auth.sessions.list': async ({ caller }) => {
+      const sessions = await sessionsOf(database, caller.accountKey, clock());
+      const items = sessions.map((session) => sessionView(session, caller.sessionId));
+      return { status: 200, body: { items, nextCursor: null } };
+    },
+    'auth.sessions.revoke': async ({ caller, params, reply }) => {
+      if (!(await endSession(context, caller.accountKey, params.id))) throw refuse('not_found');
+      if (params.id === caller.sessionId) reply.header('set-cookie', clearedSessionCookie(config));
+      return { status: 204 };
+    },
+  };
+}
+
+function sessionView(session: Session, currentId: string): SessionView {
+  return {
+    id: session.id,
+    createdAt: session.created_at.toISOString(),
+    lastUsedAt: session.last_used_at.toISOString(),
+    expiresAt: session.expires_at.toISOString(),
+    userAgent: session.user_agent,
+    current: session.id === currentId,
+  };
+}

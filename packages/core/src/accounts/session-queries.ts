@@ -1,0 +1,117 @@
+// The SQL of sessions and enrolment links.
+import type { Selectable } from 'kysely';
+import type { DatabaseSchema } from '../database/schema.ts';
+import type { Executor } from './queries.ts';
+
+export type Session = Selectable<DatabaseSchema['sessions']>;
+/** What a signal tells about a session that ended. */
+export type EndedSession = Pick<Session, 'id' | 'account_key'>;
+
+const CLEARED_AT_ONCE = 20;
+
+export async function insertSession(executor: Executor, session: Session): Promise<void> {
+  await executor.insertInto('sessions').values(session).execute();
+}
+
+export function sessionsOf(executor: Executor, accountKey: string, now: Date): Promise<Session[]> {
+  return executor
+    .selectFrom('sessions')
+    .selectAll()
+    .where('account_key', '=', accountKey)
+    .where('expires_at', '>', now)
+    .orderBy('last_used_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute();
+}
+
+export function deleteSession(executor: Executor, accountKey: string, id: string): Promise<EndedSession | undefined> {
+  return executor
+    .deleteFrom('sessions')
+    .where('account_key', '=', accountKey)
+    .where('id', '=', id)
+    .returning(['id', 'account_key'])
+    .executeTakeFirst();
+}
+
+export function deleteSessionByToken(executor: Executor, tokenHash: Buffer): Promise<EndedSession | undefined> {
+  return executor
+    .deleteFrom('sessions')
+    .where('token_hash', '=', tokenHash)
+    .returning(['id', 'account_key'])
+    .executeTakeFirst();
+}
+
+/** Keeps the sessions of an account that were used last, and ends the others. */
+export function deleteSessionsBeyond(executor: Executor, accountKey: string, kept: number): Promise<EndedSession[]> {
+  return executor
+    .deleteFrom('sessions')
+    .where('id', 'in', (query) =>
+      query
+        .selectFrom('sessions')
+        .select('id')
+        .where('account_key', '=', accountKey)
+        .orderBy('last_used_at', 'desc')
+        .orderBy('id', 'desc')
+        .offset(kept)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .returning(['id', 'account_key'])
+    .execute();
+}
+
+/** Clears some sessions that ended before `before`; each sign-in clears more than it adds. */
+export async function clearExpiredSessions(executor: Executor, before: Date): Promise<void> {
+  await executor
+    .deleteFrom('sessions')
+    .where('id', 'in', (query) =>
+      query
+        .selectFrom('sessions')
+        .select('id')
+        .where('expires_at', '<', before)
+        .orderBy('expires_at')
+        .limit(CLEARED_AT_ONCE)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .execute();
+}
+
+/** An account has one enrolment link at most: a new one ends the former, and expired ones of all accounts go. */
+export async function replaceEnrolmentLink(
+  executor: Executor,
+  link: { token_hash: Buffer; account_key: string; expires_at: Date },
+  now: Date,
+): Promise<void> {
+  await executor
+    .deleteFrom('enrolment_links')
+    .where((either) => either.or([either('account_key', '=', link.account_key), either('expires_at', '<=', now)]))
+    .execute();
+  await executor.insertInto('enrolment_links').values(link).execute();
+}
+
+/** The account behind a link that still works, or `undefined`. */
+export function findEnrolment(executor: Executor, tokenHash: Buffer, now: Date) {
+  return executor
+    .selectFrom('enrolment_links')
+    .innerJoin('accounts', 'accounts.key', 'enrolment_links.account_key')
+    .select(['accounts.key', 'accounts.name'])
+    .where('enrolment_links.token_hash', '=', tokenHash)
+    .where('enrolment_links.expires_at', '>', now)
+    .where('accounts.suspended_at', 'is', null)
+    .executeTakeFirst();
+}
+
+/** Uses a link up: of concurrent uses exactly one succeeds. */
+export async function takeEnrolmentLink(
+  executor: Executor,
+  { tokenHash, accountKey, now }: { tokenHash: Buffer; accountKey: string; now: Date },
+): Promise<boolean> {
+  const { numDeletedRows } = await executor
+    .deleteFrom('enrolment_links')
+    .where('token_hash', '=', tokenHash)
+    .where('account_key', '=', accountKey)
+    .where('expires_at', '>', now)
+    .executeTakeFirstOrThrow();
+  return numDeletedRows === 1n;
+}

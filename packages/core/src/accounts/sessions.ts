@@ -1,0 +1,80 @@
+// Opens and ends sessions. Each end is told to every replica in the same transaction; frontend capabilities go with it.
+import { limits } from '@platform/contract';
+import type { CoreContext } from '../context.ts';
+import { hashCredential } from '../credentials/credential.ts';
+import { newId } from '../credentials/ids.ts';
+import { notify } from '../database/notify.ts';
+import type { Executor } from './queries.ts';
+import {
+  clearExpiredSessions,
+  deleteSession,
+  deleteSessionByToken,
+  deleteSessionsBeyond,
+  type EndedSession,
+  insertSession,
+} from './session-queries.ts';
+
+/** An expired session is still told apart from an unknown one for this long. */
+const REMEMBERED_MILLISECONDS = 7 * 24 * 60 * 60 * 1000;
+const LONGEST_USER_AGENT = 200;
+
+export interface Browser {
+  /** As the browser names itself; a hint for people. */
+  readonly userAgent: string | undefined;
+  /** Value of the session cookie that this browser still had: its session is replaced, not kept beside the new one. */
+  readonly formerToken: string | null;
+}
+
+export interface OpenedSession {
+  /** Value for the session cookie: 256 random bits, known to the database by their SHA-256 only. */
+  readonly token: string;
+  /** Whether other sessions ended with it; an answer waits until this replica has forgotten them. */
+  readonly endedOthers: boolean;
+}
+
+export async function openSession(
+  trx: Executor,
+  { config, clock, random }: Pick<CoreContext, 'config' | 'clock' | 'random'>,
+  accountKey: string,
+  { userAgent, formerToken }: Browser,
+): Promise<OpenedSession> {
+  const now = clock();
+  const former = formerToken === null ? undefined : await deleteSessionByToken(trx, hashCredential(formerToken));
+  await clearExpiredSessions(trx, new Date(now.getTime() - REMEMBERED_MILLISECONDS));
+  const surplus = await deleteSessionsBeyond(trx, accountKey, limits.sessionsPerAccount.value - 1);
+  const ended = former === undefined ? surplus : [former, ...surplus];
+  for (const session of ended) await tellEnded(trx, session);
+  const token = `pss_${random(32).toString('base64url')}`;
+  await insertSession(trx, {
+    id: newId('ses', { clock, random }),
+    token_hash: hashCredential(token),
+    account_key: accountKey,
+    user_agent: userAgent === undefined ? null : readable(userAgent),
+    created_at: now,
+    last_used_at: now,
+    expires_at: new Date(now.getTime() + config.sessionMilliseconds),
+  });
+  return { token, endedOthers: ended.length > 0 };
+}
+
+/** @returns whether there was such a session of this account */
+export async function endSession(
+  { database }: Pick<CoreContext, 'database'>,
+  accountKey: string,
+  sessionId: string,
+): Promise<boolean> {
+  return database.transaction().execute(async (trx) => {
+    const ended = await deleteSession(trx, accountKey, sessionId);
+    if (ended === undefined) return false;
+    await tellEnded(trx, ended);
+    return true;
+  });
+}
+
+function tellEnded(trx: Executor, { id, account_key }: EndedSession): Promise<void> {
+  return notify(trx, 'session-ended', { accountKey: account_key, sessionId: id });
+}
+
+function readable(userAgent: string): string {
+  return userAgent.replace(/\p{C}/gu, '').slice(0, LONGEST_USER_AGENT);
+}

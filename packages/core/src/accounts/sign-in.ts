@@ -1,0 +1,43 @@
+// Signs in with a discoverable passkey: the authenticator says who, the signature proves it.
+import type { RouteBody } from '@platform/contract';
+import type { CoreContext } from '../context.ts';
+import { useChallenge } from './ceremonies.ts';
+import type { Refused } from './ceremony-fault.ts';
+import { findPasskey, recordPasskeyUse } from './queries.ts';
+import type { SignedIn } from './register-account.ts';
+import { type Browser, openSession } from './sessions.ts';
+import { verifyAssertion } from './verify-assertion.ts';
+
+export interface SignInRequest {
+  readonly body: RouteBody<'auth.login.verify'>;
+  readonly browser: Browser;
+  readonly refused: Refused;
+}
+
+/** @throws RefusalError `verification_failed` */
+export async function signIn(context: CoreContext, { body, browser, refused }: SignInRequest): Promise<SignedIn> {
+  const { config, database, clock } = context;
+  const challenge = await useChallenge(database, body.challengeId, 'login', clock());
+  if (typeof challenge === 'string') throw refused(challenge);
+  const found = await findPasskey(database, body.credential.id);
+  if (found === undefined) throw refused('credential-unknown');
+  const stored = {
+    id: found.id,
+    accountKey: found.account_key,
+    publicKey: found.public_key,
+    counter: Number(found.counter),
+    backupEligible: found.backup_eligible,
+  };
+  const { origin, rpId } = config;
+  const outcome = await verifyAssertion({ challenge: challenge.challenge, origin, rpId }, stored, body.credential);
+  if (!outcome.ok) throw refused(outcome.fault);
+  return database.transaction().execute(async (trx) => {
+    const { id, accountKey, backupEligible } = stored;
+    const { counter, backedUp } = outcome;
+    const use = { id, accountKey, counter, backedUp, backupEligible, now: clock() };
+    // Between the look-up and here the passkey may have been used, removed, or its account suspended.
+    if (!(await recordPasskeyUse(trx, use))) throw refused('passkey-changed-meanwhile');
+    const opened = await openSession(trx, context, accountKey, browser);
+    return { name: found.name, createdAt: found.created_at, ...opened };
+  });
+}

@@ -1,0 +1,18 @@
+// Which version of an app is the newest: the highest by precedence (SemVer 2.0.0, section 11); a pre-release only
+// while there is nothing else.
+import * as semver from 'semver';
+
+/** Highest first, releases before pre-releases. Build metadata decides only between otherwise equal versions. */
+export function compareVersions(a: string, b: string): number {
+  const preA = semver.prerelease(a) !== null;
+  const preB = semver.prerelease(b) !== null;
+  if (preA !== preB) return preA ? 1 : -1;
+  return semver.compareBuild(b, a);
+}
+
+/** @param versions at least one */
+export function newestVersion(versions: readonly string[]): string {
+  const [first] = [...versions].sort(compareVersions);
+  if (first === undefined) throw new TypeError('an app without versions has no newest one');
+  return first;
+}

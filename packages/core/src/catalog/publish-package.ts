@@ -1,0 +1,133 @@
+// Publishes a package: receives and verifies it, then in one transaction claims the app, adds the version, and puts
+// the files in their place.
+import type { Readable } from 'node:stream';
+import { type Manifest, refuse } from '@platform/contract';
+import { systemCode } from '../config/start-error.ts';
+import type { CoreContext } from '../context.ts';
+import { newestVersion } from './newest-version.ts';
+import { packageFault } from './package-fault.ts';
+import type { StoreContext } from './package-file.ts';
+import { placePackage, withScratch } from './package-store.ts';
+import {
+  type AppOwner,
+  claimApp,
+  findOwner,
+  insertVersion,
+  listVersions,
+  setNewest,
+  versionExists,
+} from './queries.ts';
+import { whileUploading } from './upload-lock.ts';
+import { type ExpectedPackage, type PackageScratch, type VerifiedPackage, verifyPackage } from './verify-package.ts';
+
+export type PublishContext = StoreContext & Pick<CoreContext, 'database' | 'pool' | 'clock' | 'random'>;
+
+export interface PublishedPackage {
+  readonly appId: string;
+  readonly version: string;
+  readonly hash: string;
+  readonly size: number;
+  readonly manifest: Manifest;
+}
+
+export interface PublishRequest {
+  readonly appId: string;
+  readonly version: string;
+  /** Internal key of the publishing account. */
+  readonly publisher: string;
+  /** Read once, never destroyed, so that a refusal can still be answered. */
+  readonly source: Readable;
+}
+
+/**
+ * Publishes a version for an account.
+ *
+ * @throws RefusalError `not_authorized` when the app belongs to somebody else, `version_exists`,
+ *   `payload_too_large`, or `invalid_request` for what is wrong with the package
+ */
+export async function publishPackage(context: PublishContext, request: PublishRequest): Promise<PublishedPackage> {
+  const { appId, version, publisher } = request;
+  // Asked before the upload is read, to spare it; asked again where it counts.
+  checkOwner(await findOwner(context.database, appId), publisher);
+  if (await versionExists(context.database, appId, version)) throw versionTaken(appId, version);
+  return await receiveAndPublish(context, request.source, { identity: { appId, version }, system: false }, publisher);
+}
+
+/** Publishes a package that comes with the platform, under the identity in its manifest. */
+export async function publishSystemPackage(context: PublishContext, source: Readable): Promise<PublishedPackage> {
+  return await receiveAndPublish(context, source, { system: true }, null);
+}
+
+/** Puts the files of a package that is published already back into their place. */
+export async function restorePackage(context: PublishContext, source: Readable): Promise<PublishedPackage> {
+  return await inScratch(context, async (scratch) => {
+    const verified = await receive(source, scratch, { system: true });
+    await placePackage(context, scratch, verified.hash);
+    return answerOf(verified);
+  });
+}
+
+async function receiveAndPublish(
+  context: PublishContext,
+  source: Readable,
+  expected: ExpectedPackage,
+  publisher: string | null,
+): Promise<PublishedPackage> {
+  return await inScratch(context, async (scratch) => {
+    const verified = await receive(source, scratch, expected);
+    await commit(context, scratch, verified, publisher);
+    return answerOf(verified);
+  });
+}
+
+function inScratch<Result>(
+  context: PublishContext,
+  work: (scratch: PackageScratch) => Promise<Result>,
+): Promise<Result> {
+  return whileUploading(context.pool, () => withScratch(context, work));
+}
+
+function answerOf({ hash, size, manifest }: VerifiedPackage): PublishedPackage {
+  return { appId: manifest.id, version: manifest.version, hash, size, manifest };
+}
+
+async function receive(source: Readable, scratch: PackageScratch, expected: ExpectedPackage): Promise<VerifiedPackage> {
+  try {
+    return await verifyPackage(source, scratch, expected);
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === 'ENOSPC' || code === 'EDQUOT')
+      throw refuse('unavailable', 'There is no room for the package on this machine.');
+    if (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE')
+      throw packageFault('The upload ended before the package was complete.');
+    throw error;
+  }
+}
+
+async function commit(
+  context: PublishContext,
+  scratch: PackageScratch,
+  { hash, size, manifest }: VerifiedPackage,
+  publisher: string | null,
+): Promise<void> {
+  const now = context.clock();
+  await context.database.transaction().execute(async (trx) => {
+    const app = { appId: manifest.id, ownerKey: publisher, system: publisher === null, now };
+    checkOwner(await claimApp(trx, app), publisher);
+    if (!(await insertVersion(trx, { hash, size, manifest, now }))) throw versionTaken(manifest.id, manifest.version);
+    const versions = await listVersions(trx, manifest.id);
+    await setNewest(trx, manifest.id, newestVersion(versions.map(({ version }) => version)));
+    // Last before the commit: when it fails nothing is published, and when the process dies here the start sweeps.
+    await placePackage(context, scratch, hash);
+  });
+}
+
+function checkOwner(owner: AppOwner | undefined, publisher: string | null): void {
+  if (owner === undefined) return;
+  if (publisher === null ? !owner.system : owner.ownerKey !== publisher)
+    throw refuse('not_authorized', 'The app id belongs to another publisher. Choose another id.');
+}
+
+function versionTaken(appId: string, version: string) {
+  return refuse('version_exists', `Version ${version} of ${appId} is already published. Raise the version.`);
+}

@@ -1,0 +1,193 @@
+// All SQL of the catalog.
+import type { Manifest } from '@platform/contract';
+import type { Kysely, Transaction } from 'kysely';
+import type { DatabaseSchema } from '../database/schema.ts';
+
+type Database = Kysely<DatabaseSchema>;
+
+/** One published version with what other domains need to know of it. */
+export interface AppVersion {
+  readonly appId: string;
+  readonly version: string;
+  readonly packageHash: string;
+  readonly manifest: Manifest;
+  readonly publishedAt: Date;
+  /** The highest version of the app. */
+  readonly newest: boolean;
+  /** One of the apps that come with the platform. */
+  readonly system: boolean;
+  /** Account name of the publisher; `platform` for the apps that come with it. */
+  readonly publisher: string;
+}
+
+function selectVersions(database: Database) {
+  return database
+    .selectFrom('app_versions')
+    .innerJoin('apps', 'apps.app_id', 'app_versions.app_id')
+    .leftJoin('accounts', 'accounts.key', 'apps.owner_key')
+    .select((eb) => [
+      'app_versions.app_id as appId',
+      'app_versions.version',
+      'app_versions.package_hash as packageHash',
+      'app_versions.manifest',
+      'app_versions.published_at as publishedAt',
+      'app_versions.newest',
+      'apps.system',
+      eb
+        .case()
+        .when('apps.system', '=', true)
+        .then('platform')
+        .else(eb.fn.coalesce('accounts.name', eb.val('a removed account')))
+        .end()
+        .as('publisher'),
+    ]);
+}
+
+/** @param version absent takes the newest */
+export async function findAppVersion(
+  database: Database,
+  appId: string,
+  version?: string,
+): Promise<AppVersion | undefined> {
+  const ofApp = selectVersions(database).where('app_versions.app_id', '=', appId);
+  return await (version === undefined
+    ? ofApp.where('app_versions.newest', '=', true)
+    : ofApp.where('app_versions.version', '=', version)
+  ).executeTakeFirst();
+}
+
+/** The newest version of each of these apps that is published at all. */
+export async function findNewestVersions(database: Database, appIds: readonly string[]): Promise<AppVersion[]> {
+  if (appIds.length === 0) return [];
+  return await selectVersions(database)
+    .where('app_versions.newest', '=', true)
+    .where('app_versions.app_id', 'in', appIds)
+    .execute();
+}
+
+/** The newest versions of all apps, by app id. */
+export async function listNewestVersions(
+  database: Database,
+  page: { readonly after: string; readonly limit: number },
+): Promise<AppVersion[]> {
+  return await selectVersions(database)
+    .where('app_versions.newest', '=', true)
+    .where('app_versions.app_id', '>', page.after)
+    .orderBy('app_versions.app_id')
+    .limit(page.limit)
+    .execute();
+}
+
+export interface PublishedVersion {
+  readonly version: string;
+  readonly hash: string;
+  readonly size: number;
+  readonly publishedAt: Date;
+}
+
+export async function listVersions(database: Database, appId: string): Promise<PublishedVersion[]> {
+  const rows = await database
+    .selectFrom('app_versions')
+    .innerJoin('package_blobs', 'package_blobs.hash', 'app_versions.package_hash')
+    .select(['version', 'hash', 'size', 'published_at as publishedAt'])
+    .where('app_id', '=', appId)
+    .execute();
+  return rows.map((row) => ({ ...row, size: Number(row.size) }));
+}
+
+export interface AppOwner {
+  readonly ownerKey: string | null;
+  readonly system: boolean;
+}
+
+export async function findOwner(database: Database, appId: string): Promise<AppOwner | undefined> {
+  return await database
+    .selectFrom('apps')
+    .select(['owner_key as ownerKey', 'system'])
+    .where('app_id', '=', appId)
+    .executeTakeFirst();
+}
+
+export async function versionExists(database: Database, appId: string, version: string): Promise<boolean> {
+  const row = await database
+    .selectFrom('app_versions')
+    .select('version')
+    .where('app_id', '=', appId)
+    .where('version', '=', version)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Claims the app id for its first publisher, and locks it: publications of one app happen one after the other. */
+export async function claimApp(
+  trx: Transaction<DatabaseSchema>,
+  app: { readonly appId: string; readonly ownerKey: string | null; readonly system: boolean; readonly now: Date },
+): Promise<AppOwner> {
+  await trx
+    .insertInto('apps')
+    .values({ app_id: app.appId, owner_key: app.ownerKey, system: app.system, created_at: app.now })
+    .onConflict((conflict) => conflict.column('app_id').doNothing())
+    .execute();
+  return await trx
+    .selectFrom('apps')
+    .select(['owner_key as ownerKey', 'system'])
+    .where('app_id', '=', app.appId)
+    .forUpdate()
+    .executeTakeFirstOrThrow();
+}
+
+/** @returns whether the version was free */
+export async function insertVersion(
+  trx: Transaction<DatabaseSchema>,
+  published: {
+    readonly hash: string;
+    readonly size: number;
+    readonly manifest: Manifest;
+    readonly now: Date;
+  },
+): Promise<boolean> {
+  const { hash, size, manifest, now } = published;
+  await trx
+    .insertInto('package_blobs')
+    .values({ hash, size, created_at: now })
+    .onConflict((conflict) => conflict.column('hash').doNothing())
+    .execute();
+  const { numInsertedOrUpdatedRows } = await trx
+    .insertInto('app_versions')
+    .values({
+      app_id: manifest.id,
+      version: manifest.version,
+      package_hash: hash,
+      manifest: JSON.stringify(manifest),
+      newest: false,
+      published_at: now,
+    })
+    .onConflict((conflict) => conflict.columns(['app_id', 'version']).doNothing())
+    .executeTakeFirstOrThrow();
+  return numInsertedOrUpdatedRows === 1n;
+}
+
+export async function setNewest(trx: Transaction<DatabaseSchema>, appId: string, version: string): Promise<void> {
+  // Two statements: at no moment may two rows be the newest.
+  await trx
+    .updateTable('app_versions')
+    .set({ newest: false })
+    .where('app_id', '=', appId)
+    .where('newest', '=', true)
+    .where('version', '<>', version)
+    .execute();
+  await trx
+    .updateTable('app_versions')
+    .set({ newest: true })
+    .where('app_id', '=', appId)
+    .where('version', '=', version)
+    .where('newest', '=', false)
+    .execute();
+}
+
+/** Which of these packages are published. */
+export async function findPublishedHashes(database: Database, hashes: string[]): Promise<Set<string>> {
+  if (hashes.length === 0) return new Set();
+  const rows = await database.selectFrom('package_blobs').select('hash').where('hash', 'in', hashes).execute();
+  return new Set(rows.map(({ hash }) => hash));
+}

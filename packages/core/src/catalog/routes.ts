@@ -1,0 +1,78 @@
+// The catalog over HTTP.
+import { type CatalogEntry, refuse } from '@platform/contract';
+import type { CoreContext } from '../context.ts';
+import type { HandlersOf } from '../http/handlers.ts';
+import { compareVersions } from './newest-version.ts';
+import { publishPackage } from './publish-package.ts';
+import { PublishSlots } from './publish-slots.ts';
+import { type AppVersion, findAppVersion, listNewestVersions, listVersions } from './queries.ts';
+import { serveIcon } from './serve-icon.ts';
+
+const LIST = 'catalog';
+
+export function catalogRoutes(
+  context: CoreContext,
+): HandlersOf<'catalog.list' | 'catalog.read' | 'catalog.icon' | 'catalog.publish'> {
+  const { database, cursors } = context;
+  const slots = new PublishSlots();
+  return {
+    'catalog.list': async ({ query: { limit, cursor } }) => {
+      const after = cursor === undefined ? '' : String(cursors.decode(LIST, cursor));
+      const found = await listNewestVersions(database, { after, limit: limit + 1 });
+      const items = found.slice(0, limit).map(catalogEntryOf);
+      const last = items.at(-1);
+      const nextCursor = found.length > limit && last !== undefined ? cursors.encode(LIST, last.appId) : null;
+      return { status: 200, body: { items, nextCursor } };
+    },
+
+    'catalog.read': async ({ params: { appId } }) => {
+      const app = await findAppVersion(database, appId);
+      if (app === undefined) throw refuse('not_found');
+      const versions = await listVersions(database, appId);
+      versions.sort((a, b) => compareVersions(a.version, b.version));
+      return {
+        status: 200,
+        body: {
+          ...catalogEntryOf(app),
+          permissions: app.manifest.permissions,
+          versions: versions.map((version) => ({ ...version, publishedAt: version.publishedAt.toISOString() })),
+        },
+      };
+    },
+
+    'catalog.icon': async ({ params: { appId }, request, reply }) => {
+      const app = await findAppVersion(database, appId);
+      if (app === undefined) throw refuse('not_found');
+      await serveIcon(context, app, request, reply);
+      return { streamed: true };
+    },
+
+    'catalog.publish': async ({ caller: { accountKey }, params: { appId, version }, request }) => {
+      const body = await slots.hold(accountKey, () =>
+        publishPackage(context, { appId, version, publisher: accountKey, source: request.raw }),
+      );
+      return { status: 201, body };
+    },
+  };
+}
+
+/** An app as the Store shows it. */
+function catalogEntryOf({ appId, version, manifest, publisher, publishedAt }: AppVersion): CatalogEntry {
+  return {
+    appId,
+    name: manifest.name,
+    summary: manifest.summary,
+    version,
+    categories: manifest.categories ?? [],
+    publisher,
+    icon: iconPath(appId, manifest),
+    hasFrontend: manifest.frontend !== undefined,
+    hasWorkload: manifest.workload !== undefined,
+    publishedAt: publishedAt.toISOString(),
+  };
+}
+
+/** Path of an app's icon on the shell's origin, `null` without one. */
+export function iconPath(appId: string, { icon }: Pick<AppVersion['manifest'], 'icon'>): string | null {
+  return icon === undefined ? null : `/v1/catalog/${appId}/icon`;
+}

@@ -1,0 +1,60 @@
+// Answers with the icon of an app: bytes of a stranger on the shell's own origin, so they may be an image and
+// nothing else.
+import { open } from 'node:fs/promises';
+import * as path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { refuse } from '@platform/contract';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { systemCode } from '../config/start-error.ts';
+import { IMAGE_HEAD_BYTES, imageType } from './image-type.ts';
+import { frontendFolder, type StoreContext } from './package-file.ts';
+import type { AppVersion } from './queries.ts';
+
+/**
+ * Streams the icon of this version into the reply.
+ *
+ * @throws RefusalError `not_found` when the version has none
+ */
+export async function serveIcon(
+  context: StoreContext,
+  { packageHash, manifest }: AppVersion,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  if (manifest.icon === undefined) throw refuse('not_found');
+  const etag = `"${packageHash.slice(0, 32)}"`;
+  const file = await openIcon(path.join(frontendFolder(context, packageHash), manifest.icon));
+  try {
+    const head = Buffer.alloc(IMAGE_HEAD_BYTES);
+    const { bytesRead } = await file.read(head, 0, head.length, 0);
+    const type = imageType(head.subarray(0, bytesRead));
+    if (type === null) throw refuse('not_found');
+    const { size } = await file.stat();
+    reply.hijack();
+    const response = reply.raw;
+    for (const [name, value] of Object.entries(reply.getHeaders()))
+      if (value !== undefined) response.setHeader(name, value);
+    response.setHeader('etag', etag);
+    response.setHeader('cache-control', 'private, max-age=300');
+    response.setHeader('x-content-type-options', 'nosniff');
+    response.setHeader('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox");
+    response.setHeader('cross-origin-resource-policy', 'same-origin');
+    if (request.headers['if-none-match'] === etag) {
+      response.writeHead(304).end();
+      return;
+    }
+    response.writeHead(200, { 'content-type': type, 'content-length': size });
+    await pipeline(file.createReadStream({ start: 0, autoClose: false }), response);
+  } finally {
+    await file.close();
+  }
+}
+
+async function openIcon(file: string) {
+  try {
+    return await open(file, 'r');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') throw refuse('not_found');
+    throw error;
+  }
+}

@@ -1,0 +1,55 @@
+// Keeps a starting replica from sweeping away what another one is just receiving: while uploads run, a replica holds
+// a shared advisory lock of PostgreSQL, which ends with its process in whatever way that ends.
+import type pg from 'pg';
+
+/** Any constant will do, as long as every replica uses the same one. */
+const LOCK_KEY = 7_305_808_869_231_651;
+
+/** One for each pool: all uploads of a replica share one lock, and so one connection. */
+const held = new WeakMap<pg.Pool, { uploads: number; readonly client: Promise<pg.PoolClient> }>();
+
+/** Runs `work` while no replica sweeps. */
+export async function whileUploading<Result>(pool: pg.Pool, work: () => Promise<Result>): Promise<Result> {
+  const lock = held.get(pool) ?? { uploads: 0, client: takeShared(pool) };
+  held.set(pool, lock);
+  lock.uploads += 1;
+  try {
+    await lock.client;
+    return await work();
+  } finally {
+    lock.uploads -= 1;
+    if (lock.uploads === 0) {
+      held.delete(pool);
+      // Ending the connection releases the lock, also when the connection is the thing that is broken.
+      await lock.client.then(
+        (client) => client.release(true),
+        () => undefined,
+      );
+    }
+  }
+}
+
+async function takeShared(pool: pg.Pool): Promise<pg.PoolClient> {
+  const client = await pool.connect();
+  // A lost connection loses the lock; the worst that follows is that an upload fails when it is committed.
+  client.on('error', () => undefined);
+  try {
+    await client.query('SELECT pg_advisory_lock_shared($1)', [LOCK_KEY]);
+    return client;
+  } catch (error) {
+    client.release(true);
+    throw error;
+  }
+}
+
+/** Runs `work` while nobody uploads; when somebody does, it does not run. */
+export async function unlessUploading(pool: pg.Pool, work: () => Promise<void>): Promise<void> {
+  const client = await pool.connect();
+  client.on('error', () => undefined);
+  try {
+    const { rows } = await client.query<{ free: boolean }>('SELECT pg_try_advisory_lock($1) AS free', [LOCK_KEY]);
+    if (rows[0]?.free === true) await work();
+  } finally {
+    client.release(true);
+  }
+}

@@ -1,0 +1,180 @@
+// Receives an uploaded package: stores its bytes in a scratch folder while it checks them, in one pass and with
+// bounded memory, and unpacks the frontend beside them. Nothing of it is visible until it is published.
+import { createHash } from 'node:crypto';
+import { mkdir, open, rm } from 'node:fs/promises';
+import * as path from 'node:path';
+import type { Readable } from 'node:stream';
+import { limits, type Manifest, manifest as manifestSchema, refuse } from '@platform/contract';
+import { fieldErrors } from '../http/route-table.ts';
+import { FrontendWriter, syncFolder } from './frontend-writer.ts';
+import { IMAGE_HEAD_BYTES, imageType } from './image-type.ts';
+import { inflatePackage } from './inflate-package.ts';
+import { packageFault, quoted } from './package-fault.ts';
+import { PackageNames } from './package-names.ts';
+import { readTarEntries, type TarEntry } from './tar-entries.ts';
+
+export interface PackageScratch {
+  /** The uploaded bytes. */
+  readonly blob: string;
+  /** Holds `frontend/`, when the package has one. */
+  readonly unpacked: string;
+}
+
+export interface VerifiedPackage {
+  /** SHA-256 of the uploaded bytes, hexadecimal. */
+  readonly hash: string;
+  /** Bytes as uploaded. */
+  readonly size: number;
+  readonly manifest: Manifest;
+}
+
+export interface ExpectedPackage {
+  /** What the manifest must say; absent takes the manifest's word. */
+  readonly identity?: { readonly appId: string; readonly version: string };
+  /** Only packages that come with the platform may take system roles. */
+  readonly system: boolean;
+}
+
+/**
+ * @param source the upload; it is not destroyed when the package is refused, so that the refusal can be answered
+ * @param scratch paths in an existing folder of our own, removed by the caller
+ * @throws RefusalError `payload_too_large` beyond `limits.packagePacked`, `invalid_request` for everything that is
+ *   wrong with the package, with `errors` for its manifest
+ */
+export async function verifyPackage(
+  source: Readable,
+  scratch: PackageScratch,
+  expected: ExpectedPackage,
+): Promise<VerifiedPackage> {
+  const frontend = new FrontendWriter(path.join(scratch.unpacked, 'frontend'));
+  await mkdir(scratch.unpacked, { mode: 0o755 });
+  const contents = new Contents(frontend);
+  const blob = await storeWhile(source, scratch.blob, async (bytes) => {
+    try {
+      await inflatePackage(bytes, async (unpacked) => {
+        for await (const entry of readTarEntries(unpacked)) await contents.take(entry);
+      });
+    } finally {
+      await frontend.finish();
+    }
+  });
+  const manifest = parseManifest(contents.manifest);
+  checkManifest(manifest, contents.names, expected);
+  if (manifest.icon !== undefined) await checkIcon(path.join(scratch.unpacked, 'frontend', manifest.icon));
+  if (manifest.frontend === undefined) await rm(scratch.unpacked, { recursive: true });
+  else await syncFolder(scratch.unpacked);
+  return { ...blob, manifest };
+}
+
+/** Writes, hashes and counts what `consume` pulls, and what is left when it has seen enough. */
+async function storeWhile(
+  source: Readable,
+  file: string,
+  consume: (bytes: AsyncIterable<Buffer>) => Promise<void>,
+): Promise<{ hash: string; size: number }> {
+  const hash = createHash('sha256');
+  let size = 0;
+  const handle = await open(file, 'wx', 0o600);
+  async function* store(): AsyncGenerator<Buffer> {
+    for await (const chunk of source.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > limits.packagePacked.value)
+        throw refuse('payload_too_large', `A package may have at most ${limits.packagePacked.value} bytes.`);
+      hash.update(chunk);
+      await handle.writeFile(chunk);
+      yield chunk;
+    }
+  }
+  try {
+    await consume(store());
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  return { hash: hash.digest('hex'), size };
+}
+
+/** What is in the archive: names of all entries, the manifest's bytes, and the frontend on the disk. */
+class Contents {
+  readonly names = new PackageNames();
+  readonly #frontend: FrontendWriter;
+  manifest: Buffer | undefined;
+
+  constructor(frontend: FrontendWriter) {
+    this.#frontend = frontend;
+  }
+
+  async take(entry: TarEntry): Promise<void> {
+    this.names.add(entry.name, entry.kind);
+    if (entry.name === 'manifest.json') {
+      if (entry.kind !== 'file' || entry.size > limits.manifestSize.value)
+        throw packageFault(`manifest.json must be a file of at most ${limits.manifestSize.value} bytes.`);
+      this.manifest = await collect(entry.body);
+      return;
+    }
+    // Dotfiles are never served (contract, HTTP conventions), so they stay in the archive; `.well-known` is no such file.
+    if (!entry.name.startsWith('frontend/') || /\/\./.test(entry.name.replace(/^frontend\/\.well-known/, ''))) return;
+    const name = entry.name.slice('frontend/'.length);
+    if (entry.kind === 'folder') await this.#frontend.folder(name);
+    else await this.#frontend.file(name, entry.body);
+  }
+}
+
+async function collect(body: AsyncIterable<Buffer>): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for await (const part of body) parts.push(part);
+  return Buffer.concat(parts);
+}
+
+const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+function parseManifest(bytes: Buffer | undefined): Manifest {
+  if (bytes === undefined) throw packageFault('The package has no manifest.json at its root.');
+  let value: unknown;
+  try {
+    value = JSON.parse(STRICT_UTF8.decode(bytes));
+  } catch {
+    throw packageFault('manifest.json is not valid JSON in UTF-8.');
+  }
+  const parsed = manifestSchema.safeParse(value);
+  if (!parsed.success) throw packageFault('manifest.json is not valid.', fieldErrors(parsed.error));
+  return parsed.data;
+}
+
+function checkManifest(manifest: Manifest, names: PackageNames, expected: ExpectedPackage): void {
+  const errors: { path: string; message: string }[] = [];
+  const { identity } = expected;
+  if (identity !== undefined && manifest.id !== identity.appId)
+    errors.push({ path: 'id', message: `is ${quoted(manifest.id)}, but is published as ${quoted(identity.appId)}` });
+  if (identity !== undefined && manifest.version !== identity.version)
+    errors.push({
+      path: 'version',
+      message: `is ${quoted(manifest.version)}, but is published as ${quoted(identity.version)}`,
+    });
+  if (manifest.systemRoles !== undefined && manifest.systemRoles.length > 0 && !expected.system)
+    errors.push({ path: 'systemRoles', message: 'is only for apps that come with the platform' });
+  const declared = [
+    { path: 'frontend.entry', folder: 'frontend', file: manifest.frontend?.entry },
+    { path: 'icon', folder: 'frontend', file: manifest.icon },
+    { path: 'workload.entry', folder: 'workload', file: manifest.workload?.entry },
+  ];
+  for (const { path, folder, file } of declared) {
+    if (file !== undefined && !names.hasFile(`${folder}/${file}`))
+      errors.push({ path, message: `names ${quoted(file)}, which is not in ${folder}/ of the package` });
+  }
+  if (errors.length > 0) throw packageFault('manifest.json does not fit the package.', errors);
+}
+
+async function checkIcon(file: string): Promise<void> {
+  const handle = await open(file, 'r');
+  try {
+    const head = Buffer.alloc(IMAGE_HEAD_BYTES);
+    const { bytesRead } = await handle.read(head, 0, head.length, 0);
+    if (imageType(head.subarray(0, bytesRead)) === null)
+      throw packageFault('manifest.json does not fit the package.', [
+        { path: 'icon', message: 'is not a PNG, JPEG, WebP or SVG image' },
+      ]);
+  } finally {
+    await handle.close();
+  }
+}

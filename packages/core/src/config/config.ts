@@ -1,0 +1,36 @@
+// The configuration of core after reading and checking: no strings to interpret any more.
+
+export interface CoreConfig {
+  /** Exact origin of the shell and its API, e.g. `http://shell.platform.localhost:8787`. */
+  readonly origin: string;
+  readonly rpId: string;
+  readonly rpName: string;
+  /** Older PRF salt, or `null`. */
+  readonly prfLegacySalt: Buffer | null;
+  readonly sessionMilliseconds: number;
+  readonly challengeMilliseconds: number;
+  readonly sessionCookie: string;
+  /** Host suffix of app frontends, without leading dot, e.g. `apps.platform.localhost`. */
+  readonly appsDomain: string;
+  readonly nodeOrigin: string;
+  readonly listenHost: string;
+  readonly listenPort: number;
+  readonly trustedProxies: readonly string[];
+  readonly masterAccount: string | null;
+  /** Folder for package blobs: `<hash>.tgz`, and unpacked frontends. */
+  readonly packagesDirectory: string;
+  /** Folder with the built shell. */
+  readonly shellDirectory: string;
+}
+
+/** `http` or `https` of the platform, and the port shown in addresses (with its colon, or empty). */
+export function originParts(config: Pick<CoreConfig, 'origin'>): { scheme: 'http' | 'https'; port: string } {
+  const url = new URL(config.origin);
+  return { scheme: url.protocol === 'https:' ? 'https' : 'http', port: url.port === '' ? '' : `:${url.port}` };
+}
+
+/** Exact origin of an installation's frontend: `<scheme>://<app-id>--<opaque>.<apps domain>` (contract 3). */
+export function appOrigin(config: Pick<CoreConfig, 'origin' | 'appsDomain'>, appId: string, hostLabel: string): string {
+  const { scheme, port } = originParts(config);
+  return `${scheme}://${appId}--${hostLabel}.${config.appsDomain}${port}`;
+}

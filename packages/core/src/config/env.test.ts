@@ -1,0 +1,113 @@
+// A wrong or contradictory variable stops the start with one line that names it and says what to do.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { configurationVariables } from '@platform/contract';
+import { readConfiguration } from './env.ts';
+import { StartError } from './start-error.ts';
+
+const user = { isRoot: false, home: '/home/ada' };
+const read = (environment: Record<string, string>) => readConfiguration(environment, user);
+
+test('without any variable the platform is the embedded one on loopback', () => {
+  const config = read({});
+  assert.equal(config.origin, 'http://shell.platform.localhost:8787');
+  assert.equal(config.rpId, 'shell.platform.localhost');
+  assert.equal(config.listenHost, '127.0.0.1');
+  assert.equal(config.listenPort, 8787);
+  assert.equal(config.nodePort, 8788);
+  assert.equal(config.databaseUrl, null);
+  assert.equal(config.dataDirectory, '/home/ada/.local/share/platform');
+  assert.equal(config.sessionMilliseconds, 2_592_000_000);
+  assert.equal(config.allowUnsandboxed, false);
+});
+
+test('the data folder follows the user, the desktop convention, and the variable', () => {
+  assert.equal(readConfiguration({}, { isRoot: true, home: '/root' }).dataDirectory, '/var/lib/platform');
+  assert.equal(read({ XDG_DATA_HOME: '/data/ada' }).dataDirectory, '/data/ada/platform');
+  assert.equal(read({ PLATFORM_DATA_DIR: '/srv/p' }).masterKeyFile, '/srv/p/master.key');
+});
+
+test('rates change for the kinds that are named, and for no other', () => {
+  const { rates } = read({ PLATFORM_RATE_LIMITS: 'authentication=60, notification=120/240' });
+  assert.deepEqual(rates.authentication, { perMinute: 60, burst: 60 });
+  assert.deepEqual(rates.notification, { perMinute: 120, burst: 240 });
+  assert.deepEqual(rates.service, read({}).rates.service);
+});
+
+test('a deployment on https takes its ports from the listener, not from the public address', () => {
+  const config = read({
+    PLATFORM_OS_ORIGIN: 'https://cloud.example.org',
+    PLATFORM_NODE_ORIGIN: 'https://node.example.org',
+    PLATFORM_APPS_DOMAIN: 'apps-of-example.net',
+  });
+  assert.equal(config.listenPort, 8787);
+  assert.equal(config.nodePort, 8788);
+  assert.equal(config.rpId, 'cloud.example.org');
+});
+
+const wrong: readonly [name: string, environment: Record<string, string>][] = [
+  ['PLATFORM_OS_ORIGIN', { PLATFORM_OS_ORIGIN: 'shell' }],
+  ['PLATFORM_OS_ORIGIN', { PLATFORM_OS_ORIGIN: 'ftp://shell.platform.localhost' }],
+  ['PLATFORM_OS_ORIGIN', { PLATFORM_OS_ORIGIN: 'http://shell.platform.localhost:8787/x' }],
+  ['PLATFORM_OS_ORIGIN', { PLATFORM_OS_ORIGIN: 'http://cloud.example.org' }],
+  ['PLATFORM_OS_ORIGIN', { PLATFORM_OS_ORIGIN: 'https://192.0.2.1' }],
+  ['PLATFORM_OS_ORIGIN', { PLATFORM_OS_ORIGIN: 'http://user@shell.platform.localhost:8787' }],
+  ['PLATFORM_NODE_ORIGIN', { PLATFORM_NODE_ORIGIN: 'http://node.platform.localhost:8787' }],
+  ['PLATFORM_RP_ID', { PLATFORM_RP_ID: 'example.org' }],
+  ['PLATFORM_APPS_DOMAIN', { PLATFORM_APPS_DOMAIN: 'apps.shell.platform.localhost' }],
+  ['PLATFORM_APPS_DOMAIN', { PLATFORM_APPS_DOMAIN: 'platform.localhost' }],
+  ['PLATFORM_APPS_DOMAIN', { PLATFORM_APPS_DOMAIN: 'Apps.Example' }],
+  ['PLATFORM_APPS_DOMAIN', { PLATFORM_RP_ID: 'platform.localhost' }],
+  ['PLATFORM_SESSION_TTL_MS', { PLATFORM_SESSION_TTL_MS: 'a month' }],
+  ['PLATFORM_SESSION_TTL_MS', { PLATFORM_SESSION_TTL_MS: '1' }],
+  ['PLATFORM_CHALLENGE_TTL_MS', { PLATFORM_CHALLENGE_TTL_MS: '1e99' }],
+  ['PLATFORM_SESSION_COOKIE', { PLATFORM_SESSION_COOKIE: 'a b' }],
+  ['PLATFORM_LISTEN_HOST', { PLATFORM_LISTEN_HOST: 'localhost' }],
+  ['PLATFORM_TRUSTED_PROXIES', { PLATFORM_TRUSTED_PROXIES: '10.0.0.1, everybody' }],
+  ['PLATFORM_TRUSTED_PROXIES', { PLATFORM_TRUSTED_PROXIES: '10.0.0.0/33' }],
+  ['PLATFORM_DATABASE_URL', { PLATFORM_DATABASE_URL: 'mysql://x' }],
+  ['PLATFORM_DATA_DIR', { PLATFORM_DATA_DIR: 'data' }],
+  ['PLATFORM_MASTER_KEY_FILE', { PLATFORM_MASTER_KEY_FILE: 'key' }],
+  ['PLATFORM_MASTER_ACCOUNT', { PLATFORM_MASTER_ACCOUNT: 'Two Words' }],
+  ['PLATFORM_RUNTIME_DRIVER', { PLATFORM_RUNTIME_DRIVER: 'magic' }],
+  ['PLATFORM_RUNTIME_ALLOW_UNSANDBOXED', { PLATFORM_RUNTIME_ALLOW_UNSANDBOXED: 'yes' }],
+  ['PLATFORM_RATE_LIMITS', { PLATFORM_RATE_LIMITS: 'everything=5' }],
+  ['PLATFORM_RATE_LIMITS', { PLATFORM_RATE_LIMITS: 'service=0' }],
+  ['PLATFORM_RATE_LIMITS', { PLATFORM_RATE_LIMITS: 'service=fast' }],
+  ['PLATFORM_LOG_LEVEL', { PLATFORM_LOG_LEVEL: 'loud' }],
+  ['PLATFORM_PRF_LEGACY_SALT', { PLATFORM_PRF_LEGACY_SALT: 'short' }],
+  ['PLATFORM_OS_ORIGN', { PLATFORM_OS_ORIGN: 'http://typo.localhost' }],
+];
+
+for (const [name, environment] of wrong) {
+  test(`${JSON.stringify(environment)} stops the start with one line about ${name}`, () => {
+    assert.throws(
+      () => read(environment),
+      (error: unknown) => {
+        assert.ok(error instanceof StartError);
+        assert.equal(error.code, 'wrong_variable');
+        assert.ok(error.message.startsWith(`${name} `), error.message);
+        assert.ok(!error.message.includes('\n'));
+        return true;
+      },
+    );
+  });
+}
+
+test('a variable of a part that is not there yet is told, not refused', () => {
+  const { notices } = read({ PLATFORM_INGRESS_DOMAIN: 'x.example', PLATFORM_VAPID_SUBJECT: 'mailto:x@example.org' });
+  assert.equal(notices.length, 2);
+});
+
+test('the effective configuration names every variable and shows no secret', () => {
+  const { effective } = read({ PLATFORM_DATABASE_URL: 'postgres://ada:hunter2@db.example.org/platform' });
+  assert.deepEqual(
+    effective.map(({ name }) => name),
+    Object.keys(configurationVariables),
+  );
+  assert.ok(!JSON.stringify(effective).includes('hunter2'));
+  assert.deepEqual(
+    effective.find(({ name }) => name === 'PLATFORM_DATABASE_URL'),
+    { name: 'PLATFORM_DATABASE_URL', value: '********', set: true },
+  );
+});

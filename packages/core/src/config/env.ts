@@ -1,0 +1,334 @@
+// Reads the environment once, at start. A wrong or contradictory value stops the start with one message that names
+// the variable, what is wrong with it and how to set it (contract 6).
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import * as path from 'node:path';
+import {
+  accountName,
+  type ConfigurationVariable,
+  configurationVariables,
+  laterConfigurationFamilies,
+  laterConfigurationVariables,
+} from '@platform/contract';
+import { defaultRates, type Rates } from '../http/rate-limit.ts';
+import type { LogLevel } from '../log.ts';
+import type { CoreConfig } from './config.ts';
+import { StartError } from './start-error.ts';
+
+/** Everything the platform's parts are told, checked. */
+export interface PlatformConfig extends Omit<CoreConfig, 'packagesDirectory' | 'shellDirectory'> {
+  readonly nodePort: number;
+  readonly databaseUrl: string | null;
+  readonly dataDirectory: string;
+  readonly masterKeyFile: string;
+  /** The limits of the contract with what the operator changed. */
+  readonly rates: Rates;
+  readonly runtimeDriver: 'auto' | 'process';
+  readonly allowUnsandboxed: boolean;
+  readonly logLevel: LogLevel;
+  /** What counts in the end, for people: name, value (secrets masked), whether it was set. */
+  readonly effective: readonly { readonly name: string; readonly value: string; readonly set: boolean }[];
+  /** Variables that are set but belong to parts that are not there yet. */
+  readonly notices: readonly string[];
+}
+
+export interface Surroundings {
+  readonly isRoot: boolean;
+  /** Home folder of the user. */
+  readonly home: string;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export function readConfiguration(environment: Environment, surroundings: Surroundings): PlatformConfig {
+  const notices = unknownVariables(environment);
+  const read = (name: ConfigurationVariable): string | undefined => {
+    const value = environment[name]?.trim();
+    return value === '' ? undefined : value;
+  };
+  const origin = readOrigin(
+    'PLATFORM_OS_ORIGIN',
+    read('PLATFORM_OS_ORIGIN') ?? configurationVariables.PLATFORM_OS_ORIGIN.default,
+  );
+  const nodeOrigin = readOrigin(
+    'PLATFORM_NODE_ORIGIN',
+    read('PLATFORM_NODE_ORIGIN') ?? configurationVariables.PLATFORM_NODE_ORIGIN.default,
+  );
+  const rpId = readRpId(read('PLATFORM_RP_ID') ?? origin.hostname, origin);
+  const appsDomain = readAppsDomain(
+    read('PLATFORM_APPS_DOMAIN') ?? configurationVariables.PLATFORM_APPS_DOMAIN.default,
+    origin,
+    rpId,
+  );
+  const dataDirectory = readFolder(
+    'PLATFORM_DATA_DIR',
+    read('PLATFORM_DATA_DIR') ?? defaultDataDirectory(environment, surroundings),
+  );
+  const config = {
+    origin: origin.origin,
+    rpId,
+    rpName: read('PLATFORM_RP_NAME') ?? configurationVariables.PLATFORM_RP_NAME.default,
+    prfLegacySalt: readSalt(read('PLATFORM_PRF_LEGACY_SALT')),
+    sessionMilliseconds: readInteger(
+      'PLATFORM_SESSION_TTL_MS',
+      read('PLATFORM_SESSION_TTL_MS'),
+      60_000,
+      400 * 86_400_000,
+    ),
+    challengeMilliseconds: readInteger(
+      'PLATFORM_CHALLENGE_TTL_MS',
+      read('PLATFORM_CHALLENGE_TTL_MS'),
+      10_000,
+      3_600_000,
+    ),
+    sessionCookie: readPattern(
+      'PLATFORM_SESSION_COOKIE',
+      read('PLATFORM_SESSION_COOKIE'),
+      /^[A-Za-z0-9_-]{1,64}$/,
+      'letters, digits, - and _ only',
+    ),
+    appsDomain,
+    nodeOrigin: nodeOrigin.origin,
+    listenHost: readAddress(read('PLATFORM_LISTEN_HOST') ?? configurationVariables.PLATFORM_LISTEN_HOST.default),
+    listenPort: portOf(origin),
+    nodePort: portOf(nodeOrigin),
+    trustedProxies: readProxies(read('PLATFORM_TRUSTED_PROXIES')),
+    databaseUrl: readDatabaseUrl(read('PLATFORM_DATABASE_URL')),
+    dataDirectory,
+    masterKeyFile: readFolder(
+      'PLATFORM_MASTER_KEY_FILE',
+      read('PLATFORM_MASTER_KEY_FILE') ?? path.join(dataDirectory, 'master.key'),
+    ),
+    masterAccount: readMasterAccount(read('PLATFORM_MASTER_ACCOUNT')),
+    rates: readRates(read('PLATFORM_RATE_LIMITS')),
+    runtimeDriver: readChoice('PLATFORM_RUNTIME_DRIVER', read('PLATFORM_RUNTIME_DRIVER'), ['auto', 'process'] as const),
+    allowUnsandboxed:
+      readChoice('PLATFORM_RUNTIME_ALLOW_UNSANDBOXED', read('PLATFORM_RUNTIME_ALLOW_UNSANDBOXED'), [
+        'false',
+        'true',
+      ] as const) === 'true',
+    logLevel: readChoice('PLATFORM_LOG_LEVEL', read('PLATFORM_LOG_LEVEL'), [
+      'info',
+      'fatal',
+      'error',
+      'warn',
+      'debug',
+      'trace',
+    ] as const),
+  };
+  if (config.listenPort === config.nodePort) {
+    throw wrong('PLATFORM_NODE_ORIGIN', 'has the same port as PLATFORM_OS_ORIGIN', 'give the two different ports');
+  }
+  return { ...config, effective: effectiveValues(read, config), notices };
+}
+
+function wrong(name: string, what: string, cure: string): StartError {
+  return new StartError('wrong_variable', `${name} ${what}; ${cure}.`);
+}
+
+function unknownVariables(environment: Environment): string[] {
+  const notices: string[] = [];
+  for (const [name, value] of Object.entries(environment)) {
+    if (!name.startsWith('PLATFORM_') || value === undefined || Object.hasOwn(configurationVariables, name)) continue;
+    if (name.startsWith('PLATFORM_TEST_') || name.startsWith('PLATFORM_BENCH_')) continue;
+    const later =
+      (laterConfigurationVariables as readonly string[]).includes(name) ||
+      laterConfigurationFamilies.some((family) => name.startsWith(family));
+    if (later) notices.push(`${name} is set, but this version does not have the part it configures.`);
+    else throw wrong(name, 'is not a variable of the platform', 'see docs/configuration.md for the names');
+  }
+  return notices;
+}
+
+function readOrigin(name: ConfigurationVariable, value: string): URL {
+  const example = `set it like ${configurationVariables[name].default}`;
+  if (!URL.canParse(value)) throw wrong(name, `is "${value}", which is not an origin`, example);
+  const url = new URL(value);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw wrong(name, 'must begin with http:// or https://', example);
+  if (url.username !== '' || url.password !== '') throw wrong(name, 'must not hold a user name or password', example);
+  if (url.origin !== value.replace(/\/$/, '').toLowerCase())
+    throw wrong(name, `is "${value}", but must be scheme, host and port only`, example);
+  if (url.protocol === 'http:' && !isLocal(url.hostname))
+    throw wrong(
+      name,
+      'uses http on a public host, where browsers offer no passkeys',
+      'use https, or a host below localhost',
+    );
+  return url;
+}
+
+function isLocal(hostname: string): boolean {
+  return hostname === 'localhost' || hostname.endsWith('.localhost');
+}
+
+function portOf(url: URL): number {
+  if (url.port !== '') return Number(url.port);
+  // Behind a proxy that ends TLS the public port is 443; the listener keeps its usual one.
+  return url.protocol === 'https:' ? (url.hostname.startsWith('node.') ? 8788 : 8787) : 80;
+}
+
+function readRpId(rpId: string, origin: URL): string {
+  if (isIP(origin.hostname.replace(/^\[|\]$/g, '')) !== 0)
+    throw wrong('PLATFORM_OS_ORIGIN', 'names an address, which can have no passkeys', 'use a host name');
+  if (rpId !== origin.hostname && !origin.hostname.endsWith(`.${rpId}`))
+    throw wrong(
+      'PLATFORM_RP_ID',
+      `is "${rpId}", which is not the host of PLATFORM_OS_ORIGIN or a parent of it`,
+      `set it to ${origin.hostname}`,
+    );
+  return rpId;
+}
+
+function readAppsDomain(domain: string, origin: URL, rpId: string): string {
+  const name = 'PLATFORM_APPS_DOMAIN';
+  if (!/^(?=.{1,150}$)[a-z0-9]+(?:[-.][a-z0-9]+)*$/.test(domain))
+    throw wrong(name, `is "${domain}", which is not a lower-case domain`, 'set it like apps.example.org');
+  // Descendants of the relying party ID may use its passkeys and their PRF: apps must never be among them.
+  if (domain === rpId || domain.endsWith(`.${rpId}`))
+    throw wrong(
+      name,
+      `lies below the relying party ${rpId}, so that every app could use the passkeys`,
+      'use a domain that is not below PLATFORM_RP_ID',
+    );
+  if (domain === origin.hostname || origin.hostname.endsWith(`.${domain}`))
+    throw wrong(name, 'contains the host of the shell', 'use a domain of its own');
+  return domain;
+}
+
+function readFolder(name: ConfigurationVariable, value: string): string {
+  if (!path.isAbsolute(value)) throw wrong(name, `is "${value}"`, 'set an absolute path');
+  return path.normalize(value);
+}
+
+function defaultDataDirectory(environment: Environment, { isRoot, home }: Surroundings): string {
+  if (isRoot) return '/var/lib/platform';
+  const shared = environment.XDG_DATA_HOME;
+  return path.join(
+    shared !== undefined && path.isAbsolute(shared) ? shared : path.join(home, '.local', 'share'),
+    'platform',
+  );
+}
+
+function readSalt(value: string | undefined): Buffer | null {
+  if (value === undefined) return null;
+  const salt = Buffer.from(value, 'base64url');
+  if (salt.length !== 32 || salt.toString('base64url') !== value)
+    throw wrong('PLATFORM_PRF_LEGACY_SALT', 'is not 32 bytes of base64url', 'copy the salt of the former deployment');
+  return salt;
+}
+
+function readInteger(name: ConfigurationVariable, value: string | undefined, least: number, most: number): number {
+  const number = Number(value ?? configurationVariables[name].default);
+  if (!Number.isSafeInteger(number) || number < least || number > most)
+    throw wrong(name, `is "${value}"`, `set a whole number from ${least} to ${most}`);
+  return number;
+}
+
+function readPattern(name: ConfigurationVariable, value: string | undefined, pattern: RegExp, rule: string): string {
+  const text = value ?? configurationVariables[name].default;
+  if (!pattern.test(text)) throw wrong(name, `is "${text}"`, `use ${rule}`);
+  return text;
+}
+
+function readChoice<Choice extends string>(
+  name: ConfigurationVariable,
+  value: string | undefined,
+  choices: readonly [Choice, ...Choice[]],
+): Choice {
+  if (value === undefined) return choices[0];
+  const found = choices.find((choice) => choice === value);
+  if (found === undefined) throw wrong(name, `is "${value}"`, `use one of ${[...choices].sort().join(', ')}`);
+  return found;
+}
+
+function readAddress(value: string): string {
+  if (isIP(value) === 0) throw wrong('PLATFORM_LISTEN_HOST', `is "${value}"`, 'set an IP address such as 127.0.0.1');
+  return value;
+}
+
+function readProxies(value: string | undefined): string[] {
+  const proxies = (value ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+  for (const proxy of proxies) {
+    const [address = '', bits] = proxy.split('/');
+    const version = isIP(address);
+    if (
+      version === 0 ||
+      (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128)))
+    )
+      throw wrong('PLATFORM_TRUSTED_PROXIES', `holds "${proxy}"`, 'list addresses or CIDR blocks, separated by commas');
+  }
+  return proxies;
+}
+
+function readRates(value: string | undefined): Rates {
+  const rates: Record<keyof Rates, Rates[keyof Rates]> = { ...defaultRates };
+  for (const part of (value ?? '').split(',').filter((text) => text.trim() !== '')) {
+    const [, name = '', perMinute = '', burst = perMinute] = /^\s*(\w+)=(\d{1,7})(?:\/(\d{1,7}))?\s*$/.exec(part) ?? [];
+    if (!Object.hasOwn(defaultRates, name) || Number(perMinute) < 1 || Number(burst) < 1)
+      throw wrong(
+        'PLATFORM_RATE_LIMITS',
+        `holds "${part.trim()}"`,
+        `write name=per minute or name=per minute/burst; the names are ${Object.keys(defaultRates).join(', ')}`,
+      );
+    rates[name as keyof Rates] = { perMinute: Number(perMinute), burst: Number(burst) };
+  }
+  return rates;
+}
+
+function readDatabaseUrl(value: string | undefined): string | null {
+  if (value === undefined) return null;
+  if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value.replace('@/', '@localhost/')))
+    throw wrong(
+      'PLATFORM_DATABASE_URL',
+      'is not a PostgreSQL address',
+      'set it like postgres://user:password@host:5432/database',
+    );
+  return value;
+}
+
+function readMasterAccount(value: string | undefined): string | null {
+  if (value === undefined) return null;
+  const result = accountName.safeParse(value);
+  if (!result.success)
+    throw wrong(
+      'PLATFORM_MASTER_ACCOUNT',
+      `is "${value}", which is not an account name`,
+      'set the name of the account',
+    );
+  return result.data;
+}
+
+function effectiveValues(
+  read: (name: ConfigurationVariable) => string | undefined,
+  config: { readonly rpId: string; readonly dataDirectory: string; readonly masterKeyFile: string },
+): PlatformConfig['effective'] {
+  const computed: Partial<Record<ConfigurationVariable, string>> = {
+    PLATFORM_RP_ID: config.rpId,
+    PLATFORM_DATA_DIR: config.dataDirectory,
+    PLATFORM_MASTER_KEY_FILE: config.masterKeyFile,
+    PLATFORM_DATABASE_URL: '(embedded)',
+  };
+  return (Object.keys(configurationVariables) as ConfigurationVariable[]).map((name) => {
+    const given = read(name);
+    const secret = 'secret' in configurationVariables[name];
+    const shown =
+      given === undefined ? (computed[name] ?? configurationVariables[name].default) : secret ? '********' : given;
+    return { name, value: shown, set: given !== undefined };
+  });
+}
+
+/** Reads the master key file. @throws StartError when it is not 32 bytes of base64url */
+export function readMasterKey(file: string): Buffer {
+  const key = Buffer.from(readFileSync(file, 'utf8').trim(), 'base64url');
+  if (key.length !== 32)
+    throw wrong(
+      'PLATFORM_MASTER_KEY_FILE',
+      `names ${file}, which does not hold 32 bytes of base64url`,
+      'restore the key from your backup',
+    );
+  return key;
+}

@@ -1,0 +1,34 @@
+// What every domain of core is given: configuration, database, clock, randomness, log, signals.
+import type { Kysely } from 'kysely';
+import type pg from 'pg';
+import type { CoreConfig } from './config/config.ts';
+import type { DatabaseSchema } from './database/schema.ts';
+import type { Signals } from './database/signals.ts';
+import type { CursorCodec } from './http/cursor.ts';
+
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface CoreContext {
+  readonly config: CoreConfig;
+  /** Ordinary queries. */
+  readonly database: Kysely<DatabaseSchema>;
+  /** Bare prepared statements on hot paths. */
+  readonly pool: pg.Pool;
+  /** NOTIFY to every replica, and what they tell (revocations, new notifications). */
+  readonly signals: Signals;
+  readonly clock: () => Date;
+  /** Cryptographically random bytes. */
+  readonly random: (bytes: number) => Buffer;
+  /** 32 bytes; keys for single purposes are derived from it (credentials/master-key.ts). */
+  readonly masterKey: Buffer;
+  /** Cursors of paged lists. */
+  readonly cursors: CursorCodec;
+  readonly log: Log;
+  /** Fires when the platform stops: long polls and streams end. */
+  readonly stopping: AbortSignal;
+}

@@ -1,0 +1,36 @@
+// What is derived from or sealed with the master key: one purpose, one key (HKDF-SHA256, RFC 5869).
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto';
+import { credentialPrefixes, type InstallationId } from '@platform/contract';
+
+function purposeKey(masterKey: Buffer, purpose: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', masterKey, '', `platform/${purpose}/v1`, 32));
+}
+
+/**
+ * The data-plane capability of one installation (specification 2.2). Derived, so that nothing reusable is stored,
+ * and both the launch descriptor and the node's assignment can name it; a new `generation` ends the former one.
+ */
+export function dataPlaneCapability(masterKey: Buffer, installationId: InstallationId, generation: number): string {
+  const mac = createHmac('sha256', purposeKey(masterKey, 'data-plane')).update(`${installationId}\0${generation}`);
+  return credentialPrefixes.dataPlane + mac.digest('base64url');
+}
+
+/** AES-256-GCM: 12 bytes nonce, ciphertext, 16 bytes tag. `context` binds the value to its place. */
+export function seal(
+  masterKey: Buffer,
+  purpose: string,
+  context: string,
+  plain: Buffer,
+  random: (bytes: number) => Buffer,
+): Buffer {
+  const nonce = random(12);
+  const cipher = createCipheriv('aes-256-gcm', purposeKey(masterKey, purpose), nonce).setAAD(Buffer.from(context));
+  return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** Throws when the value was changed or belongs to another place or key. */
+export function unseal(masterKey: Buffer, purpose: string, context: string, sealed: Buffer): Buffer {
+  const decipher = createDecipheriv('aes-256-gcm', purposeKey(masterKey, purpose), sealed.subarray(0, 12));
+  decipher.setAAD(Buffer.from(context)).setAuthTag(sealed.subarray(-16));
+  return Buffer.concat([decipher.update(sealed.subarray(12, -16)), decipher.final()]);
+}

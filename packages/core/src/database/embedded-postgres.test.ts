@@ -1,0 +1,431 @@
+// Promises of the embedded PostgreSQL: durable, private, startable after any crash, and never left behind.
+
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import { after, type TestContext, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { makeClusterFolder } from '../../../../tests/support/postgres.ts';
+import { StartError } from '../config/start-error.ts';
+import { serverProcesses } from './embedded/leftovers.ts';
+import { type EmbeddedPostgres, type EmbeddedPostgresOptions, startEmbeddedPostgres } from './embedded-postgres.ts';
+
+const asRoot = process.getuid?.() === 0;
+const throwaway = { fsync: 'off' };
+
+// Copying the programs is a promise of its own; for the others one copy serves.
+const programsDir = makeClusterFolder();
+after(() => fs.rmSync(programsDir, { recursive: true, force: true }));
+
+function scratch(t: TestContext, name?: string): string {
+  const folder = makeClusterFolder(name);
+  t.after(() => fs.rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
+  return folder;
+}
+
+async function start(
+  t: TestContext,
+  dataDir: string,
+  options: Partial<EmbeddedPostgresOptions> = {},
+): Promise<EmbeddedPostgres> {
+  const server = await startEmbeddedPostgres({ dataDir, programsDir, log: () => {}, settings: throwaway, ...options });
+  t.after(() => server.stop());
+  return server;
+}
+
+async function ask(url: string, sql: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await delay(5);
+}
+
+async function refusal(dataDir: string, options: Partial<EmbeddedPostgresOptions> = {}): Promise<StartError> {
+  try {
+    const server = await startEmbeddedPostgres({
+      dataDir,
+      programsDir,
+      log: () => {},
+      settings: throwaway,
+      ...options,
+    });
+    await server.stop();
+  } catch (error) {
+    assert.ok(error instanceof StartError, String(error));
+    assert.doesNotMatch(error.message, /\n/);
+    return error;
+  }
+  assert.fail('the server started');
+}
+
+/** Another process that starts the server, prints its URL, and stays until it is killed. */
+function platform(t: TestContext, dataDir: string, env: NodeJS.ProcessEnv = process.env): ChildProcess {
+  const module = new URL('./embedded-postgres.ts', import.meta.url).href;
+  const code = `import { startEmbeddedPostgres } from ${JSON.stringify(module)};
+    const server = await startEmbeddedPostgres({ ...${JSON.stringify({ dataDir, programsDir })}, log() {} });
+    process.stdout.write(server.url);
+    setInterval(() => {}, 1e6);`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', code], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  t.after(() => child.kill('SIGKILL'));
+  return child;
+}
+
+async function firstWords(child: ChildProcess): Promise<string> {
+  assert.ok(child.stdout);
+  const [words] = await once(child.stdout, 'data');
+  return String(words);
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+}
+
+function clusterData(dataDir: string): string {
+  return path.join(dataDir, 'postgres', 'data');
+}
+
+/** One server with the default settings for the promises that only look. */
+let common: Promise<{ dataDir: string; server: EmbeddedPostgres }> | undefined;
+function commonServer() {
+  common ??= (async () => {
+    const dataDir = makeClusterFolder();
+    const server = await startEmbeddedPostgres({ dataDir, log: () => {} });
+    return { dataDir, server };
+  })();
+  return common;
+}
+after(async () => {
+  const started = await common;
+  await started?.server.stop();
+  if (started !== undefined) fs.rmSync(started.dataDir, { recursive: true, force: true });
+});
+
+test('by default it keeps every acknowledged write and opens no TCP port', async () => {
+  const { url } = (await commonServer()).server;
+  const rows = await ask(
+    url,
+    `SELECT name, setting FROM pg_settings WHERE name IN
+     ('fsync', 'synchronous_commit', 'full_page_writes', 'data_checksums', 'listen_addresses', 'server_encoding')`,
+  );
+  assert.deepEqual(Object.fromEntries(rows.map((row) => [row.name, row.setting])), {
+    fsync: 'on',
+    synchronous_commit: 'on',
+    full_page_writes: 'on',
+    data_checksums: 'on',
+    listen_addresses: '',
+    server_encoding: 'UTF8',
+  });
+});
+
+test('search extensions load, and letters outside ASCII are folded and compared', async () => {
+  const { url } = (await commonServer()).server;
+  await ask(url, 'CREATE EXTENSION pg_trgm; CREATE EXTENSION unaccent; CREATE EXTENSION btree_gin');
+  const [row] = await ask(
+    url,
+    `SELECT lower('GRÖẞE ÉCOLE ДОМ') AS lower, unaccent('école') AS plain,
+            to_tsvector('simple', 'GRÖSSE Дом')::text AS words, similarity('größe', 'GRÖßE') AS same,
+            (SELECT datlocprovider::text FROM pg_database WHERE datname = current_database()) AS provider`,
+  );
+  assert.deepEqual(row, {
+    lower: 'größe école дом',
+    plain: 'ecole',
+    words: "'grösse':1 'дом':2",
+    same: 1,
+    provider: 'b',
+  });
+});
+
+test('only its own user and root reach the socket, and only with the password', async () => {
+  const { dataDir, server } = await commonServer();
+  const { url } = server;
+  const socketFolder = new URL(url).searchParams.get('host') ?? '';
+  assert.equal(fs.statSync(socketFolder).mode & 0o777, 0o700);
+  const password = path.join(dataDir, 'postgres', 'password');
+  assert.equal(fs.statSync(password).mode & 0o777, 0o600);
+  assert.equal(fs.statSync(password).uid, process.getuid?.());
+  const guessed = new URL(url);
+  guessed.password = 'guessed';
+  await assert.rejects(ask(guessed.href, 'SELECT 1'), { code: '28P01' });
+});
+
+test('the password is on no command line', async () => {
+  const { dataDir, server } = await commonServer();
+  const { password } = new URL(server.url);
+  assert.ok(password.length >= 32);
+  for (const pid of serverProcesses(clusterData(dataDir))) {
+    assert.doesNotMatch(fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8'), new RegExp(password));
+  }
+});
+
+test('as root the server runs as another user, from a copy that this user cannot change', {
+  skip: !asRoot && 'needs root',
+}, async () => {
+  const { dataDir, server } = await commonServer();
+  const uids = /^Uid:\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)$/m.exec(fs.readFileSync(`/proc/${server.pid}/status`, 'utf8'));
+  assert.ok(uids);
+  assert.ok(!uids.slice(1).includes('0'));
+  const program = fs.readlinkSync(`/proc/${server.pid}/exe`);
+  assert.ok(program.startsWith(path.join(dataDir, 'postgres', 'bin-')), program);
+  // The server's user must not be able to change what it runs.
+  assert.equal(fs.statSync(program).uid, 0);
+});
+
+test('a closed folder above the data is named with the cure', { skip: !asRoot && 'needs root' }, async (t) => {
+  const closed = scratch(t);
+  fs.chmodSync(closed, 0o700);
+  const dataDir = path.join(closed, 'data');
+  fs.mkdirSync(dataDir);
+  const refused = await refusal(dataDir);
+  assert.equal(refused.code, 'folder_not_enterable');
+  assert.ok(refused.message.includes(`cannot enter ${closed}. `), refused.message);
+  assert.match(refused.message, /PLATFORM_DATA_DIR/);
+});
+
+test('a cluster that an ordinary user made is run as that user by root', {
+  skip: !asRoot && 'needs root',
+}, async (t) => {
+  const dataDir = scratch(t);
+  await (await start(t, dataDir)).stop();
+  const uid = 54_321;
+  giveAll(clusterData(dataDir), uid);
+  const server = await start(t, dataDir);
+  assert.equal(fs.statSync(`/proc/${server.pid}`).uid, uid);
+  await server.stop();
+});
+
+function giveAll(folder: string, uid: number): void {
+  fs.chownSync(folder, uid, uid);
+  for (const name of fs.readdirSync(folder, { recursive: true }))
+    fs.lchownSync(path.join(folder, String(name)), uid, uid);
+}
+
+test('a second start finds the data and the same password', async (t) => {
+  const dataDir = scratch(t);
+  const first = await start(t, dataDir);
+  await ask(first.url, 'CREATE TABLE kept AS SELECT 42 AS n');
+  await first.stop();
+  const second = await start(t, dataDir);
+  assert.equal(second.url, first.url);
+  assert.deepEqual(await ask(second.url, 'SELECT n FROM kept'), [{ n: 42 }]);
+});
+
+test('stopping ends open sessions and leaves no process', async (t) => {
+  const dataDir = scratch(t);
+  const server = await start(t, dataDir);
+  const client = new pg.Client({ connectionString: server.url });
+  client.on('error', () => {});
+  await client.connect();
+  await client.query('BEGIN; CREATE TABLE unfinished (n int)');
+  await Promise.all([server.stop(), server.stop()]);
+  assert.deepEqual(serverProcesses(clusterData(dataDir)), []);
+  assert.match(await server.exited, /ended with code 0/);
+});
+
+test('the folder may have spaces, commas and per cent signs in its name', async (t) => {
+  const { url } = await start(t, scratch(t, "pg a, b %41 'd ü-"));
+  assert.deepEqual(await ask(url, 'SELECT 1 AS n'), [{ n: 1 }]);
+});
+
+test('a folder name that a shell would read as a command is refused', async (t) => {
+  const refused = await refusal(scratch(t, 'pg $(exit 1)-'));
+  assert.equal(refused.code, 'folder_name_unusable');
+});
+
+test('a path too long for a socket works, through a private folder elsewhere', async (t) => {
+  const dataDir = path.join(scratch(t), 'long'.repeat(30));
+  fs.mkdirSync(dataDir);
+  if (asRoot) fs.chmodSync(dataDir, 0o711);
+  const first = await start(t, dataDir);
+  const socketFolder = new URL(first.url).searchParams.get('host') ?? '';
+  t.after(() => fs.rmSync(socketFolder, { recursive: true, force: true }));
+  assert.equal(fs.statSync(socketFolder).mode & 0o777, 0o700);
+  await first.stop();
+  assert.equal((await start(t, dataDir)).url, first.url);
+});
+
+test('a foreign folder in the place of the short socket path is refused', async (t) => {
+  const dataDir = path.join(scratch(t), 'long'.repeat(30));
+  fs.mkdirSync(dataDir);
+  if (asRoot) fs.chmodSync(dataDir, 0o711);
+  const first = await start(t, dataDir);
+  await first.stop();
+  const socketFolder = new URL(first.url).searchParams.get('host') ?? '';
+  fs.rmSync(socketFolder, { recursive: true });
+  fs.symlinkSync(scratch(t), socketFolder);
+  t.after(() => fs.rmSync(socketFolder));
+  assert.equal((await refusal(dataDir)).code, 'socket_folder_taken');
+});
+
+test('a killed platform takes its server along, and the next start has every acknowledged row', async (t) => {
+  const dataDir = scratch(t);
+  const first = platform(t, dataDir);
+  const url = await firstWords(first);
+  await ask(url, 'CREATE TABLE kept (n int)');
+  await ask(url, 'INSERT INTO kept SELECT generate_series(1, 1000)');
+  await kill(first);
+  await until(() => serverProcesses(clusterData(dataDir)).length === 0);
+  const second = await start(t, dataDir);
+  assert.deepEqual(await ask(second.url, 'SELECT count(*)::int AS n FROM kept'), [{ n: 1000 }]);
+});
+
+test('a server that outlived its killed platform is stopped and replaced', async (t) => {
+  const dataDir = scratch(t);
+  // Without setpriv on the path the kernel does not end the server with its platform.
+  const first = platform(t, dataDir, { ...process.env, PATH: '/nowhere' });
+  const url = await firstWords(first);
+  await ask(url, 'CREATE TABLE kept AS SELECT 1 AS n');
+  await kill(first);
+  const outlived = serverProcesses(clusterData(dataDir));
+  assert.ok(outlived.length > 0);
+  const said: string[] = [];
+  const second = await start(t, dataDir, { log: (line) => said.push(line) });
+  assert.deepEqual(await ask(second.url, 'SELECT n FROM kept'), [{ n: 1 }]);
+  assert.match(said.join(), /earlier PostgreSQL server still runs/);
+  const now = serverProcesses(clusterData(dataDir));
+  assert.deepEqual(
+    outlived.filter((pid) => now.includes(pid)),
+    [],
+  );
+});
+
+test('a killed server is noticed, and starts again although a session of it was busy', async (t) => {
+  const dataDir = scratch(t);
+  const first = await start(t, dataDir);
+  await ask(first.url, 'CREATE TABLE kept AS SELECT 1 AS n');
+  const busy = new pg.Client({ connectionString: first.url });
+  busy.on('error', () => {});
+  await busy.connect();
+  const query = busy.query('SELECT sum(n) FROM generate_series(1, 1e12::bigint) AS n');
+  query.catch(() => {});
+  process.kill(first.pid, 'SIGKILL');
+  assert.match(await first.exited, /SIGKILL/);
+  const second = await start(t, dataDir);
+  assert.deepEqual(await ask(second.url, 'SELECT n FROM kept'), [{ n: 1 }]);
+  await assert.rejects(query);
+});
+
+test('a lock file with the number of a living stranger does not hinder the start, nor harm the stranger', async (t) => {
+  const dataDir = scratch(t);
+  await (await start(t, dataDir)).stop();
+  const { uid, gid } = fs.statSync(clusterData(dataDir));
+  // The same user, so that PostgreSQL alone would believe the number.
+  const stranger = spawn('sleep', ['1000'], { stdio: 'ignore', ...(asRoot ? { uid, gid } : {}) });
+  t.after(() => stranger.kill('SIGKILL'));
+  await once(stranger, 'spawn');
+  const lockFile = path.join(clusterData(dataDir), 'postmaster.pid');
+  fs.writeFileSync(
+    lockFile,
+    `${stranger.pid}\n${clusterData(dataDir)}\n1700000000\n5432\n/nowhere\n\n  1 1\nready   \n`,
+  );
+  fs.chownSync(lockFile, uid, gid);
+  const socketFolder = path.join(dataDir, 'postgres', 'run');
+  fs.writeFileSync(path.join(socketFolder, '.s.PGSQL.5432.lock'), `${stranger.pid}\n`);
+  const server = await start(t, dataDir);
+  assert.deepEqual(await ask(server.url, 'SELECT 1 AS n'), [{ n: 1 }]);
+  assert.equal(stranger.exitCode ?? stranger.signalCode, null);
+});
+
+test('a first start that is killed at any step leaves the next one working', async (t) => {
+  const steps: ((folder: string) => boolean)[] = [
+    (folder) => fs.readdirSync(folder).length > 0,
+    (folder) => fs.existsSync(path.join(folder, 'password')),
+    (folder) => fs.readdirSync(folder).some((name) => name.startsWith('.data-')),
+    (folder) => half(folder, 'PG_VERSION'),
+    (folder) => half(folder, 'global/pg_control'),
+    (folder) => half(folder, 'postmaster.pid'),
+    (folder) => fs.existsSync(path.join(folder, 'data')),
+    (folder) => fs.existsSync(path.join(folder, 'data', 'postmaster.pid')),
+  ];
+  for (const reached of steps) {
+    const dataDir = scratch(t);
+    const folder = path.join(dataDir, 'postgres');
+    const first = platform(t, dataDir);
+    // A short step may pass unseen; the last one stays.
+    await until(
+      () => fs.existsSync(folder) && (reached(folder) || fs.existsSync(path.join(folder, 'data', 'postmaster.pid'))),
+    );
+    await kill(first);
+    const server = await start(t, dataDir);
+    assert.deepEqual(await ask(server.url, 'SELECT current_database() AS name'), [{ name: 'platform' }]);
+    assert.deepEqual(
+      fs.readdirSync(folder).filter((name) => name.startsWith('.')),
+      [],
+    );
+    await server.stop();
+  }
+});
+
+function half(folder: string, file: string): boolean {
+  return fs
+    .readdirSync(folder)
+    .some((name) => name.startsWith('.data-') && fs.existsSync(path.join(folder, name, file)));
+}
+
+test('a lost password file is replaced by a new password', async (t) => {
+  const dataDir = scratch(t);
+  const first = await start(t, dataDir);
+  await ask(first.url, 'CREATE TABLE kept AS SELECT 1 AS n');
+  await first.stop();
+  fs.rmSync(path.join(dataDir, 'postgres', 'password'));
+  const second = await start(t, dataDir);
+  assert.notEqual(second.url, first.url);
+  assert.deepEqual(await ask(second.url, 'SELECT n FROM kept'), [{ n: 1 }]);
+});
+
+test('a start that PostgreSQL refuses ends with its last words on one line', async (t) => {
+  const refused = await refusal(scratch(t), { settings: { ...throwaway, shared_buffers: 'plenty' } });
+  assert.equal(refused.code, 'postgres_failed');
+  assert.match(refused.message, /ended with code 1\..*shared_buffers.*plenty/);
+});
+
+test('data of another major version is refused before it is touched', async (t) => {
+  const dataDir = scratch(t);
+  await (await start(t, dataDir)).stop();
+  fs.writeFileSync(path.join(clusterData(dataDir), 'PG_VERSION'), '17\n');
+  const refused = await refusal(dataDir);
+  assert.equal(refused.code, 'postgres_version');
+  assert.match(refused.message, /written by PostgreSQL 17/);
+});
+
+test('Ctrl-C in the terminal does not reach the server, which is not in our process group', async () => {
+  const { pid } = (await commonServer()).server;
+  const [group, session] = fields(pid);
+  assert.equal(group, String(pid));
+  assert.equal(session, String(pid));
+});
+
+/** Process group and session, from `/proc/<pid>/stat`. */
+function fields(pid: number): (string | undefined)[] {
+  const [, , group, session] = fs
+    .readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+  return [group, session];
+}
+
+test('its log does not grow without end, and shows no statement or value of a user', async (t) => {
+  const dataDir = scratch(t);
+  const first = await start(t, dataDir);
+  await assert.rejects(ask(first.url, "SELECT 'canary-value'::int"));
+  await first.stop();
+  const log = path.join(dataDir, 'postgres', 'postgres.log');
+  assert.match(fs.readFileSync(log, 'utf8'), /ready to accept connections/);
+  assert.doesNotMatch(fs.readFileSync(log, 'utf8'), /canary/);
+  fs.truncateSync(log, 11 * 1024 * 1024);
+  await (await start(t, dataDir)).stop();
+  assert.ok(fs.statSync(log).size < 100_000);
+});

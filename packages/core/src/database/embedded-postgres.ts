@@ -1,0 +1,247 @@
+// Runs the PostgreSQL server that npm brought as a child process: made at the first start, reached
+// over a Unix socket only, and ended with us, also when we are killed.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { reasonOf, StartError, systemCode } from '../config/start-error.ts';
+import { prepareBinaries, removeOtherBinaries } from './embedded/binaries.ts';
+import {
+  type ClusterPaths,
+  clusterPaths,
+  databaseName,
+  dyingWithUs,
+  ensureCluster,
+  lastLines,
+} from './embedded/cluster.ts';
+import { clearLeftovers, clearSockets, fastShutdownMs } from './embedded/leftovers.ts';
+import {
+  asUser,
+  chooseServerUser,
+  ensureFolder,
+  giveTo,
+  requireEnterable,
+  type ServerUser,
+} from './embedded/server-user.ts';
+import { type Settings, settingArguments } from './embedded/settings.ts';
+
+export interface EmbeddedPostgresOptions {
+  /** The data folder, absolute, existing, and locked by the caller (`openDataFolder`). */
+  readonly dataDir: string;
+  /** Gets a line when something takes long or was cleaned up. */
+  readonly log: (message: string) => void;
+  /** Server parameters over the defaults of `embedded/settings.ts`; `fsync: "off"` also skips syncing at creation. */
+  readonly settings?: Settings;
+  /** As root, the folder for the copy of the programs; default `<dataDir>/postgres`. Used by one start at a time. */
+  readonly programsDir?: string;
+  /** How long recovery after a crash may take, in ms; default 120,000. */
+  readonly startTimeoutMs?: number;
+  /** Source of the password; default `crypto.randomBytes`. */
+  readonly random?: (bytes: number) => Buffer;
+}
+
+export interface EmbeddedPostgres {
+  /** Superuser access to the database `platform`, over the Unix socket; holds the password. */
+  readonly url: string;
+  /** The number of the server's first process. */
+  readonly pid: number;
+  /**
+   * Settles when the server has ended, whether asked to or not, with a line about how. A server
+   * that ends by itself cannot serve again: the platform should stop.
+   */
+  readonly exited: Promise<string>;
+  /** Ends the server, everything written down, within 10 s. Calling it again waits for the same end. */
+  stop(): Promise<void>;
+}
+
+const longestSocketPath = 107;
+const socketName = '.s.PGSQL.5432';
+const largestLog = 10 * 1024 * 1024;
+
+/**
+ * Starts the server, making its cluster below `<dataDir>/postgres` at the first time.
+ *
+ * As root it runs as another user (`platform-postgres` if there is one, else `nobody`) from a copy
+ * of its programs, and every folder above must let that user through. The server gets a session
+ * of its own, so that Ctrl-C reaches only the platform, which ends it after its last query.
+ *
+ * @throws {StartError} with one line for the operator; PostgreSQL's last words are in it.
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const { log, settings = {}, random = randomBytes } = options;
+  const dataDir = fs.realpathSync(options.dataDir);
+  const paths = clusterPaths(path.join(dataDir, 'postgres'));
+  const user = chooseServerUser(paths.data);
+  ensureFolder(paths.folder, user === undefined ? 0o700 : 0o711);
+  if (user !== undefined) requireEnterable(paths.folder, user);
+  const socketFolder = prepareSocketFolder(dataDir, user);
+  if (fs.existsSync(paths.data)) await clearLeftovers(paths.data, log);
+  clearSockets(socketFolder);
+
+  if (!fs.existsSync(paths.data)) log('Setting up PostgreSQL for the first time.');
+  const durable = settings.fsync !== 'off';
+  const programs = options.programsDir ?? paths.folder;
+  const binaries = prepareBinaries(programs, user, { durable });
+  const password = await ensureCluster({ paths, binaries, user, durable, random });
+  const logStart = openLog(paths.log);
+  const args = ['-D', paths.data, ...settingArguments(socketFolder, settings)];
+  const child = launch(path.join(binaries.folder, 'bin', 'postgres'), args, paths, user);
+  const exited = describeExit(child);
+  const stop = stopper(child, exited);
+  const url = `postgres://${databaseName}:${password}@localhost/${databaseName}?host=${encodeURIComponent(socketFolder)}`;
+  try {
+    await ready(child, exited, { paths, logStart, log, timeoutMs: options.startTimeoutMs ?? 120_000 });
+    await proveLogin(url);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  removeOtherBinaries(programs, binaries);
+  return { url, pid: child.pid ?? 0, exited, stop };
+}
+
+/**
+ * The folder of the socket, closed to everyone but the server's user and root. It lies in the data
+ * folder, or in the temporary folder where that path is longer than the kernel takes.
+ */
+function prepareSocketFolder(dataDir: string, user: ServerUser | undefined): string {
+  // Not in `<dataDir>/run`, which belongs to other parts and may be closed to the server's user.
+  const folder = path.join(dataDir, 'postgres', 'run');
+  if (Buffer.byteLength(path.join(folder, socketName)) <= longestSocketPath) {
+    ensureFolder(folder, 0o700, user);
+    return folder;
+  }
+  const { dev, ino } = fs.statSync(dataDir);
+  const name = `platform-${createHash('sha256').update(`${dev}:${ino}`).digest('hex').slice(0, 16)}`;
+  const short = path.join(Buffer.byteLength(tmpdir()) <= 60 ? tmpdir() : '/tmp', name);
+  fs.mkdirSync(short, { recursive: true, mode: 0o700 });
+  const stat = fs.lstatSync(short);
+  const owners = [process.getuid?.(), user?.uid];
+  // Anybody may make folders there: a foreign one, or a link, must not get our password.
+  if (!stat.isDirectory() || !owners.includes(stat.uid) || (stat.mode & 0o077) !== 0) {
+    throw new StartError(
+      'socket_folder_taken',
+      `The path of the data folder is too long for a socket, and ${short}, which would be used instead, belongs to somebody else. Remove it, or choose a shorter PLATFORM_DATA_DIR.`,
+    );
+  }
+  giveTo(short, user);
+  return short;
+}
+
+/** Returns the size before this start, where this start's lines begin. */
+function openLog(file: string): number {
+  const stat = fs.statSync(file, { throwIfNoEntry: false });
+  if (stat === undefined) return 0;
+  if (stat.size <= largestLog) return stat.size;
+  fs.truncateSync(file);
+  return 0;
+}
+
+function launch(executable: string, args: string[], paths: ClusterPaths, user: ServerUser | undefined): ChildProcess {
+  const output = fs.openSync(paths.log, 'a', 0o600);
+  try {
+    const child = spawn(...dyingWithUs('INT', executable, args), {
+      ...asUser(user),
+      cwd: paths.folder,
+      env: { LC_ALL: 'C', PATH: process.env.PATH },
+      detached: true,
+      stdio: ['ignore', output, output],
+    });
+    // Whoever uses it keeps the process alive; the server alone is no reason to stay.
+    child.unref();
+    return child;
+  } finally {
+    fs.closeSync(output);
+  }
+}
+
+async function describeExit(child: ChildProcess): Promise<string> {
+  try {
+    const [code, signal] = await once(child, 'exit');
+    return signal === null ? `PostgreSQL ended with code ${code}.` : `PostgreSQL was ended by ${signal}.`;
+  } catch (error) {
+    return `PostgreSQL could not be started: ${reasonOf(error)}.`;
+  }
+}
+
+function stopper(child: ChildProcess, exited: Promise<string>): () => Promise<void> {
+  let stopping: Promise<void> | undefined;
+  async function end(): Promise<void> {
+    child.ref();
+    // SIGINT ends sessions and writes everything down; SIGQUIT leaves it to the next start.
+    for (const [signal, waitMs] of [
+      ['SIGINT', fastShutdownMs],
+      ['SIGQUIT', 1_500],
+      ['SIGKILL', 500],
+    ] as const) {
+      if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+      child.kill(signal);
+      const over = new AbortController();
+      await Promise.race([exited, delay(waitMs, undefined, { signal: over.signal }).catch(() => undefined)]);
+      over.abort();
+    }
+  }
+  return () => (stopping ??= end());
+}
+
+interface Readiness {
+  readonly paths: ClusterPaths;
+  readonly logStart: number;
+  readonly log: (message: string) => void;
+  readonly timeoutMs: number;
+}
+
+/** Waits for the last line of `postmaster.pid` to say so, as pg_ctl does: cheaper than connecting. */
+async function ready(child: ChildProcess, exited: Promise<string>, { paths, logStart, log, timeoutMs }: Readiness) {
+  const started = performance.now();
+  let nextWord = started + 5_000;
+  let ended: string | undefined;
+  void exited.then((how) => (ended = how));
+  const file = path.join(paths.data, 'postmaster.pid');
+  while (!saysReady(file, child.pid)) {
+    if (ended !== undefined) {
+      const said = fs.readFileSync(paths.log).subarray(logStart).toString('utf8');
+      throw new StartError(
+        'postgres_failed',
+        `${ended} Its last words: ${lastLines(said)} (all of them in ${paths.log})`,
+      );
+    }
+    if (performance.now() > started + timeoutMs) {
+      throw new StartError(
+        'postgres_failed',
+        `PostgreSQL was not ready within ${timeoutMs / 1000} s; see ${paths.log}`,
+      );
+    }
+    if (performance.now() > nextWord) {
+      nextWord += 5_000;
+      log('PostgreSQL is still recovering from a crash; this is normal after a power cut.');
+    }
+    await delay(10);
+  }
+}
+
+function saysReady(file: string, pid: number | undefined): boolean {
+  let lines: string[];
+  try {
+    lines = fs.readFileSync(file, 'utf8').split('\n');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return false;
+    throw error;
+  }
+  return lines[0] === String(pid) && lines[7]?.trim() === 'ready';
+}
+
+async function proveLogin(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  try {
+    await client.connect();
+    await client.end();
+  } catch (error) {
+    throw new StartError('postgres_failed', `PostgreSQL runs, but refuses us: ${reasonOf(error)}`, { cause: error });
+  }
+}

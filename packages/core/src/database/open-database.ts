@@ -1,0 +1,34 @@
+// Opens the pool and the query builder on one PostgreSQL, after the migrations ran.
+import { Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
+import type { DatabaseSchema } from './schema.ts';
+
+export interface OpenDatabase {
+  readonly pool: pg.Pool;
+  readonly database: Kysely<DatabaseSchema>;
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  readonly url: string;
+  /** Connections of this replica at most. Default 10. */
+  readonly connections?: number;
+  /** Told when an idle connection breaks; the pool replaces it. */
+  readonly onError: (error: unknown) => void;
+}
+
+export function openDatabase({ url, connections = 10, onError }: DatabaseOptions): OpenDatabase {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: connections,
+    idleTimeoutMillis: 30_000,
+    connectionTimeoutMillis: 5_000,
+    keepAlive: true,
+    application_name: 'platform-core',
+    // A statement that hangs must not hold a connection for ever; long work is done in batches.
+    statement_timeout: 30_000,
+  });
+  pool.on('error', onError);
+  const database = new Kysely<DatabaseSchema>({ dialect: new PostgresDialect({ pool }) });
+  return { pool, database, close: () => database.destroy() };
+}

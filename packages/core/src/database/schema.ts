@@ -1,0 +1,138 @@
+// The tables as TypeScript sees them; the truth is in migrations/.
+import type { Grant, InstallationId, Manifest, Notification, NotificationId } from '@platform/contract';
+import type { ColumnType, Generated, JSONColumnType } from 'kysely';
+
+type Bigint = ColumnType<string, number | string | bigint, number | string | bigint>;
+type Json<T> = JSONColumnType<T & object, string, string>;
+type NullableJson<T> = ColumnType<T | null, string | null, string | null>;
+
+export interface DatabaseSchema {
+  accounts: { key: string; name: string; created_at: Date; suspended_at: Date | null };
+  passkeys: {
+    id: string;
+    account_key: string;
+    public_key: Buffer;
+    counter: Bigint;
+    transports: string[];
+    backup_eligible: boolean;
+    backed_up: boolean;
+    label: string;
+    created_at: Date;
+    last_used_at: Date | null;
+  };
+  sessions: {
+    id: string;
+    token_hash: Buffer;
+    account_key: string;
+    user_agent: string | null;
+    created_at: Date;
+    last_used_at: Date;
+    expires_at: Date;
+  };
+  enrolment_links: { token_hash: Buffer; account_key: string; expires_at: Date };
+  challenges: {
+    id: string;
+    challenge: Buffer;
+    operation: 'register' | 'login' | 'add-passkey' | 'enrol';
+    account_key: string | null;
+    account_name: string | null;
+    session_id: string | null;
+    enrolment_hash: Buffer | null;
+    expires_at: Date;
+  };
+  package_blobs: { hash: string; size: Bigint; created_at: Date };
+  apps: { app_id: string; owner_key: string | null; system: Generated<boolean>; created_at: Date };
+  app_versions: {
+    app_id: string;
+    version: string;
+    package_hash: string;
+    manifest: Json<Manifest>;
+    newest: boolean;
+    published_at: Date;
+  };
+  nodes: {
+    id: string;
+    name: string;
+    credential_hash: Buffer;
+    control_url: string | null;
+    control_credential: Buffer | null;
+    inbound_origin: string | null;
+    seen_at: Date | null;
+  };
+  installations: {
+    id: InstallationId;
+    account_key: string;
+    app_id: string;
+    version: string;
+    host_label: string;
+    endpoint_id: string;
+    generation: Generated<number>;
+    grants: Json<Grant[]>;
+    revision: Bigint;
+    stopped: Generated<boolean>;
+    node_id: string | null;
+    installed_at: Date;
+    removed_at: Date | null;
+  };
+  revisions: { name: string; value: Bigint };
+  core_credentials: {
+    installation_id: InstallationId;
+    token_hash: Buffer;
+    node_id: string;
+    epoch: Bigint;
+    created_at: Date;
+  };
+  frontend_capabilities: {
+    token_hash: Buffer;
+    kind: 'launch' | 'frontend';
+    installation_id: InstallationId;
+    session_id: string;
+    expires_at: Date;
+  };
+  installation_status: {
+    installation_id: InstallationId;
+    node_id: string;
+    state: 'stopped' | 'starting' | 'running' | 'failed';
+    since: Date;
+    reason: string | null;
+    restarts: number;
+    last_exit: NullableJson<{ at: string; reason: string }>;
+    unenforced: Generated<string[]>;
+  };
+  notifications: {
+    id: NotificationId;
+    sequence: Generated<string>;
+    account_key: string;
+    installation_id: InstallationId;
+    app_id: string;
+    topic: string;
+    title: string;
+    body: string;
+    priority: Notification['priority'];
+    presentation: NullableJson<NonNullable<Notification['presentation']>>;
+    delivery: Notification['delivery'];
+    dedupe_key: string | null;
+    created_at: Date;
+    expires_at: Date | null;
+    read_at: Date | null;
+  };
+  search_entries: {
+    installation_id: InstallationId;
+    id: string;
+    account_key: string;
+    app_id: string;
+    title: string;
+    kind: string;
+    url: string;
+    digest: Buffer;
+    document: string;
+  };
+  search_words: {
+    installation_id: InstallationId;
+    word: string;
+    account_key: string;
+    entries: number;
+    grams: string;
+    remains: string[];
+  };
+}

@@ -1,0 +1,68 @@
+// Signals arrive after the commit that sent them, on every replica, and a lost connection is known at once.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type TestDatabase, testDatabase } from '../../../../tests/support/postgres.ts';
+import { notify } from './notify.ts';
+import { type OpenDatabase, openDatabase } from './open-database.ts';
+import { Signals } from './signals.ts';
+
+let database: TestDatabase;
+let open: OpenDatabase;
+let here: Signals;
+let there: Signals;
+
+before(async () => {
+  database = await testDatabase();
+  open = openDatabase({ url: database.url, onError: () => undefined });
+  here = new Signals(database.url, () => undefined);
+  there = new Signals(database.url, () => undefined);
+  await Promise.all([here.start(), there.start()]);
+});
+after(async () => {
+  await Promise.all([here.stop(), there.stop()]);
+  await open.close();
+  await database.drop();
+});
+
+const change = { installationId: 'inst-1', accountKey: 'acct-1' };
+
+function heardBy(signals: Signals): object[] {
+  const heard: object[] = [];
+  signals.on('installation-changed', (data) => heard.push(data));
+  return heard;
+}
+
+test('a committed signal is heard by every replica, and settled() waits until it is', async () => {
+  const [mine, theirs] = [heardBy(here), heardBy(there)];
+  await open.database.transaction().execute((trx) => notify(trx, 'installation-changed', change));
+  await Promise.all([here.settled(open.pool), there.settled(open.pool)]);
+  assert.deepEqual([mine, theirs], [[change], [change]]);
+});
+
+test('a signal of a transaction that is rolled back is never heard', async () => {
+  const heard = heardBy(here);
+  const failed = open.database.transaction().execute(async (trx) => {
+    await notify(trx, 'installation-changed', change);
+    throw new Error('rolled back');
+  });
+  await assert.rejects(failed, /rolled back/);
+  await here.settled(open.pool);
+  assert.deepEqual(heard, []);
+});
+
+test('a lost connection is told as a reset, and signals are heard again after the next one', async () => {
+  const lost = Promise.withResolvers<void>();
+  const back = Promise.withResolvers<void>();
+  there.onReset(() => (there.connected ? back.resolve() : lost.resolve()));
+  await open.pool.query(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'platform-signals' AND datname = current_database()",
+  );
+  await lost.promise;
+  assert.equal(there.connected, false);
+  await there.settled(open.pool);
+  await back.promise;
+  const heard = heardBy(there);
+  await notify(open.database, 'installation-changed', change);
+  await there.settled(open.pool);
+  assert.deepEqual(heard, [change]);
+});

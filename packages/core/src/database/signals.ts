@@ -1,0 +1,138 @@
+// Signals between replicas over LISTEN/NOTIFY: what was revoked, what is new. One connection, re-made when it breaks.
+import { randomUUID } from 'node:crypto';
+import { EventEmitter } from 'node:events';
+import pg from 'pg';
+
+export interface SignalMap {
+  /** Grants, version or existence of an installation changed: forget what is cached of it. */
+  'installation-changed': { installationId: string; accountKey: string };
+  /** A session ended (or all of an account, when `sessionId` is null). */
+  'session-ended': { accountKey: string; sessionId: string | null };
+  /** A workload start replaced the core service credential. */
+  'credential-replaced': { installationId: string };
+  /** A node started anew and has another credential. */
+  'node-credential-replaced': { nodeId: string };
+  /** The list of assignments has a new revision. */
+  'assignments-changed': Record<string, never>;
+  'notification-published': { accountKey: string; notificationId: string; sequence: string };
+  /** `ids` null: all of the account. */
+  'notifications-read': { accountKey: string; ids: string[] | null };
+}
+export type SignalName = keyof SignalMap;
+
+/** The one channel of LISTEN and NOTIFY. */
+export const SIGNAL_CHANNEL = 'platform_signals';
+
+/**
+ * Sends and hears signals. A signal sent inside a transaction arrives when it commits, on every replica
+ * including the sender. While the listening connection is down, `connected` is false and caches must not be
+ * believed; `reset` fires when it went down and again when it is back.
+ */
+export class Signals {
+  readonly #emitter = new EventEmitter().setMaxListeners(0);
+  readonly #url: string;
+  readonly #onError: (error: unknown) => void;
+  #client: pg.Client | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #stopped = false;
+  connected = false;
+
+  constructor(url: string, onError: (error: unknown) => void) {
+    this.#url = url;
+    this.#onError = onError;
+  }
+
+  async start(): Promise<void> {
+    const client = new pg.Client({
+      connectionString: this.#url,
+      application_name: 'platform-signals',
+      keepAlive: true,
+    });
+    client.on('notification', ({ payload }) => {
+      if (payload === undefined) return;
+      const { name, data } = JSON.parse(payload) as { name: SignalName; data: unknown };
+      this.#emitter.emit(name, data);
+    });
+    client.on('error', (error) => this.#lost(client, error));
+    client.on('end', () => this.#lost(client, new Error('the listening connection ended')));
+    this.#client = client;
+    await client.connect();
+    await client.query(`LISTEN ${SIGNAL_CHANNEL}`);
+    this.connected = true;
+    this.#emitter.emit('reset');
+  }
+
+  #lost(client: pg.Client, error: unknown): void {
+    if (this.#stopped || this.#client !== client) return;
+    this.#client = undefined;
+    this.connected = false;
+    this.#emitter.emit('reset');
+    this.#onError(error);
+    client.end().catch(() => undefined);
+    this.#reconnect();
+  }
+
+  #reconnect(): void {
+    this.#retry = setTimeout(() => {
+      if (this.#stopped) return;
+      this.start().catch((error: unknown) => {
+        this.#onError(error);
+        this.#client = undefined;
+        if (!this.#stopped) this.#reconnect();
+      });
+    }, 500);
+  }
+
+  on<Name extends SignalName>(name: Name, listener: (data: SignalMap[Name]) => void): () => void {
+    this.#emitter.on(name, listener);
+    return () => this.#emitter.off(name, listener);
+  }
+
+  onReset(listener: () => void): () => void {
+    this.#emitter.on('reset', listener);
+    return () => this.#emitter.off('reset', listener);
+  }
+
+  /**
+   * Resolves when everything that was committed before this call has been heard here: a request that revokes
+   * answers only after this replica forgot what it revoked. At once while the connection is down, when nothing
+   * cached is believed anyway; after `limitMilliseconds` at the latest.
+   */
+  async settled(pool: pg.Pool, limitMilliseconds = 2_000): Promise<void> {
+    if (!this.connected) return;
+    const marker = randomUUID();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const finish = () => resolve();
+    this.#emitter.once(`marker:${marker}`, finish);
+    this.#emitter.once('reset', finish);
+    const timer = setTimeout(finish, limitMilliseconds);
+    try {
+      await pool.query('SELECT pg_notify($1, $2)', [
+        SIGNAL_CHANNEL,
+        JSON.stringify({ name: `marker:${marker}`, data: null }),
+      ]);
+      await promise;
+    } finally {
+      clearTimeout(timer);
+      this.#emitter.off(`marker:${marker}`, finish);
+      this.#emitter.off('reset', finish);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.connected = false;
+    clearTimeout(this.#retry);
+    const client = this.#client;
+    this.#client = undefined;
+    await client?.end();
+  }
+}
+
+/** The statement that sends a signal; run it in the transaction whose outcome it tells. */
+export function notifyStatement<Name extends SignalName>(
+  name: Name,
+  data: SignalMap[Name],
+): { text: string; values: string[] } {
+  return { text: 'SELECT pg_notify($1, $2)', values: [SIGNAL_CHANNEL, JSON.stringify({ name, data })] };
+}

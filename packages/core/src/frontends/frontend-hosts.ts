@@ -1,0 +1,65 @@
+// Which installation an app host stands for, remembered until the installation changes. While signals cannot be heard
+// nothing remembered is believed.
+import type { InstallationId } from '@platform/contract';
+import { LRUCache } from 'lru-cache';
+import type { CoreContext } from '../context.ts';
+import { findByHost } from '../installations/prepared-queries.ts';
+import { type AppHeaders, appHeaders } from './app-headers.ts';
+
+export interface FrontendHost {
+  readonly installationId: InstallationId;
+  readonly packageHash: string;
+  /** Entry document, relative to `frontend/`. */
+  readonly entry: string;
+  readonly headers: AppHeaders;
+}
+
+const HOSTS = 10_000;
+
+export class FrontendHosts {
+  readonly #context: CoreContext;
+  readonly #hosts = new LRUCache<string, FrontendHost>({ max: HOSTS });
+  /** Grows with every forgetting, so that a look-up that began before cannot store what it found. */
+  #generation = 0;
+
+  constructor(context: CoreContext) {
+    this.#context = context;
+    context.signals.onReset(() => {
+      this.#generation += 1;
+      this.#hosts.clear();
+    });
+    context.signals.on('installation-changed', ({ installationId }) => {
+      this.#generation += 1;
+      for (const [key, host] of this.#hosts.entries()) {
+        if (host.installationId === installationId) this.#hosts.delete(key);
+      }
+    });
+  }
+
+  /** `null` for a host that no installation has: never had, or has no more. */
+  async find(appId: string, hostLabel: string): Promise<FrontendHost | null> {
+    const { signals } = this.#context;
+    const key = `${appId}--${hostLabel}`;
+    if (signals.connected) {
+      const known = this.#hosts.get(key);
+      if (known !== undefined) return known;
+    }
+    const generation = this.#generation;
+    const found = await this.#look(appId, hostLabel);
+    if (found !== null && signals.connected && generation === this.#generation) this.#hosts.set(key, found);
+    return found;
+  }
+
+  async #look(appId: string, hostLabel: string): Promise<FrontendHost | null> {
+    const { pool, config } = this.#context;
+    const row = await findByHost(pool, hostLabel, appId);
+    if (row === undefined) return null;
+    const nodeOrigin = row.has_workload ? (row.inbound_origin ?? config.nodeOrigin) : null;
+    return {
+      installationId: row.id,
+      packageHash: row.package_hash,
+      entry: row.frontend.entry,
+      headers: appHeaders(config, row.frontend, nodeOrigin),
+    };
+  }
+}

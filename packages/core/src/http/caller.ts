@@ -1,0 +1,51 @@
+// The one value that says who is calling. Made in one place (authenticate.ts) from exactly one credential.
+import type { CallerKind, Grant, InstallationId, RouteId, routes } from '@platform/contract';
+
+export interface AnonymousCaller {
+  readonly kind: 'anonymous';
+}
+
+/** A person at the shell, by session cookie. */
+export interface SessionCaller {
+  readonly kind: 'session';
+  readonly sessionId: string;
+  readonly accountKey: string;
+  readonly accountName: string;
+  readonly accountCreatedAt: Date;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+}
+
+interface InstallationIdentity {
+  readonly installationId: InstallationId;
+  readonly accountKey: string;
+  readonly accountName: string;
+  readonly appId: string;
+  readonly grants: readonly Grant[];
+}
+
+/** The browser part of an installation, by frontend capability from its own origin. */
+export interface FrontendCaller extends InstallationIdentity {
+  readonly kind: 'frontend';
+  readonly sessionId: string;
+  readonly origin: string;
+  readonly expiresAt: Date;
+}
+
+/** The workload of an installation, through its Gateway, by core service credential. */
+export interface InstallationCaller extends InstallationIdentity {
+  readonly kind: 'installation';
+  readonly epoch: number;
+}
+
+/** The Runtime of a node. */
+export interface NodeCaller {
+  readonly kind: 'node';
+  readonly nodeId: string;
+}
+
+export type Caller = AnonymousCaller | SessionCaller | FrontendCaller | InstallationCaller | NodeCaller;
+
+type KindsOf<Id extends RouteId> = (typeof routes)[Id]['callers'][number] & CallerKind;
+/** The callers a route can see: whatever its table entry names, nothing else. */
+export type CallerOf<Id extends RouteId> = Extract<Caller, { kind: KindsOf<Id> }>;

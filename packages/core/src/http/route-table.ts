@@ -1,0 +1,181 @@
+// Puts every route of the contract's table behind the same checks, in the same order: caller, origin, rate, grant,
+// parameters, body. A handler is reached only by what its table entry allows.
+import { type FieldError, type RateLimitName, type RouteId, type RouteSpec, refuse, routes } from '@platform/contract';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type * as z from 'zod';
+import { findForbiddenMaterial } from '../accounts/forbidden-material.ts';
+import type { CoreConfig } from '../config/config.ts';
+import { allows, resourcesOf } from '../grants/grant-coverage.ts';
+import type { Authenticator } from './authenticate.ts';
+import type { Caller } from './caller.ts';
+import type { Handlers, RouteResult } from './handlers.ts';
+import { checkOrigin } from './origins.ts';
+import { hasBody, readJsonBody } from './read-body.ts';
+
+export interface RouteTableOptions {
+  readonly config: CoreConfig;
+  readonly authenticator: Authenticator;
+  readonly handlers: Handlers;
+  readonly takeRate: (name: RateLimitName, subject: string) => void;
+  /** After a session changed something: waits until this replica has heard what it revoked. */
+  readonly settled: () => Promise<void>;
+}
+
+/** A handler once its types were checked against the table; the table is walked at run time. */
+type AnyHandler = (call: object) => Promise<RouteResult<RouteId>>;
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+
+export function registerRoutes(app: FastifyInstance, options: RouteTableOptions): void {
+  const byPath = new Map<string, RouteSpec[]>();
+  for (const [id, spec] of Object.entries(routes) as [RouteId, RouteSpec][]) {
+    const handler = options.handlers[id] as unknown as AnyHandler;
+    app.route({
+      method: spec.method,
+      url: spec.path,
+      handler: (request, reply) => answer(request, reply, spec, handler, options),
+    });
+    byPath.set(spec.path, [...(byPath.get(spec.path) ?? []), spec]);
+  }
+  for (const [path, specs] of byPath) refuseOtherMethods(app, path, specs);
+}
+
+function refuseOtherMethods(app: FastifyInstance, path: string, specs: readonly RouteSpec[]): void {
+  const offered = specs.map(({ method }) => method);
+  app.route({
+    method: METHODS.filter((method) => !(offered as readonly string[]).includes(method)),
+    url: path,
+    handler: () => {
+      throw refuse('method_not_allowed', `This route offers ${offered.join(', ')}.`, { allow: offered });
+    },
+  });
+}
+
+/** The routes a browser at an app's origin may call at all, for CORS preflights. */
+export function crossOriginMethods(path: string): string[] {
+  return (Object.values(routes) as RouteSpec[])
+    .filter((spec) => (spec.callers.includes('frontend') || spec.origin === 'app') && pathMatches(spec.path, path))
+    .map(({ method }) => method);
+}
+
+function pathMatches(pattern: string, path: string): boolean {
+  const expected = pattern.split('/');
+  const actual = path.split('/');
+  return (
+    expected.length === actual.length &&
+    expected.every((segment, index) => segment === actual[index] || (segment.startsWith(':') && actual[index] !== ''))
+  );
+}
+
+async function answer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  spec: RouteSpec,
+  handler: AnyHandler,
+  options: RouteTableOptions,
+): Promise<FastifyReply> {
+  const caller = await admit(request, spec, options);
+  options.takeRate(spec.rate, rateSubject(caller, request));
+  const params = parse(spec.params, request.params, 'path');
+  const query = parse(spec.query, request.query, 'query');
+  const body = await readBody(request, spec);
+  checkBodyResource(spec, caller, body);
+  const result = await handler({
+    caller,
+    params,
+    query,
+    body,
+    clientAddress: request.ip,
+    origin: request.headers.origin,
+    request,
+    reply,
+  });
+  if (caller.kind === 'session' && spec.method !== 'GET') await options.settled();
+  if ('streamed' in result) return reply;
+  reply.code(result.status);
+  if (!('body' in result)) return reply.send();
+  return reply.header('cache-control', 'no-store').send(result.body);
+}
+
+async function admit(request: FastifyRequest, spec: RouteSpec, options: RouteTableOptions): Promise<Caller> {
+  // Anonymous routes ignore whatever credential comes along: a stale cookie must not keep anybody from signing in.
+  const caller: Caller = spec.callers.includes('anonymous')
+    ? { kind: 'anonymous' }
+    : await options.authenticator.authenticate(request.raw);
+  if (!spec.callers.includes(caller.kind)) {
+    if (caller.kind === 'anonymous') throw refuse('unauthenticated');
+    throw refuse('not_authorized', 'This credential is not for this route.');
+  }
+  checkOrigin(request.raw, spec, caller, options.config);
+  if (spec.grant !== undefined) {
+    const { id, resource } = spec.grant;
+    const grants = 'grants' in caller ? caller.grants : [];
+    const held =
+      typeof resource === 'string' && resource !== 'any'
+        ? allows(grants, id, resource)
+        : resourcesOf(grants, id).length > 0;
+    if (!held) throw refuse('grant_missing', `The installation holds no grant ${id} for this.`);
+  }
+  return caller;
+}
+
+function checkBodyResource(spec: RouteSpec, caller: Caller, body: unknown): void {
+  if (spec.grant === undefined || typeof spec.grant.resource === 'string') return;
+  const value = (body as Record<string, unknown>)[spec.grant.resource.body];
+  const grants = 'grants' in caller ? caller.grants : [];
+  if (typeof value !== 'string' || !allows(grants, spec.grant.id, value))
+    throw refuse('grant_missing', `The grant ${spec.grant.id} does not cover this ${spec.grant.resource.body}.`);
+}
+
+function rateSubject(caller: Caller, request: FastifyRequest): string {
+  if ('installationId' in caller) return caller.installationId;
+  if (caller.kind === 'session') return caller.sessionId;
+  if (caller.kind === 'node') return caller.nodeId;
+  return request.ip;
+}
+
+async function readBody(request: FastifyRequest, spec: RouteSpec): Promise<unknown> {
+  if (spec.body === undefined) {
+    if (hasBody(request.raw)) throw refuse('invalid_request', 'This route takes no body.');
+    return undefined;
+  }
+  if ('mediaType' in spec.body) {
+    if ((request.headers['content-type'] ?? '').toLowerCase() !== spec.body.mediaType)
+      throw refuse('unsupported_media_type', `Send the body as ${spec.body.mediaType}.`);
+    if (Number(request.headers['content-length'] ?? 0) > spec.body.limit)
+      throw refuse('payload_too_large', `The body may have at most ${spec.body.limit} bytes.`);
+    return undefined;
+  }
+  if (!hasBody(request.raw) && spec.body.schema.safeParse(undefined).success) return undefined;
+  const { text, value } = await readJsonBody(request.raw, spec.body.limit);
+  if (spec.path.startsWith('/v1/auth/')) {
+    const found = findForbiddenMaterial(text);
+    if (found !== null)
+      throw refuse('forbidden_material', undefined, { errors: [{ path: found.path, message: found.kind }] });
+  }
+  return parse(spec.body.schema, value, 'body');
+}
+
+function parse(schema: z.ZodType | undefined, value: unknown, where: string): unknown {
+  if (schema === undefined) {
+    if (where === 'query' && Object.keys(value as object).length > 0)
+      throw refuse('invalid_request', 'This route takes no query parameters.');
+    return undefined;
+  }
+  // A member named __proto__ is own data to JSON.parse; no schema knows it, so it is unknown like any other.
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw refuse('invalid_request', `The ${where} is not valid.`, { errors: fieldErrors(result.error) });
+}
+
+const MOST_ERRORS = 50;
+
+export function fieldErrors(error: z.ZodError): FieldError[] {
+  return error.issues.slice(0, MOST_ERRORS).map((issue) => ({ path: jsonPath(issue.path), message: issue.message }));
+}
+
+function jsonPath(path: readonly PropertyKey[]): string {
+  let text = '';
+  for (const part of path) text += typeof part === 'number' ? `[${part}]` : `${text === '' ? '' : '.'}${String(part)}`;
+  return text;
+}

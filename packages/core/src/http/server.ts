@@ -1,0 +1,95 @@
+// The API of core on fastify: request ids, CORS, one place that turns refusals and bugs into answers.
+import type http from 'node:http';
+import { errors, problemOf, type Refusal, RefusalError } from '@platform/contract';
+import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import type { Log } from '../context.ts';
+import { createListener } from './listener.ts';
+import { isAppOrigin } from './origins.ts';
+import { problemHeaders } from './problem.ts';
+import { crossOriginMethods, type RouteTableOptions, registerRoutes } from './route-table.ts';
+
+export interface ServerOptions extends RouteTableOptions {
+  readonly log: Log;
+  readonly random: (bytes: number) => Buffer;
+  readonly serveShell: (request: http.IncomingMessage, response: http.ServerResponse) => Promise<void>;
+  readonly serveApp: (
+    request: http.IncomingMessage,
+    response: http.ServerResponse,
+    host: { readonly appId: string; readonly hostLabel: string },
+  ) => Promise<void>;
+}
+
+/** W3C Trace Context, version 00. */
+const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+export function createServer(options: ServerOptions): FastifyInstance {
+  const { config, log } = options;
+  const requestId = () => options.random(12).toString('base64url');
+  const app = fastify({
+    logger: false,
+    genReqId: requestId,
+    trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
+    exposeHeadRoutes: false,
+    routerOptions: { maxParamLength: 600, ignoreTrailingSlash: false },
+    return503OnClosing: false,
+    forceCloseConnections: true,
+    frameworkErrors: (_error, request, reply) => void sendRefusal(reply, { code: 'invalid_path' }, request.id),
+    serverFactory: (api) => createListener(options, api as Parameters<typeof createListener>[1], requestId),
+  });
+  // Bodies are read by the route table, within the limit of the route; fastify leaves them alone.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff').header('vary', 'Origin');
+    const { traceparent, origin } = request.headers;
+    if (typeof traceparent === 'string' && TRACEPARENT.test(traceparent)) reply.header('traceparent', traceparent);
+    if (origin !== undefined && isAppOrigin(origin, config) && crossOriginMethods(pathOf(request.url)).length > 0) {
+      reply.header('access-control-allow-origin', origin);
+      reply.header('access-control-expose-headers', 'X-Request-Id, Retry-After');
+    }
+  });
+  app.setErrorHandler((error, request, reply) => {
+    if (error instanceof RefusalError) {
+      if (error.refusal.code === 'origin_not_allowed') reply.removeHeader('access-control-allow-origin');
+      return sendRefusal(reply, error.refusal, request.id);
+    }
+    const failure = error instanceof Error ? error : new Error(String(error));
+    if (failure.message === 'aborted' || ('code' in failure && failure.code === 'ECONNRESET')) {
+      // The client went away in the middle of its body: nobody reads the answer.
+      return reply.code(400).send();
+    }
+    if (isConnectionFailure(failure)) {
+      log.error({ requestId: request.id, err: failure }, 'the database does not answer');
+      return sendRefusal(reply, { code: 'unavailable', retryAfter: 2 }, request.id);
+    }
+    log.error({ requestId: request.id, route: request.routeOptions.url, err: failure }, 'a request failed');
+    return sendRefusal(reply, { code: 'internal_error' }, request.id);
+  });
+  app.setNotFoundHandler((request, reply) => sendRefusal(reply, { code: 'not_found' }, request.id));
+  registerRoutes(app, options);
+  return app;
+}
+
+function sendRefusal(reply: FastifyReply, refusal: Refusal, id: string): FastifyReply {
+  // What is left of a refused body is not read; the connection ends instead.
+  if (refusal.code === 'payload_too_large') reply.header('connection', 'close');
+  return reply
+    .code(errors[refusal.code].status)
+    .headers(problemHeaders(refusal))
+    .send(JSON.stringify(problemOf(refusal, id)));
+}
+
+/** PostgreSQL is away: connection refused or lost, pool exhausted, shutting down (class 57P, 08, 53). */
+function isConnectionFailure(error: Error): boolean {
+  const code = 'code' in error ? String(error.code) : '';
+  return (
+    /^(57P0|08|53)/.test(code) ||
+    ['ECONNREFUSED', 'ENOENT', 'EPIPE'].includes(code) ||
+    /timeout exceeded when trying to connect|Connection terminated/.test(error.message)
+  );
+}
+
+function pathOf(url: string): string {
+  const mark = url.indexOf('?');
+  return mark === -1 ? url : url.slice(0, mark);
+}

@@ -1,0 +1,33 @@
+// The wire shape of an installed app, from what the database tells of it.
+import type { InstalledApp } from '@platform/contract';
+import * as semver from 'semver';
+import { iconPath } from '../catalog/routes.ts';
+import type { InstalledRow, SummaryRow } from './prepared-queries.ts';
+
+/** Path on the shell's origin. */
+export function iconOf({ app_id, icon }: SummaryRow): string | null {
+  return icon === null ? null : iconPath(app_id, { icon });
+}
+
+export function installedApp(row: InstalledRow): InstalledApp {
+  return {
+    appId: row.app_id,
+    name: row.name,
+    summary: row.summary,
+    version: row.version,
+    upgrade: newer(row.newest, row.version),
+    publisher: row.system ? 'platform' : (row.publisher ?? 'a removed account'),
+    icon: iconOf(row),
+    chrome: row.chrome ?? 'auto',
+    hasFrontend: row.chrome !== null,
+    hasWorkload: row.has_workload,
+    system: row.system,
+    installedAt: row.installed_at.toISOString(),
+  };
+}
+
+/** The newest version when it is newer than the installed one, which may be a pre-release ahead of it. */
+function newer(newest: string | null, installed: string): string | null {
+  if (newest === null || newest === installed) return null;
+  return semver.gt(newest, installed) ? newest : null;
+}

@@ -1,0 +1,121 @@
+// The SQL of launch and frontend capabilities: issued by a launch, used up by an exchange, each in one statement.
+import type { Grant, InstallationId, Manifest } from '@platform/contract';
+import type pg from 'pg';
+
+export interface LaunchRow {
+  readonly id: InstallationId;
+  readonly host_label: string;
+  readonly endpoint_id: string;
+  readonly generation: number;
+  readonly grants: Grant[];
+  readonly frontend: Manifest['frontend'] | null;
+  readonly has_workload: boolean;
+  readonly inbound_origin: string | null;
+  /** False without a frontend, and when the session has ended. */
+  readonly issued: boolean;
+}
+
+const ISSUE_LAUNCH = {
+  name: 'issue-launch',
+  text: `
+    WITH target AS (
+      SELECT id, app_id, version, host_label, endpoint_id, generation, grants, node_id FROM installations
+       WHERE account_key = $1 AND app_id = $2 AND removed_at IS NULL FOR SHARE),
+    opened AS (
+      SELECT t.*, v.manifest FROM target t
+        JOIN app_versions v ON v.app_id = t.app_id AND v.version = t.version),
+    expired AS (
+      DELETE FROM frontend_capabilities f USING target t WHERE f.installation_id = t.id AND f.expires_at <= $5),
+    issued AS (
+      INSERT INTO frontend_capabilities (token_hash, kind, installation_id, session_id, expires_at)
+      SELECT $3, 'launch', o.id, s.id, LEAST($6::timestamptz, s.expires_at)
+        FROM opened o JOIN sessions s ON s.id = $4 AND s.account_key = $1 AND s.expires_at > $5
+       WHERE o.manifest ? 'frontend'
+      RETURNING installation_id)
+    SELECT o.id, o.host_label, o.endpoint_id, o.generation, o.grants, o.manifest -> 'frontend' AS frontend,
+           o.manifest ? 'workload' AS has_workload, n.inbound_origin, EXISTS (SELECT FROM issued) AS issued
+      FROM opened o LEFT JOIN nodes n ON n.id = o.node_id`,
+};
+
+/**
+ * Keeps a launch capability for an installed app and tells what its descriptor needs. Locks the installation against
+ * a removal in between, and clears its expired capabilities on the way.
+ */
+export async function issueLaunch(
+  pool: pg.Pool,
+  launch: {
+    readonly accountKey: string;
+    readonly appId: string;
+    readonly sessionId: string;
+    readonly tokenHash: Buffer;
+    readonly now: Date;
+    /** At the latest; the session may end sooner. */
+    readonly expiresAt: Date;
+  },
+): Promise<LaunchRow | undefined> {
+  const { accountKey, appId, tokenHash, sessionId, now, expiresAt } = launch;
+  const values = [accountKey, appId, tokenHash, sessionId, now, expiresAt];
+  const { rows } = await pool.query<LaunchRow>({ ...ISSUE_LAUNCH, values });
+  return rows[0];
+}
+
+/** Launch capabilities of installations that are there and of sessions that go on. */
+const live = `
+  SELECT f.token_hash, f.session_id, s.expires_at AS session_expires_at, i.id AS installation_id, i.app_id, i.host_label
+    FROM frontend_capabilities f
+    JOIN installations i ON i.id = f.installation_id AND i.removed_at IS NULL
+    JOIN accounts a ON a.key = i.account_key AND a.suspended_at IS NULL
+    JOIN sessions s ON s.id = f.session_id AND s.expires_at > $2
+   WHERE f.token_hash = $1 AND f.kind = 'launch' AND f.expires_at > $2`;
+
+const USE_LAUNCH = {
+  name: 'use-launch',
+  text: `
+    WITH live AS (${live} AND i.app_id = $5 AND i.host_label = $6 FOR SHARE OF i),
+    used AS (DELETE FROM frontend_capabilities f USING live WHERE f.token_hash = live.token_hash RETURNING live.*)
+    INSERT INTO frontend_capabilities (token_hash, kind, installation_id, session_id, expires_at)
+    SELECT $3, 'frontend', installation_id, session_id, LEAST($4::timestamptz, session_expires_at) FROM used
+    RETURNING expires_at`,
+};
+
+/**
+ * Puts a frontend capability in the place of a launch capability, for the app whose host asks. Deleting is using: of
+ * two at the same time one finds the row. Returns when the new one ends; `undefined` changes nothing.
+ */
+export async function useLaunch(
+  pool: pg.Pool,
+  exchange: {
+    readonly launchHash: Buffer;
+    readonly frontendHash: Buffer;
+    readonly appId: string;
+    readonly hostLabel: string;
+    readonly now: Date;
+    /** At the latest; the session may end sooner. */
+    readonly expiresAt: Date;
+  },
+): Promise<Date | undefined> {
+  const { launchHash, now, frontendHash, expiresAt, appId, hostLabel } = exchange;
+  const values = [launchHash, now, frontendHash, expiresAt, appId, hostLabel];
+  const { rows } = await pool.query<{ readonly expires_at: Date }>({ ...USE_LAUNCH, values });
+  return rows[0]?.expires_at;
+}
+
+const FIND_LAUNCH = { name: 'find-launch', text: live };
+
+/** Whose launch capability this is, while it lives. */
+export async function findLaunch(
+  pool: pg.Pool,
+  launchHash: Buffer,
+  now: Date,
+): Promise<{ readonly app_id: string; readonly host_label: string } | undefined> {
+  const { rows } = await pool.query<{ readonly app_id: string; readonly host_label: string }>({
+    ...FIND_LAUNCH,
+    values: [launchHash, now],
+  });
+  return rows[0];
+}
+
+/** Whether a statement failed because a row it refers to is gone (SQLSTATE 23503). */
+export function isMissingReference(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '23503';
+}

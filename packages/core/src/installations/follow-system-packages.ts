@@ -1,0 +1,63 @@
+// Brings the system apps of all accounts to the version the platform came with. They belong to the platform and speak
+// to its shell, so they change with it; what each may do stays what its account allows (docs/decisions/system-apps.md).
+import type { Grant, Manifest } from '@platform/contract';
+import { sql, type Transaction } from 'kysely';
+import { setNewest } from '../catalog/queries.ts';
+import type { CoreContext } from '../context.ts';
+import { notifyEach } from '../database/notify.ts';
+import type { DatabaseSchema } from '../database/schema.ts';
+import { intersectGrants } from '../grants/grant-coverage.ts';
+import { assignmentsChanged } from '../topology/assignments.ts';
+import { placeInstallation } from '../topology/placement.ts';
+
+interface Shipped {
+  readonly appId: string;
+  readonly version: string;
+  readonly manifest: Manifest;
+}
+
+/**
+ * Makes the versions with these package hashes the current ones. To be called at the start, after they were published.
+ *
+ * @param hashes SHA-256 of the packages the platform came with, hexadecimal
+ */
+export async function followSystemPackages(context: CoreContext, hashes: readonly string[]): Promise<void> {
+  const shipped = await sql<Shipped>`
+    SELECT v.app_id AS "appId", v.version, v.manifest
+      FROM app_versions v JOIN apps a ON a.app_id = v.app_id
+     WHERE a.system AND v.package_hash = ANY(${[...hashes]})
+       AND (NOT v.newest OR EXISTS (SELECT FROM installations i WHERE i.app_id = v.app_id AND i.version <> v.version))`.execute(
+    context.database,
+  );
+  for (const release of shipped.rows) {
+    const followed = await context.database.transaction().execute((trx) => follow(trx, release));
+    if (followed > 0) context.log.info({ ...identityOf(release), installations: followed }, 'a system app was updated');
+  }
+}
+
+function identityOf({ appId, version }: Shipped): { appId: string; version: string } {
+  return { appId, version };
+}
+
+/** @returns how many installations changed */
+async function follow(trx: Transaction<DatabaseSchema>, { appId, version, manifest }: Shipped): Promise<number> {
+  await trx.selectFrom('apps').select('app_id').where('app_id', '=', appId).forUpdate().execute();
+  await setNewest(trx, appId, version);
+  const nodeId = await placeInstallation(trx, manifest.workload);
+  let changed = 0;
+  // Few accounts ever change these grants, so there are few different ones, however many accounts there are.
+  const { rows } = await sql<{ grants: Grant[] }>`
+    SELECT DISTINCT grants FROM installations WHERE app_id = ${appId} AND version <> ${version}`.execute(trx);
+  for (const { grants } of rows) {
+    const kept = JSON.stringify(intersectGrants(grants, manifest.permissions));
+    const updated = await sql<{ installationId: string; accountKey: string }>`
+      UPDATE installations
+         SET version = ${version}, grants = ${kept}, revision = revision + 1, node_id = COALESCE(node_id, ${nodeId})
+       WHERE app_id = ${appId} AND version <> ${version} AND grants = ${JSON.stringify(grants)}::jsonb
+       RETURNING id AS "installationId", account_key AS "accountKey"`.execute(trx);
+    await notifyEach(trx, 'installation-changed', updated.rows);
+    changed += updated.rows.length;
+  }
+  if (changed > 0 && manifest.workload !== undefined) await assignmentsChanged(trx);
+  return changed;
+}

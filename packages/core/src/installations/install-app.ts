@@ -1,0 +1,53 @@
+// Installing an app: a version, the grants the person left it, a host and a node of its own (contract 3).
+import { type Grant, type installBody, refuse } from '@platform/contract';
+import type * as z from 'zod';
+import { type AppVersion, findAppVersion } from '../catalog/queries.ts';
+import type { CoreContext } from '../context.ts';
+import { newId, opaqueLabel } from '../credentials/ids.ts';
+import { notify } from '../database/notify.ts';
+import { checkGrants } from '../grants/check-grants.ts';
+import { normaliseGrants } from '../grants/grant-coverage.ts';
+import { assignmentsChanged } from '../topology/assignments.ts';
+import { placeInstallation } from '../topology/placement.ts';
+import { insertInstallation, type NewInstallation } from './queries.ts';
+
+/**
+ * @throws RefusalError `not_found` for an app or version that is not published, `grants_exceed_request`,
+ *   `already_installed`, and what {@link placeInstallation} throws
+ */
+export async function installApp(
+  context: CoreContext,
+  accountKey: string,
+  { appId, version, permissions }: z.output<typeof installBody>,
+): Promise<void> {
+  const release = await findAppVersion(context.database, appId, version);
+  if (release === undefined) throw refuse('not_found', 'No such app or version is published.');
+  const requested = release.manifest.permissions;
+  const grants = permissions === undefined ? normaliseGrants(requested) : checkGrants(requested, permissions);
+  await context.database.transaction().execute(async (trx) => {
+    const nodeId = await placeInstallation(trx, release.manifest.workload);
+    const id = await insertInstallation(trx, newInstallation(context, accountKey, release, { grants, nodeId }));
+    if (id === undefined) throw refuse('already_installed');
+    await notify(trx, 'installation-changed', { installationId: id, accountKey });
+    if (release.manifest.workload !== undefined) await assignmentsChanged(trx);
+  });
+}
+
+/** A row for the first installation of an app; ids, host and endpoint are drawn anew. */
+export function newInstallation(
+  context: CoreContext,
+  accountKey: string,
+  { appId, version }: AppVersion,
+  choice: { readonly grants: readonly Grant[]; readonly nodeId: string | null },
+): NewInstallation {
+  return {
+    id: newId('inst', context),
+    accountKey,
+    appId,
+    version,
+    hostLabel: opaqueLabel(context.random),
+    endpointId: opaqueLabel(context.random),
+    now: context.clock(),
+    ...choice,
+  };
+}

@@ -1,0 +1,73 @@
+// Opening an app: the launch descriptor, with a capability that works once, at once, and only at the app's own origin
+// (specification 2.2, 5.2; contract 3).
+import { type LaunchDescriptor, limits, refuse } from '@platform/contract';
+import { appOrigin } from '../config/config.ts';
+import type { CoreContext } from '../context.ts';
+import { hashCredential, newCredential } from '../credentials/credential.ts';
+import { dataPlaneCapability } from '../credentials/master-key.ts';
+import type { SessionCaller } from '../http/caller.ts';
+import { isMissingReference, issueLaunch, type LaunchRow } from './capability-queries.ts';
+
+/** @throws RefusalError `not_found` for an app that is not installed or has nothing to open, `session_expired` */
+export async function launchApp(context: CoreContext, caller: SessionCaller, appId: string): Promise<LaunchDescriptor> {
+  const { config, masterKey } = context;
+  const frontendCapability = newCredential('frontend', context.random);
+  const row = await keepLaunch(context, caller, appId, hashCredential(frontendCapability));
+  const { frontend } = row;
+  if (frontend == null) throw refuse('not_found', 'This app has no frontend to open.');
+  if (!row.issued) throw refuse('session_expired');
+  const origin = appOrigin(config, appId, row.host_label);
+  const backend = row.has_workload
+    ? {
+        endpointTicket: endpointTicket(row.inbound_origin ?? config.nodeOrigin, row.endpoint_id),
+        capability: dataPlaneCapability(masterKey, row.id, row.generation),
+      }
+    : null;
+  const fragment = base64urlJson({
+    capability: frontendCapability,
+    ticket: backend?.endpointTicket ?? null,
+    dataPlane: backend?.capability ?? null,
+    api: config.origin,
+  });
+  return {
+    appId,
+    origin,
+    url: `${origin}${entryPath(frontend.entry)}#platform=${fragment}`,
+    chrome: frontend.chrome,
+    permissions: row.grants,
+    frontendCapability,
+    backend,
+  };
+}
+
+async function keepLaunch(
+  context: CoreContext,
+  { accountKey, sessionId }: SessionCaller,
+  appId: string,
+  tokenHash: Buffer,
+): Promise<LaunchRow> {
+  const now = context.clock();
+  const expiresAt = new Date(now.getTime() + limits.launchCapabilitySeconds.value * 1_000);
+  const launch = { accountKey, appId, sessionId, tokenHash, now, expiresAt };
+  const row = await issueLaunch(context.pool, launch).catch((error: unknown) => {
+    // The session ended while the statement ran.
+    if (isMissingReference(error)) throw refuse('session_expired');
+    throw error;
+  });
+  if (row === undefined) throw refuse('not_found');
+  return row;
+}
+
+/** Path of the entry document; `index.html` of the root is the root. */
+function entryPath(entry: string): string {
+  return entry === 'index.html' ? '/' : `/${entry.split('/').map(encodeURIComponent).join('/')}`;
+}
+
+/** Where the backend of the installation is reached; opaque to its holder. */
+function endpointTicket(nodeOrigin: string, endpointId: string): string {
+  return `pet1.${base64urlJson({ url: `${nodeOrigin}/e/${endpointId}` })}`;
+}
+
+function base64urlJson(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
+}

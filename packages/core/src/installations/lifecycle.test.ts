@@ -1,0 +1,166 @@
+// The backend of an installed app, as its owner starts, stops and watches it.
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { limits, workloadStatus } from '@platform/contract';
+import { registerAccount, type TestAccount } from '../../../../tests/support/client.ts';
+import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
+import { problemCode, type RawAnswer } from '../../../../tests/support/raw-http.ts';
+import { install, installationRow, nodeWorkload, publish } from '../../test-support/apps.ts';
+import {
+  controlCredential,
+  type NodeDouble,
+  register,
+  startNodeDouble,
+  statusOf,
+} from '../../test-support/node-double.ts';
+
+let platform: Constellation;
+let node: NodeDouble;
+let account: TestAccount;
+let id: string;
+let usual: NodeDouble['answer'];
+
+before(async () => {
+  platform = await startConstellation();
+  node = await startNodeDouble(platform);
+  usual = node.answer;
+  account = await registerAccount(platform, 'runner');
+  await publish(account, 'working', { workload: nodeWorkload });
+  await install(account, 'working');
+  id = (await installationRow(platform, account, 'working')).id;
+});
+
+beforeEach(() => {
+  node.answer = usual;
+});
+
+after(async () => {
+  await platform.close();
+  await node.close();
+});
+
+function post(action: string): Promise<RawAnswer> {
+  return account.fetch(`/v1/apps/working/${action}`, { body: {} });
+}
+
+function assertUnavailable(answer: RawAnswer): string {
+  assert.deepEqual([answer.status, problemCode(answer)], [503, 'workload_unavailable'], answer.text);
+  return (answer.json as { detail: string }).detail;
+}
+
+test('start, stop and status reach the node of the installation with its control credential', async () => {
+  const calls: [() => Promise<RawAnswer>, string, string][] = [
+    [() => post('start'), 'POST', 'start'],
+    [() => post('stop'), 'POST', 'stop'],
+    [() => account.fetch('/v1/apps/working/status'), 'GET', 'status'],
+  ];
+  for (const [call, method, action] of calls) {
+    const answer = await call();
+    assert.equal(answer.status, 200, answer.text);
+    assert.deepEqual(workloadStatus.parse(answer.json), {
+      state: 'running',
+      since: '2026-11-21T10:00:00.000Z',
+      restarts: 0,
+    });
+    assert.deepEqual(node.calls.at(-1), {
+      method,
+      path: `/control/installations/${id}/${action}`,
+      authorization: `Bearer ${controlCredential}`,
+    });
+  }
+});
+
+test('stopping keeps the owner’s wish before the node is told, and starting takes it back', async () => {
+  const { pool } = platform.core.context;
+  const stopped = async () => {
+    const { rows } = await pool.query<{ stopped: boolean }>('SELECT stopped FROM installations WHERE id = $1', [id]);
+    return rows[0]?.stopped;
+  };
+  node.answer = () => ({ status: 500, body: '' });
+  assertUnavailable(await post('stop'));
+  assert.equal(await stopped(), true);
+  node.answer = usual;
+  await post('start');
+  assert.equal(await stopped(), false);
+});
+
+test('a workload that does not run explains itself by how it last ended', async () => {
+  const lastExit = { at: '2026-11-21T10:00:00.000Z', reason: 'it ended with exit code 1' };
+  node.answer = (call) => ({ body: statusOf(call, { state: 'failed', restarts: 3, lastExit }) });
+  const failed = (await account.fetch('/v1/apps/working/status')).json as { state: string; reason?: string };
+  assert.deepEqual([failed.state, failed.reason], ['failed', lastExit.reason]);
+  node.answer = (call) => ({ body: statusOf(call, { lastExit }) });
+  assert.equal(((await account.fetch('/v1/apps/working/status')).json as { reason?: string }).reason, undefined);
+});
+
+test('logs come newest first, in pages whose cursor is bound to the installation', async () => {
+  const line = (text: string) => ({ at: '2026-11-21T10:00:00.000Z', stream: 'stdout', line: text });
+  node.answer = ({ path }) =>
+    path.includes('before=7')
+      ? { body: { items: [line('old')], before: null } }
+      : { body: { items: [line('new')], before: '7' } };
+  const first = (await account.fetch('/v1/apps/working/logs?limit=1')).json as { items: unknown; nextCursor: string };
+  assert.deepEqual(first.items, [line('new')]);
+  assert.match(node.calls.at(-1)?.path ?? '', /\/logs\?limit=1$/);
+  const second = await account.fetch(`/v1/apps/working/logs?limit=1&cursor=${first.nextCursor}`);
+  assert.deepEqual(second.json, { items: [line('old')], nextCursor: null });
+  await publish(account, 'other-worker', { workload: nodeWorkload });
+  await install(account, 'other-worker');
+  const foreign = await account.fetch(`/v1/apps/other-worker/logs?cursor=${first.nextCursor}`);
+  assert.deepEqual([foreign.status, problemCode(foreign)], [400, 'invalid_cursor']);
+  const tooMany = await account.fetch(`/v1/apps/working/logs?limit=${limits.workloadLogLines.value + 1}`);
+  assert.deepEqual([tooMany.status, problemCode(tooMany)], [400, 'invalid_request']);
+});
+
+test('an app without a backend has nothing to start, stop or watch', async () => {
+  const before = node.calls.length;
+  for (const [path, settings] of [
+    ['start', { body: {} }],
+    ['stop', { body: {} }],
+    ['status', {}],
+    ['logs', {}],
+  ] as const) {
+    const answer = await account.fetch(`/v1/apps/wallet/${path}`, settings);
+    assert.deepEqual([answer.status, problemCode(answer)], [404, 'not_found']);
+  }
+  assert.equal(node.calls.length, before);
+});
+
+test('the reason why a node cannot start a workload reaches the owner', async () => {
+  node.answer = () => ({ status: 503, body: { code: 'workload_unavailable', detail: 'It ended with exit code 1.' } });
+  assert.equal(assertUnavailable(await post('start')), 'It ended with exit code 1.');
+});
+
+test('whatever else a node answers is one and the same refusal, and nothing of it gets out', async () => {
+  const secret = 'secret of the node';
+  const status = (more: object) => ({
+    body: { ...statusOf({ method: '', path: `/${id}`, authorization: '' }), ...more },
+  });
+  const answers: [string, ReturnType<NodeDouble['answer']>][] = [
+    ['an error', { status: 500, body: { code: 'internal_error', detail: secret } }],
+    ['no JSON', { body: secret }],
+    ['another shape', { body: { secret } }],
+    ['an unknown member', status({ secret })],
+    ['another installation', status({ installationId: 'inst-0199c000-0000-7000-8000-000000000000' })],
+    ['an unknown state', status({ state: 'confused' })],
+    ['a redirect', { status: 302, headers: { location: `${node.controlUrl}/stolen` }, body: '' }],
+    ['invalid UTF-8', { body: 'x', headers: { 'content-length': '3' } }],
+    ['too much', { body: `"${'x'.repeat(33 * 1024 * 1024)}"` }],
+  ];
+  for (const [what, answer] of answers) {
+    node.answer = () => answer;
+    const refused = await account.fetch('/v1/apps/working/status');
+    const detail = assertUnavailable(refused);
+    assert.equal(detail, 'The machine that runs the backend of this app does not answer.', what);
+    assert.ok(!refused.text.includes(secret), what);
+  }
+  assert.ok(!node.calls.some(({ path }) => path.includes('stolen')));
+});
+
+test('a node that is not there is a refusal and no wait', async () => {
+  await register(platform, 'http://127.0.0.1:9/control');
+  assertUnavailable(await account.fetch('/v1/apps/working/status'));
+  assertUnavailable(await post('start'));
+  await register(platform, node.controlUrl);
+  assert.equal((await account.fetch('/v1/apps/working/status')).status, 200);
+});

@@ -1,0 +1,85 @@
+// The backend of an installed app: started, stopped, asked for its state and its log, on the node where it runs.
+import type { InstallationStatus, LogEntry, WorkloadStatus } from '@platform/contract';
+import { type InstallationId, refuse } from '@platform/contract';
+import type { CoreContext } from '../context.ts';
+import { assignmentsChanged } from '../topology/assignments.ts';
+import type { Nodes } from '../topology/nodes.ts';
+import { lockOwn, type OwnInstallation, selectOwn, updateStopped } from './queries.ts';
+
+interface LogPage {
+  readonly items: LogEntry[];
+  readonly nextCursor: string | null;
+}
+
+/** Every function throws RefusalError `not_found` for an app without a backend, and what {@link Nodes} throws. */
+export async function startApp(
+  context: CoreContext,
+  nodes: Nodes,
+  accountKey: string,
+  appId: string,
+): Promise<WorkloadStatus> {
+  return workloadStatus(await nodes.start(await setStopped(context, accountKey, appId, false)));
+}
+
+/** The backend stays stopped until it is started again: being used does not wake it. */
+export async function stopApp(
+  context: CoreContext,
+  nodes: Nodes,
+  accountKey: string,
+  appId: string,
+): Promise<WorkloadStatus> {
+  return workloadStatus(await nodes.stop(await setStopped(context, accountKey, appId, true)));
+}
+
+export async function readStatus(
+  context: CoreContext,
+  nodes: Nodes,
+  accountKey: string,
+  appId: string,
+): Promise<WorkloadStatus> {
+  const { id } = withWorkload(await selectOwn(context.database, accountKey, appId));
+  return workloadStatus(await nodes.status(id));
+}
+
+export async function readLogs(
+  context: CoreContext,
+  nodes: Nodes,
+  accountKey: string,
+  appId: string,
+  query: { readonly limit: number; readonly cursor?: string | undefined },
+): Promise<LogPage> {
+  const { id } = withWorkload(await selectOwn(context.database, accountKey, appId));
+  const list = `logs:${id}`;
+  const before = query.cursor === undefined ? undefined : String(context.cursors.decode(list, query.cursor));
+  const page = await nodes.logs(id, { limit: query.limit, before });
+  return { items: page.items, nextCursor: page.before === null ? null : context.cursors.encode(list, page.before) };
+}
+
+/** Keeps the owner's wish before the node is told, so that the node does not undo it. */
+async function setStopped(
+  context: CoreContext,
+  accountKey: string,
+  appId: string,
+  stopped: boolean,
+): Promise<InstallationId> {
+  return context.database.transaction().execute(async (trx) => {
+    const installation = withWorkload(await lockOwn(trx, accountKey, appId));
+    if (installation.stopped !== stopped) {
+      await updateStopped(trx, installation.id, stopped);
+      await assignmentsChanged(trx);
+    }
+    return installation.id;
+  });
+}
+
+function withWorkload(installation: OwnInstallation | undefined): OwnInstallation {
+  if (installation === undefined) throw refuse('not_found');
+  if (installation.manifest.workload === undefined) throw refuse('not_found', 'This app has no backend.');
+  return installation;
+}
+
+/** What an owner sees; a workload that does not run explains itself by how it last ended. */
+function workloadStatus({ state, since, reason, restarts, lastExit }: InstallationStatus): WorkloadStatus {
+  const why = reason ?? (state === 'running' ? undefined : lastExit?.reason);
+  return { state, since, restarts, ...(why === undefined ? {} : { reason: why }) };
+}

@@ -1,0 +1,171 @@
+// The SQL of installations on hot paths: prepared statements on the bare pool, one for each question.
+import type { Grant, InstallationId, Manifest } from '@platform/contract';
+import type pg from 'pg';
+
+/** What a list tells about an app: a few members out of the manifest of the installed version. */
+export interface SummaryRow {
+  readonly app_id: string;
+  readonly version: string;
+  readonly name: string;
+  readonly summary: string;
+  readonly icon: string | null;
+}
+
+export interface InstalledRow extends SummaryRow {
+  /** `null` without a frontend. */
+  readonly chrome: 'auto' | 'always' | 'never' | null;
+  readonly has_workload: boolean;
+  readonly newest: string | null;
+  readonly system: boolean;
+  readonly publisher: string | null;
+  readonly installed_at: Date;
+}
+
+const summary = `
+  i.app_id, i.version, v.manifest ->> 'name' AS name, v.manifest ->> 'summary' AS summary,
+  v.manifest ->> 'icon' AS icon`;
+
+const installed = `
+  SELECT ${summary}, v.manifest #>> '{frontend,chrome}' AS chrome, v.manifest ? 'workload' AS has_workload,
+         n.version AS newest, p.system, o.name AS publisher, i.installed_at
+    FROM installations i
+    JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+    JOIN apps p ON p.app_id = i.app_id
+    LEFT JOIN app_versions n ON n.app_id = i.app_id AND n.newest
+    LEFT JOIN accounts o ON o.key = p.owner_key
+   WHERE i.account_key = $1 AND i.removed_at IS NULL`;
+
+const LIST_INSTALLED = {
+  name: 'list-installed',
+  text: `${installed} AND i.app_id > $2 ORDER BY i.app_id LIMIT $3`,
+};
+
+/** Installed apps after an app id, by app id. */
+export async function listInstalled(
+  pool: pg.Pool,
+  accountKey: string,
+  page: { readonly after: string; readonly limit: number },
+): Promise<InstalledRow[]> {
+  const { rows } = await pool.query<InstalledRow>({ ...LIST_INSTALLED, values: [accountKey, page.after, page.limit] });
+  return rows;
+}
+
+const FIND_INSTALLED = { name: 'find-installed', text: `${installed} AND i.app_id = $2` };
+
+export async function findInstalled(
+  pool: pg.Pool,
+  accountKey: string,
+  appId: string,
+): Promise<InstalledRow | undefined> {
+  const { rows } = await pool.query<InstalledRow>({ ...FIND_INSTALLED, values: [accountKey, appId] });
+  return rows[0];
+}
+
+const LIST_SUMMARIES = {
+  name: 'list-app-summaries',
+  text: `
+    SELECT ${summary}, s.state IS NOT DISTINCT FROM 'running' AS running
+      FROM installations i
+      JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+      LEFT JOIN installation_status s ON s.installation_id = i.id
+     WHERE i.account_key = $1 AND i.removed_at IS NULL AND i.app_id > $2
+       AND (i.app_id = ANY ($4::text[])
+            OR EXISTS (SELECT FROM unnest($5::text[]) AS prefix WHERE starts_with(i.app_id, prefix)))
+     ORDER BY i.app_id LIMIT $3`,
+};
+
+/** The apps that one of the ids or prefixes names. */
+export async function listSummariesOf(
+  pool: pg.Pool,
+  accountKey: string,
+  page: { readonly after: string; readonly limit: number },
+  visible: { readonly ids: readonly string[]; readonly prefixes: readonly string[] },
+): Promise<(SummaryRow & { readonly running: boolean })[]> {
+  const values = [accountKey, page.after, page.limit, visible.ids, visible.prefixes];
+  const { rows } = await pool.query<SummaryRow & { readonly running: boolean }>({ ...LIST_SUMMARIES, values });
+  return rows;
+}
+
+interface IdentityRow {
+  readonly id: InstallationId;
+  readonly account_key: string;
+  readonly account_name: string;
+  readonly app_id: string;
+  readonly grants: Grant[];
+}
+
+const identity = `
+  i.id, i.account_key, a.name AS account_name, i.app_id, i.grants
+    FROM installations i
+    JOIN accounts a ON a.key = i.account_key AND a.suspended_at IS NULL`;
+
+const FIND_BY_CORE_CREDENTIAL = {
+  name: 'find-by-core-credential',
+  text: `
+    SELECT c.epoch, ${identity}
+      JOIN core_credentials c ON c.installation_id = i.id AND c.node_id = i.node_id
+     WHERE c.token_hash = $1 AND i.removed_at IS NULL`,
+};
+
+export async function findByCoreCredential(
+  pool: pg.Pool,
+  tokenHash: Buffer,
+): Promise<(IdentityRow & { readonly epoch: string }) | undefined> {
+  const { rows } = await pool.query<IdentityRow & { readonly epoch: string }>({
+    ...FIND_BY_CORE_CREDENTIAL,
+    values: [tokenHash],
+  });
+  return rows[0];
+}
+
+interface FrontendRow extends IdentityRow {
+  readonly session_id: string;
+  readonly expires_at: Date;
+  readonly host_label: string;
+}
+
+const FIND_BY_FRONTEND_CAPABILITY = {
+  name: 'find-by-frontend-capability',
+  text: `
+    SELECT f.session_id, f.expires_at, i.host_label, ${identity}
+      JOIN frontend_capabilities f ON f.installation_id = i.id
+      JOIN sessions s ON s.id = f.session_id AND s.account_key = i.account_key
+     WHERE f.token_hash = $1 AND f.kind = 'frontend' AND f.expires_at > $2 AND s.expires_at > $2
+       AND i.removed_at IS NULL`,
+};
+
+export async function findByFrontendCapability(
+  pool: pg.Pool,
+  tokenHash: Buffer,
+  now: Date,
+): Promise<FrontendRow | undefined> {
+  const { rows } = await pool.query<FrontendRow>({ ...FIND_BY_FRONTEND_CAPABILITY, values: [tokenHash, now] });
+  return rows[0];
+}
+
+export interface HostRow {
+  readonly id: InstallationId;
+  readonly package_hash: string;
+  readonly frontend: NonNullable<Manifest['frontend']>;
+  readonly has_workload: boolean;
+  /** Where its node is reached; `null` before the node registered. */
+  readonly inbound_origin: string | null;
+}
+
+const FIND_BY_HOST = {
+  name: 'find-by-host',
+  text: `
+    SELECT i.id, v.package_hash, v.manifest -> 'frontend' AS frontend, v.manifest ? 'workload' AS has_workload,
+           n.inbound_origin
+      FROM installations i
+      JOIN accounts a ON a.key = i.account_key AND a.suspended_at IS NULL
+      JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+      LEFT JOIN nodes n ON n.id = i.node_id
+     WHERE i.host_label = $1 AND i.app_id = $2 AND i.removed_at IS NULL AND v.manifest ? 'frontend'`,
+};
+
+/** The installation with a frontend that an app host stands for. */
+export async function findByHost(pool: pg.Pool, hostLabel: string, appId: string): Promise<HostRow | undefined> {
+  const { rows } = await pool.query<HostRow>({ ...FIND_BY_HOST, values: [hostLabel, appId] });
+  return rows[0];
+}

@@ -1,0 +1,136 @@
+// All SQL of installations. The hot ones are prepared statements on the bare pool, the others run in transactions.
+import type { Grant, InstallationId, Manifest } from '@platform/contract';
+import { type Kysely, sql } from 'kysely';
+import type { DatabaseSchema } from '../database/schema.ts';
+
+type Executor = Kysely<DatabaseSchema>;
+
+export interface NewInstallation {
+  readonly id: string;
+  readonly accountKey: string;
+  readonly appId: string;
+  readonly version: string;
+  readonly hostLabel: string;
+  readonly endpointId: string;
+  readonly grants: readonly Grant[];
+  readonly nodeId: string | null;
+  readonly now: Date;
+}
+
+/**
+ * Installs, or installs again what was removed: under its former id and on its former node, where its volume is, but
+ * with a new host, a new endpoint and a new generation of derived capabilities. Returns the id, or `undefined` when
+ * the app is installed already; of two at the same time one gets `undefined`.
+ */
+export async function insertInstallation(
+  db: Executor,
+  installation: NewInstallation,
+): Promise<InstallationId | undefined> {
+  const grants = JSON.stringify(installation.grants);
+  const { rows } = await sql<{ id: InstallationId }>`
+    INSERT INTO installations
+           (id, account_key, app_id, version, host_label, endpoint_id, grants, node_id, installed_at)
+    VALUES (${installation.id}, ${installation.accountKey}, ${installation.appId}, ${installation.version},
+            ${installation.hostLabel}, ${installation.endpointId}, ${grants}, ${installation.nodeId},
+            ${installation.now})
+    ON CONFLICT (account_key, app_id) DO UPDATE
+       SET version = EXCLUDED.version, host_label = EXCLUDED.host_label, endpoint_id = EXCLUDED.endpoint_id,
+           generation = installations.generation + 1, grants = EXCLUDED.grants,
+           revision = installations.revision + 1, stopped = false,
+           node_id = COALESCE(installations.node_id, EXCLUDED.node_id),
+           installed_at = EXCLUDED.installed_at, removed_at = NULL
+     WHERE installations.removed_at IS NOT NULL
+    RETURNING id`.execute(db);
+  return rows[0]?.id;
+}
+
+export interface OwnInstallation {
+  readonly id: InstallationId;
+  readonly version: string;
+  readonly grants: Grant[];
+  readonly revision: string;
+  readonly stopped: boolean;
+  readonly node_id: string | null;
+  readonly manifest: Manifest;
+}
+
+/** The installed app of an account with its manifest. */
+export async function selectOwn(db: Executor, accountKey: string, appId: string): Promise<OwnInstallation | undefined> {
+  return db
+    .selectFrom('installations')
+    .innerJoin('app_versions', (join) =>
+      join
+        .onRef('app_versions.app_id', '=', 'installations.app_id')
+        .onRef('app_versions.version', '=', 'installations.version'),
+    )
+    .select([
+      'installations.id',
+      'installations.version',
+      'installations.grants',
+      'installations.revision',
+      'installations.stopped',
+      'installations.node_id',
+      'app_versions.manifest',
+    ])
+    .where('installations.account_key', '=', accountKey)
+    .where('installations.app_id', '=', appId)
+    .where('installations.removed_at', 'is', null)
+    .executeTakeFirst();
+}
+
+/**
+ * The same, locked until the transaction ends: changes of one installation happen one after the other. Locked first
+ * and read afterwards, because a row that changed while we waited would not meet its former version in a join.
+ */
+export async function lockOwn(trx: Executor, accountKey: string, appId: string): Promise<OwnInstallation | undefined> {
+  await trx
+    .selectFrom('installations')
+    .select('id')
+    .where('account_key', '=', accountKey)
+    .where('app_id', '=', appId)
+    .forUpdate()
+    .execute();
+  return selectOwn(trx, accountKey, appId);
+}
+
+/** Returns the revision after the change. */
+export async function updateGrants(db: Executor, id: InstallationId, grants: readonly Grant[]): Promise<number> {
+  const { revision } = await db
+    .updateTable('installations')
+    .set((expression) => ({ grants: JSON.stringify(grants), revision: expression('revision', '+', '1') }))
+    .where('id', '=', id)
+    .returning('revision')
+    .executeTakeFirstOrThrow();
+  return Number(revision);
+}
+
+export async function updateVersion(
+  db: Executor,
+  id: InstallationId,
+  change: { readonly version: string; readonly grants: readonly Grant[]; readonly nodeId: string | null },
+): Promise<void> {
+  await db
+    .updateTable('installations')
+    .set((expression) => ({
+      version: change.version,
+      grants: JSON.stringify(change.grants),
+      node_id: change.nodeId,
+      revision: expression('revision', '+', '1'),
+    }))
+    .where('id', '=', id)
+    .execute();
+}
+
+export async function updateStopped(db: Executor, id: InstallationId, stopped: boolean): Promise<void> {
+  await db.updateTable('installations').set({ stopped }).where('id', '=', id).execute();
+}
+
+/** Removes the installation and every capability of its frontend; identity, node and so the volume stay. */
+export async function markRemoved(db: Executor, id: InstallationId, now: Date): Promise<void> {
+  await db
+    .updateTable('installations')
+    .set((expression) => ({ removed_at: now, grants: '[]', revision: expression('revision', '+', '1') }))
+    .where('id', '=', id)
+    .execute();
+  await db.deleteFrom('frontend_capabilities').where('installation_id', '=', id).execute();
+}

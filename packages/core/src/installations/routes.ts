@@ -1,0 +1,84 @@
+// The routes of installed apps: HTTP in and out, nothing else.
+import type { CoreContext } from '../context.ts';
+import type { HandlersOf } from '../http/handlers.ts';
+import type { Nodes } from '../topology/nodes.ts';
+import { exchangeCapability } from './exchange-capability.ts';
+import { installApp } from './install-app.ts';
+import { launchApp } from './launch-app.ts';
+import { readLogs, readStatus, startApp, stopApp } from './lifecycle.ts';
+import { findApp, listApps, listSummaries } from './list-apps.ts';
+import { readPermissions, replacePermissions } from './permissions.ts';
+import { uninstallApp } from './uninstall-app.ts';
+import { upgradeApp } from './upgrade-app.ts';
+
+type InstallationRoute =
+  | 'apps.list'
+  | 'apps.install'
+  | 'apps.uninstall'
+  | 'apps.launch'
+  | 'apps.start'
+  | 'apps.stop'
+  | 'apps.status'
+  | 'apps.logs'
+  | 'apps.upgrade'
+  | 'apps.permissions.read'
+  | 'apps.permissions.replace'
+  | 'frontend.exchange'
+  | 'services.apps.list';
+
+export function installationRoutes(context: CoreContext, nodes: Nodes): HandlersOf<InstallationRoute> {
+  return {
+    'apps.list': async ({ caller, query }) => ({
+      status: 200,
+      body: await listApps(context, caller.accountKey, query),
+    }),
+    'apps.install': async ({ caller, body }) => {
+      await installApp(context, caller.accountKey, body);
+      return { status: 201, body: { app: await findApp(context, caller.accountKey, body.appId) } };
+    },
+    'apps.uninstall': async ({ caller, params }) => {
+      await uninstallApp(context, nodes, caller.accountKey, params.appId);
+      return { status: 204 };
+    },
+    'apps.launch': async ({ caller, params }) => ({
+      status: 200,
+      body: await launchApp(context, caller, params.appId),
+    }),
+    'apps.start': async ({ caller, params }) => ({
+      status: 200,
+      body: await startApp(context, nodes, caller.accountKey, params.appId),
+    }),
+    'apps.stop': async ({ caller, params }) => ({
+      status: 200,
+      body: await stopApp(context, nodes, caller.accountKey, params.appId),
+    }),
+    'apps.status': async ({ caller, params }) => ({
+      status: 200,
+      body: await readStatus(context, nodes, caller.accountKey, params.appId),
+    }),
+    'apps.logs': async ({ caller, params, query }) => ({
+      status: 200,
+      body: await readLogs(context, nodes, caller.accountKey, params.appId, query),
+    }),
+    'apps.upgrade': async ({ caller, params, body }) => {
+      await upgradeApp(context, caller.accountKey, params.appId, body.version);
+      return { status: 200, body: { app: await findApp(context, caller.accountKey, params.appId) } };
+    },
+    'apps.permissions.read': async ({ caller, params }) => ({
+      status: 200,
+      body: await readPermissions(context, caller.accountKey, params.appId),
+    }),
+    'apps.permissions.replace': async ({ caller, params, body }) => ({
+      status: 200,
+      body: await replacePermissions(context, caller.accountKey, params.appId, body.permissions),
+    }),
+    'frontend.exchange': async ({ body, origin }) => ({
+      status: 200,
+      body: await exchangeCapability(context, body.capability, origin),
+    }),
+    'services.apps.list': async ({ caller, query }) => ({
+      status: 200,
+      body: await listSummaries(context, caller, query),
+    }),
+  };
+}

@@ -1,0 +1,41 @@
+// Changing the version of an installed app, forwards or back. Its grants never grow (specification 2.3, rule 3).
+import { refuse } from '@platform/contract';
+import { findAppVersion } from '../catalog/queries.ts';
+import type { CoreContext } from '../context.ts';
+import { notify } from '../database/notify.ts';
+import { intersectGrants } from '../grants/grant-coverage.ts';
+import { assignmentsChanged } from '../topology/assignments.ts';
+import { placeInstallation } from '../topology/placement.ts';
+import { lockOwn, updateVersion } from './queries.ts';
+
+/**
+ * Keeps of the held grants what the other version requests too. Going back to a former version does not bring back
+ * what was lost on the way.
+ *
+ * @throws RefusalError `not_found` for an app that is not installed or a version that is not published, and what
+ *   {@link placeInstallation} throws
+ */
+export async function upgradeApp(
+  context: CoreContext,
+  accountKey: string,
+  appId: string,
+  version: string,
+): Promise<void> {
+  await context.database.transaction().execute(async (trx) => {
+    const installation = await lockOwn(trx, accountKey, appId);
+    if (installation === undefined) throw refuse('not_found');
+    if (installation.version === version) return;
+    const release = await findAppVersion(trx, appId, version);
+    if (release === undefined) throw refuse('not_found', 'This version is not published.');
+    const nodeId = await placeInstallation(trx, release.manifest.workload);
+    await updateVersion(trx, installation.id, {
+      version,
+      grants: intersectGrants(installation.grants, release.manifest.permissions),
+      // Where its volume is, there it stays.
+      nodeId: installation.node_id ?? nodeId,
+    });
+    await notify(trx, 'installation-changed', { installationId: installation.id, accountKey });
+    if (installation.manifest.workload !== undefined || release.manifest.workload !== undefined)
+      await assignmentsChanged(trx);
+  });
+}

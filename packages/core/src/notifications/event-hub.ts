@@ -1,0 +1,97 @@
+// Hands the signals of the platform to the live streams they concern, and ends streams whose caller has ended.
+import { limits, refuse } from '@platform/contract';
+import type { Signals } from '../database/signals.ts';
+import type { FrontendCaller, InstallationCaller, SessionCaller } from '../http/caller.ts';
+
+export type StreamCaller = SessionCaller | FrontendCaller | InstallationCaller;
+
+/** A live stream, as the hub sees it. Each method returns at once. */
+export interface Listener {
+  readonly caller: StreamCaller;
+  /** There may be new notifications. */
+  wake(): void;
+  notificationsRead(ids: readonly string[]): void;
+  appsChanged(): void;
+  end(): void;
+}
+
+export class EventHub {
+  readonly #signals: Signals;
+  readonly #byAccount = new Map<string, Set<Listener>>();
+  readonly #byOwner = new Map<string, number>();
+
+  constructor(signals: Signals) {
+    this.#signals = signals;
+    signals.on('notification-published', ({ accountKey }) => this.#each(accountKey, (one) => one.wake()));
+    signals.on('notifications-read', ({ accountKey, ids }) => {
+      if (ids !== null) this.#each(accountKey, (one) => one.notificationsRead(ids));
+    });
+    signals.on('installation-changed', ({ accountKey, installationId }) =>
+      this.#each(accountKey, (one) => {
+        if (one.caller.kind === 'session') one.appsChanged();
+        else if (one.caller.installationId === installationId) one.end();
+      }),
+    );
+    signals.on('credential-replaced', ({ installationId }) =>
+      this.#every(({ caller, end }) => {
+        if (caller.kind === 'installation' && caller.installationId === installationId) end();
+      }),
+    );
+    signals.on('session-ended', ({ accountKey, sessionId }) =>
+      this.#each(accountKey, ({ caller, end }) => {
+        if (caller.kind !== 'installation' && (sessionId === null || caller.sessionId === sessionId)) end();
+      }),
+    );
+    // Without signals a revocation would not be heard: streams end, and their clients come back when it is mended.
+    signals.onReset(() => {
+      if (!signals.connected) this.endAll();
+    });
+  }
+
+  /**
+   * Until `leave` is called the listener is told what concerns its caller.
+   *
+   * @throws RefusalError `concurrency_limited` beyond `limits.eventStreams`, `unavailable` while signals are not heard
+   */
+  join(listener: Listener): { leave(): void } {
+    if (!this.#signals.connected) throw refuse('unavailable', undefined, { retryAfter: 2 });
+    const owner = ownerOf(listener.caller);
+    const streams = this.#byOwner.get(owner) ?? 0;
+    if (streams >= limits.eventStreams.value)
+      throw refuse('concurrency_limited', `At most ${limits.eventStreams.value} live streams may be open.`, {
+        retryAfter: 10,
+      });
+    this.#byOwner.set(owner, streams + 1);
+    const { accountKey } = listener.caller;
+    const listeners = this.#byAccount.get(accountKey) ?? new Set();
+    this.#byAccount.set(accountKey, listeners.add(listener));
+    return { leave: () => this.#leave(listener) };
+  }
+
+  endAll(): void {
+    this.#every((listener) => listener.end());
+  }
+
+  #leave(listener: Listener): void {
+    const { accountKey } = listener.caller;
+    const listeners = this.#byAccount.get(accountKey);
+    if (listeners?.delete(listener) !== true) return;
+    if (listeners.size === 0) this.#byAccount.delete(accountKey);
+    const owner = ownerOf(listener.caller);
+    const left = (this.#byOwner.get(owner) ?? 1) - 1;
+    if (left === 0) this.#byOwner.delete(owner);
+    else this.#byOwner.set(owner, left);
+  }
+
+  #each(accountKey: string, tell: (listener: Listener) => void): void {
+    for (const listener of [...(this.#byAccount.get(accountKey) ?? [])]) tell(listener);
+  }
+
+  #every(tell: (listener: Listener) => void): void {
+    for (const accountKey of [...this.#byAccount.keys()]) this.#each(accountKey, tell);
+  }
+}
+
+function ownerOf(caller: StreamCaller): string {
+  return caller.kind === 'session' ? caller.accountKey : caller.installationId;
+}

@@ -1,0 +1,74 @@
+// Opens live streams: of the account for the shell, of notifications for apps.
+import { limits, refuse } from '@platform/contract';
+import type { FastifyReply } from 'fastify';
+import type { CoreContext } from '../context.ts';
+import type { HandlersOf, RouteCall } from '../http/handlers.ts';
+import { EventHub, type StreamCaller } from './event-hub.ts';
+import { EventStream, type StreamStart, type StreamTiming } from './event-stream.ts';
+import { newestSequence } from './queries.ts';
+import { visibilityOf } from './routes.ts';
+
+interface StreamCall extends Pick<RouteCall<'events.stream'>, 'request' | 'reply'> {
+  readonly caller: StreamCaller;
+}
+
+const usualTiming: StreamTiming = {
+  heartbeatMilliseconds: 15_000,
+  lifeMilliseconds: limits.eventStreamSeconds.value * 1000,
+};
+
+export function eventRoutes(
+  context: CoreContext,
+  timing: StreamTiming = usualTiming,
+): HandlersOf<'events.stream' | 'services.notifications.stream'> {
+  const hub = new EventHub(context.signals);
+  context.stopping.addEventListener('abort', () => hub.endAll());
+
+  async function open({ caller, request, reply }: StreamCall): Promise<{ readonly streamed: true }> {
+    const stream = new EventStream(context, caller, visibilityOf(caller), reply.raw);
+    // Joined before anything is waited for: what ends the caller from here on ends the stream.
+    const place = hub.join(stream);
+    reply.raw.once('close', place.leave);
+    try {
+      const start = await startOf(context, caller.accountKey, request.headers['last-event-id']);
+      if (stream.ended || context.stopping.aborted) throw refuse('unavailable', undefined, { retryAfter: 2 });
+      beginReply(reply);
+      stream.start(start, timing);
+    } catch (error) {
+      place.leave();
+      throw error;
+    }
+    return { streamed: true };
+  }
+
+  return { 'events.stream': open, 'services.notifications.stream': open };
+}
+
+/** @throws RefusalError `invalid_request` for a Last-Event-ID that was never sent */
+async function startOf(
+  { database }: CoreContext,
+  accountKey: string,
+  lastEventId: string | string[] | undefined,
+): Promise<StreamStart> {
+  const newest = await newestSequence(database, accountKey);
+  if (lastEventId === undefined || lastEventId === '') return { position: newest, resumed: false };
+  if (typeof lastEventId !== 'string' || !/^\d{1,18}$/.test(lastEventId))
+    throw refuse('invalid_request', 'Last-Event-ID is not the id of an event of this stream.');
+  // Never ahead of what there is: a client that knows more than the database would wait for ever.
+  const position = BigInt(lastEventId) < BigInt(newest) ? String(BigInt(lastEventId)) : newest;
+  return { position, resumed: true };
+}
+
+function beginReply(reply: FastifyReply): void {
+  reply.hijack();
+  for (const [name, value] of Object.entries(reply.getHeaders())) {
+    if (value !== undefined) reply.raw.setHeader(name, value);
+  }
+  reply.raw.writeHead(200, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store',
+    // For proxies in front that would hold events back.
+    'x-accel-buffering': 'no',
+  });
+  reply.raw.flushHeaders();
+}

@@ -1,0 +1,45 @@
+// Marks notifications read, and tells every replica which.
+import { type NotificationId, refuse } from '@platform/contract';
+import type { CoreContext } from '../context.ts';
+import { notify } from '../database/notify.ts';
+import { findVisible, lockAccountNotifications, markRead, type NotificationRow, type Visibility } from './queries.ts';
+
+/** A signal holds less than 8,000 bytes, PostgreSQL's limit; an id with its quotes takes 43. */
+const IDS_IN_A_SIGNAL = 150;
+
+/** @throws RefusalError `not_found` for a record that the caller does not see */
+export async function markOneRead(
+  context: CoreContext,
+  visibility: Visibility,
+  id: NotificationId,
+): Promise<NotificationRow> {
+  const record = await mark(context, visibility, id, (trx, now) => findVisible(trx, visibility, id, now));
+  if (record === undefined) throw refuse('not_found');
+  return record;
+}
+
+/** @returns how many were unread */
+export async function markAllRead(context: CoreContext, visibility: Visibility): Promise<number> {
+  return await mark(context, visibility, 'all', async (_trx, _now, ids) => ids.length);
+}
+
+type Transaction = Parameters<typeof markRead>[0];
+
+async function mark<Result>(
+  context: CoreContext,
+  visibility: Visibility,
+  which: NotificationId | 'all',
+  answer: (trx: Transaction, now: Date, ids: NotificationId[]) => Promise<Result>,
+): Promise<Result> {
+  const { accountKey } = visibility;
+  const now = context.clock();
+  return await context.database.transaction().execute(async (trx) => {
+    // One order for all writers, so that two of them never wait for each other's rows.
+    await lockAccountNotifications(trx, accountKey);
+    const ids = await markRead(trx, visibility, which, now);
+    for (let at = 0; at < ids.length; at += IDS_IN_A_SIGNAL) {
+      await notify(trx, 'notifications-read', { accountKey, ids: ids.slice(at, at + IDS_IN_A_SIGNAL) });
+    }
+    return await answer(trx, now, ids);
+  });
+}

@@ -1,0 +1,209 @@
+// All SQL of notifications.
+import type { Notification, NotificationId } from '@platform/contract';
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
+import type { DatabaseSchema } from '../database/schema.ts';
+
+type Database = Kysely<DatabaseSchema>;
+export type NotificationRow = Selectable<DatabaseSchema['notifications']>;
+export type NewNotification = Omit<NotificationRow, 'sequence' | 'read_at' | 'presentation'> & {
+  readonly presentation: string | null;
+};
+
+/** Whose records, and which of them: the shell sees all of its account, an app those on topics it may read. */
+export interface Visibility {
+  readonly accountKey: string;
+  /** Patterns of the grant `notifications.read`; `null` for everything. */
+  readonly topics: readonly string[] | null;
+}
+
+/** The records that somebody sees at this moment. */
+function selectVisible(database: Database, { accountKey, topics }: Visibility, now: Date) {
+  const own = database
+    .selectFrom('notifications')
+    .where('account_key', '=', accountKey)
+    .where((either) => either.or([either('expires_at', 'is', null), either('expires_at', '>', now)]));
+  return topics === null ? own : own.where(matchesTopic(topics));
+}
+
+/** The rule of `matchesResource`, for the database. */
+function matchesTopic(patterns: readonly string[]) {
+  const exact = patterns.filter((pattern) => !pattern.endsWith('*'));
+  const prefixes = patterns.filter((pattern) => pattern.endsWith('*')).map((pattern) => pattern.slice(0, -1));
+  return sql<boolean>`(topic = ANY(${exact}::text[])
+    OR EXISTS (SELECT FROM unnest(${prefixes}::text[]) AS prefix WHERE starts_with(topic, prefix)))`;
+}
+
+/**
+ * Lets the notifications of an account be written by one transaction at a time, so that their sequence grows in the
+ * order in which they become visible: whoever has seen a number has seen all lower ones.
+ */
+export async function lockAccountNotifications(trx: Transaction<DatabaseSchema>, accountKey: string): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${accountKey}, 4207))`.execute(trx);
+}
+
+/** @returns `undefined` when the installation has a record with this dedupe key already */
+export async function insertNotification(
+  trx: Transaction<DatabaseSchema>,
+  notification: NewNotification,
+): Promise<NotificationRow | undefined> {
+  return await trx
+    .insertInto('notifications')
+    .values(notification)
+    .onConflict((conflict) => conflict.columns(['installation_id', 'dedupe_key']).doNothing())
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export async function findByDedupeKey(
+  database: Database,
+  installationId: NotificationRow['installation_id'],
+  dedupeKey: string,
+): Promise<NotificationRow | undefined> {
+  return await database
+    .selectFrom('notifications')
+    .selectAll()
+    .where('installation_id', '=', installationId)
+    .where('dedupe_key', '=', dedupeKey)
+    .executeTakeFirst();
+}
+
+/** Removes all but the newest `kept` records of an account. */
+export async function deleteOldest(trx: Transaction<DatabaseSchema>, accountKey: string, kept: number): Promise<void> {
+  await trx
+    .deleteFrom('notifications')
+    .where('account_key', '=', accountKey)
+    .where('sequence', '<=', (query) =>
+      query
+        .selectFrom('notifications')
+        .select('sequence')
+        .where('account_key', '=', accountKey)
+        .orderBy('sequence', 'desc')
+        .offset(kept)
+        .limit(1),
+    )
+    .execute();
+}
+
+export interface ListSelection {
+  readonly topic?: string | undefined;
+  readonly unread: boolean;
+  /** Only records before this sequence; absent for the newest. */
+  readonly before?: string | undefined;
+  readonly limit: number;
+}
+
+/** Newest first. */
+export async function listNotifications(
+  database: Database,
+  visibility: Visibility,
+  { topic, unread, before, limit }: ListSelection,
+  now: Date,
+): Promise<NotificationRow[]> {
+  let query = selectVisible(database, visibility, now).selectAll();
+  if (topic !== undefined) query = query.where('topic', '=', topic);
+  if (unread) query = query.where('read_at', 'is', null);
+  if (before !== undefined) query = query.where('sequence', '<', before);
+  return await query.orderBy('sequence', 'desc').limit(limit).execute();
+}
+
+/** What came after a sequence, oldest first. */
+export async function listAfter(
+  database: Database,
+  visibility: Visibility,
+  { after, limit }: { readonly after: string; readonly limit: number },
+  now: Date,
+): Promise<NotificationRow[]> {
+  return await selectVisible(database, visibility, now)
+    .selectAll()
+    .where('sequence', '>', after)
+    .orderBy('sequence')
+    .limit(limit)
+    .execute();
+}
+
+/** The newest sequence of the account, `0` before its first notification. */
+export async function newestSequence(database: Database, accountKey: string): Promise<string> {
+  const row = await database
+    .selectFrom('notifications')
+    .select('sequence')
+    .where('account_key', '=', accountKey)
+    .orderBy('sequence', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.sequence ?? '0';
+}
+
+export async function findVisible(
+  database: Database,
+  visibility: Visibility,
+  id: NotificationId,
+  now: Date,
+): Promise<NotificationRow | undefined> {
+  return await selectVisible(database, visibility, now).selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+/** Marks visible unread records read: one, or all of them. @returns their ids */
+export async function markRead(
+  trx: Transaction<DatabaseSchema>,
+  visibility: Visibility,
+  which: NotificationId | 'all',
+  now: Date,
+): Promise<NotificationId[]> {
+  const unread = selectVisible(trx, visibility, now).select('id').where('read_at', 'is', null);
+  const rows = await trx
+    .updateTable('notifications')
+    .set({ read_at: now })
+    .where('id', 'in', which === 'all' ? unread : unread.where('id', '=', which))
+    .where('read_at', 'is', null)
+    .returning('id')
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Those of the given records that are visible. */
+export async function onlyVisible(
+  database: Database,
+  visibility: Visibility,
+  ids: readonly string[],
+  now: Date,
+): Promise<string[]> {
+  const rows = await selectVisible(database, visibility, now)
+    .select('id')
+    .where(sql<boolean>`id = ANY(${ids}::text[])`)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** The visible records up to a sequence that were read last. */
+export async function lastRead(
+  database: Database,
+  visibility: Visibility,
+  { upTo, limit }: { readonly upTo: string; readonly limit: number },
+  now: Date,
+): Promise<string[]> {
+  const rows = await selectVisible(database, visibility, now)
+    .select('id')
+    .where('sequence', '<=', upTo)
+    .where('read_at', 'is not', null)
+    .orderBy('read_at', 'desc')
+    .limit(limit)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+export function notificationOf(row: NotificationRow): Notification {
+  return {
+    id: row.id,
+    appId: row.app_id,
+    topic: row.topic,
+    title: row.title,
+    body: row.body,
+    priority: row.priority,
+    presentation: row.presentation,
+    delivery: row.delivery,
+    dedupeKey: row.dedupe_key,
+    createdAt: row.created_at.toISOString(),
+    expiresAt: row.expires_at?.toISOString() ?? null,
+    readAt: row.read_at?.toISOString() ?? null,
+  };
+}

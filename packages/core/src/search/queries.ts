@@ -1,0 +1,117 @@
+// The SQL that asks the search index; index-queries.ts writes it.
+import type pg from 'pg';
+import { gramsOf } from './grams.ts';
+import { remainsOf } from './near-words.ts';
+import type { Matching } from './search-query.ts';
+
+/** What of an account is searched. */
+export interface SearchScope {
+  readonly accountKey: string;
+  readonly appId: string | null;
+  readonly kind: string | null;
+}
+
+export interface FoundItem {
+  readonly appId: string;
+  readonly id: string;
+  readonly title: string;
+  readonly kind: string;
+  readonly url: string;
+  readonly score: number;
+}
+
+/**
+ * Ranked by where and how the words were found; then by how much of the title they are, in quarters; then by how
+ * often they stand there. The sum stays below 1. Parameters 2 to 5 are a `Matching`, 6 the length of the query.
+ */
+const score = `
+  (CASE WHEN e.document @@ $5::tsquery THEN 0.75
+        WHEN e.document @@ $4::tsquery THEN 0.5
+        WHEN e.document @@ $3::tsquery THEN 0.25
+        ELSE 0 END
+   + 0.15 * floor(4 * least(1, $6::float8 / char_length(e.title))) / 4
+   + 0.1 * ts_rank('{0.05, 0.2, 0.6, 1}', e.document, $2::tsquery, 32))::float8 AS score`;
+
+export const FIND_ITEMS = {
+  name: 'search-items',
+  text: `
+    SELECT e.app_id AS "appId", e.id, e.title, e.kind, e.url, ${score}
+      FROM search_entries e
+      JOIN installations i ON i.id = e.installation_id AND i.removed_at IS NULL
+     WHERE e.account_key = $1 AND e.document @@ $2::tsquery
+       AND ($7::text IS NULL OR e.app_id = $7) AND ($8::text IS NULL OR e.kind = $8)
+     ORDER BY score DESC, e.app_id, e.id
+     LIMIT $9`,
+};
+
+export async function findItems(
+  pool: pg.Pool,
+  scope: SearchScope,
+  { found, exact, title, exactTitle }: Matching,
+  { typedLength, limit }: { readonly typedLength: number; readonly limit: number },
+): Promise<FoundItem[]> {
+  const values = [scope.accountKey, found, exact, title, exactTitle, typedLength, scope.appId, scope.kind, limit];
+  const { rows } = await pool.query<FoundItem>({ ...FIND_ITEMS, values });
+  return rows;
+}
+
+const RANK_DOCUMENTS = {
+  name: 'search-documents',
+  text: `
+    SELECT e.number::int AS number, ${score}
+      FROM unnest($1::text[], $7::text[]) WITH ORDINALITY AS given (vector, title, number),
+           LATERAL (SELECT vector::tsvector AS document, title, number) AS e
+     WHERE e.document @@ $2::tsquery
+     ORDER BY score DESC, e.number`,
+};
+
+/** Which of the given documents match, best first, by their index. */
+export async function rankDocuments(
+  pool: pg.Pool,
+  documents: readonly { readonly title: string; readonly vector: string }[],
+  { found, exact, title, exactTitle }: Matching,
+  typedLength: number,
+): Promise<number[]> {
+  const [vectors, titles] = [documents.map(({ vector }) => vector), documents.map((document) => document.title)];
+  const values = [vectors, found, exact, title, exactTitle, typedLength, titles];
+  const { rows } = await pool.query<{ number: number }>({ ...RANK_DOCUMENTS, values });
+  return rows.map(({ number }) => number - 1);
+}
+
+/** Words proposed for one typed word. */
+const PROPOSED = 60;
+
+export const PROPOSE_WORDS = {
+  name: 'search-propose-words',
+  text: `
+    SELECT typed.word AS typed, near.word
+      FROM unnest($2::text[], $3::text[], $4::text[]) AS typed (word, grams, remains),
+           LATERAL (
+             SELECT w.word FROM search_words w
+              WHERE w.account_key = $1
+                AND (w.remains && string_to_array(typed.remains, ' ') OR w.grams LIKE '%' || typed.grams || '%'
+                     OR w.grams % typed.grams OR typed.grams <% w.grams)
+              GROUP BY w.word, w.grams, w.remains
+              ORDER BY w.remains && string_to_array(typed.remains, ' ') DESC,
+                       word_similarity(typed.grams, w.grams) DESC, w.word
+              LIMIT ${PROPOSED}
+           ) AS near`,
+};
+
+export interface Proposal {
+  readonly typed: string;
+  readonly word: string;
+}
+
+/** Words of the account's indexes that hold a typed word or resemble it; to be compared with it letter by letter. */
+export async function proposeWords(
+  pool: pg.Pool,
+  accountKey: string,
+  typed: readonly string[],
+): Promise<readonly Proposal[]> {
+  if (typed.length === 0) return [];
+  const remains = typed.map((word) => remainsOf(word).join(' '));
+  const values = [accountKey, typed, typed.map(gramsOf), remains];
+  const { rows } = await pool.query<Proposal>({ ...PROPOSE_WORDS, values });
+  return rows;
+}

@@ -1,0 +1,38 @@
+// Search over HTTP: apps write their index through the Gateway, the shell asks.
+import type { CoreContext } from '../context.ts';
+import type { HandlersOf } from '../http/handlers.ts';
+import { search } from './search.ts';
+import { clearIndex, removeEntries, replaceIndex, upsertIndex } from './write-index.ts';
+
+export function searchRoutes(
+  context: CoreContext,
+): HandlersOf<
+  | 'search.query'
+  | 'services.search.replace'
+  | 'services.search.upsert'
+  | 'services.search.clear'
+  | 'services.search.remove'
+> {
+  return {
+    'search.query': async ({ caller, query }) => ({
+      status: 200,
+      body: await search(context, caller.accountKey, query),
+    }),
+    'services.search.replace': async ({ caller, body: { entries } }) => {
+      await replaceIndex(context, caller, entries);
+      return { status: 200, body: { indexed: entries.length } };
+    },
+    'services.search.upsert': async ({ caller, body: { entries } }) => {
+      await upsertIndex(context, caller, entries);
+      return { status: 200, body: { indexed: entries.length } };
+    },
+    'services.search.clear': async ({ caller }) => {
+      await clearIndex(context, caller);
+      return { status: 204 };
+    },
+    'services.search.remove': async ({ caller, params }) => {
+      await removeEntries(context, caller, [params.entryId]);
+      return { status: 204 };
+    },
+  };
+}

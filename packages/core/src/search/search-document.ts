@@ -1,0 +1,102 @@
+// Turns an entry into what is indexed of it: a weighted tsvector, and its words for the comparison with misspelt ones.
+import { createHash } from 'node:crypto';
+import type { RouteBody } from '@platform/contract';
+import { type Component, components, pairsOf } from './words.ts';
+
+export type Entry = RouteBody<'services.search.upsert'>['entries'][number];
+
+export interface SearchDocument {
+  /** Text form of a tsvector. Weights: A title, B other spellings in the title, C text, D other spellings in it. */
+  readonly vector: string;
+  /** Words of the vector that may be looked for by a part of them or with a slip. */
+  readonly words: readonly string[];
+}
+
+/** Raised when the same entry is indexed differently than before. */
+const FORMAT = 1;
+/** Between title and text, so that no phrase reaches from one into the other. */
+const GAP = 50;
+/** PostgreSQL keeps no higher positions, and few of one word are enough. */
+const LAST_POSITION = 16_383;
+const POSITIONS = 16;
+
+/** Names the contents of an entry: equal digests need no new indexing. */
+export function digestOf({ id, title, kind, url, text }: Entry): Buffer {
+  return createHash('sha256')
+    .update(JSON.stringify([FORMAT, id, title, kind, url, text]))
+    .digest()
+    .subarray(0, 16);
+}
+
+export function searchDocumentOf({ title, text, url }: Entry): SearchDocument {
+  const lexemes = new Lexemes();
+  lexemes.add(components(title), 'A', 'B');
+  const after = lexemes.last + GAP;
+  lexemes.add(components(text, after), 'C', 'D');
+  const address = addressIn(url);
+  if (address !== null) lexemes.add(components(address, lexemes.last + GAP), 'D', 'D');
+  return { vector: lexemes.vector(), words: lexemes.words().filter(isComparable) };
+}
+
+/** Bookmarks carry the address they lead to in their query: people search for it. */
+function addressIn(url: string): string | null {
+  const address = /https?(?::|%3a)(?:\/|%2f){2}(.*)/i.exec(url)?.[1];
+  if (address === undefined) return null;
+  try {
+    return decodeURIComponent(address);
+  } catch {
+    return address;
+  }
+}
+
+class Lexemes {
+  readonly #places = new Map<string, string[]>();
+  last = 0;
+
+  add(found: Iterable<Component>, weight: string, otherWeight: string): void {
+    for (const { parts, joined } of found) {
+      const [first] = parts;
+      if (joined !== null && first !== undefined) this.#put(joined, first.position, otherWeight);
+      for (const part of parts) {
+        if (part.kind === 'word') {
+          this.#put(part.folded, part.position, weight);
+          for (const other of [part.longForm ?? [], part.inner].flat()) this.#put(other, part.position, otherWeight);
+          if (part.symbol !== null) this.#put(part.symbol, part.position, weight);
+          this.last = part.position;
+          continue;
+        }
+        for (const { folded, offset } of part.words) this.#put(folded, part.position + offset, weight);
+        const words = new Set(part.words.map(({ folded, offset }) => `${offset} ${folded}`));
+        for (const { pair, offset } of pairsOf(part.characters)) {
+          if (!words.has(`${offset} ${pair}`)) this.#put(pair, part.position + offset, otherWeight);
+        }
+        this.last = part.position + part.characters.length - 1;
+      }
+    }
+  }
+
+  words(): string[] {
+    return [...this.#places.keys()];
+  }
+
+  vector(): string {
+    const texts = [];
+    for (const [lexeme, places] of this.#places) texts.push(`${quoteLexeme(lexeme)}:${places.join(',')}`);
+    return texts.join(' ');
+  }
+
+  #put(lexeme: string, position: number, weight: string): void {
+    const places = this.#places.get(lexeme) ?? [];
+    this.#places.set(lexeme, places);
+    if (places.length < POSITIONS) places.push(`${Math.min(position, LAST_POSITION)}${weight}`);
+  }
+}
+
+/** Long enough that a part of it or a slip in it still says which word was meant. */
+export function isComparable(word: string): boolean {
+  return /^\p{L}+$/u.test(word) && word.length >= (/^[a-z]+$/.test(word) ? 4 : 3) && word.length <= 60;
+}
+
+export function quoteLexeme(lexeme: string): string {
+  return `'${lexeme.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
+}

@@ -1,0 +1,109 @@
+// Promise of search over the multilingual corpus: what must be found is found, the wanted is scored, and nothing of
+// another account ever shows.
+import assert from 'node:assert/strict';
+import * as fs from 'node:fs';
+import { after, before, test } from 'node:test';
+import type { SearchResult } from '@platform/contract';
+import { registerAccount, type TestAccount } from '../../../../tests/support/client.ts';
+import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
+import { installTestApp } from '../../../../tests/support/installed-app.ts';
+
+interface CorpusEntry {
+  readonly id: string;
+  readonly account: 'A' | 'B';
+  readonly kind: string;
+  readonly title: string;
+  readonly text: string;
+  readonly url?: string;
+}
+
+interface QueryVector {
+  readonly name: string;
+  readonly class: string;
+  readonly query: string;
+  readonly mustHit: readonly string[];
+  readonly first?: boolean;
+  readonly minHits?: number;
+  readonly maxHits?: number;
+  readonly kind?: string;
+  readonly onlyKind?: string;
+  readonly graded?: boolean;
+}
+
+function vectorsOf<Case>(file: string): { meta: { accountB: string[] }; cases: Case[] } {
+  return JSON.parse(fs.readFileSync(new URL(`../../test-vectors/${file}`, import.meta.url), 'utf8'));
+}
+
+const corpus = vectorsOf<CorpusEntry>('search-corpus.json');
+const queries = vectorsOf<QueryVector>('search-queries.json');
+
+let world: Constellation;
+let account: TestAccount;
+
+before(async () => {
+  world = await startConstellation();
+  account = await registerAccount(world, 'account-a');
+  const other = await registerAccount(world, 'account-b');
+  for (const [owner, name] of [
+    [account, 'A'],
+    [other, 'B'],
+  ] as const) {
+    const app = await installTestApp(world, owner, 'corpus-app', [{ id: 'search.index', resources: ['self'] }]);
+    const entries = corpus.cases
+      .filter((entry) => entry.account === name)
+      // A link's address is no place in the app, so the app puts it into the text, as a bookmark app would.
+      .map(({ id, title, text, kind, url = '' }) => ({ id, title, text: `${text} ${url}`, kind, url: `/entry/${id}` }));
+    const answer = await app.call('/v1/services/search/index', { method: 'PUT', body: { entries } });
+    assert.deepEqual([answer.status, answer.json], [200, { indexed: entries.length }]);
+  }
+});
+after(() => world.close());
+
+async function ask({ query, kind }: Pick<QueryVector, 'query' | 'kind'>) {
+  const parameters = new URLSearchParams({ q: query, ...(kind === undefined ? {} : { kind }) });
+  const answer = await account.fetch(`/v1/search?${parameters}`);
+  const refused = answer.status === 400;
+  assert.ok(refused || answer.status === 200, answer.text);
+  for (const id of corpus.meta.accountB) assert.ok(!answer.text.includes(id), `${id} of the other account shows`);
+  return refused ? { items: [] } : (answer.json as SearchResult);
+}
+
+function holds({ mustHit, first, minHits, maxHits, onlyKind }: QueryVector, { items }: Pick<SearchResult, 'items'>) {
+  const ids = items.map(({ id }) => id);
+  const found = mustHit.filter((id) => ids.slice(0, minHits === undefined ? 10 : 20).includes(id)).length;
+  return (
+    found >= (minHits ?? mustHit.length) &&
+    (first !== true || ids[0] === mustHit[0]) &&
+    (maxHits === undefined || ids.length <= maxHits) &&
+    (onlyKind === undefined || items.every(({ kind }) => kind === onlyKind))
+  );
+}
+
+for (const vector of queries.cases.filter(({ graded }) => graded !== true)) {
+  test(`${vector.name}: ${vector.query.slice(0, 40)}`, async () => {
+    const result = await ask(vector);
+    assert.ok(holds(vector, result), JSON.stringify({ vector, got: result.items.map(({ id, title }) => [id, title]) }));
+  });
+}
+
+test('of the spellings that are wanted but not demanded, all but the known ones are found', async (t) => {
+  const graded = queries.cases.filter((vector) => vector.graded === true);
+  const missed = [];
+  for (const vector of graded) {
+    if (!holds(vector, await ask(vector))) missed.push(`${vector.name}: ${vector.query}`);
+  }
+  t.diagnostic(`graded: ${graded.length - missed.length} of ${graded.length}`);
+  assert.deepEqual(missed, []);
+});
+
+test('a word that only the other account has finds nothing, however it is misspelt', async () => {
+  const own = new Set(corpus.cases.filter((entry) => entry.account === 'A').flatMap(wordsOf));
+  const foreign = new Set(corpus.cases.filter((entry) => entry.account === 'B').flatMap(wordsOf));
+  for (const word of foreign) {
+    if (!own.has(word)) await ask({ query: word });
+  }
+});
+
+function wordsOf({ title, text }: CorpusEntry): string[] {
+  return `${title} ${text}`.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+}

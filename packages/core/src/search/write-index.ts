@@ -1,0 +1,133 @@
+// Writes the search index of an installation: each change as a whole or not at all, in batches that neither hold the
+// event loop nor fill memory.
+import { setImmediate } from 'node:timers/promises';
+import { limits, refuse } from '@platform/contract';
+import type { Transaction } from 'kysely';
+import type { CoreContext } from '../context.ts';
+import type { DatabaseSchema } from '../database/schema.ts';
+import {
+  countEntries,
+  countWords,
+  deleteEntries,
+  deleteIndex,
+  distinctWords,
+  dropUnusedWords,
+  entryDigests,
+  forgetWords,
+  type IndexedEntry,
+  type IndexOwner,
+  lockIndex,
+  upsertEntries,
+} from './index-queries.ts';
+import { digestOf, type Entry, searchDocumentOf } from './search-document.ts';
+
+/** Characters of text in one batch: some milliseconds of work between two turns of the event loop. */
+const BATCH = 64 * 1024;
+const BATCH_ENTRIES = 500;
+/** Words counted together before they are written. */
+const BATCH_WORDS = 20_000;
+/** Distinct words of an installation that are compared with misspelt ones. */
+const MOST_WORDS = 200_000;
+
+/** Makes `entries` the whole index. What did not change is left as it is. */
+export async function replaceIndex(context: CoreContext, owner: IndexOwner, entries: readonly Entry[]): Promise<void> {
+  await inIndex(context, owner, async (trx) => {
+    const known = await entryDigests(trx, owner.installationId);
+    const kept = new Set(entries.map(({ id }) => id));
+    const gone = [...known.keys()].filter((id) => !kept.has(id));
+    for (let at = 0; at < gone.length; at += BATCH_ENTRIES) {
+      await deleteEntries(trx, owner.installationId, gone.slice(at, at + BATCH_ENTRIES));
+    }
+    await new IndexWriter(trx, owner, known).write(entries);
+  });
+}
+
+/** @throws RefusalError `invalid_request` when the index would hold more than `limits.searchEntries` */
+export async function upsertIndex(context: CoreContext, owner: IndexOwner, entries: readonly Entry[]): Promise<void> {
+  await inIndex(context, owner, async (trx) => {
+    const ids = entries.map(({ id }) => id);
+    const known = await entryDigests(trx, owner.installationId, ids);
+    const total = (await countEntries(trx, owner.installationId)) + ids.length - known.size;
+    if (total > limits.searchEntries.value)
+      throw refuse('invalid_request', `The index may hold at most ${limits.searchEntries.value} entries.`);
+    await new IndexWriter(trx, owner, known).write(entries);
+  });
+}
+
+/** @param ids entries that are not there are removed already */
+export async function removeEntries(context: CoreContext, owner: IndexOwner, ids: readonly string[]): Promise<void> {
+  await inIndex(context, owner, async (trx) => {
+    await deleteEntries(trx, owner.installationId, ids);
+    await dropUnusedWords(trx, owner.installationId);
+  });
+}
+
+export async function clearIndex(context: CoreContext, owner: IndexOwner): Promise<void> {
+  await inIndex(context, owner, (trx) => deleteIndex(trx, owner.installationId));
+}
+
+async function inIndex(
+  { database }: CoreContext,
+  { installationId }: IndexOwner,
+  work: (trx: Transaction<DatabaseSchema>) => Promise<void>,
+): Promise<void> {
+  await database.transaction().execute(async (trx) => {
+    // Removed since the request was admitted: its credential has ended with it.
+    if (!(await lockIndex(trx, installationId))) throw refuse('unauthenticated');
+    await work(trx);
+  });
+}
+
+/** Writes the entries that differ from what is known of them. */
+class IndexWriter {
+  readonly #trx: Transaction<DatabaseSchema>;
+  readonly #owner: IndexOwner;
+  readonly #known: ReadonlyMap<string, Buffer>;
+  #batch: IndexedEntry[] = [];
+  #words = new Map<string, number>();
+
+  constructor(trx: Transaction<DatabaseSchema>, owner: IndexOwner, known: ReadonlyMap<string, Buffer>) {
+    this.#trx = trx;
+    this.#owner = owner;
+    this.#known = known;
+  }
+
+  async write(entries: readonly Entry[]): Promise<void> {
+    let size = 0;
+    for (const entry of entries) {
+      const digest = digestOf(entry);
+      if (this.#known.get(entry.id)?.equals(digest) !== true) this.#take(entry, digest);
+      size += entry.title.length + entry.text.length;
+      if (size < BATCH && this.#batch.length < BATCH_ENTRIES) continue;
+      await this.#flush();
+      await setImmediate();
+      size = 0;
+    }
+    await this.#flush();
+    await this.#flushWords();
+    await dropUnusedWords(this.#trx, this.#owner.installationId);
+  }
+
+  #take(entry: Entry, digest: Buffer): void {
+    const { id, title, kind, url } = entry;
+    const { vector, words } = searchDocumentOf(entry);
+    this.#batch.push({ id, title, kind, url, digest, vector });
+    for (const word of words) this.#words.set(word, (this.#words.get(word) ?? 0) + 1);
+  }
+
+  async #flush(): Promise<void> {
+    if (this.#batch.length === 0) return;
+    const replaced = this.#batch.map(({ id }) => id).filter((id) => this.#known.has(id));
+    if (replaced.length > 0) await forgetWords(this.#trx, this.#owner.installationId, replaced);
+    await upsertEntries(this.#trx, this.#owner, this.#batch);
+    this.#batch = [];
+    if (this.#words.size >= BATCH_WORDS) await this.#flushWords();
+  }
+
+  async #flushWords(): Promise<void> {
+    if (this.#words.size === 0) return;
+    const room = MOST_WORDS - (await distinctWords(this.#trx, this.#owner.installationId));
+    await countWords(this.#trx, this.#owner, this.#words, room);
+    this.#words = new Map();
+  }
+}

@@ -1,0 +1,86 @@
+// What should run on a node: its assignments with their revision, and the wait for the next one.
+import type { Assignment, Assignments } from '@platform/contract';
+import type { Kysely } from 'kysely';
+import { appOrigin } from '../config/config.ts';
+import type { CoreContext } from '../context.ts';
+import { dataPlaneCapability } from '../credentials/master-key.ts';
+import { notify } from '../database/notify.ts';
+import type { DatabaseSchema } from '../database/schema.ts';
+import type { Signals } from '../database/signals.ts';
+import { type AssignmentRow, raiseRevision, selectAssignments } from './queries.ts';
+
+/** A node asks again after this long without a change; shorter than what proxies cut. */
+const LONGEST_WAIT_MILLISECONDS = 25_000;
+
+/**
+ * Tells the nodes that an installation with a workload came, went or changed. Call it last in the transaction: it
+ * takes the lock of the revision, so that no reader sees a later revision before an earlier change.
+ */
+export async function assignmentsChanged(trx: Kysely<DatabaseSchema>): Promise<void> {
+  await raiseRevision(trx);
+  await notify(trx, 'assignments-changed', {});
+}
+
+/**
+ * The assignments of a node as soon as their revision differs from `after`, or as they are when the wait ends: after
+ * 25 s, when core stops, or when `closed` fires because nobody waits for the answer any more.
+ */
+export async function awaitAssignments(
+  context: CoreContext,
+  nodeId: string,
+  after: string | undefined,
+  closed: AbortSignal,
+): Promise<Assignments> {
+  const over = new AbortController();
+  const end = () => over.abort();
+  const timer = setTimeout(end, LONGEST_WAIT_MILLISECONDS);
+  for (const signal of [context.stopping, closed]) signal.addEventListener('abort', end);
+  if (context.stopping.aborted || closed.aborted) end();
+  try {
+    for (;;) {
+      // Listening starts before reading, so that a change in between is not slept through.
+      const changed = nextChange(context.signals, over.signal);
+      const current = await readAssignments(context, nodeId);
+      if (current.revision !== after || over.signal.aborted) return current;
+      await changed;
+    }
+  } finally {
+    end();
+    clearTimeout(timer);
+    for (const signal of [context.stopping, closed]) signal.removeEventListener('abort', end);
+  }
+}
+
+function nextChange(signals: Signals, over: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      offChange();
+      offReset();
+      over.removeEventListener('abort', done);
+      resolve();
+    };
+    const offChange = signals.on('assignments-changed', done);
+    const offReset = signals.onReset(done);
+    over.addEventListener('abort', done);
+    if (over.aborted) done();
+  });
+}
+
+async function readAssignments(context: CoreContext, nodeId: string): Promise<Assignments> {
+  const { revision, rows } = await selectAssignments(context.database, nodeId);
+  return { revision, items: rows.map((row) => assignmentOf(context, row)) };
+}
+
+function assignmentOf({ config, masterKey }: CoreContext, row: AssignmentRow): Assignment {
+  return {
+    installationId: row.id,
+    appId: row.app_id,
+    appOrigin: appOrigin(config, row.app_id, row.host_label),
+    endpointId: row.endpoint_id,
+    dataPlaneCapability: dataPlaneCapability(masterKey, row.id, row.generation),
+    desired: row.halted ? 'stopped' : row.workload.mode,
+    packageHash: row.package_hash,
+    version: row.version,
+    workload: row.workload,
+  };
+}

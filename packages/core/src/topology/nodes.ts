@@ -1,0 +1,142 @@
+// Core's way to the Runtime that runs an installation: start, stop, ask, and end it, through the node's control side.
+import {
+  type InstallationId,
+  type InstallationStatus,
+  installationStatus,
+  limits,
+  type NodeLogs,
+  nodeLogs,
+  refuse,
+} from '@platform/contract';
+import type * as z from 'zod';
+import type { CoreContext } from '../context.ts';
+import { unseal } from '../credentials/master-key.ts';
+import { readBounded } from './bounded-body.ts';
+import { controlAddress } from './queries.ts';
+
+export const CONTROL_PURPOSE = 'node-control';
+
+interface ControlCall {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Below `/installations/<id>`, e.g. `/start`. */
+  readonly path: string;
+  readonly timeoutMilliseconds: number;
+}
+
+/** A start answers when the workload does, or when the node gives up waiting for it. */
+const START_MILLISECONDS = (limits.workloadStartSeconds.value + 5) * 1_000;
+const STOP_MILLISECONDS = 15_000;
+const ASK_MILLISECONDS = 5_000;
+/** Nobody waits longer for the end of what is removed already. */
+const FORGET_MILLISECONDS = 2_000;
+/** All kept log lines at their longest, each byte escaped as JSON at worst. */
+const LONGEST_ANSWER_BYTES = 32 * 1024 * 1024;
+
+const LONGEST_DETAIL = 500;
+
+/**
+ * Every method throws RefusalError `workload_unavailable` when the node cannot be reached, does not know the
+ * installation, or gives an answer that is none.
+ */
+export class Nodes {
+  readonly #context: CoreContext;
+
+  constructor(context: CoreContext) {
+    this.#context = context;
+  }
+
+  /** Starts the workload if it does not run, and waits until it answers or failed. */
+  async start(id: InstallationId): Promise<InstallationStatus> {
+    return this.#status(id, { method: 'POST', path: '/start', timeoutMilliseconds: START_MILLISECONDS });
+  }
+
+  async stop(id: InstallationId): Promise<InstallationStatus> {
+    return this.#status(id, { method: 'POST', path: '/stop', timeoutMilliseconds: STOP_MILLISECONDS });
+  }
+
+  async status(id: InstallationId): Promise<InstallationStatus> {
+    return this.#status(id, { method: 'GET', path: '/status', timeoutMilliseconds: ASK_MILLISECONDS });
+  }
+
+  /** The newest lines first; `before` of an answer leads to older ones. */
+  async logs(
+    id: InstallationId,
+    page: { readonly limit: number; readonly before: string | undefined },
+  ): Promise<NodeLogs> {
+    const query = new URLSearchParams({ limit: String(page.limit) });
+    if (page.before !== undefined) query.set('before', page.before);
+    const call = { method: 'GET', path: `/logs?${query}`, timeoutMilliseconds: ASK_MILLISECONDS } as const;
+    return this.#parse(id, nodeLogs, await this.#call(id, call));
+  }
+
+  /** Ends the workload and whatever the node remembers of it; its volume stays. */
+  async forget(id: InstallationId): Promise<void> {
+    await this.#call(id, { method: 'DELETE', path: '', timeoutMilliseconds: FORGET_MILLISECONDS });
+  }
+
+  async #status(id: InstallationId, call: ControlCall): Promise<InstallationStatus> {
+    const status = this.#parse(id, installationStatus, await this.#call(id, call));
+    if (status.installationId !== id) throw this.#unavailable(id, 'it answered for another installation');
+    return status;
+  }
+
+  /** The text of a successful answer. */
+  async #call(id: InstallationId, call: ControlCall): Promise<string> {
+    const { controlUrl, credential } = await this.#control(id);
+    let answer: { readonly status: number; readonly text: string };
+    try {
+      const response = await fetch(`${controlUrl}/installations/${id}${call.path}`, {
+        method: call.method,
+        headers: { authorization: `Bearer ${credential}` },
+        redirect: 'error',
+        signal: AbortSignal.any([this.#context.stopping, AbortSignal.timeout(call.timeoutMilliseconds)]),
+      });
+      answer = { status: response.status, text: await readBounded(response, LONGEST_ANSWER_BYTES) };
+    } catch (error) {
+      throw this.#unavailable(id, 'it could not be reached', error);
+    }
+    if (answer.status >= 200 && answer.status < 300) return answer.text;
+    const detail = refusalDetail(parseJson(answer.text));
+    if (detail !== null) throw refuse('workload_unavailable', detail);
+    throw this.#unavailable(id, `it answered ${answer.status}`);
+  }
+
+  async #control(id: InstallationId): Promise<{ controlUrl: string; credential: string }> {
+    const { database, masterKey } = this.#context;
+    const address = await controlAddress(database, id);
+    if (address === undefined || address.control_url === null || address.control_credential === null)
+      throw this.#unavailable(id, 'it has not registered yet');
+    const sealed = address.control_credential;
+    return {
+      controlUrl: address.control_url,
+      credential: unseal(masterKey, CONTROL_PURPOSE, address.node_id, sealed).toString('utf8'),
+    };
+  }
+
+  #parse<Shape extends z.ZodType>(id: InstallationId, shape: Shape, text: string): z.output<Shape> {
+    const result = shape.safeParse(parseJson(text));
+    if (!result.success) throw this.#unavailable(id, 'its answer does not have the agreed form');
+    return result.data;
+  }
+
+  #unavailable(installationId: InstallationId, why: string, cause?: unknown): Error {
+    this.#context.log.warn({ installationId, why, ...(cause === undefined ? {} : { err: cause }) }, 'a node failed');
+    return refuse('workload_unavailable', 'The machine that runs the backend of this app does not answer.');
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Not JSON is nothing that any of our shapes accepts.
+    return undefined;
+  }
+}
+
+/** Why the node cannot run the workload, in the words of its problem document; `null` for any other failure. */
+function refusalDetail(answer: unknown): string | null {
+  if (typeof answer !== 'object' || answer === null || !('code' in answer) || !('detail' in answer)) return null;
+  const { code, detail } = answer;
+  return code === 'workload_unavailable' && typeof detail === 'string' ? detail.slice(0, LONGEST_DETAIL) : null;
+}

@@ -1,0 +1,212 @@
+// All SQL of nodes: who they are, what is placed on them, what they report. Reads installations, never changes them.
+import type { InstallationId, InstallationStatus, WorkloadManifest } from '@platform/contract';
+import { type Kysely, sql } from 'kysely';
+import type pg from 'pg';
+import type { DatabaseSchema } from '../database/schema.ts';
+
+type Executor = Kysely<DatabaseSchema>;
+
+const FIND_NODE = { name: 'find-node', text: 'SELECT id FROM nodes WHERE credential_hash = $1' };
+
+export async function findNodeByCredential(pool: pg.Pool, tokenHash: Buffer): Promise<string | undefined> {
+  const { rows } = await pool.query<{ id: string }>({ ...FIND_NODE, values: [tokenHash] });
+  return rows[0]?.id;
+}
+
+/** Inserts the node, or gives the one of that name its new credential. Returns its id. */
+export async function upsertNode(
+  db: Executor,
+  node: { readonly id: string; readonly name: string; readonly credentialHash: Buffer },
+): Promise<string> {
+  const { id } = await db
+    .insertInto('nodes')
+    .values({ id: node.id, name: node.name, credential_hash: node.credentialHash })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ credential_hash: node.credentialHash }))
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return id;
+}
+
+export async function firstNode(db: Executor): Promise<string | undefined> {
+  const row = await db.selectFrom('nodes').select('id').orderBy('id').limit(1).executeTakeFirst();
+  return row?.id;
+}
+
+/** Returns the inbound origin that was known before. */
+export async function updateNode(
+  db: Executor,
+  nodeId: string,
+  node: {
+    readonly controlUrl: string;
+    readonly controlCredential: Buffer;
+    readonly inboundOrigin: string;
+    readonly seenAt: Date;
+  },
+): Promise<string | null> {
+  const { rows } = await sql<{ former: string | null }>`
+    WITH former AS (SELECT id, inbound_origin FROM nodes WHERE id = ${nodeId} FOR UPDATE)
+    UPDATE nodes
+       SET control_url = ${node.controlUrl}, control_credential = ${node.controlCredential},
+           inbound_origin = ${node.inboundOrigin}, seen_at = ${node.seenAt}
+      FROM former
+     WHERE nodes.id = former.id
+    RETURNING former.inbound_origin AS former`.execute(db);
+  return rows[0]?.former ?? null;
+}
+
+/** Installations of a node, for telling everybody that where they are reached has changed. */
+export async function placedInstallations(
+  db: Executor,
+  nodeId: string,
+): Promise<{ id: InstallationId; account_key: string }[]> {
+  return db
+    .selectFrom('installations')
+    .select(['id', 'account_key'])
+    .where('node_id', '=', nodeId)
+    .where('removed_at', 'is', null)
+    .execute();
+}
+
+/** Takes the row lock that orders changes of assignments. */
+export async function raiseRevision(db: Executor): Promise<void> {
+  await sql`UPDATE revisions SET value = value + 1 WHERE name = 'assignments'`.execute(db);
+}
+
+export interface AssignmentRow {
+  readonly id: InstallationId;
+  readonly app_id: string;
+  readonly host_label: string;
+  readonly endpoint_id: string;
+  readonly generation: number;
+  /** Stopped by its owner, or its account is suspended. */
+  readonly halted: boolean;
+  readonly version: string;
+  readonly package_hash: string;
+  readonly workload: WorkloadManifest;
+}
+
+/** One statement, so that list and revision come from one snapshot. */
+export async function selectAssignments(
+  db: Executor,
+  nodeId: string,
+): Promise<{ revision: string; rows: AssignmentRow[] }> {
+  const { rows } = await sql<{ revision: string } & (AssignmentRow | { readonly id: null })>`
+    SELECT r.value::text AS revision, i.id, i.app_id, i.host_label, i.endpoint_id, i.generation,
+           i.stopped OR a.suspended_at IS NOT NULL AS halted, i.version, v.package_hash,
+           v.manifest -> 'workload' AS workload
+      FROM revisions r
+      LEFT JOIN (installations i
+                 JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+                 JOIN accounts a ON a.key = i.account_key)
+             ON i.node_id = ${nodeId} AND i.removed_at IS NULL AND v.manifest ? 'workload'
+     WHERE r.name = 'assignments'
+     ORDER BY i.id`.execute(db);
+  const revision = rows[0]?.revision;
+  if (revision === undefined) throw new Error('the revision of assignments is missing from the database');
+  return { revision, rows: rows.filter((row) => row.id !== null) };
+}
+
+/**
+ * Replaces the core service credential of an installation on this node; the lock lets no removal slip in between.
+ * Returns its epoch, or `undefined` when the installation is not on this node.
+ */
+export async function replaceCoreCredential(
+  db: Executor,
+  credential: {
+    readonly installationId: InstallationId;
+    readonly nodeId: string;
+    readonly tokenHash: Buffer;
+    readonly now: Date;
+  },
+): Promise<number | undefined> {
+  const { rows } = await sql<{ epoch: string }>`
+    WITH target AS (
+      SELECT id FROM installations
+       WHERE id = ${credential.installationId} AND node_id = ${credential.nodeId} AND removed_at IS NULL
+         FOR SHARE)
+    INSERT INTO core_credentials (installation_id, token_hash, node_id, epoch, created_at)
+    SELECT id, ${credential.tokenHash}, ${credential.nodeId}, 1, ${credential.now} FROM target
+    ON CONFLICT (installation_id) DO UPDATE
+       SET token_hash = EXCLUDED.token_hash, node_id = EXCLUDED.node_id,
+           epoch = core_credentials.epoch + 1, created_at = EXCLUDED.created_at
+    RETURNING epoch`.execute(db);
+  return rows[0] === undefined ? undefined : Number(rows[0].epoch);
+}
+
+const MOST_RESTARTS = 2 ** 31 - 1;
+const LONGEST_REASON = 2_000;
+
+/** What a workload wrote may end up in a reason: PostgreSQL takes neither NUL nor half a surrogate pair. */
+function storable(text: string): string {
+  return text.slice(0, LONGEST_REASON).toWellFormed().replaceAll('\0', '');
+}
+
+/** Keeps what a node reports about its own installations; anything about others is dropped. */
+export async function upsertStatus(db: Executor, nodeId: string, items: readonly InstallationStatus[]): Promise<void> {
+  const reported = JSON.stringify(
+    items.map(({ installationId, state, since, reason, restarts, lastExit, unenforced }) => ({
+      installation_id: installationId,
+      state,
+      since,
+      reason: reason === undefined ? null : storable(reason),
+      restarts: Math.min(Math.max(restarts, 0), MOST_RESTARTS),
+      last_exit: lastExit === null ? null : { at: lastExit.at, reason: storable(lastExit.reason) },
+      unenforced: unenforced.map(storable),
+    })),
+  );
+  await sql`
+    WITH own AS (
+      SELECT id FROM installations
+       WHERE node_id = ${nodeId} AND removed_at IS NULL
+         AND id IN (SELECT item ->> 'installation_id' FROM jsonb_array_elements(${reported}::jsonb) item)
+       ORDER BY id FOR SHARE)
+    INSERT INTO installation_status
+           (installation_id, node_id, state, since, reason, restarts, last_exit, unenforced)
+    SELECT own.id, ${nodeId}, s.state, s.since, s.reason, s.restarts, s.last_exit, s.unenforced
+      FROM jsonb_to_recordset(${reported}::jsonb)
+        AS s (installation_id text, state text, since timestamptz, reason text, restarts integer,
+              last_exit jsonb, unenforced text[])
+      JOIN own ON own.id = s.installation_id
+    ON CONFLICT (installation_id) DO UPDATE
+       SET node_id = EXCLUDED.node_id, state = EXCLUDED.state, since = EXCLUDED.since, reason = EXCLUDED.reason,
+           restarts = EXCLUDED.restarts, last_exit = EXCLUDED.last_exit, unenforced = EXCLUDED.unenforced`.execute(db);
+}
+
+export async function touchNode(db: Executor, nodeId: string, now: Date): Promise<void> {
+  await db.updateTable('nodes').set({ seen_at: now }).where('id', '=', nodeId).execute();
+}
+
+/** Drops what only a placed installation has: its credential and its reported state. */
+export async function deleteWorkloadState(db: Executor, installationId: InstallationId): Promise<void> {
+  await db.deleteFrom('core_credentials').where('installation_id', '=', installationId).execute();
+  await db.deleteFrom('installation_status').where('installation_id', '=', installationId).execute();
+}
+
+/** Whether an installation on this node runs the package. */
+export async function isPackagePlaced(db: Executor, nodeId: string, hash: string): Promise<boolean> {
+  const { rows } = await sql`
+    SELECT FROM installations i
+      JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+     WHERE i.node_id = ${nodeId} AND i.removed_at IS NULL AND v.package_hash = ${hash}
+     LIMIT 1`.execute(db);
+  return rows.length > 0;
+}
+
+export interface ControlAddress {
+  readonly node_id: string;
+  readonly control_url: string | null;
+  readonly control_credential: Buffer | null;
+}
+
+/** Where the node of an installation is controlled; removed installations included, so that they can be ended. */
+export async function controlAddress(
+  db: Executor,
+  installationId: InstallationId,
+): Promise<ControlAddress | undefined> {
+  return db
+    .selectFrom('installations')
+    .innerJoin('nodes', 'nodes.id', 'installations.node_id')
+    .select(['nodes.id as node_id', 'nodes.control_url', 'nodes.control_credential'])
+    .where('installations.id', '=', installationId)
+    .executeTakeFirst();
+}

@@ -1,0 +1,60 @@
+// A node says where it is reached: its control side by core, its endpoint side by browsers and native clients.
+
+import { refuse, type registerNodeBody } from '@platform/contract';
+import type * as z from 'zod';
+import type { CoreContext } from '../context.ts';
+import { seal } from '../credentials/master-key.ts';
+import { notify } from '../database/notify.ts';
+import { CONTROL_PURPOSE } from './nodes.ts';
+import { placedInstallations, updateNode } from './queries.ts';
+
+type Registration = z.output<typeof registerNodeBody>;
+
+/**
+ * Keeps the registration of a node; its control credential is sealed, as core has to present it.
+ *
+ * @throws RefusalError `invalid_request` for a control address outside this machine or an inbound origin that is none
+ */
+export async function registerNode(context: CoreContext, nodeId: string, registration: Registration): Promise<void> {
+  const controlUrl = checkControlUrl(registration.controlUrl);
+  const inboundOrigin = checkOrigin(registration.inboundOrigin);
+  const { masterKey, random, config } = context;
+  const controlCredential = seal(
+    masterKey,
+    CONTROL_PURPOSE,
+    nodeId,
+    Buffer.from(registration.controlCredential, 'utf8'),
+    random,
+  );
+  await context.database.transaction().execute(async (trx) => {
+    const seenAt = context.clock();
+    const former = await updateNode(trx, nodeId, { controlUrl, controlCredential, inboundOrigin, seenAt });
+    if ((former ?? config.nodeOrigin) === inboundOrigin) return;
+    // Security policies of the frontends name the origin of their node.
+    for (const { id, account_key } of await placedInstallations(trx, nodeId))
+      await notify(trx, 'installation-changed', { installationId: id, accountKey: account_key });
+  });
+}
+
+const LOOPBACK = /^(127(\.\d{1,3}){3}|\[::1\])$/;
+
+/** Core presents a credential there and believes what it hears, so it goes nowhere but to this machine. */
+function checkControlUrl(value: string): string {
+  const url = new URL(value);
+  const plain = url.username === '' && url.password === '' && url.search === '' && url.hash === '';
+  if (url.protocol !== 'http:' || !LOOPBACK.test(url.hostname) || !plain)
+    throw refuse('invalid_request', 'The control address must be a plain http address on 127.0.0.1 or [::1].', {
+      errors: [{ path: 'controlUrl', message: 'must be on the loopback interface' }],
+    });
+  return url.href.replace(/\/$/, '');
+}
+
+/** It is written into launch descriptors and security policies, so it holds a scheme, a host and a port only. */
+function checkOrigin(value: string): string {
+  const url = new URL(value);
+  if (!/^https?:\/\/(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(:\d+)?$/.test(value) || url.origin !== value)
+    throw refuse('invalid_request', 'The inbound origin must be a bare http or https origin.', {
+      errors: [{ path: 'inboundOrigin', message: 'must be a scheme, a host and a port' }],
+    });
+  return url.origin;
+}

@@ -1,0 +1,42 @@
+// The routes by which the Runtime of a node learns what to run, fetches it, and reports what it sees.
+import { refuse } from '@platform/contract';
+import { packageFile } from '../catalog/package-file.ts';
+import type { CoreContext } from '../context.ts';
+import type { HandlersOf } from '../http/handlers.ts';
+import { awaitAssignments } from './assignments.ts';
+import { isPackagePlaced, touchNode, upsertStatus } from './queries.ts';
+import { registerNode } from './register-node.ts';
+import { sendPackage } from './send-package.ts';
+import { startWorkload } from './start-workload.ts';
+
+type NodeRoute = 'node.register' | 'node.assignments' | 'node.starts' | 'node.status' | 'node.package';
+
+export function nodeRoutes(context: CoreContext): HandlersOf<NodeRoute> {
+  return {
+    'node.register': async ({ caller, body }) => {
+      await registerNode(context, caller.nodeId, body);
+      return { status: 204 };
+    },
+    'node.assignments': async ({ caller, query, reply }) => {
+      const closed = new AbortController();
+      reply.raw.once('close', () => closed.abort());
+      return { status: 200, body: await awaitAssignments(context, caller.nodeId, query.after, closed.signal) };
+    },
+    'node.starts': async ({ caller, params }) => ({
+      status: 200,
+      body: await startWorkload(context, caller.nodeId, params.id),
+    }),
+    'node.status': async ({ caller, body }) => {
+      // Of two reports about one installation the later one counts.
+      const latest = new Map(body.items.map((item) => [item.installationId, item]));
+      if (latest.size > 0) await upsertStatus(context.database, caller.nodeId, [...latest.values()]);
+      await touchNode(context.database, caller.nodeId, context.clock());
+      return { status: 204 };
+    },
+    'node.package': async ({ caller, params, reply }) => {
+      if (!(await isPackagePlaced(context.database, caller.nodeId, params.hash))) throw refuse('not_found');
+      await sendPackage(packageFile(context, params.hash), reply);
+      return { streamed: true };
+    },
+  };
+}

@@ -1,0 +1,29 @@
+// Streams a package blob to the node that is to run it.
+import { open } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import type { FastifyReply } from 'fastify';
+
+/** Takes over the reply. A node that goes away in the middle ends the stream and nothing else. */
+export async function sendPackage(file: string, reply: FastifyReply): Promise<void> {
+  const handle = await open(file, 'r');
+  try {
+    const { size } = await handle.stat();
+    reply.hijack();
+    const response = reply.raw;
+    for (const [name, value] of Object.entries(reply.getHeaders())) {
+      if (value !== undefined) response.setHeader(name, value);
+    }
+    response.writeHead(200, {
+      'content-type': 'application/gzip',
+      'content-length': size,
+      'cache-control': 'no-store',
+    });
+    await pipeline(handle.createReadStream({ start: 0, autoClose: false }), response);
+  } catch (error) {
+    if (!reply.raw.headersSent) throw error;
+    // Half an answer cannot be taken back: the broken connection tells the node, and its hash tells it again.
+    reply.raw.destroy();
+  } finally {
+    await handle.close();
+  }
+}

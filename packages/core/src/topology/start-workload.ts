@@ -1,0 +1,25 @@
+// The credentials of one workload start (contract 3): new every time, so that those of the former start are dead.
+import { type InstallationId, refuse, type WorkloadStart } from '@platform/contract';
+import type { CoreContext } from '../context.ts';
+import { hashCredential, newCredential } from '../credentials/credential.ts';
+import { notify } from '../database/notify.ts';
+import { replaceCoreCredential } from './queries.ts';
+
+/** @throws RefusalError `not_found` for an installation that is not placed on this node */
+export async function startWorkload(
+  context: CoreContext,
+  nodeId: string,
+  installationId: InstallationId,
+): Promise<WorkloadStart> {
+  const coreServiceCredential = newCredential('core', context.random);
+  const epoch = await context.database.transaction().execute(async (trx) => {
+    const tokenHash = hashCredential(coreServiceCredential);
+    const replaced = await replaceCoreCredential(trx, { installationId, nodeId, tokenHash, now: context.clock() });
+    if (replaced === undefined) throw refuse('not_found');
+    await notify(trx, 'credential-replaced', { installationId });
+    return replaced;
+  });
+  // This replica forgets the former credential before the new one is handed out.
+  await context.signals.settled(context.pool);
+  return { coreServiceCredential, epoch };
+}

@@ -1,0 +1,88 @@
+// The control side of a node, for tests of core alone: a real HTTP server that speaks the agreed protocol, remembers
+// what it was asked, and answers what the test wants. The real Runtime is in the whole-system tests.
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import type { InstallationStatus } from '@platform/contract';
+import type { Constellation } from '../../../tests/support/constellation.ts';
+import { bearer } from './apps.ts';
+
+export interface ControlCall {
+  readonly method: string;
+  readonly path: string;
+  readonly authorization: string | undefined;
+}
+
+export interface ControlAnswer {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON; a string as it is. */
+  readonly body?: unknown;
+}
+
+export interface NodeDouble {
+  readonly calls: readonly ControlCall[];
+  readonly controlUrl: string;
+  /** What it answers from now on; default is a running workload. */
+  answer: (call: ControlCall) => ControlAnswer;
+  close(): Promise<void>;
+}
+
+export const controlCredential = 'control-credential-of-the-test-node';
+
+/** Starts the server and registers it as the local node. */
+export async function startNodeDouble(constellation: Constellation): Promise<NodeDouble> {
+  const calls: ControlCall[] = [];
+  const server = http.createServer(async (request, response) => {
+    await buffer(request);
+    const call = {
+      method: request.method ?? '',
+      path: request.url ?? '',
+      authorization: request.headers.authorization,
+    };
+    calls.push(call);
+    const { status = 200, headers = {}, body } = double.answer(call);
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    response.end(typeof body === 'string' ? body : JSON.stringify(body));
+  });
+  server.listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const controlUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/control`;
+  const double = {
+    calls,
+    controlUrl,
+    answer: (call: ControlCall): ControlAnswer =>
+      call.method === 'DELETE' ? { status: 204, body: '' } : { body: statusOf(call) },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  await register(constellation, controlUrl);
+  return double;
+}
+
+export async function register(
+  constellation: Constellation,
+  controlUrl: string,
+  inboundOrigin = constellation.core.context.config.nodeOrigin,
+): Promise<void> {
+  const { nodeCredential } = constellation.core.localNode;
+  const body = { controlUrl, controlCredential, inboundOrigin };
+  const answer = await bearer(constellation, nodeCredential, '/v1/node/register', body);
+  if (answer.status !== 204) throw new Error(`the node could not register: ${answer.text}`);
+}
+
+/** A running workload, under the id in the path of the call. */
+export function statusOf({ path }: ControlCall, more: Partial<InstallationStatus> = {}): object {
+  const installationId = /inst-[0-9a-f-]{36}/.exec(path)?.[0];
+  return {
+    installationId,
+    state: 'running',
+    since: '2026-11-21T10:00:00.000Z',
+    restarts: 0,
+    lastExit: null,
+    unenforced: [],
+    ...more,
+  };
+}

@@ -1,0 +1,49 @@
+// Counts the requests under way in both directions: what keeps a workload awake, what one installation may have at a
+// time, and when a closing Gateway is done.
+
+/** Requests of one direction at a time: core, shared by all installations, must not be filled by one of them. */
+export const CONCURRENT_AT_MOST = 512;
+
+export interface Activity {
+  readonly out: Direction;
+  readonly in: Direction;
+  /** Requests under way, both directions. */
+  count(): number;
+  /** Resolves once nothing is under way. */
+  idle(): Promise<void>;
+}
+
+export interface Direction {
+  begin(): void;
+  end(): void;
+  /** Whether more is under way than one installation may have. */
+  isOverLimit(): boolean;
+}
+
+/** `onChange` is called at every begin and every end. */
+export function openActivity(onChange: () => void): Activity {
+  let whenIdle: (() => void) | null = null;
+  const counts = { out: 0, in: 0 };
+  const direction = (name: keyof typeof counts): Direction => ({
+    begin() {
+      counts[name] += 1;
+      onChange();
+    },
+    end() {
+      counts[name] -= 1;
+      onChange();
+      if (counts.out + counts.in === 0) whenIdle?.();
+    },
+    isOverLimit: () => counts[name] > CONCURRENT_AT_MOST,
+  });
+  return {
+    out: direction('out'),
+    in: direction('in'),
+    count: () => counts.out + counts.in,
+    idle: () =>
+      new Promise((resolve) => {
+        if (counts.out + counts.in === 0) resolve();
+        else whenIdle = resolve;
+      }),
+  };
+}

@@ -1,0 +1,230 @@
+// Carries one request to an upstream and its answer back, streaming both ways with back-pressure. This is the hot path:
+// one object per request, no promises, small bodies in one write (bench/gateway measures it).
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { PassThrough } from 'node:stream';
+import type { Dispatcher } from 'undici';
+import { endResponse } from './end-response.ts';
+import type { Abandonable, IncomingRequest } from './listener.ts';
+import { sendProblem } from './problem.ts';
+import type { ResponseFilter } from './response-head.ts';
+
+export interface Upstream {
+  /** For the log: which side failed. */
+  readonly name: 'core' | 'workload';
+  readonly dispatcher: Dispatcher;
+  /** Path and query as the upstream shall see them. */
+  readonly path: string;
+  /** The complete header list, name, value, name, value …, without framing and without `host`, which the pool sends. */
+  readonly headers: string[];
+  readonly filterResponse: ResponseFilter;
+  /** Milliseconds from the sent request to the head of the answer. A body may take as long as it likes. */
+  readonly headersTimeout: number;
+  /** Told about an upstream that failed or was too slow, once, with the request id that the caller sees. */
+  onFailure(failure: UpstreamFailure): void;
+}
+
+export interface UpstreamFailure {
+  readonly upstream: Upstream['name'];
+  readonly code: 'upstream_failed' | 'upstream_timeout';
+  readonly method: string;
+  /** Without query, which may hold secrets. */
+  readonly path: string;
+  /** `null` when the answer had begun and could only be broken off. */
+  readonly requestId: string | null;
+  /** An error code of Node or undici, never a message. */
+  readonly reason: string;
+}
+
+/**
+ * A body whose length is declared and at most this travels in one write; a longer one is streamed at once. A chunked
+ * one is held until it is complete, larger than this, or older than `HELD_MS`, so that a small one travels with its
+ * length, and one that turns out to be malformed not at all.
+ */
+const HELD_BYTES = 64 * 1024;
+const HELD_MS = 25;
+
+const TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']);
+
+/**
+ * Starts forwarding. The response ends, or its connection is destroyed, in every case; nothing is ever retried. Whoever
+ * owns the response abandons the work when it closes.
+ */
+export function forward(incoming: IncomingRequest, upstream: Upstream): Abandonable {
+  const exchange = new Exchange(incoming, upstream);
+  exchange.start();
+  return exchange;
+}
+
+class Exchange implements Dispatcher.DispatchHandler, Abandonable {
+  readonly #req: IncomingMessage;
+  readonly #res: ServerResponse;
+  readonly #incoming: IncomingRequest;
+  readonly #upstream: Upstream;
+  #controller: Dispatcher.DispatchController | null = null;
+  /** The response has been ended or is somebody else's; the upstream's events no longer matter. */
+  #over = false;
+  #headWritten = false;
+  #expectedBytes = -1;
+  /** A body that arrived whole with its head, kept for the single write at the end. */
+  #wholeBody: Buffer | null = null;
+
+  constructor(incoming: IncomingRequest, upstream: Upstream) {
+    this.#incoming = incoming;
+    this.#req = incoming.req;
+    this.#res = incoming.res;
+    this.#upstream = upstream;
+  }
+
+  start(): void {
+    const { head, expectsContinue } = this.#incoming;
+    const length = head.chunked ? -1 : (head.contentLength ?? 0);
+    if (length === 0) {
+      this.#dispatch(null);
+      return;
+    }
+    if (expectsContinue) this.#res.writeContinue();
+    if (length > HELD_BYTES) this.#stream([]);
+    else if (length > 0) this.#collect(length);
+    else this.#hold();
+  }
+
+  abandon(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#controller?.abort(new Error('the caller is gone'));
+  }
+
+  /** Waits for a short body of declared length; mostly it is in the packet of the head. */
+  #collect(length: number): void {
+    const parts: Buffer[] = [];
+    let missing = length;
+    this.#req.on('data', (part: Buffer) => {
+      missing -= part.length;
+      if (missing === 0 && parts.length === 0) {
+        this.#dispatch(part);
+        return;
+      }
+      parts.push(part);
+      if (missing === 0) this.#dispatch(Buffer.concat(parts));
+    });
+  }
+
+  #hold(): void {
+    const req = this.#req;
+    const parts: Buffer[] = [];
+    let bytes = 0;
+    const onData = (part: Buffer): void => {
+      parts.push(part);
+      bytes += part.length;
+      if (bytes > HELD_BYTES) stream();
+    };
+    const onEnd = (): void => {
+      release();
+      this.#dispatch(Buffer.concat(parts));
+    };
+    const release = (): void => {
+      clearTimeout(timer);
+      req.off('data', onData).off('end', onEnd);
+      this.#res.off('close', release);
+    };
+    const stream = (): void => {
+      release();
+      this.#stream(parts);
+    };
+    const timer = setTimeout(stream, HELD_MS);
+    req.on('data', onData).on('end', onEnd);
+    this.#res.on('close', release);
+  }
+
+  #stream(begun: readonly Buffer[]): void {
+    if (this.#over) return;
+    // A stream of our own stands between: undici destroys the body it is given, and with `req` would go the answer.
+    const body = new PassThrough({ highWaterMark: HELD_BYTES });
+    for (const part of begun) body.write(part);
+    this.#req.pipe(body);
+    this.#dispatch(body);
+  }
+
+  #dispatch(body: Buffer | PassThrough | null): void {
+    if (this.#over) return;
+    const { contentLength } = this.#incoming.head;
+    const { dispatcher, path, headers, headersTimeout } = this.#upstream;
+    if (body instanceof PassThrough && contentLength !== null) headers.push('content-length', String(contentLength));
+    dispatcher.dispatch({ path, method: this.#req.method ?? 'GET', headers, body, headersTimeout }, this);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#over) controller.abort(new Error('the caller is gone'));
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (this.#over) return;
+    if (status < 200) {
+      // Nobody asked for a tunnel; other interim answers are for the connection that ends here.
+      if (status === 101) controller.abort(new UpstreamProtocolError('unrequested upgrade'));
+      return;
+    }
+    const coding = headers['transfer-encoding'];
+    if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
+      // The body would pass still encoded, under headers that no longer say so.
+      controller.abort(new UpstreamProtocolError('unknown transfer coding'));
+      return;
+    }
+    const passed = this.#upstream.filterResponse(headers, this.#res);
+    this.#res.writeHead(status, passed);
+    this.#headWritten = true;
+    this.#expectedBytes = headers['content-length'] === undefined ? -1 : Number(headers['content-length']);
+    // A head that declares a body waits for its first bytes, to leave with them; any other leaves at once (SSE).
+    if (this.#expectedBytes < 0) this.#res.flushHeaders();
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#over) return;
+    if (chunk.length === this.#expectedBytes) {
+      this.#wholeBody = chunk;
+      return;
+    }
+    if (!this.#res.write(chunk)) {
+      controller.pause();
+      this.#res.once('drain', () => controller.resume());
+    }
+  }
+
+  /** Trailers stop here: nothing the platform speaks needs them, and they arrive after every check. */
+  onResponseEnd(): void {
+    if (this.#over) return;
+    this.#over = true;
+    endResponse(this.#res, this.#wholeBody);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+    if (this.#over) return;
+    this.#over = true;
+    const reason = reasonOf(error);
+    const code = TIMEOUTS.has(reason) ? 'upstream_timeout' : 'upstream_failed';
+    let requestId: string | null = null;
+    if (this.#headWritten) {
+      // A body cut short must not look complete.
+      this.#res.destroy();
+    } else {
+      requestId = sendProblem(this.#res, { code });
+    }
+    this.#upstream.onFailure({
+      upstream: this.#upstream.name,
+      code,
+      method: this.#req.method ?? '',
+      path: this.#upstream.path.split('?', 1)[0] ?? '',
+      requestId,
+      reason,
+    });
+  }
+}
+
+class UpstreamProtocolError extends Error {
+  readonly code = 'ERR_UPSTREAM_PROTOCOL';
+}
+
+function reasonOf(error: Error): string {
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}

@@ -1,0 +1,140 @@
+// One Gateway: the only door between one workload and the platform, both ways. Read this file first; listener.ts holds
+// the HTTP rules, forward.ts the carrying, services/ what a workload reaches, inbound/ how the workload is reached.
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo, Server } from 'node:net';
+import { openActivity } from './activity.ts';
+import type { UpstreamFailure } from './forward.ts';
+import { openInbound } from './inbound/inbound.ts';
+import { type Abandonable, createListener } from './listener.ts';
+import { sendProblem } from './problem.ts';
+import { createRouter } from './router.ts';
+import { openServices } from './services/registry.ts';
+import type { CoreAddress } from './upstream-pools.ts';
+
+export interface GatewayOptions extends CoreAddress {
+  /** For the log only. */
+  readonly installationId: string;
+  /** Origin of the app's frontend, e.g. `http://notes--x1.apps.platform.localhost:8787`. */
+  readonly appOrigin: string;
+  /** `pgw_…`: what the workload must present. */
+  readonly gatewayCredential: string;
+  /** `pcs_…`: what core is shown instead. Never leaves towards the workload. */
+  readonly coreServiceCredential: string;
+  readonly listen: ListenTarget;
+  /**
+   * `Host` values under which the workload addresses this Gateway, lower case with port: the host of its
+   * `PLATFORM_API_URL`. Default: `127.0.0.1` and `localhost` with the TCP port of the listener, or with any port on a
+   * Unix socket or inherited handle, whose far port only its bridge knows.
+   */
+  readonly hosts?: readonly string[];
+  /** Unix socket that leads to the workload's HTTP port. It need not exist before the first inbound request. */
+  readonly inbound: { readonly socketPath: string };
+  /** Milliseconds that core or the workload may take to the head of an answer, before 504. Default 60,000. */
+  readonly headersTimeout?: number;
+  /** At the begin and the end of every request, both directions: what keeps a workload awake. */
+  onActivity(): void;
+  /** Never receives a credential, a query, a header or a body. */
+  log(event: GatewayEvent): void;
+}
+
+/**
+ * What `http.Server.listen` accepts: a TCP address (loopback), a Unix socket, an open handle, or a server that already
+ * listens and whose handle is taken over.
+ */
+export type ListenTarget =
+  | Server
+  | { readonly port: number; readonly host: string }
+  | { readonly path: string }
+  | { readonly fd: number };
+
+export type GatewayEvent =
+  | (UpstreamFailure & { readonly event: 'upstream_failure'; readonly installationId: string })
+  /** The listener could not accept a connection, for instance for want of file descriptors; it goes on listening. */
+  | { readonly event: 'listener_failure'; readonly installationId: string; readonly reason: string };
+
+export interface RunningGateway {
+  /**
+   * Carries a request to the workload. The caller has authenticated it, and may have set headers on `res`, which then
+   * win over the workload's. `path` is path and query below the endpoint's own prefix, starting with `/`.
+   */
+  forwardInbound(req: IncomingMessage, res: ServerResponse, path: string): void;
+  /** Requests under way, both directions. */
+  activeRequests(): number;
+  /** Where the outbound side listens, as `net.Server.address()`. */
+  address(): AddressInfo | string | null;
+  /** Takes no new requests, gives running ones 3 s, then breaks them off. May be called twice. */
+  close(): Promise<void>;
+}
+
+/** Requests still under way when a Gateway closes are broken off after this. */
+const CLOSE_GRACE_MS = 3_000;
+const DEFAULT_HEADERS_TIMEOUT_MS = 60_000;
+
+/** Names under which a listener is reached when nobody said which: the loopback address, with any port. */
+const LOOPBACK_HOST = /^(?:127\.0\.0\.1|localhost)(?::[0-9]{1,5})?$/;
+
+/** Starts a Gateway and resolves once it listens. Rejects when the address cannot be bound. */
+export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
+  const { installationId, appOrigin, headersTimeout = DEFAULT_HEADERS_TIMEOUT_MS } = options;
+  const activity = openActivity(options.onActivity);
+  const onFailure = (failure: UpstreamFailure): void =>
+    options.log({ event: 'upstream_failure', installationId, ...failure });
+  const services = openServices({ ...options, headersTimeout, onFailure });
+  const inbound = openInbound({ socketPath: options.inbound.socketPath, appOrigin, headersTimeout, onFailure });
+  let hosts = options.hosts === undefined ? null : new Set(options.hosts);
+  let closing: Promise<void> | null = null;
+
+  const server = createListener({
+    isOwnHost: (host) => (hosts === null ? LOOPBACK_HOST.test(host) : hosts.has(host)),
+    onRequest: createRouter({ gatewayCredential: options.gatewayCredential, services, activity }),
+    onBegin: activity.out.begin,
+    onEnd: activity.out.end,
+  });
+  server.listen(options.listen);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    await Promise.all([services.close(), inbound.close()]);
+    throw error;
+  }
+  server.on('error', (error: Error & { code?: string }) => {
+    options.log({ event: 'listener_failure', installationId, reason: error.code ?? error.name });
+  });
+  const address = server.address();
+  if (hosts === null && address !== null && typeof address === 'object') {
+    hosts = new Set([`127.0.0.1:${address.port}`, `localhost:${address.port}`]);
+  }
+
+  async function stop(): Promise<void> {
+    const stopped = once(server, 'close');
+    server.close();
+    const force = setTimeout(() => {
+      server.closeAllConnections();
+      void inbound.close();
+    }, CLOSE_GRACE_MS);
+    await Promise.all([stopped, activity.idle()]);
+    clearTimeout(force);
+    await Promise.all([services.close(), inbound.close()]);
+  }
+
+  return {
+    forwardInbound(req, res, path) {
+      activity.in.begin();
+      let work: Abandonable | null = null;
+      res.on('close', () => {
+        work?.abandon();
+        activity.in.end();
+      });
+      if (closing !== null) sendProblem(res, { code: 'unavailable', retryAfter: 1 }, 'close-connection');
+      else if (activity.in.isOverLimit()) sendProblem(res, { code: 'concurrency_limited', retryAfter: 1 });
+      else work = inbound.forward(req, res, path);
+    },
+    activeRequests: activity.count,
+    address: () => server.address(),
+    close() {
+      closing ??= stop();
+      return closing;
+    },
+  };
+}

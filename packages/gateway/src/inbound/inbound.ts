@@ -1,0 +1,64 @@
+// The way in: carries a request that the node listener has authenticated to the workload's own HTTP port, which is
+// reached through a Unix socket. The workload learns nothing reusable about the caller, and its answer is hostile.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { checkRequestTarget } from '@platform/contract';
+import type { Pool } from 'undici';
+import { forward, type UpstreamFailure } from '../forward.ts';
+import type { Abandonable } from '../listener.ts';
+import { sendProblem } from '../problem.ts';
+import { readRequestHead } from '../request-head.ts';
+import { filterWorkloadResponse } from '../response-head.ts';
+import { openPool } from '../upstream-pools.ts';
+
+export interface InboundOptions {
+  readonly socketPath: string;
+  /** Origin of the app's frontend, which is what the workload is told it is reached under. */
+  readonly appOrigin: string;
+  readonly headersTimeout: number;
+  readonly onFailure: (failure: UpstreamFailure) => void;
+}
+
+export interface Inbound {
+  /** `null` when the request has been answered already. */
+  forward(req: IncomingMessage, res: ServerResponse, path: string): Abandonable | null;
+  /** Breaks off what is under way. May be called twice. */
+  close(): Promise<void>;
+}
+
+export function openInbound(options: InboundOptions): Inbound {
+  const app = new URL(options.appOrigin);
+  // The app's own origin is the only address a workload may build links from; the node's address and the caller's are
+  // not its business, so there is no X-Forwarded-For.
+  const identity = ['x-forwarded-host', app.host, 'x-forwarded-proto', app.protocol.slice(0, -1)];
+  let pool: Pool | null = null;
+  return {
+    forward(req, res, path) {
+      const reading = readRequestHead(req);
+      if (!reading.ok) {
+        sendProblem(res, reading.refusal, 'close-connection');
+        return null;
+      }
+      const target = checkRequestTarget(path);
+      if (!target.ok) {
+        sendProblem(res, { code: 'invalid_path' }, 'close-connection');
+        return null;
+      }
+      pool ??= openPool(`http://${app.host}`, { socketPath: options.socketPath });
+      return forward(
+        { req, res, head: reading.head, path: target.path, query: target.query, expectsContinue: false },
+        {
+          name: 'workload',
+          dispatcher: pool,
+          path,
+          headers: identity.concat(reading.head.forwarded),
+          filterResponse: filterWorkloadResponse,
+          headersTimeout: options.headersTimeout,
+          onFailure: options.onFailure,
+        },
+      );
+    },
+    async close() {
+      await pool?.destroy();
+    },
+  };
+}

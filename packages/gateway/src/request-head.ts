@@ -1,0 +1,172 @@
+// Reads the raw header list of one request, once: refuses what must not be guessed at (RFC 9112 sections 3 and 6)
+// and keeps only what may travel on. Both doors of the Gateway use it, so hygiene cannot differ between them.
+import type { IncomingMessage } from 'node:http';
+import type { Refusal } from '@platform/contract';
+import { isTraceparent, isTracestate } from './trace-context.ts';
+
+/** Fields a request may carry; Node cuts the list one above this, so that the excess is seen rather than lost. */
+export const MAX_HEADER_FIELDS = 100;
+
+export interface RequestHead {
+  readonly host: string;
+  /** The value as sent; `null` when absent or sent more than once. */
+  readonly authorization: string | null;
+  /** Bytes; `null` without a `Content-Length`. */
+  readonly contentLength: number | null;
+  /** The body is framed by `Transfer-Encoding: chunked`. */
+  readonly chunked: boolean;
+  /** Name, value, name, value … of what may go upstream. Never framing, credentials, origin or forwarding fields. */
+  readonly forwarded: string[];
+}
+
+export type HeadReading =
+  | { readonly ok: true; readonly head: RequestHead }
+  | { readonly ok: false; readonly refusal: Refusal };
+
+const FORWARD = 0;
+const DROP = 1;
+const HOST = 2;
+const AUTHORIZATION = 3;
+const CONTENT_LENGTH = 4;
+const TRANSFER_ENCODING = 5;
+const CONNECTION = 6;
+const UPGRADE = 7;
+const TRACEPARENT = 8;
+const TRACESTATE = 9;
+
+const NAMED: readonly (readonly [string, number])[] = [
+  ['Host', HOST],
+  ['Authorization', AUTHORIZATION],
+  ['Content-Length', CONTENT_LENGTH],
+  ['Transfer-Encoding', TRANSFER_ENCODING],
+  ['Connection', CONNECTION],
+  ['Upgrade', UPGRADE],
+  ['Traceparent', TRACEPARENT],
+  ['Tracestate', TRACESTATE],
+  ...[
+    // Hop-by-hop, RFC 9110 section 7.6.1.
+    ...['Keep-Alive', 'Te', 'Trailer', 'Http2-Settings', 'Expect'],
+    // Ambient authority and identity of the sender, which only the platform may state.
+    ...['Cookie', 'Cookie2', 'Origin', 'Forwarded', 'Via', 'X-Real-Ip', 'X-Client-Ip', 'X-Cluster-Client-Ip'],
+    ...['True-Client-Ip', 'X-Request-Id', 'X-Original-Url', 'X-Original-Host', 'X-Rewrite-Url'],
+  ].map((name) => [name, DROP] as const),
+  ...['Accept', 'Accept-Encoding', 'Accept-Language', 'Content-Type', 'Content-Encoding', 'User-Agent'].map(
+    (name) => [name, FORWARD] as const,
+  ),
+  ...['Last-Event-Id', 'If-Match', 'If-None-Match', 'Range', 'Cache-Control'].map((name) => [name, FORWARD] as const),
+];
+
+const DROPPED_PREFIXES = ['x-platform-', 'platform-', 'x-forwarded-', 'proxy-', 'x-forwarded'];
+
+/** Keyed by the two spellings that occur in practice, so that the hot path does not lower-case every name. */
+const DISPOSITION = new Map<string, number>(
+  NAMED.flatMap(([name, disposition]) => [
+    [name, disposition],
+    [name.toLowerCase(), disposition],
+  ]),
+);
+
+function dispositionOf(name: string): number {
+  const known = DISPOSITION.get(name);
+  if (known !== undefined) return known;
+  const lower = name.toLowerCase();
+  const knownLower = DISPOSITION.get(lower);
+  if (knownLower !== undefined) return knownLower;
+  // CGI-like servers read `X_Forwarded_For` as `X-Forwarded-For`, so no name with an underscore travels.
+  if (lower.includes('_') || DROPPED_PREFIXES.some((prefix) => lower.startsWith(prefix))) return DROP;
+  return FORWARD;
+}
+
+/** Reads the head of `req`. Says nothing about the target, the host's ownership or the credential's worth. */
+export function readRequestHead(req: IncomingMessage): HeadReading {
+  const raw = req.rawHeaders;
+  if (raw.length > MAX_HEADER_FIELDS * 2) {
+    return refused('payload_too_large', `A request carries at most ${MAX_HEADER_FIELDS} header fields.`);
+  }
+  const forwarded: string[] = [];
+  let host: string | null = null;
+  let authorization: string | null = null;
+  let authorizations = 0;
+  let contentLength: number | null = null;
+  let transferEncoding: string | null = null;
+  let connection: string | null = null;
+  let traceparent: string | null = null;
+  let tracestate: string | null = null;
+
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const name = raw[index] ?? '';
+    const value = raw[index + 1] ?? '';
+    switch (dispositionOf(name)) {
+      case FORWARD:
+        forwarded.push(name, value);
+        break;
+      case HOST:
+        if (host !== null) return refused('invalid_request', 'Send one Host header.');
+        host = value;
+        break;
+      case AUTHORIZATION:
+        authorization = value;
+        authorizations += 1;
+        break;
+      case CONTENT_LENGTH:
+        if (contentLength !== null || !/^[0-9]{1,15}$/.test(value)) {
+          return refused('invalid_request', 'Send one decimal Content-Length.');
+        }
+        contentLength = Number.parseInt(value, 10);
+        break;
+      case TRANSFER_ENCODING:
+        if (transferEncoding !== null) return refused('invalid_request', 'Send one Transfer-Encoding.');
+        transferEncoding = value;
+        break;
+      case CONNECTION:
+        connection = connection === null ? value : `${connection},${value}`;
+        break;
+      case UPGRADE:
+        return refused('invalid_request', 'Protocol upgrades are not offered here.');
+      case TRACEPARENT:
+        traceparent = traceparent === null ? value : '';
+        break;
+      case TRACESTATE:
+        tracestate = tracestate === null ? value : `${tracestate},${value}`;
+        break;
+    }
+  }
+
+  if (host === null) return refused('invalid_request', 'Send a Host header.');
+  if (transferEncoding !== null) {
+    // Other codings would have to be undone here, and in HTTP/1.0 the framing itself cannot be trusted.
+    if (transferEncoding.toLowerCase() !== 'chunked' || contentLength !== null || req.httpVersionMinor !== 1) {
+      return refused('invalid_request', 'The body must be framed by Content-Length or by chunked encoding alone.');
+    }
+  }
+  if (traceparent !== null && isTraceparent(traceparent)) {
+    forwarded.push('traceparent', traceparent);
+    if (tracestate !== null && isTracestate(tracestate)) forwarded.push('tracestate', tracestate);
+  }
+  return {
+    ok: true,
+    head: {
+      host,
+      authorization: authorizations === 1 ? authorization : null,
+      contentLength,
+      chunked: transferEncoding !== null,
+      forwarded: connection === null ? forwarded : withoutConnectionFields(forwarded, connection),
+    },
+  };
+}
+
+/** Removes the fields that `Connection` declares hop-by-hop. */
+function withoutConnectionFields(forwarded: string[], connection: string): string[] {
+  if (connection === 'keep-alive' || connection === 'close') return forwarded;
+  const named = new Set(connection.split(',').map((token) => token.trim().toLowerCase()));
+  const kept: string[] = [];
+  for (let index = 0; index + 1 < forwarded.length; index += 2) {
+    const name = forwarded[index] ?? '';
+    if (!named.has(name.toLowerCase())) kept.push(name, forwarded[index + 1] ?? '');
+  }
+  return kept;
+}
+
+function refused(code: Refusal['code'], detail: string): HeadReading {
+  return { ok: false, refusal: { code, detail } };
+}

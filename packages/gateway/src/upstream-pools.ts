@@ -1,0 +1,84 @@
+// The connections to the other sides. One pool per core for all Gateways of a process: an idle Gateway holds no socket
+// and no pool of its own, and a pool is made at the first request.
+import { buildConnector, Pool } from 'undici';
+import { joinSmallWrites } from './one-write.ts';
+
+export interface CoreAddress {
+  /** Where core listens, e.g. `http://127.0.0.1:8787`. */
+  readonly coreOrigin: string;
+  /** `Host` that core expects, e.g. `shell.platform.localhost:8787`. */
+  readonly coreHost: string;
+}
+
+export interface CorePool {
+  /** The shared pool, made now if nobody has used it yet. */
+  get(): Pool;
+  /** Gives up the claim; the last one closes the pool. */
+  release(): Promise<void>;
+}
+
+interface Shared {
+  pool: Pool | null;
+  claims: number;
+}
+
+type ConnectTo = { readonly socketPath: string } | { readonly hostname: string; readonly port: string };
+
+const shared = new Map<string, Shared>();
+
+const CONNECT_TIMEOUT_MS = 5_000;
+
+/** Claims the pool of one core. */
+export function claimCorePool(address: CoreAddress): CorePool {
+  const key = `${address.coreOrigin} ${address.coreHost}`;
+  const entry = shared.get(key) ?? { pool: null, claims: 0 };
+  shared.set(key, entry);
+  entry.claims += 1;
+  let released = false;
+  return {
+    get() {
+      entry.pool ??= openCorePool(address);
+      return entry.pool;
+    },
+    async release() {
+      if (released) return;
+      released = true;
+      entry.claims -= 1;
+      if (entry.claims > 0) return;
+      shared.delete(key);
+      await entry.pool?.destroy();
+    },
+  };
+}
+
+function openCorePool({ coreOrigin, coreHost }: CoreAddress): Pool {
+  const { protocol, hostname, port } = new URL(coreOrigin);
+  return openPool(`${protocol}//${coreHost}`, { hostname, port });
+}
+
+/**
+ * Opens a pool that speaks to `name`, e.g. `http://app.example`, at another address: undici would parse a Host header
+ * that each request brings. One request at a time per connection; no limit on a body, for streams and long polls.
+ */
+export function openPool(name: string, to: ConnectTo): Pool {
+  const connect = buildConnector({
+    timeout: CONNECT_TIMEOUT_MS,
+    allowH2: false,
+    ...('socketPath' in to ? { socketPath: to.socketPath } : {}),
+  });
+  return new Pool(name, {
+    bodyTimeout: 0,
+    pipelining: 1,
+    connect(options, callback) {
+      const address = 'socketPath' in to ? options : { ...options, host: to.hostname, ...to };
+      connect(address, (...[error, socket]) => {
+        if (error !== null) {
+          callback(error, null);
+          return;
+        }
+        joinSmallWrites(socket);
+        callback(null, socket);
+      });
+    },
+  });
+}

@@ -1,0 +1,23 @@
+// Writes a file so that a reader, or the next start after a crash, finds either the old content or the new.
+import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** @param mode Permissions of the new file, e.g. 0o600. */
+export function writeFileAtomically(file: string, content: string | Uint8Array, mode: number): void {
+  const temporary = `${file}.new`;
+  const descriptor = openSync(temporary, 'w', mode);
+  try {
+    const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+    for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  renameSync(temporary, file);
+  const folder = openSync(dirname(file), 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}

@@ -1,0 +1,49 @@
+// What a manifest may and may not put into the environment of its workload.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { workloadEnvironment } from './environment.ts';
+import { makeAssignment } from './testing/core-double.ts';
+
+const assignment = makeAssignment('0'.repeat(64));
+
+function build(environment: Record<string, string>, volume?: string) {
+  // Past the manifest's own check, as if an older core had let these names through.
+  const workload = { ...assignment.workload, environment };
+  return workloadEnvironment({
+    assignment: { ...assignment, workload },
+    gatewayCredential: 'pgw_x',
+    volume,
+    port: 8080,
+  });
+}
+
+test('names that change how Node or the sandbox starts are left out and told', () => {
+  const reserved = [
+    'NODE_OPTIONS',
+    'NODE_CHANNEL_FD',
+    'LD_PRELOAD',
+    'LD_LIBRARY_PATH',
+    'GLIBC_TUNABLES',
+    'PLATFORM_API_URL',
+    'PROVIDER_KEY',
+    'PORT',
+  ];
+  const { variables, dropped } = build(Object.fromEntries(reserved.map((name) => [name, 'evil'])));
+  assert.deepEqual(dropped, reserved);
+  assert.ok(!Object.values(variables).includes('evil'));
+  assert.equal(variables.PORT, '8080');
+});
+
+test('everything else of the manifest arrives, and may replace the defaults', () => {
+  const { variables, dropped } = build({ NODE_ENV: 'production', TZ: 'Asia/Tokyo' });
+  assert.deepEqual(dropped, []);
+  assert.equal(variables.NODE_ENV, 'production');
+  assert.equal(variables.TZ, 'Asia/Tokyo');
+});
+
+test('home is the volume where there is one, else scratch', () => {
+  assert.equal(build({}).variables.HOME, '/tmp');
+  assert.equal(build({}).variables.PLATFORM_VOLUME_DIR, undefined);
+  assert.equal(build({}, '/volume').variables.HOME, '/volume');
+  assert.equal(build({}, '/volume').variables.PLATFORM_VOLUME_DIR, '/volume');
+});

@@ -1,0 +1,35 @@
+// What the Runtime needs of a Gateway: one per running workload, injected so that the two parts never import each other.
+import type http from 'node:http';
+import type net from 'node:net';
+
+export interface GatewayOptions {
+  installationId: string;
+  /** Exact origin of the app's frontend. */
+  appOrigin: string;
+  /** Where core listens, e.g. `http://127.0.0.1:8787`. */
+  coreOrigin: string;
+  /** Value of the Host header core expects. */
+  coreHost: string;
+  /** `pgw_…`, what the workload presents. */
+  gatewayCredential: string;
+  /** `pcs_…`, what the Gateway presents to core in its place. */
+  coreServiceCredential: string;
+  /** Where the workload reaches the Gateway: a server that already listens (its handle is taken over), or a Unix socket. */
+  listen: net.Server | { path: string };
+  /** Unix socket that leads to the workload's PORT. */
+  inbound: { socketPath: string };
+  /** Keep-alive signal: called at the begin and the end of each request, both directions. */
+  onActivity(): void;
+  /** Never receives a credential, a query, a header or a body. */
+  log(event: object): void;
+}
+
+export interface RunningGateway {
+  /** Sends one request to the workload; `path` is the target below the endpoint, with its query. */
+  forwardInbound(req: http.IncomingMessage, res: http.ServerResponse, path: string): void;
+  /** Requests under way, both directions. */
+  activeRequests(): number;
+  close(): Promise<void>;
+}
+
+export type StartGateway = (options: GatewayOptions) => Promise<RunningGateway>;

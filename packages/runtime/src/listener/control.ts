@@ -1,0 +1,72 @@
+// `/control/…`: what core asks of this node. Served on the loopback interface only, apart from the endpoints.
+import type { IncomingMessage } from 'node:http';
+import { limits, type Refusal } from '@platform/contract';
+import type { Installation } from '../lifecycle/installation.ts';
+import type { LogStore } from '../logs/log-store.ts';
+import { bearerOf, sameCredential } from './bearer.ts';
+import type { Exchange } from './http-server.ts';
+import { sendJson, sendProblem } from './problem.ts';
+
+export interface ControlParts {
+  readonly credential: string;
+  /** Waits a little for an installation that core has just made and the next assignments will bring. */
+  find(installationId: string): Promise<Installation | undefined>;
+  /** Ends the workload and forgets everything but the volume. */
+  forget(installationId: string): Promise<void>;
+  readonly logs: LogStore;
+}
+
+const TARGET = /^\/control\/installations\/(inst-[0-9a-f-]{36})(?:\/(start|stop|status|logs))?$/;
+const METHODS: Readonly<Record<string, string>> = {
+  start: 'POST',
+  stop: 'POST',
+  status: 'GET',
+  logs: 'GET',
+  '': 'DELETE',
+};
+
+export async function handleControl(parts: ControlParts, exchange: Exchange): Promise<void> {
+  const { req, res } = exchange;
+  const refusal = refusalOf(parts, req);
+  if (refusal !== undefined) return sendProblem(res, refusal);
+  const match = TARGET.exec(exchange.path);
+  if (match === null) return sendProblem(res, { code: 'not_found' });
+  const [, installationId = '', action = ''] = match;
+  const method = METHODS[action];
+  if (method !== undefined && req.method !== method)
+    return sendProblem(res, { code: 'method_not_allowed', allow: [method] });
+  req.resume();
+  if (action === '') {
+    await parts.forget(installationId);
+    res.writeHead(204).end();
+    return;
+  }
+  if (action === 'logs') {
+    const page = logPage(exchange.query);
+    if (page === undefined)
+      return sendProblem(res, { code: 'invalid_request', detail: 'limit or before is not a number.' });
+    return sendJson(res, await parts.logs.read(installationId, page));
+  }
+  const installation = await parts.find(installationId);
+  if (installation === undefined) return sendProblem(res, { code: 'not_found' });
+  if (action === 'start') await installation.start();
+  if (action === 'stop') await installation.stop();
+  sendJson(res, installation.status());
+}
+
+function refusalOf(parts: ControlParts, req: IncomingMessage): Refusal | undefined {
+  // No page has business here, whatever it may have got hold of.
+  if (req.headers.origin !== undefined) return { code: 'origin_not_allowed' };
+  return sameCredential(bearerOf(req), parts.credential) ? undefined : { code: 'unauthenticated' };
+}
+
+function logPage(query: string): { limit: number; before?: string } | undefined {
+  const parameters = new URLSearchParams(query);
+  const limit = parameters.get('limit') ?? '200';
+  const before = parameters.get('before');
+  if (!/^[1-9]\d{0,4}$/.test(limit) || (before !== null && !/^\d{1,15}$/.test(before))) return undefined;
+  return {
+    limit: Math.min(Number(limit), limits.workloadLogLines.value),
+    ...(before === null ? {} : { before }),
+  };
+}

@@ -1,0 +1,122 @@
+// Turns a workload's raw output into log lines, and keeps a flood from costing the platform processor time or memory.
+import type { Readable } from 'node:stream';
+import { type LogEntry, limits } from '@platform/contract';
+import type { LogWriter } from './log-store.ts';
+
+const LONGEST_LINE = limits.workloadLogLine.value;
+const NEWLINE = 0x0a;
+/** Beyond this many lines in a second, lines are counted instead of kept. */
+const LINES_PER_SECOND = 1_000;
+/** Beyond this many bytes in a tenth of a second, the workload waits: its pipe is not read for the rest of it. */
+const BYTES_PER_TENTH = 512 * 1024;
+
+/** One intake for both streams of a workload, since they share the allowance. */
+export interface LogIntake {
+  take(stream: Readable, name: 'stdout' | 'stderr'): void;
+  /** Resolves when both streams have ended and everything is handed on. */
+  ended(): Promise<void>;
+}
+
+export function createLogIntake(writer: LogWriter): LogIntake {
+  const allowance = createAllowance(writer);
+  const endings: Promise<void>[] = [];
+  return {
+    take(stream, name) {
+      const splitter = createSplitter((line) => allowance.line(name, line));
+      stream.on('data', (chunk: Buffer) => {
+        splitter.push(chunk);
+        allowance.bytes(chunk.length, stream);
+      });
+      endings.push(
+        new Promise((resolve) => {
+          stream.once('close', () => {
+            splitter.end();
+            resolve();
+          });
+        }),
+      );
+      stream.resume();
+    },
+    async ended() {
+      await Promise.all(endings);
+      allowance.end();
+      await writer.settled();
+    },
+  };
+}
+
+/** Splits bytes into lines; of a line that is too long it keeps the beginning only. */
+function createSplitter(emit: (line: string) => void): { push(chunk: Buffer): void; end(): void } {
+  let kept: Buffer[] = [];
+  let length = 0;
+  let cut = false;
+
+  const add = (part: Buffer) => {
+    const room = LONGEST_LINE - length;
+    if (part.length > room) cut = true;
+    if (room <= 0 || part.length === 0) return;
+    // A copy, or a few bytes would hold on to the whole chunk they came in.
+    const piece = Buffer.from(part.subarray(0, room));
+    kept.push(piece);
+    length += piece.length;
+  };
+  const finish = () => {
+    const text = Buffer.concat(kept).toString('utf8').replace(/\r$/, '');
+    emit(cut ? `${text}…` : text);
+    kept = [];
+    length = 0;
+    cut = false;
+  };
+  return {
+    push(chunk) {
+      let start = 0;
+      for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
+        add(chunk.subarray(start, end));
+        finish();
+        start = end + 1;
+      }
+      add(chunk.subarray(start));
+    },
+    end() {
+      if (length > 0) finish();
+    },
+  };
+}
+
+function createAllowance(writer: LogWriter) {
+  let second = 0;
+  let lines = 0;
+  let dropped = 0;
+  let tenth = 0;
+  let bytes = 0;
+
+  const tellDropped = () => {
+    if (dropped === 0) return;
+    const text = `${dropped} lines were left out: more than ${LINES_PER_SECOND} lines in a second.`;
+    if (writer.append('system', text)) dropped = 0;
+  };
+  return {
+    line(stream: LogEntry['stream'], line: string) {
+      const now = Math.floor(performance.now() / 1000);
+      if (now !== second) {
+        tellDropped();
+        second = now;
+        lines = 0;
+      }
+      lines += 1;
+      if (lines > LINES_PER_SECOND || !writer.append(stream, line)) dropped += 1;
+    },
+    bytes(count: number, stream: Readable) {
+      const now = Math.floor(performance.now() / 100);
+      if (now !== tenth) {
+        tenth = now;
+        bytes = 0;
+      }
+      bytes += count;
+      if (bytes <= BYTES_PER_TENTH) return;
+      stream.pause();
+      setTimeout(() => stream.resume(), 100);
+    },
+    end: tellDropped,
+  };
+}

@@ -1,0 +1,124 @@
+// Packages are unpacked only when they are exactly what was asked for and harmless.
+import assert from 'node:assert/strict';
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { after, describe, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { type Header, pack } from 'tar-stream';
+import { openPackageStore, PackageError } from './packages.ts';
+import { makePlace } from './testing/place.ts';
+
+const place = makePlace();
+after(() => place.remove());
+
+type Entry = Partial<Header> & Pick<Header, 'name'>;
+
+async function archive(entries: readonly [Entry, string?][]): Promise<Buffer> {
+  const tar = pack();
+  for (const [header, content] of entries) tar.entry(header, content ?? '');
+  tar.finalize();
+  return gzipSync(await buffer(tar));
+}
+
+const hashOf = (blob: Buffer) => createHash('sha256').update(blob).digest('hex');
+
+function storeOf(blob: Buffer, folder = join(place.folder, randomUUID())) {
+  let downloads = 0;
+  const store = openPackageStore(folder, async () => {
+    downloads += 1;
+    return Readable.from([blob]);
+  });
+  return { store, folder, downloads: () => downloads };
+}
+
+describe('a package', () => {
+  test('is unpacked for everybody to read, its workload only, programs stay programs', async () => {
+    const blob = await archive([
+      [{ name: 'manifest.json' }, '{}'],
+      [{ name: 'frontend/index.html' }, '<p>'],
+      [{ name: 'workload/', type: 'directory' }],
+      [{ name: 'workload/index.mjs', mode: 0o600 }, 'code'],
+      [{ name: 'workload/deep/tool', mode: 0o700 }, '#!'],
+    ]);
+    const { store } = storeOf(blob);
+    const workload = await store.workloadFolder(hashOf(blob));
+    assert.equal(readFileSync(join(workload, 'index.mjs'), 'utf8'), 'code');
+    assert.equal(statSync(join(workload, 'index.mjs')).mode & 0o777, 0o644);
+    assert.equal(statSync(join(workload, 'deep', 'tool')).mode & 0o777, 0o755);
+    assert.equal(statSync(join(workload, 'deep')).mode & 0o777, 0o755);
+    assert.deepEqual(readdirSync(join(workload, '..')), ['workload']);
+  });
+
+  test('is fetched once for all who ask, and not again later', async () => {
+    const blob = await archive([[{ name: 'workload/a' }, 'a']]);
+    const { store, folder, downloads } = storeOf(blob);
+    const folders = await Promise.all([1, 2, 3].map(() => store.workloadFolder(hashOf(blob))));
+    assert.equal(new Set(folders).size, 1);
+    assert.equal(downloads(), 1);
+    const again = storeOf(blob, folder);
+    await again.store.workloadFolder(hashOf(blob));
+    assert.equal(again.downloads(), 0);
+  });
+
+  test('that differs from its hash is refused and leaves nothing', async () => {
+    const blob = await archive([[{ name: 'workload/a' }, 'a']]);
+    const { store, folder } = storeOf(blob);
+    await assert.rejects(store.workloadFolder('b'.repeat(64)), /does not match its content hash/);
+    assert.deepEqual(readdirSync(folder), []);
+  });
+
+  const hostile: Readonly<Record<string, readonly [Entry, string?][]>> = {
+    'climbs out of its folder': [[{ name: 'workload/../../outside' }, 'x']],
+    'names an absolute path': [[{ name: '/workload/outside' }, 'x']],
+    'holds a symbolic link': [[{ name: 'workload/link', type: 'symlink', linkname: '/etc/passwd' }]],
+    'holds a hard link': [
+      [{ name: 'workload/a' }, 'x'],
+      [{ name: 'workload/link', type: 'link', linkname: 'workload/a' }],
+    ],
+    'holds a device': [[{ name: 'workload/null', type: 'character-device', devmajor: 1, devminor: 3 }]],
+    'holds a pipe': [[{ name: 'workload/pipe', type: 'fifo' }]],
+    'holds a file twice': [
+      [{ name: 'workload/a' }, '1'],
+      [{ name: 'workload/a' }, '2'],
+    ],
+    'holds a file where a folder is': [
+      [{ name: 'workload/a/b' }, '1'],
+      [{ name: 'workload/a' }, '2'],
+    ],
+    'holds a backslash in a name': [[{ name: 'workload/a\\b' }, 'x']],
+    'hides a link outside of workload/': [[{ name: 'frontend/link', type: 'symlink', linkname: '/etc' }]],
+  };
+  for (const [name, entries] of Object.entries(hostile)) {
+    test(`that ${name} is refused and leaves nothing`, async () => {
+      const blob = await archive(entries);
+      const { store, folder } = storeOf(blob);
+      await assert.rejects(store.workloadFolder(hashOf(blob)), PackageError);
+      assert.deepEqual(readdirSync(folder), []);
+      assert.equal(existsSync(join(place.folder, 'outside')), false);
+    });
+  }
+
+  test('that is cut short is refused and leaves nothing', async () => {
+    const whole = await archive([[{ name: 'workload/a' }, 'a'.repeat(10_000)]]);
+    const blob = whole.subarray(0, whole.length - 20);
+    const { store, folder } = storeOf(blob);
+    await assert.rejects(store.workloadFolder(hashOf(blob)), PackageError);
+    assert.deepEqual(readdirSync(folder), []);
+  });
+
+  test('that nobody refers to any more is removed, and so is what a crash left half done', async () => {
+    const blob = await archive([[{ name: 'workload/a' }, 'a']]);
+    const { store, folder } = storeOf(blob);
+    await store.workloadFolder(hashOf(blob));
+    mkdirSync(join(folder, '.new-1234'));
+    writeFileSync(join(folder, '.new-1234', 'blob'), 'half');
+    const again = storeOf(blob, folder);
+    assert.deepEqual(readdirSync(folder), [hashOf(blob)]);
+    await again.store.keepOnly(new Set());
+    assert.deepEqual(readdirSync(folder), []);
+    rmSync(folder, { recursive: true });
+  });
+});

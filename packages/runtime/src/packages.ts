@@ -1,0 +1,162 @@
+// Workloads of packages on this node: fetched by content hash, checked, and unpacked once for all installations that use them.
+import { spawn } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { chmodSync, createReadStream, createWriteStream, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { chmod, mkdir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { limits } from '@platform/contract';
+import { extract, type Header } from 'tar-stream';
+
+export interface PackageStore {
+  /**
+   * The package's `workload/` folder, fetched first when it is not here yet. Concurrent calls share one download.
+   * @throws PackageError when the content does not match its hash or is not a safe archive.
+   */
+  workloadFolder(hash: string): Promise<string>;
+  /** Removes what no installation refers to any more. */
+  keepOnly(hashes: ReadonlySet<string>): Promise<void>;
+}
+
+/** The package cannot be used. The message is one sentence for a person. */
+export class PackageError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'PackageError';
+  }
+}
+
+const HASH = /^[0-9a-f]{64}$/;
+const UNFINISHED = '.new-';
+const WORKLOAD = 'workload';
+
+/**
+ * @param folder Made if missing; enterable but not listable for others, so that sandbox users reach what they are given.
+ * @param download The blob of a package, as core stores it.
+ */
+export function openPackageStore(folder: string, download: (hash: string) => Promise<Readable>): PackageStore {
+  mkdirSync(folder, { recursive: true });
+  chmodSync(folder, 0o711);
+  for (const name of readdirSync(folder)) {
+    if (name.startsWith(UNFINISHED)) rmSync(join(folder, name), { recursive: true, force: true });
+  }
+  const underWay = new Map<string, Promise<void>>();
+  return {
+    async workloadFolder(hash) {
+      if (!HASH.test(hash)) throw new PackageError('The package has no valid content hash.');
+      const place = join(folder, hash);
+      if (!existsSync(place)) {
+        const work = underWay.get(hash) ?? install(folder, hash, download).finally(() => underWay.delete(hash));
+        underWay.set(hash, work);
+        await work;
+      }
+      return join(place, WORKLOAD);
+    },
+    async keepOnly(hashes) {
+      for (const name of readdirSync(folder)) {
+        if (HASH.test(name) && !hashes.has(name)) await rm(join(folder, name), { recursive: true, force: true });
+      }
+    },
+  };
+}
+
+async function install(folder: string, hash: string, download: (hash: string) => Promise<Readable>): Promise<void> {
+  const work = join(folder, `${UNFINISHED}${randomBytes(8).toString('hex')}`);
+  await mkdir(work, { mode: 0o700 });
+  try {
+    const blob = join(work, 'blob');
+    await fetchBlob(await download(hash), hash, blob);
+    const content = join(work, 'content');
+    await mkdir(join(content, WORKLOAD), { recursive: true });
+    await unpackWorkload(blob, content);
+    await chmod(content, 0o755);
+    await flush(content);
+    await rename(content, join(folder, hash));
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+/** Nothing is unpacked before the whole blob is here and its hash is right. */
+async function fetchBlob(body: Readable, hash: string, target: string): Promise<void> {
+  const digest = createHash('sha256');
+  let bytes = 0;
+  const meter = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      digest.update(chunk);
+      done(bytes > limits.packagePacked.value ? new PackageError('The package is larger than allowed.') : null, chunk);
+    },
+  });
+  await pipeline(body, meter, createWriteStream(target, { mode: 0o600 }));
+  if (digest.digest('hex') !== hash) throw new PackageError('The package does not match its content hash.');
+}
+
+/** Writes the entries below `workload/` and refuses the archive as a whole for anything but plain files and folders. */
+async function unpackWorkload(blob: string, target: string): Promise<void> {
+  const archive = extract();
+  // Its failure ends the loop below as well; nobody else waits for it.
+  pipeline(createReadStream(blob), createGunzip(), archive).catch(() => undefined);
+  let entries = 0;
+  let bytes = 0;
+  const written = new Set<string>();
+  try {
+    for await (const entry of archive) {
+      const { header } = entry;
+      entries += 1;
+      bytes += header.size ?? 0;
+      if (entries > limits.packageEntries.value) throw new PackageError('The package holds too many files.');
+      if (bytes > limits.packageUnpacked.value) throw new PackageError('The package is too large when unpacked.');
+      const path = plainPath(header);
+      if (path === undefined) throw new PackageError('The package holds an unsafe path.');
+      if (header.type !== 'file' && header.type !== 'directory' && header.type !== 'contiguous-file') {
+        throw new PackageError('The package holds a link or device.');
+      }
+      if (path !== WORKLOAD && !path.startsWith(`${WORKLOAD}/`)) {
+        entry.resume();
+        continue;
+      }
+      const place = join(target, path);
+      if (header.type === 'directory') {
+        await makeFolders(target, place);
+        entry.resume();
+        continue;
+      }
+      if (written.has(path)) throw new PackageError('The package holds a file twice.');
+      written.add(path);
+      await makeFolders(target, dirname(place));
+      const executable = ((header.mode ?? 0) & 0o100) !== 0;
+      await pipeline(entry, createWriteStream(place, { flags: 'wx', mode: executable ? 0o755 : 0o644 }));
+      await chmod(place, executable ? 0o755 : 0o644);
+    }
+  } catch (error) {
+    if (error instanceof PackageError) throw error;
+    throw new PackageError('The package is not a readable archive.');
+  }
+}
+
+/** The path without a leading `./`, or undefined when it could lead anywhere else than below the target. */
+function plainPath(header: Header): string | undefined {
+  const path = header.name.replace(/^(\.\/)+/, '').replace(/\/+$/, '');
+  if (path === '' || path === '.') return header.type === 'directory' ? '.' : undefined;
+  if (Buffer.byteLength(path) > limits.packagePathLength.value || /[\\\p{Cc}]/u.test(path)) return undefined;
+  const segments = path.split('/');
+  return segments.every((segment) => segment !== '' && segment !== '.' && segment !== '..') ? path : undefined;
+}
+
+async function makeFolders(base: string, folder: string): Promise<void> {
+  if (folder === base || existsSync(folder)) return;
+  await makeFolders(base, dirname(folder));
+  await mkdir(folder);
+  await chmod(folder, 0o755);
+}
+
+/** Brings the files to disk before the rename makes them count, so that a power cut leaves no half package. */
+async function flush(folder: string): Promise<void> {
+  const child = spawn('sync', ['-f', folder], { stdio: 'ignore' });
+  // A machine without that program flushes by itself, only later.
+  await Promise.race([once(child, 'exit'), once(child, 'error')]).catch(() => undefined);
+}

@@ -1,0 +1,233 @@
+// Keeps this node in step with core: follows the assignments, and reports what really runs.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Assignment, InstallationStatus } from '@platform/contract';
+import type { Log } from './clock.ts';
+import type { CoreClient } from './core-client.ts';
+import type { Installation } from './lifecycle/installation.ts';
+import type { PackageStore } from './packages.ts';
+
+export interface Fleet {
+  find(installationId: string): Installation | undefined;
+  all(): Iterable<Installation>;
+  /** Resolves with the installation as soon as it is assigned, or with undefined after some milliseconds. */
+  awaitAssigned(installationId: string, milliseconds: number): Promise<Installation | undefined>;
+  /** The same by the name of its endpoint; at once when too many wait already, since anybody may ask for any name. */
+  awaitEndpoint(endpointId: string, milliseconds: number): Promise<Installation | undefined>;
+  /** Makes the list of assignments true. Resolves when all changes are under way, not when they are done. */
+  apply(assignments: readonly Assignment[]): void;
+  /** Stops an installation and forgets it until it is assigned again. */
+  remove(installationId: string): Promise<void>;
+}
+
+export interface FleetParts {
+  readonly make: (assignment: Assignment) => Installation;
+  readonly packages: PackageStore;
+  readonly log: Log;
+}
+
+/** Requests that wait for endpoints nobody may ever assign. */
+const MOST_WAITING = 256;
+const FIRST_RETRY = 500;
+const LONGEST_RETRY = 15_000;
+
+export function createFleet(parts: FleetParts): Fleet {
+  const installations = new Map<string, Installation>();
+  const endpoints = new Map<string, Installation>();
+  /** By installation id and by endpoint id, which cannot be mistaken for each other. */
+  const awaited = new Map<string, Set<() => void>>();
+  let waitingRequests = 0;
+  /** Being stopped; the same installation may be assigned again only when that is done, or two would share a volume. */
+  const leaving = new Map<string, Promise<void>>();
+  let wanted: ReadonlyMap<string, Assignment> = new Map();
+
+  function tellWaiting({ installationId, endpointId }: Assignment): void {
+    for (const id of [installationId, endpointId]) {
+      for (const tell of awaited.get(id) ?? []) tell();
+    }
+  }
+
+  /** Waits until `known` finds the id, or for some milliseconds. */
+  function waitFor(
+    id: string,
+    known: ReadonlyMap<string, Installation>,
+    milliseconds: number,
+  ): Promise<Installation | undefined> {
+    const found = known.get(id);
+    if (found !== undefined || waitingRequests >= MOST_WAITING) return Promise.resolve(found);
+    return new Promise((resolve) => {
+      const waiting = awaited.get(id) ?? new Set();
+      awaited.set(id, waiting);
+      const done = () => {
+        if (!waiting.delete(done)) return;
+        clearTimeout(timer);
+        waitingRequests -= 1;
+        if (waiting.size === 0) awaited.delete(id);
+        resolve(known.get(id));
+      };
+      const timer = setTimeout(done, milliseconds);
+      waiting.add(done);
+      waitingRequests += 1;
+    });
+  }
+
+  function set(assignment: Assignment): void {
+    const { installationId } = assignment;
+    const known = installations.get(installationId);
+    if (leaving.has(installationId)) return;
+    if (known === undefined) {
+      const made = parts.make(assignment);
+      installations.set(installationId, made);
+      endpoints.set(assignment.endpointId, made);
+      tellWaiting(assignment);
+      return;
+    }
+    endpoints.delete(known.assignment.endpointId);
+    endpoints.set(assignment.endpointId, known);
+    tellWaiting(assignment);
+    known.update(assignment).catch((error: unknown) => {
+      parts.log.error({ installationId, err: error }, 'an assignment could not be carried out');
+    });
+  }
+
+  async function remove(installationId: string): Promise<void> {
+    wanted = new Map([...wanted].filter(([id]) => id !== installationId));
+    const known = installations.get(installationId);
+    if (known === undefined) return leaving.get(installationId);
+    installations.delete(installationId);
+    endpoints.delete(known.assignment.endpointId);
+    const left = known.stop().finally(() => {
+      leaving.delete(installationId);
+      const again = wanted.get(installationId);
+      if (again !== undefined) set(again);
+    });
+    leaving.set(installationId, left);
+    await left;
+  }
+
+  return {
+    find: (installationId) => installations.get(installationId),
+    all: () => installations.values(),
+    awaitAssigned: (installationId, milliseconds) => waitFor(installationId, installations, milliseconds),
+    awaitEndpoint: (endpointId, milliseconds) => waitFor(endpointId, endpoints, milliseconds),
+    apply(assignments) {
+      wanted = new Map(assignments.map((one) => [one.installationId, one]));
+      for (const installationId of [...installations.keys()]) {
+        if (!wanted.has(installationId)) {
+          remove(installationId).catch((error: unknown) => {
+            parts.log.error({ installationId, err: error }, 'a removed app could not be stopped');
+          });
+        }
+      }
+      for (const assignment of assignments) set(assignment);
+      prefetch(parts, assignments).catch((error: unknown) => {
+        parts.log.warn(
+          { err: error },
+          'a package could not be fetched ahead; it is tried again at the start of the app',
+        );
+      });
+    },
+    remove,
+  };
+}
+
+/** A first use should not wait for a download. One after the other, so that starts come first. */
+async function prefetch({ packages }: FleetParts, assignments: readonly Assignment[]): Promise<void> {
+  const hashes = new Set(assignments.map((one) => one.packageHash));
+  let failure: unknown;
+  for (const hash of hashes) {
+    await packages.workloadFolder(hash).catch((error: unknown) => {
+      failure = error;
+    });
+  }
+  await packages.keepOnly(hashes);
+  if (failure !== undefined) throw failure;
+}
+
+/** Registers and follows the assignments until `signal` is aborted; core may come and go meanwhile. */
+export async function follow(
+  core: CoreClient,
+  registration: Parameters<CoreClient['register']>[0],
+  hooks: { apply(assignments: readonly Assignment[]): void; registered(): void },
+  log: Log,
+  signal: AbortSignal,
+): Promise<void> {
+  let revision: string | undefined;
+  let registered = false;
+  let retry = FIRST_RETRY;
+  while (!signal.aborted) {
+    try {
+      if (!registered) {
+        await core.register(registration, signal);
+        registered = true;
+        hooks.registered();
+      }
+      const list = await core.assignments(revision, signal);
+      if (list.revision !== revision) hooks.apply(list.items);
+      revision = list.revision;
+      retry = FIRST_RETRY;
+    } catch (error) {
+      if (signal.aborted) return;
+      log.warn({ err: error, retryInMilliseconds: retry }, 'core could not be reached');
+      // A core that was restarted may have forgotten where this node is.
+      registered = false;
+      await delay(retry, undefined, { signal, ref: false }).catch(() => undefined);
+      retry = Math.min(retry * 2, LONGEST_RETRY);
+    }
+  }
+}
+
+export interface Reporter {
+  changed(installationId: string): void;
+  /** Sends what is outstanding, within a second, and stops. */
+  close(): Promise<void>;
+}
+
+const GATHER = 50;
+const LARGEST_REPORT = 1_000;
+
+/** Sends statuses to core soon after they change, many in one report, until core has taken them. */
+export function createReporter(
+  core: Pick<CoreClient, 'status'>,
+  statusOf: (installationId: string) => InstallationStatus | undefined,
+  log: Log,
+): Reporter {
+  const outstanding = new Set<string>();
+  const abort = new AbortController();
+  let work: Promise<void> | undefined;
+
+  async function report(): Promise<void> {
+    let retry = FIRST_RETRY;
+    await delay(GATHER, undefined, { ref: false });
+    while (outstanding.size > 0 && !abort.signal.aborted) {
+      const ids = [...outstanding].slice(0, LARGEST_REPORT);
+      for (const id of ids) outstanding.delete(id);
+      try {
+        const items = ids.flatMap((id) => statusOf(id) ?? []);
+        if (items.length > 0) await core.status(items, abort.signal);
+        retry = FIRST_RETRY;
+      } catch (error) {
+        for (const id of ids) outstanding.add(id);
+        if (abort.signal.aborted) return;
+        log.debug({ err: error }, 'a status report did not reach core');
+        await delay(retry, undefined, { signal: abort.signal, ref: false }).catch(() => undefined);
+        retry = Math.min(retry * 2, LONGEST_RETRY);
+      }
+    }
+  }
+
+  return {
+    changed(installationId) {
+      outstanding.add(installationId);
+      if (abort.signal.aborted) return;
+      work ??= report().finally(() => {
+        work = undefined;
+      });
+    },
+    async close() {
+      const limit = setTimeout(() => abort.abort(), 1_000);
+      await work;
+      clearTimeout(limit);
+      abort.abort();
+    },
+  };
+}

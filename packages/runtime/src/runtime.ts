@@ -1,0 +1,194 @@
+// The Runtime of one node: turns what core wants into running, confined workloads. Read this file first.
+// sandbox/ holds the walls, lifecycle/ the states of a workload, listener/ the HTTP sides, reconcile.ts the talk with core.
+
+import { chmodSync, mkdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { type Clock, type Log, systemClock } from './clock.ts';
+import { createCoreClient } from './core-client.ts';
+import type { StartGateway } from './gateway-port.ts';
+import { Installation } from './lifecycle/installation.ts';
+import { createSlots } from './lifecycle/slots.ts';
+import { type ControlParts, handleControl } from './listener/control.ts';
+import { handleEndpoint } from './listener/endpoints.ts';
+import { startHttpServer } from './listener/http-server.ts';
+import { sendProblem } from './listener/problem.ts';
+import { openLogStore } from './logs/log-store.ts';
+import { openPackageStore } from './packages.ts';
+import { createFleet, createReporter, follow } from './reconcile.ts';
+import { openSandboxHost, type SandboxReport } from './sandbox/host.ts';
+import { openIdentities } from './sandbox/identities.ts';
+import type { Way } from './sandbox/mechanism.ts';
+
+export type { GatewayOptions, RunningGateway, StartGateway } from './gateway-port.ts';
+export { probeSandbox, type SandboxReport } from './sandbox/host.ts';
+
+export interface RuntimeOptions {
+  /** Absolute. As root, others must be able to enter it and every folder above. One Runtime at a time. */
+  readonly dataDirectory: string;
+  /** Where core listens, e.g. `http://127.0.0.1:8787`. */
+  readonly coreOrigin: string;
+  /** Value of the Host header core expects, e.g. `shell.platform.localhost:8787`. */
+  readonly coreHost: string;
+  /** `pnd_…` */
+  readonly nodeCredential: string;
+  /** Where browsers reach backends, e.g. `http://node.platform.localhost:8788`. */
+  readonly nodeOrigin: string;
+  readonly listenHost: string;
+  /** Port of the endpoint listener; 0 takes a free one. */
+  readonly listenPort: number;
+  /** Runs workloads without walls where none can be made. Default: false. */
+  readonly allowUnsandboxed?: boolean;
+  readonly clock: () => Date;
+  /** Timers, for tests that hold the time. Default: the system's. */
+  readonly after?: Clock['after'];
+  readonly random: (bytes: number) => Buffer;
+  readonly log: Log;
+  readonly startGateway: StartGateway;
+  /** Ways of confinement to try, best first. Default: all that this machine has. */
+  readonly ways?: readonly Way[];
+}
+
+export interface Runtime {
+  /** Port of the endpoint listener. */
+  readonly listenerPort: number;
+  /** How workloads are confined here, in one line for a person. */
+  readonly sandbox: string;
+  readonly report: SandboxReport;
+  /** Resolves when core knows this node; the Runtime works on its own from the start. */
+  readonly registered: Promise<void>;
+  /** Ends every workload and listener, within ten seconds. */
+  stop(): Promise<void>;
+}
+
+const LOOPBACK = '127.0.0.1';
+const CONTROL_CREDENTIAL_BYTES = 32;
+const NEWLY_ASSIGNED_WAIT = 3_000;
+const LISTENER_GRACE = 2_000;
+
+export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
+  const { dataDirectory, log } = options;
+  const system = systemClock(options.clock);
+  const clock: Clock = { now: options.clock, after: options.after ?? system.after };
+  const volumes = join(dataDirectory, 'volumes');
+  mkdirSync(volumes, { recursive: true });
+  chmodSync(volumes, 0o711);
+
+  const { host, report } = await openSandboxHost({
+    dataDirectory,
+    owner: true,
+    ...(options.ways === undefined ? {} : { ways: options.ways }),
+  });
+  const core = createCoreClient(options);
+  const stopping = new AbortController();
+  const logs = openLogStore(join(dataDirectory, 'logs'), clock, log);
+  const packages = openPackageStore(join(dataDirectory, 'workloads'), (hash) =>
+    core.packageBlob(hash, stopping.signal),
+  );
+  const identities =
+    process.getuid?.() === 0 ? openIdentities(join(dataDirectory, 'runtime', 'identities.json')) : undefined;
+  const slots = createSlots(Math.max(2, availableParallelism()));
+  const reporter = createReporter(core, (id) => fleet.find(id)?.status(), log);
+  const fleet = createFleet({
+    packages,
+    log,
+    make: (assignment) =>
+      new Installation(
+        {
+          workload: {
+            host,
+            report,
+            allowUnsandboxed: options.allowUnsandboxed === true,
+            packages,
+            identities,
+            volumes,
+            core,
+            coreOrigin: options.coreOrigin,
+            coreHost: options.coreHost,
+            startGateway: options.startGateway,
+            random: options.random,
+            log,
+          },
+          logs,
+          clock,
+          log,
+          slots,
+          onStatus: (id) => reporter.changed(id),
+        },
+        assignment,
+      ),
+  });
+
+  const controlParts: ControlParts = {
+    credential: `pnc_${options.random(CONTROL_CREDENTIAL_BYTES).toString('base64url')}`,
+    find: (id) => fleet.awaitAssigned(id, NEWLY_ASSIGNED_WAIT),
+    forget: async (id) => {
+      await fleet.remove(id);
+      await logs.remove(id);
+    },
+    logs,
+  };
+  const endpointHost = new URL(options.nodeOrigin).host;
+  const endpoints = await startHttpServer({
+    host: options.listenHost,
+    port: options.listenPort,
+    isOwnHost: (name) => name === endpointHost,
+    handle: async (exchange) => {
+      const served = await handleEndpoint({ find: (id) => fleet.awaitEndpoint(id, NEWLY_ASSIGNED_WAIT) }, exchange);
+      if (!served) sendProblem(exchange.res, { code: 'not_found' });
+    },
+    log,
+  });
+  const control = await startHttpServer({
+    host: LOOPBACK,
+    port: 0,
+    isOwnHost: (name) => name.startsWith(`${LOOPBACK}:`),
+    handle: (exchange) => handleControl(controlParts, exchange),
+    log,
+  });
+
+  const { promise: registered, resolve: tellRegistered } = Promise.withResolvers<void>();
+  const following = follow(
+    core,
+    {
+      controlUrl: `http://${LOOPBACK}:${control.port}/control`,
+      controlCredential: controlParts.credential,
+      inboundOrigin: options.nodeOrigin,
+    },
+    {
+      apply: (assignments) => fleet.apply(assignments),
+      registered() {
+        for (const { assignment } of fleet.all()) reporter.changed(assignment.installationId);
+        tellRegistered();
+      },
+    },
+    log,
+    stopping.signal,
+  );
+
+  return {
+    listenerPort: endpoints.port,
+    sandbox: describeSandbox(report, options.allowUnsandboxed === true),
+    report,
+    registered,
+    async stop() {
+      stopping.abort();
+      await following;
+      const closing = [endpoints.close(LISTENER_GRACE), control.close(LISTENER_GRACE)];
+      await Promise.all([...fleet.all()].map((installation) => installation.stop()));
+      await Promise.all([...closing, reporter.close()]);
+      await core.close();
+      host.cgroups.close();
+    },
+  };
+}
+
+function describeSandbox(report: SandboxReport, allowUnsandboxed: boolean): string {
+  if (report.ok) {
+    const weak = Object.entries(report.limits).flatMap(([name, by]) => (by === false ? [name] : []));
+    const remark = weak.length === 0 ? '' : `; not limited here: ${weak.join(', ')}`;
+    return `confined with ${report.mechanism}${remark}`;
+  }
+  const why = report.reasons[0] ?? 'the trial sandbox failed';
+  return allowUnsandboxed ? `NOT confined (${why})` : `refused: no sandbox can be made (${why})`;
+}

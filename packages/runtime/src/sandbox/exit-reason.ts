@@ -1,0 +1,63 @@
+// Says in one sentence why a workload ended.
+import type { Resources } from './cgroup.ts';
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: string | null;
+  /** One sentence for a person. */
+  readonly reason: string;
+}
+
+/** @param memoryKills Times the kernel killed something in the sandbox for want of memory. */
+export function describeExit(
+  code: number | null,
+  signalName: string | null,
+  memoryKills: number,
+  resources: Resources,
+): Exit {
+  // Launchers report a signal that ended the workload as 128 + its number.
+  const name = signalName ?? (code !== null && code > 128 ? signalOf(code - 128) : null);
+  if (memoryKills > 0 && code !== 0) {
+    return {
+      code,
+      signal: name,
+      reason: `It used more memory than its limit of ${resources.memoryMiB} MiB and was ended.`,
+    };
+  }
+  if (name === 'SIGABRT') {
+    return {
+      code,
+      signal: name,
+      reason: `It was ended by SIGABRT, most often because JavaScript ran out of memory (limit ${resources.memoryMiB} MiB).`,
+    };
+  }
+  if (name !== null) return { code, signal: name, reason: `It was ended by ${name}.` };
+  return {
+    code,
+    signal: null,
+    reason: `It ended with exit code ${code}.`,
+  };
+}
+
+const SIGNALS: Readonly<Record<number, string>> = {
+  1: 'SIGHUP',
+  2: 'SIGINT',
+  3: 'SIGQUIT',
+  4: 'SIGILL',
+  5: 'SIGTRAP',
+  6: 'SIGABRT',
+  7: 'SIGBUS',
+  8: 'SIGFPE',
+  9: 'SIGKILL',
+  11: 'SIGSEGV',
+  13: 'SIGPIPE',
+  14: 'SIGALRM',
+  15: 'SIGTERM',
+  24: 'SIGXCPU',
+  25: 'SIGXFSZ',
+  31: 'SIGSYS',
+};
+
+function signalOf(number: number): string {
+  return SIGNALS[number] ?? `signal ${number}`;
+}

@@ -1,0 +1,110 @@
+// The few messages between the Runtime and the bootstrap, before any of the workload's code runs.
+import type { ChildProcess } from 'node:child_process';
+import net from 'node:net';
+import type { InboundSocket } from './inbound-socket.ts';
+import type { LaunchOptions } from './launch.ts';
+import { inside } from './layout.ts';
+import type { Way } from './mechanism.ts';
+import { onlyChildChain, type ProcessIdentity } from './process-tree.ts';
+
+/** Where the workload finds its Gateway; the next port when its own PORT is this one. */
+export const gatewayPorts = [7070, 7071] as const;
+
+const DEFAULT_DEADLINE = 15_000;
+
+/**
+ * Order to the bootstrap, its listener in return, the Gateway on it, leave to go, end of the channel. Every message is
+ * taken as hostile: one listener, once, before the deadline, or the launch fails.
+ * @returns the processes from the launcher down to the workload.
+ */
+export async function shakeHands(
+  way: Way,
+  options: LaunchOptions,
+  inbound: InboundSocket,
+  child: ChildProcess,
+  exit: Promise<unknown>,
+): Promise<readonly ProcessIdentity[]> {
+  const over = new AbortController();
+  const answer = awaitListener(child);
+  const work = talk(way, options, inbound, child, answer, over.signal);
+  const failure = failureOf(child, exit, options, over.signal);
+  // Whichever loses the race may still fail, and has nobody left to tell.
+  for (const loser of [answer, work, failure]) loser.catch(() => undefined);
+  try {
+    return await Promise.race([work, failure]);
+  } catch (error) {
+    // The listener may come, or the talk succeed, after the launch has failed.
+    answer.then((listener) => listener.close()).catch(() => undefined);
+    throw error;
+  } finally {
+    over.abort();
+  }
+}
+
+async function talk(
+  way: Way,
+  options: LaunchOptions,
+  inbound: InboundSocket,
+  child: ChildProcess,
+  answer: Promise<net.Server>,
+  over: AbortSignal,
+): Promise<readonly ProcessIdentity[]> {
+  const sandboxed = way !== 'none';
+  const [usual, other] = gatewayPorts;
+  const order = {
+    port: options.port,
+    // On the machine's own network any free port; in a fresh one there is nothing to collide with but PORT.
+    gatewayPort: sandboxed ? (options.port === usual ? other : usual) : 0,
+    environment: options.environment,
+    directory: sandboxed ? inside.app : options.app,
+  };
+  await send(child, order, inbound.server);
+  const listener = await answer;
+  over.throwIfAborted();
+  const chain = onlyChildChain(child.pid ?? 0);
+  await options.attachGateway(listener, inbound.path);
+  over.throwIfAborted();
+  await send(child, { kind: 'go' });
+  // Launchers may still hold the other end, so the channel ends here and not there.
+  child.disconnect();
+  return chain;
+}
+
+function awaitListener(child: ChildProcess): Promise<net.Server> {
+  return new Promise((resolve, reject) => {
+    child.once('message', (message, handle) => {
+      child.once('message', () => child.kill('SIGKILL'));
+      if (isListenerMessage(message) && handle instanceof net.Server) resolve(handle);
+      else reject(new Error('The sandbox answered with something else than its listener.'));
+    });
+  });
+}
+
+function isListenerMessage(message: unknown): boolean {
+  return typeof message === 'object' && message !== null && 'kind' in message && message.kind === 'gateway-listener';
+}
+
+function send(child: ChildProcess, message: object, handle?: net.Server): Promise<void> {
+  return new Promise((resolve, reject) => {
+    child.send(message, handle, (error) => (error === null ? resolve() : reject(error)));
+  });
+}
+
+/** Rejects at the first thing that ends the launch; never resolves. */
+function failureOf(
+  child: ChildProcess,
+  exit: Promise<unknown>,
+  { deadline = DEFAULT_DEADLINE, abort }: LaunchOptions,
+  over: AbortSignal,
+): Promise<never> {
+  return new Promise<never>((_, reject) => {
+    const fail = (message: string) => () => reject(new Error(message));
+    const timer = setTimeout(fail('The sandbox did not stand in time.'), deadline);
+    over.addEventListener('abort', () => clearTimeout(timer));
+    const givenUp = fail('The start was given up.');
+    if (abort?.aborted) givenUp();
+    abort?.addEventListener('abort', givenUp, { signal: over });
+    child.once('error', reject);
+    exit.then(fail('The launcher ended before the workload ran.'));
+  });
+}

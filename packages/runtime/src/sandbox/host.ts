@@ -1,0 +1,253 @@
+// Chooses how this machine can confine workloads, by really doing it once, and says why where it cannot.
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { type Cgroups, openCgroups, type Resources } from './cgroup.ts';
+import { prepareHostFiles, removeStaleSockets } from './host-files.ts';
+import { LaunchError, launch, type SandboxHost } from './launch.ts';
+import type { Way } from './mechanism.ts';
+import { findTools, type Tools } from './tools.ts';
+
+export interface SandboxReport {
+  /** Whether workloads can be confined here. */
+  readonly ok: boolean;
+  readonly mechanism: 'bubblewrap' | 'unshare' | 'none';
+  /** Whether user namespaces are in use; without them everything is made as root and given up afterwards. */
+  readonly userNamespaces: boolean;
+  readonly cgroup: Cgroups['version'];
+  /** What keeps each limit of a manifest on this machine; `false` where nothing does. */
+  readonly limits: {
+    readonly memory: 'cgroup' | false;
+    readonly cpus: 'cgroup' | false;
+    readonly pids: 'cgroup' | 'rlimit' | false;
+  };
+  /** Whether a system call filter is loaded. */
+  readonly filter: boolean;
+  /** What is wrong or weaker than it could be, each with what to do. */
+  readonly reasons: readonly string[];
+}
+
+export interface ProbeOptions {
+  /** Absolute path of the data folder; made if missing. */
+  readonly dataDirectory: string;
+  /** Plain name of this Runtime's control groups. Default: made from the data folder. */
+  readonly cgroupName?: string;
+  /** The caller owns the data folder, so what an earlier Runtime left behind is ended and removed. Default: false. */
+  readonly owner?: boolean;
+  /** Ways to try, best first. Default: bubblewrap, unshare, and as root unshare without user namespaces. */
+  readonly ways?: readonly Way[];
+}
+
+/** What probe-workload.mjs prints. */
+interface Observation {
+  readonly uid: number;
+  readonly capabilities: readonly string[];
+  readonly noNewPrivileges: string;
+  readonly filter: string;
+  readonly writable: readonly string[];
+  readonly interfaces: readonly string[];
+  readonly processes: number;
+}
+
+const PROBE_RESOURCES: Resources = { memoryMiB: 256, cpus: 1, pids: 64 };
+/** User of the probe as root: `nobody`. */
+const PROBE_UID = 65_534;
+const MAY_BE_WRITABLE = /^\/(tmp|proc|dev\/(shm|null|zero|full|random|urandom))$/;
+
+/** Runs a trivial workload in a sandbox and judges the walls from inside. Used by `platform doctor`. */
+export async function probeSandbox(options: ProbeOptions): Promise<SandboxReport> {
+  const { host, report } = await openSandboxHost(options);
+  host.cgroups.close();
+  return report;
+}
+
+/** The same, with what is needed to launch workloads afterwards; `way` is `none` where nothing works. */
+export async function openSandboxHost(options: ProbeOptions): Promise<{ host: SandboxHost; report: SandboxReport }> {
+  const files = prepareHostFiles(options.dataDirectory);
+  const tools = findTools();
+  const cgroups = openCgroups(options.cgroupName ?? cgroupName(options.dataDirectory));
+  if (options.owner === true) {
+    removeStaleSockets(files.run);
+    await cgroups.removeStale();
+  }
+  const failures: string[] = [];
+  for (const way of options.ways ?? possibleWays(tools)) {
+    const host: SandboxHost = { way, tools, files, cgroups };
+    const seen = await look(host);
+    if (typeof seen !== 'string') return { host, report: goodReport(host, seen) };
+    failures.push(`${way}: ${seen}`);
+  }
+  const host: SandboxHost = { way: 'none', tools, files, cgroups };
+  return { host, report: badReport(host, [...explain(options.dataDirectory, tools), ...failures]) };
+}
+
+/** One name for each data folder, so that the next start finds what this one may leave behind. */
+function cgroupName(dataDirectory: string): string {
+  const { dev, ino } = statSync(dataDirectory);
+  return `platform-${dev.toString(36)}-${ino.toString(36)}`;
+}
+
+function possibleWays(tools: Tools): Way[] {
+  const root = process.getuid?.() === 0;
+  const canUnshare = tools.unshare !== undefined && tools.setpriv !== undefined;
+  return [
+    ...(tools.bubblewrap !== undefined && (!root || tools.setpriv !== undefined) ? (['bubblewrap'] as const) : []),
+    ...(canUnshare ? (['unshare'] as const) : []),
+    ...(canUnshare && root ? (['unshare-as-root'] as const) : []),
+  ];
+}
+
+/** What the probe workload saw, or why it did not run or the walls do not stand. */
+async function look(host: SandboxHost): Promise<Observation | string> {
+  let output = '';
+  try {
+    const sandbox = await launch(host, {
+      key: `probe-${process.pid}`,
+      app: host.files.probe,
+      entry: 'probe.mjs',
+      ...(process.getuid?.() === 0 ? { uid: PROBE_UID } : {}),
+      resources: PROBE_RESOURCES,
+      port: 8080,
+      environment: {},
+      attachGateway: async (listener) => {
+        listener.close();
+      },
+    });
+    sandbox.stdout.on('data', (chunk: Buffer) => {
+      output += chunk.toString('utf8');
+    });
+    sandbox.stderr.resume();
+    const ended = new Promise((resolve) => sandbox.stdout.once('close', resolve));
+    const exit = await sandbox.exited;
+    await ended;
+    sandbox.release();
+    if (exit.code !== 0) return exit.reason;
+  } catch (error) {
+    return error instanceof LaunchError ? error.detail : String(error);
+  }
+  const seen = readObservation(output);
+  return seen === undefined ? 'The trial workload gave no usable answer.' : (breach(seen) ?? seen);
+}
+
+function readObservation(output: string): Observation | undefined {
+  try {
+    // Our own workload wrote it; a wall that stands is still judged from each member.
+    return JSON.parse(output) as Observation;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The first wall that does not stand, in words. */
+function breach(seen: Observation): string | undefined {
+  if (seen.uid === 0) return 'The trial workload ran as root.';
+  if (seen.capabilities.some((set) => /[1-9a-f]/.test(set))) return 'The trial workload kept capabilities.';
+  if (seen.noNewPrivileges !== '1') return 'The trial workload could have gained new privileges.';
+  const writable = seen.writable.filter((place) => !MAY_BE_WRITABLE.test(place) && !place.startsWith('/proc/'));
+  if (writable.length > 0) return `The trial workload could have written to ${writable.join(', ')}.`;
+  if (seen.interfaces.some((name) => name !== 'lo')) return 'The trial workload saw a network of this machine.';
+  if (seen.processes > 3) return 'The trial workload saw processes of this machine.';
+  return undefined;
+}
+
+function goodReport(host: SandboxHost, seen: Observation): SandboxReport {
+  const userNamespaces = host.way !== 'unshare-as-root';
+  const filter = seen.filter === '2';
+  return {
+    ...baseReport(host),
+    ok: true,
+    mechanism: host.way === 'bubblewrap' ? 'bubblewrap' : 'unshare',
+    userNamespaces,
+    filter,
+    reasons: [
+      ...(filter
+        ? []
+        : ['No system call filter is loaded. Install bubblewrap 0.8 or later (Debian: apt-get install bubblewrap).']),
+      ...(userNamespaces
+        ? []
+        : ['User namespaces are forbidden here, so sandboxes are made as root, which then gives up all rights.']),
+      ...weakLimits(host.cgroups),
+    ],
+  };
+}
+
+function badReport(host: SandboxHost, reasons: readonly string[]): SandboxReport {
+  const base = baseReport(host);
+  // Without a namespace processes could be counted for a user of the workload's own only, and only root can give it one.
+  const pids = base.limits.pids === 'rlimit' && process.getuid?.() !== 0 ? false : base.limits.pids;
+  const limits = { ...base.limits, pids };
+  return { ...base, limits, ok: false, mechanism: 'none', userNamespaces: false, filter: false, reasons };
+}
+
+function baseReport(host: SandboxHost): Pick<SandboxReport, 'cgroup' | 'limits'> {
+  const { enforced, version } = host.cgroups;
+  const byGroup = (name: 'memory' | 'cpu') => (enforced.has(name) ? 'cgroup' : false);
+  const byProcess = host.tools.prlimit === undefined ? false : 'rlimit';
+  return {
+    cgroup: version,
+    limits: {
+      memory: byGroup('memory'),
+      cpus: byGroup('cpu'),
+      pids: enforced.has('pids') ? 'cgroup' : byProcess,
+    },
+  };
+}
+
+function weakLimits(cgroups: Cgroups): string[] {
+  const missing = (['memory', 'cpu', 'pids'] as const).filter((name) => !cgroups.enforced.has(name));
+  if (missing.length === 0) return [];
+  return [
+    `Limits not enforced by the kernel here: ${missing.join(', ')}. Run the platform as root, or as a systemd service with Delegate=yes.`,
+  ];
+}
+
+/** Limits of this machine that matter to one workload, in plain words, for its status. */
+export function unenforcedLimits(report: SandboxReport, volume: boolean): string[] {
+  return [
+    ...(report.limits.memory ? [] : ['memory (no control group is writable)']),
+    ...(report.limits.cpus ? [] : ['processor time (no control group is writable)']),
+    ...(report.limits.pids ? [] : ['number of processes (no control group is writable)']),
+    ...(volume ? ['size of the volume (no quota yet)'] : []),
+  ];
+}
+
+/** Known causes, each with its cure. */
+function explain(dataDirectory: string, tools: Tools): string[] {
+  const root = process.getuid?.() === 0;
+  const setting = (name: string) => {
+    const file = `/proc/sys/${name.replaceAll('.', '/')}`;
+    return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
+  };
+  const blocked = root ? firstClosedFolder(dataDirectory) : undefined;
+  return [
+    ...(tools.bubblewrap === undefined && (tools.unshare === undefined || tools.setpriv === undefined)
+      ? [
+          'Neither bubblewrap 0.8 nor unshare and setpriv (util-linux) are installed. Debian: apt-get install bubblewrap.',
+        ]
+      : []),
+    ...(blocked === undefined
+      ? []
+      : [
+          `Other users cannot enter ${blocked}, which leads to the data folder. Choose another PLATFORM_DATA_DIR, or: chmod o+x ${blocked}`,
+        ]),
+    ...(setting('user.max_user_namespaces') === '0'
+      ? ['User namespaces are turned off: sysctl -w user.max_user_namespaces=15000']
+      : []),
+    ...(setting('kernel.unprivileged_userns_clone') === '0'
+      ? [
+          'User namespaces are only for root: sysctl -w kernel.unprivileged_userns_clone=1, or run the platform as root.',
+        ]
+      : []),
+    ...(setting('kernel.apparmor_restrict_unprivileged_userns') === '1' && !root
+      ? [
+          'AppArmor keeps ordinary users from making sandboxes: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, or run the platform as root.',
+        ]
+      : []),
+  ];
+}
+
+/** The topmost folder on the way that users other than its owner cannot enter. */
+function firstClosedFolder(folder: string): string | undefined {
+  const above = dirname(folder) === folder ? undefined : firstClosedFolder(dirname(folder));
+  if (above !== undefined) return above;
+  return (statSync(folder).mode & 0o001) === 0 ? folder : undefined;
+}

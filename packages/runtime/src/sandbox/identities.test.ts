@@ -1,0 +1,37 @@
+// Two apps never share a user, not even one after the other.
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { openIdentities } from './identities.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'pt-ids-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+test('an installation keeps its user over restarts, and every other gets another', () => {
+  const file = join(folder, 'keep.json');
+  const first = openIdentities(file);
+  const a = first.idOf('a');
+  const b = first.idOf('b');
+  assert.notEqual(a, b);
+  assert.ok(a >= 30_000 && b >= 30_000);
+  const second = openIdentities(file);
+  assert.equal(second.idOf('b'), b);
+  assert.equal(second.idOf('a'), a);
+  assert.ok(![a, b].includes(second.idOf('c')));
+});
+
+for (const [name, content] of [
+  ['cut short', '{"base":2000000,"next":20'],
+  ['empty', ''],
+  ['with one user for two apps', '{"base":2000000,"next":2000002,"byInstallation":{"a":2000000,"b":2000000}}'],
+  ['with a user that is to be given next', '{"base":2000000,"next":2000000,"byInstallation":{"a":2000000}}'],
+] as const) {
+  test(`a file ${name} stops the start instead of giving away files of another app`, () => {
+    const file = join(folder, 'damaged.json');
+    writeFileSync(file, content);
+    assert.throws(() => openIdentities(file), /damaged/);
+    assert.equal(readFileSync(file, 'utf8'), content);
+  });
+}

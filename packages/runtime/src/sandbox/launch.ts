@@ -1,0 +1,233 @@
+// Starts one workload in its sandbox, connects it to its Gateway, and ends it without leaving anything behind.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import type net from 'node:net';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { Cgroup, Cgroups, Resources } from './cgroup.ts';
+import { describeExit, type Exit } from './exit-reason.ts';
+import { shakeHands } from './handshake.ts';
+import type { HostFiles } from './host-files.ts';
+import { askWhetherListening, type InboundSocket, openInbound } from './inbound-socket.ts';
+import { inheritedDescriptors } from './inherited-descriptors.ts';
+import { type Confinement, commandLine, filterDescriptor, type Way } from './mechanism.ts';
+import { listeningPorts, onlyChildChain, type ProcessIdentity, signal } from './process-tree.ts';
+import type { Tools } from './tools.ts';
+
+export interface SandboxHost {
+  readonly way: Way;
+  readonly tools: Tools;
+  readonly files: HostFiles;
+  readonly cgroups: Cgroups;
+}
+
+export interface LaunchOptions {
+  /** Plain name, at most 64 characters, of this installation: control group and socket are named after it. */
+  readonly key: string;
+  readonly app: string;
+  readonly entry: string;
+  readonly volume?: string;
+  readonly uid?: number;
+  readonly resources: Resources;
+  /** The TCP port on which the workload will listen. */
+  readonly port: number;
+  /** The workload's whole environment, except PLATFORM_API_URL, which is added here. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Serves the Gateway on a listener that lives in the sandbox's network. The workload runs no code before it resolves. */
+  readonly attachGateway: (listener: net.Server, inboundSocket: string) => Promise<void>;
+  /** Milliseconds until the sandbox must stand. Default 15,000. */
+  readonly deadline?: number;
+  /** Gives up the launch and ends what has begun. */
+  readonly abort?: AbortSignal;
+}
+
+export interface Sandbox {
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Host process number of the workload. */
+  readonly pid: number;
+  /** Unix socket path that leads to the workload's PORT; valid until `release`. */
+  readonly inboundSocket: string;
+  readonly exited: Promise<Exit>;
+  /** Resolves when PORT accepts connections; false when the workload ended first or `signal` was aborted. */
+  listening(signal: AbortSignal): Promise<boolean>;
+  /** TCP ports on which the workload listens, to explain why it was not reached. */
+  ports(): number[];
+  /** SIGTERM, then SIGKILL for everything in the sandbox after `graceMilliseconds`. */
+  stop(graceMilliseconds: number): Promise<Exit>;
+  /** Gives back what the sandbox held in the Runtime. Call after the exit, when the Gateway is closed. */
+  release(): void;
+}
+
+/** The sandbox could not be made. The message is for a person; `detail` is for the operator's log only. */
+export class LaunchError extends Error {
+  readonly detail: string;
+  constructor(message: string, detail: string) {
+    super(message);
+    this.name = 'LaunchError';
+    this.detail = detail;
+  }
+}
+
+const LARGEST_PRELUDE = 4_096;
+
+export async function launch(host: SandboxHost, options: LaunchOptions): Promise<Sandbox> {
+  const cgroup = host.cgroups.create(options.key, options.resources);
+  let inbound: InboundSocket | undefined;
+  let child: ChildProcess | undefined;
+  try {
+    inbound = await openInbound(join(host.files.run, `${options.key}.sock`));
+    child = start(host, options, cgroup);
+    return await connect(host, options, cgroup, inbound, child);
+  } catch (error) {
+    if (child !== undefined) await end(child);
+    await cgroup.remove();
+    inbound?.discard();
+    throw error;
+  }
+}
+
+function start(host: SandboxHost, options: LaunchOptions, cgroup: Cgroup): ChildProcess {
+  const confinement: Confinement = {
+    app: options.app,
+    entry: options.entry,
+    ...(options.volume === undefined ? {} : { volume: options.volume }),
+    ...(options.uid === undefined ? {} : { uid: options.uid }),
+    memoryMiB: options.resources.memoryMiB,
+    pids: options.resources.pids,
+  };
+  const line = commandLine(host.way, confinement, { ...host, pidsEnforced: host.cgroups.enforced.has('pids') }, cgroup);
+  const opened: number[] = [];
+  const open = (path: string) => {
+    const descriptor = openSync(path, 'r');
+    opened.push(descriptor);
+    return descriptor;
+  };
+  try {
+    const stdio: Array<'ignore' | 'pipe' | 'ipc' | number> = ['ignore', 'pipe', 'pipe', 'ipc'];
+    if (line.needsFilter && host.files.filter !== undefined) stdio[filterDescriptor] = open(host.files.filter);
+    for (const descriptor of inheritedDescriptors()) stdio[descriptor] ??= open('/dev/null');
+    return spawn(line.program, line.arguments, {
+      stdio: Array.from(stdio, (entry) => entry ?? 'ignore'),
+      env: line.environment,
+      cwd: '/',
+      // A session of its own: no terminal to write into, no Ctrl-C meant for the platform.
+      detached: true,
+    });
+  } finally {
+    for (const descriptor of opened) closeSync(descriptor);
+  }
+}
+
+async function connect(
+  host: SandboxHost,
+  options: LaunchOptions,
+  cgroup: Cgroup,
+  inbound: InboundSocket,
+  child: ChildProcess,
+): Promise<Sandbox> {
+  const exit = new Promise<{ code: number | null; signal: string | null }>((resolve) => {
+    child.once('exit', (code, name) => resolve({ code, signal: name }));
+  });
+  const { stdout, stderr } = child;
+  if (stdout === null || stderr === null) throw new Error('The launcher has no output.');
+  const prelude = listenToPrelude(stderr);
+  let chain: readonly ProcessIdentity[];
+  try {
+    chain = await shakeHands(host.way, options, inbound, child, exit);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new LaunchError('The sandbox could not be made on this machine.', `${message} ${prelude.text()}`.trim());
+  } finally {
+    prelude.stop();
+  }
+  inbound.server.close();
+  return running({ way: host.way, options, cgroup, inbound, child, chain, exit, stdout, stderr });
+}
+
+/** What launchers say before the workload runs, for the operator's log. */
+function listenToPrelude(stderr: Readable): { text(): string; stop(): void } {
+  let text = '';
+  const listen = (chunk: Buffer) => {
+    if (text.length < LARGEST_PRELUDE) text += chunk.toString('utf8');
+  };
+  stderr.on('data', listen);
+  return {
+    text: () => text.slice(0, LARGEST_PRELUDE),
+    stop() {
+      stderr.off('data', listen);
+      stderr.pause();
+    },
+  };
+}
+
+interface Parts {
+  readonly way: Way;
+  readonly options: LaunchOptions;
+  readonly cgroup: Cgroup;
+  readonly inbound: InboundSocket;
+  readonly child: ChildProcess;
+  readonly chain: readonly ProcessIdentity[];
+  readonly exit: Promise<{ code: number | null; signal: string | null }>;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+}
+
+function running(parts: Parts): Sandbox {
+  const { child, chain, cgroup, inbound, options } = parts;
+  const workload = chain.at(-1);
+  const kill = () => {
+    // The launcher first, so that its exit tells the truth; then the first process of the namespace, should the
+    // launcher's death not have taken it along. It takes everything else.
+    for (const identity of chain.slice(0, 2)) signal(identity, 'SIGKILL');
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+  };
+  const exited = parts.exit.then(async ({ code, signal: name }) => {
+    kill();
+    // Without a process namespace the group is all that holds the workload's own children.
+    if (parts.way === 'none') killGroup(child.pid);
+    const memoryKills = cgroup.memoryKills();
+    await cgroup.remove();
+    return describeExit(code, name, memoryKills, options.resources);
+  });
+  exited.catch(() => undefined);
+  return {
+    stdout: parts.stdout,
+    stderr: parts.stderr,
+    pid: workload?.pid ?? child.pid ?? 0,
+    inboundSocket: inbound.path,
+    exited,
+    listening: (abort) => askWhetherListening(inbound.path, abort),
+    ports: () => (workload === undefined ? [] : listeningPorts(workload.pid)),
+    async stop(graceMilliseconds) {
+      if (workload === undefined || !signal(workload, 'SIGTERM')) kill();
+      const timer = setTimeout(kill, graceMilliseconds);
+      try {
+        return await exited;
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    release: () => inbound.discard(),
+  };
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // nothing of the group is left
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, 'exit');
+  const chain = onlyChildChain(child.pid);
+  for (const identity of chain.slice(1)) signal(identity, 'SIGKILL');
+  child.kill('SIGKILL');
+  killGroup(child.pid);
+  await gone;
+}

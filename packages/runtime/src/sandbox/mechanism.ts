@@ -1,0 +1,143 @@
+// Turns "run this workload confined" into one command line, for each way this machine may offer.
+
+import { bubblewrapArguments } from './bubblewrap.ts';
+import type { Cgroup } from './cgroup.ts';
+import type { HostFiles } from './host-files.ts';
+import { inside, sandboxLayout } from './layout.ts';
+import { systemPath, type Tools } from './tools.ts';
+import { unshareArguments } from './unshare.ts';
+
+/**
+ * `bubblewrap` and `unshare` make a user namespace as an unprivileged user. `unshare-as-root` makes the others as
+ * root and then gives everything up, where user namespaces are forbidden. `none` is a plain process.
+ */
+export type Way = 'bubblewrap' | 'unshare' | 'unshare-as-root' | 'none';
+
+export interface Confinement {
+  /** The package's `workload/` folder on the host. */
+  readonly app: string;
+  readonly volume?: string;
+  /** Relative to `app`. */
+  readonly entry: string;
+  /** As root: the user of this installation. Otherwise everything runs as the caller. */
+  readonly uid?: number;
+  readonly memoryMiB: number;
+  readonly pids: number;
+}
+
+export interface CommandLine {
+  readonly program: string;
+  readonly arguments: readonly string[];
+  /** Environment of the launchers only; the workload gets its own from the bootstrap. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Whether the compiled filter must be open at `filterDescriptor`. */
+  readonly needsFilter: boolean;
+}
+
+/** Descriptor of the filter in the launcher; 3 is Node's channel to its child. */
+export const filterDescriptor = 4;
+
+const MiB = 1024 * 1024;
+const LARGEST_TEMPORARY_MIB = 128;
+const OPEN_FILES = 4_096;
+/** Share of the memory limit that JavaScript objects may take, so that V8 collects before the kernel kills. */
+const HEAP_SHARE = 0.7;
+
+/** Size of the private /tmp: it counts as memory of the workload, so never more than half of that. */
+export function temporaryBytes(memoryMiB: number): number {
+  return Math.min(LARGEST_TEMPORARY_MIB, Math.floor(memoryMiB / 2)) * MiB;
+}
+
+export function commandLine(
+  way: Way,
+  confinement: Confinement,
+  host: { readonly tools: Tools; readonly files: HostFiles; readonly pidsEnforced: boolean },
+  cgroup: Cgroup,
+): CommandLine {
+  const { tools, files } = host;
+  const sandboxed = way !== 'none';
+  const mounts = sandboxed
+    ? sandboxLayout({
+        shared: files,
+        app: confinement.app,
+        ...(confinement.volume === undefined ? {} : { volume: confinement.volume }),
+        temporaryBytes: temporaryBytes(confinement.memoryMiB),
+      })
+    : [];
+  const node = [
+    sandboxed ? inside.node : files.node,
+    `--max-old-space-size=${Math.max(16, Math.floor(confinement.memoryMiB * HEAP_SHARE))}`,
+    '--import',
+    sandboxed ? inside.bootstrap : files.bootstrap,
+    `${sandboxed ? inside.app : confinement.app}/${confinement.entry}`,
+  ];
+  // Inside a user namespace the kernel counts the processes of that namespace only. Outside of one it counts all that
+  // belong to the user, so only a user of the workload's own may be counted, never the one who runs the platform.
+  const countable = sandboxed || confinement.uid !== undefined;
+  const counted =
+    tools.prlimit === undefined || host.pidsEnforced || !countable
+      ? node
+      : [tools.prlimit, `--nproc=${confinement.pids}`, '--', ...node];
+  const confined = {
+    bubblewrap: () =>
+      bubblewrapArguments({
+        program: tools.bubblewrap ?? 'bwrap',
+        mounts,
+        ...(files.filter === undefined ? {} : { seccompDescriptor: filterDescriptor }),
+        command: counted,
+      }),
+    unshare: () =>
+      unshareArguments({
+        mounts,
+        stage: files.stage,
+        privilege: { kind: 'user-namespace' },
+        filterLoader: filterLoader(host),
+        command: counted,
+      }),
+    'unshare-as-root': () =>
+      unshareArguments({
+        mounts,
+        stage: files.stage,
+        privilege: { kind: 'root', uid: confinement.uid ?? 65_534 },
+        filterLoader: filterLoader(host),
+        command: counted,
+      }),
+    none: () =>
+      tools.setpriv === undefined
+        ? counted
+        : [tools.setpriv, '--no-new-privs', '--pdeathsig', 'KILL', '--', ...counted],
+  }[way]();
+  const [program = '/bin/sh', ...rest] = [
+    ...enter(cgroup),
+    ...(way === 'unshare-as-root' ? [] : becomeUser(tools, confinement.uid)),
+    ...boundResources(tools),
+    ...confined,
+  ];
+  return {
+    program,
+    arguments: rest,
+    environment: { PATH: systemPath, LANG: 'C.UTF-8', PLATFORM_BOOTSTRAP: '1' },
+    needsFilter: way === 'bubblewrap' && files.filter !== undefined,
+  };
+}
+
+function filterLoader(host: { readonly tools: Tools; readonly files: HostFiles }): readonly string[] {
+  return host.files.filter === undefined ? [] : host.tools.filterLoader;
+}
+
+/** The limits hold from the first instruction: the launcher enters the control group before it becomes anything else. */
+function enter(cgroup: Cgroup): string[] {
+  if (cgroup.entrances.length === 0) return [];
+  const script = 'while [ "$1" != -- ]; do echo 0 > "$1"; shift; done; shift; exec "$@"';
+  return ['/bin/sh', '-euc', script, 'enter', ...cgroup.entrances, '--'];
+}
+
+/** Before the user namespace is made, so that it can never map to root of the host. */
+function becomeUser(tools: Tools, uid: number | undefined): string[] {
+  if (uid === undefined) return [];
+  return [tools.setpriv ?? 'setpriv', '--reuid', String(uid), '--regid', String(uid), '--clear-groups', '--'];
+}
+
+function boundResources(tools: Tools): string[] {
+  return tools.prlimit === undefined ? [] : [tools.prlimit, '--core=0', `--nofile=${OPEN_FILES}`, '--'];
+}

@@ -1,0 +1,98 @@
+// Reads /proc to find the processes of a sandbox from outside.
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** A process that cannot be confused with a later one of the same number. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  readonly startTicks: string;
+}
+
+interface Stat {
+  readonly parent: number;
+  readonly startTicks: string;
+  readonly state: string;
+}
+
+function stat(pid: number): Stat | undefined {
+  let text: string;
+  try {
+    text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  } catch {
+    return undefined;
+  }
+  // The second field, the name, may hold blanks and brackets; everything after the last bracket is regular.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const [state, parent] = fields;
+  const startTicks = fields[19];
+  if (state === undefined || parent === undefined || startTicks === undefined) return undefined;
+  return { state, parent: Number(parent), startTicks };
+}
+
+function children(pid: number): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+      readFileSync(`/proc/${pid}/task/${task}/children`, 'latin1').split(' ').filter(Boolean).map(Number),
+    );
+  } catch {
+    // Some kernels are built without the list of children.
+    return readdirSync('/proc')
+      .map(Number)
+      .filter((other) => other > 0 && stat(other)?.parent === pid);
+  }
+}
+
+export function identify(pid: number): ProcessIdentity | undefined {
+  const found = stat(pid);
+  return found === undefined || found.state === 'Z' ? undefined : { pid, startTicks: found.startTicks };
+}
+
+export function isAlive(identity: ProcessIdentity): boolean {
+  return identify(identity.pid)?.startTicks === identity.startTicks;
+}
+
+/**
+ * Follows a chain of only children from `pid` down: launcher, first process of the namespace, workload. Meaningful
+ * only while the workload has not yet run code of its own.
+ */
+export function onlyChildChain(pid: number): ProcessIdentity[] {
+  const chain: ProcessIdentity[] = [];
+  let next: number | undefined = pid;
+  while (next !== undefined) {
+    const identity = identify(next);
+    if (identity === undefined) break;
+    chain.push(identity);
+    const below: number[] = children(next);
+    next = below.length === 1 ? below[0] : undefined;
+  }
+  return chain;
+}
+
+/** Signals a process if it is still the same one. Returns whether it was. */
+export function signal(identity: ProcessIdentity, name: NodeJS.Signals): boolean {
+  if (!isAlive(identity)) return false;
+  try {
+    process.kill(identity.pid, name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** TCP ports on which something listens in the network namespace of a process, for an explanation to a person. */
+export function listeningPorts(pid: number): number[] {
+  const ports = new Set<number>();
+  for (const table of ['tcp', 'tcp6']) {
+    let text: string;
+    try {
+      text = readFileSync(`/proc/${pid}/net/${table}`, 'latin1');
+    } catch {
+      continue;
+    }
+    for (const line of text.split('\n').slice(1)) {
+      const [, local, , state] = line.trim().split(/\s+/);
+      const port = local?.split(':')[1];
+      if (state === '0A' && port !== undefined) ports.add(Number.parseInt(port, 16));
+    }
+  }
+  return [...ports].sort((a, b) => a - b);
+}

@@ -1,0 +1,71 @@
+// Finds the programs of the host that sandboxes are made with.
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { join } from 'node:path';
+import { inside } from './layout.ts';
+import { perlLoader, prctlNumber } from './seccomp.ts';
+
+export interface Tools {
+  /** Bubblewrap of a version that is good enough (0.8: sized tmpfs, no further user namespaces). */
+  readonly bubblewrap: string | undefined;
+  readonly unshare: string | undefined;
+  readonly setpriv: string | undefined;
+  readonly prlimit: string | undefined;
+  /** Command in front of a workload that loads the system call filter, where bubblewrap does not do it. */
+  readonly filterLoader: readonly string[];
+}
+
+const MINIMUM_BUBBLEWRAP = [0, 8] as const;
+const SYSTEM_FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'];
+
+/** The only search path given to launchers. */
+export const systemPath = SYSTEM_FOLDERS.join(':');
+
+export function findTools(): Tools {
+  const setpriv = find('setpriv');
+  return {
+    bubblewrap: goodBubblewrap(find('bwrap')),
+    unshare: find('unshare'),
+    setpriv,
+    prlimit: find('prlimit'),
+    filterLoader: filterLoader(setpriv),
+  };
+}
+
+/** Only root's own folders are searched: a program from elsewhere would run with the Runtime's rights. */
+function find(name: string): string | undefined {
+  return ['/usr/local/bin', '/usr/local/sbin', ...SYSTEM_FOLDERS].map((folder) => join(folder, name)).find(isProgram);
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function goodBubblewrap(path: string | undefined): string | undefined {
+  if (path === undefined) return undefined;
+  const [major = 0, minor = 0] = /(\d+)\.(\d+)/.exec(output(path, '--version'))?.slice(1).map(Number) ?? [];
+  const [wantedMajor, wantedMinor] = MINIMUM_BUBBLEWRAP;
+  return major > wantedMajor || (major === wantedMajor && minor >= wantedMinor) ? path : undefined;
+}
+
+function filterLoader(setpriv: string | undefined): string[] {
+  if (setpriv !== undefined && output(setpriv, '--help').includes('--seccomp-filter')) {
+    return [setpriv, '--seccomp-filter', inside.filter, '--'];
+  }
+  const perl = ['/usr/bin/perl', '/bin/perl'].find(isProgram);
+  const number = prctlNumber[process.arch];
+  return perl === undefined || number === undefined
+    ? []
+    : [perl, '-e', perlLoader, '--', inside.filter, String(number)];
+}
+
+function output(program: string, argument: string): string {
+  return (
+    spawnSync(program, [argument], { encoding: 'utf8', env: {}, stdio: ['ignore', 'pipe', 'ignore'] }).stdout ?? ''
+  );
+}

@@ -1,0 +1,184 @@
+// Core as the Runtime meets it over HTTP: hands out assignments, packages and credentials, and records reports.
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import http from 'node:http';
+import { buffer, text } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
+import { type Assignment, assignment, type InstallationStatus, type NodeLogs } from '@platform/contract';
+import { pack } from 'tar-stream';
+
+export interface CoreDouble {
+  readonly origin: string;
+  readonly nodeCredential: string;
+  readonly statuses: Map<string, InstallationStatus>;
+  /** Every state an installation was reported in, oldest first. */
+  readonly history: Map<string, string[]>;
+  /** Credentials handed out by starts, by installation. */
+  readonly starts: Map<string, string[]>;
+  /** Requests of workloads that arrived: method, path and the credential shown. */
+  readonly services: { readonly target: string; readonly authorization: string | undefined }[];
+  /** Makes a package of `workload/` files and returns its hash. */
+  publish(files: Readonly<Record<string, string>>): Promise<string>;
+  publishBlob(blob: Buffer, hash?: string): string;
+  assign(items: readonly Assignment[]): void;
+  control(method: string, path: string, credential?: string): Promise<{ status: number; body: unknown }>;
+  status(installationId: string): Promise<InstallationStatus>;
+  logs(installationId: string, query?: string): Promise<NodeLogs>;
+  /** Answers of the next calls to `starts` with this status, until set back to 200. */
+  answerStarts(status: number): void;
+  close(): Promise<void>;
+}
+
+export async function startCoreDouble(): Promise<CoreDouble> {
+  const nodeCredential = 'pnd_test';
+  const packages = new Map<string, Buffer>();
+  const statuses = new Map<string, InstallationStatus>();
+  const history = new Map<string, string[]>();
+  const starts = new Map<string, string[]>();
+  const services: CoreDouble['services'] = [];
+  let items: readonly Assignment[] = [];
+  let revision = 1;
+  let startStatus = 200;
+  let registration: { controlUrl: string; controlCredential: string } | undefined;
+  const waiting = new Set<() => void>();
+
+  const answer = (res: http.ServerResponse, status: number, value?: unknown) => {
+    res
+      .writeHead(status, { 'content-type': 'application/json' })
+      .end(value === undefined ? undefined : JSON.stringify(value));
+  };
+  const server = http.createServer((req, res) => {
+    void handle(req, res).catch(() => res.destroy());
+  });
+
+  async function handle(req: http.IncomingMessage, res: http.ServerResponse): Promise<void> {
+    const url = new URL(req.url ?? '/', 'http://core');
+    const body = await text(req);
+    if (url.pathname.startsWith('/v1/services/')) {
+      services.push({ target: `${req.method} ${req.url}`, authorization: req.headers.authorization });
+      return answer(res, 200, { served: url.pathname });
+    }
+    if (req.headers.authorization !== `Bearer ${nodeCredential}` || req.headers.host !== 'core.test')
+      return answer(res, 401, { code: 'unauthenticated' });
+    if (url.pathname === '/v1/node/register') {
+      registration = JSON.parse(body);
+      return answer(res, 204);
+    }
+    if (url.pathname === '/v1/node/assignments') {
+      if (url.searchParams.get('after') === String(revision)) {
+        await new Promise<void>((resolve) => {
+          waiting.add(resolve);
+          res.once('close', resolve);
+        });
+      }
+      return answer(res, 200, { revision: String(revision), items });
+    }
+    if (url.pathname === '/v1/node/status') {
+      for (const status of JSON.parse(body).items as InstallationStatus[]) {
+        statuses.set(status.installationId, status);
+        history.set(status.installationId, [...(history.get(status.installationId) ?? []), status.state]);
+      }
+      return answer(res, 204);
+    }
+    const start = /^\/v1\/node\/installations\/([^/]+)\/starts$/.exec(url.pathname)?.[1];
+    if (start !== undefined) {
+      if (startStatus !== 200) return answer(res, startStatus, { code: 'unavailable' });
+      const given = starts.get(start) ?? [];
+      const credential = `pcs_${start}_${given.length + 1}`;
+      starts.set(start, [...given, credential]);
+      return answer(res, 200, { coreServiceCredential: credential, epoch: given.length + 1 });
+    }
+    const blob = packages.get(url.pathname.split('/').at(-1) ?? '');
+    if (blob === undefined) return answer(res, 404, { code: 'not_found' });
+    res.writeHead(200, { 'content-type': 'application/gzip' }).end(blob);
+  }
+
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no address');
+
+  async function control(
+    method: string,
+    path: string,
+    credential = registration?.controlCredential,
+  ): Promise<{ status: number; body: unknown }> {
+    const response = await fetch(`${registration?.controlUrl}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${credential}` },
+    });
+    const answered = await response.text();
+    return { status: response.status, body: answered === '' ? undefined : JSON.parse(answered) };
+  }
+
+  function publishBlob(blob: Buffer, hash = createHash('sha256').update(blob).digest('hex')): string {
+    packages.set(hash, blob);
+    return hash;
+  }
+
+  return {
+    origin: `http://127.0.0.1:${address.port}`,
+    nodeCredential,
+    statuses,
+    history,
+    starts,
+    services,
+    async publish(files) {
+      const archive = pack();
+      archive.entry({ name: 'manifest.json' }, '{}');
+      for (const [name, content] of Object.entries(files)) archive.entry({ name: `workload/${name}` }, content);
+      archive.finalize();
+      return publishBlob(gzipSync(await buffer(archive)));
+    },
+    publishBlob,
+    assign(next) {
+      items = next;
+      revision += 1;
+      for (const wake of waiting) wake();
+      waiting.clear();
+    },
+    control,
+    async status(id) {
+      return (await control('GET', `/installations/${id}/status`)).body as InstallationStatus;
+    },
+    async logs(id, query = '') {
+      return (await control('GET', `/installations/${id}/logs${query}`)).body as NodeLogs;
+    },
+    answerStarts(status) {
+      startStatus = status;
+    },
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+let installations = 0;
+
+/** An assignment with sensible values; `workload` members replace those of the manifest. */
+export function makeAssignment(
+  packageHash: string,
+  more: {
+    desired?: Assignment['desired'];
+    version?: string;
+    workload?: Record<string, unknown>;
+    installationId?: string;
+  } = {},
+): Assignment {
+  installations += 1;
+  const number = String(installations).padStart(12, '0');
+  return assignment.parse({
+    installationId: more.installationId ?? `inst-01890000-0000-7000-8000-${number}`,
+    appId: `app-${installations}`,
+    appOrigin: `http://app-${installations}--x.apps.platform.localhost:8787`,
+    endpointId: `endpoint${installations}`,
+    dataPlaneCapability: `pdc_capability${installations}`,
+    desired: more.desired ?? 'automatic',
+    packageHash,
+    version: more.version ?? '1.0.0',
+    workload: { runtime: 'node', entry: 'index.mjs', ...more.workload },
+  });
+}

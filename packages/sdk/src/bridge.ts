@@ -1,0 +1,151 @@
+// The frame's side of the shell bridge, version 1 (contract 5): a handshake, then requests and events on one port.
+import type {
+  BridgeCall,
+  BridgeCalls,
+  BridgeContext,
+  BridgeEvent,
+  BridgeEvents,
+  BridgeHello,
+  BridgeResponse,
+  BridgeWelcome,
+} from '@platform/contract';
+import { PlatformError } from './platform-error.ts';
+
+export interface BridgeCallOptions {
+  /** Time limit in milliseconds; default 30,000, and none for what asks a person. */
+  readonly timeoutMilliseconds?: number;
+}
+
+/** The parameters of a method; left out where it has none or all are optional. */
+export type BridgeParams<Method extends BridgeCall> = BridgeCalls[Method]['params'] extends undefined
+  ? []
+  : Record<never, never> extends BridgeCalls[Method]['params']
+    ? [params?: BridgeCalls[Method]['params']]
+    : [params: BridgeCalls[Method]['params']];
+
+interface Waiting {
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: PlatformError) => void;
+  readonly timer: ReturnType<typeof setTimeout> | undefined;
+}
+
+const HANDSHAKE_MILLISECONDS = 10_000;
+const CALL_MILLISECONDS = 30_000;
+/** A person decides these, in the shell's own time. */
+const ASKS_A_PERSON: ReadonlySet<BridgeCall> = new Set<BridgeCall>(['apps.requestInstall', 'apps.uninstall']);
+
+/**
+ * Greets the shell and waits for the port it transfers. Only an answer of the parent window, from the shell's exact
+ * origin, with this greeting's nonce, counts.
+ */
+export function connectBridge(page: Window, shellOrigin: string): Promise<Bridge> {
+  const nonce = crypto.randomUUID();
+  return new Promise((resolve, reject) => {
+    const finish = () => {
+      clearTimeout(timer);
+      page.removeEventListener('message', listen);
+    };
+    const timer = setTimeout(() => {
+      finish();
+      reject(new PlatformError({ code: 'bridge_closed', detail: 'The platform did not answer this frame.' }));
+    }, HANDSHAKE_MILLISECONDS);
+    const listen = (message: MessageEvent<BridgeWelcome | null>) => {
+      const [port] = message.ports;
+      if (message.source !== page.parent || message.origin !== shellOrigin || port === undefined) return;
+      const welcome = message.data;
+      if (welcome?.type !== 'platform.welcome' || welcome.version !== 1 || welcome.nonce !== nonce) return;
+      finish();
+      resolve(new Bridge(port, welcome.context));
+    };
+    page.addEventListener('message', listen);
+    const hello: BridgeHello = { type: 'platform.hello', version: 1, nonce };
+    page.parent.postMessage(hello, shellOrigin);
+  });
+}
+
+export class Bridge {
+  context: BridgeContext;
+  readonly #port: MessagePort;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #listeners = new Map<string, Set<(data: never) => void>>();
+  #last = 0;
+  #closed = false;
+
+  constructor(port: MessagePort, context: BridgeContext) {
+    this.context = context;
+    this.#port = port;
+    port.addEventListener('message', (message: MessageEvent<BridgeResponse | BridgeEvent>) => this.#take(message.data));
+    port.addEventListener('close', () => this.close());
+    port.start();
+  }
+
+  /**
+   * Asks the shell. Every call is checked against the grants of this installation.
+   *
+   * @throws {PlatformError} the shell's refusal, `timed_out`, or `bridge_closed` after the shell closed the frame
+   */
+  call<Method extends BridgeCall>(
+    method: Method,
+    ...params: BridgeParams<Method>
+  ): Promise<BridgeCalls[Method]['result']> {
+    return this.request(method, params[0], ASKS_A_PERSON.has(method) ? {} : { timeoutMilliseconds: CALL_MILLISECONDS });
+  }
+
+  /** As `call`, with another time limit, and for methods this SDK has no types for. */
+  request<Result>(method: string, params: unknown, { timeoutMilliseconds }: BridgeCallOptions): Promise<Result> {
+    if (this.#closed) return Promise.reject(closedError());
+    const id = ++this.#last;
+    return new Promise<Result>((resolve, reject) => {
+      const giveUp = () => {
+        this.#waiting.delete(id);
+        reject(
+          new PlatformError({ code: 'timed_out', detail: `No answer to ${method} within ${timeoutMilliseconds} ms.` }),
+        );
+      };
+      const timer = timeoutMilliseconds === undefined ? undefined : setTimeout(giveUp, timeoutMilliseconds);
+      this.#waiting.set(id, { resolve: (result) => resolve(result as Result), reject, timer });
+      this.#port.postMessage({ id, method, params });
+    });
+  }
+
+  /** Calls `listener` for each event of that name. Returns the function that ends it. */
+  on<Name extends keyof BridgeEvents>(name: Name, listener: (data: BridgeEvents[Name]) => void): () => void {
+    const listeners = this.#listeners.get(name) ?? new Set();
+    this.#listeners.set(name, listeners.add(listener));
+    return () => listeners.delete(listener);
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#port.close();
+    for (const { reject, timer } of this.#waiting.values()) {
+      clearTimeout(timer);
+      reject(closedError());
+    }
+    this.#waiting.clear();
+  }
+
+  #take(message: BridgeResponse | BridgeEvent): void {
+    if ('event' in message) {
+      this.#tell(message);
+      return;
+    }
+    const waiting = this.#waiting.get(message.id);
+    if (waiting === undefined) return;
+    this.#waiting.delete(message.id);
+    clearTimeout(waiting.timer);
+    if ('error' in message) {
+      waiting.reject(new PlatformError({ code: message.error.code, detail: message.error.message }));
+    } else waiting.resolve(message.result);
+  }
+
+  #tell({ event, data }: BridgeEvent): void {
+    if (event === 'context') this.context = data as BridgeContext;
+    if (event === 'target') this.context = { ...this.context, ...(data as BridgeEvents['target']) };
+    for (const listener of this.#listeners.get(event) ?? []) listener(data as never);
+  }
+}
+
+function closedError(): PlatformError {
+  return new PlatformError({ code: 'bridge_closed', detail: 'The platform closed the connection to this frame.' });
+}

@@ -1,0 +1,119 @@
+// @platform/sdk/browser: what a frontend needs of the platform. One file without dependencies, under 8 kB gzip.
+import type { BridgeCalls, BridgeContext, BridgeEvents, CatalogEntry, InstalledApp } from '@platform/contract';
+import { type Backend, backendOf } from './backend.ts';
+import { type Bridge, connectBridge } from './bridge.ts';
+import { type Launch, readLaunch } from './launch.ts';
+import { PlatformError } from './platform-error.ts';
+import type { CallOptions } from './service-call.ts';
+import { type NotificationsService, notificationsService } from './services.ts';
+
+export type {
+  BridgeContext,
+  CatalogEntry,
+  InstalledApp,
+  Notification,
+  PublishNotification,
+  ShellEvent,
+  WorkloadStatus,
+} from '@platform/contract';
+export type { Backend } from './backend.ts';
+export type { Bridge } from './bridge.ts';
+export { PlatformError, type SdkErrorCode } from './platform-error.ts';
+export type { CallOptions } from './service-call.ts';
+export type { NotificationListOptions, NotificationsService, Page, StreamOptions } from './services.ts';
+
+/** The bridge methods about apps as functions; each needs its grant. */
+export interface Apps {
+  /** Installed apps. */
+  list(): Promise<readonly InstalledApp[]>;
+  /** Published apps. */
+  catalog(): Promise<readonly CatalogEntry[]>;
+  /** Opens an app beside this one; `target` is a query string that starts with `?`. */
+  open(appId: string, target?: string): Promise<void>;
+  /** Has the shell ask the person; false when they declined. */
+  requestInstall(appId: string, version?: string): Promise<boolean>;
+  uninstall(appId: string): Promise<boolean>;
+  start: (appId: string) => Promise<BridgeCalls['apps.start']['result']>;
+  stop: (appId: string) => Promise<BridgeCalls['apps.stop']['result']>;
+}
+
+let connection: Promise<App> | undefined;
+
+export class App {
+  readonly appId: string;
+  /** The backend of this installation. */
+  readonly backend: Backend;
+  readonly apps: Apps;
+  /** Any bridge method by name: `app.bridge.call('search.query', { q })`. */
+  readonly bridge: Bridge;
+  readonly #notifications: NotificationsService;
+
+  private constructor(launch: Launch, bridge: Bridge) {
+    this.appId = launch.appId;
+    this.bridge = bridge;
+    this.backend = backendOf(launch.backend);
+    this.apps = appsOver(bridge);
+    this.#notifications = notificationsService(launch);
+  }
+
+  /**
+   * Connects this page to the platform: takes the launch capability out of the address, exchanges it, and shakes hands
+   * with the shell. Calling it again gives the same connection; after a failure it tries anew.
+   *
+   * @throws {PlatformError} `not_launched` outside the platform, `bridge_closed` when the shell does not answer
+   */
+  static connect(options: CallOptions = {}): Promise<App> {
+    connection ??= open(options).catch((error) => {
+      connection = undefined;
+      throw error;
+    });
+    return connection;
+
+    async function open(call: CallOptions): Promise<App> {
+      // Before anything else: in a tab of its own, a page must not take launch data from whoever made the address.
+      if (window.parent === window) {
+        throw new PlatformError({ code: 'not_launched', detail: 'Open this app inside the platform.' });
+      }
+      const launch = await readLaunch(window, call);
+      return new App(launch, await connectBridge(window, launch.api));
+    }
+  }
+
+  /** App id, theme, display mode, grants; the account's name with `account.profile.read`; the target that opened it. */
+  get context(): BridgeContext {
+    return this.bridge.context;
+  }
+
+  notifications(): NotificationsService {
+    return this.#notifications;
+  }
+
+  /** The shell's events: `context` (all of it anew), `target`, `notification`, `apps`. Returns the function that ends it. */
+  on<Name extends keyof BridgeEvents>(name: Name, listener: (data: BridgeEvents[Name]) => void): () => void {
+    return this.bridge.on(name, listener);
+  }
+}
+
+/** For a page that only needs notifications. */
+export const Notifications = {
+  async connect(options?: CallOptions): Promise<NotificationsService> {
+    return (await App.connect(options)).notifications();
+  },
+};
+
+function appsOver(bridge: Bridge): Apps {
+  return {
+    list: async () => (await bridge.call('apps.list', { scope: 'installed' })).items as InstalledApp[],
+    catalog: async () => (await bridge.call('apps.list', { scope: 'catalog' })).items as CatalogEntry[],
+    async open(appId, target) {
+      await bridge.call('apps.open', target === undefined ? { appId } : { appId, target });
+    },
+    async requestInstall(appId, version) {
+      const params = version === undefined ? { appId } : { appId, version };
+      return (await bridge.call('apps.requestInstall', params)).installed;
+    },
+    uninstall: async (appId) => (await bridge.call('apps.uninstall', { appId })).removed,
+    start: (appId) => bridge.call('apps.start', { appId }),
+    stop: (appId) => bridge.call('apps.stop', { appId }),
+  };
+}

@@ -1,0 +1,122 @@
+// A live stream of events (text/event-stream) over fetch, because EventSource cannot send an Authorization header.
+// It reconnects with growing pauses and asks for what it missed by Last-Event-ID.
+import type { ShellEvent } from '@platform/contract';
+import { errorFromResponse, PlatformError } from './platform-error.ts';
+import { callError } from './service-call.ts';
+import type { StreamOptions } from './services.ts';
+
+export type StreamEvent = ShellEvent & { readonly id: string | undefined };
+
+const FIRST_PAUSE_MILLISECONDS = 500;
+const LONGEST_PAUSE_MILLISECONDS = 30_000;
+
+export async function* eventStream(
+  url: string,
+  token: string,
+  { signal, lastEventId }: StreamOptions,
+): AsyncGenerator<StreamEvent, void, undefined> {
+  let last = lastEventId;
+  let failures = 0;
+  while (!isAborted(signal)) {
+    try {
+      const keepId = (id: string): void => {
+        last = id;
+      };
+      for await (const event of connection(url, token, { last, keepId, signal })) {
+        failures = 0;
+        yield event;
+      }
+    } catch (error) {
+      if (isAborted(signal)) return;
+      const known = callError(error);
+      // A refusal stays one however often it is asked; only what may pass is tried again.
+      if (known.status >= 400 && known.status < 500 && known.status !== 429) throw known;
+      const wait = known.retryAfter === undefined ? pause(failures) : known.retryAfter * 1000;
+      failures += 1;
+      await sleep(wait, signal);
+      continue;
+    }
+    failures += 1;
+    await sleep(pause(failures - 1), signal);
+  }
+}
+
+/** A function, because the state changes behind the compiler's back between two looks. */
+function isAborted(signal: AbortSignal | undefined): boolean {
+  return signal?.aborted === true;
+}
+
+function pause(failures: number): number {
+  const longest = Math.min(FIRST_PAUSE_MILLISECONDS * 2 ** failures, LONGEST_PAUSE_MILLISECONDS);
+  // Spread, so that many frames do not come back in the same moment after a restart.
+  return longest * (0.5 + Math.random() / 2);
+}
+
+function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, milliseconds);
+    signal?.addEventListener('abort', done);
+  });
+}
+
+interface Position {
+  readonly last: string | undefined;
+  /** Told of every id, also of one that comes without data: where the stream begins. */
+  readonly keepId: (id: string) => void;
+  readonly signal: AbortSignal | undefined;
+}
+
+async function* connection(
+  url: string,
+  token: string,
+  { last, keepId, signal }: Position,
+): AsyncGenerator<StreamEvent> {
+  const headers: Record<string, string> = { accept: 'text/event-stream', authorization: `Bearer ${token}` };
+  if (last !== undefined) headers['last-event-id'] = last;
+  const init: RequestInit = { headers, credentials: 'omit', redirect: 'error', cache: 'no-store' };
+  const response = await fetch(url, signal === undefined ? init : { ...init, signal });
+  if (!response.ok) throw await errorFromResponse(response);
+  if (response.body === null) throw new PlatformError({ code: 'invalid_answer', detail: 'The stream has no body.' });
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  const parse = eventParser(keepId);
+  try {
+    for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) yield* parse(chunk.value);
+  } finally {
+    // The reader of the events may leave the loop early; the connection must not stay open behind it.
+    await reader.cancel().catch(() => {});
+  }
+}
+
+/** Parses text/event-stream (HTML, "Interpreting an event stream") out of arbitrary pieces. */
+export function eventParser(keepId: (id: string) => void = () => undefined): (piece: string) => StreamEvent[] {
+  let rest = '';
+  let event = '';
+  let data: string[] = [];
+  let id: string | undefined;
+  return (piece) => {
+    const found: StreamEvent[] = [];
+    const lines = (rest + piece).split(/\r\n|\n|\r(?!$)/);
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      if (line === '') {
+        if (id !== undefined) keepId(id);
+        if (data.length > 0) found.push({ event, data: JSON.parse(data.join('\n')), id } as StreamEvent);
+        event = '';
+        data = [];
+        continue;
+      }
+      const colon = line.indexOf(':');
+      const name = colon === -1 ? line : line.slice(0, colon);
+      const value = colon === -1 ? '' : line.slice(colon + 1).replace(/^ /, '');
+      if (name === 'event') event = value;
+      else if (name === 'data') data.push(value);
+      else if (name === 'id' && !value.includes('\0')) id = value;
+    }
+    return found;
+  };
+}

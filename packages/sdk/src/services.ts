@@ -1,0 +1,112 @@
+// The service routes as functions, the same for a workload and a frontend.
+import type { Notification, PublishNotification, SearchEntry, ServicesApp, ShellEvent } from '@platform/contract';
+import { eventStream } from './event-stream.ts';
+import { type CallOptions, callService, type ServiceAccess } from './service-call.ts';
+
+export interface Page<Item> {
+  readonly items: Item[];
+  /** Give it back as `cursor` for the next page; `null` on the last. */
+  readonly nextCursor: string | null;
+}
+
+export interface PageOptions extends CallOptions {
+  /** 1 to 200; default 50. */
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+export interface NotificationListOptions extends PageOptions {
+  readonly topic?: string;
+  /** `true` leaves out what was read. */
+  readonly unread?: boolean;
+}
+
+export interface StreamOptions {
+  readonly signal?: AbortSignal;
+  /** Continue after this event, as the last one's `id` named it. */
+  readonly lastEventId?: string;
+}
+
+export interface NotificationsService {
+  /** Grant `notifications.publish` on the topic. With a known `dedupeKey` it returns the stored record. */
+  publish(notification: PublishNotification, options?: CallOptions): Promise<Notification>;
+  /** Grant `notifications.read`: records whose topic its resources match, newest first. */
+  list(options?: NotificationListOptions): Promise<Page<Notification>>;
+  read(id: string, options?: CallOptions): Promise<Notification>;
+  /** Returns how many became read. */
+  readAll(options?: CallOptions): Promise<number>;
+  /**
+   * Live events until the signal aborts. Reconnects by itself and continues where it was; ends with a PlatformError
+   * when the platform refuses (for example `grant_missing`).
+   */
+  stream(options?: StreamOptions): AsyncGenerator<ShellEvent & { readonly id: string | undefined }, void, undefined>;
+}
+
+export interface SearchService {
+  /** Replaces the whole index of this installation at once. Returns how many entries it has. Grant `search.index` on `self`. */
+  replace(entries: readonly SearchEntry[], options?: CallOptions): Promise<number>;
+  /** Adds or changes up to 1,000 entries. Returns how many. */
+  upsert(entries: readonly SearchEntry[], options?: CallOptions): Promise<number>;
+  remove(id: string, options?: CallOptions): Promise<void>;
+  clear(options?: CallOptions): Promise<void>;
+}
+
+const NOTIFICATIONS = '/v1/services/notifications';
+const INDEX = '/v1/services/search/index';
+
+export function notificationsService(access: ServiceAccess): NotificationsService {
+  return {
+    async publish(body, options) {
+      const input = { method: 'POST', path: NOTIFICATIONS, body } as const;
+      const { notification } = await callService<'services.notifications.publish'>(access, input, options);
+      return notification;
+    },
+    list({ topic, unread, limit, cursor, ...options } = {}) {
+      const query = { topic, unread, limit, cursor };
+      const input = { method: 'GET', path: NOTIFICATIONS, query } as const;
+      return callService<'services.notifications.list'>(access, input, options);
+    },
+    async read(id, options) {
+      const input = { method: 'POST', path: `${NOTIFICATIONS}/:id/read`, parameter: id } as const;
+      const { notification } = await callService<'services.notifications.read'>(access, input, options);
+      return notification;
+    },
+    async readAll(options) {
+      const input = { method: 'POST', path: `${NOTIFICATIONS}/read-all` } as const;
+      const { updated } = await callService<'services.notifications.readAll'>(access, input, options);
+      return updated;
+    },
+    stream: (options = {}) => eventStream(`${access.api}${NOTIFICATIONS}/stream`, access.token, options),
+  };
+}
+
+export function searchService(access: ServiceAccess): SearchService {
+  return {
+    async replace(entries, options) {
+      const body = { entries: [...entries] };
+      const input = { method: 'PUT', path: INDEX, body } as const;
+      const { indexed } = await callService<'services.search.replace'>(access, input, options);
+      return indexed;
+    },
+    async upsert(entries, options) {
+      const body = { entries: [...entries] };
+      const input = { method: 'POST', path: INDEX, body } as const;
+      const { indexed } = await callService<'services.search.upsert'>(access, input, options);
+      return indexed;
+    },
+    async remove(id, options) {
+      const input = { method: 'DELETE', path: `${INDEX}/:entryId`, parameter: id } as const;
+      await callService<'services.search.remove'>(access, input, options);
+    },
+    async clear(options) {
+      await callService<'services.search.clear'>(access, { method: 'DELETE', path: INDEX }, options);
+    },
+  };
+}
+
+/** Apps of the account. Grant `apps.catalog.read`. */
+export function listApps(access: ServiceAccess, options: PageOptions = {}): Promise<Page<ServicesApp>> {
+  const { limit, cursor, ...call } = options;
+  const input = { method: 'GET', path: '/v1/services/apps', query: { limit, cursor } } as const;
+  return callService<'services.apps.list'>(access, input, call);
+}

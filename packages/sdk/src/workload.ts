@@ -1,0 +1,67 @@
+// @platform/sdk for workloads: the platform's services, through the Gateway beside this process.
+
+import type { ServicesApp } from '@platform/contract';
+import { PlatformError } from './platform-error.ts';
+import {
+  listApps,
+  type NotificationsService,
+  notificationsService,
+  type Page,
+  type PageOptions,
+  type SearchService,
+  searchService,
+} from './services.ts';
+
+export type { Notification, PublishNotification, SearchEntry, ServicesApp } from '@platform/contract';
+export { PlatformError, type SdkErrorCode } from './platform-error.ts';
+export type { CallOptions } from './service-call.ts';
+export type {
+  NotificationListOptions,
+  NotificationsService,
+  Page,
+  PageOptions,
+  SearchService,
+  StreamOptions,
+} from './services.ts';
+
+export interface PlatformServicesOptions {
+  /** Address of the services without a trailing slash, as PLATFORM_API_URL gives it. */
+  readonly apiUrl: string;
+  /** The workload's Gateway credential, as PLATFORM_GATEWAY_TOKEN gives it. */
+  readonly gatewayToken: string;
+}
+
+export class PlatformServicesClient {
+  readonly notifications: NotificationsService;
+  readonly search: SearchService;
+  readonly #access: { readonly api: string; readonly token: string };
+
+  constructor({ apiUrl, gatewayToken }: PlatformServicesOptions) {
+    this.#access = { api: apiUrl.replace(/\/$/, ''), token: gatewayToken };
+    this.notifications = notificationsService(this.#access);
+    this.search = searchService(this.#access);
+  }
+
+  /**
+   * A client for the installation this process belongs to.
+   *
+   * @param environment where to find PLATFORM_API_URL and PLATFORM_GATEWAY_TOKEN; default `process.env`
+   * @throws {PlatformError} `not_launched` when the platform did not start this process
+   */
+  static fromEnv(environment: Readonly<Record<string, string | undefined>> = process.env): PlatformServicesClient {
+    const { PLATFORM_API_URL: apiUrl, PLATFORM_GATEWAY_TOKEN: gatewayToken } = environment;
+    if (!apiUrl || !gatewayToken) {
+      throw new PlatformError({
+        code: 'not_launched',
+        detail:
+          'PLATFORM_API_URL or PLATFORM_GATEWAY_TOKEN is missing: this process was not started by the platform. Run it with `platform dev`.',
+      });
+    }
+    return new PlatformServicesClient({ apiUrl, gatewayToken });
+  }
+
+  /** Apps of the account. Grant `apps.catalog.read`. */
+  listApps(options?: PageOptions): Promise<Page<ServicesApp>> {
+    return listApps(this.#access, options);
+  }
+}

@@ -1,0 +1,134 @@
+// Builds what comes with the platform into packages: the system apps, and the examples for the Store.
+// What did not change is not built again. How the versions come about: docs/decisions/system-apps.md.
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { basename, join, relative } from 'node:path';
+// This file runs on the machine that builds, never in a browser, so it may use the packer of the command line.
+import { type PackagePlan, type PlanOptions, planPackage } from '../packages/cli/src/packaging/plan-package.ts';
+import { writePackage } from '../packages/cli/src/packaging/write-package.ts';
+import { buildSdk } from '../packages/sdk/build.ts';
+
+const apps = import.meta.dirname;
+const root = join(apps, '..');
+/** Changes in these change every system app. */
+const SHARED_INPUTS = [
+  'apps/build.ts',
+  'apps/shared',
+  'packages/sdk/src',
+  'packages/shell/src/design/tokens.css',
+  'packages/cli/src/packaging',
+  'package-lock.json',
+];
+const VERSION_DIGITS = 12;
+
+export interface BuiltApp {
+  readonly id: string;
+  readonly version: string;
+  readonly path: string;
+}
+
+/** Builds each package whose sources changed since it was made: `apps/<id>/dist/`, the examples in `apps/examples/dist/`. */
+export async function buildApps(): Promise<BuiltApp[]> {
+  const shared = await hashOf(SHARED_INPUTS.map((path) => join(root, path)));
+  const built: BuiltApp[] = [];
+  for (const folder of await packageFolders(apps)) {
+    built.push(await unlessBuilt({ folder, dist: join(folder, 'dist'), shared, plan: bundled }));
+  }
+  const examples = join(apps, 'examples', 'dist');
+  for (const folder of await packageFolders(join(root, 'examples'))) {
+    const plan = async () => ({ folder, sdk: await buildSdk() });
+    built.push(await unlessBuilt({ folder, dist: join(examples, basename(folder)), shared, plan }));
+  }
+  return built;
+}
+
+async function packageFolders(parent: string): Promise<string[]> {
+  const entries = await readdir(parent, { withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isDirectory() && existsSync(join(parent, entry.name, 'manifest.json')))
+    .map((entry) => join(parent, entry.name))
+    .sort();
+}
+
+interface Building {
+  readonly folder: string;
+  readonly dist: string;
+  readonly shared: string;
+  /** Makes the folder ready and says what is packed. */
+  readonly plan: (folder: string, dist: string) => Promise<PlanOptions>;
+}
+
+async function unlessBuilt({ folder, dist, shared, plan }: Building): Promise<BuiltApp> {
+  const inputs = ['manifest.json', 'frontend', 'workload'].map((name) => join(folder, name)).filter(existsSync);
+  const stamp = await hashOf(inputs, shared);
+  const known = await readFile(join(dist, 'built.json'), 'utf8').catch(() => '{}');
+  const former = JSON.parse(known) as Partial<BuiltApp & { stamp: string }>;
+  if (former.stamp === stamp && former.id && former.version && former.path && existsSync(join(dist, former.path))) {
+    return { id: former.id, version: former.version, path: join(dist, former.path) };
+  }
+  await rm(dist, { recursive: true, force: true });
+  await mkdir(dist, { recursive: true });
+  const options = await plan(folder, dist);
+  const { manifest, files } = await planPackage(options);
+  const version = `${manifest.version}+${(await contentHash(files)).slice(0, VERSION_DIGITS)}`;
+  const file = `${manifest.id}-${version}.tgz`;
+  await writePackage(await planPackage({ ...options, change: { version } }), join(dist, file));
+  await writeFile(join(dist, 'built.json'), JSON.stringify({ stamp, id: manifest.id, version, path: file }));
+  return { id: manifest.id, version, path: join(dist, file) };
+}
+
+/** A system app is bundled first: its page, the SDK and what the apps share become a few files. */
+async function bundled(folder: string, dist: string): Promise<PlanOptions> {
+  const content = join(dist, 'package');
+  // Loaded here, because a start that has nothing to build should not wait for the bundler.
+  const { build } = await import('vite');
+  await build({
+    root: join(folder, 'frontend'),
+    configFile: false,
+    logLevel: 'warn',
+    publicDir: false,
+    build: {
+      outDir: join(content, 'frontend'),
+      emptyOutDir: true,
+      target: 'es2024',
+      modulePreload: { polyfill: false },
+      assetsInlineLimit: 0,
+    },
+  });
+  await copyFile(join(folder, 'frontend', 'icon.svg'), join(content, 'frontend', 'icon.svg'));
+  await copyFile(join(folder, 'manifest.json'), join(content, 'manifest.json'));
+  return { folder: content };
+}
+
+async function contentHash(files: PackagePlan['files']): Promise<string> {
+  const hash = createHash('sha256');
+  for (const { name, source } of files) {
+    hash.update(`\0${name}\0`).update('bytes' in source ? source.bytes : await readFile(source.path));
+  }
+  return hash.digest('hex');
+}
+
+/** One hash over the names and contents of files and folders. */
+async function hashOf(paths: readonly string[], start = ''): Promise<string> {
+  const hash = createHash('sha256').update(start);
+  for (const path of paths) {
+    for (const file of await filesBelow(path)) {
+      hash.update(`\0${relative(path, file)}\0`).update(await readFile(file));
+    }
+  }
+  return hash.digest('hex');
+}
+
+async function filesBelow(path: string): Promise<string[]> {
+  const entries = await readdir(path, { withFileTypes: true, recursive: true }).catch(() => null);
+  if (entries === null) return [path];
+  return entries
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.test.ts'))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+}
+
+if (import.meta.main) {
+  for (const { id, version } of await buildApps()) console.log(`${id} ${version}`);
+}

@@ -1,0 +1,78 @@
+// Notifications: the inbox of the account, live, with filters.
+import type { App } from '@platform/sdk/browser';
+import { useState } from 'preact/hooks';
+import { Failure } from '../../shared/failure.tsx';
+import { startApp } from '../../shared/start-app.tsx';
+import { messageOf, useLoaded } from '../../shared/use-loaded.ts';
+import { Item } from './item.tsx';
+import { useInbox } from './use-inbox.ts';
+
+startApp(Inbox);
+
+function Inbox({ app }: { readonly app: App }) {
+  const [unreadOnly, setUnreadOnly] = useState(false);
+  const [from, setFrom] = useState('');
+  const [problem, setProblem] = useState<string>();
+  const inbox = useInbox(app.notifications(), { unreadOnly });
+  const apps = useLoaded(app, () => app.apps.list());
+  const known = new Map((apps.value ?? []).map((entry) => [entry.appId, entry]));
+  const senders = [...new Set(inbox.items.map(({ appId }) => appId))].sort();
+  const shown = inbox.items.filter(({ appId }) => from === '' || appId === from);
+  const attempt = (work: () => Promise<unknown>) => {
+    setProblem(undefined);
+    work().catch((error: unknown) => setProblem(messageOf(error)));
+  };
+  return (
+    <main>
+      <div class="row between">
+        <h1>Notifications</h1>
+        <button type="button" onClick={() => attempt(inbox.readAll)}>
+          Mark all read
+        </button>
+      </div>
+      <div class="row filters">
+        {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would frame the two buttons. */}
+        <div class="segments" role="group" aria-label="Show">
+          <button type="button" aria-pressed={!unreadOnly} onClick={() => setUnreadOnly(false)}>
+            All
+          </button>
+          <button type="button" aria-pressed={unreadOnly} onClick={() => setUnreadOnly(true)}>
+            Unread
+          </button>
+        </div>
+        <select aria-label="From app" value={from} onChange={(event) => setFrom(event.currentTarget.value)}>
+          <option value="">From every app</option>
+          {senders.map((appId) => (
+            <option key={appId} value={appId}>
+              {known.get(appId)?.name ?? appId}
+            </option>
+          ))}
+        </select>
+      </div>
+      <Failure text={problem ?? inbox.failure} />
+      {inbox.loaded && shown.length === 0 && <p class="quiet">Nothing here. Your apps write to you in this place.</p>}
+      <ul class="plain inbox" aria-live="polite">
+        {shown.map((notification) => (
+          <li key={notification.id}>
+            <Item
+              notification={notification}
+              sender={known.get(notification.appId)}
+              onRead={() => attempt(() => inbox.read(notification.id))}
+              onOpen={(target) =>
+                attempt(async () => {
+                  await inbox.read(notification.id);
+                  await app.apps.open(notification.appId, target);
+                })
+              }
+            />
+          </li>
+        ))}
+      </ul>
+      {inbox.hasMore && (
+        <button type="button" onClick={() => attempt(inbox.more)}>
+          Show older ones
+        </button>
+      )}
+    </main>
+  );
+}

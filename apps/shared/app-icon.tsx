@@ -1,0 +1,19 @@
+// The picture of an app as the shell hands it over, or its first letter where it has none.
+
+interface AppIconProps {
+  readonly name: string;
+  /** A `data:` address from the bridge. */
+  readonly icon: string | null;
+  readonly large?: boolean;
+}
+
+export function AppIcon({ name, icon, large = false }: AppIconProps) {
+  const size = large ? 'app-icon large' : 'app-icon';
+  // Always beside the app's name, so it says nothing of its own to a screen reader.
+  if (icon?.startsWith('data:image/')) return <img class={size} src={icon} alt="" />;
+  return (
+    <span class={`${size} letter-icon`} aria-hidden="true">
+      {[...name][0]?.toUpperCase() ?? '?'}
+    </span>
+  );
+}

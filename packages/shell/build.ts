@@ -1,0 +1,86 @@
+// Builds everything that runs in a browser: the shell here, the system apps through apps/build.ts.
+// Run as a program under Node 24; fails when the shell's first load grows beyond its budget.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { build, type Rolldown } from 'vite';
+
+/** Script that the first screen waits for, gzip, in bytes. */
+const FIRST_LOAD_BUDGET = 60_000;
+
+type Output = Rolldown.RolldownOutput['output'];
+
+export interface ShellSizes {
+  /** Gzip bytes. */
+  readonly firstLoadScript: number;
+  readonly laterScript: number;
+  readonly style: number;
+}
+
+function gzipSize(content: string | Uint8Array): number {
+  return gzipSync(content, { level: 9 }).length;
+}
+
+function measure(output: Output): ShellSizes {
+  const chunks = output.filter((part) => part.type === 'chunk');
+  const first = new Set(chunks.filter((chunk) => chunk.isEntry).map(({ fileName }) => fileName));
+  for (const fileName of first) {
+    for (const imported of chunks.find((chunk) => chunk.fileName === fileName)?.imports ?? []) first.add(imported);
+  }
+  const sum = (sizes: readonly number[]) => sizes.reduce((total, size) => total + size, 0);
+  const scripts = (isFirst: boolean) =>
+    sum(chunks.filter(({ fileName }) => first.has(fileName) === isFirst).map(({ code }) => gzipSize(code)));
+  const styles = output.filter((part) => part.type === 'asset' && part.fileName.endsWith('.css'));
+  return {
+    firstLoadScript: scripts(true),
+    laterScript: scripts(false),
+    style: sum(styles.map((part) => (part.type === 'asset' ? gzipSize(part.source) : 0))),
+  };
+}
+
+/**
+ * Builds the shell into `packages/shell/dist`.
+ * @throws Error when the script of the first load is larger than 60 kB gzip
+ */
+export async function buildShell(): Promise<ShellSizes> {
+  const built = await build({ configFile: join(import.meta.dirname, 'vite.config.ts'), logLevel: 'warn' });
+  if (!('output' in built)) throw new Error('Vite built something other than one page.');
+  const sizes = measure(built.output);
+  if (sizes.firstLoadScript > FIRST_LOAD_BUDGET) {
+    throw new Error(
+      `The shell's first load is ${sizes.firstLoadScript} bytes of gzip script, more than ${FIRST_LOAD_BUDGET}. ` +
+        'Load what the first screen does not need with import(), or leave a dependency out.',
+    );
+  }
+  return sizes;
+}
+
+async function buildApps(): Promise<void> {
+  const file = join(import.meta.dirname, '../../apps/build.ts');
+  if (!existsSync(file)) return;
+  const module: unknown = await import(pathToFileURL(file).href);
+  if (typeof module !== 'object' || module === null || !('buildApps' in module)) {
+    throw new Error('apps/build.ts exports no function buildApps().');
+  }
+  const { buildApps: run } = module;
+  if (typeof run !== 'function') throw new Error('buildApps of apps/build.ts is not a function.');
+  await run();
+}
+
+function kilobytes(bytes: number): string {
+  return `${(bytes / 1000).toFixed(1)} kB`;
+}
+
+/** Builds the shell and the system apps, and prints what the browser has to load. */
+export async function buildEverything(): Promise<void> {
+  const sizes = await buildShell();
+  const budget = kilobytes(FIRST_LOAD_BUDGET);
+  console.log(
+    `shell: ${kilobytes(sizes.firstLoadScript)} script at first load (budget ${budget}), ` +
+      `${kilobytes(sizes.laterScript)} later, ${kilobytes(sizes.style)} style (gzip)`,
+  );
+  await buildApps();
+}
+
+if (import.meta.main) await buildEverything();

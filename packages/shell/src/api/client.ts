@@ -1,0 +1,83 @@
+// One way to call core with the session of this page. Types come from the contract's route table.
+import type { Problem, RouteAnswer, RouteBodyInput } from '@platform/contract';
+import { ApiError } from './api-error.ts';
+import { type ShellRoute, shellRoutes } from './routes.ts';
+
+interface CallOptions<Id extends ShellRoute> {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly body?: RouteBodyInput<Id>;
+  /** Default 30 seconds; installing unpacks a package and may take longer. */
+  readonly timeoutMs?: number;
+}
+
+const sessionEnded = new Set<() => void>();
+
+/** Calls back when core no longer knows the session of this page. */
+export function onSessionEnd(listener: () => void): void {
+  sessionEnded.add(listener);
+}
+
+function address<Id extends ShellRoute>(path: string, { params = {}, query = {} }: CallOptions<Id>): string {
+  const filled = path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+  return search.size === 0 ? filled : `${filled}?${search}`;
+}
+
+function isProblem(body: unknown): body is Problem {
+  return typeof body === 'object' && body !== null && 'code' in body && 'detail' in body && 'status' in body;
+}
+
+async function refusalOf(response: Response): Promise<ApiError> {
+  const body: unknown = await response.json().catch(() => null);
+  const retryAfter = Number(response.headers.get('retry-after'));
+  if (isProblem(body)) return new ApiError(body, retryAfter > 0 ? retryAfter : null);
+  const detail = `The platform gave an unexpected answer (${response.status}). Try again shortly.`;
+  return new ApiError({ code: 'internal_error', detail, status: response.status });
+}
+
+/**
+ * @throws ApiError for every refusal of core, and with code `unavailable` and status 0 when no answer came
+ */
+export async function call<Id extends ShellRoute>(id: Id, options: CallOptions<Id> = {}): Promise<RouteAnswer<Id>> {
+  const [method = 'GET', path = ''] = shellRoutes[id].split(' ');
+  const body = options.body === undefined ? (method === 'POST' ? {} : undefined) : options.body;
+  const request: RequestInit = { method, signal: AbortSignal.timeout(options.timeoutMs ?? 30_000) };
+  if (body !== undefined) {
+    request.headers = { 'content-type': 'application/json' };
+    request.body = JSON.stringify(body);
+  }
+  const response = await fetch(address(path, options), request).catch(() => {
+    const detail = 'The platform does not answer. Check that it is running and that you are connected to it.';
+    throw new ApiError({ code: 'unavailable', detail, status: 0 });
+  });
+  if (!response.ok) {
+    const error = await refusalOf(response);
+    if (error.code === 'unauthenticated' || error.code === 'session_expired') {
+      for (const listener of sessionEnded) listener();
+    }
+    throw error;
+  }
+  // Core proves its answers against the route table; here they are trusted to have the shape it names.
+  if (response.status === 204) return undefined as RouteAnswer<Id>;
+  return (await response.json()) as RouteAnswer<Id>;
+}
+
+/** Reads a list to its end, at most `pages` pages. */
+export async function everyItem<Item>(
+  readPage: (
+    cursor: string | undefined,
+  ) => Promise<{ readonly items: readonly Item[]; readonly nextCursor: string | null }>,
+  pages = 20,
+): Promise<readonly Item[]> {
+  const items: Item[] = [];
+  let cursor: string | undefined;
+  for (let count = 0; count < pages; count += 1) {
+    const page = await readPage(cursor);
+    items.push(...page.items);
+    if (page.nextCursor === null) return items;
+    cursor = page.nextCursor;
+  }
+  return items;
+}

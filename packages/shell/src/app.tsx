@@ -1,0 +1,42 @@
+// Which of the four states of the page is shown.
+
+import { Button, Spinner } from './design/controls.tsx';
+import { Mark } from './design/icons.tsx';
+import { Desk } from './desk.tsx';
+import { enrolmentToken } from './session/enrolment.ts';
+import { checkSession, session } from './session/session.ts';
+import { Welcome } from './session/welcome.tsx';
+
+export function App() {
+  const state = session.value;
+  if (state.kind === 'checking') {
+    return (
+      <main class="centred" aria-busy="true">
+        <h1 class="only-read">Platform</h1>
+        <p role="status" class="waiting">
+          <Mark size={44} />
+          <span class="only-read">Loading</span>
+          <Spinner />
+        </p>
+      </main>
+    );
+  }
+  if (state.kind === 'unreachable') {
+    return (
+      <main class="centred">
+        <div class="card narrow">
+          <Mark size={44} />
+          <h1>The platform does not answer</h1>
+          <p role="alert">{state.message}</p>
+          <Button kind="primary" icon="refresh" onClick={() => void checkSession()}>
+            Try again
+          </Button>
+        </div>
+      </main>
+    );
+  }
+  if (state.kind === 'signed-out' || enrolmentToken.value !== null) {
+    return <Welcome notice={state.kind === 'signed-out' ? state.notice : null} />;
+  }
+  return <Desk account={state.account} />;
+}

@@ -1,0 +1,129 @@
+// The shell as the bridge sees it: wires the bridge's methods to the session, the frames and the prompts of this page.
+import type { BridgeContext, Grant, Notification } from '@platform/contract';
+import { effect, untracked } from '@preact/signals';
+import { call, everyItem } from './api/client.ts';
+import { createAskLimit } from './bridge/ask-limit.ts';
+import { covers, holds } from './bridge/grants.ts';
+import { callMethod } from './bridge/methods.ts';
+import type { BridgeCaller, ShellSide } from './bridge/shell-side.ts';
+import { theme } from './design/theme.ts';
+import { iconAsData } from './frames/app-icons.ts';
+import { findApp, nameOf, readInstalledApps } from './frames/installed-apps.ts';
+import { findOpen, frontApp, homeApp, openApp, setAppTitle, startFrames, tellApps } from './frames/open-apps.ts';
+import { becomeHome } from './home.ts';
+import { markAllRead, markRead } from './notifications/inbox.ts';
+import { showToast } from './notifications/toasts.ts';
+import { type Asker, askToInstall, askToUninstall, prompt } from './prompts/prompts.ts';
+import { session } from './session/session.ts';
+import { go } from './view.ts';
+
+const askLimit = createAskLimit(() => performance.now());
+const readingGrants = new Map<string, Promise<readonly Grant[]>>();
+/** The last snapshot read: decides which apps hear of news. Every call of an app asks core anew. */
+const lastGrants = new Map<string, readonly Grant[]>();
+
+/** Asks core every time, so that a revoked grant stops the next call; calls at the same moment share one question. */
+function currentGrants(appId: string): Promise<readonly Grant[]> {
+  const reading =
+    readingGrants.get(appId) ??
+    call('apps.permissions.read', { params: { appId } })
+      .then(({ permissions }) => {
+        lastGrants.set(appId, permissions);
+        return permissions;
+      })
+      .finally(() => readingGrants.delete(appId));
+  readingGrants.set(appId, reading);
+  return reading;
+}
+
+function contextOf(appId: string, grants: readonly Grant[], target: string | null = null): BridgeContext {
+  const state = session.value;
+  const showsName = state.kind === 'signed-in' && covers(grants, 'account.profile.read', 'self');
+  return {
+    appId,
+    theme: theme.value,
+    displayMode: findOpen(appId)?.chrome === 'never' ? 'immersive' : 'window',
+    capabilities: grants,
+    ...(showsName ? { accountName: state.account.name } : {}),
+    ...(target === null ? {} : { target }),
+  };
+}
+
+function askerOf(appId: string): Asker {
+  return { name: nameOf(appId), origin: findOpen(appId)?.origin ?? '' };
+}
+
+const shellSide: ShellSide = {
+  currentGrants,
+  contextOf,
+  installedApps: readInstalledApps,
+  catalog: () => everyItem((cursor) => call('catalog.list', { query: { limit: 200, cursor } })),
+  iconOf: iconAsData,
+  search: (q, limit) => call('search.query', { query: { q, limit } }),
+  statusOf: (appId) => call('apps.status', { params: { appId } }),
+  startBackend: (appId) => call('apps.start', { params: { appId }, body: {} }),
+  stopBackend: (appId) => call('apps.stop', { params: { appId }, body: {} }),
+  notifications: ({ unread, ...query }) =>
+    call('notifications.list', { query: { ...query, unread: unread === undefined ? undefined : String(unread) } }),
+  markRead,
+  markAllRead,
+  open: openApp,
+  goHome: () => go({ kind: 'home' }),
+  becomeHome,
+  setTitle: setAppTitle,
+  showSurface: (surface, appId) => {
+    if (surface === 'passkeys' || surface === 'sessions') go({ kind: 'settings', page: surface });
+    else if (appId === null) go({ kind: 'settings', page: 'apps' });
+    else go({ kind: 'settings', page: surface === 'logs' ? 'logs' : 'app', appId });
+  },
+  reviewInstall: (asker, appId, version) => askLimit.ask(asker, () => askToInstall(appId, version, askerOf(asker))),
+  reviewUninstall: (asker, appId) => askLimit.ask(asker, () => askToUninstall(appId, nameOf(appId), askerOf(asker))),
+};
+
+function callerOf(appId: string): BridgeCaller {
+  return {
+    appId,
+    isSystemApp: () => findApp(appId)?.system === true,
+    isHome: () => homeApp.value === appId,
+    isInFront: () => frontApp.value === appId && prompt.value === null,
+  };
+}
+
+/** The person changed the grants of an app: it hears of it at once, if it is open. */
+export function grantsChanged(appId: string, grants: readonly Grant[]): void {
+  lastGrants.set(appId, grants);
+  tellApps((candidate) => (candidate === appId ? { event: 'context', data: contextOf(appId, grants) } : null));
+}
+
+/** Tells every app that may see installed apps that the list changed. */
+export function tellAppsChanged(): void {
+  tellApps((appId) => (holds(lastGrants.get(appId) ?? [], 'apps.catalog.read') ? { event: 'apps', data: {} } : null));
+}
+
+/** Passes a new record to the apps whose grant covers its topic. */
+export function tellNotification(notification: Notification): void {
+  tellApps((appId) =>
+    covers(lastGrants.get(appId) ?? [], 'notifications.read', notification.topic)
+      ? { event: 'notification', data: { notification } }
+      : null,
+  );
+}
+
+/** Starts to answer the frames of apps. */
+export function startBridge(): void {
+  startFrames({
+    context: async (appId, target) => contextOf(appId, await currentGrants(appId), target),
+    answer: (appId, method, params) => callMethod(shellSide, callerOf(appId), method, params),
+    flooded: (appId) =>
+      showToast({
+        title: `${nameOf(appId)} was cut off`,
+        body: 'It sent far too many messages. Close it and open it again to go on.',
+        tone: 'danger',
+        urgent: true,
+      }),
+  });
+  effect(() => {
+    void theme.value;
+    untracked(() => tellApps((appId) => ({ event: 'context', data: contextOf(appId, lastGrants.get(appId) ?? []) })));
+  });
+}

@@ -1,0 +1,36 @@
+// How often an app may put a question before the person: one question at a time, and a refusal is respected.
+import { BridgeRefusal } from './refusal.ts';
+
+/** Refusals of one app in one minute after which it has to wait for the minute to pass. */
+const REFUSALS = 3;
+const MINUTE_MS = 60_000;
+
+export interface AskLimit {
+  /**
+   * Runs one question of an app.
+   * @throws BridgeRefusal `concurrency_limited` while another question is open, `rate_limited` after repeated refusals
+   */
+  ask(appId: string, question: () => Promise<boolean>): Promise<boolean>;
+}
+
+export function createAskLimit(now: () => number): AskLimit {
+  const refusals = new Map<string, number[]>();
+  let open = false;
+  return {
+    async ask(appId, question) {
+      if (open) throw new BridgeRefusal('concurrency_limited', 'Another question is open; wait for its answer.');
+      const recent = (refusals.get(appId) ?? []).filter((at) => now() - at < MINUTE_MS);
+      if (recent.length >= REFUSALS) {
+        throw new BridgeRefusal('rate_limited', 'The person said no several times; ask again in a minute.');
+      }
+      open = true;
+      try {
+        const approved = await question();
+        refusals.set(appId, approved ? [] : [...recent, now()]);
+        return approved;
+      } finally {
+        open = false;
+      }
+    },
+  };
+}

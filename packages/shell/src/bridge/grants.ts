@@ -1,0 +1,20 @@
+// Whether a grant snapshot covers a target (specification 2.3): exact, `*`, or a prefix that ends with `*`.
+// Core decides for its own routes; the shell decides here, because it acts with the session of the person.
+import type { Grant, PermissionId } from '@platform/contract';
+
+function matches(pattern: string, resource: string): boolean {
+  return pattern.endsWith('*') ? resource.startsWith(pattern.slice(0, -1)) : pattern === resource;
+}
+
+/** The resources held for one permission; empty when it is not granted at all. */
+export function resourcesOf(grants: readonly Grant[], id: PermissionId): readonly string[] {
+  return grants.filter((grant) => grant.id === id).flatMap((grant) => grant.resources);
+}
+
+export function covers(grants: readonly Grant[], id: PermissionId, resource: string): boolean {
+  return resourcesOf(grants, id).some((pattern) => matches(pattern, resource));
+}
+
+export function holds(grants: readonly Grant[], id: PermissionId): boolean {
+  return resourcesOf(grants, id).length > 0;
+}

@@ -1,0 +1,142 @@
+// A shell for tests of the bridge's methods: its apps, records and grants are what a test says, and it writes down what
+// it was made to do. Used by tests only.
+import type { Grant, InstalledApp, Notification } from '@platform/contract';
+import { callMethod } from './methods.ts';
+import type { BridgeCaller, ShellSide } from './shell-side.ts';
+
+export const ID = 'ntf-0192f0c1-2d3e-7a4b-8c5d-6e7f80910203';
+export const OTHER_ID = 'ntf-0192f0c1-2d3e-7a4b-8c5d-6e7f80910204';
+
+function app(appId: string, more: Partial<InstalledApp> = {}): InstalledApp {
+  return {
+    appId,
+    name: appId,
+    summary: '',
+    version: '1.0.0',
+    upgrade: null,
+    publisher: 'ada',
+    icon: `/v1/catalog/${appId}/icon`,
+    chrome: 'auto',
+    hasFrontend: true,
+    hasWorkload: true,
+    system: false,
+    installedAt: '2026-11-21T10:00:00.000Z',
+    ...more,
+  };
+}
+
+function record(id: string, topic: string): Notification {
+  return {
+    id: id as Notification['id'],
+    appId: 'news',
+    topic,
+    title: topic,
+    body: '',
+    priority: 'normal',
+    presentation: null,
+    delivery: 'inbox',
+    dedupeKey: null,
+    createdAt: '2026-11-21T10:00:00.000Z',
+    expiresAt: null,
+    readAt: null,
+  };
+}
+
+export interface World {
+  grants: Grant[];
+  apps: InstalledApp[];
+  records: Notification[];
+  inFront: boolean;
+  isHome: boolean;
+  isSystem: boolean;
+  appId: string;
+  approves: boolean;
+  /** What the shell was made to do, in order. */
+  readonly done: string[];
+}
+
+export function world(change: Partial<World> = {}): World {
+  return {
+    grants: [],
+    apps: [app('notes'), app('store', { hasWorkload: false })],
+    records: [record(ID, 'news'), record(OTHER_ID, 'private')],
+    inFront: true,
+    isHome: false,
+    isSystem: false,
+    appId: 'asker',
+    approves: true,
+    done: [],
+    ...change,
+  };
+}
+
+export const status = { state: 'running', since: '2026-11-21T10:00:00.000Z', restarts: 0 } as const;
+
+export function call(state: World, method: string, params?: unknown): Promise<unknown> {
+  const did = (what: string) => {
+    state.done.push(what);
+  };
+  const caller: BridgeCaller = {
+    appId: state.appId,
+    isSystemApp: () => state.isSystem,
+    isHome: () => state.isHome,
+    isInFront: () => state.inFront,
+  };
+  const shell: ShellSide = {
+    currentGrants: async () => state.grants,
+    contextOf: (appId, capabilities) => ({ appId, theme: 'light', displayMode: 'window', capabilities }),
+    installedApps: async () => state.apps,
+    catalog: async () =>
+      state.apps.map(({ appId, name, summary, version, publisher, icon, hasFrontend, hasWorkload }) => ({
+        appId,
+        name,
+        summary,
+        version,
+        publisher,
+        icon,
+        hasFrontend,
+        hasWorkload,
+        categories: [],
+        publishedAt: '2026-11-21T10:00:00.000Z',
+      })),
+    iconOf: async (path) => (path === null ? null : 'data:image/svg+xml;base64,AA=='),
+    search: async (query) => ({ query, apps: [], items: [] }),
+    statusOf: async () => status,
+    startBackend: async (appId) => {
+      did(`start ${appId}`);
+      return status;
+    },
+    stopBackend: async (appId) => {
+      did(`stop ${appId}`);
+      return { ...status, state: 'stopped' };
+    },
+    notifications: async ({ topic, cursor }) => {
+      const records = state.records.filter((each) => topic === undefined || each.topic === topic);
+      // One record a page, so that every walk has to follow cursors.
+      const at = Number(cursor ?? 0);
+      return { items: records.slice(at, at + 1), nextCursor: at + 1 < records.length ? String(at + 1) : null };
+    },
+    markRead: async (id) => {
+      did(`read ${id}`);
+      return record(id, 'news');
+    },
+    markAllRead: async () => {
+      did('read all');
+      return 2;
+    },
+    open: (appId, target) => did(`open ${appId} ${target}`),
+    goHome: () => did('home'),
+    becomeHome: (appId) => did(`become home ${appId}`),
+    setTitle: (appId, title) => did(`title ${appId} ${title}`),
+    showSurface: (surface, appId) => did(`surface ${surface} ${appId}`),
+    reviewInstall: async (asker, appId, version) => {
+      did(`review ${asker} ${appId} ${version}`);
+      return state.approves;
+    },
+    reviewUninstall: async (asker, appId) => {
+      did(`remove? ${asker} ${appId}`);
+      return state.approves;
+    },
+  };
+  return callMethod(shell, caller, method, params);
+}

@@ -1,0 +1,268 @@
+// What each bridge method asks for before it does anything: grants of this moment, the exact target, the app in front.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type BridgeCall, bridgeMethods, type Grant, type InstalledApp, type Notification } from '@platform/contract';
+import { call, ID, OTHER_ID, status, world } from './methods-world.ts';
+
+/** Each method that needs a grant: parameters, the grant that covers them, and one that does not quite. */
+const guarded: readonly {
+  readonly method: BridgeCall;
+  readonly params?: unknown;
+  readonly grant: Grant;
+  readonly near: Grant;
+}[] = [
+  {
+    method: 'apps.open',
+    params: { appId: 'notes' },
+    grant: { id: 'apps.lifecycle', resources: ['notes'] },
+    near: { id: 'apps.lifecycle', resources: ['store'] },
+  },
+  {
+    method: 'apps.start',
+    params: { appId: 'notes' },
+    grant: { id: 'apps.lifecycle', resources: ['no*'] },
+    near: { id: 'apps.lifecycle', resources: ['notes-*'] },
+  },
+  {
+    method: 'apps.stop',
+    params: { appId: 'notes' },
+    grant: { id: 'apps.lifecycle', resources: ['*'] },
+    near: { id: 'apps.install', resources: ['*'] },
+  },
+  {
+    method: 'apps.return',
+    grant: { id: 'apps.lifecycle', resources: ['asker'] },
+    near: { id: 'apps.lifecycle', resources: ['notes'] },
+  },
+  {
+    method: 'apps.requestInstall',
+    params: { appId: 'chess' },
+    grant: { id: 'apps.install', resources: ['chess'] },
+    near: { id: 'apps.install', resources: ['ches'] },
+  },
+  {
+    method: 'apps.uninstall',
+    params: { appId: 'notes' },
+    grant: { id: 'apps.uninstall', resources: ['notes'] },
+    near: { id: 'apps.install', resources: ['notes'] },
+  },
+  {
+    method: 'apps.list',
+    grant: { id: 'apps.catalog.read', resources: ['*'] },
+    near: { id: 'apps.install', resources: ['*'] },
+  },
+  {
+    method: 'apps.list',
+    params: { scope: 'catalog' },
+    grant: { id: 'apps.install', resources: ['*'] },
+    near: { id: 'apps.catalog.read', resources: ['*'] },
+  },
+  {
+    method: 'launcher.register',
+    grant: { id: 'apps.launcher.register', resources: ['self'] },
+    near: { id: 'apps.lifecycle', resources: ['*'] },
+  },
+  {
+    method: 'runtime.status',
+    grant: { id: 'runtime.status.read', resources: ['*'] },
+    near: { id: 'apps.lifecycle', resources: ['*'] },
+  },
+  {
+    method: 'notifications.list',
+    grant: { id: 'notifications.read', resources: ['news'] },
+    near: { id: 'notifications.publish', resources: ['*'] },
+  },
+  {
+    method: 'notifications.list',
+    params: { topic: 'news' },
+    grant: { id: 'notifications.read', resources: ['news'] },
+    near: { id: 'notifications.read', resources: ['private'] },
+  },
+  {
+    method: 'notifications.read',
+    params: { id: ID },
+    grant: { id: 'notifications.read', resources: ['news'] },
+    near: { id: 'notifications.publish', resources: ['news'] },
+  },
+  {
+    method: 'notifications.readAll',
+    grant: { id: 'notifications.read', resources: ['*'] },
+    near: { id: 'notifications.publish', resources: ['*'] },
+  },
+];
+
+for (const { method, params, grant, near } of guarded) {
+  const label = `${method} ${params === undefined ? '' : JSON.stringify(params)}`.trim();
+  test(`${label} works with ${grant.id} on ${grant.resources} and is refused with ${near.id} on ${near.resources}`, async () => {
+    await call(world({ grants: [grant] }), method, params);
+    const denied = world({ grants: [near] });
+    await assert.rejects(call(denied, method, params), { code: 'grant_missing' });
+    const bare = world();
+    await assert.rejects(call(bare, method, params), { code: 'grant_missing' });
+    assert.deepEqual([...denied.done, ...bare.done], [], 'a refused call does nothing');
+  });
+}
+
+const everything: Grant[] = [
+  'apps.lifecycle',
+  'apps.install',
+  'apps.uninstall',
+  'apps.catalog.read',
+  'apps.launcher.register',
+  'notifications.read',
+  'runtime.status.read',
+].map((id) => ({ id: id as Grant['id'], resources: ['*'] }));
+
+for (const [method, params] of [
+  ['apps.open', { appId: 'notes' }],
+  ['apps.return', undefined],
+  ['apps.requestInstall', { appId: 'chess' }],
+  ['apps.uninstall', { appId: 'notes' }],
+  ['launcher.register', undefined],
+] as const) {
+  test(`${method} is only for the app the person looks at`, async () => {
+    const state = world({ grants: everything, inFront: false });
+    await assert.rejects(call(state, method, params), { code: 'not_authorized' });
+    assert.deepEqual(state.done, []);
+  });
+}
+
+test('a grant that was taken back stops the very next call', async () => {
+  const state = world({ grants: everything });
+  await call(state, 'apps.start', { appId: 'notes' });
+  state.grants = [];
+  await assert.rejects(call(state, 'apps.start', { appId: 'notes' }), { code: 'grant_missing' });
+  assert.deepEqual(state.done, ['start notes']);
+});
+
+test('an app is opened at its target, and only when it is installed', async () => {
+  const state = world({ grants: everything });
+  await call(state, 'apps.open', { appId: 'notes', target: '?note=1' });
+  await assert.rejects(call(state, 'apps.open', { appId: 'chess' }), { code: 'not_found' });
+  await assert.rejects(call(state, 'apps.open', { appId: 'notes', target: 'https://evil.example/' }), {
+    code: 'invalid_request',
+  });
+  assert.deepEqual(state.done, ['open notes ?note=1']);
+});
+
+test('the answer of the person to a review is the answer of the call', async () => {
+  for (const approves of [true, false]) {
+    const state = world({ grants: everything, approves });
+    assert.deepEqual(await call(state, 'apps.requestInstall', { appId: 'chess', version: '1.2.0' }), {
+      installed: approves,
+    });
+    assert.deepEqual(await call(state, 'apps.uninstall', { appId: 'notes' }), { removed: approves });
+    assert.deepEqual(state.done, ['review asker chess 1.2.0', 'remove? asker notes']);
+  }
+});
+
+test('lists hold only what the grant covers, with pictures a frame can show', async () => {
+  const state = world({ grants: [{ id: 'apps.install', resources: ['no*'] }] });
+  const answer = (await call(state, 'apps.list', { scope: 'catalog' })) as { items: readonly InstalledApp[] };
+  assert.deepEqual(
+    answer.items.map(({ appId, icon }) => [appId, icon]),
+    [['notes', 'data:image/svg+xml;base64,AA==']],
+  );
+});
+
+test('an app reads only the records whose topic it may read, on every page', async () => {
+  const state = world({ grants: [{ id: 'notifications.read', resources: ['private'] }] });
+  const first = await call(state, 'notifications.list', {});
+  assert.deepEqual(first, { items: [], nextCursor: '1' });
+  const second = (await call(state, 'notifications.list', { cursor: '1' })) as { items: readonly Notification[] };
+  assert.deepEqual(
+    second.items.map(({ id }) => id),
+    [OTHER_ID],
+  );
+});
+
+test('a record of another topic cannot be marked read, and its existence is not told', async () => {
+  const state = world({ grants: [{ id: 'notifications.read', resources: ['news'] }] });
+  const missing = 'ntf-0192f0c1-2d3e-7a4b-8c5d-6e7f80910299';
+  const refusals = await Promise.all(
+    [OTHER_ID, missing].map((id) => call(state, 'notifications.read', { id }).catch((error: Error) => error)),
+  );
+  assert.deepEqual(refusals[0], refusals[1]);
+  assert.deepEqual(state.done, []);
+});
+
+test('marking all read marks what the app may read and nothing else', async () => {
+  const narrow = world({ grants: [{ id: 'notifications.read', resources: ['pri*'] }] });
+  assert.deepEqual(await call(narrow, 'notifications.readAll'), { updated: 1 });
+  assert.deepEqual(narrow.done, [`read ${OTHER_ID}`]);
+  const wide = world({ grants: [{ id: 'notifications.read', resources: ['*'] }] });
+  assert.deepEqual(await call(wide, 'notifications.readAll'), { updated: 2 });
+  assert.deepEqual(wide.done, ['read all']);
+});
+
+test('publishing over the bridge is refused even with the grant, and the refusal names the way', async () => {
+  const state = world({ grants: [{ id: 'notifications.publish', resources: ['*'] }] });
+  await assert.rejects(call(state, 'notifications.publish', { topic: 'news', title: 'Hello' }), {
+    code: 'unavailable',
+    message: /app\.notifications\(\)\.publish\(\)/,
+  });
+});
+
+test('states are told of apps with a backend that the grant covers', async () => {
+  const state = world({ grants: [{ id: 'runtime.status.read', resources: ['notes'] }] });
+  assert.deepEqual(await call(state, 'runtime.status', {}), { items: [{ appId: 'notes', status }] });
+  await assert.rejects(call(state, 'runtime.status', { appId: 'store' }), { code: 'not_found' });
+});
+
+test('search is for the home screen alone', async () => {
+  const grants: Grant[] = [{ id: 'apps.launcher.register', resources: ['self'] }];
+  await assert.rejects(call(world({ grants: everything }), 'search.query', { q: 'notes' }), { code: 'not_authorized' });
+  await assert.rejects(call(world({ isHome: true }), 'search.query', { q: 'notes' }), { code: 'grant_missing' });
+  assert.deepEqual(await call(world({ grants, isHome: true }), 'search.query', { q: 'notes' }), {
+    query: 'notes',
+    apps: [],
+    items: [],
+  });
+});
+
+test('the trusted surfaces open for the platform’s own Settings app alone', async () => {
+  const params = { surface: 'permissions', appId: 'notes' };
+  for (const change of [
+    { appId: 'settings', isSystem: false },
+    { appId: 'asker', isSystem: true },
+  ]) {
+    const state = world({ ...change, grants: everything });
+    await assert.rejects(call(state, 'chrome.set', params), { code: 'not_authorized' });
+    assert.deepEqual(state.done, []);
+  }
+  const settings = world({ appId: 'settings', isSystem: true });
+  await call(settings, 'chrome.set', params);
+  await call(settings, 'chrome.set', { surface: 'passkeys' });
+  assert.deepEqual(settings.done, ['surface permissions notes', 'surface passkeys null']);
+  await assert.rejects(call({ ...settings, inFront: false }, 'chrome.set', params), { code: 'not_authorized' });
+  await assert.rejects(call(settings, 'chrome.set', { surface: 'logs' }), { code: 'invalid_request' });
+  await assert.rejects(call(settings, 'chrome.set', { surface: 'logs', appId: 'gone' }), { code: 'not_found' });
+});
+
+test('an app names its own place only, whatever it sends', async () => {
+  const state = world();
+  await call(state, 'chrome.set', { title: 'Chapter 2' });
+  await assert.rejects(call(state, 'chrome.set', { title: 'a\u202Eb' }), { code: 'invalid_request' });
+  assert.deepEqual(state.done, ['title asker Chapter 2']);
+});
+
+test('the context holds the grants of this moment', async () => {
+  const state = world({ grants: [{ id: 'search.index', resources: ['self'] }] });
+  assert.deepEqual(await call(state, 'context.get'), {
+    appId: 'asker',
+    theme: 'light',
+    displayMode: 'window',
+    capabilities: state.grants,
+  });
+});
+
+test('methods that come later say so, unknown ones are not found, and nothing inherited is a method', async () => {
+  const later = bridgeMethods.filter((method) => /^(runtime\.pause|wallet|mcp|schedules|apps\.create)/.test(method));
+  assert.equal(later.length, 8);
+  for (const method of later) {
+    await assert.rejects(call(world({ grants: everything }), method), { code: 'unavailable', message: /yet/ });
+  }
+  for (const method of ['apps.destroy', '', 'toString', '__proto__', 'constructor']) {
+    await assert.rejects(call(world({ grants: everything }), method), { code: 'not_found' });
+  }
+});

@@ -1,0 +1,60 @@
+// What the bridge may ask of the shell. The methods decide whether an app may; this interface does it with the session.
+import type {
+  BridgeContext,
+  CatalogEntry,
+  Grant,
+  InstalledApp,
+  Notification,
+  SearchResult,
+  ShellSurface,
+  WorkloadStatus,
+} from '@platform/contract';
+
+export interface NotificationPage {
+  readonly items: readonly Notification[];
+  readonly nextCursor: string | null;
+}
+
+/** The app behind one port. It is known from its frame, never from what a message says. */
+export interface BridgeCaller {
+  readonly appId: string;
+  /** One of the platform's own apps, as core reports it. */
+  isSystemApp(): boolean;
+  isHome(): boolean;
+  /** Whether its frame is what the person looks at, with no trusted surface or prompt over it. */
+  isInFront(): boolean;
+}
+
+export interface ShellSide {
+  /** The grants that core holds at this moment; asked again for every call that needs one. */
+  currentGrants(appId: string): Promise<readonly Grant[]>;
+  contextOf(appId: string, grants: readonly Grant[]): BridgeContext;
+
+  installedApps(): Promise<readonly InstalledApp[]>;
+  catalog(): Promise<readonly CatalogEntry[]>;
+  /** The picture itself as a `data:` address: frames may not load from the shell's origin. */
+  iconOf(path: string | null): Promise<string | null>;
+  search(query: string, limit: number): Promise<SearchResult>;
+  statusOf(appId: string): Promise<WorkloadStatus>;
+  startBackend(appId: string): Promise<WorkloadStatus>;
+  stopBackend(appId: string): Promise<WorkloadStatus>;
+
+  notifications(query: {
+    readonly topic?: string;
+    readonly unread?: boolean;
+    readonly limit: number;
+    readonly cursor?: string;
+  }): Promise<NotificationPage>;
+  markRead(id: string): Promise<Notification>;
+  markAllRead(): Promise<number>;
+
+  open(appId: string, target: string | null): void;
+  goHome(): void;
+  becomeHome(appId: string): void;
+  setTitle(appId: string, title: string): void;
+  showSurface(surface: ShellSurface, appId: string | null): void;
+  /** Trusted review; true when the person approved and the app is installed. */
+  reviewInstall(asker: string, appId: string, version: string | null): Promise<boolean>;
+  /** Trusted confirmation; true when the person approved and the app is removed. */
+  reviewUninstall(asker: string, appId: string): Promise<boolean>;
+}

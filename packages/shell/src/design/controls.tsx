@@ -1,0 +1,127 @@
+// Small parts that every screen uses: buttons, notes, waiting, the picture of an app.
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { iconRevision } from '../frames/app-icons.ts';
+import { Icon, type IconName } from './icons.tsx';
+
+interface ButtonProps {
+  readonly children: ComponentChildren;
+  readonly onClick: () => void;
+  readonly kind?: 'primary' | 'plain' | 'quiet' | 'danger';
+  readonly icon?: IconName;
+  /** Shows that its work is under way and takes no further press. */
+  readonly busy?: boolean;
+  readonly disabled?: boolean;
+}
+
+export function Button({ children, onClick, kind = 'plain', icon, busy = false, disabled = false }: ButtonProps) {
+  return (
+    <button
+      type="button"
+      class={`button ${kind}`}
+      aria-disabled={busy || disabled}
+      aria-busy={busy}
+      onClick={() => {
+        if (!busy && !disabled) onClick();
+      }}
+    >
+      {busy ? <Spinner /> : icon !== undefined && <Icon name={icon} size={18} />}
+      <span>{children}</span>
+    </button>
+  );
+}
+
+interface IconButtonProps {
+  readonly icon: IconName;
+  /** What it does, for screen readers and as a tooltip. */
+  readonly label: string;
+  readonly onClick: () => void;
+}
+
+export function IconButton({ icon, label, onClick }: IconButtonProps) {
+  return (
+    <button type="button" class="icon-button" aria-label={label} title={label} onClick={onClick}>
+      <Icon name={icon} />
+    </button>
+  );
+}
+
+export function Spinner() {
+  return <span class="spinner" aria-hidden="true" />;
+}
+
+interface NoteProps {
+  readonly tone: 'info' | 'danger' | 'warning' | 'success';
+  readonly children: ComponentChildren;
+}
+
+/** A message in place. Failures are read out at once, the rest when the reader gets there. */
+export function Note({ tone, children }: NoteProps) {
+  const icon = tone === 'success' ? 'check' : tone === 'info' ? 'shield' : 'warning';
+  return (
+    <div class={`note ${tone}`} role={tone === 'danger' ? 'alert' : 'status'}>
+      <Icon name={icon} size={18} />
+      <div>{children}</div>
+    </div>
+  );
+}
+
+/** Grey lines where a list will be, once waiting is long enough to notice. */
+export function Skeleton({ lines = 3, label }: { readonly lines?: number; readonly label: string }) {
+  const [shown, setShown] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setShown(true), 150);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <div class="skeleton" role="status">
+      <span class="only-read">{label}</span>
+      {shown && Array.from({ length: lines }, (_, line) => <span key={line} class="skeleton-line" />)}
+    </div>
+  );
+}
+
+interface EmptyProps {
+  readonly icon: IconName;
+  readonly title: string;
+  readonly children?: ComponentChildren;
+}
+
+export function Empty({ icon, title, children }: EmptyProps) {
+  return (
+    <div class="empty">
+      <span class="empty-picture">
+        <Icon name={icon} size={28} />
+      </span>
+      <p class="empty-title">{title}</p>
+      {children !== undefined && <div class="empty-text">{children}</div>}
+    </div>
+  );
+}
+
+interface AppPictureProps {
+  readonly name: string;
+  readonly path: string | null;
+  readonly size?: 'small' | 'middle' | 'large';
+}
+
+/** A stable colour for an app without a picture. */
+function hueOf(name: string): number {
+  let hash = 0;
+  for (const character of name) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 360;
+  return hash;
+}
+
+/** The app's own picture, or its first letter. Beside the name it is decoration. */
+export function AppPicture({ name, path, size = 'middle' }: AppPictureProps) {
+  const [broken, setBroken] = useState(false);
+  const revision = iconRevision.value;
+  if (path !== null && !broken) {
+    return <img key={revision} class={`picture ${size}`} src={path} alt="" onError={() => setBroken(true)} />;
+  }
+  return (
+    <span class={`picture letter ${size}`} style={{ '--hue': hueOf(name) }} aria-hidden="true">
+      {[...name][0]?.toUpperCase()}
+    </span>
+  );
+}

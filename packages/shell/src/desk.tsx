@@ -1,0 +1,73 @@
+// The signed-in page: the bar, the stage with its frames or the shell's own pages, and what is drawn above them.
+import type { AccountView } from '@platform/contract';
+import { useEffect } from 'preact/hooks';
+import { plainMessage } from './api/api-error.ts';
+import { call } from './api/client.ts';
+import { openEventStream } from './api/event-stream.ts';
+import { Bar } from './bar/bar.tsx';
+import { live } from './bar/live.ts';
+import { startBridge, tellAppsChanged, tellNotification } from './bridge-host.ts';
+import { forgetIcons } from './frames/app-icons.ts';
+import { readInstalledApps, refreshInstalledApps } from './frames/installed-apps.ts';
+import { Stage } from './frames/stage.tsx';
+import { restoreHome } from './home.ts';
+import { applyRead, readInbox, receive } from './notifications/inbox.ts';
+import { ToastRegion } from './notifications/toast-region.tsx';
+import { showToast } from './notifications/toasts.ts';
+import { PromptDialog } from './prompts/prompt-dialog.tsx';
+import { loadSettings } from './settings/settings-view.tsx';
+import { followAddress } from './view.ts';
+
+async function readApps(read: () => Promise<unknown>): Promise<void> {
+  try {
+    await read();
+  } catch (error) {
+    showToast({ title: 'Your apps could not be listed', body: plainMessage(error), tone: 'danger' });
+  }
+}
+
+function begin(): () => void {
+  restoreHome();
+  followAddress();
+  startBridge();
+  void readApps(readInstalledApps);
+  void readInbox();
+  // Ahead of its use only; when this fails, opening the settings tries again and says why.
+  loadSettings().catch(() => undefined);
+  return openEventStream({
+    onNotification: (notification) => {
+      receive(notification);
+      tellNotification(notification);
+    },
+    onRead: applyRead,
+    onApps: () => {
+      forgetIcons();
+      void readApps(refreshInstalledApps).then(tellAppsChanged);
+    },
+    onFreshStart: () => {
+      void readInbox();
+      void readApps(refreshInstalledApps).then(tellAppsChanged);
+    },
+    onLive: (isLive) => {
+      live.value = isLive;
+    },
+    onRefused: () => {
+      // Asked for its side effect: a session that ended leads back to the first screen.
+      call('auth.session').catch(() => {
+        live.value = false;
+      });
+    },
+  });
+}
+
+export function Desk({ account }: { readonly account: AccountView }) {
+  useEffect(begin, []);
+  return (
+    <div class="desk">
+      <Bar account={account} />
+      <Stage />
+      <ToastRegion />
+      <PromptDialog />
+    </div>
+  );
+}

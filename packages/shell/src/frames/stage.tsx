@@ -1,0 +1,181 @@
+// The stage: the frames of open apps, and over them what the shell has to say while one loads, fails or is missing.
+import type { InstalledApp } from '@platform/contract';
+import { useSignal } from '@preact/signals';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { isBarShown } from '../bar/immersion.ts';
+import { AppPicture, Button, Empty, Skeleton } from '../design/controls.tsx';
+import { prompt } from '../prompts/prompts.ts';
+import { SettingsView } from '../settings/settings-view.tsx';
+import { go, view } from '../view.ts';
+import { findApp, installedApps, nameOf } from './installed-apps.ts';
+import { closeApp, findOpen, frontApp, homeApp, openApp, relaunch, setStage } from './open-apps.ts';
+
+/** A click into a frame is not seen by this page; without this, open menus would stay open over the app. */
+function closePanelsOnLeave(): () => void {
+  const close = () => {
+    if (!(document.activeElement instanceof HTMLIFrameElement)) return;
+    for (const panel of document.querySelectorAll<HTMLElement>('[popover]:popover-open')) panel.hidePopover();
+  };
+  window.addEventListener('blur', close);
+  return () => window.removeEventListener('blur', close);
+}
+
+export function Stage() {
+  const frames = useRef<HTMLDivElement>(null);
+  useEffect(() => setStage(frames.current), []);
+  useEffect(closePanelsOnLeave, []);
+  const name = view.value.kind === 'settings' ? 'Settings' : nameOf(frontApp.value ?? homeApp.value);
+  return (
+    // The name sets this landmark apart from the one an app draws in its frame.
+    <main
+      class={isBarShown.value ? 'stage' : 'stage immersive'}
+      aria-label={`${name}, shown by the platform`}
+      inert={prompt.value !== null}
+    >
+      <h1 class="only-read">{name}</h1>
+      <div class="frames" ref={frames} hidden={view.value.kind === 'settings'} />
+      <FrameShield />
+      {view.value.kind === 'settings' ? <SettingsView page={view.value} /> : <FrontState />}
+    </main>
+  );
+}
+
+const SHIELD_MS = 250;
+
+/**
+ * Keeps presses from a frame for a moment after it came to the front. A press meant for what was there before must not
+ * count in an app that was opened under the pointer, by another app or by a prompt that went away.
+ */
+function FrameShield() {
+  const settled = useSignal(false);
+  const front = frontApp.value;
+  const asked = prompt.value !== null;
+  useLayoutEffect(() => {
+    settled.value = false;
+    const timer = setTimeout(() => (settled.value = true), SHIELD_MS);
+    return () => clearTimeout(timer);
+  }, [front, asked]);
+  return <div class="frame-shield" hidden={settled.value} />;
+}
+
+function FrontState() {
+  const appId = frontApp.value;
+  if (appId === null) return null;
+  if (installedApps.value === null) return <Loading name="your apps" />;
+  const app = findApp(appId);
+  if (app === undefined) return view.value.kind === 'home' ? <PlainHome /> : <Missing appId={appId} />;
+  if (!app.hasFrontend) return <WithoutFrontend app={app} />;
+  const open = findOpen(appId);
+  if (open?.phase === 'failed') return <Failed appId={appId} name={app.name} failure={open.failure ?? ''} />;
+  if (open?.phase !== 'ready') return <Loading key={appId} name={app.name} icon={app.icon} appId={appId} />;
+  return null;
+}
+
+const SLOW_MS = 10_000;
+
+function Loading({ name, icon = null, appId }: { name: string; icon?: string | null; appId?: string }) {
+  const slow = useSignal(false);
+  useEffect(() => {
+    const timer = setTimeout(() => (slow.value = true), SLOW_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <div class="front-state">
+      {appId === undefined ? null : <AppPicture name={name} path={icon} size="large" />}
+      <Skeleton lines={0} label={`Loading ${name}`} />
+      <span class="progress" aria-hidden="true" />
+      {slow.value && (
+        <div role="status">
+          <p>{name} takes long to load.</p>
+          {appId !== undefined && (
+            <Button icon="refresh" onClick={() => relaunch(appId)}>
+              Load it again
+            </Button>
+          )}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Failed({ appId, name, failure }: { readonly appId: string; readonly name: string; readonly failure: string }) {
+  const app = findApp(appId);
+  return (
+    <div class="front-state" role="alert">
+      <AppPicture name={name} path={app?.icon ?? null} size="large" />
+      <h2>{name} did not open</h2>
+      <p>{failure}</p>
+      <div class="buttons">
+        <Button kind="primary" icon="refresh" onClick={() => relaunch(appId)}>
+          Try again
+        </Button>
+        {app?.hasWorkload === true && (
+          <Button icon="log" onClick={() => go({ kind: 'settings', page: 'logs', appId })}>
+            See its log
+          </Button>
+        )}
+        {view.value.kind === 'app' && (
+          <Button kind="quiet" onClick={() => closeApp(appId)}>
+            Close
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Missing({ appId }: { readonly appId: string }) {
+  return (
+    <div class="front-state">
+      <Empty icon="box" title={`“${appId}” is not installed`}>
+        It may have been removed. You can install it again in the Store; its data is kept.
+      </Empty>
+      <Button kind="primary" icon="home" onClick={() => go({ kind: 'home' })}>
+        Go home
+      </Button>
+    </div>
+  );
+}
+
+function WithoutFrontend({ app }: { readonly app: InstalledApp }) {
+  return (
+    <div class="front-state">
+      <AppPicture name={app.name} path={app.icon} size="large" />
+      <h2>{app.name} has no screen of its own</h2>
+      <p>It works in the background. Its state and log are in Settings.</p>
+      <Button kind="primary" onClick={() => go({ kind: 'settings', page: 'app', appId: app.appId })}>
+        Show it in Settings
+      </Button>
+    </div>
+  );
+}
+
+/** When the launcher was removed, the apps are still a click away. */
+function PlainHome() {
+  const apps = (installedApps.value ?? []).filter(({ hasFrontend }) => hasFrontend);
+  return (
+    <div class="plain-home">
+      <h2>Your apps</h2>
+      <p class="quiet-text">The app that was your home screen is not installed.</p>
+      <div class="buttons">
+        <Button icon="plus" onClick={() => go({ kind: 'settings', page: 'apps' })}>
+          Install it again
+        </Button>
+      </div>
+      {apps.length === 0 ? (
+        <Empty icon="apps" title="No apps are installed" />
+      ) : (
+        <ul class="tiles">
+          {apps.map((app) => (
+            <li key={app.appId}>
+              <button type="button" class="tile" onClick={() => openApp(app.appId)}>
+                <AppPicture name={app.name} path={app.icon} size="large" />
+                <span>{app.name}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}

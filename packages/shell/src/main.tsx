@@ -1,0 +1,13 @@
+// Entry of the trusted page: theme, session, then either the first screen or the desk with its frames.
+import { render } from 'preact';
+import { App } from './app.tsx';
+import './design/theme.ts';
+import { followEnrolmentLinks } from './session/enrolment.ts';
+import { checkSession } from './session/session.ts';
+
+const root = document.getElementById('root');
+if (root === null) throw new Error('index.html has no element with the id "root".');
+
+followEnrolmentLinks();
+void checkSession();
+render(<App />, root);

@@ -1,0 +1,100 @@
+// The account's notifications as the shell shows them: the newest records, which are unread, and live news.
+import type { Notification } from '@platform/contract';
+import { computed, signal } from '@preact/signals';
+import { plainMessage } from '../api/api-error.ts';
+import { call } from '../api/client.ts';
+import { nameOf } from '../frames/installed-apps.ts';
+import { openApp } from '../frames/open-apps.ts';
+import { showToast } from './toasts.ts';
+
+/** More unread records than this are shown as "99+" anyway. */
+const UNREAD_COUNTED = 200;
+
+/** `null` until the first answer. */
+export const notifications = signal<readonly Notification[] | null>(null);
+export const olderCursor = signal<string | null>(null);
+export const inboxFailure = signal<string | null>(null);
+const unreadIds = signal<ReadonlySet<string>>(new Set());
+export const unreadCount = computed(() => unreadIds.value.size);
+
+/** Reads the first page and the unread count anew. */
+export async function readInbox(): Promise<void> {
+  try {
+    const [page, unread] = await Promise.all([
+      call('notifications.list', { query: { limit: 50 } }),
+      call('notifications.list', { query: { limit: UNREAD_COUNTED, unread: 'true' } }),
+    ]);
+    notifications.value = page.items;
+    olderCursor.value = page.nextCursor;
+    unreadIds.value = new Set(unread.items.map(({ id }) => id));
+    inboxFailure.value = null;
+  } catch (error) {
+    inboxFailure.value = plainMessage(error);
+  }
+}
+
+export async function readOlder(): Promise<void> {
+  const cursor = olderCursor.value;
+  if (cursor === null) return;
+  const page = await call('notifications.list', { query: { limit: 50, cursor } });
+  notifications.value = [...(notifications.value ?? []), ...page.items];
+  olderCursor.value = page.nextCursor;
+}
+
+function replace(changed: Notification): void {
+  notifications.value = notifications.value?.map((record) => (record.id === changed.id ? changed : record)) ?? null;
+}
+
+/** Core told that records were read, here or elsewhere; `null` means all of them. */
+export function applyRead(ids: readonly string[] | null): void {
+  const readAt = new Date().toISOString();
+  const isRead = (id: string) => ids === null || ids.includes(id);
+  unreadIds.value = new Set([...unreadIds.value].filter((id) => !isRead(id)));
+  notifications.value =
+    notifications.value?.map((record) =>
+      record.readAt === null && isRead(record.id) ? { ...record, readAt } : record,
+    ) ?? null;
+}
+
+export async function markRead(id: string): Promise<Notification> {
+  const { notification } = await call('notifications.read', { params: { id }, body: {} });
+  applyRead([id]);
+  replace(notification);
+  return notification;
+}
+
+export async function markAllRead(): Promise<number> {
+  const { updated } = await call('notifications.readAll', { body: {} });
+  applyRead(null);
+  return updated;
+}
+
+/** Opens the app that sent the record, at the place one of its actions names, and marks it read. */
+export function openNotification(record: Notification, target: string | null): void {
+  openApp(record.appId, target);
+  if (record.readAt === null) {
+    markRead(record.id).catch((error: unknown) => {
+      showToast({ title: 'The notification is still unread', body: plainMessage(error), tone: 'danger' });
+    });
+  }
+}
+
+/** A record that has just been published. */
+export function receive(record: Notification): void {
+  if (notifications.value?.some(({ id }) => id === record.id)) {
+    replace(record);
+    return;
+  }
+  notifications.value = [record, ...(notifications.value ?? [])];
+  if (record.readAt !== null) return;
+  unreadIds.value = new Set([...unreadIds.value, record.id]);
+  if (record.delivery === 'inbox' || record.priority === 'low') return;
+  showToast({
+    title: record.title,
+    isNotification: true,
+    body: `${nameOf(record.appId)}${record.body === '' ? '' : ` — ${record.body}`}`,
+    urgent: record.priority === 'high' || record.priority === 'critical',
+    tone: record.priority === 'critical' ? 'danger' : 'plain',
+    action: { label: 'Open', run: () => openNotification(record, null) },
+  });
+}

@@ -1,0 +1,101 @@
+// The review before an installation: what the app is, who published it, and what it may do if the person agrees.
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { AppPicture, Button, Note } from '../design/controls.tsx';
+import { Icon } from '../design/icons.tsx';
+import { openApp } from '../frames/open-apps.ts';
+import { grantsOf, proposedChoice } from './narrowing.ts';
+import { AskerLine, Decision, Publisher } from './parts.tsx';
+import { PermissionList } from './permission-list.tsx';
+import { install, type Prompt } from './prompts.ts';
+
+type InstallPrompt = Extract<Prompt, { kind: 'install' }>;
+
+export function InstallReview({ asked }: { readonly asked: InstallPrompt }) {
+  const { detail, version } = asked;
+  const choice = useSignal(proposedChoice(detail.permissions));
+  const stage = useSignal<'review' | 'working' | 'done'>('review');
+  const failure = useSignal<string | null>(null);
+
+  async function approve(): Promise<void> {
+    stage.value = 'working';
+    failure.value = await install(detail.appId, version, grantsOf(choice.value));
+    stage.value = failure.value === null ? 'done' : 'review';
+  }
+
+  if (stage.value === 'done') return <Installed asked={asked} />;
+  const working = stage.value === 'working';
+  return (
+    <>
+      <AskerLine asker={asked.asker} wants="wants to install an app:" />
+      <div class="prompt-app">
+        <AppPicture name={detail.name} path={detail.icon} size="large" />
+        <div>
+          <h2 id="prompt-title">Install {detail.name}?</h2>
+          <Publisher name={detail.publisher} version={version} />
+        </div>
+      </div>
+      <div class="prompt-scroll">
+        <p>{detail.summary}</p>
+        {detail.permissions.length === 0 ? (
+          <Note tone="success">It asks for no permissions.</Note>
+        ) : (
+          <>
+            <h3>{detail.name} will be able to</h3>
+            <PermissionList
+              requested={detail.permissions}
+              choice={choice.value}
+              disabled={working}
+              onChange={(next) => (choice.value = next)}
+            />
+            <p class="quiet-text">Turn off what you do not want. You can change this later in Settings.</p>
+          </>
+        )}
+        {detail.hasWorkload && (
+          <p class="quiet-text with-icon">
+            <Icon name="lock" size={16} />
+            Its backend runs on this platform, closed off from your other apps.
+          </p>
+        )}
+      </div>
+      {failure.value !== null && <Note tone="danger">{failure.value}</Note>}
+      {working && <p class="only-read" role="status">{`Installing ${detail.name}`}</p>}
+      <Decision
+        no="Don’t install"
+        yes={working ? 'Installing …' : 'Install'}
+        busy={working}
+        onNo={() => asked.answer(false)}
+        onYes={() => void approve()}
+      />
+    </>
+  );
+}
+
+function Installed({ asked }: { readonly asked: InstallPrompt }) {
+  const { detail } = asked;
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  return (
+    <div class="prompt-done">
+      <AppPicture name={detail.name} path={detail.icon} size="large" />
+      <h2 id="prompt-title" ref={heading} tabIndex={-1}>
+        {detail.name} is installed
+      </h2>
+      <p class="quiet-text">You find it on your home screen.</p>
+      <div class="decision">
+        <Button onClick={() => asked.answer(true)}>Done</Button>
+        {detail.hasFrontend && (
+          <Button
+            kind="primary"
+            onClick={() => {
+              asked.answer(true);
+              openApp(detail.appId);
+            }}
+          >
+            Open {detail.name}
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,49 @@
+// The choices of a permission review: what an app requested, and what of it the person leaves checked.
+import { type Grant, isCritical, type PermissionId, type RequestedGrant } from '@platform/contract';
+
+/** For each requested permission the resources that are checked. */
+export type Choice = ReadonlyMap<PermissionId, ReadonlySet<string>>;
+
+/** Everything but critical permissions, which a person has to turn on one by one. */
+export function proposedChoice(requested: readonly RequestedGrant[]): Choice {
+  return new Map(requested.map(({ id, resources }) => [id, new Set(isCritical(id) ? [] : resources)]));
+}
+
+/** What is granted now, as a choice within the request; a grant narrower than any requested resource keeps its own. */
+export function presentChoice(requested: readonly RequestedGrant[], granted: readonly Grant[]): Choice {
+  return new Map(
+    requested.map(({ id }) => [
+      id,
+      new Set(granted.filter((grant) => grant.id === id).flatMap((grant) => grant.resources)),
+    ]),
+  );
+}
+
+/** The resources to offer for a permission: those requested, and those granted in a narrower form than requested. */
+export function offeredResources(requested: RequestedGrant, chosen: ReadonlySet<string>): readonly string[] {
+  return [...new Set([...requested.resources, ...chosen])];
+}
+
+export function withPermission(choice: Choice, requested: RequestedGrant, granted: boolean): Choice {
+  return new Map([...choice, [requested.id, new Set(granted ? requested.resources : [])]]);
+}
+
+export function withResource(choice: Choice, id: PermissionId, resource: string, granted: boolean): Choice {
+  const resources = new Set(choice.get(id) ?? []);
+  if (granted) resources.add(resource);
+  else resources.delete(resource);
+  return new Map([...choice, [id, resources]]);
+}
+
+/** The grants to send; a permission without a resource is not granted at all. */
+export function grantsOf(choice: Choice): readonly Grant[] {
+  return [...choice]
+    .filter(([, resources]) => resources.size > 0)
+    .map(([id, resources]) => ({ id, resources: [...resources] }));
+}
+
+export function sameChoice(one: Choice, other: Choice): boolean {
+  const text = (choice: Choice) =>
+    JSON.stringify([...choice].map(([id, resources]) => [id, [...resources].sort()]).sort());
+  return text(one) === text(other);
+}

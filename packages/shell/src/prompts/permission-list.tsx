@@ -1,0 +1,89 @@
+// Permissions in plain words, each with its reason and resources, to be left on or turned off.
+import { isCritical, permissions, type RequestedGrant } from '@platform/contract';
+import { Icon } from '../design/icons.tsx';
+import { type Choice, offeredResources, withPermission, withResource } from './narrowing.ts';
+
+interface PermissionListProps {
+  readonly requested: readonly RequestedGrant[];
+  readonly choice: Choice;
+  readonly onChange: (choice: Choice) => void;
+  readonly disabled?: boolean;
+}
+
+/** What a resource means to a person. */
+function resourceLine(resource: string): string {
+  if (resource === '*') return 'everything';
+  if (resource === 'self') return 'its own';
+  return resource.endsWith('*') ? `all that begins with “${resource.slice(0, -1)}”` : resource;
+}
+
+function sentence(text: string): string {
+  return `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}`;
+}
+
+export function PermissionList({ requested, choice, onChange, disabled = false }: PermissionListProps) {
+  const sorted = [...requested].sort((one, other) => Number(isCritical(other.id)) - Number(isCritical(one.id)));
+  return (
+    <ul class="permissions">
+      {sorted.map((request) => (
+        <PermissionRow key={request.id} request={request} choice={choice} onChange={onChange} disabled={disabled} />
+      ))}
+    </ul>
+  );
+}
+
+interface PermissionRowProps extends Omit<PermissionListProps, 'requested'> {
+  readonly request: RequestedGrant;
+}
+
+function PermissionRow({ request, choice, onChange, disabled = false }: PermissionRowProps) {
+  const chosen = choice.get(request.id) ?? new Set<string>();
+  const offered = offeredResources(request, chosen);
+  const critical = isCritical(request.id);
+  const box = `permission-${request.id}`;
+  const whole = offered.length === 1 && (offered[0] === '*' || offered[0] === 'self');
+  return (
+    <li class={critical ? 'permission critical' : 'permission'}>
+      <input
+        id={box}
+        type="checkbox"
+        checked={chosen.size > 0}
+        disabled={disabled}
+        aria-describedby={`${box}-more`}
+        onChange={(event) => onChange(withPermission(choice, request, event.currentTarget.checked))}
+      />
+      <div>
+        <label for={box}>{sentence(permissions[request.id].plain)}</label>
+        <div id={`${box}-more`} class="permission-more">
+          {critical && (
+            <p class="permission-warning">
+              <Icon name="warning" size={16} />
+              Powerful. Turn it on only if you trust this app fully.
+            </p>
+          )}
+          {request.reason !== undefined && <p class="permission-reason">“{request.reason}”</p>}
+          {!whole && offered.length === 1 && <p class="resource">Only for {resourceLine(offered[0] ?? '')}</p>}
+        </div>
+        {offered.length > 1 && (
+          <ul class="resources" aria-label="Only for">
+            {offered.map((resource) => (
+              <li key={resource}>
+                <label>
+                  <input
+                    type="checkbox"
+                    checked={chosen.has(resource)}
+                    disabled={disabled}
+                    onChange={(event) =>
+                      onChange(withResource(choice, request.id, resource, event.currentTarget.checked))
+                    }
+                  />
+                  <span>{resourceLine(resource)}</span>
+                </label>
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,104 @@
+// The questions only the shell asks: one at a time, drawn outside every frame, answered "no" unless a person says yes.
+import type { CatalogDetail, Grant } from '@platform/contract';
+import { signal } from '@preact/signals';
+import { plainMessage } from '../api/api-error.ts';
+import { call } from '../api/client.ts';
+import { forgetIcons } from '../frames/app-icons.ts';
+import { readInstalledApps } from '../frames/installed-apps.ts';
+import { closeApp } from '../frames/open-apps.ts';
+
+/** Who asks: an app, with the origin of its frame, or the person from the shell's own pages. */
+export interface Asker {
+  readonly name: string;
+  readonly origin: string;
+}
+
+interface Question {
+  readonly asker: Asker | null;
+  readonly answer: (approved: boolean) => void;
+}
+
+export type Prompt =
+  | (Question & { readonly kind: 'install'; readonly detail: CatalogDetail; readonly version: string })
+  | (Question & {
+      readonly kind: 'upgrade';
+      readonly detail: CatalogDetail;
+      readonly from: string;
+      readonly version: string;
+    })
+  | (Question & { readonly kind: 'uninstall'; readonly appId: string; readonly name: string });
+
+export const prompt = signal<Prompt | null>(null);
+/** Whether the person approved and it was done, so that closing the last page of the dialog is no refusal. */
+export const carriedOut = signal(false);
+
+type Without<P, Keys extends PropertyKey> = P extends unknown ? Omit<P, Keys> : never;
+
+/** @returns false when the person declined, or when another question is open */
+function ask(question: Without<Prompt, 'answer'>): Promise<boolean> {
+  if (prompt.value !== null) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const answer = (approved: boolean) => {
+      prompt.value = null;
+      resolve(approved);
+    };
+    carriedOut.value = false;
+    prompt.value = { ...question, answer };
+  });
+}
+
+/**
+ * Shows the review of an installation, or of an upgrade when the app is there in another version.
+ * @throws ApiError when the app is not in the catalog, or `already_installed`
+ */
+export async function askToInstall(appId: string, version: string | null, asker: Asker | null): Promise<boolean> {
+  const [detail, apps] = await Promise.all([call('catalog.read', { params: { appId } }), readInstalledApps()]);
+  const wanted = version ?? detail.version;
+  const installed = apps.find((app) => app.appId === appId);
+  if (installed === undefined) return ask({ kind: 'install', detail, version: wanted, asker });
+  if (installed.version === wanted) return true;
+  return ask({ kind: 'upgrade', detail, from: installed.version, version: wanted, asker });
+}
+
+export function askToUninstall(appId: string, name: string, asker: Asker | null): Promise<boolean> {
+  return ask({ kind: 'uninstall', appId, name, asker });
+}
+
+/** Unpacking and, for an app that is always on, its first start may take their time. */
+const INSTALL_TIMEOUT_MS = 180_000;
+
+/** @returns `null` when it worked, else what went wrong */
+export async function install(appId: string, version: string, permissions: readonly Grant[]): Promise<string | null> {
+  return attempt(async () => {
+    await call('apps.install', {
+      body: { appId, version, permissions: [...permissions] },
+      timeoutMs: INSTALL_TIMEOUT_MS,
+    });
+  });
+}
+
+export async function upgrade(appId: string, version: string): Promise<string | null> {
+  return attempt(async () => {
+    await call('apps.upgrade', { params: { appId }, body: { version }, timeoutMs: INSTALL_TIMEOUT_MS });
+    closeApp(appId);
+  });
+}
+
+export async function uninstall(appId: string): Promise<string | null> {
+  return attempt(async () => {
+    await call('apps.uninstall', { params: { appId } });
+    closeApp(appId);
+  });
+}
+
+async function attempt(change: () => Promise<void>): Promise<string | null> {
+  try {
+    await change();
+    forgetIcons();
+    await readInstalledApps();
+    carriedOut.value = true;
+    return null;
+  } catch (error) {
+    return plainMessage(error);
+  }
+}

@@ -1,0 +1,31 @@
+// Account names: the page refuses what core would refuse, and nothing core would take.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { accountName } from '@platform/contract';
+import fc from 'fast-check';
+import { accountNameProblem } from './account-name.ts';
+
+for (const [name, problem] of [
+  ['', /Type the name/],
+  ['9ab', /start with a letter/],
+  ['-ab', /start with a letter/],
+  ['ab', /at least 3/],
+  ['a'.repeat(33), /at most 32/],
+  ['a--b', /single/],
+  ['abc-', /single/],
+  ['a_b', /letters a to z/],
+  ['müller', /letters a to z/],
+] as const) {
+  test(`"${name}" is refused with a sentence that says why`, () =>
+    assert.match(accountNameProblem(name) ?? '', problem));
+}
+
+test('the page and core agree on every name that is not reserved', () => {
+  const name = fc.string({ unit: fc.constantFrom(...'abz09-_. ü'), maxLength: 36 });
+  fc.assert(
+    fc.property(name, (text) => {
+      assert.equal(accountNameProblem(text) === null, accountName.safeParse(text).success);
+    }),
+    { numRuns: 2_000 },
+  );
+});

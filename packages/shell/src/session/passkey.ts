@@ -1,0 +1,109 @@
+// Passkey ceremonies with the browser's own JSON functions (WebAuthn Level 3, sections 5.1.9 and 5.1.10), and what
+// each way of failing means to the person who tried.
+import type { CeremonyOptions } from '@platform/contract';
+import { holdPrf } from './prf.ts';
+import { publicAssertion, publicRegistration } from './public-credential.ts';
+
+/** A ceremony that did not happen; the message tells the person what to do. */
+export class PasskeyError extends Error {
+  /** The person closed the browser's dialog or let it time out: worth a hint, not an alarm. */
+  readonly cancelled: boolean;
+  constructor(message: string, cancelled = false) {
+    super(message);
+    this.name = 'PasskeyError';
+    this.cancelled = cancelled;
+  }
+}
+
+/** Why passkeys cannot work in this page at all, or `null`. */
+export function passkeyObstacle(): string | null {
+  if (!window.isSecureContext) {
+    return 'Passkeys need a secure address. Open the platform over https, or at its local address on this machine.';
+  }
+  if (typeof window.PublicKeyCredential?.parseRequestOptionsFromJSON !== 'function') {
+    return 'This browser cannot use passkeys here. Use a current version of Chrome, Edge, Firefox or Safari.';
+  }
+  return null;
+}
+
+/** The address passkeys of this relying party belong to, as far as this page can tell it. */
+function properAddress(rpId: string): string {
+  return `${location.protocol}//${rpId}${location.port === '' ? '' : `:${location.port}`}`;
+}
+
+function belongsHere(rpId: string): boolean {
+  return location.hostname === rpId || location.hostname.endsWith(`.${rpId}`);
+}
+
+function explain(error: unknown, rpId: string, creating: boolean): PasskeyError {
+  const name = error instanceof DOMException ? error.name : '';
+  if (name === 'NotAllowedError' || name === 'AbortError') {
+    return new PasskeyError(
+      creating
+        ? 'No passkey was created: the request was cancelled or took too long. You can try again.'
+        : 'No passkey was used: the request was cancelled or took too long. You can try again.',
+      true,
+    );
+  }
+  if (name === 'InvalidStateError') {
+    return new PasskeyError(
+      'This device already holds a passkey for this account. Use another device or security key.',
+    );
+  }
+  if (name === 'SecurityError') {
+    return new PasskeyError(`Passkeys do not work at this address. Open ${properAddress(rpId)} instead.`);
+  }
+  if (name === 'NotSupportedError' || name === 'ConstraintError') {
+    return new PasskeyError(
+      'This device cannot make a passkey of the kind that is needed: one that stays on it and asks for your fingerprint, face or PIN.',
+    );
+  }
+  return new PasskeyError('The passkey could not be used. Try again, or use another device.');
+}
+
+function requireHere(rpId: string): void {
+  const obstacle = passkeyObstacle();
+  if (obstacle !== null) throw new PasskeyError(obstacle);
+  if (!belongsHere(rpId)) {
+    throw new PasskeyError(`Passkeys do not work at this address. Open ${properAddress(rpId)} instead.`);
+  }
+}
+
+/**
+ * Asks the browser for a new passkey.
+ * @throws PasskeyError
+ */
+export async function createPasskey({ challengeId, publicKey }: CeremonyOptions) {
+  // Core made these options for exactly this call; the browser checks their members again.
+  const json = publicKey as unknown as PublicKeyCredentialCreationOptionsJSON;
+  const rpId = json.rp.id ?? location.hostname;
+  requireHere(rpId);
+  try {
+    const options = PublicKeyCredential.parseCreationOptionsFromJSON(json);
+    const credential = await navigator.credentials.create({ publicKey: options });
+    if (!(credential instanceof PublicKeyCredential)) throw new PasskeyError('The browser gave no passkey. Try again.');
+    holdPrf(credential.getClientExtensionResults());
+    return { challengeId, credential: publicRegistration(credential.toJSON() as RegistrationResponseJSON) };
+  } catch (error) {
+    throw error instanceof PasskeyError ? error : explain(error, rpId, true);
+  }
+}
+
+/**
+ * Asks the browser for any passkey of this platform; which account it is, the passkey says.
+ * @throws PasskeyError
+ */
+export async function askForPasskey({ challengeId, publicKey }: CeremonyOptions) {
+  const json = publicKey as unknown as PublicKeyCredentialRequestOptionsJSON;
+  const rpId = json.rpId ?? location.hostname;
+  requireHere(rpId);
+  try {
+    const options = PublicKeyCredential.parseRequestOptionsFromJSON(json);
+    const credential = await navigator.credentials.get({ publicKey: options });
+    if (!(credential instanceof PublicKeyCredential)) throw new PasskeyError('The browser gave no passkey. Try again.');
+    holdPrf(credential.getClientExtensionResults());
+    return { challengeId, credential: publicAssertion(credential.toJSON() as AuthenticationResponseJSON) };
+  } catch (error) {
+    throw error instanceof PasskeyError ? error : explain(error, rpId, false);
+  }
+}

@@ -1,0 +1,241 @@
+// The first screen: sign in, create an account, or add a passkey with the operator's link.
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { ApiError, plainMessage } from '../api/api-error.ts';
+import { Button, Note } from '../design/controls.tsx';
+import { Icon, type IconName, Mark } from '../design/icons.tsx';
+import { accountNameProblem } from './account-name.ts';
+import { enrolmentToken } from './enrolment.ts';
+import { PasskeyError, passkeyObstacle } from './passkey.ts';
+import { enrol, hasSignedInBefore, register, signIn } from './session.ts';
+
+interface Failure {
+  readonly text: string;
+  readonly tone: 'danger' | 'info';
+}
+
+/** Every way a ceremony can fail, as the person at the screen should hear it. */
+function failureOf(error: unknown): Failure {
+  if (error instanceof PasskeyError) return { text: error.message, tone: error.cancelled ? 'info' : 'danger' };
+  if (error instanceof ApiError && error.code === 'verification_failed') {
+    return {
+      text: 'This passkey was not accepted. It may belong to an account that no longer exists here, or the request took too long. Try again, or use another passkey.',
+      tone: 'danger',
+    };
+  }
+  if (error instanceof ApiError && error.code === 'origin_not_allowed') {
+    return {
+      text: `Passkeys do not work at ${location.origin}. Open the platform at the address it printed when it started. ${error.message}`,
+      tone: 'danger',
+    };
+  }
+  return { text: plainMessage(error), tone: 'danger' };
+}
+
+function Point({ icon, title, children }: { icon: IconName; title: string; children: ComponentChildren }) {
+  return (
+    <li>
+      <span class="point-icon">
+        <Icon name={icon} />
+      </span>
+      <div>
+        <strong>{title}</strong>
+        <p>{children}</p>
+      </div>
+    </li>
+  );
+}
+
+export function Welcome({ notice }: { readonly notice: string | null }) {
+  const obstacle = passkeyObstacle();
+  return (
+    <main class="welcome">
+      <section class="welcome-words" aria-label="About this platform">
+        <p class="brand">
+          <Mark size={40} />
+          <span>Platform</span>
+        </p>
+        <h1>Your apps, on a machine of your own.</h1>
+        <ul class="points">
+          <Point icon="key" title="No password">
+            You sign in with a passkey: your fingerprint, face or PIN.
+          </Point>
+          <Point icon="shield" title="Apps ask first">
+            Each app gets only what you allow, and you can take it back.
+          </Point>
+          <Point icon="box" title="Kept apart">
+            Every app runs in its own closed room, with its own data.
+          </Point>
+        </ul>
+      </section>
+      <section class="welcome-form" aria-label={enrolmentToken.value === null ? 'Sign in' : 'Add a passkey'}>
+        <div class="card">
+          {notice !== null && <Note tone="info">{notice}</Note>}
+          {obstacle !== null ? (
+            <Note tone="danger">{obstacle}</Note>
+          ) : enrolmentToken.value !== null ? (
+            <EnrolForm token={enrolmentToken.value} />
+          ) : (
+            <EntryForms />
+          )}
+        </div>
+      </section>
+    </main>
+  );
+}
+
+function EntryForms() {
+  const creating = useSignal(!hasSignedInBefore());
+  return creating.value ? (
+    <CreateForm onSwitch={() => (creating.value = false)} />
+  ) : (
+    <SignInForm onSwitch={() => (creating.value = true)} />
+  );
+}
+
+/** The state of one ceremony: under way, or what went wrong. */
+function useCeremony() {
+  const busy = useSignal(false);
+  const failure = useSignal<Failure | null>(null);
+  async function run(ceremony: () => Promise<void>): Promise<unknown> {
+    if (busy.value) return null;
+    busy.value = true;
+    failure.value = null;
+    try {
+      await ceremony();
+      return null;
+    } catch (error) {
+      failure.value = failureOf(error);
+      return error;
+    } finally {
+      busy.value = false;
+    }
+  }
+  return { busy, failure, run };
+}
+
+function Outcome({ failure }: { readonly failure: Failure | null }) {
+  return failure === null ? null : <Note tone={failure.tone}>{failure.text}</Note>;
+}
+
+function SignInForm({ onSwitch }: { readonly onSwitch: () => void }) {
+  const { busy, failure, run } = useCeremony();
+  return (
+    <>
+      <h2>Welcome back</h2>
+      <p class="quiet-text">Your passkey knows which account is yours.</p>
+      <Outcome failure={failure.value} />
+      <Button kind="primary" icon="key" busy={busy.value} onClick={() => void run(signIn)}>
+        {busy.value ? 'Waiting for your passkey' : 'Sign in with a passkey'}
+      </Button>
+      <p class="switch">
+        New here?{' '}
+        <button type="button" class="link" onClick={onSwitch}>
+          Create an account
+        </button>
+      </p>
+    </>
+  );
+}
+
+/** What core has against the name itself, as opposed to everything else that can fail. */
+function nameRefusal(error: unknown, name: string): string | null {
+  if (!(error instanceof ApiError)) return null;
+  if (error.code === 'account_name_taken') return `“${name}” is taken. Choose another name.`;
+  const wrong = error.fields.find(({ path }) => path === 'name');
+  return wrong === undefined ? null : `“${name}” ${wrong.message}. Choose another name.`;
+}
+
+function CreateForm({ onSwitch }: { readonly onSwitch: () => void }) {
+  const { busy, failure, run } = useCeremony();
+  const problem = useSignal<string | null>(null);
+  const field = useRef<HTMLInputElement>(null);
+
+  async function submit(): Promise<void> {
+    const name = (field.current?.value ?? '').trim().toLowerCase();
+    problem.value = accountNameProblem(name);
+    if (problem.value === null) {
+      problem.value = nameRefusal(await run(() => register(name)), name);
+      if (problem.value !== null) failure.value = null;
+    }
+    if (problem.value !== null) field.current?.focus();
+  }
+
+  return (
+    <form
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit();
+      }}
+    >
+      <h2>Create your account</h2>
+      <p class="quiet-text">Choose a name, then your device makes a passkey for it.</p>
+      <label for="account-name">Account name</label>
+      <input
+        id="account-name"
+        ref={field}
+        type="text"
+        autocomplete="username"
+        autocapitalize="none"
+        spellcheck={false}
+        maxLength={64}
+        aria-describedby="account-name-help"
+        aria-invalid={problem.value !== null}
+        onInput={() => (problem.value = null)}
+      />
+      <p id="account-name-help" class={problem.value === null ? 'field-help' : 'field-help wrong'} aria-live="polite">
+        {problem.value ?? '3 to 32 letters, digits and single hyphens. It stays as it is.'}
+      </p>
+      <Outcome failure={failure.value} />
+      <button type="submit" class="button primary" aria-disabled={busy.value} aria-busy={busy.value}>
+        {busy.value ? <span class="spinner" aria-hidden="true" /> : <Icon name="key" size={18} />}
+        <span>{busy.value ? 'Waiting for your device' : 'Create account'}</span>
+      </button>
+      <p class="switch">
+        Already have an account?{' '}
+        <button type="button" class="link" onClick={onSwitch}>
+          Sign in
+        </button>
+      </p>
+    </form>
+  );
+}
+
+function EnrolForm({ token }: { readonly token: string }) {
+  const { busy, failure, run } = useCeremony();
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  return (
+    <>
+      <h2 ref={heading} tabIndex={-1}>
+        Add a passkey
+      </h2>
+      <p class="quiet-text">
+        You opened a one-time link from the operator of this platform. It adds a passkey of this device to your account
+        and signs you in. The link works once, and only for a few minutes.
+      </p>
+      <Outcome failure={failure.value} />
+      <Button
+        kind="primary"
+        icon="key"
+        busy={busy.value}
+        onClick={() =>
+          void run(async () => {
+            await enrol(token);
+            enrolmentToken.value = null;
+          })
+        }
+      >
+        {busy.value ? 'Waiting for your device' : 'Create the passkey'}
+      </Button>
+      <p class="switch">
+        Not what you wanted?{' '}
+        <button type="button" class="link" onClick={() => (enrolmentToken.value = null)}>
+          Go to sign in
+        </button>
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,111 @@
+// One app: what it may do, how its backend runs, its version, and its removal.
+import type { InstalledApp } from '@platform/contract';
+import { AppPicture, Button, Empty, Note, Skeleton } from '../design/controls.tsx';
+import { onDay, shortVersion } from '../design/words.ts';
+import { findApp, installedApps } from '../frames/installed-apps.ts';
+import { homeApp, openApp } from '../frames/open-apps.ts';
+import { setHome } from '../home.ts';
+import { askToInstall, askToUninstall } from '../prompts/prompts.ts';
+import { go } from '../view.ts';
+import { BackendState } from './backend-state.tsx';
+import { GrantsEditor } from './grants-editor.tsx';
+import { useAction } from './reading.ts';
+import { PageHead } from './settings.tsx';
+
+const UP = { page: { page: 'apps' }, label: 'Apps' } as const;
+
+export function AppPage({ appId }: { readonly appId: string }) {
+  if (installedApps.value === null) return <Skeleton lines={5} label="Loading the app" />;
+  const app = findApp(appId);
+  if (app === undefined) {
+    return (
+      <>
+        <PageHead title="Not installed" up={UP} />
+        <Empty icon="box" title={`“${appId}” is not installed`}>
+          It may have been removed. Its data is kept for a later installation.
+        </Empty>
+      </>
+    );
+  }
+  return (
+    <>
+      <PageHead title={app.name} up={UP}>
+        <AppFacts app={app} />
+      </PageHead>
+      <section class="block" aria-labelledby="grants-title">
+        <h3 id="grants-title">What it may do</h3>
+        <GrantsEditor appId={appId} name={app.name} />
+      </section>
+      {app.hasWorkload && (
+        <section class="block" aria-labelledby="backend-title">
+          <h3 id="backend-title">Backend</h3>
+          <BackendState appId={appId} />
+          <div class="buttons">
+            <Button icon="log" onClick={() => go({ kind: 'settings', page: 'logs', appId })}>
+              See its log
+            </Button>
+          </div>
+        </section>
+      )}
+      <Removal app={app} />
+    </>
+  );
+}
+
+function AppFacts({ app }: { readonly app: InstalledApp }) {
+  const { failure, run } = useAction();
+  const upgrade = app.upgrade;
+  return (
+    <div class="app-facts">
+      <AppPicture name={app.name} path={app.icon} size="large" />
+      <div>
+        <p>{app.summary}</p>
+        <p class="quiet-text">
+          Version {shortVersion(app.version)},{' '}
+          {app.publisher === 'platform' ? 'comes with the platform' : `published by ${app.publisher}`}, installed on{' '}
+          {onDay(app.installedAt)}
+        </p>
+        <div class="buttons">
+          {app.hasFrontend && <Button onClick={() => openApp(app.appId)}>Open</Button>}
+          {upgrade !== null && (
+            <Button
+              kind="primary"
+              icon="upgrade"
+              onClick={() => void run(() => askToInstall(app.appId, upgrade, null))}
+            >
+              Update to {shortVersion(upgrade)}
+            </Button>
+          )}
+          {homeApp.value === app.appId && app.appId !== 'launcher' && findApp('launcher') !== undefined && (
+            <Button icon="home" onClick={() => setHome('launcher')}>
+              Use Launcher as home again
+            </Button>
+          )}
+        </div>
+        {failure !== null && <Note tone="danger">{failure}</Note>}
+      </div>
+    </div>
+  );
+}
+
+function Removal({ app }: { readonly app: InstalledApp }) {
+  return (
+    <section class="block" aria-labelledby="removal-title">
+      <h3 id="removal-title">Remove</h3>
+      <p class="quiet-text">The app stops and its permissions end. Its data is kept for a later installation.</p>
+      <div class="buttons">
+        <Button
+          kind="danger"
+          icon="trash"
+          onClick={() =>
+            void askToUninstall(app.appId, app.name, null).then((removed) => {
+              if (removed) go({ kind: 'settings', page: 'apps' });
+            })
+          }
+        >
+          Remove {app.name}
+        </Button>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,78 @@
+// The state of an app's backend in words, and starting or stopping it.
+import type { WorkloadStatus } from '@platform/contract';
+import { useEffect } from 'preact/hooks';
+import { call } from '../api/client.ts';
+import { Button, Note, Skeleton } from '../design/controls.tsx';
+import { ago, count, inFull } from '../design/words.ts';
+import { useAction, useReading } from './reading.ts';
+
+const WORDS: Record<WorkloadStatus['state'], { readonly label: string; readonly about: string }> = {
+  stopped: { label: 'Stopped', about: 'It starts by itself when it is needed.' },
+  starting: { label: 'Starting', about: '' },
+  running: { label: 'Running', about: '' },
+  failed: { label: 'Failed', about: 'Its log tells more.' },
+};
+
+const EVERY_MS = 3_000;
+
+/** Reads the state again and again while the page is looked at: a backend starts and stops by itself. */
+export function BackendState({ appId, onTick }: { readonly appId: string; readonly onTick?: () => void }) {
+  const reading = useReading(() => call('apps.status', { params: { appId } }));
+  const { busy, failure, run } = useAction();
+
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (document.hidden) return;
+      void reading.again();
+      onTick?.();
+    }, EVERY_MS);
+    return () => clearInterval(timer);
+  }, []);
+
+  const status = reading.value;
+  if (status === null) {
+    return reading.failure === null ? (
+      <Skeleton lines={1} label="Loading the state" />
+    ) : (
+      <Note tone="danger">{reading.failure}</Note>
+    );
+  }
+  const running = status.state === 'running' || status.state === 'starting';
+  const words = WORDS[status.state];
+  return (
+    <div class="backend">
+      <p class="backend-line" role="status">
+        <span class={`dot ${status.state}`} aria-hidden="true" />
+        <strong>{words.label}</strong>
+        <span>
+          since{' '}
+          <time dateTime={status.since} title={inFull(status.since)}>
+            {ago(status.since)}
+          </time>
+          {status.restarts > 0 && `, ${count(status.restarts, 'restart')}`}
+        </span>
+      </p>
+      <p class="quiet-text">{status.reason ?? words.about}</p>
+      {(failure ?? reading.failure) !== null && <Note tone="danger">{failure ?? reading.failure}</Note>}
+      <div class="buttons">
+        {running ? (
+          <Button
+            icon="stop"
+            busy={busy}
+            onClick={() => void run(async () => reading.put(await call('apps.stop', { params: { appId }, body: {} })))}
+          >
+            Stop
+          </Button>
+        ) : (
+          <Button
+            icon="play"
+            busy={busy}
+            onClick={() => void run(async () => reading.put(await call('apps.start', { params: { appId }, body: {} })))}
+          >
+            Start
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}

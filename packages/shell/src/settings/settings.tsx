@@ -1,0 +1,86 @@
+// The shell's own settings pages: what must not be drawn by any app.
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { Icon, type IconName } from '../design/icons.tsx';
+import { addressOf, type SettingsPage } from '../view.ts';
+import { AppLogPage } from './app-log.tsx';
+import { AppPage } from './app-page.tsx';
+import { AppsPage } from './apps-page.tsx';
+import { PasskeysPage } from './passkeys-page.tsx';
+import { SessionsPage } from './sessions-page.tsx';
+
+const PAGES: readonly {
+  readonly page: 'apps' | 'passkeys' | 'sessions';
+  readonly icon: IconName;
+  readonly label: string;
+}[] = [
+  { page: 'apps', icon: 'apps', label: 'Apps' },
+  { page: 'passkeys', icon: 'key', label: 'Passkeys' },
+  { page: 'sessions', icon: 'devices', label: 'Sessions' },
+];
+
+export function Settings({ page }: { readonly page: SettingsPage }) {
+  const area = page.page === 'app' || page.page === 'logs' ? 'apps' : page.page;
+  return (
+    <div class="settings">
+      <nav class="settings-nav" aria-label="Settings">
+        <p class="settings-title">Settings</p>
+        <ul>
+          {PAGES.map(({ page: target, icon, label }) => (
+            <li key={target}>
+              <a
+                href={addressOf({ kind: 'settings', page: target })}
+                aria-current={area === target ? 'page' : undefined}
+              >
+                <Icon name={icon} />
+                <span>{label}</span>
+              </a>
+            </li>
+          ))}
+        </ul>
+        <p class="settings-trust">
+          <Icon name="shield" size={16} />
+          <span>Drawn by the platform itself. No app can see or change these pages.</span>
+        </p>
+      </nav>
+      <div class="settings-page">
+        <Page page={page} />
+      </div>
+    </div>
+  );
+}
+
+function Page({ page }: { readonly page: SettingsPage }) {
+  if (page.page === 'app') return <AppPage key={page.appId} appId={page.appId} />;
+  if (page.page === 'logs') return <AppLogPage key={page.appId} appId={page.appId} />;
+  if (page.page === 'passkeys') return <PasskeysPage />;
+  if (page.page === 'sessions') return <SessionsPage />;
+  return <AppsPage />;
+}
+
+interface PageHeadProps {
+  readonly title: string;
+  readonly children?: ComponentChildren;
+  /** The page one level up. */
+  readonly up?: { readonly page: SettingsPage; readonly label: string };
+}
+
+/** Each page begins at its heading, also for those who hear it. */
+export function PageHead({ title, children, up }: PageHeadProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  return (
+    <header class="page-head">
+      {up !== undefined && (
+        <a class="up" href={addressOf({ kind: 'settings', ...up.page })}>
+          <Icon name="back" size={18} />
+          {up.label}
+        </a>
+      )}
+      <h2 ref={heading} tabIndex={-1}>
+        {title}
+      </h2>
+      {children}
+    </header>
+  );
+}

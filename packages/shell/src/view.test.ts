@@ -1,0 +1,38 @@
+// The address of the page and what it shows.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { addressOf, readView, type View } from './view.ts';
+
+const views: readonly View[] = [
+  { kind: 'home' },
+  { kind: 'app', appId: 'notes' },
+  { kind: 'settings', page: 'apps' },
+  { kind: 'settings', page: 'app', appId: 'notes' },
+  { kind: 'settings', page: 'logs', appId: 'notes' },
+  { kind: 'settings', page: 'passkeys' },
+  { kind: 'settings', page: 'sessions' },
+];
+
+for (const view of views) {
+  test(`${addressOf(view)} leads to the page that wrote it`, () => assert.deepEqual(readView(addressOf(view)), view));
+}
+
+for (const hash of [
+  '',
+  '#',
+  '#/',
+  '#/app',
+  '#/app/',
+  '#/app/No',
+  '#/app/..',
+  '#/app/a--b',
+  '#enrol=abc',
+  '#/unknown/notes',
+]) {
+  test(`${hash === '' ? 'no address' : hash} leads home`, () => assert.deepEqual(readView(hash), { kind: 'home' }));
+}
+
+test('an unknown settings page leads to the first one', () => {
+  assert.deepEqual(readView('#/settings/evil'), { kind: 'settings', page: 'apps' });
+  assert.deepEqual(readView('#/settings/apps/UPPER'), { kind: 'settings', page: 'apps' });
+});

@@ -1,0 +1,52 @@
+// What the stage shows, kept in the address (`#/app/notes`), so that Back, reload and bookmarks work.
+import { signal } from '@preact/signals';
+
+export type SettingsPage =
+  | { readonly page: 'apps' }
+  | { readonly page: 'app'; readonly appId: string }
+  | { readonly page: 'logs'; readonly appId: string }
+  | { readonly page: 'passkeys' }
+  | { readonly page: 'sessions' };
+
+export type View =
+  | { readonly kind: 'home' }
+  | { readonly kind: 'app'; readonly appId: string }
+  | ({ readonly kind: 'settings' } & SettingsPage);
+
+const APP_ID = /^(?=.{3,40}$)[a-z0-9]+(-[a-z0-9]+)*$/;
+
+/** An address this page does not know leads home. */
+export function readView(hash: string): View {
+  const [area, first, second, third] = hash.replace(/^#\/?/, '').split('/');
+  if (area === 'app' && first !== undefined && APP_ID.test(first)) return { kind: 'app', appId: first };
+  if (area !== 'settings') return { kind: 'home' };
+  if (first === 'passkeys' || first === 'sessions') return { kind: 'settings', page: first };
+  if (first === 'apps' && second !== undefined && APP_ID.test(second)) {
+    return { kind: 'settings', page: third === 'log' ? 'logs' : 'app', appId: second };
+  }
+  return { kind: 'settings', page: 'apps' };
+}
+
+export function addressOf(view: View): string {
+  if (view.kind === 'home') return '#/';
+  if (view.kind === 'app') return `#/app/${view.appId}`;
+  if (view.page === 'app') return `#/settings/apps/${view.appId}`;
+  if (view.page === 'logs') return `#/settings/apps/${view.appId}/log`;
+  return `#/settings/${view.page}`;
+}
+
+export const view = signal<View>({ kind: 'home' });
+
+export function go(next: View): void {
+  view.value = next;
+  if (location.hash !== addressOf(next)) location.hash = addressOf(next);
+}
+
+/** Takes the view from the address, now and whenever it changes. */
+export function followAddress(): void {
+  const read = () => {
+    view.value = readView(location.hash);
+  };
+  window.addEventListener('hashchange', read);
+  read();
+}

@@ -1,0 +1,15 @@
+// What a command of the command line is.
+
+export interface Command {
+  /** One line for the list of commands. */
+  readonly summary: string;
+  /** The text of `--help`. */
+  readonly usage: string;
+  /** @returns the exit code */
+  run(args: readonly string[]): Promise<number>;
+}
+
+/** A call that cannot be understood: told in one line, exit 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}

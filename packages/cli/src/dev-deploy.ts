@@ -1,0 +1,117 @@
+// Puts the present state of a folder into effect: a version of its own, installed with all it asks for, backend started.
+import { createHash, type Hash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { lstat, readdir } from 'node:fs/promises';
+import * as path from 'node:path';
+import { type InstallationId, type Manifest, RefusalError } from '@platform/contract';
+import type { NamedAccount } from '@platform/core/accounts/find-account.ts';
+import { publishPackage } from '@platform/core/catalog/publish-package.ts';
+import { withdrawVersion } from '@platform/core/catalog/withdraw-version.ts';
+import type { CoreContext } from '@platform/core/context.ts';
+import { installApp } from '@platform/core/installations/install-app.ts';
+import { replacePermissions } from '@platform/core/installations/permissions.ts';
+import { selectOwn } from '@platform/core/installations/queries.ts';
+import { upgradeApp } from '@platform/core/installations/upgrade-app.ts';
+import type { Nodes } from '@platform/core/topology/nodes.ts';
+import { planPackage, type SdkFiles } from './packaging/plan-package.ts';
+import { writePackage } from './packaging/write-package.ts';
+
+export interface DevApp {
+  readonly context: CoreContext;
+  readonly nodes: Nodes;
+  readonly account: NamedAccount;
+  readonly folder: string;
+  /** A folder for packages in the making. */
+  readonly scratch: string;
+  readonly sdk: SdkFiles;
+}
+
+export interface Deployed {
+  readonly installationId: InstallationId;
+  readonly name: string;
+  readonly version: string;
+}
+
+/**
+ * @throws PackageProblem when the folder is not a package
+ * @throws RefusalError when core refuses it, for example because the app id belongs to another account
+ */
+export async function deploy(app: DevApp): Promise<Deployed> {
+  const { context, account, folder, sdk } = app;
+  const { manifest: base } = await planPackage({ folder });
+  const change = {
+    id: devId(base.id),
+    name: `${base.name.slice(0, 54)} (dev)`,
+    version: devVersion(base.version, context.clock()),
+  };
+  const plan = await planPackage({ folder, change, sdk });
+  const { manifest } = plan;
+  const { path: file } = await writePackage(plan, path.join(app.scratch, 'package.tgz'));
+  const request = {
+    appId: manifest.id,
+    version: manifest.version,
+    publisher: account.key,
+    source: createReadStream(file),
+  };
+  await publishPackage(context, request).finally(() => request.source.destroy());
+  const installationId = await putInPlace(app, manifest);
+  if (manifest.workload !== undefined) await startBackend(app, installationId);
+  return { installationId, name: manifest.name, version: manifest.version };
+}
+
+const LONGEST_ID = 40;
+
+/** What is tried out is an app beside the published one, with data of its own: `notes` becomes `notes-dev`. */
+export function devId(id: string): string {
+  return `${id.slice(0, LONGEST_ID - '-dev'.length).replace(/-$/, '')}-dev`;
+}
+
+const DEV_VERSION = /[-.]dev\.\d+$/;
+
+/** Below the version it is made from, above all that was made before: `1.2.0` becomes `1.2.0-dev.1763719042123`. */
+export function devVersion(version: string, now: Date): string {
+  const [release = version] = version.split('+', 1);
+  return `${release}${release.includes('-') ? '.' : '-'}dev.${now.getTime()}`;
+}
+
+async function putInPlace(
+  { context, account }: DevApp,
+  { id, version, permissions }: Manifest,
+): Promise<InstallationId> {
+  const before = await selectOwn(context.database, account.key, id);
+  if (before === undefined) await installApp(context, account.key, { appId: id, version });
+  else {
+    await upgradeApp(context, account.key, id, version);
+    // The developer asks and answers: what the manifest newly requests is granted at once, here and nowhere else.
+    const grants = permissions.map(({ id: permission, resources }) => ({ id: permission, resources }));
+    await replacePermissions(context, account.key, id, grants);
+    if (DEV_VERSION.test(before.version)) await withdrawVersion(context, id, before.version);
+  }
+  const installed = before ?? (await selectOwn(context.database, account.key, id));
+  if (installed === undefined) throw new Error(`${id} was removed while it was being installed`);
+  return installed.id;
+}
+
+/** Started at once, so that what is wrong shows now and not at the first use. The log tells why it failed. */
+async function startBackend({ nodes }: DevApp, installationId: InstallationId): Promise<void> {
+  await nodes.start(installationId).catch((error: unknown) => {
+    if (!(error instanceof RefusalError)) throw error;
+  });
+}
+
+/** Names, sizes and times of all that is packed: equal while nothing changed. */
+export async function folderState(folder: string): Promise<string> {
+  const hash = createHash('sha256');
+  for (const part of ['frontend', 'workload']) {
+    const entries = await readdir(path.join(folder, part), { recursive: true }).catch(() => []);
+    for (const name of entries.sort()) await addFacts(hash, path.join(folder, part, name));
+  }
+  await addFacts(hash, path.join(folder, 'manifest.json'));
+  return hash.digest('hex');
+}
+
+async function addFacts(hash: Hash, file: string): Promise<void> {
+  // A file that is gone by now brings a change of its own.
+  const facts = await lstat(file).catch(() => null);
+  if (facts?.isDirectory() !== true) hash.update(`${file}\0${facts?.size}\0${facts?.mtimeMs}\0`);
+}

@@ -1,0 +1,125 @@
+// `platform dev`: a folder runs as an installed app of the running platform, and again with every change of a file.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
+import { parseArgs } from 'node:util';
+import { RefusalError } from '@platform/contract';
+import type { PlatformConfig } from '@platform/core/config/env.ts';
+import { StartError } from '@platform/core/config/start-error.ts';
+import { Nodes } from '@platform/core/topology/nodes.ts';
+import { buildSdk } from '@platform/sdk/build';
+import { type Command, UsageError } from './command.ts';
+import { configuration } from './configuration.ts';
+import { type Deployed, type DevApp, deploy, folderState } from './dev-deploy.ts';
+import { followLogs } from './dev-logs.ts';
+import { changesOf } from './dev-watch.ts';
+import { chooseAccount, withLocalCore } from './local-core.ts';
+import { complain, understood } from './package.ts';
+import { PackageProblem } from './packaging/package-problem.ts';
+import { paint, say } from './terminal.ts';
+
+export const devCommand: Command = {
+  summary: 'run a folder as an app, again with every change',
+  usage: `Usage: platform dev <folder> [--as <account>]
+
+Installs the folder as the app <id>-dev of an account (without --as of the only one) in the platform that runs on this
+machine, with the real Gateway, sandbox and limits and every permission its manifest asks for. It stands beside the
+published app and has data of its own. When a file changes, it gets a new version and its backend starts again; its log
+is shown here. Ctrl-C ends it; the app stays until you remove it in Settings.`,
+  async run(args) {
+    const { values, positionals } = understood(() =>
+      parseArgs({ args: [...args], allowPositionals: true, options: { as: { type: 'string' } } }),
+    );
+    const [folder, ...rest] = positionals;
+    if (folder === undefined || rest.length > 0) throw new UsageError('Name one folder: platform dev <folder>');
+    const config = configuration();
+    await requireRunning(config);
+    const scratch = await mkdtemp(path.join(tmpdir(), 'platform-dev-'));
+    try {
+      await develop({ config, folder, scratch, accountName: values.as });
+    } finally {
+      await rm(scratch, { recursive: true, force: true });
+    }
+    return 0;
+  },
+};
+
+interface Development {
+  readonly config: PlatformConfig;
+  readonly folder: string;
+  readonly scratch: string;
+  readonly accountName: string | undefined;
+}
+
+async function develop({ config, folder, scratch, accountName }: Development): Promise<void> {
+  const sdk = await buildSdk();
+  await withLocalCore(config, async (context) => {
+    const account = await chooseAccount(context, accountName);
+    const ending = new AbortController();
+    const end = () => ending.abort();
+    process.once('SIGINT', end).once('SIGTERM', end);
+    const app: DevApp = { context, nodes: new Nodes(context), account, folder, scratch, sdk };
+    const since = context.clock();
+    let logs: Promise<void> | undefined;
+    let state: string | undefined;
+    try {
+      for await (const present of statesOf(folder, ending.signal)) {
+        if (present === state) continue;
+        state = present;
+        const deployed = await attempt(app, logs === undefined);
+        // Followed once the installation is known; it stays the same over all versions.
+        if (deployed !== undefined)
+          logs ??= followLogs(app.nodes, deployed.installationId, { since, signal: ending.signal });
+      }
+    } finally {
+      ending.abort();
+      process.off('SIGINT', end).off('SIGTERM', end);
+      await logs;
+    }
+  });
+}
+
+/** What the folder holds, now and after every change. */
+async function* statesOf(folder: string, signal: AbortSignal): AsyncGenerator<string> {
+  for await (const _ of changesOf(folder, signal)) yield await folderState(folder);
+}
+
+/** Deploys; what is wrong is told, and the next change is the next chance. */
+async function attempt(app: DevApp, isFirst: boolean): Promise<Deployed | undefined> {
+  try {
+    const deployed = await deploy(app);
+    const what = isFirst ? 'runs for' : 'runs again for';
+    say(`${paint('green', '✓')} ${deployed.name} ${deployed.version} ${what} ${app.account.name}`);
+    if (isFirst) say(`  Open ${paint('cyan', app.context.config.origin)} and choose ${deployed.name}.`);
+    return deployed;
+  } catch (error) {
+    if (error instanceof PackageProblem) complain(app.folder, error);
+    else if (error instanceof RefusalError) {
+      const { code, detail, errors = [] } = error.refusal;
+      complain(
+        app.folder,
+        new PackageProblem([`${detail ?? code} (${code})`, ...errors.map(({ message }) => message)]),
+      );
+    } else throw error;
+    return undefined;
+  }
+}
+
+/** @throws StartError when no platform answers at the configured address on this machine */
+async function requireRunning({ origin, listenHost, listenPort }: PlatformConfig): Promise<void> {
+  const status = await new Promise<number | undefined>((resolve) => {
+    const headers = { host: new URL(origin).host };
+    const call = request({ host: listenHost, port: listenPort, path: '/v1/health', headers, timeout: 5_000 });
+    call.on('response', (response) => resolve(response.resume().statusCode));
+    call.on('timeout', () => call.destroy());
+    call.on('close', () => resolve(undefined));
+    call.on('error', () => resolve(undefined));
+    call.end();
+  });
+  if (status === 200) return;
+  throw new StartError(
+    'platform_not_running',
+    `No platform answers at ${origin} on this machine. Start it in another terminal: npm start`,
+  );
+}

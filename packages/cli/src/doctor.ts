@@ -1,0 +1,211 @@
+// `platform doctor`: looks at what the platform needs of this machine, and says for each what to do.
+import { lookup } from 'node:dns/promises';
+import { existsSync, readFileSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import * as path from 'node:path';
+import type { PlatformConfig } from '@platform/core/config/env.ts';
+import { reasonOf, StartError } from '@platform/core/config/start-error.ts';
+import { probeSandbox } from '@platform/runtime';
+import pg from 'pg';
+import { type Command, UsageError } from './command.ts';
+import { configuration } from './configuration.ts';
+import { withDatabase } from './instance.ts';
+import { requireFreePort } from './start.ts';
+import { type Colour, paint, say } from './terminal.ts';
+
+type Verdict = 'good' | 'warning' | 'bad';
+
+interface Finding {
+  readonly check: string;
+  readonly verdict: Verdict;
+  /** What was found. */
+  readonly found: string;
+  /** What to do; only when the verdict is not good. */
+  readonly cure?: string;
+}
+
+const GiB = 1024 ** 3;
+const MARKS: Readonly<Record<Verdict, readonly [string, Colour]>> = {
+  good: ['✓', 'green'],
+  warning: ['!', 'yellow'],
+  bad: ['✗', 'red'],
+};
+
+export const doctorCommand: Command = {
+  summary: 'check this machine and say what to do',
+  usage: `Usage: platform doctor
+
+Checks ports, name resolution, namespaces, control groups, disk, clock and database with the configuration of this
+environment. Exits with 1 when something keeps the platform from working.`,
+  async run(args) {
+    if (args.length > 0) throw new UsageError('platform doctor takes no options.');
+    const config = configuration();
+    const checks = [portFindings, nameFindings, sandboxFindings, diskFindings, clockFindings, databaseFindings];
+    let bad = false;
+    for (const check of checks) {
+      for (const finding of await check(config)) {
+        report(finding);
+        bad ||= finding.verdict === 'bad';
+      }
+    }
+    say(
+      bad
+        ? `\n${paint('red', 'Something above keeps the platform from working.')}`
+        : `\n${paint('green', 'This machine is ready.')}`,
+    );
+    return bad ? 1 : 0;
+  },
+};
+
+function report({ check, verdict, found, cure }: Finding): void {
+  const [mark, colour] = MARKS[verdict];
+  say(`${paint(colour, mark)} ${check.padEnd(12)} ${found}`);
+  if (cure !== undefined) say(`  ${' '.repeat(12)} ${paint('dim', '→')} ${cure}`);
+}
+
+async function portFindings(config: PlatformConfig): Promise<Finding[]> {
+  const running = existsSync(path.join(config.dataDirectory, 'run', 'instance.json'));
+  const ports = [
+    ['PLATFORM_OS_ORIGIN', config.listenPort],
+    ['PLATFORM_NODE_ORIGIN', config.nodePort],
+  ] as const;
+  return Promise.all(
+    ports.map(async ([variable, port]): Promise<Finding> => {
+      try {
+        await requireFreePort(variable, config.listenHost, port);
+        return { check: 'port', verdict: 'good', found: `${port} on ${config.listenHost} is free` };
+      } catch (error) {
+        if (running)
+          return {
+            check: 'port',
+            verdict: 'good',
+            found: `${port} is in use, and a platform is running on this data folder`,
+          };
+        return {
+          check: 'port',
+          verdict: 'bad',
+          found: `${port} on ${config.listenHost} is taken`,
+          cure: reasonOf(error),
+        };
+      }
+    }),
+  );
+}
+
+async function nameFindings(config: PlatformConfig): Promise<Finding[]> {
+  const names = [
+    new URL(config.origin).hostname,
+    new URL(config.nodeOrigin).hostname,
+    `probe--name.${config.appsDomain}`,
+  ];
+  return Promise.all(
+    names.map(async (name): Promise<Finding> => {
+      try {
+        const { address } = await lookup(name);
+        return { check: 'name', verdict: 'good', found: `${name} is ${address}` };
+      } catch (error) {
+        if (name.endsWith('.localhost')) {
+          return {
+            check: 'name',
+            verdict: 'good',
+            found: `${name} is known to browsers (the system resolver does not know it, which does no harm)`,
+          };
+        }
+        return {
+          check: 'name',
+          verdict: 'bad',
+          found: `${name} does not resolve (${reasonOf(error)})`,
+          cure: name.startsWith('probe--')
+            ? `Add a wildcard DNS record *.${config.appsDomain} for this machine.`
+            : 'Add a DNS record for this machine.',
+        };
+      }
+    }),
+  );
+}
+
+async function sandboxFindings(config: PlatformConfig): Promise<Finding[]> {
+  const probe = await probeSandbox({ dataDirectory: config.dataDirectory });
+  const cure = probe.reasons.join(' ');
+  const namespaces: Finding = probe.ok
+    ? { check: 'namespaces', verdict: 'good', found: `workloads are isolated with ${probe.mechanism}` }
+    : {
+        check: 'namespaces',
+        verdict: 'bad',
+        found: 'no sandbox can be made, so that backends of apps do not start',
+        cure,
+      };
+  const missing = Object.entries(probe.limits)
+    .filter(([, enforced]) => !enforced)
+    .map(([name]) => name);
+  const groups: Finding =
+    missing.length === 0
+      ? { check: 'cgroups', verdict: 'good', found: `limits are enforced through cgroups ${probe.cgroup}` }
+      : {
+          check: 'cgroups',
+          verdict: 'warning',
+          found: `not enforced here: ${missing.join(', ')}`,
+          cure: 'Run as root, or in a systemd user session with delegated control groups, to have these limits enforced.',
+        };
+  return [namespaces, groups];
+}
+
+async function diskFindings(config: PlatformConfig): Promise<Finding[]> {
+  let folder = config.dataDirectory;
+  while (!existsSync(folder)) folder = path.dirname(folder);
+  const { bavail, bsize } = await statfs(folder);
+  const free = (bavail * bsize) / GiB;
+  const found = `${free.toFixed(1)} GiB free for ${config.dataDirectory}`;
+  if (free < 0.5)
+    return [
+      { check: 'disk', verdict: 'bad', found, cure: 'Free some space, or set PLATFORM_DATA_DIR to a larger disk.' },
+    ];
+  if (free < 5) return [{ check: 'disk', verdict: 'warning', found, cure: 'Apps and their data will soon need more.' }];
+  return [{ check: 'disk', verdict: 'good', found }];
+}
+
+/** Sessions, challenges and certificates depend on the time of day. */
+async function clockFindings(): Promise<Finding[]> {
+  const now = new Date();
+  const built = new Date(JSON.parse(readFileSync(new URL('../clock-floor.json', import.meta.url), 'utf8')).notBefore);
+  const found = now.toISOString();
+  if (now < built) {
+    return [
+      {
+        check: 'clock',
+        verdict: 'bad',
+        found: `${found} is before this version was made`,
+        cure: 'Set the time, and let the system keep it (for example with systemd-timesyncd).',
+      },
+    ];
+  }
+  return [{ check: 'clock', verdict: 'good', found }];
+}
+
+async function databaseFindings(config: PlatformConfig): Promise<Finding[]> {
+  const kind = config.databaseUrl === null ? 'embedded PostgreSQL' : 'PostgreSQL at PLATFORM_DATABASE_URL';
+  if (config.databaseUrl === null && !existsSync(config.dataDirectory)) {
+    return [{ check: 'database', verdict: 'good', found: `${kind}, made at the first start` }];
+  }
+  try {
+    const version = await withDatabase(config, serverVersion);
+    return [{ check: 'database', verdict: 'good', found: `${kind} ${version} answers` }];
+  } catch (error) {
+    const cure =
+      error instanceof StartError
+        ? error.message
+        : 'Check PLATFORM_DATABASE_URL, and that the server runs and lets this machine in.';
+    return [{ check: 'database', verdict: 'bad', found: `${kind} does not answer (${reasonOf(error)})`, cure }];
+  }
+}
+
+async function serverVersion(url: string): Promise<string> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ server_version: string }>('SHOW server_version');
+    return rows[0]?.server_version ?? '';
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,70 @@
+// The running platform on a data folder, for the other commands: where its database is, and one to use when none runs.
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import * as path from 'node:path';
+import { openDataFolder } from '@platform/core/config/data-folder.ts';
+import type { PlatformConfig } from '@platform/core/config/env.ts';
+import { StartError } from '@platform/core/config/start-error.ts';
+import { startEmbeddedPostgres } from '@platform/core/database/embedded-postgres.ts';
+
+interface InstanceFile {
+  readonly pid: number;
+  /** Of the embedded database; holds its password, so that the file is for its owner only. */
+  readonly databaseUrl: string;
+  readonly origin: string;
+}
+
+function instanceFile(dataDirectory: string): string {
+  return path.join(dataDirectory, 'run', 'instance.json');
+}
+
+/** Says where the running platform is reached. Removed by {@link forgetInstance}; stale after `kill -9`, so never trusted alone. */
+export function announceInstance(dataDirectory: string, instance: InstanceFile): void {
+  writeFileSync(instanceFile(dataDirectory), JSON.stringify(instance), { mode: 0o600 });
+}
+
+export function forgetInstance(dataDirectory: string): void {
+  rmSync(instanceFile(dataDirectory), { force: true });
+}
+
+/**
+ * Runs `work` with the address of the platform's database: the configured one, the embedded one of the running
+ * platform, or the embedded one started for as long as the work takes.
+ *
+ * @throws StartError `data_folder_unusable` when this user may not use the data folder
+ */
+export async function withDatabase<Result>(
+  config: PlatformConfig,
+  work: (url: string) => Promise<Result>,
+): Promise<Result> {
+  if (config.databaseUrl !== null) return work(config.databaseUrl);
+  const folder = (() => {
+    try {
+      return openDataFolder(config.dataDirectory);
+    } catch (error) {
+      if (error instanceof StartError && error.code === 'data_folder_in_use') return null;
+      throw error;
+    }
+  })();
+  if (folder === null) return work(runningDatabaseUrl(config.dataDirectory));
+  try {
+    const postgres = await startEmbeddedPostgres({ dataDir: folder.path, log: () => undefined });
+    try {
+      return await work(postgres.url);
+    } finally {
+      await postgres.stop();
+    }
+  } finally {
+    folder.close();
+  }
+}
+
+function runningDatabaseUrl(dataDirectory: string): string {
+  const file = instanceFile(dataDirectory);
+  if (!existsSync(file)) {
+    throw new StartError(
+      'platform_starting',
+      'The platform on this data folder is just starting or stopping. Try again in a moment.',
+    );
+  }
+  return (JSON.parse(readFileSync(file, 'utf8')) as InstanceFile).databaseUrl;
+}

@@ -1,0 +1,48 @@
+#!/usr/bin/env node
+// The command line: finds the command, runs it, turns a refusal into one line and a non-zero exit.
+import { StartError } from '@platform/core/config/start-error.ts';
+import { PLATFORM_VERSION } from '@platform/core/version.ts';
+import { UsageError } from './command.ts';
+import { commands } from './commands.ts';
+import { paint } from './terminal.ts';
+
+function help(): string {
+  const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(10)} ${summary}`);
+  return `Usage: platform <command> [options]\n\nCommands:\n${lines.join('\n')}\n\nplatform <command> --help says more about one.\n`;
+}
+
+async function main(argv: readonly string[]): Promise<number> {
+  const [name, ...rest] = argv;
+  if (name === undefined || name === '--help' || name === 'help') {
+    process.stdout.write(help());
+    return name === undefined ? 2 : 0;
+  }
+  if (name === '--version') {
+    process.stdout.write(`${PLATFORM_VERSION}\n`);
+    return 0;
+  }
+  if (!Object.hasOwn(commands, name))
+    throw new UsageError(`There is no command "${name}". \`platform --help\` lists them.`);
+  const command = commands[name as keyof typeof commands];
+  if (rest.includes('--help')) {
+    process.stdout.write(`${command.usage}\n`);
+    return 0;
+  }
+  return command.run(rest);
+}
+
+main(process.argv.slice(2)).then(
+  (code) => {
+    process.exitCode = code;
+  },
+  (error: unknown) => {
+    if (error instanceof StartError || error instanceof UsageError) {
+      process.stderr.write(`${paint('red', 'platform:')} ${error.message}\n`);
+      process.exit(error instanceof UsageError ? 2 : 1);
+    }
+    process.stderr.write(
+      `${paint('red', 'platform:')} ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+    );
+    process.exit(1);
+  },
+);

@@ -1,0 +1,175 @@
+// Promises of the packer: the same folder gives the same bytes, and what cannot be a package is said in full.
+import assert from 'node:assert/strict';
+import { createReadStream } from 'node:fs';
+import { appendFile, mkdir, mkdtemp, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { createGunzip } from 'node:zlib';
+import { extract } from 'tar-stream';
+import { PackageProblem } from './package-problem.ts';
+import { type PlanOptions, planPackage } from './plan-package.ts';
+import { writePackage } from './write-package.ts';
+
+const MANIFEST = {
+  schemaVersion: 9,
+  id: 'sample',
+  version: '1.2.3',
+  name: 'Sample',
+  summary: 'A package for tests',
+  icon: 'icon.svg',
+  frontend: { entry: 'index.html' },
+  workload: { runtime: 'node', entry: 'server.mjs' },
+};
+const FILES = {
+  'manifest.json': JSON.stringify(MANIFEST),
+  'frontend/index.html': '<!doctype html>',
+  'frontend/icon.svg': '<svg/>',
+  'workload/server.mjs': 'export {};',
+  'workload/lib/a.mjs': 'export const a = 1;',
+};
+
+async function folderOf(t: TestContext, files: Readonly<Record<string, string>>): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'packaging-'));
+  t.after(() => rm(folder, { recursive: true }));
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), content);
+  }
+  return folder;
+}
+
+async function packed(options: PlanOptions) {
+  return writePackage(await planPackage(options), join(options.folder, 'out.tgz'));
+}
+
+async function contentOf(path: string): Promise<Record<string, string>> {
+  const content: Record<string, string> = {};
+  const archive = createReadStream(path).pipe(createGunzip()).pipe(extract());
+  for await (const entry of archive) {
+    assert.equal(entry.header.type, 'file');
+    assert.equal(entry.header.mtime?.getTime(), 0);
+    const chunks: Buffer[] = [];
+    for await (const chunk of entry) chunks.push(Buffer.from(chunk as Uint8Array));
+    content[entry.header.name] = Buffer.concat(chunks).toString();
+  }
+  return content;
+}
+
+async function problemsOf(options: PlanOptions): Promise<readonly string[]> {
+  try {
+    await planPackage(options);
+  } catch (error) {
+    assert.ok(error instanceof PackageProblem, String(error));
+    return error.problems;
+  }
+  assert.fail('the folder was accepted');
+}
+
+test('a package holds the manifest first and every file of its parts, and nothing else', async (t) => {
+  const folder = await folderOf(t, { ...FILES, 'README.md': 'read me', '.git/config': 'x' });
+  const plan = await planPackage({ folder });
+  assert.deepEqual(plan.leftOut, ['README.md']);
+  const content = await contentOf((await packed({ folder })).path);
+  assert.deepEqual(content, FILES);
+  assert.equal(Object.keys(content)[0], 'manifest.json');
+});
+
+test('the same files give the same bytes, whenever and in whatever order they were written', async (t) => {
+  const one = await folderOf(t, FILES);
+  const other = await folderOf(t, Object.fromEntries(Object.entries(FILES).reverse()));
+  await utimes(join(other, 'frontend/index.html'), 1, 1);
+  assert.equal((await packed({ folder: one })).hash, (await packed({ folder: other })).hash);
+});
+
+test('a long path survives', async (t) => {
+  const name = `frontend/${'long-folder-name/'.repeat(15)}file.txt`;
+  const folder = await folderOf(t, { ...FILES, [name]: 'deep' });
+  assert.equal((await contentOf((await packed({ folder })).path))[name], 'deep');
+});
+
+test('another version replaces the one of the manifest inside the package only', async (t) => {
+  const folder = await folderOf(t, FILES);
+  const content = await contentOf((await packed({ folder, change: { version: '1.2.3-dev.4' } })).path);
+  assert.deepEqual(JSON.parse(content['manifest.json'] ?? ''), { ...MANIFEST, version: '1.2.3-dev.4' });
+});
+
+test('the SDK is added under its names, and a file of the package wins over it', async (t) => {
+  const folder = await folderOf(t, { ...FILES, 'workload/platform-sdk.mjs': 'mine' });
+  const other = await folderOf(t, { 'browser.js': 'sdk browser', 'workload.js': 'sdk workload' });
+  const sdk = { browser: join(other, 'browser.js'), workload: join(other, 'workload.js') };
+  const content = await contentOf((await packed({ folder, sdk })).path);
+  assert.equal(content['frontend/platform-sdk.js'], 'sdk browser');
+  assert.equal(content['workload/platform-sdk.mjs'], 'mine');
+});
+
+test('links and hidden files are refused, each by its name', async (t) => {
+  const folder = await folderOf(t, { ...FILES, 'frontend/.env': 'SECRET=1' });
+  await symlink('/etc/passwd', join(folder, 'workload/lib/link'));
+  const problems = await problemsOf({ folder });
+  assert.equal(problems.length, 2);
+  assert.match(problems[0] ?? '', /^frontend\/\.env is hidden/);
+  assert.match(problems[1] ?? '', /^workload\/lib\/link is a link/);
+});
+
+test('what npm keeps for itself in node_modules is left out', async (t) => {
+  const folder = await folderOf(t, { ...FILES, 'workload/node_modules/dep/index.js': 'x' });
+  await mkdir(join(folder, 'workload/node_modules/.bin'));
+  await symlink('../dep/index.js', join(folder, 'workload/node_modules/.bin/dep'));
+  const names = (await planPackage({ folder })).files.map((file) => file.name);
+  assert.ok(names.includes('workload/node_modules/dep/index.js'));
+  assert.ok(!names.some((name) => name.includes('.bin')));
+});
+
+test('an entry that is not there is named with the member that names it', async (t) => {
+  const { 'frontend/icon.svg': _icon, 'workload/server.mjs': _server, ...rest } = FILES;
+  const problems = await problemsOf({ folder: await folderOf(t, rest) });
+  assert.deepEqual(problems, [
+    'manifest.json: icon names frontend/icon.svg, which is not there.',
+    'manifest.json: workload.entry names workload/server.mjs, which is not there.',
+  ]);
+});
+
+test('every fault of the manifest is told with the path of the member', async (t) => {
+  const wrong = { ...MANIFEST, version: '1', permissions: [{ id: 'notifications.publish', resources: [] }], extra: 1 };
+  const problems = await problemsOf({
+    folder: await folderOf(t, { ...FILES, 'manifest.json': JSON.stringify(wrong) }),
+  });
+  assert.ok(
+    problems.some((line) => /^manifest\.json: version: must be a semantic version/.test(line)),
+    problems.join(),
+  );
+  assert.ok(
+    problems.some((line) => /^manifest\.json: permissions\[0\]\.resources: /.test(line)),
+    problems.join(),
+  );
+  assert.ok(
+    problems.some((line) => /extra/.test(line)),
+    problems.join(),
+  );
+});
+
+for (const [what, content, expected] of [
+  ['no JSON', '{', /^manifest\.json is not valid JSON: /],
+  ['a list', '[]', /^manifest\.json must hold one object\.$/],
+] as const) {
+  test(`a manifest that is ${what} is one clear line`, async (t) => {
+    const problems = await problemsOf({ folder: await folderOf(t, { ...FILES, 'manifest.json': content }) });
+    assert.equal(problems.length, 1);
+    assert.match(problems[0] ?? '', expected);
+  });
+}
+
+test('a folder without a manifest is one clear line', async (t) => {
+  const problems = await problemsOf({ folder: await folderOf(t, {}) });
+  assert.match(problems[0] ?? '', /manifest\.json is missing: every package has a manifest\.$/);
+});
+
+test('a file that changes while it is packed leaves no package behind', async (t) => {
+  const folder = await folderOf(t, FILES);
+  const plan = await planPackage({ folder });
+  await appendFile(join(folder, 'workload/server.mjs'), 'more');
+  const path = join(folder, 'out.tgz');
+  await assert.rejects(writePackage(plan, path), /workload\/server\.mjs changed while it was packed/);
+  assert.deepEqual((await readdir(folder)).sort(), ['frontend', 'manifest.json', 'workload']);
+});

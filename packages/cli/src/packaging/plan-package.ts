@@ -1,0 +1,133 @@
+// Decides what goes into a package: manifest.json, everything below frontend/ and workload/, and the SDK's files.
+import type { Dirent, Stats } from 'node:fs';
+import { lstat, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { limits, type Manifest } from '@platform/contract';
+import { PackageProblem } from './package-problem.ts';
+import { type ManifestChange, readManifest } from './read-manifest.ts';
+
+/** The SDK as files, added to each package that has no file of that name itself. */
+export interface SdkFiles {
+  readonly browser: string;
+  readonly workload: string;
+}
+
+export interface PlanOptions {
+  readonly folder: string;
+  /** Default: the manifest goes into the package as it is. */
+  readonly change?: ManifestChange;
+  /** Default: none is added. */
+  readonly sdk?: SdkFiles;
+}
+
+export interface PackageFile {
+  /** Path in the package, with `/`. */
+  readonly name: string;
+  readonly size: number;
+  /** Where the bytes come from. */
+  readonly source: { readonly path: string } | { readonly bytes: Buffer };
+}
+
+export interface PackagePlan {
+  readonly manifest: Manifest;
+  /** In the order of the archive: the manifest first, the rest by name. */
+  readonly files: readonly PackageFile[];
+  /** Names at the top of the folder that no package holds, such as README.md. */
+  readonly leftOut: readonly string[];
+}
+
+/** Names under which frontend and workload import the SDK: `./platform-sdk.js` and `./platform-sdk.mjs`. */
+export const SDK_NAMES = { browser: 'frontend/platform-sdk.js', workload: 'workload/platform-sdk.mjs' } as const;
+
+const PARTS = ['frontend', 'workload'] as const;
+
+/** @throws {PackageProblem} with everything that is wrong with the folder */
+export async function planPackage({ folder, change, sdk }: PlanOptions): Promise<PackagePlan> {
+  const { manifest, bytes } = await readManifest(folder, change);
+  const problems: string[] = [];
+  const files: PackageFile[] = [];
+  const leftOut: string[] = [];
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const part = PARTS.find((name) => name === entry.name);
+    if (part !== undefined && manifest[part] !== undefined) await collect(folder, part, files, problems);
+    else if (entry.name !== 'manifest.json' && !entry.name.startsWith('.')) leftOut.push(entry.name);
+  }
+  if (sdk !== undefined) {
+    if (manifest.frontend !== undefined) await addSdk(files, SDK_NAMES.browser, sdk.browser);
+    if (manifest.workload?.runtime === 'node') await addSdk(files, SDK_NAMES.workload, sdk.workload);
+  }
+  files.sort((one, other) => (one.name < other.name ? -1 : 1));
+  files.unshift({ name: 'manifest.json', size: bytes.length, source: { bytes } });
+  problems.push(...missingEntries(manifest, files), ...excesses(files));
+  if (problems.length > 0) throw new PackageProblem(problems);
+  return { manifest, files, leftOut };
+}
+
+async function addSdk(files: PackageFile[], name: string, path: string): Promise<void> {
+  if (files.some((file) => file.name === name)) return;
+  files.push({ name, size: (await stat(path)).size, source: { path } });
+}
+
+async function collect(folder: string, name: string, files: PackageFile[], problems: string[]): Promise<void> {
+  const entries = await readdir(join(folder, name), { withFileTypes: true }).catch(() => null);
+  if (entries === null) {
+    problems.push(`${name} is not a folder that can be read.`);
+    return;
+  }
+  for (const entry of entries) {
+    // What npm leaves in its folders for itself (.bin with its links, .package-lock.json) runs nowhere.
+    if (entry.name.startsWith('.') && name.split('/').includes('node_modules')) continue;
+    await take(folder, `${name}/${entry.name}`, entry, { files, problems });
+  }
+}
+
+async function take(
+  folder: string,
+  name: string,
+  entry: Dirent,
+  { files, problems }: { files: PackageFile[]; problems: string[] },
+): Promise<void> {
+  const fault = faultOf(name, entry);
+  if (fault !== null) problems.push(fault);
+  else if (entry.isDirectory()) await collect(folder, name, files, problems);
+  else {
+    const path = join(folder, name);
+    const facts: Stats = await lstat(path);
+    files.push({ name, size: facts.size, source: { path } });
+  }
+}
+
+function faultOf(name: string, entry: Dirent): string | null {
+  if (entry.name.startsWith('.')) return `${name} is hidden; the platform never serves such files. Move it out.`;
+  if (entry.isSymbolicLink()) return `${name} is a link; packages hold only plain files. Put a copy in its place.`;
+  if (!entry.isFile() && !entry.isDirectory()) return `${name} is neither a file nor a folder.`;
+  if (/[\\:*?"<>|\p{Cc}]/u.test(entry.name))
+    return `${name} holds a character that is special on some systems. Rename it.`;
+  if (Buffer.byteLength(name) > limits.packagePathLength.value) {
+    return `${name} is longer than ${limits.packagePathLength.value} bytes.`;
+  }
+  return null;
+}
+
+function missingEntries({ frontend, workload, icon }: Manifest, files: readonly PackageFile[]): string[] {
+  const names = new Set(files.map((file) => file.name));
+  const named: [member: string, path: string][] = [];
+  if (frontend !== undefined) named.push(['frontend.entry', `frontend/${frontend.entry}`]);
+  if (icon !== undefined) named.push(['icon', `frontend/${icon}`]);
+  if (workload?.entry !== undefined) named.push(['workload.entry', `workload/${workload.entry}`]);
+  return named
+    .filter(([, path]) => !names.has(path))
+    .map(([member, path]) => `manifest.json: ${member} names ${path}, which is not there.`);
+}
+
+function excesses(files: readonly PackageFile[]): string[] {
+  const problems: string[] = [];
+  const size = files.reduce((sum, file) => sum + file.size, 0);
+  if (size > limits.packageUnpacked.value) {
+    problems.push(`The files have ${size} bytes together; at most ${limits.packageUnpacked.value} are allowed.`);
+  }
+  if (files.length > limits.packageEntries.value) {
+    problems.push(`There are ${files.length} files; at most ${limits.packageEntries.value} are allowed.`);
+  }
+  return problems;
+}

@@ -1,0 +1,49 @@
+// Reads and checks manifest.json, with errors that name the member, say what is wrong and what is known instead.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { limits, type Manifest, manifest } from '@platform/contract';
+import { PackageProblem } from './package-problem.ts';
+
+export interface CheckedManifest {
+  readonly manifest: Manifest;
+  /** The bytes that go into the package. */
+  readonly bytes: Buffer;
+}
+
+/** Members that take the place of those in the manifest: for builds between two releases, and for trying things out. */
+export type ManifestChange = Partial<Pick<Manifest, 'id' | 'name' | 'version'>>;
+
+/** @throws {PackageProblem} with every fault of the manifest */
+export async function readManifest(folder: string, change?: ManifestChange): Promise<CheckedManifest> {
+  const path = join(folder, 'manifest.json');
+  const source = await readFile(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') throw new PackageProblem([`${path} is missing: every package has a manifest.`]);
+    throw new PackageProblem([`${path} cannot be read (${error.code}).`]);
+  });
+  if (source.length > limits.manifestSize.value) {
+    throw new PackageProblem([
+      `manifest.json has ${source.length} bytes; at most ${limits.manifestSize.value} are allowed.`,
+    ]);
+  }
+  const value = { ...parse(source), ...change };
+  const bytes = change === undefined ? source : Buffer.from(`${JSON.stringify(value, null, 2)}\n`);
+  const result = manifest.safeParse(value);
+  if (result.success) return { manifest: result.data, bytes };
+  throw new PackageProblem(result.error.issues.map((issue) => `manifest.json: ${nameOf(issue.path)}${issue.message}`));
+}
+
+function parse(source: Buffer): object {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(source));
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new PackageProblem([`manifest.json is not valid JSON: ${reason}`]);
+  }
+  throw new PackageProblem(['manifest.json must hold one object.']);
+}
+
+function nameOf(path: readonly PropertyKey[]): string {
+  const name = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('');
+  return name === '' ? '' : `${name.replace(/^\./, '')}: `;
+}

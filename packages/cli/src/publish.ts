@@ -1,0 +1,91 @@
+// `platform publish`: a package gets into the catalog of the platform on this machine, in the name of an account.
+import { createReadStream } from 'node:fs';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
+import { parseArgs } from 'node:util';
+import { type PublishedPackage, publishPackage } from '@platform/core/catalog/publish-package.ts';
+import type { PlatformConfig } from '@platform/core/config/env.ts';
+import { buildSdk } from '@platform/sdk/build';
+import { type Command, UsageError } from './command.ts';
+import { configuration } from './configuration.ts';
+import { chooseAccount, withLocalCore } from './local-core.ts';
+import { reportingProblems, understood } from './package.ts';
+import { PackageProblem } from './packaging/package-problem.ts';
+import { planPackage } from './packaging/plan-package.ts';
+import { readIdentity } from './packaging/read-identity.ts';
+import { writePackage } from './packaging/write-package.ts';
+import { paint, say } from './terminal.ts';
+
+export const publishCommand: Command = {
+  summary: 'put a package into the catalog of this platform',
+  usage: `Usage: platform publish <folder or package file> [--as <account>]
+
+Publishes in the name of an account; without --as in that of the only one. The first account to publish an app owns its
+id, and a published version never changes: raise "version" in manifest.json for the next one.
+Works for whoever may read the data folder (PLATFORM_DATA_DIR), while the platform runs and while it does not.`,
+  async run(args) {
+    const { values, positionals } = understood(() =>
+      parseArgs({ args: [...args], allowPositionals: true, options: { as: { type: 'string' } } }),
+    );
+    const [source, ...rest] = positionals;
+    if (source === undefined || rest.length > 0) {
+      throw new UsageError('Name one folder or package: platform publish <folder or package file>');
+    }
+    const config = configuration();
+    return reportingProblems(source, async () => {
+      await withPackageFile(source, async (file) => {
+        const { published, account } = await publishLocally({ config, file, accountName: values.as });
+        say(`${paint('green', '✓')} ${published.manifest.name} ${published.version} is in the Store, by ${account}.`);
+        say(`  SHA-256  ${published.hash}`);
+      });
+    });
+  },
+};
+
+export interface LocalPublication {
+  readonly config: PlatformConfig;
+  /** The package. */
+  readonly file: string;
+  /** Default: the only account there is. */
+  readonly accountName: string | undefined;
+}
+
+/**
+ * Publishes through core's own function, with every check that an upload meets.
+ *
+ * @throws StartError with core's refusal in words, such as `version_exists`
+ * @throws PackageProblem when the file is not a package
+ */
+export async function publishLocally({
+  config,
+  file,
+  accountName,
+}: LocalPublication): Promise<{ published: PublishedPackage; account: string }> {
+  const { id, version } = await readIdentity(file);
+  return withLocalCore(config, async (context) => {
+    const account = await chooseAccount(context, accountName);
+    const source = createReadStream(file);
+    try {
+      const request = { appId: id, version, publisher: account.key, source };
+      return { published: await publishPackage(context, request), account: account.name };
+    } finally {
+      source.destroy();
+    }
+  });
+}
+
+/** Runs `work` with the package: the file itself, or one made of the folder for as long as the work takes. */
+async function withPackageFile(source: string, work: (file: string) => Promise<void>): Promise<void> {
+  const facts = await stat(source).catch((error: NodeJS.ErrnoException) => {
+    throw new PackageProblem([error.code === 'ENOENT' ? 'It does not exist.' : `It cannot be read (${error.code}).`]);
+  });
+  if (!facts.isDirectory()) return work(source);
+  const scratch = await mkdtemp(path.join(tmpdir(), 'platform-package-'));
+  try {
+    const plan = await planPackage({ folder: source, sdk: await buildSdk() });
+    await work((await writePackage(plan, path.join(scratch, 'package.tgz'))).path);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,41 @@
+// `platform recover`: a one-time link with which the owner of an account adds a passkey after losing all of them.
+import { randomBytes } from 'node:crypto';
+import { createEnrolmentLink } from '@platform/core/accounts/enrolment-link.ts';
+import { migrate } from '@platform/core/database/migrate.ts';
+import { openDatabase } from '@platform/core/database/open-database.ts';
+import { type Command, UsageError } from './command.ts';
+import { configuration } from './configuration.ts';
+import { withDatabase } from './instance.ts';
+import { paint, say } from './terminal.ts';
+
+export const recoverCommand: Command = {
+  summary: 'print a one-time link that adds a passkey to an account',
+  usage: `Usage: platform recover <account name>
+
+Prints a link that works once and for 15 minutes. Whoever opens it can add a passkey to the account and sign in:
+give it only to the owner, over a channel you trust. Works while the platform runs and while it does not.`,
+  async run(args) {
+    const [name, ...rest] = args;
+    if (name === undefined || rest.length > 0 || name.startsWith('-'))
+      throw new UsageError('Name one account: platform recover <account name>');
+    const config = configuration();
+    const link = await withDatabase(config, async (url) => {
+      await migrate(url);
+      const { database, close } = openDatabase({ url, connections: 1, onError: () => undefined });
+      try {
+        return await createEnrolmentLink(
+          { database, config, clock: () => new Date(), random: randomBytes },
+          name.toLowerCase(),
+        );
+      } finally {
+        await close();
+      }
+    });
+    if (link === null) {
+      say(`There is no account named ${name}.`);
+      return 1;
+    }
+    say(`Open this once before ${link.expiresAt.toISOString()}:\n\n  ${paint('cyan', link.url)}\n`);
+    return 0;
+  },
+};

@@ -1,0 +1,144 @@
+// Walks the whole route table with every kind of caller: each route refuses every caller its entry does not name,
+// every foreign origin, and every installation without its grant.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type CallerKind, type RouteSpec, routes } from '@platform/contract';
+import { type Cast, makeCast } from '../support/cast.ts';
+import { type Constellation, startConstellation } from '../support/constellation.ts';
+import { problemCode } from '../support/raw-http.ts';
+
+const KINDS: readonly CallerKind[] = ['anonymous', 'session', 'frontend', 'installation', 'node'];
+const UUID = '01890000-0000-7000-8000-000000000000';
+
+let constellation: Constellation;
+let cast: Cast;
+
+before(async () => {
+  constellation = await startConstellation();
+  cast = await makeCast(constellation);
+});
+after(() => constellation.close());
+
+/** The path with its parameters filled in by values of the right shape that name nothing. */
+function somePath(spec: RouteSpec): string {
+  return spec.path
+    .replace('/node/installations/:id', `/node/installations/inst-${UUID}`)
+    .replace('/notifications/:id', `/notifications/ntf-${UUID}`)
+    .replace(':appId', 'no-such-app')
+    .replace(':version', '1.0.0')
+    .replace(':hash', '0'.repeat(64))
+    .replace(':entryId', 'entry')
+    .replace(':id', 'some-id');
+}
+
+const table = Object.entries(routes) as [string, RouteSpec][];
+
+for (const [id, spec] of table) {
+  const request = { method: spec.method, path: somePath(spec) };
+
+  for (const kind of KINDS) {
+    if (spec.callers.includes(kind) || spec.callers.includes('anonymous')) continue;
+    test(`${id} refuses a caller of kind ${kind}`, async () => {
+      const answer = await cast.send({ ...request, headers: cast.credentials(kind) });
+      assert.equal(problemCode(answer), kind === 'anonymous' ? 'unauthenticated' : 'not_authorized');
+    });
+  }
+
+  if (!spec.callers.includes('anonymous')) {
+    test(`${id} refuses credentials that nobody was given`, async () => {
+      const forged = ['pfc_', 'pcs_', 'pnd_', 'pgw_', 'pdc_'].map((prefix) => ({
+        authorization: `Bearer ${prefix}${'A'.repeat(43)}`,
+      }));
+      for (const headers of [
+        ...forged,
+        { authorization: 'Bearer x' },
+        { authorization: 'Basic eDp5' },
+        { cookie: `platform_session=${'A'.repeat(43)}` },
+      ]) {
+        const answer = await cast.send({ ...request, headers: { ...headers, origin: constellation.origin } });
+        assert.equal(problemCode(answer), 'unauthenticated', JSON.stringify(headers));
+      }
+    });
+  }
+
+  if (spec.origin === 'shell') {
+    const kind = spec.callers[0] ?? 'anonymous';
+    test(`${id} refuses every origin but the shell's own`, async () => {
+      const { origin: appOrigin } = cast.credentials('frontend');
+      const { origin: _own, ...credentials } = cast.credentials(kind);
+      const foreign = [
+        undefined,
+        'null',
+        'https://evil.example',
+        appOrigin,
+        `${constellation.origin}.evil.example`,
+        constellation.origin.replace('http', 'https'),
+      ];
+      for (const origin of foreign) {
+        const answer = await cast.send({
+          ...request,
+          headers: origin === undefined ? credentials : { ...credentials, origin },
+        });
+        assert.equal(problemCode(answer), 'origin_not_allowed', String(origin));
+      }
+    });
+  }
+
+  if (spec.callers.includes('session')) {
+    test(`${id} refuses a session that another site sends along`, async () => {
+      for (const site of ['same-site', 'cross-site']) {
+        const answer = await cast.send({
+          ...request,
+          headers: { ...cast.credentials('session'), 'sec-fetch-site': site },
+        });
+        assert.equal(problemCode(answer), 'origin_not_allowed', site);
+      }
+    });
+    test(`${id} refuses two session cookies`, async () => {
+      const session = cast.credentials('session');
+      const answer = await cast.send({
+        ...request,
+        headers: { ...session, cookie: `${session.cookie}; ${session.cookie}` },
+      });
+      assert.equal(problemCode(answer), 'unauthenticated');
+    });
+  }
+
+  if (spec.callers.includes('frontend')) {
+    test(`${id} takes a frontend capability from its own origin only`, async () => {
+      const { authorization = '' } = cast.credentials('frontend');
+      const other = cast.powerless('frontend').origin;
+      for (const origin of [undefined, other, constellation.origin, 'null', 'https://evil.example']) {
+        const answer = await cast.send({
+          ...request,
+          headers: origin === undefined ? { authorization } : { authorization, origin },
+        });
+        assert.equal(problemCode(answer), 'origin_not_allowed', String(origin));
+        assert.equal(answer.headers['access-control-allow-origin'], undefined);
+      }
+    });
+  }
+
+  for (const kind of ['frontend', 'installation'] as const) {
+    if (spec.grant === undefined || !spec.callers.includes(kind)) continue;
+    test(`${id} refuses a caller of kind ${kind} without the grant ${spec.grant.id}`, async () => {
+      const body = spec.body === undefined ? {} : { body: JSON.stringify({ topic: 'news', title: 'x' }) };
+      const headers = {
+        ...cast.powerless(kind),
+        ...(spec.body === undefined ? {} : { 'content-type': 'application/json' }),
+      };
+      assert.equal(problemCode(await cast.send({ ...request, headers, ...body })), 'grant_missing');
+    });
+  }
+
+  test(`${id} offers its own methods only, and says which`, async () => {
+    const offered = table.filter(([, other]) => other.path === spec.path).map(([, { method }]) => method);
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const) {
+      if (offered.includes(method)) continue;
+      // A literal path such as /read-all also matches a pattern; only exact owners of the path are asked.
+      const answer = await cast.send({ method, path: request.path, headers: cast.credentials('session') });
+      assert.equal(problemCode(answer), 'method_not_allowed', method);
+      assert.deepEqual(answer.headers.allow?.split(', ').sort(), [...new Set(offered)].sort());
+    }
+  });
+}

@@ -1,0 +1,48 @@
+// A person's browser: real Chromium with a virtual authenticator that holds passkeys, one per browser context.
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+
+export const PHONE = { width: 390, height: 844 } as const;
+export const DESKTOP = { width: 1280, height: 800 } as const;
+
+export function launchBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
+    // Chromium's own sandbox refuses to run as root, which test machines often are.
+    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+  });
+}
+
+export interface Person {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  /** Everything the pages of this person complained about: errors, refused policies, failed requests of their own. */
+  readonly complaints: readonly string[];
+}
+
+/** A browser profile of its own, with a platform authenticator that confirms every ceremony (CDP `WebAuthn`). */
+export async function newPerson(browser: Browser, viewport: { width: number; height: number }): Promise<Person> {
+  const context = await browser.newContext({ viewport, reducedMotion: 'reduce' });
+  context.setDefaultTimeout(60_000);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning')
+      complaints.push(`${message.text()} ${message.location().url}`.trim());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  const cdp = await context.newCDPSession(page);
+  await cdp.send('WebAuthn.enable');
+  await cdp.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      ctap2Version: 'ctap2_1',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      hasPrf: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  return { context, page, complaints };
+}

@@ -1,0 +1,86 @@
+// Apps whose frames do what no honest app would, driven step by step by a test.
+import { strict as assert } from 'node:assert';
+import type { Grant } from '@platform/contract';
+import type { Frame, Page } from 'playwright-core';
+import type { TestAccount } from '../support/client.ts';
+import { buildTestPackage, testManifest } from '../support/packages.ts';
+
+/** What a page of such an app offers to the test, as the global `attack`. */
+export interface Attack {
+  /** Answers of the shell to greetings, newest last. */
+  readonly welcomes: { readonly nonce: string; readonly context: Record<string, unknown> }[];
+  readonly ports: MessagePort[];
+  greet(nonce: string, window?: Window): void;
+  /** Calls a method on a port: its result, or the code of the refusal. A port that was closed never answers. */
+  call(port: number, method: string, params?: unknown): Promise<unknown>;
+  post(port: number, message: unknown): void;
+  /** Takes the focus, once or every 20 ms until `stopStealing`. */
+  stealOnce(): void;
+  steal(): void;
+  stopStealing(): void;
+  /** How often the focus came to this frame. */
+  thefts: number;
+  /** Keys that reached this frame. */
+  readonly keys: string[];
+}
+
+/** Runs in the frame; plain JavaScript, as an app would bring it. */
+const SCRIPT = `
+const attack = { welcomes: [], ports: [], thefts: 0, keys: [] };
+addEventListener('keydown', ({ key }) => attack.keys.push(key));
+addEventListener('focus', () => { attack.thefts += 1; });
+const waiting = new Map();
+let lastId = 0;
+let timer;
+addEventListener('message', (event) => {
+  if (event.data?.type !== 'platform.welcome') return;
+  const [port] = event.ports;
+  attack.ports.push(port);
+  port.addEventListener('message', ({ data }) => waiting.get(data.id)?.(data));
+  port.start();
+  attack.welcomes.push({ nonce: event.data.nonce, context: event.data.context });
+});
+attack.greet = (nonce, target = parent) => target.postMessage({ type: 'platform.hello', version: 1, nonce }, '*');
+attack.post = (number, message) => attack.ports[number].postMessage(message);
+attack.call = (number, method, params) => new Promise((resolve) => {
+  lastId += 1;
+  waiting.set(lastId, (answer) => resolve(answer.error?.code ?? answer.result));
+  attack.ports[number].postMessage({ id: lastId, method, params });
+});
+attack.stealOnce = () => {
+  window.focus();
+  document.querySelector('input').focus();
+};
+attack.steal = () => {
+  timer = setInterval(attack.stealOnce, 20);
+};
+attack.stopStealing = () => clearInterval(timer);
+globalThis.attack = attack;
+`;
+
+const PAGE = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Hostile</title>
+<script src="attack.js"></script><main><h1>Hostile</h1><label>Trap <input></label></main></html>`;
+
+/** Publishes the app in the account's name. */
+export async function publishHostileApp(account: TestAccount, appId: string, permissions: Grant[]): Promise<void> {
+  const manifest = testManifest(appId, { permissions });
+  const files = { 'frontend/index.html': PAGE, 'frontend/attack.js': SCRIPT };
+  const answer = await account.fetch(`/v1/catalog/${appId}/versions/1.0.0`, {
+    method: 'PUT',
+    body: await buildTestPackage({ manifest, files }),
+    headers: { 'content-type': 'application/gzip' },
+  });
+  assert.equal(answer.status, 201, answer.text);
+}
+
+/** Shows the app in the page and gives its frame, once the script in it runs. */
+export async function showApp(page: Page, appId: string): Promise<Frame> {
+  await page.evaluate((address) => {
+    location.hash = address;
+  }, `#/app/${appId}`);
+  const element = await page.locator(`iframe[title="${appId}"]`).elementHandle();
+  const frame = await element?.contentFrame();
+  assert.ok(frame, `the frame of ${appId}`);
+  await frame.waitForFunction(() => 'attack' in globalThis);
+  return frame;
+}

@@ -1,0 +1,245 @@
+// The SDK for frontends in a real app frame of a real browser: the launch, the reload, the bridge, the way to the
+// backend; and the suite of tests/sdk, which runs in Node too.
+import { strict as assert } from 'node:assert';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { stripTypeScriptTypes } from 'node:module';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
+import { after, before, test } from 'node:test';
+import type { App, PlatformError } from '@platform/sdk/browser';
+import { buildSdk } from '@platform/sdk/build';
+import type { Browser, Frame, Page } from 'playwright-core';
+import { planPackage } from '../../packages/cli/src/packaging/plan-package.ts';
+import { writePackage } from '../../packages/cli/src/packaging/write-package.ts';
+import { SUITE_GRANTS, serviceCases } from '../sdk/service-cases.ts';
+import { registerAccount } from '../support/client.ts';
+import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
+import { DESKTOP, launchBrowser, newPerson } from './browser.ts';
+
+/** What the page of the test app offers to `frame.evaluate`. */
+interface TestPage {
+  readonly app: App;
+  readonly heard: { readonly event: string; readonly data: unknown }[];
+  runCase(name: string): Promise<string>;
+  codeOf(work: Promise<unknown>): Promise<string>;
+}
+declare const sdkTest: TestPage;
+
+const MANIFEST = {
+  schemaVersion: 9,
+  id: 'sdk-page',
+  version: '1.0.0',
+  name: 'SDK page',
+  summary: 'Runs what the SDK promises in a frame.',
+  frontend: { entry: 'index.html' },
+  workload: { runtime: 'node', entry: 'server.mjs' },
+  permissions: SUITE_GRANTS,
+};
+const PAGE = `<!doctype html><html lang="en"><title>SDK</title><script type="module" src="page.js"></script>`;
+const SCRIPT = `
+import { App } from './platform-sdk.js';
+import { serviceCases } from './cases.js';
+const app = await App.connect();
+const heard = [];
+for (const event of ['context', 'target', 'notification', 'apps']) app.on(event, (data) => heard.push({ event, data }));
+const plain = (value) => JSON.stringify(value, (_key, one) => one === undefined ? null : one);
+globalThis.sdkTest = {
+  app,
+  heard,
+  codeOf: (work) => work.then(() => 'no refusal', (error) => error.code),
+  async runCase(name) {
+    const equal = (actual, expected) => {
+      if (plain(sorted(actual)) !== plain(sorted(expected))) throw new Error(plain(actual) + ' is not ' + plain(expected));
+    };
+    try {
+      await serviceCases[name]({ notifications: app.notifications(), equal });
+      return 'kept';
+    } catch (error) {
+      return String(error);
+    }
+  },
+};
+function sorted(value) {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.keys(value).sort().map((key) => [key, sorted(value[key])]));
+}
+`;
+/** Answers with what it was sent, and in pieces on request. */
+const SERVER = `
+import { createServer } from 'node:http';
+createServer(async (request, response) => {
+  if (request.url.startsWith('/refuse')) {
+    response.writeHead(422, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ code: 'too_blue', detail: 'This is too blue.' }));
+    return;
+  }
+  let body = '';
+  for await (const chunk of request.setEncoding('utf8')) body += chunk;
+  const { method, url, headers } = request;
+  response.setHeader('content-type', 'application/json');
+  response.end(JSON.stringify({ method, url, body, authorization: headers.authorization ?? null, cookie: headers.cookie ?? null }));
+}).listen(process.env.PORT);
+`;
+
+let place: PlatformPlace;
+let platform: PlatformProcess;
+let browser: Browser;
+let page: Page;
+let folder = '';
+
+before(async () => {
+  place = await platformPlace();
+  platform = await startPlatform(place);
+  folder = await mkdtemp(path.join(tmpdir(), 'sdk-page-'));
+  await publish();
+  browser = await launchBrowser();
+  ({ page } = await newPerson(browser, DESKTOP));
+  await page.goto(platform.origin);
+  await page.getByLabel('Account name').fill('frame-user');
+  await page.getByRole('button', { name: /^Create account/ }).click();
+  await page.locator('iframe').waitFor();
+  await page.evaluate(async (appId) => {
+    const headers = { 'content-type': 'application/json' };
+    const answer = await fetch('/v1/apps', { method: 'POST', headers, body: JSON.stringify({ appId }) });
+    if (answer.status !== 201) throw new Error(await answer.text());
+  }, MANIFEST.id);
+});
+after(async () => {
+  await browser?.close();
+  await platform?.stop();
+  await place?.remove();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function publish(): Promise<void> {
+  const cases = await readFile(new URL('../sdk/service-cases.ts', import.meta.url), 'utf8');
+  const files = {
+    'manifest.json': JSON.stringify(MANIFEST),
+    'frontend/index.html': PAGE,
+    'frontend/page.js': SCRIPT,
+    'frontend/cases.js': stripTypeScriptTypes(cases),
+    'workload/server.mjs': SERVER,
+  };
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(path.dirname(path.join(folder, name)), { recursive: true });
+    await writeFile(path.join(folder, name), content);
+  }
+  const plan = await planPackage({ folder, sdk: await buildSdk() });
+  const { path: file } = await writePackage(plan, path.join(folder, 'package.tgz'));
+  const publisher = await registerAccount(platform, 'publisher');
+  const answer = await publisher.fetch(`/v1/catalog/${MANIFEST.id}/versions/${MANIFEST.version}`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/gzip' },
+    body: await readFile(file),
+  });
+  assert.equal(answer.status, 201, answer.text);
+}
+
+/** The frame of the app, connected, with the page at this address. */
+async function openApp(): Promise<Frame> {
+  await page.goto(`${platform.origin}/#/app/${MANIFEST.id}`);
+  return connectedFrame();
+}
+
+async function connectedFrame(): Promise<Frame> {
+  const element = await page.locator(`iframe[title="${MANIFEST.name}"]`).elementHandle();
+  const frame = await element?.contentFrame();
+  assert.ok(frame);
+  await frame.waitForFunction(() => 'sdkTest' in globalThis);
+  return frame;
+}
+
+test('the launch capability is gone from the address when the app is connected', async () => {
+  const frame = await openApp();
+  const address = new URL(await frame.evaluate(() => location.href));
+  assert.equal(address.hash, '');
+  assert.match(address.hostname, /^sdk-page--[a-z0-9]+\.apps\.platform\.localhost$/);
+  assert.equal(await frame.evaluate(() => sdkTest.app.appId), MANIFEST.id);
+});
+
+test('the context names the app and its grants, and not the account without that grant', async () => {
+  const frame = await openApp();
+  const context = await frame.evaluate(() => ({ ...sdkTest.app.context }));
+  assert.equal(context.appId, MANIFEST.id);
+  assert.deepEqual(context.capabilities, SUITE_GRANTS);
+  assert.equal(context.accountName, undefined);
+});
+
+for (const name of Object.keys(serviceCases)) {
+  test(`in a frame too, ${name}`, async () => {
+    const frame = await openApp();
+    assert.equal(await frame.evaluate((one) => sdkTest.runCase(one), name), 'kept');
+  });
+}
+
+test('the backend answers, sees the request whole, and never the credential or a cookie', async () => {
+  const frame = await openApp();
+  const answer = await frame.evaluate(() => sdkTest.app.backend.json('/echo?q=1', { method: 'PUT', body: { a: 'ä' } }));
+  assert.deepEqual(answer, { method: 'PUT', url: '/echo?q=1', body: '{"a":"ä"}', authorization: null, cookie: null });
+  const text = await frame.evaluate(async () => (await sdkTest.app.backend.fetch('/plain')).json());
+  assert.deepEqual([text.method, text.url], ['GET', '/plain']);
+});
+
+test('a refusal of the backend arrives with its own code and words', async () => {
+  const frame = await openApp();
+  const failure = await frame.evaluate(() =>
+    sdkTest.app.backend
+      .json('/refuse')
+      .catch((error: PlatformError) => [error.name, error.code, error.status, error.message]),
+  );
+  assert.deepEqual(failure, ['PlatformError', 'too_blue', 422, 'This is too blue.']);
+});
+
+test('after a reload the app is connected again without a new launch', async () => {
+  const frame = await openApp();
+  await frame.evaluate(() => location.reload()).catch(() => {});
+  await frame.waitForFunction(() => performance.getEntriesByType('navigation')[0]?.toJSON().type === 'reload');
+  await frame.waitForFunction(() => 'sdkTest' in globalThis);
+  const { method } = await frame.evaluate(() => sdkTest.app.backend.json<{ method: string }>('/again'));
+  assert.equal(method, 'GET');
+  assert.equal(await frame.evaluate(() => sdkTest.codeOf(sdkTest.app.notifications().list())), 'no refusal');
+});
+
+test('the bridge refuses what the grants do not cover, by code', async () => {
+  const frame = await openApp();
+  assert.equal(await frame.evaluate(() => sdkTest.codeOf(sdkTest.app.apps.list())), 'grant_missing');
+  assert.equal(await frame.evaluate(() => sdkTest.codeOf(sdkTest.app.apps.open('settings'))), 'grant_missing');
+  assert.equal(await frame.evaluate(() => sdkTest.codeOf(sdkTest.app.apps.requestInstall('notes'))), 'grant_missing');
+});
+
+test('the app hears of another theme', async () => {
+  const frame = await openApp();
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await frame.waitForFunction(() => sdkTest.app.context.theme === 'dark');
+  assert.ok(await frame.evaluate(() => sdkTest.heard.some(({ event }) => event === 'context')));
+  await page.emulateMedia({ colorScheme: 'light' });
+  await frame.waitForFunction(() => sdkTest.app.context.theme === 'light');
+});
+
+test('in a tab of its own the page refuses launch data from whoever made the address', async () => {
+  const frame = await openApp();
+  const origin = await frame.evaluate(() => location.origin);
+  const tab = await page.context().newPage();
+  const made = Buffer.from(
+    JSON.stringify({ api: 'http://127.0.0.1:9', capability: 'pfc_x', ticket: null, dataPlane: null }),
+  );
+  const failure = tab.waitForEvent('pageerror');
+  await tab.goto(`${origin}/#platform=${made.toString('base64url')}`);
+  assert.match(String(await failure), /Open this app inside the platform\./);
+  await tab.close();
+});
+
+test('a capability that was used up is refused, and gone from the address all the same', async () => {
+  const frame = await openApp();
+  const code = await frame.evaluate(async (api) => {
+    // As if the browser restored an address of long ago, in a tab that keeps nothing.
+    sessionStorage.clear();
+    const launch = { api, capability: `pfc_${'A'.repeat(43)}`, ticket: null, dataPlane: null };
+    history.replaceState(null, '', `#platform=${btoa(JSON.stringify(launch))}`);
+    const { App: Fresh } = await import(`${location.origin}/platform-sdk.js?fresh`);
+    return sdkTest.codeOf(Fresh.connect());
+  }, platform.origin);
+  assert.equal(code, 'unauthenticated');
+  assert.equal(await frame.evaluate(() => location.hash), '');
+});

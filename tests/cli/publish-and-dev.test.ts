@@ -1,0 +1,202 @@
+// The commands of an app author against a platform as a user starts it: publish, and dev with its changes.
+import { strict as assert } from 'node:assert';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFile, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
+import { after, before, type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { registerAccount, type TestAccount } from '../support/client.ts';
+import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const LIMIT_MS = 60_000;
+
+let place: PlatformPlace;
+let platform: PlatformProcess | undefined;
+let anna: TestAccount;
+let folder = '';
+
+before(async () => {
+  place = await platformPlace();
+  folder = await mkdtemp(path.join(tmpdir(), 'app-author-'));
+  await cp(path.join(ROOT, 'examples/notes'), path.join(folder, 'notes'), { recursive: true });
+  await setManifest({ id: 'jotter' });
+});
+after(async () => {
+  await platform?.stop();
+  await place.remove();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** A command of the command line, and everything it says. */
+class Command {
+  readonly child: ChildProcess;
+  #said = '';
+  readonly #listeners = new Set<() => void>();
+
+  constructor(args: readonly string[]) {
+    this.child = spawn(process.execPath, ['packages/cli/src/main.ts', ...args], {
+      cwd: ROOT,
+      env: place.environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      stream?.on('data', (chunk: Buffer) => {
+        this.#said += chunk.toString('utf8');
+        for (const listener of this.#listeners) listener();
+      });
+    }
+  }
+
+  /** Waits for a text after what was heard before, and forgets everything up to it. */
+  async hears(pattern: RegExp): Promise<string> {
+    const deadline = AbortSignal.timeout(LIMIT_MS);
+    for (;;) {
+      const match = pattern.exec(this.#said);
+      if (match !== null) {
+        this.#said = this.#said.slice(match.index + match[0].length);
+        return match[0];
+      }
+      assert.ok(!deadline.aborted && this.child.exitCode === null, `waited for ${pattern} in:\n${this.#said}`);
+      await new Promise<void>((resolve) => {
+        const done = () => {
+          this.#listeners.delete(done);
+          this.child.off('exit', done);
+          deadline.removeEventListener('abort', done);
+          resolve();
+        };
+        this.#listeners.add(done);
+        this.child.once('exit', done);
+        deadline.addEventListener('abort', done);
+      });
+    }
+  }
+
+  async ends(): Promise<{ code: number | null; said: string }> {
+    if (this.child.exitCode === null) await once(this.child, 'close');
+    return { code: this.child.exitCode, said: this.#said };
+  }
+}
+
+function run(...args: string[]): Promise<{ code: number | null; said: string }> {
+  return new Command(args).ends();
+}
+
+async function versionsOf(appId: string): Promise<string[]> {
+  const { versions } = await anna.browser.take<{ versions: { version: string }[] }>(`/v1/catalog/${appId}`);
+  return versions.map(({ version }) => version);
+}
+
+test('before the first start there is nothing to publish to', async () => {
+  const { code, said } = await run('publish', path.join(folder, 'notes'));
+  assert.equal(code, 1);
+  assert.match(said, /There is no platform in .* yet\. Start it once/);
+});
+
+test('dev says so when no platform runs', async () => {
+  const { code, said } = await run('dev', path.join(folder, 'notes'));
+  assert.equal(code, 1);
+  assert.match(said, /No platform answers at http:\/\/shell\.platform\.localhost:\d+ .*npm start/);
+});
+
+test('without an account, publishing says where to register one', async () => {
+  platform = await startPlatform(place);
+  const { code, said } = await run('publish', path.join(folder, 'notes'));
+  assert.equal(code, 1);
+  assert.match(said, /There is no account yet\. Open http/);
+});
+
+test('the only account publishes without being named, and a version only once', async () => {
+  anna = await registerAccount(place, 'anna');
+  const first = await run('publish', path.join(folder, 'notes'));
+  assert.deepEqual([first.code, /Notes 1\.0\.0 is in the Store, by anna/.test(first.said)], [0, true], first.said);
+  const again = await run('publish', path.join(folder, 'notes'));
+  assert.equal(again.code, 1);
+  assert.match(again.said, /version_exists/);
+  assert.deepEqual(await versionsOf('jotter'), ['1.0.0']);
+});
+
+test('a package made before is published as it is', async () => {
+  const file = path.join(folder, 'made.tgz');
+  await setManifest({ id: 'made-before', version: '2.0.0' });
+  assert.equal((await run('package', path.join(folder, 'notes'), '-o', file)).code, 0);
+  const { code, said } = await run('publish', file, '--as', 'Anna');
+  assert.equal(code, 0, said);
+  assert.deepEqual(await versionsOf('made-before'), ['2.0.0']);
+});
+
+test('with several accounts one must be named, and the id stays with its owner', async () => {
+  await registerAccount(place, 'bert');
+  await setManifest({ id: 'jotter', version: '1.1.0' });
+  const notes = path.join(folder, 'notes');
+  const unnamed = await run('publish', notes);
+  assert.deepEqual([unnamed.code, /--as <account>/.test(unnamed.said)], [1, true], unnamed.said);
+  const stranger = await run('publish', notes, '--as', 'bert');
+  assert.deepEqual([stranger.code, /not_authorized/.test(stranger.said)], [1, true], stranger.said);
+  const nobody = await run('publish', notes, '--as', 'nobody-here');
+  assert.deepEqual([nobody.code, /no account named nobody-here/.test(nobody.said)], [1, true], nobody.said);
+  assert.deepEqual(await versionsOf('jotter'), ['1.0.0']);
+});
+
+test('publishing works while the platform does not run', async () => {
+  assert.equal(await platform?.stop(), 0);
+  const { code, said } = await run('publish', path.join(folder, 'notes'), '--as', 'anna');
+  assert.equal(code, 0, said);
+  platform = await startPlatform(place);
+  assert.deepEqual((await versionsOf('jotter')).sort(), ['1.0.0', '1.1.0']);
+});
+
+async function setManifest(change: object): Promise<void> {
+  const file = path.join(folder, 'notes/manifest.json');
+  const manifest = JSON.parse(await readFile(file, 'utf8')) as object;
+  await writeFile(file, JSON.stringify({ ...manifest, ...change }, null, 2));
+}
+
+function development(t: TestContext): Command {
+  const command = new Command(['dev', path.join(folder, 'notes'), '--as', 'anna']);
+  t.after(() => command.child.kill('SIGKILL'));
+  return command;
+}
+
+test('dev runs the folder in the real sandbox, again with every change, and shows its log', async (t) => {
+  await setManifest({ id: 'tried-out', version: '1.0.0' });
+  const dev = development(t);
+  const [, first] = /\(dev\) (\S+)/.exec(await dev.hears(/Notes \(dev\) 1\.0\.0-dev\.\d+ runs for anna/)) ?? [];
+  await dev.hears(/Notes listens on port 8080\./);
+  assert.deepEqual(await versionsOf('tried-out-dev'), [first]);
+
+  await appendFile(path.join(folder, 'notes/workload/server.mjs'), "\nconsole.log('changed as', process.getuid());\n");
+  const [, second] = /\(dev\) (\S+)/.exec(await dev.hears(/Notes \(dev\) 1\.0\.0-dev\.\d+ runs again for anna/)) ?? [];
+  await dev.hears(/changed as \d+/);
+  assert.notEqual(second, first);
+  // What was only tried out is gone again.
+  assert.deepEqual(await versionsOf('tried-out-dev'), [second]);
+
+  await t.test('a mistake is told, and the next change is the next chance', async () => {
+    await setManifest({ permissions: [{ id: 'no.such.permission', resources: ['*'] }] });
+    await dev.hears(/manifest\.json: permissions\[0\]\.id: is not a permission id/);
+    assert.deepEqual(await versionsOf('tried-out-dev'), [second]);
+    await setManifest({ permissions: [{ id: 'notifications.publish', resources: ['notes', 'more'] }] });
+    await dev.hears(/runs again for anna/);
+    const { permissions } = await anna.browser.take<{ permissions: unknown }>('/v1/apps/tried-out-dev/permissions');
+    assert.deepEqual(permissions, [{ id: 'notifications.publish', resources: ['notes', 'more'] }]);
+  });
+
+  await t.test('Ctrl-C ends it, and the app stays', async () => {
+    dev.child.kill('SIGINT');
+    assert.equal((await dev.ends()).code, 0);
+    const { items } = await anna.browser.take<{ items: { appId: string }[] }>('/v1/apps');
+    assert.ok(items.some(({ appId }) => appId === 'tried-out-dev'));
+  });
+});
+
+test('a second round of dev goes on where the first one ended', async (t) => {
+  const [before] = await versionsOf('tried-out-dev');
+  const dev = development(t);
+  await dev.hears(/runs for anna/);
+  const after = await versionsOf('tried-out-dev');
+  assert.equal(after.length, 1);
+  assert.notEqual(after[0], before);
+});

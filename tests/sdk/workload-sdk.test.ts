@@ -1,0 +1,131 @@
+// The SDK for workloads, as a workload uses it: through a real Gateway to a real core.
+import { strict as assert } from 'node:assert';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
+import { after, before, test } from 'node:test';
+import { type RunningGateway, startGateway } from '@platform/gateway';
+import { PlatformError, PlatformServicesClient } from '@platform/sdk';
+import { registerAccount, type TestAccount } from '../support/client.ts';
+import { type Constellation, startConstellation } from '../support/constellation.ts';
+import { buildTestPackage, testManifest } from '../support/packages.ts';
+import { SUITE_GRANTS, serviceCases } from './service-cases.ts';
+
+const GATEWAY_TOKEN = `pgw_${'t'.repeat(43)}`;
+
+let constellation: Constellation;
+let account: TestAccount;
+let gateway: RunningGateway;
+let client: PlatformServicesClient;
+
+before(async () => {
+  constellation = await startConstellation();
+  account = await registerAccount(constellation, 'sdk-user');
+  const permissions = [
+    ...SUITE_GRANTS,
+    { id: 'search.index', resources: ['self'] },
+    { id: 'apps.catalog.read', resources: ['sdk-suite', 'launcher'] },
+  ];
+  const coreServiceCredential = await install('sdk-suite', permissions);
+  gateway = await startGateway({
+    installationId: 'inst-of-the-test',
+    appOrigin: 'http://sdk-suite.invalid',
+    coreOrigin: `http://127.0.0.1:${constellation.port}`,
+    coreHost: new URL(constellation.origin).host,
+    gatewayCredential: GATEWAY_TOKEN,
+    coreServiceCredential,
+    listen: { host: '127.0.0.1', port: 0 },
+    inbound: { socketPath: path.join(tmpdir(), 'no-workload-listens-here') },
+    onActivity: () => {},
+    log: () => {},
+  });
+  client = PlatformServicesClient.fromEnv({ PLATFORM_API_URL: apiUrl(), PLATFORM_GATEWAY_TOKEN: GATEWAY_TOKEN });
+});
+after(async () => {
+  await gateway?.close();
+  await constellation?.close();
+});
+
+function apiUrl(): string {
+  const address = gateway.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  return `http://127.0.0.1:${address.port}`;
+}
+
+/** @returns what core gives the Runtime for one start of the workload */
+async function install(appId: string, permissions: unknown): Promise<string> {
+  const manifest = testManifest(appId, { permissions, workload: { runtime: 'node', entry: 'main.mjs' } });
+  const files = { 'frontend/index.html': '<!doctype html>', 'workload/main.mjs': '' };
+  const published = await account.fetch(`/v1/catalog/${appId}/versions/1.0.0`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/gzip' },
+    body: await buildTestPackage({ manifest, files }),
+  });
+  assert.equal(published.status, 201, published.text);
+  await account.browser.take('/v1/apps', { body: { appId } });
+  const { context, localNode } = constellation.core;
+  const sql = 'SELECT id FROM installations WHERE app_id = $1';
+  const { rows } = await context.pool.query<{ id: string }>(sql, [appId]);
+  const headers = { authorization: `Bearer ${localNode.nodeCredential}`, cookie: undefined, origin: undefined };
+  const start = `/v1/node/installations/${rows[0]?.id}/starts`;
+  return (await account.browser.take<{ coreServiceCredential: string }>(start, { headers, body: {} }))
+    .coreServiceCredential;
+}
+
+for (const [promise, run] of Object.entries(serviceCases)) {
+  test(promise, () => run({ notifications: client.notifications, equal: assert.deepEqual }));
+}
+
+async function found(query: string): Promise<string[]> {
+  const { items } = await account.browser.take<{ items: { id: string }[] }>(`/v1/search?q=${query}`);
+  return items.map(({ id }) => id).sort();
+}
+
+test('entries are indexed, changed, removed and cleared, and the search of the account follows', async () => {
+  const { search } = client;
+  assert.equal(await search.replace([{ id: 'a', title: 'Aardvark', url: '/a' }]), 1);
+  assert.deepEqual(await found('aardvark'), ['a']);
+  const entries = [
+    { id: 'b', title: 'Badger', url: '?b=1', kind: 'animal', text: 'aardvark' },
+    { id: 'c d', title: 'Aardvark too', url: '/c' },
+  ];
+  assert.equal(await search.upsert(entries), 2);
+  assert.deepEqual(await found('aardvark'), ['a', 'b', 'c d']);
+  await search.remove('c d');
+  assert.deepEqual(await found('aardvark'), ['a', 'b']);
+  assert.equal(await search.replace([{ id: 'z', title: 'Aardvark last', url: '/z' }]), 1);
+  assert.deepEqual(await found('aardvark'), ['z']);
+  await search.clear();
+  assert.deepEqual(await found('aardvark'), []);
+});
+
+for (const id of ['', '.', '..']) {
+  test(`removing ${JSON.stringify(id)}, which an address would swallow, clears nothing`, async () => {
+    await client.search.replace([{ id: 'kept', title: 'Pangolin', url: '/kept' }]);
+    await assert.rejects(client.search.remove(id), { name: 'PlatformError', code: 'invalid_request' });
+    assert.deepEqual(await found('pangolin'), ['kept']);
+  });
+}
+
+test('the apps the grant covers are listed', async () => {
+  const { items, nextCursor } = await client.listApps();
+  assert.deepEqual(
+    items.map(({ appId, installed }) => [appId, installed]),
+    [
+      ['launcher', true],
+      ['sdk-suite', true],
+    ],
+  );
+  assert.equal(nextCursor, null);
+});
+
+test('a Gateway credential that is not the one of this start is refused', async () => {
+  const stranger = new PlatformServicesClient({ apiUrl: apiUrl(), gatewayToken: `pgw_${'x'.repeat(43)}` });
+  await assert.rejects(stranger.notifications.list(), { name: 'PlatformError', code: 'unauthenticated', status: 401 });
+});
+
+test('a revoked grant refuses the next call', async () => {
+  const permissions = SUITE_GRANTS.filter(({ id }) => id === 'notifications.read');
+  await account.browser.take('/v1/apps/sdk-suite/permissions', { method: 'PUT', body: { permissions } });
+  const refused = client.notifications.publish({ topic: 'suite.revoked', title: 'No longer' });
+  await assert.rejects(refused, (error) => error instanceof PlatformError && error.code === 'grant_missing');
+});

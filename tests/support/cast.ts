@@ -1,0 +1,92 @@
+// One account with one caller of every kind, made through the real routes: for tests that walk what each may do.
+import { strict as assert } from 'node:assert';
+import type { CallerKind } from '@platform/contract';
+import { registerAccount, type TestAccount } from './client.ts';
+import type { Constellation } from './constellation.ts';
+import { buildTestPackage, testManifest } from './packages.ts';
+import { type RawAnswer, rawRequest } from './raw-http.ts';
+
+export interface Cast {
+  readonly account: TestAccount;
+  /** The credential headers of a caller kind, with the Origin its credential may be used from. */
+  credentials(kind: CallerKind): Record<string, string>;
+  /** Like `credentials`, for an installation whose app asked for no permission. */
+  powerless(kind: 'frontend' | 'installation'): Record<string, string>;
+  send(request: {
+    method?: string;
+    path: string;
+    headers?: Record<string, string>;
+    body?: string | Buffer;
+  }): Promise<RawAnswer>;
+}
+
+const EVERYTHING = [
+  { id: 'notifications.publish', resources: ['*'] },
+  { id: 'notifications.read', resources: ['*'] },
+  { id: 'apps.catalog.read', resources: ['*'] },
+  { id: 'search.index', resources: ['self'] },
+];
+
+interface InstalledApp {
+  readonly frontend: Record<string, string>;
+  readonly installation: Record<string, string>;
+}
+
+/** Publishes and installs `cast-mighty` and `cast-powerless` for the account `castowner`. */
+export async function makeCast(constellation: Constellation, name = 'castowner'): Promise<Cast> {
+  const { port, origin, core } = constellation;
+  const host = new URL(origin).host;
+  const account = await registerAccount(constellation, name);
+  const send: Cast['send'] = ({ headers = {}, ...rest }) =>
+    rawRequest({ port, ...rest, headers: { host, ...headers } });
+  const session = { cookie: account.cookie, origin };
+  const node = { authorization: `Bearer ${core.localNode.nodeCredential}` };
+
+  async function post(path: string, headers: Record<string, string>, body: unknown): Promise<Record<string, unknown>> {
+    const answer = await send({
+      method: 'POST',
+      path,
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+    assert.ok(answer.status < 300, `${path}: ${answer.status} ${answer.text}`);
+    return answer.json as Record<string, unknown>;
+  }
+
+  async function install(appId: string, permissions: unknown): Promise<InstalledApp> {
+    const manifest = testManifest(appId, { permissions, workload: { runtime: 'node', entry: 'main.js' } });
+    const body = await buildTestPackage({
+      manifest,
+      files: { 'frontend/index.html': '<!doctype html>', 'workload/main.js': '' },
+    });
+    const published = await send({
+      method: 'PUT',
+      path: `/v1/catalog/${appId}/versions/1.0.0`,
+      headers: { ...session, 'content-type': 'application/gzip' },
+      body,
+    });
+    assert.equal(published.status, 201, published.text);
+    await post('/v1/apps', session, { appId });
+    const launch = await post(`/v1/apps/${appId}/launch`, session, {});
+    const appOrigin = String(launch.origin);
+    const exchanged = await post(
+      '/v1/frontend/exchange',
+      { origin: appOrigin },
+      { capability: launch.frontendCapability },
+    );
+    const { rows } = await core.context.pool.query<{ id: string }>(
+      'SELECT i.id FROM installations i JOIN accounts a ON a.key = i.account_key WHERE a.name = $1 AND i.app_id = $2',
+      [name, appId],
+    );
+    const started = await post(`/v1/node/installations/${rows[0]?.id}/starts`, node, {});
+    return {
+      frontend: { authorization: `Bearer ${exchanged.capability}`, origin: appOrigin },
+      installation: { authorization: `Bearer ${started.coreServiceCredential}` },
+    };
+  }
+
+  const mighty = await install(`${name}-mighty`, EVERYTHING);
+  const powerless = await install(`${name}-powerless`, []);
+  const byKind: Record<CallerKind, Record<string, string>> = { anonymous: { origin }, session, node, ...mighty };
+  return { account, send, credentials: (kind) => ({ ...byKind[kind] }), powerless: (kind) => ({ ...powerless[kind] }) };
+}

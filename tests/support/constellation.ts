@@ -1,0 +1,128 @@
+// Boots the real core on a fresh database and free ports, in this process: one call for every test that needs it.
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
+import { type Core, createCore } from '@platform/core';
+import type { CoreConfig } from '@platform/core/config/config.ts';
+import type { Log } from '@platform/core/context.ts';
+import { migrate } from '@platform/core/database/migrate.ts';
+import { defaultRates, type Rates } from '@platform/core/http/rate-limit.ts';
+import { freePort } from './free-port.ts';
+import { buildTestPackage, testManifest } from './packages.ts';
+import { testDatabase } from './postgres.ts';
+
+const SYSTEM_APPS = ['launcher', 'store', 'settings', 'wallet', 'contacts', 'agent', 'notifications'];
+
+export interface ConstellationOptions {
+  readonly config?: Partial<CoreConfig>;
+  readonly clock?: () => Date;
+  readonly rates?: Partial<Rates>;
+  /** Built packages to start with. Default: seven minimal system apps. */
+  readonly systemPackages?: readonly { readonly path: string }[];
+}
+
+export interface LogLine {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly fields: object;
+  readonly message: string;
+}
+
+export interface Constellation {
+  readonly core: Core;
+  readonly origin: string;
+  readonly port: number;
+  readonly databaseUrl: string;
+  readonly directory: string;
+  /** Every line core logged, for sweeps. */
+  readonly log: readonly LogLine[];
+  /** Starts a further replica of core on the same database and packages; stopped with the rest. */
+  replica(): Promise<Core>;
+  close(): Promise<void>;
+}
+
+/** Unlimited in effect: tests of rate limits set their own. */
+const generous: Rates = Object.fromEntries(
+  Object.keys(defaultRates).map((name) => [name, { perMinute: 10_000_000, burst: 10_000_000 }]),
+) as Rates;
+
+export async function startConstellation(options: ConstellationOptions = {}): Promise<Constellation> {
+  const database = await testDatabase({ key: 'core', migrate: async (url) => void (await migrate(url)) });
+  const directory = await mkdtemp(path.join(tmpdir(), 'platform-test-'));
+  const shellDirectory = path.join(directory, 'shell');
+  const packagesDirectory = path.join(directory, 'packages');
+  await mkdir(shellDirectory);
+  await mkdir(packagesDirectory);
+  await writeFile(path.join(shellDirectory, 'index.html'), '<!doctype html><title>shell</title>');
+  const systemPackages = options.systemPackages ?? (await minimalSystemPackages(directory));
+  const masterKey = randomBytes(32);
+  const lines: LogLine[] = [];
+  const log = recordingLog(lines);
+  const started: Core[] = [];
+
+  async function start(port: number): Promise<Core> {
+    const config: CoreConfig = {
+      origin: `http://shell.platform.localhost:${port}`,
+      rpId: 'shell.platform.localhost',
+      rpName: 'Platform',
+      prfLegacySalt: null,
+      sessionMilliseconds: 2_592_000_000,
+      challengeMilliseconds: 300_000,
+      sessionCookie: 'platform_session',
+      appsDomain: 'apps.platform.localhost',
+      nodeOrigin: 'http://node.platform.localhost:8788',
+      listenHost: '127.0.0.1',
+      listenPort: port,
+      trustedProxies: [],
+      masterAccount: null,
+      packagesDirectory,
+      shellDirectory,
+      ...options.config,
+    };
+    const core = await createCore({
+      config,
+      databaseUrl: database.url,
+      masterKey,
+      clock: options.clock ?? (() => new Date()),
+      random: randomBytes,
+      log,
+      systemPackages,
+      rates: { ...generous, ...options.rates },
+    });
+    started.push(core);
+    return core;
+  }
+
+  const port = await freePort();
+  const core = await start(port);
+  return {
+    core,
+    origin: core.context.config.origin,
+    port,
+    databaseUrl: database.url,
+    directory,
+    log: lines,
+    replica: async () => start(await freePort()),
+    async close() {
+      await Promise.all(started.map((one) => one.stop()));
+      await database.drop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function minimalSystemPackages(directory: string): Promise<{ path: string }[]> {
+  return Promise.all(
+    SYSTEM_APPS.map(async (id) => {
+      const file = path.join(directory, `${id}.tgz`);
+      await writeFile(file, await buildTestPackage({ manifest: testManifest(id) }));
+      return { path: file };
+    }),
+  );
+}
+
+function recordingLog(lines: LogLine[]): Log {
+  const record = (level: LogLine['level']) => (fields: object, message: string) =>
+    void lines.push({ level, fields, message });
+  return { debug: record('debug'), info: record('info'), warn: record('warn'), error: record('error') };
+}

@@ -1,0 +1,99 @@
+// The platform as a user starts it: the command line in a process of its own, on free ports and a folder of its own.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort } from './free-port.ts';
+
+const CLI = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url));
+
+export interface PlatformProcess {
+  readonly origin: string;
+  readonly port: number;
+  readonly nodePort: number;
+  readonly dataDirectory: string;
+  /** Everything it wrote so far. */
+  output(): string;
+  readonly pid: number;
+  /** Variables under which further commands reach the same platform. */
+  readonly environment: NodeJS.ProcessEnv;
+  /** SIGTERM, and its exit code. */
+  stop(): Promise<number | null>;
+  kill(signal: NodeJS.Signals): Promise<void>;
+}
+
+export interface PlatformPlace {
+  readonly dataDirectory: string;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly origin: string;
+  readonly port: number;
+  readonly nodePort: number;
+  remove(): Promise<void>;
+}
+
+/** A data folder and ports that stay the same over several starts. */
+export async function platformPlace(more: NodeJS.ProcessEnv = {}): Promise<PlatformPlace> {
+  const dataDirectory = await mkdtemp(path.join(tmpdir(), 'platform-data-'));
+  const [port, nodePort] = [await freePort(), await freePort()];
+  const origin = `http://shell.platform.localhost:${port}`;
+  return {
+    dataDirectory,
+    origin,
+    port,
+    nodePort,
+    environment: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      PLATFORM_DATA_DIR: dataDirectory,
+      PLATFORM_OS_ORIGIN: origin,
+      PLATFORM_NODE_ORIGIN: `http://node.platform.localhost:${nodePort}`,
+      ...more,
+    },
+    remove: () => rm(dataDirectory, { recursive: true, force: true }),
+  };
+}
+
+const READY = 'The platform is running.';
+const START_LIMIT_MS = 90_000;
+
+/** @throws Error with its output when it does not say that it runs */
+export async function startPlatform(place: PlatformPlace): Promise<PlatformProcess> {
+  const child = spawn(process.execPath, [CLI, 'start'], { env: place.environment, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  const ready = new Promise<void>((resolve, reject) => {
+    const limit = setTimeout(() => reject(new Error(`the platform did not start:\n${output}`)), START_LIMIT_MS);
+    const hear = (chunk: Buffer) => {
+      output += chunk.toString('utf8');
+      if (output.includes(READY)) {
+        clearTimeout(limit);
+        resolve();
+      }
+    };
+    child.stdout.on('data', hear);
+    child.stderr.on('data', hear);
+    child.on('exit', (code, signal) => {
+      clearTimeout(limit);
+      reject(new Error(`the platform ended (${code ?? signal}):\n${output}`));
+    });
+  });
+  await ready;
+  return {
+    ...place,
+    output: () => output,
+    pid: child.pid ?? 0,
+    async stop() {
+      await end(child, 'SIGTERM');
+      return child.exitCode;
+    },
+    kill: (signal) => end(child, signal),
+  };
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill(signal);
+  await exited;
+}

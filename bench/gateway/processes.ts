@@ -1,0 +1,144 @@
+// Starts the processes that the Gateway is measured with: each server pinned to one core, the load on another.
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { access, writeFile } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+export interface RunningServer {
+  readonly port: number;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+/** Runs a server script of this folder on `core`; it prints `{ "port": … }` once it listens. */
+export async function startScript(name: string, core: number, args: readonly string[]): Promise<RunningServer> {
+  const script = fileURLToPath(new URL(`./${name}`, import.meta.url));
+  const child = spawn('taskset', ['-c', String(core), process.execPath, script, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = await once(child.stdout, 'data');
+  const { port }: { port: number } = JSON.parse(String(line));
+  return { port, pid: pidOf(child), stop: () => stop(child) };
+}
+
+/** Runs nginx on `core` with a private configuration in `folder`; `server` is the inside of its one server block. */
+export async function startNginx(
+  folder: string,
+  name: string,
+  core: number,
+  { http = '', server }: { readonly http?: string; readonly server: string },
+): Promise<RunningServer> {
+  const port = await freePort();
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((kind) => `${kind}_temp_path ${join(folder, `${name}-${kind}`)};`)
+    .join('\n');
+  const file = join(folder, `${name}.conf`);
+  await writeFile(
+    file,
+    `daemon off; master_process off; worker_processes 1; pid ${join(folder, `${name}.pid`)}; error_log stderr crit;
+     events { worker_connections 4096; }
+     http {
+       access_log off; keepalive_requests 1000000000; keepalive_timeout 600s;
+       ${temporary}
+       ${http}
+       server { listen 127.0.0.1:${port} reuseport; ${server} }
+     }`,
+  );
+  const child = spawn('taskset', ['-c', String(core), nginxPath, '-p', folder, '-e', 'stderr', '-c', file], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  await untilListening(port, child);
+  return { port, pid: pidOf(child), stop: () => stop(child) };
+}
+
+const nginxPath = '/usr/sbin/nginx';
+
+export async function hasNginx(): Promise<boolean> {
+  return access(nginxPath).then(
+    () => true,
+    () => false,
+  );
+}
+
+export interface Load {
+  readonly requestsPerSecond: number;
+  /** Median latency in milliseconds. */
+  readonly p50: number;
+}
+
+export interface LoadOptions {
+  readonly core: number;
+  readonly callers: number;
+  readonly seconds: number;
+  /** A wrk script that makes the request. */
+  readonly script: string;
+}
+
+/** Loads `url` with wrk. Throws when any answer was not a success. */
+export async function loadWithWrk(url: string, { core, callers, seconds, script }: LoadOptions): Promise<Load> {
+  const { stdout } = await run('taskset', [
+    ...[
+      '-c',
+      String(core),
+      'wrk',
+      '--latency',
+      '--timeout',
+      '30s',
+      '-t',
+      '1',
+      '-c',
+      String(callers),
+      '-d',
+      `${seconds}s`,
+    ],
+    ...['-s', script, url],
+  ]);
+  const failures = /Non-2xx or 3xx responses: (\d+)|Socket errors: .*/.exec(stdout);
+  if (failures !== null) throw new Error(`${url}: ${failures[0]}`);
+  const rate = /Requests\/sec:\s+([\d.]+)/.exec(stdout);
+  const latency = /50%\s+([\d.]+)(us|ms|s)/.exec(stdout);
+  const scale = { us: 0.001, ms: 1, s: 1000 }[latency?.[2] ?? ''];
+  if (rate === null || latency === null || scale === undefined) throw new Error(`wrk said: ${stdout}`);
+  return { requestsPerSecond: Number(rate[1]), p50: Number(latency[1]) * scale };
+}
+
+/** `taskset` becomes the program it starts, so the child's id is the server's. */
+function pidOf(child: ChildProcess): number {
+  if (child.pid === undefined) throw new Error('The server was not started.');
+  return child.pid;
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGTERM');
+  await exited;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('No port is free.');
+  return address.port;
+}
+
+async function untilListening(port: number, child: ChildProcess): Promise<void> {
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`The server ended with ${child.exitCode} before it listened.`);
+    const socket = connect(port, '127.0.0.1');
+    const connected = await new Promise<boolean>((resolve) => {
+      socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    });
+    socket.destroy();
+    if (connected) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

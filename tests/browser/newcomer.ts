@@ -208,8 +208,6 @@ export class Newcomer {
       /status of 401 \(Unauthorized\)/,
       // What a page still asked about the app that was just removed.
       /status of 404 \(Not Found\) \S*\/v1\/(?:apps|catalog)\/notes/,
-      // A device that apps are denied, and that this browser does not have on every system.
-      /Unrecognized feature: 'bluetooth'/,
     ];
     return this.#person.complaints.filter((text) => !meant.some((pattern) => pattern.test(text)));
   }

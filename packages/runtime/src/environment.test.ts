@@ -1,7 +1,7 @@
 // What a manifest may and may not put into the environment of its workload.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { workloadEnvironment } from './environment.ts';
+import { reservedNames, workloadEnvironment } from './environment.ts';
 import { makeAssignment } from './testing/core-double.ts';
 
 const assignment = makeAssignment('0'.repeat(64));
@@ -9,12 +9,12 @@ const assignment = makeAssignment('0'.repeat(64));
 function build(environment: Record<string, string>, volume?: string) {
   // Past the manifest's own check, as if an older core had let these names through.
   const workload = { ...assignment.workload, environment };
-  return workloadEnvironment({
-    assignment: { ...assignment, workload },
-    gatewayCredential: 'pgw_x',
-    volume,
-    port: 8080,
-  });
+  const built = { ...assignment, workload };
+  const inside = { volume, temporary: '/tmp', port: 8080 };
+  return {
+    variables: workloadEnvironment({ assignment: built, gatewayCredential: 'pgw_x', inside }),
+    dropped: reservedNames(built),
+  };
 }
 
 test('names that change how Node or the sandbox starts are left out and told', () => {

@@ -2,7 +2,15 @@
 import type http from 'node:http';
 import type net from 'node:net';
 
-export interface GatewayOptions {
+/** Where one Gateway listens for its workload, and where it reaches it. */
+export interface GatewayPlace {
+  /** Where the workload reaches the Gateway: a server that already listens (its handle is taken over), or a Unix socket. */
+  readonly listen: net.Server | { readonly path: string };
+  /** Unix socket that leads to the workload's PORT. */
+  readonly inbound: { readonly socketPath: string };
+}
+
+export interface GatewayOptions extends GatewayPlace {
   installationId: string;
   /** Exact origin of the app's frontend. */
   appOrigin: string;
@@ -14,10 +22,6 @@ export interface GatewayOptions {
   gatewayCredential: string;
   /** `pcs_…`, what the Gateway presents to core in its place. */
   coreServiceCredential: string;
-  /** Where the workload reaches the Gateway: a server that already listens (its handle is taken over), or a Unix socket. */
-  listen: net.Server | { path: string };
-  /** Unix socket that leads to the workload's PORT. */
-  inbound: { socketPath: string };
   /** Keep-alive signal: called at the begin and the end of each request, both directions. */
   onActivity(): void;
   /** Never receives a credential, a query, a header or a body. */

@@ -1,12 +1,15 @@
 // The Runtime of one node: turns what core wants into running, confined workloads. Read this file first.
-// sandbox/ holds the walls, lifecycle/ the states of a workload, listener/ the HTTP sides, reconcile.ts the talk with core.
+// drivers/ holds the walls, lifecycle/ the states of a workload, listener/ the HTTP sides, reconcile.ts the talk with core.
 
-import { chmodSync, mkdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { type Clock, type Log, systemClock } from './clock.ts';
 import { createCoreClient } from './core-client.ts';
+import type { DriverReport } from './drivers/driver.ts';
+import type { Way } from './drivers/process/mechanism.ts';
+import { openProcessDriver } from './drivers/process/process-driver.ts';
 import type { StartGateway } from './gateway-port.ts';
+import { openIdentities } from './identities.ts';
 import { Installation } from './lifecycle/installation.ts';
 import { createSlots } from './lifecycle/slots.ts';
 import { type ControlParts, handleControl } from './listener/control.ts';
@@ -16,12 +19,10 @@ import { sendProblem } from './listener/problem.ts';
 import { openLogStore } from './logs/log-store.ts';
 import { openPackageStore } from './packages.ts';
 import { createFleet, createReporter, follow } from './reconcile.ts';
-import { openSandboxHost, type SandboxReport } from './sandbox/host.ts';
-import { openIdentities } from './sandbox/identities.ts';
-import type { Way } from './sandbox/mechanism.ts';
+import { openVolumes } from './volumes.ts';
 
+export { probeSandbox, type SandboxReport } from './drivers/process/sandbox-host.ts';
 export type { GatewayOptions, RunningGateway, StartGateway } from './gateway-port.ts';
-export { probeSandbox, type SandboxReport } from './sandbox/host.ts';
 
 export interface RuntimeOptions {
   /** Absolute. As root, others must be able to enter it and every folder above. One Runtime at a time. */
@@ -54,7 +55,7 @@ export interface Runtime {
   readonly listenerPort: number;
   /** How workloads are confined here, in one line for a person. */
   readonly sandbox: string;
-  readonly report: SandboxReport;
+  readonly report: DriverReport;
   /** Resolves when core knows this node; the Runtime works on its own from the start. */
   readonly registered: Promise<void>;
   /** Ends every workload and listener, within ten seconds. */
@@ -70,13 +71,10 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { dataDirectory, log } = options;
   const system = systemClock(options.clock);
   const clock: Clock = { now: options.clock, after: options.after ?? system.after };
-  const volumes = join(dataDirectory, 'volumes');
-  mkdirSync(volumes, { recursive: true });
-  chmodSync(volumes, 0o711);
-
-  const { host, report } = await openSandboxHost({
+  const volumes = openVolumes(join(dataDirectory, 'volumes'));
+  const driver = await openProcessDriver({
     dataDirectory,
-    owner: true,
+    allowUnsandboxed: options.allowUnsandboxed === true,
     ...(options.ways === undefined ? {} : { ways: options.ways }),
   });
   const core = createCoreClient(options);
@@ -96,9 +94,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
       new Installation(
         {
           workload: {
-            host,
-            report,
-            allowUnsandboxed: options.allowUnsandboxed === true,
+            driver,
             packages,
             identities,
             volumes,
@@ -168,8 +164,8 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
 
   return {
     listenerPort: endpoints.port,
-    sandbox: describeSandbox(report, options.allowUnsandboxed === true),
-    report,
+    sandbox: describeSandbox(driver.report, options.allowUnsandboxed === true),
+    report: driver.report,
     registered,
     async stop() {
       stopping.abort();
@@ -178,12 +174,12 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
       await Promise.all([...fleet.all()].map((installation) => installation.stop()));
       await Promise.all([...closing, reporter.close()]);
       await core.close();
-      host.cgroups.close();
+      await driver.close();
     },
   };
 }
 
-function describeSandbox(report: SandboxReport, allowUnsandboxed: boolean): string {
+function describeSandbox(report: DriverReport, allowUnsandboxed: boolean): string {
   if (report.ok) {
     const weak = Object.entries(report.limits).flatMap(([name, by]) => (by === false ? [name] : []));
     const remark = weak.length === 0 ? '' : `; not limited here: ${weak.join(', ')}`;

@@ -2,14 +2,12 @@
 import { once } from 'node:events';
 import { type Assignment, type InstallationStatus, limits, refuse } from '@platform/contract';
 import type { Clock, Log } from '../clock.ts';
+import { LaunchError, StartRefused } from '../drivers/driver.ts';
 import type { RunningGateway } from '../gateway-port.ts';
 import type { LogStore } from '../logs/log-store.ts';
-import { gatewayPorts } from '../sandbox/handshake.ts';
-import { unenforcedLimits } from '../sandbox/host.ts';
-import { LaunchError } from '../sandbox/launch.ts';
 import { CRASHES_AT_MOST, CrashSeries, HEALTHY } from './crash-series.ts';
 import type { Slots } from './slots.ts';
-import { StartRefused, startWorkload, type Workload, type WorkloadParts } from './workload.ts';
+import { startWorkload, type Workload, type WorkloadParts } from './workload.ts';
 
 export interface InstallationParts {
   readonly workload: WorkloadParts;
@@ -67,7 +65,7 @@ export class Installation {
       ...(this.#reason === undefined ? {} : { reason: this.#reason }),
       restarts: this.#restarts,
       lastExit: this.#lastExit,
-      unenforced: unenforcedLimits(this.#parts.workload.report, this.#assignment.workload.volume),
+      unenforced: this.#parts.workload.driver.unenforced(this.#assignment.workload),
     };
   }
 
@@ -197,7 +195,7 @@ export class Installation {
     const limit = new AbortController();
     const cancel = this.#parts.clock.after(LISTEN_LIMIT, () => limit.abort());
     const over = AbortSignal.any([abort, limit.signal]);
-    const listening = await workload.sandbox.listening(over);
+    const listening = await workload.listening(over);
     // A hostile workload can break the question off and live on; its time still runs out.
     if (!listening && !over.aborted) await Promise.race([workload.ended, once(over, 'abort')]);
     cancel();
@@ -238,7 +236,7 @@ export class Installation {
 
   async #neverListened(workload: Workload): Promise<void> {
     const { port } = this.#assignment.workload;
-    const ports = workload.sandbox.ports().filter((other) => !gatewayPorts.some((own) => own === other));
+    const ports = workload.ports();
     const instead = ports.length === 0 ? '' : ` It listens on ${ports.join(', ')} instead.`;
     await workload.stop();
     if (this.#ending !== undefined) return;

@@ -1,5 +1,5 @@
 // Runs in a process of its own that a test kills: launches a workload that spreads, and says when it has.
-import type { Way } from '../sandbox/mechanism.ts';
+import type { Way } from '../drivers/process/mechanism.ts';
 import { openBench } from './sandboxes.ts';
 import { until } from './wait.ts';
 

@@ -2,10 +2,10 @@
 
 import { once } from 'node:events';
 import http from 'node:http';
-import type { Exit } from '../sandbox/exit-reason.ts';
-import { openSandboxHost, type SandboxReport } from '../sandbox/host.ts';
-import { type LaunchOptions, launch, type Sandbox, type SandboxHost } from '../sandbox/launch.ts';
-import type { Way } from '../sandbox/mechanism.ts';
+import type { Exit } from '../drivers/exit-reason.ts';
+import { type LaunchOptions, launch, type Sandbox, type SandboxHost } from '../drivers/process/launch.ts';
+import type { Way } from '../drivers/process/mechanism.ts';
+import { openSandboxHost, type SandboxReport } from '../drivers/process/sandbox-host.ts';
 
 export interface RunningSandbox {
   readonly sandbox: Sandbox;

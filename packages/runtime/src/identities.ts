@@ -1,6 +1,6 @@
 // As root: gives every installation a user id of its own, the same at each start, never one that another had.
 import { existsSync, readFileSync } from 'node:fs';
-import { writeFileAtomically } from '../atomic-file.ts';
+import { writeFileAtomically } from './atomic-file.ts';
 
 interface Allocations {
   readonly base: number;

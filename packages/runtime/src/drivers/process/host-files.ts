@@ -13,7 +13,7 @@ import {
   utimesSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { writeFileAtomically } from '../atomic-file.ts';
+import { writeFileAtomically } from '../../atomic-file.ts';
 import { etcFiles, etcFolders } from './layout.ts';
 import { seccompFilter } from './seccomp.ts';
 

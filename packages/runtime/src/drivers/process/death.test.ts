@@ -6,10 +6,10 @@ import { openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { makePlace, type Place } from '../testing/place.ts';
-import { descendants } from '../testing/processes.ts';
-import { isRoot, openBench } from '../testing/sandboxes.ts';
-import { until } from '../testing/wait.ts';
+import { makePlace, type Place } from '../../testing/place.ts';
+import { descendants } from '../../testing/processes.ts';
+import { isRoot, openBench } from '../../testing/sandboxes.ts';
+import { until } from '../../testing/wait.ts';
 import type { Way } from './mechanism.ts';
 
 const ways: readonly Way[] = isRoot
@@ -31,7 +31,7 @@ function startDoomed(
   place: Place,
   mode: 'after' | 'during',
 ): { child: ChildProcess; ready: Promise<string> } {
-  const script = fileURLToPath(new URL('../testing/doomed.ts', import.meta.url));
+  const script = fileURLToPath(new URL('../../testing/doomed.ts', import.meta.url));
   // A descriptor that whoever started the platform left open, far above those that Node looks after.
   const secret = join(place.folder, 'left-open');
   writeFileSync(secret, 'secret');

@@ -1,20 +1,19 @@
 // Chooses how this machine can confine workloads, by really doing it once, and says why where it cannot.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { type DriverReport, LaunchError } from '../driver.ts';
 import { type Cgroups, openCgroups, type Resources } from './cgroup.ts';
 import { prepareHostFiles, removeStaleSockets } from './host-files.ts';
-import { LaunchError, launch, type SandboxHost } from './launch.ts';
+import { launch, type SandboxHost } from './launch.ts';
 import type { Way } from './mechanism.ts';
 import { findTools, type Tools } from './tools.ts';
 
-export interface SandboxReport {
-  /** Whether workloads can be confined here. */
-  readonly ok: boolean;
+export interface SandboxReport extends DriverReport {
+  readonly driver: 'process';
   readonly mechanism: 'bubblewrap' | 'unshare' | 'none';
   /** Whether user namespaces are in use; without them everything is made as root and given up afterwards. */
   readonly userNamespaces: boolean;
   readonly cgroup: Cgroups['version'];
-  /** What keeps each limit of a manifest on this machine; `false` where nothing does. */
   readonly limits: {
     readonly memory: 'cgroup' | false;
     readonly cpus: 'cgroup' | false;
@@ -22,8 +21,6 @@ export interface SandboxReport {
   };
   /** Whether a system call filter is loaded. */
   readonly filter: boolean;
-  /** What is wrong or weaker than it could be, each with what to do. */
-  readonly reasons: readonly string[];
 }
 
 export interface ProbeOptions {
@@ -178,11 +175,12 @@ function badReport(host: SandboxHost, reasons: readonly string[]): SandboxReport
   return { ...base, limits, ok: false, mechanism: 'none', userNamespaces: false, filter: false, reasons };
 }
 
-function baseReport(host: SandboxHost): Pick<SandboxReport, 'cgroup' | 'limits'> {
+function baseReport(host: SandboxHost): Pick<SandboxReport, 'driver' | 'cgroup' | 'limits'> {
   const { enforced, version } = host.cgroups;
   const byGroup = (name: 'memory' | 'cpu') => (enforced.has(name) ? 'cgroup' : false);
   const byProcess = host.tools.prlimit === undefined ? false : 'rlimit';
   return {
+    driver: 'process',
     cgroup: version,
     limits: {
       memory: byGroup('memory'),

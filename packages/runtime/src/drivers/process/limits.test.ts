@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
-import { makePlace } from '../testing/place.ts';
-import { descendants } from '../testing/processes.ts';
-import { ask, isRoot, openBench, type SandboxBench } from '../testing/sandboxes.ts';
-import { until } from '../testing/wait.ts';
-import { LaunchError } from './launch.ts';
+import { makePlace } from '../../testing/place.ts';
+import { descendants } from '../../testing/processes.ts';
+import { ask, isRoot, openBench, type SandboxBench } from '../../testing/sandboxes.ts';
+import { until } from '../../testing/wait.ts';
+import { LaunchError } from '../driver.ts';
 import type { Way } from './mechanism.ts';
 
 const ways: readonly Way[] = isRoot ? ['bubblewrap', 'unshare', 'unshare-as-root'] : ['bubblewrap', 'unshare'];

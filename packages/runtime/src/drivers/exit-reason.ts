@@ -1,5 +1,4 @@
 // Says in one sentence why a workload ended.
-import type { Resources } from './cgroup.ts';
 
 export interface Exit {
   readonly code: number | null;
@@ -13,7 +12,7 @@ export function describeExit(
   code: number | null,
   signalName: string | null,
   memoryKills: number,
-  resources: Resources,
+  resources: { readonly memoryMiB: number },
 ): Exit {
   // Launchers report a signal that ended the workload as 128 + its number.
   const name = signalName ?? (code !== null && code > 128 ? signalOf(code - 128) : null);

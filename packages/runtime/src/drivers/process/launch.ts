@@ -5,8 +5,9 @@ import { closeSync, openSync } from 'node:fs';
 import type net from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { LaunchError } from '../driver.ts';
+import { describeExit, type Exit } from '../exit-reason.ts';
 import type { Cgroup, Cgroups, Resources } from './cgroup.ts';
-import { describeExit, type Exit } from './exit-reason.ts';
 import { shakeHands } from './handshake.ts';
 import type { HostFiles } from './host-files.ts';
 import { askWhetherListening, type InboundSocket, openInbound } from './inbound-socket.ts';
@@ -58,16 +59,6 @@ export interface Sandbox {
   stop(graceMilliseconds: number): Promise<Exit>;
   /** Gives back what the sandbox held in the Runtime. Call after the exit, when the Gateway is closed. */
   release(): void;
-}
-
-/** The sandbox could not be made. The message is for a person; `detail` is for the operator's log only. */
-export class LaunchError extends Error {
-  readonly detail: string;
-  constructor(message: string, detail: string) {
-    super(message);
-    this.name = 'LaunchError';
-    this.detail = detail;
-  }
 }
 
 const LARGEST_PRELUDE = 4_096;

@@ -1,0 +1,104 @@
+// What the Runtime asks of whatever runs a workload: a process sandbox, a container engine, a virtual machine monitor.
+// drivers/conformance/ holds the behaviours that every one of them must show with real workloads.
+import type { Readable } from 'node:stream';
+import type { WorkloadManifest } from '@platform/contract';
+import type { GatewayPlace, RunningGateway } from '../gateway-port.ts';
+import type { Exit } from './exit-reason.ts';
+
+export const driverNames = ['process', 'docker', 'microvm'] as const;
+export type DriverName = (typeof driverNames)[number];
+
+/** What enforces a limit on this machine, in a word (`cgroup`, `rlimit`, `ext4`, `vm`); `false` where nothing does. */
+export type Enforcement = string | false;
+
+export interface DriverReport {
+  readonly driver: DriverName;
+  /** Whether workloads can be confined here, found out by confining one. */
+  readonly ok: boolean;
+  /** What confines them, for a person: `bubblewrap`, `dockerd 20.10.24`, `QEMU 7.2 with KVM`. */
+  readonly mechanism: string;
+  readonly limits: {
+    readonly memory: Enforcement;
+    readonly cpus: Enforcement;
+    readonly pids: Enforcement;
+  };
+  /** What is wrong, or weaker than it could be, each with what to do. */
+  readonly reasons: readonly string[];
+}
+
+/** One workload to be run, with everything it will be given. */
+export interface WorkloadSpec {
+  /** Names whatever the driver makes for it; at most 64 characters of `[a-z0-9-]`. */
+  readonly installationId: string;
+  readonly manifest: WorkloadManifest;
+  /** The package's `workload/` folder on this machine, readable by everyone. */
+  readonly app: string;
+  /** Folder of its volume on this machine, owned by `uid`. */
+  readonly volume?: string;
+  /** As root: the user that belongs to this installation alone. */
+  readonly uid?: number;
+  /** The whole environment but PLATFORM_API_URL, which only the driver knows. */
+  environment(inside: InsidePlaces): Readonly<Record<string, string>>;
+  /** Opens its Gateway in this process. The workload runs no code before this has resolved. */
+  openGateway(place: GatewayPlace): Promise<RunningGateway>;
+  /** Gives up the start and ends what has begun. */
+  readonly abort: AbortSignal;
+}
+
+/** Where a workload finds its things, as it sees them itself. */
+export interface InsidePlaces {
+  /** The volume's folder; undefined without a volume. */
+  readonly volume: string | undefined;
+  /** A folder that it may write to and that ends with it. */
+  readonly temporary: string;
+  /** The port it must listen on: that of the manifest, unless it shares a network with others. */
+  readonly port: number;
+}
+
+/** A workload that was started and may not yet listen. */
+export interface WorkloadInstance {
+  readonly gateway: RunningGateway;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Resolves when nothing of the workload runs any more. Its Gateway and `release` are the caller's. */
+  readonly exited: Promise<Exit>;
+  /** Resolves when PORT accepts connections; false when the workload ended first or `signal` was aborted. */
+  listening(signal: AbortSignal): Promise<boolean>;
+  /** TCP ports on which the workload itself listens, to explain why it was not reached. */
+  ports(): readonly number[];
+  /** SIGTERM, then the end of everything in it after `graceMilliseconds`. */
+  stop(graceMilliseconds: number): Promise<Exit>;
+  /** Gives back what it held of this process. Call after the exit, when the Gateway is closed. */
+  release(): void;
+}
+
+export interface Driver {
+  readonly report: DriverReport;
+  /**
+   * Starts a workload; it may not yet listen when this resolves.
+   * @throws StartRefused when no attempt can succeed; LaunchError and others when a later one may.
+   */
+  start(spec: WorkloadSpec): Promise<WorkloadInstance>;
+  /** Limits of a manifest that are not enforced here, in plain words, for the status of an installation. */
+  unenforced(manifest: WorkloadManifest): string[];
+  /** Ends the driver. Every instance has been stopped before. */
+  close(): Promise<void>;
+}
+
+/** Starting again would not help. The message is one sentence for a person. */
+export class StartRefused extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'StartRefused';
+  }
+}
+
+/** The workload could not be started now. The message is for a person; `detail` is for the operator's log only. */
+export class LaunchError extends Error {
+  readonly detail: string;
+  constructor(message: string, detail: string) {
+    super(message);
+    this.name = 'LaunchError';
+    this.detail = detail;
+  }
+}

@@ -1,0 +1,111 @@
+// The `process` driver: a workload of runtime `node` as a process of this machine, behind the walls that its kernel
+// offers. docs/decisions/process-sandbox.md says what they are and what they are not.
+import { existsSync } from 'node:fs';
+import net from 'node:net';
+import { join } from 'node:path';
+import type { RunningGateway } from '../../gateway-port.ts';
+import { type Driver, type InsidePlaces, LaunchError, StartRefused, type WorkloadSpec } from '../driver.ts';
+import { gatewayPorts } from './handshake.ts';
+import { launch } from './launch.ts';
+import { inside } from './layout.ts';
+import type { Way } from './mechanism.ts';
+import { openSandboxHost, type SandboxReport, unenforcedLimits } from './sandbox-host.ts';
+
+export interface ProcessDriverOptions {
+  /** Absolute. As root, others must be able to enter it and every folder above. */
+  readonly dataDirectory: string;
+  /** Runs workloads without walls where none can be made. */
+  readonly allowUnsandboxed: boolean;
+  /** Ways of confinement to try, best first. Default: all that this machine has. */
+  readonly ways?: readonly Way[];
+}
+
+export interface ProcessDriver extends Driver {
+  readonly report: SandboxReport;
+}
+
+export async function openProcessDriver(options: ProcessDriverOptions): Promise<ProcessDriver> {
+  const { dataDirectory, ways } = options;
+  const { host, report } = await openSandboxHost({
+    dataDirectory,
+    owner: true,
+    ...(ways === undefined ? {} : { ways }),
+  });
+  const sandboxed = host.way !== 'none';
+
+  async function places(spec: WorkloadSpec): Promise<InsidePlaces> {
+    if (sandboxed) {
+      const volume = spec.volume === undefined ? undefined : inside.volume;
+      return { volume, temporary: inside.temporary, port: spec.manifest.port };
+    }
+    // Without a network of its own two apps may want the same port, so each gets a free one.
+    return { volume: spec.volume, temporary: inside.temporary, port: await freePort() };
+  }
+
+  return {
+    report,
+    unenforced: (manifest) => unenforcedLimits(report, manifest.volume),
+    async start(spec) {
+      const entry = requireRunnable(spec, { report, allowUnsandboxed: options.allowUnsandboxed });
+      const place = await places(spec);
+      let gateway: RunningGateway | undefined;
+      let failed = false;
+      try {
+        const sandbox = await launch(host, {
+          key: spec.installationId,
+          app: spec.app,
+          entry,
+          ...(spec.volume === undefined ? {} : { volume: spec.volume }),
+          ...(spec.uid === undefined ? {} : { uid: spec.uid }),
+          resources: spec.manifest.resources,
+          port: place.port,
+          environment: spec.environment(place),
+          async attachGateway(listener, inboundSocket) {
+            gateway = await spec.openGateway({ listen: listener, inbound: { socketPath: inboundSocket } });
+            if (failed) await gateway.close();
+          },
+          abort: spec.abort,
+        });
+        if (gateway === undefined) throw new LaunchError('The sandbox stands without a Gateway.', '');
+        const ports = () => sandbox.ports().filter((port) => !gatewayPorts.some((own) => own === port));
+        return { ...sandbox, gateway, ports };
+      } catch (error) {
+        failed = true;
+        await gateway?.close();
+        throw error;
+      }
+    },
+    async close() {
+      host.cgroups.close();
+    },
+  };
+}
+
+/** The entry of a workload that can be run here. */
+function requireRunnable(
+  { app, manifest }: WorkloadSpec,
+  { report, allowUnsandboxed }: { readonly report: SandboxReport; readonly allowUnsandboxed: boolean },
+): string {
+  if (!report.ok && !allowUnsandboxed) {
+    throw new StartRefused(`This machine cannot confine the app: ${report.reasons[0] ?? 'the trial sandbox failed.'}`);
+  }
+  if (manifest.runtime !== 'node' || manifest.entry === undefined) {
+    throw new StartRefused('This machine runs backends of runtime "node" only.');
+  }
+  if (!existsSync(join(app, manifest.entry))) {
+    throw new StartRefused(`The package has no file workload/${manifest.entry}, which its manifest names as entry.`);
+  }
+  return manifest.entry;
+}
+
+async function freePort(): Promise<number> {
+  const server = net.createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('No port is free.');
+  return address.port;
+}

@@ -33,15 +33,11 @@ async function keep(starting: Promise<RunningServer>): Promise<number> {
   return server.port;
 }
 
-async function writeScript(): Promise<string> {
-  const file = join(folder, 'post.lua');
-  const lines = [
-    'wrk.method = "POST"',
-    `wrk.headers["Authorization"] = "Bearer ${CREDENTIAL}"`,
-    'wrk.headers["Accept"] = "application/json"',
-    'wrk.headers["Content-Type"] = "application/json"',
-    `wrk.body = [[${BODY}]]`,
-  ];
+const COMMON = [`wrk.headers["Authorization"] = "Bearer ${CREDENTIAL}"`, 'wrk.headers["Accept"] = "application/json"'];
+const POST = ['wrk.method = "POST"', 'wrk.headers["Content-Type"] = "application/json"', `wrk.body = [[${BODY}]]`];
+
+async function writeScript(name: string, lines: readonly string[]): Promise<string> {
+  const file = join(folder, name);
   await writeFile(file, lines.join('\n'));
   return file;
 }
@@ -73,25 +69,30 @@ try {
   const gateway = await keep(startScript('gateway-server.ts', PROXY_CORE, [origin, CREDENTIAL]));
   const httpProxy = await keep(startScript('http-proxy-server.ts', PROXY_CORE, [origin]));
 
-  const script = await writeScript();
-  for (const port of [nginx, gateway, httpProxy]) await load(port, CALLERS, script);
+  const post = await writeScript('post.lua', [...COMMON, ...POST]);
+  const get = await writeScript('get.lua', COMMON);
 
-  const rounds = await quiet(async () => ({
-    nginx: (await load(nginx, CALLERS, script)).requestsPerSecond,
-    gateway: (await load(gateway, CALLERS, script)).requestsPerSecond,
-    httpProxy: (await load(httpProxy, CALLERS, script)).requestsPerSecond,
-  }));
-  const toNginx = median(rounds.map((round) => round.gateway / round.nginx));
-  const toHttpProxy = median(rounds.map((round) => round.gateway / round.httpProxy));
-  printRow(reported('Gateway, small JSON request, one core', median(rounds.map((round) => round.gateway)), 'req/s'));
-  printRow(reported('nginx, the same', median(rounds.map((round) => round.nginx)), 'req/s'));
-  printRow(reported('@fastify/http-proxy, the same', median(rounds.map((round) => round.httpProxy)), 'req/s'));
-  printRow(atLeast('Gateway to nginx', toNginx, '×', 0.4));
-  printRow(atLeast('Gateway to @fastify/http-proxy', toHttpProxy, '×', 2));
+  async function compare(what: string, script: string): Promise<void> {
+    for (const port of [nginx, gateway, httpProxy]) await load(port, CALLERS, script);
+    const rounds = await quiet(async () => ({
+      nginx: (await load(nginx, CALLERS, script)).requestsPerSecond,
+      gateway: (await load(gateway, CALLERS, script)).requestsPerSecond,
+      httpProxy: (await load(httpProxy, CALLERS, script)).requestsPerSecond,
+    }));
+    const toNginx = median(rounds.map((round) => round.gateway / round.nginx));
+    const toHttpProxy = median(rounds.map((round) => round.gateway / round.httpProxy));
+    printRow(reported(`Gateway, ${what}, one core`, median(rounds.map((round) => round.gateway)), 'req/s'));
+    printRow(reported('nginx, the same', median(rounds.map((round) => round.nginx)), 'req/s'));
+    printRow(reported('@fastify/http-proxy, the same', median(rounds.map((round) => round.httpProxy)), 'req/s'));
+    printRow(atLeast(`Gateway to nginx, ${what}`, toNginx, '×', 0.4));
+    printRow(atLeast(`Gateway to @fastify/http-proxy, ${what}`, toHttpProxy, '×', 2));
+  }
+  await compare('POST of a small JSON body', post);
+  await compare('GET of a small JSON answer', get);
 
   const added = await quiet(async () => {
-    const through = await load(gateway, 1, script);
-    return through.p50 - (await load(upstream, 1, script)).p50;
+    const through = await load(gateway, 1, post);
+    return through.p50 - (await load(upstream, 1, post)).p50;
   });
   printRow(atMost('Gateway, added p50 at one caller', median(added), 'ms', 0.4));
 

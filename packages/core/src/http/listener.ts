@@ -7,6 +7,7 @@ import { isAppOrigin, parseAppHost } from './origins.ts';
 import { problemHeaders, writeProblem } from './problem.ts';
 import { crossOriginMethods } from './route-table.ts';
 import type { ServerOptions } from './server.ts';
+import { isPageVisit, writeWrongHostPage } from './wrong-host-page.ts';
 
 const OWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const CROSS_ORIGIN_HEADERS = 'authorization, content-type, last-event-id, traceparent, tracestate';
@@ -31,9 +32,9 @@ export function createListener(
     if (host !== shellHost) {
       const hostname = host.endsWith(port) ? host.slice(0, host.length - port.length) : '';
       const appHost = parseAppHost(hostname, config.appsDomain);
-      if (appHost === null)
-        writeProblem(response, { code: 'unknown_host', detail: `Open ${config.origin} instead.` }, requestId());
-      else serve(response, options.serveApp(request, response, appHost));
+      if (appHost !== null) serve(response, options.serveApp(request, response, appHost));
+      else if (isPageVisit(request)) writeWrongHostPage(response, config.origin, requestId());
+      else writeProblem(response, { code: 'unknown_host', detail: `Open ${config.origin} instead.` }, requestId());
       return;
     }
     const path = pathOf(request.url ?? '');

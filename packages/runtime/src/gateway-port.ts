@@ -10,7 +10,8 @@ export interface GatewayPlace {
   readonly inbound: { readonly socketPath: string };
 }
 
-export interface GatewayOptions extends GatewayPlace {
+/** What a Gateway is told about its installation, wherever it runs. Holds both credentials. */
+export interface GatewaySettings {
   installationId: string;
   /** Exact origin of the app's frontend. */
   appOrigin: string;
@@ -27,6 +28,8 @@ export interface GatewayOptions extends GatewayPlace {
   /** Never receives a credential, a query, a header or a body. */
   log(event: object): void;
 }
+
+export interface GatewayOptions extends GatewaySettings, GatewayPlace {}
 
 export interface RunningGateway {
   /** Sends one request to the workload; `path` is the target below the endpoint, with its query. */

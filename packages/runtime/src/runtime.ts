@@ -12,6 +12,7 @@ import type { StartGateway } from './gateway-port.ts';
 import { openIdentities } from './identities.ts';
 import { Installation } from './lifecycle/installation.ts';
 import { createSlots } from './lifecycle/slots.ts';
+import { findSurvivors } from './lifecycle/survivors.ts';
 import { type ControlParts, handleControl } from './listener/control.ts';
 import { handleEndpoint } from './listener/endpoints.ts';
 import { startHttpServer } from './listener/http-server.ts';
@@ -77,6 +78,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     allowUnsandboxed: options.allowUnsandboxed === true,
     ...(options.ways === undefined ? {} : { ways: options.ways }),
   });
+  const survivors = await findSurvivors(driver, log);
   const core = createCoreClient(options);
   const stopping = new AbortController();
   const logs = openLogStore(join(dataDirectory, 'logs'), clock, log);
@@ -112,6 +114,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
           onStatus: (id) => reporter.changed(id),
         },
         assignment,
+        survivors.take(assignment.installationId),
       ),
   });
 
@@ -152,7 +155,10 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
       inboundOrigin: options.nodeOrigin,
     },
     {
-      apply: (assignments) => fleet.apply(assignments),
+      apply(assignments) {
+        fleet.apply(assignments);
+        void survivors.endRest();
+      },
       registered() {
         for (const { assignment } of fleet.all()) reporter.changed(assignment.installationId);
         tellRegistered();
@@ -171,7 +177,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
       stopping.abort();
       await following;
       const closing = [endpoints.close(LISTENER_GRACE), control.close(LISTENER_GRACE)];
-      await Promise.all([...fleet.all()].map((installation) => installation.stop()));
+      await Promise.all([survivors.endRest(), ...[...fleet.all()].map((installation) => installation.stop())]);
       await Promise.all([...closing, reporter.close()]);
       await core.close();
       await driver.close();

@@ -2,7 +2,7 @@
 // drivers/conformance/ holds the behaviours that every one of them must show with real workloads.
 import type { Readable } from 'node:stream';
 import type { WorkloadManifest } from '@platform/contract';
-import type { GatewayPlace, RunningGateway } from '../gateway-port.ts';
+import type { GatewayPlace, GatewaySettings, RunningGateway } from '../gateway-port.ts';
 import type { Exit } from './exit-reason.ts';
 
 export const driverNames = ['process', 'docker', 'microvm'] as const;
@@ -39,8 +39,12 @@ export interface WorkloadSpec {
   readonly uid?: number;
   /** The whole environment but PLATFORM_API_URL, which only the driver knows. */
   environment(inside: InsidePlaces): Readonly<Record<string, string>>;
+  /** What it is started with, as a hash: a later Runtime takes over what still runs with the same. */
+  readonly fingerprint: string;
   /** Opens its Gateway in this process. The workload runs no code before this has resolved. */
   openGateway(place: GatewayPlace): Promise<RunningGateway>;
+  /** For a driver whose Gateways run elsewhere: what to tell one. Asks core for new credentials, so once a start. */
+  gatewaySettings(): Promise<GatewaySettings>;
   /** Gives up the start and ends what has begun. */
   readonly abort: AbortSignal;
 }
@@ -72,8 +76,27 @@ export interface WorkloadInstance {
   release(): void;
 }
 
+/** A workload that outlived the Runtime that started it. */
+export interface Survivor {
+  readonly installationId: string;
+  /** `WorkloadSpec.fingerprint` of its start. */
+  readonly fingerprint: string;
+}
+
 export interface Driver {
   readonly report: DriverReport;
+  /**
+   * What still runs for this data folder from an earlier Runtime, after the rest of it has been cleared away. Asked
+   * once, before the first start. Empty where the kernel ends workloads together with the Runtime.
+   */
+  list(): Promise<readonly Survivor[]>;
+  /**
+   * Takes a survivor over, which notices nothing. Its credentials stay as they are: `spec` gives none.
+   * Undefined when it cannot be taken over; then it is there to be destroyed.
+   */
+  adopt(survivor: Survivor, spec: WorkloadSpec): Promise<WorkloadInstance | undefined>;
+  /** Ends a survivor, with everything that was made for it. */
+  destroy(survivor: Survivor): Promise<void>;
   /**
    * Starts a workload; it may not yet listen when this resolves.
    * @throws StartRefused when no attempt can succeed; LaunchError and others when a later one may.

@@ -2,12 +2,12 @@
 import { once } from 'node:events';
 import { type Assignment, type InstallationStatus, limits, refuse } from '@platform/contract';
 import type { Clock, Log } from '../clock.ts';
-import { LaunchError, StartRefused } from '../drivers/driver.ts';
+import { LaunchError, StartRefused, type Survivor } from '../drivers/driver.ts';
 import type { RunningGateway } from '../gateway-port.ts';
 import type { LogStore } from '../logs/log-store.ts';
 import { CRASHES_AT_MOST, CrashSeries, HEALTHY } from './crash-series.ts';
 import type { Slots } from './slots.ts';
-import { startWorkload, type Workload, type WorkloadParts } from './workload.ts';
+import { startRelevant, startWorkload, type Workload, type WorkloadParts } from './workload.ts';
 
 export interface InstallationParts {
   readonly workload: WorkloadParts;
@@ -46,10 +46,12 @@ export class Installation {
   #cancelTimers: (() => void)[] = [];
   #waiting = new Set<() => void>();
 
-  constructor(parts: InstallationParts, assignment: Assignment) {
+  /** @param survivor What an earlier Runtime left running for it: taken over at once, unless a stop is wanted. */
+  constructor(parts: InstallationParts, assignment: Assignment, survivor?: Survivor) {
     this.#parts = parts;
     this.#assignment = assignment;
     this.#since = parts.clock.now();
+    if (survivor !== undefined) this.#takeOver(survivor);
     this.#startIfAlways();
   }
 
@@ -149,19 +151,33 @@ export class Installation {
     if (this.#assignment.desired === 'always' && !this.#held && this.#state === 'stopped') this.#begin();
   }
 
-  #begin(): void {
+  #takeOver(survivor: Survivor): void {
+    if (this.#assignment.desired !== 'stopped') {
+      this.#begin(survivor);
+      return;
+    }
+    const { driver, log } = this.#parts.workload;
+    this.#ending = driver
+      .destroy(survivor)
+      .catch((error: unknown) => log.error({ err: error, ...survivor }, 'a former workload could not be ended'))
+      .finally(() => {
+        this.#ending = undefined;
+      });
+  }
+
+  #begin(survivor?: Survivor): void {
     this.#abort = new AbortController();
     this.#set('starting');
-    const run = this.#live(this.#abort.signal).finally(() => {
+    const run = this.#live(this.#abort.signal, survivor).finally(() => {
       if (this.#run === run) this.#run = undefined;
     });
     this.#run = run;
   }
 
   /** One attempt from start to end. Never rejects: every outcome becomes a state. */
-  async #live(abort: AbortSignal): Promise<void> {
+  async #live(abort: AbortSignal, survivor?: Survivor): Promise<void> {
     try {
-      const workload = await this.#parts.slots.use(() => this.#launch(abort));
+      const workload = await this.#parts.slots.use(() => this.#launch(abort, survivor));
       this.#workload = workload;
       const listened = await this.#awaitListening(workload, abort);
       if (listened === 'given up') await workload.stop();
@@ -175,7 +191,7 @@ export class Installation {
     }
   }
 
-  async #launch(abort: AbortSignal): Promise<Workload> {
+  async #launch(abort: AbortSignal, survivor?: Survivor): Promise<Workload> {
     const { clock, logs, workload: parts } = this.#parts;
     abort.throwIfAborted();
     return startWorkload(parts, {
@@ -185,6 +201,7 @@ export class Installation {
         this.#lastActivity = clock.now().getTime();
       },
       abort,
+      ...(survivor === undefined ? {} : { survivor }),
     });
   }
 
@@ -323,10 +340,4 @@ function unavailable(reason: string | undefined) {
   return refuse('workload_unavailable', `The backend of the app is not available. ${reason ?? ''}`.trim(), {
     retryAfter: 5,
   });
-}
-
-/** Everything that a running workload was given and that cannot change under it. */
-function startRelevant(assignment: Assignment): string {
-  const { desired: _desired, ...rest } = assignment;
-  return JSON.stringify(rest);
 }

@@ -1,11 +1,18 @@
 // One run of a workload: package, volume, credentials, driver and Gateway brought together, and taken apart again.
+import { createHash } from 'node:crypto';
 import type { Assignment } from '@platform/contract';
 import type { Log } from '../clock.ts';
 import type { CoreClient } from '../core-client.ts';
-import { type Driver, StartRefused, type WorkloadInstance } from '../drivers/driver.ts';
+import {
+  type Driver,
+  StartRefused,
+  type Survivor,
+  type WorkloadInstance,
+  type WorkloadSpec,
+} from '../drivers/driver.ts';
 import type { Exit } from '../drivers/exit-reason.ts';
 import { reservedNames, workloadEnvironment } from '../environment.ts';
-import type { GatewayPlace, RunningGateway, StartGateway } from '../gateway-port.ts';
+import type { GatewayPlace, GatewaySettings, RunningGateway, StartGateway } from '../gateway-port.ts';
 import type { Identities } from '../identities.ts';
 import { createLogIntake } from '../logs/log-intake.ts';
 import type { LogWriter } from '../logs/log-store.ts';
@@ -41,6 +48,8 @@ export interface StartOptions {
   readonly writer: LogWriter;
   readonly onActivity: () => void;
   readonly abort: AbortSignal;
+  /** What an earlier Runtime started for this installation and still runs. It is taken over, or ended first. */
+  readonly survivor?: Survivor;
 }
 
 /**
@@ -57,35 +66,63 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
   for (const name of reservedNames(assignment)) {
     writer.append('system', `The variable ${name} of the manifest is reserved for the platform and was left out.`);
   }
-  // Core answers while the walls are being made.
-  const credentials = parts.core.startWorkload(installationId);
-  credentials.catch(() => undefined);
-  const openGateway = async (place: GatewayPlace): Promise<RunningGateway> => {
-    const { coreServiceCredential } = await credentials;
+  let credentials: ReturnType<CoreClient['startWorkload']> | undefined;
+  const newCredentials = () => {
+    credentials ??= parts.core.startWorkload(installationId);
+    credentials.catch(() => undefined);
+    return credentials;
+  };
+  const gatewaySettings = async (): Promise<GatewaySettings> => {
+    const { coreServiceCredential } = await newCredentials();
     abort.throwIfAborted();
-    return parts.startGateway({
+    return {
       installationId,
       appOrigin: assignment.appOrigin,
       coreOrigin: parts.coreOrigin,
       coreHost: parts.coreHost,
       gatewayCredential,
       coreServiceCredential,
-      ...place,
       onActivity: options.onActivity,
       log: (event) => parts.log.warn({ installationId, ...event }, 'gateway'),
-    });
+    };
   };
-  const instance = await parts.driver.start({
+  const openGateway = async (place: GatewayPlace): Promise<RunningGateway> =>
+    parts.startGateway({ ...(await gatewaySettings()), ...place });
+  const spec: WorkloadSpec = {
     installationId,
     manifest: workload,
     app,
     ...(volume === undefined ? {} : { volume }),
     ...(uid === undefined ? {} : { uid }),
     environment: (inside) => workloadEnvironment({ assignment, gatewayCredential, inside }),
+    fingerprint: fingerprintOf(assignment),
     openGateway,
+    gatewaySettings,
     abort,
-  });
-  return assemble(instance, writer);
+  };
+  const adopted = options.survivor === undefined ? undefined : await takeOver(parts.driver, options.survivor, spec);
+  if (adopted !== undefined) return assemble(adopted, writer);
+  // Core answers while the walls are being made. Not before: new credentials end those of a workload taken over.
+  newCredentials();
+  return assemble(await parts.driver.start(spec), writer);
+}
+
+/** The survivor as it runs, or undefined after its end. */
+async function takeOver(driver: Driver, survivor: Survivor, spec: WorkloadSpec): Promise<WorkloadInstance | undefined> {
+  const adopted = survivor.fingerprint === spec.fingerprint ? await driver.adopt(survivor, spec) : undefined;
+  if (adopted === undefined) await driver.destroy(survivor);
+  return adopted;
+}
+
+/** Everything that a running workload was given and that cannot change under it. */
+export function startRelevant(assignment: Assignment): string {
+  const { desired: _desired, ...rest } = assignment;
+  return JSON.stringify(rest);
+}
+
+/** The same, short and without its secrets. */
+function fingerprintOf(assignment: Assignment): string {
+  return createHash('sha256').update(startRelevant(assignment)).digest('hex');
 }
 
 async function packageFolder(packages: PackageStore, assignment: Assignment): Promise<string> {

@@ -45,6 +45,10 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
   return {
     report,
     unenforced: (manifest) => unenforcedLimits(report, manifest.volume),
+    // A sandbox ends with the Runtime by the kernel's hand, and opening the host has cleared its traces away.
+    list: async () => [],
+    adopt: async () => undefined,
+    destroy: async () => undefined,
     async start(spec) {
       const entry = requireRunnable(spec, { report, allowUnsandboxed: options.allowUnsandboxed });
       const place = await places(spec);

@@ -1,0 +1,33 @@
+// What an earlier Runtime left running: each goes to the installation that it belongs to, and the rest is ended.
+import type { Log } from '../clock.ts';
+import type { Driver, Survivor } from '../drivers/driver.ts';
+
+export interface Survivors {
+  /** The survivor of an installation, which is the caller's from now on. */
+  take(installationId: string): Survivor | undefined;
+  /** Ends what nobody took. Called when core has said what should run, and at the end. */
+  endRest(): Promise<void>;
+}
+
+export async function findSurvivors(driver: Driver, log: Log): Promise<Survivors> {
+  const left = new Map((await driver.list()).map((survivor) => [survivor.installationId, survivor]));
+  const take = (installationId: string) => {
+    const survivor = left.get(installationId);
+    left.delete(installationId);
+    return survivor;
+  };
+  return {
+    take,
+    async endRest() {
+      const rest = [...left.values()];
+      left.clear();
+      const endings = rest.map((survivor) =>
+        driver.destroy(survivor).catch((error: unknown) => {
+          const { installationId } = survivor;
+          log.error({ err: error, installationId }, 'a former workload could not be ended');
+        }),
+      );
+      await Promise.all(endings);
+    },
+  };
+}

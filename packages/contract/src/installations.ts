@@ -13,6 +13,43 @@ export const workloadStatus = z.strictObject({
 });
 export type WorkloadStatus = z.infer<typeof workloadStatus>;
 
+const counted = z.int().min(0);
+/** A figure that this machine may not be able to tell. */
+const known = counted.nullable();
+const bytesBothWays = z.strictObject({ sentBytes: counted, receivedBytes: counted });
+
+/** What one run of a workload uses and has used. All bytes are seen from the workload: sent is what left it. */
+export const workloadUse = z.strictObject({
+  cpu: z.strictObject({
+    /** Processor time since the start of the run, of all processors together. */
+    milliseconds: known,
+    /** Processors in use lately: 0.5 is half of one. */
+    share: z.number().min(0).nullable(),
+    /** Processors it may use. */
+    limit: z.number(),
+  }),
+  memory: z.strictObject({ bytes: known, peakBytes: known, limitBytes: counted }),
+  network: z.strictObject({
+    /** Its own requests to the services of the platform, through its Gateway. */
+    outbound: bytesBothWays.extend({ requests: counted }),
+    /** Requests of browsers and native clients to it. */
+    inbound: bytesBothWays.extend({ requests: counted }),
+    /** Its public network; `null` when it has none, or the machine cannot count it. */
+    public: bytesBothWays.nullable(),
+  }),
+  /** Lines it wrote too fast to be kept. */
+  logLinesDropped: counted,
+});
+export type WorkloadUse = z.infer<typeof workloadUse>;
+
+/** The status as its owner sees it. */
+export const workloadDetail = workloadStatus.extend({
+  lastExit: z.strictObject({ at: timestamp, reason: z.string() }).nullable(),
+  /** `null` while nothing runs. */
+  usage: workloadUse.nullable(),
+});
+export type WorkloadDetail = z.infer<typeof workloadDetail>;
+
 export const installedApp = z.strictObject({
   appId,
   name: z.string(),

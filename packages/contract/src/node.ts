@@ -1,7 +1,7 @@
 // Between core and the Runtime of a node: assignments, workload starts, status, control (architecture, "The parts").
 // Not a public interface; versioned with the platform.
 import * as z from 'zod';
-import { logEntry, workloadStatus } from './installations.ts';
+import { logEntry, workloadStatus, workloadUse } from './installations.ts';
 import { workloadManifest } from './manifest.ts';
 import { appId, installationId, timestamp, version } from './primitives.ts';
 
@@ -49,6 +49,10 @@ export const installationStatus = workloadStatus.extend({
   unenforced: z.array(z.string()),
 });
 export type InstallationStatus = z.infer<typeof installationStatus>;
+
+/** Answer of the node's `/control/installations/:id/start|stop|status`: what is reported, and what it uses right now. */
+export const installationDetail = installationStatus.extend({ usage: workloadUse.nullable() });
+export type InstallationDetail = z.infer<typeof installationDetail>;
 
 export const nodeStatusBody = z.strictObject({ items: z.array(installationStatus).max(10_000) });
 

@@ -307,7 +307,7 @@ export const routes = {
     origin: 'shell',
     params: ofApp,
     body: json(accounts.emptyBody.optional()),
-    answers: { 200: installations.workloadStatus },
+    answers: { 200: installations.workloadDetail },
     rate: 'session',
   },
   'apps.stop': {
@@ -318,7 +318,7 @@ export const routes = {
     origin: 'shell',
     params: ofApp,
     body: json(accounts.emptyBody.optional()),
-    answers: { 200: installations.workloadStatus },
+    answers: { 200: installations.workloadDetail },
     rate: 'session',
   },
   'apps.status': {
@@ -327,7 +327,7 @@ export const routes = {
     summary: 'State of the backend',
     callers: ['session'],
     params: ofApp,
-    answers: { 200: installations.workloadStatus },
+    answers: { 200: installations.workloadDetail },
     rate: 'session',
   },
   'apps.logs': {

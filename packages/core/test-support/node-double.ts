@@ -3,7 +3,7 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import type { InstallationStatus } from '@platform/contract';
+import type { InstallationDetail } from '@platform/contract';
 import type { Constellation } from '../../../tests/support/constellation.ts';
 import { bearer } from './apps.ts';
 
@@ -74,7 +74,7 @@ export async function register(
 }
 
 /** A running workload, under the id in the path of the call. */
-export function statusOf({ path }: ControlCall, more: Partial<InstallationStatus> = {}): object {
+export function statusOf({ path }: ControlCall, more: Partial<InstallationDetail> = {}): object {
   const installationId = /inst-[0-9a-f-]{36}/.exec(path)?.[0];
   return {
     installationId,
@@ -83,6 +83,7 @@ export function statusOf({ path }: ControlCall, more: Partial<InstallationStatus
     restarts: 0,
     lastExit: null,
     unenforced: [],
+    usage: null,
     ...more,
   };
 }

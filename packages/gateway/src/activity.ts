@@ -16,6 +16,8 @@ export interface Activity {
 export interface Direction {
   begin(): void;
   end(): void;
+  /** Requests since the Gateway was opened. */
+  begun(): number;
   /** Whether more is under way than one installation may have. */
   isOverLimit(): boolean;
 }
@@ -24,9 +26,11 @@ export interface Direction {
 export function openActivity(onChange: () => void): Activity {
   let whenIdle: (() => void) | null = null;
   const counts = { out: 0, in: 0 };
+  const totals = { out: 0, in: 0 };
   const direction = (name: keyof typeof counts): Direction => ({
     begin() {
       counts[name] += 1;
+      totals[name] += 1;
       onChange();
     },
     end() {
@@ -34,6 +38,7 @@ export function openActivity(onChange: () => void): Activity {
       onChange();
       if (counts.out + counts.in === 0) whenIdle?.();
     },
+    begun: () => totals[name],
     isOverLimit: () => counts[name] > CONCURRENT_AT_MOST,
   });
   return {

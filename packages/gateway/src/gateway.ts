@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 import { openActivity } from './activity.ts';
+import { openByteMeter } from './byte-meter.ts';
 import type { UpstreamFailure } from './forward.ts';
 import { openInbound } from './inbound/inbound.ts';
 import { type Abandonable, createListener } from './listener.ts';
@@ -53,6 +54,13 @@ export type GatewayEvent =
   /** The listener could not accept a connection, for instance for want of file descriptors; it goes on listening. */
   | { readonly event: 'listener_failure'; readonly installationId: string; readonly reason: string };
 
+/** What went through since the start. Bytes are seen from the workload, heads of messages included. */
+export interface Traffic {
+  readonly requests: number;
+  readonly sentBytes: number;
+  readonly receivedBytes: number;
+}
+
 export interface RunningGateway {
   /**
    * Carries a request to the workload. The caller has authenticated it, and may have set headers on `res`, which then
@@ -61,6 +69,8 @@ export interface RunningGateway {
   forwardInbound(req: IncomingMessage, res: ServerResponse, path: string): void;
   /** Requests under way, both directions. */
   activeRequests(): number;
+  /** `outbound`: the workload's own requests; `inbound`: requests to it. Also after the close. */
+  traffic(): { readonly outbound: Traffic; readonly inbound: Traffic };
   /** Where the outbound side listens, as `net.Server.address()`. */
   address(): AddressInfo | string | null;
   /** Takes no new requests, gives running ones 3 s, then breaks them off. May be called twice. */
@@ -81,7 +91,15 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   const onFailure = (failure: UpstreamFailure): void =>
     options.log({ event: 'upstream_failure', installationId, ...failure });
   const services = openServices({ ...options, headersTimeout, onFailure });
-  const inbound = openInbound({ socketPath: options.inbound.socketPath, appOrigin, headersTimeout, onFailure });
+  // Both meters sit on the workload's own connections, so what they read is what it sent.
+  const meters = { outbound: openByteMeter(), inbound: openByteMeter() };
+  const inbound = openInbound({
+    socketPath: options.inbound.socketPath,
+    appOrigin,
+    headersTimeout,
+    meter: meters.inbound,
+    onFailure,
+  });
   let hosts = options.hosts === undefined ? null : new Set(options.hosts);
   let closing: Promise<void> | null = null;
 
@@ -91,6 +109,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     onBegin: activity.out.begin,
     onEnd: activity.out.end,
   });
+  server.on('connection', meters.outbound.watch);
   server.listen(options.listen);
   try {
     await once(server, 'listening');
@@ -131,10 +150,18 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
       else work = inbound.forward(req, res, path);
     },
     activeRequests: activity.count,
+    traffic: () => ({
+      outbound: trafficOf(activity.out.begun(), meters.outbound.total()),
+      inbound: trafficOf(activity.in.begun(), meters.inbound.total()),
+    }),
     address: () => server.address(),
     close() {
       closing ??= stop();
       return closing;
     },
   };
+}
+
+function trafficOf(requests: number, { read, written }: { readonly read: number; readonly written: number }): Traffic {
+  return { requests, sentBytes: read, receivedBytes: written };
 }

@@ -1,6 +1,7 @@
 // The connections to the other sides. One pool per core for all Gateways of a process: an idle Gateway holds no socket
 // and no pool of its own, and a pool is made at the first request.
 import { buildConnector, Pool } from 'undici';
+import type { ByteMeter } from './byte-meter.ts';
 import { joinSmallWrites } from './one-write.ts';
 
 export interface CoreAddress {
@@ -59,8 +60,9 @@ function openCorePool({ coreOrigin, coreHost }: CoreAddress): Pool {
 /**
  * Opens a pool that speaks to `name`, e.g. `http://app.example`, at another address: undici would parse a Host header
  * that each request brings. One request at a time per connection; no limit on a body, for streams and long polls.
+ * `meter` counts what its connections carry.
  */
-export function openPool(name: string, to: ConnectTo): Pool {
+export function openPool(name: string, to: ConnectTo, meter?: ByteMeter): Pool {
   const connect = buildConnector({
     timeout: CONNECT_TIMEOUT_MS,
     allowH2: false,
@@ -77,6 +79,7 @@ export function openPool(name: string, to: ConnectTo): Pool {
           return;
         }
         joinSmallWrites(socket);
+        meter?.watch(socket);
         callback(null, socket);
       });
     },

@@ -31,11 +31,20 @@ export interface GatewaySettings {
 
 export interface GatewayOptions extends GatewaySettings, GatewayPlace {}
 
+/** What went through one Gateway since it was started. Bytes are seen from the workload, heads of messages included. */
+export interface Traffic {
+  readonly requests: number;
+  readonly sentBytes: number;
+  readonly receivedBytes: number;
+}
+
 export interface RunningGateway {
   /** Sends one request to the workload; `path` is the target below the endpoint, with its query. */
   forwardInbound(req: http.IncomingMessage, res: http.ServerResponse, path: string): void;
   /** Requests under way, both directions. */
   activeRequests(): number;
+  /** `outbound`: the workload's own requests; `inbound`: requests to it. Also after the close. */
+  traffic(): { readonly outbound: Traffic; readonly inbound: Traffic };
   close(): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 // The backend of an installed app, as its owner starts, stops and watches it.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { limits, workloadStatus } from '@platform/contract';
+import { limits, type WorkloadUse, workloadDetail } from '@platform/contract';
 import { registerAccount, type TestAccount } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { problemCode, type RawAnswer } from '../../../../tests/support/raw-http.ts';
@@ -57,10 +57,12 @@ test('start, stop and status reach the node of the installation with its control
   for (const [call, method, action] of calls) {
     const answer = await call();
     assert.equal(answer.status, 200, answer.text);
-    assert.deepEqual(workloadStatus.parse(answer.json), {
+    assert.deepEqual(workloadDetail.parse(answer.json), {
       state: 'running',
       since: '2026-11-21T10:00:00.000Z',
       restarts: 0,
+      lastExit: null,
+      usage: null,
     });
     assert.deepEqual(node.calls.at(-1), {
       method,
@@ -68,6 +70,29 @@ test('start, stop and status reach the node of the installation with its control
       authorization: `Bearer ${controlCredential}`,
     });
   }
+});
+
+test('the owner sees what it uses, and how it last ended', async () => {
+  const usage: WorkloadUse = {
+    cpu: { milliseconds: 1_250, share: 0.25, limit: 1 },
+    memory: { bytes: 50_000_000, peakBytes: null, limitBytes: 268_435_456 },
+    network: {
+      outbound: { requests: 3, sentBytes: 900, receivedBytes: 1_800 },
+      inbound: { requests: 0, sentBytes: 0, receivedBytes: 0 },
+      public: null,
+    },
+    logLinesDropped: 7,
+  };
+  const lastExit = { at: '2026-11-21T09:59:00.000Z', reason: 'It ended with code 1.' };
+  node.answer = (call) => ({ body: statusOf(call, { usage, lastExit }) });
+  const { json } = await account.fetch('/v1/apps/working/status');
+  assert.deepEqual(workloadDetail.parse(json), {
+    state: 'running',
+    since: '2026-11-21T10:00:00.000Z',
+    restarts: 0,
+    lastExit,
+    usage,
+  });
 });
 
 test('stopping keeps the owner’s wish before the node is told, and starting takes it back', async () => {

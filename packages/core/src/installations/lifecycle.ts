@@ -1,5 +1,5 @@
 // The backend of an installed app: started, stopped, asked for its state and its log, on the node where it runs.
-import type { InstallationStatus, LogEntry, WorkloadStatus } from '@platform/contract';
+import type { InstallationDetail, LogEntry, WorkloadDetail } from '@platform/contract';
 import { type InstallationId, refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { assignmentsChanged } from '../topology/assignments.ts';
@@ -17,8 +17,8 @@ export async function startApp(
   nodes: Nodes,
   accountKey: string,
   appId: string,
-): Promise<WorkloadStatus> {
-  return workloadStatus(await nodes.start(await setStopped(context, accountKey, appId, false)));
+): Promise<WorkloadDetail> {
+  return workloadDetail(await nodes.start(await setStopped(context, accountKey, appId, false)));
 }
 
 /** The backend stays stopped until it is started again: being used does not wake it. */
@@ -27,8 +27,8 @@ export async function stopApp(
   nodes: Nodes,
   accountKey: string,
   appId: string,
-): Promise<WorkloadStatus> {
-  return workloadStatus(await nodes.stop(await setStopped(context, accountKey, appId, true)));
+): Promise<WorkloadDetail> {
+  return workloadDetail(await nodes.stop(await setStopped(context, accountKey, appId, true)));
 }
 
 export async function readStatus(
@@ -36,9 +36,9 @@ export async function readStatus(
   nodes: Nodes,
   accountKey: string,
   appId: string,
-): Promise<WorkloadStatus> {
+): Promise<WorkloadDetail> {
   const { id } = withWorkload(await selectOwn(context.database, accountKey, appId));
-  return workloadStatus(await nodes.status(id));
+  return workloadDetail(await nodes.status(id));
 }
 
 export async function readLogs(
@@ -79,7 +79,7 @@ function withWorkload(installation: OwnInstallation | undefined): OwnInstallatio
 }
 
 /** What an owner sees; a workload that does not run explains itself by how it last ended. */
-function workloadStatus({ state, since, reason, restarts, lastExit }: InstallationStatus): WorkloadStatus {
+function workloadDetail({ state, since, reason, restarts, lastExit, usage }: InstallationDetail): WorkloadDetail {
   const why = reason ?? (state === 'running' ? undefined : lastExit?.reason);
-  return { state, since, restarts, ...(why === undefined ? {} : { reason: why }) };
+  return { state, since, restarts, ...(why === undefined ? {} : { reason: why }), lastExit, usage };
 }

@@ -1,8 +1,8 @@
 // Core's way to the Runtime that runs an installation: start, stop, ask, and end it, through the node's control side.
 import {
+  type InstallationDetail,
   type InstallationId,
-  type InstallationStatus,
-  installationStatus,
+  installationDetail,
   limits,
   type NodeLogs,
   nodeLogs,
@@ -46,15 +46,15 @@ export class Nodes {
   }
 
   /** Starts the workload if it does not run, and waits until it answers or failed. */
-  async start(id: InstallationId): Promise<InstallationStatus> {
+  async start(id: InstallationId): Promise<InstallationDetail> {
     return this.#status(id, { method: 'POST', path: '/start', timeoutMilliseconds: START_MILLISECONDS });
   }
 
-  async stop(id: InstallationId): Promise<InstallationStatus> {
+  async stop(id: InstallationId): Promise<InstallationDetail> {
     return this.#status(id, { method: 'POST', path: '/stop', timeoutMilliseconds: STOP_MILLISECONDS });
   }
 
-  async status(id: InstallationId): Promise<InstallationStatus> {
+  async status(id: InstallationId): Promise<InstallationDetail> {
     return this.#status(id, { method: 'GET', path: '/status', timeoutMilliseconds: ASK_MILLISECONDS });
   }
 
@@ -74,8 +74,8 @@ export class Nodes {
     await this.#call(id, { method: 'DELETE', path: '', timeoutMilliseconds: FORGET_MILLISECONDS });
   }
 
-  async #status(id: InstallationId, call: ControlCall): Promise<InstallationStatus> {
-    const status = this.#parse(id, installationStatus, await this.#call(id, call));
+  async #status(id: InstallationId, call: ControlCall): Promise<InstallationDetail> {
+    const status = this.#parse(id, installationDetail, await this.#call(id, call));
     if (status.installationId !== id) throw this.#unavailable(id, 'it answered for another installation');
     return status;
   }

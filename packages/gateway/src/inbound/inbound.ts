@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { checkRequestTarget } from '@platform/contract';
 import type { Pool } from 'undici';
+import type { ByteMeter } from '../byte-meter.ts';
 import { forward, type UpstreamFailure } from '../forward.ts';
 import type { Abandonable } from '../listener.ts';
 import { sendProblem } from '../problem.ts';
@@ -15,6 +16,7 @@ export interface InboundOptions {
   /** Origin of the app's frontend, which is what the workload is told it is reached under. */
   readonly appOrigin: string;
   readonly headersTimeout: number;
+  readonly meter: ByteMeter;
   readonly onFailure: (failure: UpstreamFailure) => void;
 }
 
@@ -43,7 +45,7 @@ export function openInbound(options: InboundOptions): Inbound {
         sendProblem(res, { code: 'invalid_path' }, 'close-connection');
         return null;
       }
-      pool ??= openPool(`http://${app.host}`, { socketPath: options.socketPath });
+      pool ??= openPool(`http://${app.host}`, { socketPath: options.socketPath }, options.meter);
       return forward(
         { req, res, head: reading.head, path: target.path, query: target.query, expectsContinue: false },
         {

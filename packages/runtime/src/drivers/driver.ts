@@ -59,6 +59,25 @@ export interface InsidePlaces {
   readonly port: number;
 }
 
+/** What a workload uses, asked of whatever runs it. `null` where this machine cannot tell: never a guess. */
+export interface ResourceUse {
+  /** Processor time since its start, of all processors together. */
+  readonly cpuMilliseconds: number | null;
+  /** Memory that could not be taken back without hurting it: caches of files do not count. */
+  readonly memoryBytes: number | null;
+  /** The most it ever held, caches of files included. */
+  readonly memoryPeakBytes: number | null;
+  /** Bytes through its public network since its start, seen from the workload; `null` when it has none. */
+  readonly publicNetwork: { readonly sentBytes: number; readonly receivedBytes: number } | null;
+}
+
+export const unknownUse: ResourceUse = {
+  cpuMilliseconds: null,
+  memoryBytes: null,
+  memoryPeakBytes: null,
+  publicNetwork: null,
+};
+
 /** A workload that was started and may not yet listen. */
 export interface WorkloadInstance {
   readonly gateway: RunningGateway;
@@ -70,6 +89,8 @@ export interface WorkloadInstance {
   listening(signal: AbortSignal): Promise<boolean>;
   /** TCP ports on which the workload itself listens, to explain why it was not reached. */
   ports(): readonly number[];
+  /** What it uses now. Never rejects: what cannot be read, also because it has just ended, is `null`. */
+  stats(): Promise<ResourceUse>;
   /** SIGTERM, then the end of everything in it after `graceMilliseconds`. */
   stop(graceMilliseconds: number): Promise<Exit>;
   /** Gives back what it held of this process. Call after the exit, when the Gateway is closed. */

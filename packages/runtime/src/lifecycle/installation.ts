@@ -1,6 +1,6 @@
 // The life of one installation's workload: started on first use or at once, restarted after crashes, stopped when idle.
 import { once } from 'node:events';
-import { type Assignment, type InstallationStatus, limits, refuse } from '@platform/contract';
+import { type Assignment, type InstallationDetail, type InstallationStatus, limits, refuse } from '@platform/contract';
 import type { Clock, Log } from '../clock.ts';
 import { LaunchError, StartRefused, type Survivor } from '../drivers/driver.ts';
 import type { RunningGateway } from '../gateway-port.ts';
@@ -69,6 +69,12 @@ export class Installation {
       lastExit: this.#lastExit,
       unenforced: this.#parts.workload.driver.unenforced(this.#assignment.workload),
     };
+  }
+
+  /** The status with what the workload uses right now; nothing is used by one that does not run. */
+  async detail(): Promise<InstallationDetail> {
+    const usage = (await this.#workload?.usage()) ?? null;
+    return { ...this.status(), usage: this.#workload === undefined ? null : usage };
   }
 
   /** Takes a new assignment; a running workload is replaced when what it was started with has changed. */
@@ -197,6 +203,7 @@ export class Installation {
     return startWorkload(parts, {
       assignment: this.#assignment,
       writer: logs.writer(this.#assignment.installationId),
+      now: clock.now,
       onActivity: () => {
         this.#lastActivity = clock.now().getTime();
       },

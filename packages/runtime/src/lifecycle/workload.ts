@@ -1,7 +1,7 @@
 // One run of a workload: package, volume, credentials, driver and Gateway brought together, and taken apart again.
 import { createHash } from 'node:crypto';
-import type { Assignment } from '@platform/contract';
-import type { Log } from '../clock.ts';
+import type { Assignment, WorkloadUse } from '@platform/contract';
+import type { Clock, Log } from '../clock.ts';
 import type { CoreClient } from '../core-client.ts';
 import {
   type Driver,
@@ -18,6 +18,7 @@ import { createLogIntake } from '../logs/log-intake.ts';
 import type { LogWriter } from '../logs/log-store.ts';
 import { PackageError, type PackageStore } from '../packages.ts';
 import type { Volumes } from '../volumes.ts';
+import { createUsage } from './usage.ts';
 
 export interface WorkloadParts {
   readonly driver: Driver;
@@ -36,6 +37,8 @@ export interface WorkloadParts {
 export interface Workload extends Pick<WorkloadInstance, 'gateway' | 'listening' | 'ports'> {
   /** Resolves after the process, its Gateway and its log have ended. */
   readonly ended: Promise<Exit>;
+  /** What it uses now. */
+  usage(): Promise<WorkloadUse>;
   /** SIGTERM, five seconds, SIGKILL. */
   stop(): Promise<Exit>;
 }
@@ -46,6 +49,7 @@ const CREDENTIAL_BYTES = 32;
 export interface StartOptions {
   readonly assignment: Assignment;
   readonly writer: LogWriter;
+  readonly now: Clock['now'];
   readonly onActivity: () => void;
   readonly abort: AbortSignal;
   /** What an earlier Runtime started for this installation and still runs. It is taken over, or ended first. */
@@ -101,10 +105,10 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
     abort,
   };
   const adopted = options.survivor === undefined ? undefined : await takeOver(parts.driver, options.survivor, spec);
-  if (adopted !== undefined) return assemble(adopted, writer);
+  if (adopted !== undefined) return assemble(adopted, { ...options, isAdopted: true });
   // Core answers while the walls are being made. Not before: new credentials end those of a workload taken over.
   newCredentials();
-  return assemble(await parts.driver.start(spec), writer);
+  return assemble(await parts.driver.start(spec), { ...options, isAdopted: false });
 }
 
 /** The survivor as it runs, or undefined after its end. */
@@ -134,7 +138,11 @@ async function packageFolder(packages: PackageStore, assignment: Assignment): Pr
   }
 }
 
-function assemble(instance: WorkloadInstance, writer: LogWriter): Workload {
+interface Assembly extends StartOptions {
+  readonly isAdopted: boolean;
+}
+
+function assemble(instance: WorkloadInstance, { assignment, writer, now, isAdopted }: Assembly): Workload {
   const intake = createLogIntake(writer);
   intake.take(instance.stdout, 'stdout');
   intake.take(instance.stderr, 'stderr');
@@ -151,6 +159,13 @@ function assemble(instance: WorkloadInstance, writer: LogWriter): Workload {
     listening: instance.listening,
     ports: instance.ports,
     ended,
+    usage: createUsage({
+      instance,
+      resources: assignment.workload.resources,
+      logLinesDropped: intake.dropped,
+      hasRunBefore: isAdopted,
+      now,
+    }),
     async stop() {
       await instance.stop(GRACE_MILLISECONDS);
       return ended;

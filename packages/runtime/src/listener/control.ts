@@ -51,7 +51,7 @@ export async function handleControl(parts: ControlParts, exchange: Exchange): Pr
   if (installation === undefined) return sendProblem(res, { code: 'not_found' });
   if (action === 'start') await installation.start();
   if (action === 'stop') await installation.stop();
-  sendJson(res, installation.status());
+  sendJson(res, await installation.detail());
 }
 
 function refusalOf(parts: ControlParts, req: IncomingMessage): Refusal | undefined {

@@ -15,6 +15,8 @@ export interface LogIntake {
   take(stream: Readable, name: 'stdout' | 'stderr'): void;
   /** Resolves when both streams have ended and everything is handed on. */
   ended(): Promise<void>;
+  /** Lines that were too many to be kept, so far. */
+  dropped(): number;
 }
 
 export function createLogIntake(writer: LogWriter): LogIntake {
@@ -42,6 +44,7 @@ export function createLogIntake(writer: LogWriter): LogIntake {
       allowance.end();
       await writer.settled();
     },
+    dropped: allowance.dropped,
   };
 }
 
@@ -86,7 +89,9 @@ function createSplitter(emit: (line: string) => void): { push(chunk: Buffer): vo
 function createAllowance(writer: LogWriter) {
   let second = 0;
   let lines = 0;
+  /** Not yet told in the log. */
   let dropped = 0;
+  let droppedInAll = 0;
   let tenth = 0;
   let bytes = 0;
 
@@ -104,7 +109,9 @@ function createAllowance(writer: LogWriter) {
         lines = 0;
       }
       lines += 1;
-      if (lines > LINES_PER_SECOND || !writer.append(stream, line)) dropped += 1;
+      if (lines <= LINES_PER_SECOND && writer.append(stream, line)) return;
+      dropped += 1;
+      droppedInAll += 1;
     },
     bytes(count: number, stream: Readable) {
       const now = Math.floor(performance.now() / 100);
@@ -118,5 +125,6 @@ function createAllowance(writer: LogWriter) {
       setTimeout(() => stream.resume(), 100);
     },
     end: tellDropped,
+    dropped: () => droppedInAll,
   };
 }

@@ -72,6 +72,9 @@ export function world(change: Partial<World> = {}): World {
 
 export const status = { state: 'running', since: '2026-11-21T10:00:00.000Z', restarts: 0 } as const;
 
+/** What core answers the shell; an app hears less. */
+const asOwnerSees = { ...status, lastExit: null, usage: { logLinesDropped: 41 } };
+
 export function call(state: World, method: string, params?: unknown): Promise<unknown> {
   const did = (what: string) => {
     state.done.push(what);
@@ -101,14 +104,14 @@ export function call(state: World, method: string, params?: unknown): Promise<un
       })),
     iconOf: async (path) => (path === null ? null : 'data:image/svg+xml;base64,AA=='),
     search: async (query) => ({ query, apps: [], items: [] }),
-    statusOf: async () => status,
+    statusOf: async () => asOwnerSees,
     startBackend: async (appId) => {
       did(`start ${appId}`);
-      return status;
+      return asOwnerSees;
     },
     stopBackend: async (appId) => {
       did(`stop ${appId}`);
-      return { ...status, state: 'stopped' };
+      return { ...asOwnerSees, state: 'stopped' };
     },
     notifications: async ({ topic, cursor }) => {
       const records = state.records.filter((each) => topic === undefined || each.topic === topic);

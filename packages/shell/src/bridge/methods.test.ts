@@ -129,7 +129,7 @@ for (const [method, params] of [
 
 test('a grant that was taken back stops the very next call', async () => {
   const state = world({ grants: everything });
-  await call(state, 'apps.start', { appId: 'notes' });
+  assert.deepEqual(await call(state, 'apps.start', { appId: 'notes' }), status);
   state.grants = [];
   await assert.rejects(call(state, 'apps.start', { appId: 'notes' }), { code: 'grant_missing' });
   assert.deepEqual(state.done, ['start notes']);

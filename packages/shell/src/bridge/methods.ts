@@ -1,6 +1,13 @@
 // The methods of the bridge: for each its parameters, the grant and target it is checked against, and what it does.
 // The rules are recorded in packages/shell/README.md.
-import { type BridgeCall, type BridgeCalls, bridgeMethods, type Grant, type PermissionId } from '@platform/contract';
+import {
+  type BridgeCall,
+  type BridgeCalls,
+  bridgeMethods,
+  type Grant,
+  type PermissionId,
+  type WorkloadStatus,
+} from '@platform/contract';
 import { covers, holds, resourcesOf } from './grants.ts';
 import {
   appIdText,
@@ -118,12 +125,12 @@ const methods: Record<BridgeCall, Method> = {
   'apps.start': async (call) => {
     const { appId } = readParams({ appId: appIdText }, call.params);
     await requireTarget(call, 'apps.lifecycle', appId);
-    return result<'apps.start'>(await call.shell.startBackend(appId));
+    return result<'apps.start'>(onlyStatus(await call.shell.startBackend(appId)));
   },
   'apps.stop': async (call) => {
     const { appId } = readParams({ appId: appIdText }, call.params);
     await requireTarget(call, 'apps.lifecycle', appId);
-    return result<'apps.stop'>(await call.shell.stopBackend(appId));
+    return result<'apps.stop'>(onlyStatus(await call.shell.stopBackend(appId)));
   },
   'apps.return': async (call) => {
     readParams({}, call.params);
@@ -166,7 +173,7 @@ const methods: Record<BridgeCall, Method> = {
     );
     if (appId !== undefined && apps.length === 0) throw new BridgeRefusal('not_found', 'There is no such app here.');
     const items = await Promise.all(
-      apps.map(async (app) => ({ appId: app.appId, status: await call.shell.statusOf(app.appId) })),
+      apps.map(async (app) => ({ appId: app.appId, status: onlyStatus(await call.shell.statusOf(app.appId)) })),
     );
     return result<'runtime.status'>({ items });
   },
@@ -223,4 +230,9 @@ export async function callMethod(
     throw new BridgeRefusal('unavailable', `This version of the platform does not offer ${method} yet.`);
   }
   throw new BridgeRefusal('not_found', 'The bridge has no such method.');
+}
+
+/** What a grant shows of another app: whether it runs. What it uses and carries is its owner's business. */
+function onlyStatus({ state, since, reason, restarts }: WorkloadStatus): WorkloadStatus {
+  return { state, since, restarts, ...(reason === undefined ? {} : { reason }) };
 }

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileS
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ancestry, type CgroupMount, type Controller, cgroupMounts } from './cgroup-places.ts';
+import { type CgroupUse, readCgroupUse } from './cgroup-use.ts';
 
 export interface Resources {
   readonly memoryMiB: number;
@@ -18,6 +19,8 @@ export interface Cgroup {
   readonly entrances: readonly string[];
   /** Times that the kernel killed something for want of memory. */
   memoryKills(): number;
+  /** What everything inside uses, as far as the kernel counts it here. */
+  use(): CgroupUse;
   /** Kills whatever still runs inside and removes the folders. */
   remove(): Promise<void>;
 }
@@ -144,6 +147,7 @@ function createCgroup(hierarchies: readonly Hierarchy[], key: string, resources:
       const count = counter && /^oom_kill (\d+)/m.exec(readIfThere(counter))?.[1];
       return Number(count ?? 0);
     },
+    use: () => readCgroupUse(made),
     async remove() {
       for (const one of made) await removeFolder(one.folder);
     },

@@ -5,7 +5,7 @@ import { closeSync, openSync } from 'node:fs';
 import type net from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { LaunchError } from '../driver.ts';
+import { LaunchError, type ResourceUse } from '../driver.ts';
 import { describeExit, type Exit } from '../exit-reason.ts';
 import type { Cgroup, Cgroups, Resources } from './cgroup.ts';
 import { shakeHands } from './handshake.ts';
@@ -13,7 +13,7 @@ import type { HostFiles } from './host-files.ts';
 import { askWhetherListening, type InboundSocket, openInbound } from './inbound-socket.ts';
 import { inheritedDescriptors } from './inherited-descriptors.ts';
 import { type Confinement, commandLine, filterDescriptor, type Way } from './mechanism.ts';
-import { listeningPorts, onlyChildChain, type ProcessIdentity, signal } from './process-tree.ts';
+import { listeningPorts, onlyChildChain, type ProcessIdentity, signal, treeUse } from './process-tree.ts';
 import type { Tools } from './tools.ts';
 
 export interface SandboxHost {
@@ -55,6 +55,8 @@ export interface Sandbox {
   listening(signal: AbortSignal): Promise<boolean>;
   /** TCP ports on which the workload listens, to explain why it was not reached. */
   ports(): number[];
+  /** What everything in the sandbox uses now. */
+  use(): ResourceUse;
   /** SIGTERM, then SIGKILL for everything in the sandbox after `graceMilliseconds`. */
   stop(graceMilliseconds: number): Promise<Exit>;
   /** Gives back what the sandbox held in the Runtime. Call after the exit, when the Gateway is closed. */
@@ -191,6 +193,7 @@ function running(parts: Parts): Sandbox {
     exited,
     listening: (abort) => askWhetherListening(inbound.path, abort),
     ports: () => (workload === undefined ? [] : listeningPorts(workload.pid)),
+    use: () => resourceUse(cgroup, child.pid),
     async stop(graceMilliseconds) {
       if (workload === undefined || !signal(workload, 'SIGTERM')) kill();
       const timer = setTimeout(kill, graceMilliseconds);
@@ -201,6 +204,19 @@ function running(parts: Parts): Sandbox {
       }
     },
     release: () => inbound.discard(),
+  };
+}
+
+/** The kernel's own account where it keeps one for the sandbox, else what its processes say. */
+function resourceUse(cgroup: Cgroup, pid: number | undefined): ResourceUse {
+  const counted = cgroup.use();
+  const tree =
+    pid === undefined || (counted.cpuMilliseconds !== null && counted.memoryBytes !== null) ? null : treeUse(pid);
+  return {
+    cpuMilliseconds: counted.cpuMilliseconds ?? tree?.cpuMilliseconds ?? null,
+    memoryBytes: counted.memoryBytes ?? tree?.memoryBytes ?? null,
+    memoryPeakBytes: counted.memoryPeakBytes,
+    publicNetwork: null,
   };
 }
 

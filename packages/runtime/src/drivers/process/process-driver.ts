@@ -72,7 +72,7 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
         });
         if (gateway === undefined) throw new LaunchError('The sandbox stands without a Gateway.', '');
         const ports = () => sandbox.ports().filter((port) => !gatewayPorts.some((own) => own === port));
-        return { ...sandbox, gateway, ports };
+        return { ...sandbox, gateway, ports, stats: async () => sandbox.use() };
       } catch (error) {
         failed = true;
         await gateway?.close();

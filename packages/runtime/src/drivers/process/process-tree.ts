@@ -11,6 +11,8 @@ interface Stat {
   readonly parent: number;
   readonly startTicks: string;
   readonly state: string;
+  /** Processor time in ticks, with that of children that have ended and were waited for. */
+  readonly ticks: number;
 }
 
 function stat(pid: number): Stat | undefined {
@@ -25,7 +27,9 @@ function stat(pid: number): Stat | undefined {
   const [state, parent] = fields;
   const startTicks = fields[19];
   if (state === undefined || parent === undefined || startTicks === undefined) return undefined;
-  return { state, parent: Number(parent), startTicks };
+  // utime, stime, cutime, cstime: proc(5), fields 14 to 17.
+  const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
+  return { state, parent: Number(parent), startTicks, ticks };
 }
 
 function children(pid: number): number[] {
@@ -76,6 +80,40 @@ export function signal(identity: ProcessIdentity, name: NodeJS.Signals): boolean
   } catch {
     return false;
   }
+}
+
+/** USER_HZ, which the kernel keeps at 100 towards programs whatever its own clock does. */
+const TICKS_PER_SECOND = 100;
+
+/**
+ * Processor time and memory of a process and everything below it that still runs. Memory is what belongs to the
+ * processes and cannot be read again from a file. `null` when the process is gone.
+ */
+export function treeUse(pid: number): { cpuMilliseconds: number; memoryBytes: number } | null {
+  const open = [pid];
+  let ticks = 0;
+  let memoryBytes = 0;
+  let found = false;
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const seen = stat(next);
+    if (seen === undefined) continue;
+    found = true;
+    ticks += seen.ticks;
+    memoryBytes += ownMemory(next);
+    open.push(...children(next));
+  }
+  return found ? { cpuMilliseconds: (ticks * 1_000) / TICKS_PER_SECOND, memoryBytes } : null;
+}
+
+function ownMemory(pid: number): number {
+  let text: string;
+  try {
+    text = readFileSync(`/proc/${pid}/status`, 'latin1');
+  } catch {
+    return 0; // it ended while we looked
+  }
+  const kilobytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(text)?.[1] ?? 0);
+  return (kilobytes('RssAnon') + kilobytes('RssShmem')) * 1024;
 }
 
 /** TCP ports on which something listens in the network namespace of a process, for an explanation to a person. */

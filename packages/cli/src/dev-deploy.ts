@@ -12,6 +12,7 @@ import { installApp } from '@platform/core/installations/install-app.ts';
 import { replacePermissions } from '@platform/core/installations/permissions.ts';
 import { selectOwn } from '@platform/core/installations/queries.ts';
 import { upgradeApp } from '@platform/core/installations/upgrade-app.ts';
+import { Followers } from '@platform/core/topology/followers.ts';
 import type { Nodes } from '@platform/core/topology/nodes.ts';
 import { planPackage, type SdkFiles } from './packaging/plan-package.ts';
 import { writePackage } from './packaging/write-package.ts';
@@ -84,7 +85,8 @@ async function putInPlace(
     await upgradeApp(context, account.key, id, version);
     // The developer asks and answers: what the manifest newly requests is granted at once, here and nowhere else.
     const grants = permissions.map(({ id: permission, resources }) => ({ id: permission, resources }));
-    await replacePermissions(context, account.key, id, grants);
+    // This process hears nothing of nodes, so that it does not wait for one either.
+    await replacePermissions(context, new Followers(context), account.key, id, grants);
     if (DEV_VERSION.test(before.version)) await withdrawVersion(context, id, before.version);
   }
   const installed = before ?? (await selectOwn(context.database, account.key, id));

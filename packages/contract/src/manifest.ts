@@ -109,11 +109,15 @@ export const publicEndpoint = z
   )
   .refine((value) => !value.includes('*') || value.endsWith('/*'), 'may hold `*` only as a last segment');
 
-const publicPort = z.strictObject({
+export const publicPort = z.strictObject({
   name: z.string().regex(/^[a-z][a-z0-9-]{0,31}$/),
   protocol: z.literal('udp'),
+  /** `auto`: the Runtime chooses, and the workload finds the number in PLATFORM_PUBLIC_PORTS_JSON. */
   containerPort: z.union([port, z.literal('auto')]),
 });
+export type PublicPort = z.infer<typeof publicPort>;
+/** What `publicPorts` of one manifest may hold. */
+export const mostPublicPorts = 16;
 
 const secretSlot = z.strictObject({
   name: z.string().regex(/^[a-z][a-z0-9-]{0,63}$/),
@@ -171,7 +175,7 @@ export const manifest = z
       .optional(),
     publicPorts: z
       .array(publicPort)
-      .max(16)
+      .max(mostPublicPorts)
       .refine(
         unique(({ name }: { name: string }) => name),
         'must have distinct names',

@@ -2,7 +2,7 @@
 // Not a public interface; versioned with the platform.
 import * as z from 'zod';
 import { logEntry, workloadStatus, workloadUse } from './installations.ts';
-import { workloadManifest } from './manifest.ts';
+import { mostPublicPorts, publicPort, workloadManifest } from './manifest.ts';
 import { appId, installationId, timestamp, version } from './primitives.ts';
 
 export const assignment = z.strictObject({
@@ -19,6 +19,15 @@ export const assignment = z.strictObject({
   packageHash: z.string(),
   version,
   workload: workloadManifest,
+  /** What the grants allow of the network beyond the Gateway; a change takes effect on a running workload at once. */
+  network: z.strictObject({
+    /** `network.public`: publicly routable IPv4 addresses. */
+    public: z.boolean(),
+    /** `runtime.network-tunnel`: NET_ADMIN in its own network and the tunnel device. */
+    tunnel: z.boolean(),
+  }),
+  /** Public UDP ports that the manifest declares and `endpoints.public.udp` grants. */
+  udpPorts: z.array(publicPort.pick({ name: true, containerPort: true })).max(mostPublicPorts),
 });
 export type Assignment = z.infer<typeof assignment>;
 

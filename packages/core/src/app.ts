@@ -26,6 +26,7 @@ import { eventRoutes } from './notifications/events.ts';
 import { notificationRoutes } from './notifications/routes.ts';
 import { searchRoutes } from './search/routes.ts';
 import { findNodeCaller } from './topology/find-node.ts';
+import { Followers } from './topology/followers.ts';
 import { ensureLocalNode } from './topology/local-node.ts';
 import { Nodes } from './topology/nodes.ts';
 import { nodeRoutes } from './topology/routes.ts';
@@ -113,14 +114,15 @@ export async function createCore(options: CoreOptions): Promise<Core> {
 
 function handlers(context: CoreContext): Handlers {
   const nodes = new Nodes(context);
+  const followers = new Followers(context);
   return {
     ...healthRoutes(context),
     ...accountRoutes(context, { createDefaultInstallations }),
     ...catalogRoutes(context),
-    ...installationRoutes(context, nodes),
+    ...installationRoutes(context, nodes, followers),
     ...notificationRoutes(context),
     ...eventRoutes(context),
     ...searchRoutes(context),
-    ...nodeRoutes(context),
+    ...nodeRoutes(context, followers),
   };
 }

@@ -13,8 +13,11 @@ export interface Fleet {
   awaitAssigned(installationId: string, milliseconds: number): Promise<Installation | undefined>;
   /** The same by the name of its endpoint; at once when too many wait already, since anybody may ask for any name. */
   awaitEndpoint(endpointId: string, milliseconds: number): Promise<Installation | undefined>;
-  /** Makes the list of assignments true. Resolves when all changes are under way, not when they are done. */
-  apply(assignments: readonly Assignment[]): void;
+  /**
+   * Begins to make the list of assignments true. Resolves when every network is as its owner wants it, after two
+   * seconds at the latest; the rest goes on.
+   */
+  apply(assignments: readonly Assignment[]): Promise<void>;
   /** Stops an installation and forgets it until it is assigned again. */
   remove(installationId: string): Promise<void>;
 }
@@ -27,6 +30,8 @@ export interface FleetParts {
 
 /** Requests that wait for endpoints nobody may ever assign. */
 const MOST_WAITING = 256;
+/** Milliseconds that core's answer to a revocation waits for us at most. */
+const LONGEST_SETTLING = 2_000;
 const FIRST_RETRY = 500;
 const LONGEST_RETRY = 15_000;
 
@@ -109,7 +114,7 @@ export function createFleet(parts: FleetParts): Fleet {
     all: () => installations.values(),
     awaitAssigned: (installationId, milliseconds) => waitFor(installationId, installations, milliseconds),
     awaitEndpoint: (endpointId, milliseconds) => waitFor(endpointId, endpoints, milliseconds),
-    apply(assignments) {
+    async apply(assignments) {
       wanted = new Map(assignments.map((one) => [one.installationId, one]));
       for (const installationId of [...installations.keys()]) {
         if (!wanted.has(installationId)) {
@@ -125,6 +130,10 @@ export function createFleet(parts: FleetParts): Fleet {
           'a package could not be fetched ahead; it is tried again at the start of the app',
         );
       });
+      const settled = Promise.all([...installations.values()].map((installation) => installation.networkSettled));
+      const limit = new AbortController();
+      await Promise.race([settled, delay(LONGEST_SETTLING, undefined, { signal: limit.signal, ref: false })]);
+      limit.abort();
     },
     remove,
   };
@@ -147,7 +156,7 @@ async function prefetch({ packages }: FleetParts, assignments: readonly Assignme
 export async function follow(
   core: CoreClient,
   registration: Parameters<CoreClient['register']>[0],
-  hooks: { apply(assignments: readonly Assignment[]): void; registered(): void },
+  hooks: { apply(assignments: readonly Assignment[]): Promise<void>; registered(): void },
   log: Log,
   signal: AbortSignal,
 ): Promise<void> {
@@ -162,7 +171,8 @@ export async function follow(
         hooks.registered();
       }
       const list = await core.assignments(revision, signal);
-      if (list.revision !== revision) hooks.apply(list.items);
+      // Asking for the next revision tells core that this one has been carried out, so that comes afterwards.
+      if (list.revision !== revision) await hooks.apply(list.items);
       revision = list.revision;
       retry = FIRST_RETRY;
     } catch (error) {

@@ -156,8 +156,9 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     },
     {
       apply(assignments) {
-        fleet.apply(assignments);
+        const settled = fleet.apply(assignments);
         void survivors.endRest();
+        return settled;
       },
       registered() {
         for (const { assignment } of fleet.all()) reporter.changed(assignment.installationId);

@@ -14,6 +14,8 @@ export interface SignalMap {
   'node-credential-replaced': { nodeId: string };
   /** The list of assignments has a new revision. */
   'assignments-changed': Record<string, never>;
+  /** A node has carried out the assignments up to this revision. */
+  'assignments-carried-out': { nodeId: string; revision: string };
   'notification-published': { accountKey: string; notificationId: string; sequence: string };
   /** `ids` null: all of the account. */
   'notifications-read': { accountKey: string; ids: string[] | null };

@@ -1,9 +1,15 @@
 // The grants of an installed app: what it holds, what it asked for, and their replacement (specification 4.1).
+import { isDeepStrictEqual } from 'node:util';
 import { type Grant, type PermissionsView, refuse } from '@platform/contract';
+import type { Kysely } from 'kysely';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
+import type { DatabaseSchema } from '../database/schema.ts';
 import { checkGrants } from '../grants/check-grants.ts';
-import { lockOwn, selectOwn, updateGrants } from './queries.ts';
+import { assignmentsChanged } from '../topology/assignments.ts';
+import type { Followers } from '../topology/followers.ts';
+import { networkGrants } from '../topology/network-grants.ts';
+import { lockOwn, type OwnInstallation, selectOwn, updateGrants } from './queries.ts';
 
 /** @throws RefusalError `not_found` */
 export async function readPermissions(
@@ -19,23 +25,40 @@ export async function readPermissions(
 
 /**
  * Replaces the grants within the request of the installed version. When the answer is there, no request under the
- * former grants begins any more.
+ * former grants begins any more, and the node of a running workload has let go of what the network lost: or two
+ * seconds have passed.
  *
  * @throws RefusalError `not_found`, `grants_exceed_request`, `invalid_request`
  */
 export async function replacePermissions(
   context: CoreContext,
+  followers: Followers,
   accountKey: string,
   appId: string,
   chosen: readonly Grant[],
 ): Promise<PermissionsView> {
-  return context.database.transaction().execute(async (trx) => {
+  const { view, told } = await context.database.transaction().execute(async (trx) => {
     const installation = await lockOwn(trx, accountKey, appId);
     if (installation === undefined) throw refuse('not_found');
     const requested = installation.manifest.permissions;
     const permissions = checkGrants(requested, chosen);
     const revision = await updateGrants(trx, installation.id, permissions);
     await notify(trx, 'installation-changed', { installationId: installation.id, accountKey });
-    return { permissions, requested, revision };
+    const told = await tellNode(trx, installation, permissions);
+    return { view: { permissions, requested, revision }, told };
   });
+  if (told !== undefined) await followers.carriedOut(told.nodeId, told.revision);
+  return view;
+}
+
+/** Most grants are asked for at each request and concern no node; those of the network it has to carry out. */
+async function tellNode(
+  trx: Kysely<DatabaseSchema>,
+  { grants, manifest, node_id: nodeId }: OwnInstallation,
+  permissions: readonly Grant[],
+): Promise<{ nodeId: string; revision: bigint } | undefined> {
+  if (nodeId === null || manifest.workload === undefined) return undefined;
+  const means = (held: readonly Grant[]) => networkGrants(held, manifest.publicPorts ?? []);
+  if (isDeepStrictEqual(means(grants), means(permissions))) return undefined;
+  return { nodeId, revision: await assignmentsChanged(trx) };
 }

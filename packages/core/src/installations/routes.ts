@@ -1,6 +1,7 @@
 // The routes of installed apps: HTTP in and out, nothing else.
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
+import type { Followers } from '../topology/followers.ts';
 import type { Nodes } from '../topology/nodes.ts';
 import { exchangeCapability } from './exchange-capability.ts';
 import { installApp } from './install-app.ts';
@@ -26,7 +27,11 @@ type InstallationRoute =
   | 'frontend.exchange'
   | 'services.apps.list';
 
-export function installationRoutes(context: CoreContext, nodes: Nodes): HandlersOf<InstallationRoute> {
+export function installationRoutes(
+  context: CoreContext,
+  nodes: Nodes,
+  followers: Followers,
+): HandlersOf<InstallationRoute> {
   return {
     'apps.list': async ({ caller, query }) => ({
       status: 200,
@@ -70,7 +75,7 @@ export function installationRoutes(context: CoreContext, nodes: Nodes): Handlers
     }),
     'apps.permissions.replace': async ({ caller, params, body }) => ({
       status: 200,
-      body: await replacePermissions(context, caller.accountKey, params.appId, body.permissions),
+      body: await replacePermissions(context, followers, caller.accountKey, params.appId, body.permissions),
     }),
     'frontend.exchange': async ({ body, origin }) => ({
       status: 200,

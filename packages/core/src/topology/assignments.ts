@@ -7,6 +7,7 @@ import { dataPlaneCapability } from '../credentials/master-key.ts';
 import { notify } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import type { Signals } from '../database/signals.ts';
+import { networkGrants } from './network-grants.ts';
 import { type AssignmentRow, raiseRevision, selectAssignments } from './queries.ts';
 
 /** A node asks again after this long without a change; shorter than what proxies cut. */
@@ -14,11 +15,13 @@ const LONGEST_WAIT_MILLISECONDS = 25_000;
 
 /**
  * Tells the nodes that an installation with a workload came, went or changed. Call it last in the transaction: it
- * takes the lock of the revision, so that no reader sees a later revision before an earlier change.
+ * takes the lock of the revision, so that no reader sees a later revision before an earlier change. Returns the new
+ * revision.
  */
-export async function assignmentsChanged(trx: Kysely<DatabaseSchema>): Promise<void> {
-  await raiseRevision(trx);
+export async function assignmentsChanged(trx: Kysely<DatabaseSchema>): Promise<bigint> {
+  const revision = await raiseRevision(trx);
   await notify(trx, 'assignments-changed', {});
+  return revision;
 }
 
 /**
@@ -82,5 +85,6 @@ function assignmentOf({ config, masterKey }: CoreContext, row: AssignmentRow): A
     packageHash: row.package_hash,
     version: row.version,
     workload: row.workload,
+    ...networkGrants(row.grants, row.public_ports ?? []),
   };
 }

@@ -72,6 +72,8 @@ test('an assignment says what to run, from which package, and who may reach it',
     desired: 'always',
     packageHash: blob.hash,
     version: '1.0.0',
+    network: { public: false, tunnel: false },
+    udpPorts: [],
   });
   assert.deepEqual([workload.entry, workload.mode, workload.port], ['main.js', 'always', 8080]);
 });
@@ -110,7 +112,7 @@ test('the list is answered at once when it is another one, and waits for a chang
   }
 });
 
-test('a change of grants is none for the node', async () => {
+test('a change of grants that no node carries out is none for the node', async () => {
   const { revision } = await assigned();
   const permissions = [{ id: 'apps.catalog.read', resources: ['*'] }];
   await account.browser.take('/v1/apps/worker/permissions', { method: 'PUT', body: { permissions } });

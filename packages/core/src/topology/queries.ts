@@ -1,5 +1,5 @@
 // All SQL of nodes: who they are, what is placed on them, what they report. Reads installations, never changes them.
-import type { InstallationId, InstallationStatus, WorkloadManifest } from '@platform/contract';
+import type { Grant, InstallationId, InstallationStatus, PublicPort, WorkloadManifest } from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
 import type pg from 'pg';
 import type { DatabaseSchema } from '../database/schema.ts';
@@ -67,9 +67,13 @@ export async function placedInstallations(
     .execute();
 }
 
-/** Takes the row lock that orders changes of assignments. */
-export async function raiseRevision(db: Executor): Promise<void> {
-  await sql`UPDATE revisions SET value = value + 1 WHERE name = 'assignments'`.execute(db);
+/** Takes the row lock that orders changes of assignments. Returns the new revision. */
+export async function raiseRevision(db: Executor): Promise<bigint> {
+  const { rows } = await sql<{ value: string }>`
+    UPDATE revisions SET value = value + 1 WHERE name = 'assignments' RETURNING value::text`.execute(db);
+  const value = rows[0]?.value;
+  if (value === undefined) throw new Error('the revision of assignments is missing from the database');
+  return BigInt(value);
 }
 
 export interface AssignmentRow {
@@ -83,6 +87,8 @@ export interface AssignmentRow {
   readonly version: string;
   readonly package_hash: string;
   readonly workload: WorkloadManifest;
+  readonly grants: Grant[];
+  readonly public_ports: PublicPort[] | null;
 }
 
 /** One statement, so that list and revision come from one snapshot. */
@@ -93,7 +99,7 @@ export async function selectAssignments(
   const { rows } = await sql<{ revision: string } & (AssignmentRow | { readonly id: null })>`
     SELECT r.value::text AS revision, i.id, i.app_id, i.host_label, i.endpoint_id, i.generation,
            i.stopped OR a.suspended_at IS NOT NULL AS halted, i.version, v.package_hash,
-           v.manifest -> 'workload' AS workload
+           v.manifest -> 'workload' AS workload, i.grants, v.manifest -> 'publicPorts' AS public_ports
       FROM revisions r
       LEFT JOIN (installations i
                  JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version

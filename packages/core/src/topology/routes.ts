@@ -4,6 +4,7 @@ import { packageFile } from '../catalog/package-file.ts';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 import { awaitAssignments } from './assignments.ts';
+import type { Followers } from './followers.ts';
 import { isPackagePlaced, touchNode, upsertStatus } from './queries.ts';
 import { registerNode } from './register-node.ts';
 import { sendPackage } from './send-package.ts';
@@ -11,13 +12,14 @@ import { startWorkload } from './start-workload.ts';
 
 type NodeRoute = 'node.register' | 'node.assignments' | 'node.starts' | 'node.status' | 'node.package';
 
-export function nodeRoutes(context: CoreContext): HandlersOf<NodeRoute> {
+export function nodeRoutes(context: CoreContext, followers: Followers): HandlersOf<NodeRoute> {
   return {
     'node.register': async ({ caller, body }) => {
       await registerNode(context, caller.nodeId, body);
       return { status: 204 };
     },
     'node.assignments': async ({ caller, query, reply }) => {
+      await followers.heard(caller.nodeId, query.after);
       const closed = new AbortController();
       reply.raw.once('close', () => closed.abort());
       return { status: 200, body: await awaitAssignments(context, caller.nodeId, query.after, closed.signal) };

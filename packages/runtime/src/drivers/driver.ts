@@ -26,6 +26,22 @@ export interface DriverReport {
   readonly reasons: readonly string[];
 }
 
+/** What a workload may reach beyond its Gateway: without either of the two nothing, not even a name server. */
+export interface NetworkPolicy {
+  /** `network.public`: publicly routable IPv4 addresses as network/public-addresses.ts defines them. */
+  readonly public: boolean;
+  /** `runtime.network-tunnel`: NET_ADMIN in its own network and `/dev/net/tun`; for the docker driver only. */
+  readonly tunnel: boolean;
+}
+
+/** A UDP port of this machine and the port inside to which its datagrams go. */
+export interface UdpBinding {
+  /** As in the manifest's `publicPorts`. */
+  readonly name: string;
+  readonly hostPort: number;
+  readonly containerPort: number;
+}
+
 /** One workload to be run, with everything it will be given. */
 export interface WorkloadSpec {
   /** Names whatever the driver makes for it; at most 64 characters of `[a-z0-9-]`. */
@@ -37,6 +53,8 @@ export interface WorkloadSpec {
   readonly volume?: string;
   /** As root: the user that belongs to this installation alone. */
   readonly uid?: number;
+  /** In effect before the workload runs its first code. What cannot be given is left out, and told by `shortfalls`. */
+  readonly network: NetworkPolicy;
   /** The whole environment but PLATFORM_API_URL, which only the driver knows. */
   environment(inside: InsidePlaces): Readonly<Record<string, string>>;
   /** What it is started with, as a hash: a later Runtime takes over what still runs with the same. */
@@ -91,6 +109,19 @@ export interface WorkloadInstance {
   ports(): readonly number[];
   /** What it uses now. Never rejects: what cannot be read, also because it has just ended, is `null`. */
   stats(): Promise<ResourceUse>;
+  /**
+   * Changes the policy of the running workload. When this resolves, every packet of what was taken away is refused,
+   * those of open connections too. What cannot be given is left out. Calls do not overlap.
+   * @throws Error when what was taken away may still be reachable: the caller must end the workload.
+   */
+  applyNetworkPolicy(policy: NetworkPolicy): Promise<void>;
+  /**
+   * Makes exactly these UDP ports reach the workload, and closes all others. They carry datagrams in and the answers
+   * to their senders back, and allow nothing else. Calls do not overlap.
+   */
+  publishUdp(bindings: readonly UdpBinding[]): Promise<void>;
+  /** What was granted and cannot be given on this machine: for each one sentence with the reason. */
+  shortfalls(): readonly string[];
   /** SIGTERM, then the end of everything in it after `graceMilliseconds`. */
   stop(graceMilliseconds: number): Promise<Exit>;
   /** Gives back what it held of this process. Call after the exit, when the Gateway is closed. */
@@ -112,7 +143,8 @@ export interface Driver {
    */
   list(): Promise<readonly Survivor[]>;
   /**
-   * Takes a survivor over, which notices nothing. Its credentials stay as they are: `spec` gives none.
+   * Takes a survivor over, which notices nothing. Its credentials stay as they are: `spec` gives none. Its network
+   * becomes that of `spec`, whatever it was.
    * Undefined when it cannot be taken over; then it is there to be destroyed.
    */
   adopt(survivor: Survivor, spec: WorkloadSpec): Promise<WorkloadInstance | undefined>;

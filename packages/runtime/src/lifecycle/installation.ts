@@ -1,5 +1,6 @@
 // The life of one installation's workload: started on first use or at once, restarted after crashes, stopped when idle.
 import { once } from 'node:events';
+import { isDeepStrictEqual } from 'node:util';
 import { type Assignment, type InstallationDetail, type InstallationStatus, limits, refuse } from '@platform/contract';
 import type { Clock, Log } from '../clock.ts';
 import { LaunchError, StartRefused, type Survivor } from '../drivers/driver.ts';
@@ -7,7 +8,7 @@ import type { RunningGateway } from '../gateway-port.ts';
 import type { LogStore } from '../logs/log-store.ts';
 import { CRASHES_AT_MOST, CrashSeries, HEALTHY } from './crash-series.ts';
 import type { Slots } from './slots.ts';
-import { startRelevant, startWorkload, type Workload, type WorkloadParts } from './workload.ts';
+import { needsRestart, startWorkload, type Workload, type WorkloadParts } from './workload.ts';
 
 export interface InstallationParts {
   readonly workload: WorkloadParts;
@@ -34,6 +35,9 @@ export class Installation {
   #restarts = 0;
   #lastExit: InstallationStatus['lastExit'] = null;
   #workload: Workload | undefined;
+  /** The start under way, as long as there is no workload yet. */
+  #launching: Promise<Workload> | undefined;
+  #networkSettled: Promise<void> = Promise.resolve();
   /** The start, run and end under way; undefined at rest and between attempts. */
   #run: Promise<void> | undefined;
   #abort = new AbortController();
@@ -59,6 +63,11 @@ export class Installation {
     return this.#assignment;
   }
 
+  /** Resolves when the network of the latest assignment is in effect. Never rejects. */
+  get networkSettled(): Promise<void> {
+    return this.#networkSettled;
+  }
+
   status(): InstallationStatus {
     return {
       installationId: this.#assignment.installationId,
@@ -67,7 +76,10 @@ export class Installation {
       ...(this.#reason === undefined ? {} : { reason: this.#reason }),
       restarts: this.#restarts,
       lastExit: this.#lastExit,
-      unenforced: this.#parts.workload.driver.unenforced(this.#assignment.workload),
+      unenforced: [
+        ...this.#parts.workload.driver.unenforced(this.#assignment.workload),
+        ...(this.#workload?.shortfalls() ?? []),
+      ],
     };
   }
 
@@ -81,12 +93,13 @@ export class Installation {
   async update(assignment: Assignment): Promise<void> {
     const former = this.#assignment;
     this.#assignment = assignment;
+    if (!sameNetwork(former, assignment)) this.#networkSettled = this.#takeNetwork(assignment);
     if (assignment.desired !== former.desired) this.#held = false;
     if (assignment.desired === 'stopped') {
       await this.stop();
       return;
     }
-    if (startRelevant(former) !== startRelevant(assignment)) {
+    if (needsRestart(former, assignment)) {
       const wasUp = this.#state === 'running' || this.#state === 'starting';
       if (wasUp) this.#say(`Version ${assignment.version} replaces ${former.version}.`);
       await this.#end();
@@ -95,6 +108,22 @@ export class Installation {
       if (wasUp && !this.#held && this.#state === 'stopped') this.#begin();
     }
     this.#startIfAlways();
+  }
+
+  /** A workload that cannot be held to what its owner revoked does not go on. */
+  async #takeNetwork(assignment: Assignment): Promise<void> {
+    // A launch under way began with the former grants, and takes the latest ones when it has a workload.
+    const workload = await (this.#launching?.catch(() => undefined) ?? this.#workload);
+    try {
+      await workload?.applyNetwork(assignment);
+    } catch (error) {
+      const { installationId } = assignment;
+      this.#parts.log.error({ installationId, err: error }, 'a revoked network could not be taken away');
+      this.#say('It was ended, because a permission that was revoked could not be taken away while it ran.');
+      await this.#end();
+      this.#startIfAlways();
+    }
+    this.#parts.onStatus(assignment.installationId);
   }
 
   /** An explicit start: clears earlier failures and waits until the workload listens, fails, or 15 s have passed. */
@@ -183,8 +212,10 @@ export class Installation {
   /** One attempt from start to end. Never rejects: every outcome becomes a state. */
   async #live(abort: AbortSignal, survivor?: Survivor): Promise<void> {
     try {
-      const workload = await this.#parts.slots.use(() => this.#launch(abort, survivor));
+      this.#launching = this.#parts.slots.use(() => this.#launch(abort, survivor));
+      const workload = await this.#launching;
       this.#workload = workload;
+      this.#launching = undefined;
       const listened = await this.#awaitListening(workload, abort);
       if (listened === 'given up') await workload.stop();
       else if (listened === 'too late') await this.#neverListened(workload);
@@ -193,6 +224,7 @@ export class Installation {
     } catch (error) {
       if (!abort.aborted) this.#afterFailure(error);
     } finally {
+      this.#launching = undefined;
       this.#workload = undefined;
     }
   }
@@ -200,8 +232,9 @@ export class Installation {
   async #launch(abort: AbortSignal, survivor?: Survivor): Promise<Workload> {
     const { clock, logs, workload: parts } = this.#parts;
     abort.throwIfAborted();
+    const assignment = this.#assignment;
     return startWorkload(parts, {
-      assignment: this.#assignment,
+      assignment,
       writer: logs.writer(this.#assignment.installationId),
       now: clock.now,
       onActivity: () => {
@@ -347,4 +380,8 @@ function unavailable(reason: string | undefined) {
   return refuse('workload_unavailable', `The backend of the app is not available. ${reason ?? ''}`.trim(), {
     retryAfter: 5,
   });
+}
+
+function sameNetwork(one: Assignment, other: Assignment): boolean {
+  return isDeepStrictEqual([one.network, one.udpPorts], [other.network, other.udpPorts]);
 }

@@ -34,7 +34,9 @@ export interface WorkloadParts {
   readonly log: Log;
 }
 
-export interface Workload extends Pick<WorkloadInstance, 'gateway' | 'listening' | 'ports'> {
+export interface Workload extends Pick<WorkloadInstance, 'gateway' | 'listening' | 'ports' | 'shortfalls'> {
+  /** Puts the network of a new assignment into effect. @throws Error when what was revoked may still be reachable. */
+  applyNetwork(assignment: Assignment): Promise<void>;
   /** Resolves after the process, its Gateway and its log have ended. */
   readonly ended: Promise<Exit>;
   /** What it uses now. */
@@ -100,6 +102,7 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
     ...(uid === undefined ? {} : { uid }),
     environment: (inside) => workloadEnvironment({ assignment, gatewayCredential, inside }),
     fingerprint: fingerprintOf(assignment),
+    network: assignment.network,
     openGateway,
     gatewaySettings,
     abort,
@@ -118,15 +121,28 @@ async function takeOver(driver: Driver, survivor: Survivor, spec: WorkloadSpec):
   return adopted;
 }
 
-/** Everything that a running workload was given and that cannot change under it. */
-export function startRelevant(assignment: Assignment): string {
-  const { desired: _desired, ...rest } = assignment;
+/** Whether something changed that a running workload was given and that cannot change under it. */
+export function needsRestart(former: Assignment, next: Assignment): boolean {
+  if (startRelevant(former) !== startRelevant(next)) return true;
+  // Only its environment tells a workload which port was chosen; one that lost a port loses it while it runs.
+  const known = chosenPorts(former);
+  return chosenPorts(next).some((name) => !known.includes(name));
+}
+
+function startRelevant(assignment: Assignment): string {
+  const { desired: _desired, network: _network, udpPorts: _udpPorts, ...rest } = assignment;
   return JSON.stringify(rest);
 }
 
-/** The same, short and without its secrets. */
+/** Names of the ports that the platform chooses. */
+function chosenPorts({ udpPorts }: Assignment): string[] {
+  return udpPorts.flatMap(({ name, containerPort }) => (containerPort === 'auto' ? [name] : []));
+}
+
+/** All that a survivor must have been started with to be taken over; short, and without its secrets. */
 function fingerprintOf(assignment: Assignment): string {
-  return createHash('sha256').update(startRelevant(assignment)).digest('hex');
+  const given = JSON.stringify([startRelevant(assignment), chosenPorts(assignment)]);
+  return createHash('sha256').update(given).digest('hex');
 }
 
 async function packageFolder(packages: PackageStore, assignment: Assignment): Promise<string> {
@@ -154,10 +170,18 @@ function assemble(instance: WorkloadInstance, { assignment, writer, now, isAdopt
     return exit;
   });
   ended.catch(() => undefined);
+  // One change after the other; a failed one does not keep the next from being tried.
+  let changing: Promise<void> = Promise.resolve();
   return {
     gateway: instance.gateway,
     listening: instance.listening,
     ports: instance.ports,
+    shortfalls: instance.shortfalls,
+    applyNetwork({ network }) {
+      const change = changing.then(() => instance.applyNetworkPolicy(network));
+      changing = change.catch(() => undefined);
+      return change;
+    },
     ended,
     usage: createUsage({
       instance,

@@ -166,6 +166,8 @@ export function makeAssignment(
     version?: string;
     workload?: Record<string, unknown>;
     installationId?: string;
+    network?: Partial<Assignment['network']>;
+    udpPorts?: Assignment['udpPorts'];
   } = {},
 ): Assignment {
   installations += 1;
@@ -180,5 +182,7 @@ export function makeAssignment(
     packageHash,
     version: more.version ?? '1.0.0',
     workload: { runtime: 'node', entry: 'index.mjs', ...more.workload },
+    network: { public: false, tunnel: false, ...more.network },
+    udpPorts: more.udpPorts ?? [],
   });
 }

@@ -4,7 +4,16 @@ import { existsSync } from 'node:fs';
 import net from 'node:net';
 import { join } from 'node:path';
 import type { RunningGateway } from '../../gateway-port.ts';
-import { type Driver, type InsidePlaces, LaunchError, StartRefused, type WorkloadSpec } from '../driver.ts';
+import {
+  type Driver,
+  type InsidePlaces,
+  LaunchError,
+  type NetworkPolicy,
+  StartRefused,
+  type UdpBinding,
+  type WorkloadInstance,
+  type WorkloadSpec,
+} from '../driver.ts';
 import { gatewayPorts } from './handshake.ts';
 import { launch } from './launch.ts';
 import { inside } from './layout.ts';
@@ -72,7 +81,7 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
         });
         if (gateway === undefined) throw new LaunchError('The sandbox stands without a Gateway.', '');
         const ports = () => sandbox.ports().filter((port) => !gatewayPorts.some((own) => own === port));
-        return { ...sandbox, gateway, ports, stats: async () => sandbox.use() };
+        return { ...sandbox, gateway, ports, stats: async () => sandbox.use(), ...withoutNetwork(spec.network) };
       } catch (error) {
         failed = true;
         await gateway?.close();
@@ -100,6 +109,27 @@ function requireRunnable(
     throw new StartRefused(`The package has no file workload/${manifest.entry}, which its manifest names as entry.`);
   }
   return manifest.entry;
+}
+
+/** The sandbox has no network but its own loopback, so that nothing needs to be taken away either. */
+function withoutNetwork(
+  initial: NetworkPolicy,
+): Pick<WorkloadInstance, 'applyNetworkPolicy' | 'publishUdp' | 'shortfalls'> {
+  let policy = initial;
+  let bindings: readonly UdpBinding[] = [];
+  return {
+    async applyNetworkPolicy(next) {
+      policy = next;
+    },
+    async publishUdp(next) {
+      bindings = next;
+    },
+    shortfalls: () => [
+      ...(policy.public ? ['The internet is granted, but process sandboxes have no way to it yet.'] : []),
+      ...(policy.tunnel ? ['A network tunnel is granted, but only the docker driver can give one.'] : []),
+      ...bindings.map(({ name }) => `The UDP port ${name} is granted, but process sandboxes cannot publish it yet.`),
+    ],
+  };
 }
 
 async function freePort(): Promise<number> {

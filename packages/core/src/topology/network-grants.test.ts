@@ -1,0 +1,117 @@
+// Grants of the network reach the node as part of its assignments, and their replacement waits for it.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type Assignments, assignments, type Grant } from '@platform/contract';
+import { registerAccount, type TestAccount } from '../../../../tests/support/client.ts';
+import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
+import { bearer, install, nodeWorkload, publish } from '../../test-support/apps.ts';
+import { networkGrants } from './network-grants.ts';
+
+const internet: Grant = { id: 'network.public', resources: ['*'] };
+const udp: Grant = { id: 'endpoints.public.udp', resources: ['UDP:*'] };
+const ports = [
+  { name: 'game', protocol: 'udp', containerPort: 27_015 },
+  { name: 'voice', protocol: 'udp', containerPort: 'auto' },
+] as const;
+
+let platform: Constellation;
+let account: TestAccount;
+
+before(async () => {
+  platform = await startConstellation();
+  account = await registerAccount(platform, 'sailor');
+  await publish(account, 'sailing', { permissions: [internet, udp], workload: nodeWorkload, publicPorts: ports });
+  await install(account, 'sailing');
+});
+
+after(() => platform.close());
+
+/** What the node asks: without `known` it is answered at once. */
+async function poll(known?: string): Promise<Assignments> {
+  const query = known === undefined ? '' : `?after=${known}`;
+  const answer = await bearer(platform, platform.core.localNode.nodeCredential, `/v1/node/assignments${query}`);
+  return assignments.parse(answer.json);
+}
+
+/** The node asks for what comes after `known`; resolves when core has heard that it carried that out. */
+async function follow(known: string): Promise<{ readonly answer: Promise<Assignments> }> {
+  const { signals } = platform.core.context;
+  const heard = new Promise<void>((resolve) => {
+    const off = signals.on('assignments-carried-out', ({ revision }) => {
+      if (revision !== known) return;
+      off();
+      resolve();
+    });
+  });
+  const answer = poll(known);
+  await heard;
+  return { answer };
+}
+
+function put(permissions: readonly Grant[]): Promise<unknown> {
+  return account.browser.take('/v1/apps/sailing/permissions', { method: 'PUT', body: { permissions } });
+}
+
+async function told(): Promise<unknown> {
+  const { items } = await poll();
+  const { network, udpPorts } = items.find(({ appId }) => appId === 'sailing') ?? assert.fail();
+  return { network, udpPorts };
+}
+
+test('a port needs its declaration and its grant, and the internet is granted as a whole', () => {
+  const of = (...grants: Grant[]) => networkGrants(grants, ports);
+  assert.deepEqual(of(), { network: { public: false, tunnel: false }, udpPorts: [] });
+  assert.deepEqual(of(internet, { id: 'runtime.network-tunnel', resources: ['*'] }).network, {
+    public: true,
+    tunnel: true,
+  });
+  assert.equal(of({ id: 'network.public', resources: ['example.org', '1*'] }).network.public, false);
+  const granted = (...resources: string[]) =>
+    of({ id: 'endpoints.public.udp', resources }).udpPorts.map(({ name }) => name);
+  assert.deepEqual(granted('UDP:27015'), ['game']);
+  assert.deepEqual(granted('UDP:auto'), ['voice']);
+  assert.deepEqual(granted('UDP:*'), ['game', 'voice']);
+  assert.deepEqual(granted('UDP:2701', 'TCP:27015', 'UDP:1'), []);
+});
+
+test('granting and revoking the network changes what the node is told', async () => {
+  await put([]);
+  assert.deepEqual(await told(), { network: { public: false, tunnel: false }, udpPorts: [] });
+  const before = await poll();
+  await put([internet]);
+  assert.deepEqual(await told(), { network: { public: true, tunnel: false }, udpPorts: [] });
+  assert.ok(BigInt((await poll()).revision) > BigInt(before.revision));
+  await put([udp]);
+  assert.deepEqual(await told(), {
+    network: { public: false, tunnel: false },
+    udpPorts: ports.map(({ name, containerPort }) => ({ name, containerPort })),
+  });
+});
+
+test('a replacement is answered when the node that follows has carried it out', async () => {
+  await put([internet]);
+  const { revision } = await poll();
+  const following = await follow(revision);
+  let answered = false;
+  const revoking = put([]).then(() => {
+    answered = true;
+  });
+  const next = await following.answer;
+  assert.equal(next.items.find(({ appId }) => appId === 'sailing')?.network.public, false);
+  // Time enough for an answer that did not wait.
+  for (let round = 0; round < 5; round += 1) await account.browser.take('/v1/auth/session');
+  assert.equal(answered, false);
+  const last = await follow(next.revision);
+  await revoking;
+  // The next change, in the next test, answers it.
+  void last.answer;
+});
+
+test('nobody waits for a node that carries nothing out, longer than two seconds', async () => {
+  const { revision } = await poll();
+  const following = await follow(revision);
+  const begun = performance.now();
+  await put([]);
+  assert.ok(performance.now() - begun >= 1_900, 'it waited for the node');
+  await following.answer;
+});

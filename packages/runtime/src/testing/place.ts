@@ -13,6 +13,11 @@ export interface Place {
 export function makePlace(): Place {
   const folder = mkdtempSync(join(tmpdir(), 'pt-'));
   chmodSync(folder, 0o711);
+  return placeAt(folder);
+}
+
+/** A place that another process has made. */
+export function placeAt(folder: string): Place {
   return {
     folder,
     workload(name, source) {

@@ -1,0 +1,284 @@
+// Starts workloads through a driver as the Runtime does: with an environment, a volume and a real Gateway, and in front
+// of it all a core that records what it is asked.
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import http from 'node:http';
+import { join } from 'node:path';
+import type { Assignment } from '@platform/contract';
+// biome-ignore lint/style/noRestrictedImports: the Gateway as the platform injects it; only tests bring the two together
+import { startGateway } from '@platform/gateway';
+import { workloadEnvironment } from '../../environment.ts';
+import type { GatewaySettings } from '../../gateway-port.ts';
+import { makeAssignment } from '../../testing/core-double.ts';
+import { makePlace, type Place } from '../../testing/place.ts';
+import { until } from '../../testing/wait.ts';
+import { openVolumes } from '../../volumes.ts';
+import type { Driver, NetworkPolicy, Survivor, WorkloadInstance, WorkloadSpec } from '../driver.ts';
+import type { Exit } from '../exit-reason.ts';
+import type { Probe, ProbeAnswer } from './subject.ts';
+import { type DriverUnderTest, openUnderTest } from './under-test.ts';
+
+export interface StartRequest {
+  /** The same installation keeps its volume and its user. Default: a new one. */
+  readonly installation?: Assignment;
+  /** Code of the workload. Default: `workloads/subject.mjs`. */
+  readonly source?: string;
+  /** Members of the manifest that differ from the default; for a new installation only. */
+  readonly workload?: Readonly<Record<string, unknown>>;
+  readonly abort?: AbortSignal;
+  /** Default: none. */
+  readonly network?: NetworkPolicy;
+  /** Called when the Gateway stands and the workload runs no code yet. */
+  readonly onGateway?: () => Promise<void> | void;
+}
+
+export interface Started {
+  readonly assignment: Assignment;
+  readonly instance: WorkloadInstance;
+  /** `pgw_…` of this start. */
+  readonly gatewayCredential: string;
+  /** `pcs_…` of this start. */
+  readonly coreServiceCredential: string;
+  output(): string;
+  errors(): string;
+  /** Resolves when it listens; fails with what it said when it never does. */
+  listens(): Promise<void>;
+  /** One request through the way in. */
+  ask(path: string): Promise<string>;
+  /** Runs code inside; only with `workloads/subject.mjs`. */
+  run<Arguments extends readonly unknown[], Value>(probe: Probe<Arguments, Value>, ...args: Arguments): Promise<Value>;
+  /** Ends it and gives back everything. Default grace: 5 s. */
+  stop(graceMilliseconds?: number): Promise<Exit>;
+  /** Waits until it ends by itself, and gives back everything. */
+  ended(): Promise<Exit>;
+}
+
+export interface ConformanceBench {
+  readonly place: Place;
+  readonly driver: Driver;
+  readonly core: RecordingCore;
+  /** Milliseconds that a process sandbox would be given, times what this driver may take. */
+  limit(milliseconds: number): number;
+  /** An installation that can be started more than once. */
+  installation(workload?: Readonly<Record<string, unknown>>): Assignment;
+  start(request?: StartRequest): Promise<Started>;
+  /** Takes over what an earlier bench on the same place started. Its credentials stay as they are. */
+  adopt(survivor: Survivor, request: StartRequest): Promise<Started | undefined>;
+  close(): Promise<void>;
+}
+
+type Prepared = Pick<Started, 'assignment' | 'gatewayCredential' | 'coreServiceCredential'> & {
+  readonly spec: WorkloadSpec;
+};
+
+interface RecordingCore {
+  readonly port: number;
+  readonly seen: { readonly target: string; readonly authorization: string | undefined }[];
+}
+
+/** The subject of most tests, as text: every start gets a package folder of its own. */
+const SUBJECT = readFileSync(new URL('workloads/subject.mjs', import.meta.url), 'utf8');
+const CORE_HOST = 'core.test';
+const FIRST_UID = 2_900_001;
+const isRoot = process.getuid?.() === 0;
+
+/** `folder` of an earlier bench is opened again, as the next Runtime would. */
+export async function openBench(under: DriverUnderTest, former?: Place): Promise<ConformanceBench> {
+  const place = former ?? makePlace();
+  const volumes = openVolumes(join(place.folder, 'volumes'));
+  const uids = new Map<string, number>();
+  const core = await openCore();
+  const limit = (milliseconds: number) => milliseconds * (under.timeFactor ?? 1);
+  const driver = await openUnderTest(under.module.href, place.folder, under.options).catch((error) => {
+    core.server.close();
+    throw error;
+  });
+
+  const uidOf = (id: string) => {
+    const uid = uids.get(id) ?? FIRST_UID + uids.size;
+    uids.set(id, uid);
+    return isRoot ? uid : undefined;
+  };
+
+  function specOf(request: StartRequest): Prepared {
+    const assignment = request.installation ?? makeInstallation(request.workload);
+    const { installationId, workload } = assignment;
+    const gatewayCredential = `pgw_${randomBytes(32).toString('base64url')}`;
+    const coreServiceCredential = `pcs_${randomBytes(32).toString('base64url')}`;
+    const uid = uidOf(installationId);
+    const settings: GatewaySettings = {
+      installationId,
+      appOrigin: assignment.appOrigin,
+      coreOrigin: `http://127.0.0.1:${core.port}`,
+      coreHost: CORE_HOST,
+      gatewayCredential,
+      coreServiceCredential,
+      onActivity() {},
+      log() {},
+    };
+    const spec: WorkloadSpec = {
+      installationId,
+      manifest: workload,
+      app: place.workload('subject', request.source ?? SUBJECT),
+      ...(workload.volume ? { volume: volumes.folder(installationId, uid) } : {}),
+      ...(uid === undefined ? {} : { uid }),
+      environment: (inside) => workloadEnvironment({ assignment, gatewayCredential, inside }),
+      network: request.network ?? { public: false, tunnel: false },
+      fingerprint: fingerprintOf(assignment),
+      async openGateway(where) {
+        const gateway = await startGateway({ ...settings, ...where });
+        await request.onGateway?.();
+        return gateway;
+      },
+      async gatewaySettings() {
+        await request.onGateway?.();
+        return settings;
+      },
+      abort: request.abort ?? new AbortController().signal,
+    };
+    return { assignment, spec, gatewayCredential, coreServiceCredential };
+  }
+
+  async function start(request: StartRequest = {}): Promise<Started> {
+    const { spec, ...given } = specOf(request);
+    return running({ ...given, instance: await driver.start(spec) }, limit);
+  }
+
+  async function adopt(survivor: Survivor, request: StartRequest): Promise<Started | undefined> {
+    const { spec, ...given } = specOf(request);
+    const instance = await driver.adopt(survivor, spec);
+    return instance === undefined ? undefined : running({ ...given, instance }, limit);
+  }
+
+  return {
+    place,
+    driver,
+    core,
+    limit,
+    installation: makeInstallation,
+    start,
+    adopt,
+    async close() {
+      await driver.close();
+      core.server.close();
+      core.server.closeAllConnections();
+    },
+  };
+}
+
+/** A bench that knows the same installation calls it the same. */
+function fingerprintOf({ installationId }: Assignment): string {
+  return createHash('sha256').update(installationId).digest('hex');
+}
+
+function makeInstallation(workload: Readonly<Record<string, unknown>> = {}): Assignment {
+  const resources = { memoryMiB: 128, cpus: 1, pids: 64, ...(workload.resources ?? {}) };
+  return makeAssignment('0'.repeat(64), { workload: { ...workload, resources } });
+}
+
+async function running(
+  given: Pick<Started, 'assignment' | 'instance' | 'gatewayCredential' | 'coreServiceCredential'>,
+  limit: ConformanceBench['limit'],
+): Promise<Started> {
+  const { instance } = given;
+  const output = gather(instance.stdout);
+  const errors = gather(instance.stderr);
+  // The way in as the node listener uses it.
+  const door = http.createServer((req, res) => instance.gateway.forwardInbound(req, res, req.url ?? '/'));
+  door.listen(0, '127.0.0.1');
+  await once(door, 'listening');
+  const ask = (path: string, body?: string) => request(portOf(door), path, body);
+
+  async function release(exit: Promise<Exit>): Promise<Exit> {
+    const result = await exit;
+    door.close();
+    door.closeAllConnections();
+    await instance.gateway.close();
+    instance.release();
+    await Promise.all([output.closed, errors.closed]);
+    return result;
+  }
+
+  return {
+    ...given,
+    output: output.text,
+    errors: errors.text,
+    async listens() {
+      if (await instance.listening(AbortSignal.timeout(limit(20_000)))) return;
+      throw new Error(`It does not listen. It said: ${output.text()} ${errors.text()}`);
+    },
+    ask: (path) => ask(path),
+    async run(probe, ...args) {
+      const text = await ask('/run', JSON.stringify({ source: probe.toString(), args }));
+      // Our own workload wrote it.
+      const answer = JSON.parse(text) as ProbeAnswer;
+      if (answer.error !== undefined) throw new Error(`inside: ${answer.error}`);
+      return answer.value as Awaited<ReturnType<typeof probe>>;
+    },
+    stop: (grace = 5_000) => release(instance.stop(grace)),
+    ended: () => release(instance.exited),
+  };
+}
+
+/** One request to a local port; the text of the answer. */
+function request(port: number, path: string, body?: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const sent = http.request(
+      { host: '127.0.0.1', port, path, method: body === undefined ? 'GET' : 'POST', agent: false },
+      (response) => {
+        let text = '';
+        response.setEncoding('utf8');
+        response.on('data', (chunk: string) => {
+          text += chunk;
+        });
+        response.on('end', () => (response.statusCode === 200 ? resolve(text) : reject(new Error(text))));
+        response.on('error', reject);
+      },
+    );
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+async function openCore(): Promise<RecordingCore & { server: http.Server }> {
+  const seen: { target: string; authorization: string | undefined }[] = [];
+  const server = http.createServer((req, res) => {
+    seen.push({ target: `${req.method} ${req.url}`, authorization: req.headers.authorization });
+    res.end('core answered');
+  });
+  // On every address of the machine, so that a workload that gets out in any way would find it.
+  server.listen(0);
+  await once(server, 'listening');
+  return { server, seen, port: portOf(server) };
+}
+
+export function portOf(server: { address(): ReturnType<http.Server['address']> }): number {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('It has no port.');
+  return address.port;
+}
+
+function gather(stream: NodeJS.ReadableStream): { text: () => string; closed: Promise<unknown> } {
+  let text = '';
+  const closed = new Promise((resolve) => stream.once('close', resolve));
+  stream.on('data', (chunk: Buffer) => {
+    text += chunk.toString('utf8');
+  });
+  stream.resume();
+  return { text: () => text, closed };
+}
+
+/** The first line of a workload's output that is JSON. */
+export async function firstReport<Report>(started: Started, limit: number): Promise<Report> {
+  const line = await until(
+    'the report of the workload',
+    () =>
+      started
+        .output()
+        .split('\n')
+        .find((text, index, all) => text.startsWith('{') && index < all.length - 1),
+    limit,
+  );
+  return JSON.parse(line) as Report;
+}

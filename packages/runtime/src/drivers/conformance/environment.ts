@@ -1,0 +1,60 @@
+// What a workload is given (specification 2.2), and that it is given nothing else.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Suite } from './suite.ts';
+
+/** In the Runtime's own environment during the suite; must never be seen inside. */
+export const ENVIRONMENT_CANARY = 'canary-of-the-runtime-environment';
+
+export function environmentBehaviour({ subject, neighbour }: Suite): void {
+  test('a workload gets exactly the environment of the specification, and what its manifest may add', async () => {
+    const { assignment, gatewayCredential } = subject();
+    const seen = await subject().run(() => ({ ...process.env }));
+    const { HOME, PATH, PLATFORM_API_URL, PLATFORM_VOLUME_DIR, PORT, ...rest } = seen;
+    assert.deepEqual(rest, {
+      COLOUR: 'blue',
+      LANG: 'C.UTF-8',
+      PLATFORM_APP_CAPABILITY: assignment.dataPlaneCapability,
+      PLATFORM_APP_ORIGIN: assignment.appOrigin,
+      PLATFORM_GATEWAY_TOKEN: gatewayCredential,
+      TZ: 'UTC',
+    });
+    assert.match(PLATFORM_API_URL ?? '', /^http:\/\/[\w.-]+:\d+$/);
+    assert.equal(HOME, PLATFORM_VOLUME_DIR);
+    assert.match(PLATFORM_VOLUME_DIR ?? '', /^\//);
+    assert.match(PATH ?? '', /^(\/[\w/-]+)(:\/[\w/-]+)*$/);
+    assert.ok(Number(PORT) > 0);
+  });
+
+  test('no secret of the platform is in any process, file or mount that a workload can see', async () => {
+    const secrets = [
+      ENVIRONMENT_CANARY,
+      subject().coreServiceCredential,
+      neighbour().gatewayCredential,
+      neighbour().coreServiceCredential,
+      neighbour().assignment.dataPlaneCapability,
+    ];
+    const found = await subject().run(({ fs }, words) => {
+      const texts = fs
+        .readdirSync('/proc')
+        .filter((name) => /^\d+$/.test(name))
+        .flatMap((pid) => ['environ', 'cmdline', 'mountinfo', 'cgroup'].map((file) => `/proc/${pid}/${file}`))
+        .concat('/proc/mounts', '/proc/net/unix', '/proc/cmdline', '/proc/keys')
+        .flatMap((file) => {
+          try {
+            return [{ file, text: fs.readFileSync(file, 'latin1') }];
+          } catch {
+            return [];
+          }
+        });
+      return {
+        read: texts.map(({ file }) => file),
+        with: texts.flatMap(({ file, text }) => (words.some((word) => text.includes(word)) ? [file] : [])),
+        // Proves that the search finds what is there: its own program.
+        works: texts.some(({ file, text }) => file.endsWith('/cmdline') && text.includes('node')),
+      };
+    }, secrets);
+    assert.ok(found.works, `read ${found.read.join(', ')}`);
+    assert.deepEqual(found.with, []);
+  });
+}

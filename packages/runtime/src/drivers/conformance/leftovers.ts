@@ -1,0 +1,68 @@
+// After its end nothing of a workload is left but its volume, however it ended.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { until } from '../../testing/wait.ts';
+import { type ConformanceBench, openBench, type Started } from './bench.ts';
+import { descriptorTargets, lookAround } from './traces.ts';
+import type { DriverUnderTest } from './under-test.ts';
+
+export function leftoversBehaviour(under: DriverUnderTest): void {
+  let bench: ConformanceBench;
+  before(async () => {
+    bench = await openBench(under);
+  });
+  after(async () => {
+    await bench?.close();
+    bench?.place.remove();
+  });
+
+  test('a workload that has ended leaves no process, mount, group, socket, descriptor or file', async () => {
+    const installation = bench.installation({ volume: true });
+    const words = [installation.installationId];
+    // Once before, so that what the driver makes for good is there.
+    await oneOf('stopped');
+    const clean = lookAround(bench.place.folder, words);
+    const while_ = await bench.start({ installation });
+    await while_.listens();
+    assert.ok(
+      lookAround(bench.place.folder, words).children + (await outside()).length > 0,
+      'the look finds what runs',
+    );
+    await while_.stop();
+    for (const how of ['stopped', 'crashed', 'killed', 'given up'] as const) await oneOf(how);
+    const own = (files: readonly string[]) => files.filter((file) => !/^app-/.test(file));
+    await until(
+      'everything to be gone',
+      async () => {
+        const now = lookAround(bench.place.folder, words);
+        return now.descriptors <= clean.descriptors && now.named.length === 0 && now.children <= clean.children;
+      },
+      bench.limit(20_000),
+    ).catch(() => undefined);
+    const now = lookAround(bench.place.folder, words);
+    assert.deepEqual(now.named, []);
+    assert.deepEqual(own(now.files), own(clean.files));
+    assert.equal(now.children, clean.children);
+    assert.ok(now.descriptors <= clean.descriptors, descriptorTargets().join(' '));
+    assert.deepEqual(await outside(), []);
+
+    async function outside(): Promise<readonly string[]> {
+      return (await under.traces?.(words)) ?? [];
+    }
+    async function oneOf(how: 'stopped' | 'crashed' | 'killed' | 'given up'): Promise<void> {
+      if (how === 'given up') {
+        const abort = new AbortController();
+        const given = bench.start({ installation, abort: abort.signal, onGateway: () => abort.abort() });
+        await assert.rejects(given);
+        return;
+      }
+      const source = how === 'crashed' ? { source: 'process.exit(1)' } : {};
+      const started: Started = await bench.start({ installation, ...source });
+      if (how === 'crashed') await started.ended();
+      else {
+        await started.listens();
+        await started.stop(how === 'killed' ? 0 : 5_000);
+      }
+    }
+  });
+}

@@ -1,0 +1,151 @@
+// What happens to a workload that takes too much: it is held at its limit or ended with the reason, and nobody else
+// notices. What a driver says that it cannot enforce here is not asked of it.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { until } from '../../testing/wait.ts';
+import { firstReport } from './bench.ts';
+import type { Suite } from './suite.ts';
+
+/** Processor time may be this much over the limit while a period of the kernel's accounting runs. */
+const CPU_TOLERANCE = 1.5;
+
+export function limitsBehaviour({ under, bench, neighbour }: Suite): void {
+  const enforced = (limit: 'memory' | 'cpus' | 'pids') => bench().driver.report.limits[limit] !== false;
+  const unharmed = async () => assert.equal(await neighbour().run(() => 'unharmed'), 'unharmed');
+
+  test('that takes too much memory is ended, and the reason names its limit', async (t) => {
+    if (!enforced('memory')) return t.skip('memory is not enforced here, and the driver says so');
+    const started = await bench().start({
+      source: 'const all = []; for (;;) all.push(Buffer.alloc(8 * 1024 * 1024, 1));',
+    });
+    const exit = await started.ended();
+    assert.equal(exit.reason, 'It used more memory than its limit of 128 MiB and was ended.');
+    await unharmed();
+  });
+
+  test('that fills its JavaScript heap ends, and the reason names memory', async () => {
+    const started = await bench().start({
+      source: 'const all = []; for (;;) all.push(new Array(1000).fill(Math.random()));',
+    });
+    const exit = await started.ended();
+    assert.match(exit.reason, /memory/);
+    assert.notEqual(exit.code, 0);
+  });
+
+  test('that forks without end is held at its number of processes', async (t) => {
+    if (!enforced('pids')) return t.skip('the number of processes is not enforced here, and the driver says so');
+    const started = await bench().start({
+      workload: { resources: { pids: 32 } },
+      source: `
+        import { spawn } from 'node:child_process';
+        const starts = Array.from({ length: 100 }, () => new Promise((resolve) => {
+          const child = spawn('/bin/sh', ['-c', 'sleep 1000 & sleep 1000'], { detached: true, stdio: 'ignore' });
+          child.once('spawn', () => resolve('ok'));
+          child.once('error', (error) => resolve(error.code));
+        }));
+        const outcomes = await Promise.all(starts);
+        console.log(JSON.stringify({ ok: outcomes.filter((one) => one === 'ok').length, codes: [...new Set(outcomes)] }));
+        setInterval(() => {}, 1000);`,
+    });
+    const { ok, codes } = await firstReport<{ ok: number; codes: string[] }>(started, bench().limit(20_000));
+    assert.ok(ok < 32, `${ok} children started`);
+    assert.ok(codes.includes('EAGAIN'), codes.join());
+    await unharmed();
+    await started.stop(100);
+  });
+
+  test('that uses every processor gets its share of time', async (t) => {
+    if (!enforced('cpus')) return t.skip('processor time is not enforced here, and the driver says so');
+    if (!under.can.cpuTimeSeenInside) return t.skip('a guest does not see the time that it does not get');
+    const cpus = 0.5;
+    const started = await bench().start({
+      workload: { resources: { cpus } },
+      source: `
+        import { Worker } from 'node:worker_threads';
+        const burn = 'const end = performance.now() + 1500; while (performance.now() < end);';
+        const before = process.cpuUsage();
+        const begun = performance.now();
+        await Promise.all([1, 2].map(() => new Promise((resolve) => new Worker(burn, { eval: true }).once('exit', resolve))));
+        const { user, system } = process.cpuUsage(before);
+        console.log(JSON.stringify({ share: (user + system) / 1000 / (performance.now() - begun) }));`,
+    });
+    const { share } = await firstReport<{ share: number }>(started, bench().limit(30_000));
+    await started.ended();
+    assert.ok(share < cpus * CPU_TOLERANCE, `it got ${share.toFixed(2)} processors of ${cpus}`);
+  });
+
+  test('that fills its scratch is stopped by its size', async () => {
+    const started = await bench().start();
+    await started.listens();
+    const { written, code } = await started.run(({ fs, os }) => {
+      const file = fs.openSync(`${os.tmpdir()}/fill`, 'w');
+      const block = Buffer.alloc(1024 * 1024);
+      let written = 0;
+      try {
+        while (written < 512) {
+          fs.writeSync(file, block);
+          written += 1;
+        }
+        return { written, code: 'never full' };
+      } catch (error) {
+        return { written, code: (error as NodeJS.ErrnoException).code };
+      } finally {
+        fs.closeSync(file);
+        fs.rmSync(`${os.tmpdir()}/fill`);
+      }
+    });
+    assert.match(code ?? '', /^(ENOSPC|EDQUOT)$/);
+    assert.ok(written <= 128, `${written} MiB`);
+    await started.stop();
+  });
+
+  test('that fills its volume is stopped by its size', async (t) => {
+    const installation = bench().installation({ volume: true, resources: { diskMiB: 24 } });
+    if (
+      bench()
+        .driver.unenforced(installation.workload)
+        .some((text) => text.includes('volume'))
+    ) {
+      return t.skip('the size of a volume is not enforced here, and the driver says so');
+    }
+    const started = await bench().start({ installation });
+    await started.listens();
+    const { written, code, again } = await started.run(({ fs }) => {
+      const path = `${process.env.PLATFORM_VOLUME_DIR}/fill`;
+      const file = fs.openSync(path, 'w');
+      const block = Buffer.alloc(1024 * 1024, 1);
+      let written = 0;
+      let code = 'never full';
+      try {
+        for (; written < 256; written += 1) fs.writeSync(file, block);
+        fs.fsyncSync(file);
+      } catch (error) {
+        code = (error as NodeJS.ErrnoException).code ?? 'unknown';
+      }
+      fs.closeSync(file);
+      fs.rmSync(path);
+      fs.writeFileSync(path, 'there is room again');
+      return { written, code, again: fs.readFileSync(path, 'utf8') };
+    });
+    assert.match(code, /^(ENOSPC|EDQUOT)$/);
+    assert.ok(written <= 24, `${written} MiB`);
+    assert.equal(again, 'there is room again');
+    await started.stop();
+    await unharmed();
+  });
+
+  test('that prints without end costs no memory of the Runtime', async () => {
+    const started = await bench().start({
+      source: `const line = 'x'.repeat(1023) + '\\n'; for (let n = 0; n < 1e5; n += 1) process.stdout.write(line);
+        setInterval(() => {}, 1000);`,
+    });
+    // Nobody reads: what is printed must wait in the workload and not in the Runtime.
+    started.instance.stdout.pause();
+    const before = process.memoryUsage().rss;
+    await until('the pipe to be full', () => started.instance.stdout.readableLength > 0, bench().limit(20_000));
+    assert.ok(started.instance.stdout.readableLength < 1024 * 1024);
+    assert.ok(process.memoryUsage().rss - before < 64 * 1024 * 1024);
+    started.instance.stdout.resume();
+    await started.stop(100);
+  });
+}

@@ -1,0 +1,61 @@
+// What a later start of the same installation finds, and what an earlier one can no longer do.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Started } from './bench.ts';
+import type { Suite } from './suite.ts';
+
+export function restartBehaviour({ bench }: Suite): void {
+  test('a later start, of another version, finds the volume as it was left and nothing else', async () => {
+    const installation = bench().installation({ volume: true });
+    const first = await bench().start({ installation });
+    await first.listens();
+    await first.run(({ fs, os, childProcess }) => {
+      const volume = process.env.PLATFORM_VOLUME_DIR ?? '';
+      fs.mkdirSync(`${volume}/folder`, { mode: 0o750 });
+      fs.writeFileSync(`${volume}/folder/kept`, 'kept', { mode: 0o640 });
+      fs.writeFileSync(`${os.tmpdir()}/gone`, 'gone');
+      childProcess
+        .spawn('/bin/sh', ['-c', 'trap "" TERM HUP; sleep 1000 & sleep 1000'], { detached: true, stdio: 'ignore' })
+        .unref();
+    });
+    const exit = await first.stop();
+    assert.equal(exit.code, 3, exit.reason);
+
+    const second = await bench().start({ installation });
+    await second.listens();
+    const seen = await second.run(({ fs, os }) => {
+      const volume = process.env.PLATFORM_VOLUME_DIR ?? '';
+      const { mode, uid } = fs.statSync(`${volume}/folder/kept`);
+      return {
+        text: fs.readFileSync(`${volume}/folder/kept`, 'utf8'),
+        mode: (mode & 0o777).toString(8),
+        own: uid === process.getuid?.(),
+        scratch: fs.readdirSync(os.tmpdir()).filter((name) => name === 'gone'),
+        sleepers: fs
+          .readdirSync('/proc')
+          .filter((name) => /^\d+$/.test(name))
+          .filter((pid) => fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('sleep')),
+      };
+    });
+    assert.deepEqual(seen, { text: 'kept', mode: '640', own: true, scratch: [], sleepers: [] });
+    await refusesTheCredentialOf(first, second);
+    await second.stop();
+  });
+
+  async function refusesTheCredentialOf(first: Started, second: Started): Promise<void> {
+    const { core } = bench();
+    const before = core.seen.length;
+    const [old, own] = await second.run(
+      async ({ gateway }, token) => [
+        (await gateway('/v1/services/apps', token)).status,
+        (await gateway('/v1/services/apps')).status,
+      ],
+      first.gatewayCredential,
+    );
+    assert.deepEqual([old, own], [401, 200]);
+    assert.deepEqual(
+      core.seen.slice(before).map(({ authorization }) => authorization),
+      [`Bearer ${second.coreServiceCredential}`],
+    );
+  }
+}

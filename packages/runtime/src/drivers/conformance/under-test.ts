@@ -1,0 +1,40 @@
+// What a driver's test file tells the conformance suite about the driver that it brings.
+import type { Driver } from '../driver.ts';
+
+export interface DriverUnderTest {
+  /** Names the tests: `process, bubblewrap`. */
+  readonly name: string;
+  /**
+   * A module that exports `openForConformance` (see `OpenForConformance`). The suite imports it in this process, and in
+   * one of its own that it kills.
+   */
+  readonly module: URL;
+  /** Given to `openForConformance` as it is; must survive JSON. */
+  readonly options: Readonly<Record<string, string>>;
+  /** How many times longer than a process sandbox it may take for everything. Default: 1. */
+  readonly timeFactor?: number;
+  readonly can: {
+    /** What becomes of workloads when the Runtime is killed: they end with it, or the next one takes them over. */
+    readonly runtimeKilled: 'ends' | 'adopted';
+    /** Whether the processor time that a workload sees itself is what its limit counts; false for a guest. */
+    readonly cpuTimeSeenInside: boolean;
+  };
+  /**
+   * What the driver has standing outside of this process's tree that names one of `words` (an installation, the data
+   * folder): containers, networks, taps, tables. The suite itself looks at processes, mounts, control groups, sockets
+   * and files.
+   */
+  traces?(words: readonly string[]): Promise<readonly string[]>;
+}
+
+/** Opens the driver on a folder that everybody can enter; what an earlier one left there is the driver's to clear. */
+export type OpenForConformance = (dataDirectory: string, options: Readonly<Record<string, string>>) => Promise<Driver>;
+
+export async function openUnderTest(
+  module: string,
+  dataDirectory: string,
+  options: Readonly<Record<string, string>>,
+): Promise<Driver> {
+  const { openForConformance }: { openForConformance: OpenForConformance } = await import(module);
+  return openForConformance(dataDirectory, options);
+}

@@ -1,0 +1,61 @@
+// A workload that does what its test asks: runs the code in the body of POST /run and answers with what came of it.
+import childProcess from 'node:child_process';
+import dgram from 'node:dgram';
+import dns from 'node:dns/promises';
+import fs from 'node:fs';
+import http from 'node:http';
+import net from 'node:net';
+import os from 'node:os';
+import { text } from 'node:stream/consumers';
+import workerThreads from 'node:worker_threads';
+
+const kit = {
+  ...{ fs, net, http, dns, dgram, os, childProcess, workerThreads },
+  code(action) {
+    try {
+      action();
+      return 'done';
+    } catch (error) {
+      return error.code ?? String(error);
+    }
+  },
+  connect(target, limit = 3_000) {
+    return new Promise((resolve) => {
+      const socket = net.connect(target);
+      const tell = (outcome) => {
+        socket.destroy();
+        resolve(outcome);
+      };
+      socket.setTimeout(limit, () => tell('no answer'));
+      socket.once('connect', () => tell('connected'));
+      socket.once('error', (error) => tell(error.code));
+    });
+  },
+  async gateway(path, token = process.env.PLATFORM_GATEWAY_TOKEN) {
+    const answer = await fetch(`${process.env.PLATFORM_API_URL}${path}`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    return { status: answer.status, text: await answer.text() };
+  },
+};
+
+async function run(body) {
+  try {
+    const { source, args } = JSON.parse(body);
+    // biome-ignore lint/security/noGlobalEval: the test's own code, sent inside on purpose
+    return { value: await globalThis.eval(`(${source})`)(kit, ...args) };
+  } catch (error) {
+    return { error: error.stack ?? String(error) };
+  }
+}
+
+process.on('SIGTERM', () => {
+  console.log('bye');
+  process.exit(3);
+});
+http
+  .createServer(async (req, res) => {
+    if (req.url !== '/run') return res.end('served');
+    res.end(JSON.stringify(await run(await text(req))) ?? '');
+  })
+  .listen(Number(process.env.PORT), () => console.log('up'));

@@ -1,0 +1,12 @@
+// Opens the process driver for drivers/conformance, confined in one given way.
+import type { Driver } from '../driver.ts';
+import type { Way } from './mechanism.ts';
+import { openProcessDriver } from './process-driver.ts';
+
+const ways: readonly Way[] = ['bubblewrap', 'unshare', 'unshare-as-root'];
+
+export function openForConformance(dataDirectory: string, options: Readonly<Record<string, string>>): Promise<Driver> {
+  const way = ways.find((one) => one === options.way);
+  if (way === undefined) throw new Error(`There is no way ${options.way}.`);
+  return openProcessDriver({ dataDirectory, allowUnsandboxed: false, ways: [way] });
+}

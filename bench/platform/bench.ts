@@ -3,6 +3,7 @@ import { strict as assert } from 'node:assert';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
+import { openBackend } from '../../tests/support/backend.ts';
 import { registerAccount, type TestAccount } from '../../tests/support/client.ts';
 import { buildTestPackage, testManifest } from '../../tests/support/packages.ts';
 import {
@@ -73,21 +74,8 @@ async function installHello({ port, origin }: PlatformPlace, account: TestAccoun
 }
 
 /** Milliseconds from a browser's request to a stopped backend until its answer is there. */
-async function coldStarts({ nodePort }: PlatformPlace, account: TestAccount): Promise<number[]> {
-  const launch = (await account.fetch(`/v1/apps/${APP}/launch`, { method: 'POST', body: {} })).json as {
-    origin: string;
-    backend: { endpointTicket: string; capability: string };
-  };
-  const ticket = JSON.parse(
-    Buffer.from(launch.backend.endpointTicket.slice('pet1.'.length), 'base64url').toString(),
-  ) as { url: string };
-  const endpoint = new URL(ticket.url);
-  const ask = (path: string) =>
-    rawRequest({
-      port: nodePort,
-      path: `${endpoint.pathname}${path}`,
-      headers: { host: endpoint.host, origin: launch.origin, authorization: `Bearer ${launch.backend.capability}` },
-    });
+async function coldStarts(place: PlatformPlace, account: TestAccount): Promise<number[]> {
+  const ask = await openBackend(place, account, APP);
   const times: number[] = [];
   for (let start = -2; start < STARTS; start += 1) {
     const begun = performance.now();

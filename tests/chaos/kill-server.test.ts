@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
+import { randomFrom } from '../support/random.ts';
 
 const KILLS = Number(process.env.PLATFORM_TEST_KILLS ?? 50);
 const WRITERS = 4;
@@ -26,17 +27,6 @@ after(async () => {
   await platform?.stop();
   await place.remove();
 });
-
-/** mulberry32: the moments are random but can be repeated with the seed the test prints. */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 test(`every acknowledged write survives ${KILLS} kills at random moments`, {
   timeout: 15 * 60_000,

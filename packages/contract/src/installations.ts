@@ -121,6 +121,24 @@ export const logQuery = z.strictObject({
   cursor: z.string().max(512).optional(),
 });
 
+export const logStreamQuery = z.strictObject({
+  /** Lines to begin with; a stream that is resumed with `Last-Event-ID` begins where it ended. */
+  newest: z.coerce.number().int().min(0).max(limits.workloadLogLines.value).default(200),
+});
+
+/** The one event of a log stream, oldest line first. Its id is where to resume. */
+export const logEvent = z.strictObject({
+  event: z.literal('lines'),
+  data: z.strictObject({
+    items: z.array(logEntry),
+    /** Lines before these that were removed from the log before this reader took them. */
+    missed: z.int(),
+    /** Only in the first event of a new stream: the cursor of `GET …/logs` that leads to older lines. */
+    older: z.string().nullable().optional(),
+  }),
+});
+export type LogEvent = z.infer<typeof logEvent>;
+
 export const servicesApp = z.strictObject({
   appId,
   name: z.string(),

@@ -69,6 +69,21 @@ export const nodeStatusBody = z.strictObject({ items: z.array(installationStatus
 export const nodeLogs = z.strictObject({ items: z.array(logEntry), before: z.string().nullable() });
 export type NodeLogs = z.infer<typeof nodeLogs>;
 
+/**
+ * One line of the node's `GET /control/installations/:id/logs/stream`: log lines in their order. The answer is a line of
+ * JSON for each piece, and an empty line from time to time.
+ */
+export const nodeLogPiece = z.strictObject({
+  items: z.array(logEntry),
+  /** Position after these lines; the next stream may begin there. */
+  last: z.int().min(0),
+  /** Lines before these that were removed from the log before this reader took them. */
+  missed: z.int().min(0),
+  /** Only in the first piece of a stream that began with the newest lines: where older ones are. */
+  before: z.string().nullable().optional(),
+});
+export type NodeLogPiece = z.infer<typeof nodeLogPiece>;
+
 export const credentialPrefixes = {
   frontend: 'pfc_',
   dataPlane: 'pdc_',

@@ -340,6 +340,16 @@ export const routes = {
     answers: { 200: page(installations.logEntry) },
     rate: 'session',
   },
+  'apps.logs.stream': {
+    method: 'GET',
+    path: '/v1/apps/:appId/logs/stream',
+    summary: 'Log of the backend as it grows (SSE, resumable with Last-Event-ID)',
+    callers: ['session'],
+    params: ofApp,
+    query: installations.logStreamQuery,
+    answers: { 200: 'text/event-stream' },
+    rate: 'session',
+  },
   'apps.upgrade': {
     method: 'POST',
     path: '/v1/apps/:appId/upgrade',

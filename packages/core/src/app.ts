@@ -22,6 +22,7 @@ import { createDefaultInstallations } from './installations/default-installation
 import { findFrontendCaller, findInstallationCaller } from './installations/find-caller.ts';
 import { followSystemPackages } from './installations/follow-system-packages.ts';
 import { installationRoutes } from './installations/routes.ts';
+import { EventHub } from './notifications/event-hub.ts';
 import { eventRoutes } from './notifications/events.ts';
 import { notificationRoutes } from './notifications/routes.ts';
 import { searchRoutes } from './search/routes.ts';
@@ -115,13 +116,14 @@ export async function createCore(options: CoreOptions): Promise<Core> {
 function handlers(context: CoreContext): Handlers {
   const nodes = new Nodes(context);
   const followers = new Followers(context);
+  const hub = new EventHub(context);
   return {
     ...healthRoutes(context),
     ...accountRoutes(context, { createDefaultInstallations }),
     ...catalogRoutes(context),
-    ...installationRoutes(context, nodes, followers),
+    ...installationRoutes(context, { nodes, followers, hub }),
     ...notificationRoutes(context),
-    ...eventRoutes(context),
+    ...eventRoutes(context, hub),
     ...searchRoutes(context),
     ...nodeRoutes(context, followers),
   };

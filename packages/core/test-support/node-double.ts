@@ -1,5 +1,6 @@
 // The control side of a node, for tests of core alone: a real HTTP server that speaks the agreed protocol, remembers
 // what it was asked, and answers what the test wants. The real Runtime is in the whole-system tests.
+import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
@@ -16,8 +17,20 @@ export interface ControlCall {
 export interface ControlAnswer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON; a string as it is. */
+  /** Sent as JSON; a string as it is; a function writes the rest of the answer itself. */
   readonly body?: unknown;
+}
+
+/** An answer that the test writes line by line. */
+export interface StreamedAnswer {
+  readonly answer: ControlAnswer;
+  write(line: string): void;
+  /** Resolves when the connection takes more. */
+  writeAll(line: string): Promise<void>;
+  isOpen(): boolean;
+  end(): void;
+  /** Resolves when core has gone away. */
+  readonly left: Promise<void>;
 }
 
 export interface NodeDouble {
@@ -25,6 +38,7 @@ export interface NodeDouble {
   readonly controlUrl: string;
   /** What it answers from now on; default is a running workload. */
   answer: (call: ControlCall) => ControlAnswer;
+  stream(): StreamedAnswer;
   close(): Promise<void>;
 }
 
@@ -43,7 +57,8 @@ export async function startNodeDouble(constellation: Constellation): Promise<Nod
     calls.push(call);
     const { status = 200, headers = {}, body } = double.answer(call);
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
-    response.end(typeof body === 'string' ? body : JSON.stringify(body));
+    if (typeof body === 'function') body(response);
+    else response.end(typeof body === 'string' ? body : JSON.stringify(body));
   });
   server.listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
@@ -53,6 +68,7 @@ export async function startNodeDouble(constellation: Constellation): Promise<Nod
     controlUrl,
     answer: (call: ControlCall): ControlAnswer =>
       call.method === 'DELETE' ? { status: 204, body: '' } : { body: statusOf(call) },
+    stream: streamedAnswer,
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -60,6 +76,31 @@ export async function startNodeDouble(constellation: Constellation): Promise<Nod
   };
   await register(constellation, controlUrl);
   return double;
+}
+
+function streamedAnswer(): StreamedAnswer {
+  const left = Promise.withResolvers<void>();
+  const waiting: string[] = [];
+  let response: http.ServerResponse | undefined;
+  const body = (opened: http.ServerResponse) => {
+    response = opened;
+    opened.on('close', () => left.resolve());
+    opened.flushHeaders();
+    for (const line of waiting) opened.write(line);
+  };
+  return {
+    answer: { headers: { 'content-type': 'application/x-ndjson' }, body },
+    write(line) {
+      if (response === undefined) waiting.push(`${line}\n`);
+      else response.write(`${line}\n`);
+    },
+    async writeAll(line) {
+      if (response?.write(`${line}\n`) === false) await once(response, 'drain');
+    },
+    isOpen: () => response !== undefined,
+    end: () => void response?.end(),
+    left: left.promise,
+  };
 }
 
 export async function register(

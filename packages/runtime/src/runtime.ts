@@ -126,6 +126,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
       await logs.remove(id);
     },
     logs,
+    ending: stopping.signal,
   };
   const endpointHost = new URL(options.nodeOrigin).host;
   const endpoints = await startHttpServer({

@@ -49,7 +49,7 @@ export async function readLogs(
   query: { readonly limit: number; readonly cursor?: string | undefined },
 ): Promise<LogPage> {
   const { id } = withWorkload(await selectOwn(context.database, accountKey, appId));
-  const list = `logs:${id}`;
+  const list = logList(id);
   const before = query.cursor === undefined ? undefined : String(context.cursors.decode(list, query.cursor));
   const page = await nodes.logs(id, { limit: query.limit, before });
   return { items: page.items, nextCursor: page.before === null ? null : context.cursors.encode(list, page.before) };
@@ -72,7 +72,13 @@ async function setStopped(
   });
 }
 
-function withWorkload(installation: OwnInstallation | undefined): OwnInstallation {
+/** The list that cursors of a log belong to. */
+export function logList(id: InstallationId): string {
+  return `logs:${id}`;
+}
+
+/** @throws RefusalError `not_found` for what is not installed or has no backend */
+export function withWorkload(installation: OwnInstallation | undefined): OwnInstallation {
   if (installation === undefined) throw refuse('not_found');
   if (installation.manifest.workload === undefined) throw refuse('not_found', 'This app has no backend.');
   return installation;

@@ -1,6 +1,7 @@
 // The routes of installed apps: HTTP in and out, nothing else.
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
+import type { EventHub } from '../notifications/event-hub.ts';
 import type { Followers } from '../topology/followers.ts';
 import type { Nodes } from '../topology/nodes.ts';
 import { exchangeCapability } from './exchange-capability.ts';
@@ -8,6 +9,7 @@ import { installApp } from './install-app.ts';
 import { launchApp } from './launch-app.ts';
 import { readLogs, readStatus, startApp, stopApp } from './lifecycle.ts';
 import { findApp, listApps, listSummaries } from './list-apps.ts';
+import { streamLogs } from './log-stream.ts';
 import { readPermissions, replacePermissions } from './permissions.ts';
 import { uninstallApp } from './uninstall-app.ts';
 import { upgradeApp } from './upgrade-app.ts';
@@ -21,16 +23,22 @@ type InstallationRoute =
   | 'apps.stop'
   | 'apps.status'
   | 'apps.logs'
+  | 'apps.logs.stream'
   | 'apps.upgrade'
   | 'apps.permissions.read'
   | 'apps.permissions.replace'
   | 'frontend.exchange'
   | 'services.apps.list';
 
+interface InstallationRouteParts {
+  readonly nodes: Nodes;
+  readonly followers: Followers;
+  readonly hub: EventHub;
+}
+
 export function installationRoutes(
   context: CoreContext,
-  nodes: Nodes,
-  followers: Followers,
+  { nodes, followers, hub }: InstallationRouteParts,
 ): HandlersOf<InstallationRoute> {
   return {
     'apps.list': async ({ caller, query }) => ({
@@ -65,6 +73,7 @@ export function installationRoutes(
       status: 200,
       body: await readLogs(context, nodes, caller.accountKey, params.appId, query),
     }),
+    'apps.logs.stream': (call) => streamLogs({ context, nodes, hub }, call),
     'apps.upgrade': async ({ caller, params, body }) => {
       await upgradeApp(context, caller.accountKey, params.appId, body.version);
       return { status: 200, body: { app: await findApp(context, caller.accountKey, params.appId) } };

@@ -1,5 +1,6 @@
 // Hands the signals of the platform to the live streams they concern, and ends streams whose caller has ended.
 import { limits, refuse } from '@platform/contract';
+import type { CoreContext } from '../context.ts';
 import type { Signals } from '../database/signals.ts';
 import type { FrontendCaller, InstallationCaller, SessionCaller } from '../http/caller.ts';
 
@@ -20,8 +21,9 @@ export class EventHub {
   readonly #byAccount = new Map<string, Set<Listener>>();
   readonly #byOwner = new Map<string, number>();
 
-  constructor(signals: Signals) {
+  constructor({ signals, stopping }: Pick<CoreContext, 'signals' | 'stopping'>) {
     this.#signals = signals;
+    stopping.addEventListener('abort', () => this.endAll());
     signals.on('notification-published', ({ accountKey }) => this.#each(accountKey, (one) => one.wake()));
     signals.on('notifications-read', ({ accountKey, ids }) => {
       if (ids !== null) this.#each(accountKey, (one) => one.notificationsRead(ids));
@@ -66,6 +68,11 @@ export class EventHub {
     const listeners = this.#byAccount.get(accountKey) ?? new Set();
     this.#byAccount.set(accountKey, listeners.add(listener));
     return { leave: () => this.#leave(listener) };
+  }
+
+  /** Live streams that are open now. */
+  get size(): number {
+    return [...this.#byOwner.values()].reduce((sum, streams) => sum + streams, 0);
   }
 
   endAll(): void {

@@ -9,7 +9,8 @@ import { type Constellation, startConstellation } from '../../../../tests/suppor
 import { type EventReader, openEvents } from '../../../../tests/support/event-reader.ts';
 import { installTestApp } from '../../../../tests/support/installed-app.ts';
 import type { SessionCaller } from '../http/caller.ts';
-import { EventStream, type StreamTiming } from './event-stream.ts';
+import type { StreamTiming } from '../http/event-connection.ts';
+import { EventStream } from './event-stream.ts';
 
 const HOUR = 3_600_000;
 

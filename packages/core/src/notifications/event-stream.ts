@@ -1,17 +1,11 @@
-// One live stream (text/event-stream; HTML, "Server-sent events"). Signals only wake it: what it sends it reads from
-// the database in order of sequence, so nothing is lost, doubled or held in memory for a slow reader.
+// One live stream of notifications. Signals only wake it: what it sends it reads from the database in order of sequence,
+// so nothing is lost, doubled or held in memory for a slow reader.
 import type { ServerResponse } from 'node:http';
 import type { ShellEvent } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
+import { EventConnection, type StreamTiming } from '../http/event-connection.ts';
 import type { Listener, StreamCaller } from './event-hub.ts';
 import { lastRead, listAfter, notificationOf, onlyVisible, type Visibility } from './queries.ts';
-
-export interface StreamTiming {
-  /** Between comments that keep the connection alive; a reader that takes nothing for two of them is dropped. */
-  readonly heartbeatMilliseconds: number;
-  /** The longest life of a stream. */
-  readonly lifeMilliseconds: number;
-}
 
 export interface StreamStart {
   /** Sequence after which notifications are sent. */
@@ -22,42 +16,30 @@ export interface StreamStart {
 
 const PAGE = 100;
 const READ_ON_RESUME = 200;
-/** What a browser waits before it comes back. */
-const RETRY_MILLISECONDS = 1_000;
 
 export class EventStream implements Listener {
   readonly caller: StreamCaller;
   readonly #context: CoreContext;
   readonly #visibility: Visibility;
-  readonly #response: ServerResponse;
-  readonly #timers: NodeJS.Timeout[] = [];
+  readonly #connection: EventConnection;
   #position = '0';
   #read: string[] = [];
   #apps = false;
-  #state: 'new' | 'open' | 'ended' = 'new';
   #running = false;
   #again = false;
-  /** Whether the reader took something since the last heartbeat. */
-  #progress = true;
 
   constructor(context: CoreContext, caller: StreamCaller, visibility: Visibility, response: ServerResponse) {
     this.#context = context;
     this.caller = caller;
     this.#visibility = visibility;
-    this.#response = response;
+    this.#connection = new EventConnection(response);
   }
 
   /** Begins to send; headers and status must be set. The stream ends with its caller, its life or its connection. */
-  start({ position, resumed }: StreamStart, { heartbeatMilliseconds, lifeMilliseconds }: StreamTiming): void {
-    this.#state = 'open';
+  start({ position, resumed }: StreamStart, timing: StreamTiming): void {
     this.#position = position;
     const left = 'expiresAt' in this.caller ? this.caller.expiresAt.getTime() - this.#context.clock().getTime() : null;
-    const life = Math.max(0, Math.min(lifeMilliseconds, left ?? lifeMilliseconds));
-    this.#timers.push(setInterval(() => this.#beat(), heartbeatMilliseconds));
-    this.#timers.push(setTimeout(() => this.end(), life));
-    this.#response.once('close', this.end);
-    // An id without data is no event, but from now on the client knows where it is.
-    this.#response.write(`retry: ${RETRY_MILLISECONDS}\nid: ${position}\n\n`);
+    this.#connection.open(timing, { id: position, leftMilliseconds: left });
     this.#apps = resumed && this.caller.kind === 'session';
     this.#run(async () => {
       if (resumed) await this.#tellRead(await this.#lastRead(position));
@@ -79,31 +61,17 @@ export class EventStream implements Listener {
   }
 
   /** Bound, so that it can be handed on. */
-  readonly end = (): void => {
-    const wasOpen = this.#state === 'open';
-    this.#state = 'ended';
-    for (const timer of this.#timers) clearTimeout(timer);
-    if (!wasOpen) return;
-    // A reader that takes nothing would keep the connection for ever; it resumes elsewhere.
-    if (this.#response.writableNeedDrain) this.#response.destroy();
-    else this.#response.end();
-  };
+  readonly end = (): void => this.#connection.end();
 
   /** Also true before `start`, when the caller ended while the stream was made ready. */
   get ended(): boolean {
-    return this.#state === 'ended' || this.#response.destroyed;
-  }
-
-  #beat(): void {
-    if (!this.#response.writableNeedDrain) this.#response.write(': alive\n\n');
-    else if (!this.#progress) this.end();
-    this.#progress = false;
+    return this.#connection.ended;
   }
 
   /** One round at a time; what comes meanwhile makes another one. */
   #run(first?: () => Promise<void>): void {
     this.#again = true;
-    if (this.#running || this.#state !== 'open') return;
+    if (this.#running || !this.#connection.isOpen) return;
     this.#running = true;
     this.#rounds(first).catch((error: unknown) => {
       if (!this.ended) this.#context.log.warn({ err: error }, 'a live stream ended early');
@@ -157,15 +125,7 @@ export class EventStream implements Listener {
     return lastRead(this.#context.database, this.#visibility, page, this.#context.clock());
   }
 
-  /** Waits until the reader has taken enough for more, so nothing piles up here. */
-  async #send({ event, data }: ShellEvent, id?: string): Promise<void> {
-    if (this.ended) return;
-    const text = `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
-    if (this.#response.write(text) || this.ended) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#response.once('drain', resolve).once('close', resolve);
-    await promise;
-    this.#progress = true;
-    this.#response.off('drain', resolve).off('close', resolve);
+  #send(event: ShellEvent, id?: string): Promise<void> {
+    return this.#connection.send(event, id);
   }
 }

@@ -1,10 +1,10 @@
 // Opens live streams: of the account for the shell, of notifications for apps.
-import { limits, refuse } from '@platform/contract';
-import type { FastifyReply } from 'fastify';
+import { refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
+import { beginEventStream, type StreamTiming, usualTiming } from '../http/event-connection.ts';
 import type { HandlersOf, RouteCall } from '../http/handlers.ts';
-import { EventHub, type StreamCaller } from './event-hub.ts';
-import { EventStream, type StreamStart, type StreamTiming } from './event-stream.ts';
+import type { EventHub, StreamCaller } from './event-hub.ts';
+import { EventStream, type StreamStart } from './event-stream.ts';
 import { newestSequence } from './queries.ts';
 import { visibilityOf } from './routes.ts';
 
@@ -12,18 +12,11 @@ interface StreamCall extends Pick<RouteCall<'events.stream'>, 'request' | 'reply
   readonly caller: StreamCaller;
 }
 
-const usualTiming: StreamTiming = {
-  heartbeatMilliseconds: 15_000,
-  lifeMilliseconds: limits.eventStreamSeconds.value * 1000,
-};
-
 export function eventRoutes(
   context: CoreContext,
+  hub: EventHub,
   timing: StreamTiming = usualTiming,
 ): HandlersOf<'events.stream' | 'services.notifications.stream'> {
-  const hub = new EventHub(context.signals);
-  context.stopping.addEventListener('abort', () => hub.endAll());
-
   async function open({ caller, request, reply }: StreamCall): Promise<{ readonly streamed: true }> {
     const stream = new EventStream(context, caller, visibilityOf(caller), reply.raw);
     // Joined before anything is waited for: what ends the caller from here on ends the stream.
@@ -32,7 +25,7 @@ export function eventRoutes(
     try {
       const start = await startOf(context, caller.accountKey, request.headers['last-event-id']);
       if (stream.ended || context.stopping.aborted) throw refuse('unavailable', undefined, { retryAfter: 2 });
-      beginReply(reply);
+      beginEventStream(reply);
       stream.start(start, timing);
     } catch (error) {
       place.leave();
@@ -57,18 +50,4 @@ async function startOf(
   // Never ahead of what there is: a client that knows more than the database would wait for ever.
   const position = BigInt(lastEventId) < BigInt(newest) ? String(BigInt(lastEventId)) : newest;
   return { position, resumed: true };
-}
-
-function beginReply(reply: FastifyReply): void {
-  reply.hijack();
-  for (const [name, value] of Object.entries(reply.getHeaders())) {
-    if (value !== undefined) reply.raw.setHeader(name, value);
-  }
-  reply.raw.writeHead(200, {
-    'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-store',
-    // For proxies in front that would hold events back.
-    'x-accel-buffering': 'no',
-  });
-  reply.raw.flushHeaders();
 }

@@ -4,14 +4,17 @@ import {
   type InstallationId,
   installationDetail,
   limits,
+  type NodeLogPiece,
   type NodeLogs,
+  nodeLogPiece,
   nodeLogs,
+  RefusalError,
   refuse,
 } from '@platform/contract';
 import type * as z from 'zod';
 import type { CoreContext } from '../context.ts';
 import { unseal } from '../credentials/master-key.ts';
-import { readBounded } from './bounded-body.ts';
+import { readBounded, readLines } from './bounded-body.ts';
 import { controlAddress } from './queries.ts';
 
 export const CONTROL_PURPOSE = 'node-control';
@@ -27,6 +30,8 @@ interface ControlCall {
 const START_MILLISECONDS = (limits.workloadStartSeconds.value + 5) * 1_000;
 const STOP_MILLISECONDS = 15_000;
 const ASK_MILLISECONDS = 5_000;
+/** A node sends an empty line every 15 s; after this much silence it is gone. */
+const SILENCE_MILLISECONDS = 45_000;
 /** Nobody waits longer for the end of what is removed already. */
 const FORGET_MILLISECONDS = 2_000;
 /** All kept log lines at their longest, each byte escaped as JSON at worst. */
@@ -69,6 +74,45 @@ export class Nodes {
     return this.#parse(id, nodeLogs, await this.#call(id, call));
   }
 
+  /**
+   * The log as it grows, until `signal` is aborted or the node ends the stream; resolves when the node has begun to
+   * answer. Nothing is read ahead of whoever takes the pieces, so a slow reader holds the node back and not our memory.
+   */
+  async followLogs(
+    id: InstallationId,
+    start: { readonly after: number } | { readonly newest: number },
+    signal: AbortSignal,
+  ): Promise<AsyncGenerator<NodeLogPiece, void, undefined>> {
+    const query = 'after' in start ? `after=${start.after}` : `newest=${start.newest}`;
+    const silence = new AbortController();
+    const timer = setTimeout(() => silence.abort(), SILENCE_MILLISECONDS);
+    const over = AbortSignal.any([this.#context.stopping, signal, silence.signal]);
+    over.addEventListener('abort', () => clearTimeout(timer));
+    const response = await this.#open(id, { method: 'GET', path: `/logs/stream?${query}` }, over);
+    if (response.status === 200) return this.#pieces(id, response, timer, over);
+    silence.abort();
+    throw this.#unavailable(id, `it answered ${response.status}`);
+  }
+
+  async *#pieces(
+    id: InstallationId,
+    response: Response,
+    timer: NodeJS.Timeout,
+    over: AbortSignal,
+  ): AsyncGenerator<NodeLogPiece, void, undefined> {
+    try {
+      for await (const line of readLines(response, LONGEST_ANSWER_BYTES)) {
+        timer.refresh();
+        if (line !== '') yield this.#parse(id, nodeLogPiece, line);
+      }
+    } catch (error) {
+      if (over.aborted) return;
+      throw error instanceof RefusalError ? error : this.#unavailable(id, 'its log stream broke', error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
   /** Ends the workload and whatever the node remembers of it; its volume stays. */
   async forget(id: InstallationId): Promise<void> {
     await this.#call(id, { method: 'DELETE', path: '', timeoutMilliseconds: FORGET_MILLISECONDS });
@@ -82,23 +126,33 @@ export class Nodes {
 
   /** The text of a successful answer. */
   async #call(id: InstallationId, call: ControlCall): Promise<string> {
-    const { controlUrl, credential } = await this.#control(id);
-    let answer: { readonly status: number; readonly text: string };
-    try {
-      const response = await fetch(`${controlUrl}/installations/${id}${call.path}`, {
-        method: call.method,
-        headers: { authorization: `Bearer ${credential}` },
-        redirect: 'error',
-        signal: AbortSignal.any([this.#context.stopping, AbortSignal.timeout(call.timeoutMilliseconds)]),
-      });
-      answer = { status: response.status, text: await readBounded(response, LONGEST_ANSWER_BYTES) };
-    } catch (error) {
-      throw this.#unavailable(id, 'it could not be reached', error);
-    }
+    const signal = AbortSignal.any([this.#context.stopping, AbortSignal.timeout(call.timeoutMilliseconds)]);
+    const response = await this.#open(id, call, signal);
+    const answer = {
+      status: response.status,
+      text: await readBounded(response, LONGEST_ANSWER_BYTES).catch((error: unknown) => {
+        throw this.#unavailable(id, 'its answer broke', error);
+      }),
+    };
     if (answer.status >= 200 && answer.status < 300) return answer.text;
     const detail = refusalDetail(parseJson(answer.text));
     if (detail !== null) throw refuse('workload_unavailable', detail);
     throw this.#unavailable(id, `it answered ${answer.status}`);
+  }
+
+  /** The answer as soon as its head is there. */
+  async #open(id: InstallationId, call: Pick<ControlCall, 'method' | 'path'>, signal: AbortSignal): Promise<Response> {
+    const { controlUrl, credential } = await this.#control(id);
+    try {
+      return await fetch(`${controlUrl}/installations/${id}${call.path}`, {
+        method: call.method,
+        headers: { authorization: `Bearer ${credential}` },
+        redirect: 'error',
+        signal,
+      });
+    } catch (error) {
+      throw this.#unavailable(id, 'it could not be reached', error);
+    }
   }
 
   async #control(id: InstallationId): Promise<{ controlUrl: string; credential: string }> {

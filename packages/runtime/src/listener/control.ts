@@ -5,6 +5,7 @@ import type { Installation } from '../lifecycle/installation.ts';
 import type { LogStore } from '../logs/log-store.ts';
 import { bearerOf, sameCredential } from './bearer.ts';
 import type { Exchange } from './http-server.ts';
+import { logStart, streamLog } from './log-stream.ts';
 import { sendJson, sendProblem } from './problem.ts';
 
 export interface ControlParts {
@@ -14,14 +15,17 @@ export interface ControlParts {
   /** Ends the workload and forgets everything but the volume. */
   forget(installationId: string): Promise<void>;
   readonly logs: LogStore;
+  /** Aborted when the Runtime ends: streams end with it. */
+  readonly ending: AbortSignal;
 }
 
-const TARGET = /^\/control\/installations\/(inst-[0-9a-f-]{36})(?:\/(start|stop|status|logs))?$/;
+const TARGET = /^\/control\/installations\/(inst-[0-9a-f-]{36})(?:\/(start|stop|status|logs|logs\/stream))?$/;
 const METHODS: Readonly<Record<string, string>> = {
   start: 'POST',
   stop: 'POST',
   status: 'GET',
   logs: 'GET',
+  'logs/stream': 'GET',
   '': 'DELETE',
 };
 
@@ -46,6 +50,12 @@ export async function handleControl(parts: ControlParts, exchange: Exchange): Pr
     if (page === undefined)
       return sendProblem(res, { code: 'invalid_request', detail: 'limit or before is not a number.' });
     return sendJson(res, await parts.logs.read(installationId, page));
+  }
+  if (action === 'logs/stream') {
+    const start = logStart(exchange.query);
+    if (start === undefined)
+      return sendProblem(res, { code: 'invalid_request', detail: 'Give after or newest, a number.' });
+    return streamLog(parts.logs, { installationId, start }, res, parts.ending);
   }
   const installation = await parts.find(installationId);
   if (installation === undefined) return sendProblem(res, { code: 'not_found' });

@@ -2,8 +2,10 @@
 import { mkdirSync } from 'node:fs';
 import { appendFile, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type LogEntry, limits } from '@platform/contract';
+import { type LogEntry, limits, type NodeLogPiece } from '@platform/contract';
 import type { Clock, Log } from '../clock.ts';
+import { entryOf, tail } from './log-tail.ts';
+import { parseLines, type StoredLine } from './stored-lines.ts';
 
 export interface LogWriter {
   /** Adds one line. Returns false when the disk lags behind and the line was dropped. */
@@ -20,13 +22,15 @@ export interface LogStore {
     installationId: string,
     page: { limit: number; before?: string },
   ): Promise<{ items: LogEntry[]; before: string | null }>;
+  /**
+   * The newest lines, or those after a position of an earlier piece, and then what is added, until `signal` is aborted.
+   * The first piece of a stream without `after` says where older lines are.
+   */
+  follow(installationId: string, start: LogStart, signal: AbortSignal): AsyncGenerator<NodeLogPiece, void, undefined>;
   remove(installationId: string): Promise<void>;
 }
 
-interface StoredLine extends LogEntry {
-  /** Counts up for each installation; what a page's cursor names. */
-  readonly n: number;
-}
+export type LogStart = { readonly newest: number } | { readonly after: number };
 
 const KEPT_LINES = limits.workloadLogLines.value;
 /** The file is rewritten when it holds this much more than what is kept, so most appends are only appends. */
@@ -37,6 +41,8 @@ const LARGEST_BACKLOG = 1_000;
 
 interface File {
   readonly path: string;
+  /** Counts how often the file was replaced by a shorter one. */
+  generation: number;
   next: number;
   lines: number;
   bytes: number;
@@ -46,55 +52,117 @@ interface File {
 export function openLogStore(folder: string, clock: Clock, log: Log): LogStore {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const writers = new Map<string, LogWriter>();
+  /** What is known of a file that was written to: three numbers, so that the next line need not read it again. */
+  const files = new Map<string, File>();
+  const followers = new Map<string, Set<() => void>>();
   const pathOf = (installationId: string) => join(folder, `${installationId}.jsonl`);
+
+  function changed(installationId: string, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const waiting = followers.get(installationId) ?? new Set();
+      followers.set(installationId, waiting);
+      const done = () => {
+        signal.removeEventListener('abort', done);
+        waiting.delete(done);
+        if (waiting.size === 0) followers.delete(installationId);
+        resolve();
+      };
+      waiting.add(done);
+      signal.addEventListener('abort', done);
+      if (signal.aborted) done();
+    });
+  }
+
+  /** The newest lines of those kept, oldest first, and whether there are older ones. */
+  async function newest(installationId: string, limit: number, end: number) {
+    await writers.get(installationId)?.settled();
+    const kept = (await readLines(pathOf(installationId))).slice(-KEPT_LINES).filter((line) => line.n < end);
+    const lines = kept.slice(-limit);
+    const first = lines.at(0);
+    return { lines, before: first === undefined || lines.length === kept.length ? null : String(first.n) };
+  }
+
   return {
     writer(installationId) {
       const existing = writers.get(installationId);
       if (existing !== undefined) return existing;
-      const made = createWriter(pathOf(installationId), clock, log, () => writers.delete(installationId));
+      const made = createWriter({
+        clock,
+        log,
+        file: async () => {
+          const file = files.get(installationId) ?? (await openFile(pathOf(installationId)));
+          files.set(installationId, file);
+          return file;
+        },
+        written: () => {
+          for (const tell of [...(followers.get(installationId) ?? [])]) tell();
+        },
+        failed: () => files.delete(installationId),
+        forget: () => writers.delete(installationId),
+      });
       writers.set(installationId, made);
       return made;
     },
     async read(installationId, { limit, before }) {
-      await writers.get(installationId)?.settled();
       const end = before === undefined ? Number.POSITIVE_INFINITY : Number(before);
-      const kept = (await readLines(pathOf(installationId))).slice(-KEPT_LINES).filter((line) => line.n < end);
-      const items = kept.slice(-limit).reverse();
-      const last = items.at(-1);
-      return {
-        items: items.map(({ at, stream, line }) => ({ at, stream, line })),
-        before: last === undefined || items.length === kept.length ? null : String(last.n),
+      const page = await newest(installationId, limit, end);
+      return { items: page.lines.map(entryOf).reverse(), before: page.before };
+    },
+    async *follow(installationId, start, signal) {
+      const page = await newest(installationId, 'newest' in start ? start.newest : 1, Number.POSITIVE_INFINITY);
+      let last = page.lines.at(-1)?.n ?? 0;
+      if ('newest' in start) yield { items: page.lines.map(entryOf), last, missed: 0, before: page.before };
+      // A position beyond the end belongs to a log that was removed: everything here is new to its reader.
+      else last = start.after > last ? 0 : start.after;
+      const file = {
+        path: pathOf(installationId),
+        generation: () => files.get(installationId)?.generation ?? 0,
+        changed: (until: AbortSignal) => changed(installationId, until),
       };
+      yield* tail(file, last, signal);
     },
     async remove(installationId) {
       await writers.get(installationId)?.settled();
+      files.delete(installationId);
       await rm(pathOf(installationId), { force: true });
     },
   };
 }
 
-/** @param forget Called when nothing waits any more, so that a quiet installation holds nothing here. */
-function createWriter(path: string, clock: Clock, log: Log, forget: () => void): LogWriter {
+interface WriterParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** What is known of the file; reads it at the first line since this Runtime was started. */
+  file(): Promise<File>;
+  /** Called after lines have reached the disk. */
+  written(): void;
+  /** Called when the file may be other than it was known. */
+  failed(): void;
+  /** Called when nothing waits any more, so that a quiet installation holds nothing here. */
+  forget(): void;
+}
+
+function createWriter({ clock, log, ...parts }: WriterParts): LogWriter {
   let backlog: Array<{ at: string; stream: LogEntry['stream']; line: string }> = [];
   let work: Promise<void> | undefined;
-  let file: File | undefined;
 
   async function write(): Promise<void> {
     try {
-      file ??= await openFile(path);
+      const file = await parts.file();
       while (backlog.length > 0) {
         const batch = backlog;
         backlog = [];
         await appendBatch(file, batch);
         if (file.lines > LARGEST_LINES || file.bytes > LARGEST_BYTES) await shorten(file);
+        parts.written();
       }
     } catch (error) {
       backlog = [];
-      file = undefined;
+      parts.failed();
       log.error({ code: errorCode(error) }, 'the log of an app could not be written');
     } finally {
       work = undefined;
-      forget();
+      parts.forget();
     }
   }
 
@@ -122,7 +190,7 @@ async function appendBatch(file: File, batch: ReadonlyArray<Omit<StoredLine, 'n'
 
 async function openFile(path: string): Promise<File> {
   const lines = await readLines(path);
-  const file = { path, next: (lines.at(-1)?.n ?? 0) + 1, lines: lines.length, bytes: 0 };
+  const file = { path, generation: 0, next: (lines.at(-1)?.n ?? 0) + 1, lines: lines.length, bytes: 0 };
   // A crash may have cut the last line; what is appended must begin on a line of its own.
   await replace(file, lines.slice(-KEPT_LINES));
   return file;
@@ -150,6 +218,8 @@ async function replace(file: File, lines: readonly StoredLine[]): Promise<void> 
   } finally {
     await handle.close();
   }
+  // Before the file changes: a reader that sees the new one knows that its place in the old one is gone.
+  file.generation += 1;
   await rename(temporary, file.path);
   file.lines = texts.length - first;
   file.bytes = content.length;
@@ -163,15 +233,7 @@ async function readLines(path: string): Promise<StoredLine[]> {
     if (errorCode(error) === 'ENOENT') return [];
     throw error;
   }
-  return text.split('\n').flatMap((line) => {
-    if (line === '') return [];
-    try {
-      // Written by appendBatch; a line cut by a crash fails here and is left out.
-      return [JSON.parse(line) as StoredLine];
-    } catch {
-      return [];
-    }
-  });
+  return parseLines(text);
 }
 
 function errorCode(error: unknown): string {

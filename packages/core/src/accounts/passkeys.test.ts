@@ -115,6 +115,24 @@ test('a removed passkey no longer signs in; the last one stays', async () => {
   assert.equal((await signIn(constellation, authenticator)).name, account.name);
 });
 
+test('removing a passkey ends the sessions it opened, and no others', async () => {
+  const owner = await registerAccount(constellation, 'lost-a-phone');
+  const { authenticator: phone } = await addPasskey(owner);
+  const stolen = await signIn(constellation, phone);
+  const other = await signIn(constellation, owner.authenticator);
+  const [first, second] = await passkeysOf(owner);
+  assert.equal((await remove(owner, second?.id)).status, 204);
+  assert.equal((await stolen.fetch('/v1/auth/session')).status, 401);
+  assert.equal((await other.fetch('/v1/auth/session')).status, 200);
+  assert.equal((await owner.fetch('/v1/auth/session')).status, 200);
+
+  const { authenticator: key } = await addPasskey(owner);
+  assert.equal((await remove(owner, first?.id)).status, 204, 'also the one that opened the session that asks');
+  assert.equal((await owner.fetch('/v1/auth/session')).status, 200);
+  assert.equal((await other.fetch('/v1/auth/session')).status, 401);
+  assert.equal((await (await signIn(constellation, key)).fetch('/v1/auth/session')).status, 200);
+});
+
 test('of two removals of the last two passkeys at the same time one is refused', async () => {
   for (let round = 0; round < 5; round += 1) {
     const account = await registerAccount(constellation, `removes-both-r${round}`);

@@ -17,7 +17,7 @@ import {
 } from './queries.ts';
 import type { SignedIn } from './register-account.ts';
 import { findEnrolment, takeEnrolmentLink } from './session-queries.ts';
-import { type Browser, openSession } from './sessions.ts';
+import { type Browser, endSessionsOfPasskey, openSession } from './sessions.ts';
 import { type NewPasskey, verifyRegistration } from './verify-registration.ts';
 
 interface CreationAnswer {
@@ -100,8 +100,8 @@ export async function finishEnrolment(
     const account = await lockAccount(trx, { key: accountKey });
     const usable = account !== undefined && (await takeEnrolmentLink(trx, { tokenHash, accountKey, now: clock() }));
     if (!usable) throw refused('enrolment-link-unusable');
-    await addPasskey(trx, { context, accountKey, passkey: outcome.passkey, refused });
-    const opened = await openSession(trx, context, accountKey, browser);
+    const added = await addPasskey(trx, { context, accountKey, passkey: outcome.passkey, refused });
+    const opened = await openSession(trx, context, { accountKey, passkeyId: added.id }, browser);
     return { name: account.name, createdAt: account.created_at, ...opened };
   });
 }
@@ -136,8 +136,13 @@ export function renamePasskey({ database }: CoreContext, accountKey: string, id:
   });
 }
 
-/** @throws RefusalError `not_found`, or `not_authorized` for the last passkey, without which nobody could sign in */
-export async function removePasskey({ database }: CoreContext, accountKey: string, id: string): Promise<void> {
+/**
+ * Removes a passkey and ends the sessions it opened, except the caller's own.
+ *
+ * @throws RefusalError `not_found`, or `not_authorized` for the last passkey, without which nobody could sign in
+ */
+export async function removePasskey({ database }: CoreContext, caller: SessionCaller, id: string): Promise<void> {
+  const { accountKey, sessionId } = caller;
   await database.transaction().execute(async (trx) => {
     // Of two removals at the same time the second sees what the first left.
     await lockAccount(trx, { key: accountKey });
@@ -147,5 +152,6 @@ export async function removePasskey({ database }: CoreContext, accountKey: strin
     if (existing.length === 1)
       throw refuse('not_authorized', 'This is the only passkey of the account. Add another one before removing it.');
     await deletePasskey(trx, accountKey, wanted.id);
+    await endSessionsOfPasskey(trx, { accountKey, passkeyId: wanted.id, exceptSessionId: sessionId });
   });
 }

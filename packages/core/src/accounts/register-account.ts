@@ -62,6 +62,10 @@ export async function finishRegistration(context: CoreContext, request: Registra
     const passkey = { accountKey: key, label: 'Passkey 1', now, passkey: outcome.passkey };
     if ((await insertPasskey(trx, passkey)) === undefined) throw refused('credential-taken');
     await request.createDefaultInstallations(trx, context, key);
-    return { name, createdAt: now, ...(await openSession(trx, context, key, browser)) };
+    return {
+      name,
+      createdAt: now,
+      ...(await openSession(trx, context, { accountKey: key, passkeyId: outcome.passkey.id }, browser)),
+    };
   });
 }

@@ -118,7 +118,7 @@ export function accountRoutes(
       return { status: 200, body: { passkey: passkeyView(passkey) } };
     },
     'auth.passkeys.remove': async ({ caller, params, request }) => {
-      await removePasskey(context, caller.accountKey, params.id);
+      await removePasskey(context, caller, params.id);
       context.log.info({ requestId: request.id, account: caller.accountName }, 'a passkey was removed');
       return { status: 204 };
     },

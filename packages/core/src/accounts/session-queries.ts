@@ -41,6 +41,20 @@ export function deleteSessionByToken(executor: Executor, tokenHash: Buffer): Pro
     .executeTakeFirst();
 }
 
+/** Ends what a passkey opened, except the session that asks for it. */
+export function deleteSessionsOfPasskey(
+  executor: Executor,
+  { accountKey, passkeyId, exceptSessionId }: { accountKey: string; passkeyId: string; exceptSessionId: string },
+): Promise<EndedSession[]> {
+  return executor
+    .deleteFrom('sessions')
+    .where('account_key', '=', accountKey)
+    .where('passkey_id', '=', passkeyId)
+    .where('id', '!=', exceptSessionId)
+    .returning(['id', 'account_key'])
+    .execute();
+}
+
 /** Keeps the sessions of an account that were used last, and ends the others. */
 export function deleteSessionsBeyond(executor: Executor, accountKey: string, kept: number): Promise<EndedSession[]> {
   return executor

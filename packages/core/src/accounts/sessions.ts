@@ -10,6 +10,7 @@ import {
   deleteSession,
   deleteSessionByToken,
   deleteSessionsBeyond,
+  deleteSessionsOfPasskey,
   type EndedSession,
   insertSession,
 } from './session-queries.ts';
@@ -35,7 +36,7 @@ export interface OpenedSession {
 export async function openSession(
   trx: Executor,
   { config, clock, random }: Pick<CoreContext, 'config' | 'clock' | 'random'>,
-  accountKey: string,
+  { accountKey, passkeyId }: { readonly accountKey: string; readonly passkeyId: string },
   { userAgent, formerToken }: Browser,
 ): Promise<OpenedSession> {
   const now = clock();
@@ -49,6 +50,7 @@ export async function openSession(
     id: newId('ses', { clock, random }),
     token_hash: hashCredential(token),
     account_key: accountKey,
+    passkey_id: passkeyId,
     user_agent: userAgent === undefined ? null : readable(userAgent),
     created_at: now,
     last_used_at: now,
@@ -69,6 +71,17 @@ export async function endSession(
     await tellEnded(trx, ended);
     return true;
   });
+}
+
+/**
+ * Ends every session that a passkey opened, in the transaction that removes it. The one that asks goes on: it is the
+ * owner's, whichever passkey once opened it.
+ */
+export async function endSessionsOfPasskey(
+  trx: Executor,
+  passkey: { readonly accountKey: string; readonly passkeyId: string; readonly exceptSessionId: string },
+): Promise<void> {
+  for (const session of await deleteSessionsOfPasskey(trx, passkey)) await tellEnded(trx, session);
 }
 
 function tellEnded(trx: Executor, { id, account_key }: EndedSession): Promise<void> {

@@ -37,7 +37,7 @@ export async function signIn(context: CoreContext, { body, browser, refused }: S
     const use = { id, accountKey, counter, backedUp, backupEligible, now: clock() };
     // Between the look-up and here the passkey may have been used, removed, or its account suspended.
     if (!(await recordPasskeyUse(trx, use))) throw refused('passkey-changed-meanwhile');
-    const opened = await openSession(trx, context, accountKey, browser);
+    const opened = await openSession(trx, context, { accountKey, passkeyId: id }, browser);
     return { name: found.name, createdAt: found.created_at, ...opened };
   });
 }

@@ -24,6 +24,8 @@ export interface DatabaseSchema {
     id: string;
     token_hash: Buffer;
     account_key: string;
+    /** The passkey that opened it; `null` for those from before this was kept. */
+    passkey_id: string | null;
     user_agent: string | null;
     created_at: Date;
     last_used_at: Date;

@@ -173,7 +173,7 @@ function KeyRow({ passkey, isLast, onChanged, onRemoved }: KeyRowProps) {
       </div>
       {mode.value === 'removing' && (
         <section class="row-question" aria-label={`Remove ${passkey.label}?`}>
-          <p>Remove this passkey? It will no longer open your account.</p>
+          <p>Remove this passkey? It no longer opens your account, and every other session it opened ends.</p>
           <div class="buttons">
             <Button onClick={() => (mode.value = 'shown')}>Keep it</Button>
             <Button kind="danger" onClick={() => void remove()}>

@@ -15,7 +15,7 @@ if (isMainThread && process.env[MARK] === '1') {
 }
 
 /** A forked child or a cluster worker copies execArgv; it must not run this file a second time. */
-function forgetOwnArguments() {
+export function forgetOwnArguments() {
   const index = process.execArgv.indexOf('--import');
   if (index >= 0) process.execArgv.splice(index, 2);
 }
@@ -59,7 +59,7 @@ async function handOver() {
  * Pipes each connection of the inbound socket to PORT. The first connection is the Runtime's question whether the
  * workload listens: it is answered with one byte when PORT accepts. Nothing here keeps the process alive.
  */
-function bridgeInbound(server, port) {
+export function bridgeInbound(server, port) {
   let asked = false;
   server.allowHalfOpen = true;
   server.unref();

@@ -57,6 +57,7 @@ async function talk(
     gatewayPort: sandboxed ? (options.port === usual ? other : usual) : 0,
     environment: options.environment,
     directory: sandboxed ? inside.app : options.app,
+    ...options.keeper?.order,
   };
   await send(child, order, inbound.server);
   const listener = await answer;

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import type net from 'node:net';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { LaunchError, type ResourceUse } from '../driver.ts';
 import { describeExit, type Exit } from '../exit-reason.ts';
 import type { Cgroup, Cgroups, Resources } from './cgroup.ts';
@@ -12,7 +12,7 @@ import { shakeHands } from './handshake.ts';
 import type { HostFiles } from './host-files.ts';
 import { askWhetherListening, type InboundSocket, openInbound } from './inbound-socket.ts';
 import { inheritedDescriptors } from './inherited-descriptors.ts';
-import { type Confinement, commandLine, filterDescriptor, type Way } from './mechanism.ts';
+import { type CommandLine, type Confinement, commandLine, filterDescriptor, type Way } from './mechanism.ts';
 import { listeningPorts, onlyChildChain, type ProcessIdentity, signal, treeUse } from './process-tree.ts';
 import type { Tools } from './tools.ts';
 
@@ -37,10 +37,20 @@ export interface LaunchOptions {
   readonly environment: Readonly<Record<string, string>>;
   /** Serves the Gateway on a listener that lives in the sandbox's network. The workload runs no code before it resolves. */
   readonly attachGateway: (listener: net.Server, inboundSocket: string) => Promise<void>;
+  /** Something of ours to confine in place of the workload, which it runs in turn: the keeper of a virtual machine. */
+  readonly keeper?: Keeper;
   /** Milliseconds until the sandbox must stand. Default 15,000. */
   readonly deadline?: number;
   /** Gives up the launch and ends what has begun. */
   readonly abort?: AbortSignal;
+}
+
+export interface Keeper {
+  commandLine(cgroup: Cgroup): CommandLine;
+  /** Goes to it with the first message of the handshake. */
+  readonly order: object;
+  /** Called with its descriptor `reportDescriptor`, on which it may say more than an exit code can. */
+  readonly onReport: (stream: Readable) => void;
 }
 
 export interface Sandbox {
@@ -64,6 +74,8 @@ export interface Sandbox {
 }
 
 const LARGEST_PRELUDE = 4_096;
+/** Descriptor on which a keeper reports. */
+export const reportDescriptor = 5;
 
 export async function launch(host: SandboxHost, options: LaunchOptions): Promise<Sandbox> {
   const cgroup = host.cgroups.create(options.key, options.resources);
@@ -90,7 +102,9 @@ function start(host: SandboxHost, options: LaunchOptions, cgroup: Cgroup): Child
     memoryMiB: options.resources.memoryMiB,
     pids: options.resources.pids,
   };
-  const line = commandLine(host.way, confinement, { ...host, pidsEnforced: host.cgroups.enforced.has('pids') }, cgroup);
+  const line =
+    options.keeper?.commandLine(cgroup) ??
+    commandLine(host.way, confinement, { ...host, pidsEnforced: host.cgroups.enforced.has('pids') }, cgroup);
   const opened: number[] = [];
   const open = (path: string) => {
     const descriptor = openSync(path, 'r');
@@ -100,6 +114,7 @@ function start(host: SandboxHost, options: LaunchOptions, cgroup: Cgroup): Child
   try {
     const stdio: Array<'ignore' | 'pipe' | 'ipc' | number> = ['ignore', 'pipe', 'pipe', 'ipc'];
     if (line.needsFilter && host.files.filter !== undefined) stdio[filterDescriptor] = open(host.files.filter);
+    if (options.keeper !== undefined) stdio[reportDescriptor] = 'pipe';
     for (const descriptor of inheritedDescriptors()) stdio[descriptor] ??= open('/dev/null');
     return spawn(line.program, line.arguments, {
       stdio: Array.from(stdio, (entry) => entry ?? 'ignore'),
@@ -125,6 +140,8 @@ async function connect(
   });
   const { stdout, stderr } = child;
   if (stdout === null || stderr === null) throw new Error('The launcher has no output.');
+  const reports = child.stdio.at(reportDescriptor);
+  if (reports instanceof Readable) options.keeper?.onReport(reports);
   const prelude = listenToPrelude(stderr);
   let chain: readonly ProcessIdentity[];
   try {

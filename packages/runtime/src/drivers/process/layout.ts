@@ -3,7 +3,7 @@ import { existsSync, lstatSync, readlinkSync } from 'node:fs';
 
 export type Mount =
   | { readonly kind: 'read-only'; readonly source: string; readonly target: string; readonly file?: true }
-  | { readonly kind: 'read-write'; readonly source: string; readonly target: string }
+  | { readonly kind: 'read-write'; readonly source: string; readonly target: string; readonly file?: true }
   | { readonly kind: 'device'; readonly target: string }
   | { readonly kind: 'tmpfs'; readonly target: string; readonly bytes: number; readonly mode: string }
   | { readonly kind: 'proc'; readonly target: string }
@@ -48,10 +48,7 @@ export interface LayoutInput {
  */
 export function sandboxLayout(input: LayoutInput): readonly Mount[] {
   return [
-    { kind: 'read-only', source: '/usr', target: '/usr' },
-    ...['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'].flatMap(systemFolder),
-    { kind: 'read-only', source: input.shared.etc, target: '/etc' },
-    ...etcMounts(),
+    ...systemMounts(input.shared.etc),
     { kind: 'folder', target: '/opt/platform/bin' },
     { kind: 'read-only', source: input.shared.node, target: inside.node, file: true },
     { kind: 'read-only', source: input.shared.bootstrap, target: inside.bootstrap, file: true },
@@ -76,6 +73,16 @@ export function sandboxLayout(input: LayoutInput): readonly Mount[] {
       ? []
       : [{ kind: 'read-write', source: input.volume, target: inside.volume } satisfies Mount]),
     { kind: 'seal-root' },
+  ];
+}
+
+/** The system's programs and libraries, and the bare /etc. */
+export function systemMounts(etc: string): readonly Mount[] {
+  return [
+    { kind: 'read-only', source: '/usr', target: '/usr' },
+    ...['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'].flatMap(systemFolder),
+    { kind: 'read-only', source: etc, target: '/etc' },
+    ...etcMounts(),
   ];
 }
 

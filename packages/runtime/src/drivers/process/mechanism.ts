@@ -121,12 +121,12 @@ export function commandLine(
   };
 }
 
-function filterLoader(host: { readonly tools: Tools; readonly files: HostFiles }): readonly string[] {
+export function filterLoader(host: { readonly tools: Tools; readonly files: HostFiles }): readonly string[] {
   return host.files.filter === undefined ? [] : host.tools.filterLoader;
 }
 
 /** The limits hold from the first instruction: the launcher enters the control group before it becomes anything else. */
-function enter(cgroup: Cgroup): string[] {
+export function enter(cgroup: Cgroup): string[] {
   if (cgroup.entrances.length === 0) return [];
   const script = 'while [ "$1" != -- ]; do echo 0 > "$1"; shift; done; shift; exec "$@"';
   return ['/bin/sh', '-euc', script, 'enter', ...cgroup.entrances, '--'];
@@ -138,6 +138,6 @@ function becomeUser(tools: Tools, uid: number | undefined): string[] {
   return [tools.setpriv ?? 'setpriv', '--reuid', String(uid), '--regid', String(uid), '--clear-groups', '--'];
 }
 
-function boundResources(tools: Tools): string[] {
+export function boundResources(tools: Tools): string[] {
   return tools.prlimit === undefined ? [] : [tools.prlimit, '--core=0', `--nofile=${OPEN_FILES}`, '--'];
 }

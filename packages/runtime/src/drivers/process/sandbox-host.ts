@@ -78,7 +78,7 @@ export async function openSandboxHost(options: ProbeOptions): Promise<{ host: Sa
 }
 
 /** One name for each data folder, so that the next start finds what this one may leave behind. */
-function cgroupName(dataDirectory: string): string {
+export function cgroupName(dataDirectory: string): string {
   const { dev, ino } = statSync(dataDirectory);
   return `platform-${dev.toString(36)}-${ino.toString(36)}`;
 }

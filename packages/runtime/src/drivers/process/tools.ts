@@ -22,18 +22,18 @@ const SYSTEM_FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'];
 export const systemPath = SYSTEM_FOLDERS.join(':');
 
 export function findTools(): Tools {
-  const setpriv = find('setpriv');
+  const setpriv = findProgram('setpriv');
   return {
-    bubblewrap: goodBubblewrap(find('bwrap')),
-    unshare: find('unshare'),
+    bubblewrap: goodBubblewrap(findProgram('bwrap')),
+    unshare: findProgram('unshare'),
     setpriv,
-    prlimit: find('prlimit'),
+    prlimit: findProgram('prlimit'),
     filterLoader: filterLoader(setpriv),
   };
 }
 
 /** Only root's own folders are searched: a program from elsewhere would run with the Runtime's rights. */
-function find(name: string): string | undefined {
+export function findProgram(name: string): string | undefined {
   return ['/usr/local/bin', '/usr/local/sbin', ...SYSTEM_FOLDERS].map((folder) => join(folder, name)).find(isProgram);
 }
 

@@ -10,6 +10,8 @@ export interface UnshareInput {
    * sandbox. `root`: the caller is root on a machine that forbids user namespaces; `uid` is taken at the end.
    */
   readonly privilege: { readonly kind: 'user-namespace' } | { readonly kind: 'root'; readonly uid: number };
+  /** Lines of shell, run in the new namespaces when all mounts stand and before anything is given up. Default: none. */
+  readonly prepare?: readonly string[];
   /** What loads the system call filter before the workload; empty where nothing here can. */
   readonly filterLoader: readonly string[];
   readonly command: readonly string[];
@@ -83,13 +85,13 @@ function setupScript(input: UnshareInput): string {
   const folders = input.mounts.flatMap((mount) => {
     if (mount.kind === 'folder') return [at(mount.target)];
     if (mount.kind === 'device' || mount.kind === 'link' || mount.kind === 'seal-root') return [];
-    if (mount.kind === 'read-only' && (mount.file || mount.target.startsWith('/etc/'))) return [];
+    if ('file' in mount || (mount.kind === 'read-only' && mount.target.startsWith('/etc/'))) return [];
     return [at(mount.target)];
   });
   // Mount points below /etc stand ready in the folder that is bound there.
   const files = input.mounts.flatMap((mount) => {
     if (mount.kind === 'device') return [at(mount.target)];
-    return mount.kind === 'read-only' && mount.file && !mount.target.startsWith('/etc/') ? [at(mount.target)] : [];
+    return 'file' in mount && !mount.target.startsWith('/etc/') ? [at(mount.target)] : [];
   });
   const links = input.mounts.flatMap((mount) =>
     mount.kind === 'link' ? [`ln -s ${quote(mount.to)} ${at(mount.target)}`] : [],
@@ -105,6 +107,7 @@ function setupScript(input: UnshareInput): string {
     // table disappears below the private /tmp that the table itself mounts.
     `printf '%s\\n' ${table.map(quote).join(' ')} > ${at('/tmp/table')}`,
     `mount -n -a -T ${at('/tmp/table')}`,
+    ...(input.prepare ?? []),
     'hostname workload 2>/dev/null || echo workload > /proc/sys/kernel/hostname 2>/dev/null || :',
     `cd ${quote(root)}`,
     'pivot_root . run',

@@ -6,6 +6,8 @@ import type net from 'node:net';
 export interface GatewayPlace {
   /** Where the workload reaches the Gateway: a server that already listens (its handle is taken over), or a Unix socket. */
   readonly listen: net.Server | { readonly path: string };
+  /** What the workload's requests name as `Host`, with port. Default: loopback at the port listened on. */
+  readonly hosts?: readonly string[];
   /** Unix socket that leads to the workload's PORT. */
   readonly inbound: { readonly socketPath: string };
 }

@@ -38,6 +38,7 @@ function pathOf(spec: RouteSpec): string {
   return spec.path
     .replace('/node/installations/:id', `/node/installations/inst-${UUID}`)
     .replace('/notifications/:id', `/notifications/ntf-${UUID}`)
+    .replace('/work-leases/:id', `/work-leases/lease-${UUID}`)
     .replace(':appId', 'castowner-mighty')
     .replace(':version', '2.0.0')
     .replace(':hash', '0'.repeat(64))

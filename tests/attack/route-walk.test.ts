@@ -24,6 +24,7 @@ function somePath(spec: RouteSpec): string {
   return spec.path
     .replace('/node/installations/:id', `/node/installations/inst-${UUID}`)
     .replace('/notifications/:id', `/notifications/ntf-${UUID}`)
+    .replace('/work-leases/:id', `/work-leases/lease-${UUID}`)
     .replace(':appId', 'no-such-app')
     .replace(':version', '1.0.0')
     .replace(':hash', '0'.repeat(64))

@@ -16,3 +16,4 @@ export * from './primitives.ts';
 export * from './request-target.ts';
 export * from './routes.ts';
 export * from './search.ts';
+export * from './work-leases.ts';

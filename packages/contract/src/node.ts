@@ -42,6 +42,13 @@ export type Assignments = z.infer<typeof assignments>;
 export const workloadStart = z.strictObject({ coreServiceCredential: z.string(), epoch: z.int() });
 export type WorkloadStart = z.infer<typeof workloadStart>;
 
+/**
+ * Answer of `GET /v1/node/installations/:id/leases`: milliseconds until the last work lease of the installation ends,
+ * negative when it has ended, `null` when there was none. A duration, because clocks of two machines differ.
+ */
+export const workloadLeases = z.strictObject({ endInMilliseconds: z.int().nullable() });
+export type WorkloadLeases = z.infer<typeof workloadLeases>;
+
 export const registerNodeBody = z.strictObject({
   /** Where core reaches the control side of the node listener. */
   controlUrl: z.url(),

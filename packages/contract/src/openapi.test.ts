@@ -23,11 +23,14 @@ test('every route has an operation with its callers and its answers', () => {
   assert.deepEqual(operations.map(({ operationId }) => operationId).sort(), Object.keys(routes).sort());
 });
 
+/** What an installation may do by being one (specification 4.2). */
+const INTRINSIC = ['services.workLeases.create', 'services.workLeases.renew', 'services.workLeases.release'];
+
 test('every route names at least one caller, and only routes for frontends and workloads name a grant', () => {
   for (const [id, spec] of Object.entries(routes)) {
     assert.ok(spec.callers.length > 0, id);
     const forApps = spec.callers.some((kind) => kind === 'frontend' || kind === 'installation');
-    assert.equal('grant' in spec, forApps, `${id}: grant and callers disagree`);
+    assert.equal('grant' in spec, forApps && !INTRINSIC.includes(id), `${id}: grant and callers disagree`);
     const changes = spec.method !== 'GET' && spec.callers.some((kind) => kind === 'session' || kind === 'anonymous');
     assert.equal('origin' in spec, changes, `${id}: a state-changing browser route demands its origin, no other does`);
   }

@@ -9,8 +9,9 @@ import { limits } from './limits.ts';
 import * as node from './node.ts';
 import * as notifications from './notifications.ts';
 import type { PermissionId } from './permissions.ts';
-import { appId, installationId, notificationId, page, pageQuery, version } from './primitives.ts';
+import { appId, installationId, notificationId, page, pageQuery, version, workLeaseId } from './primitives.ts';
 import * as search from './search.ts';
+import * as leases from './work-leases.ts';
 
 /** Who may call: `anonymous` needs no credential; every other kind is made from exactly one credential. */
 export type CallerKind = 'anonymous' | 'session' | 'frontend' | 'installation' | 'node';
@@ -58,6 +59,7 @@ const ofId = z.strictObject({
 });
 const ofNotification = z.strictObject({ id: notificationId });
 const ofInstallation = z.strictObject({ id: installationId });
+const ofWorkLease = z.strictObject({ id: workLeaseId });
 const items = <Item extends Shape>(item: Item) => z.strictObject({ items: z.array(item), nextCursor: z.null() });
 const appsPage = page(installations.installedApp);
 
@@ -541,6 +543,34 @@ export const routes = {
     answers: { 204: null },
     rate: 'searchWrite',
   },
+  'services.workLeases.create': {
+    method: 'POST',
+    path: '/v1/services/runtime/work-leases',
+    summary: 'Keep the workload awake for a while',
+    callers: ['installation'],
+    body: json(leases.createWorkLeaseBody),
+    answers: { 201: leases.workLeaseAnswer },
+    rate: 'service',
+  },
+  'services.workLeases.renew': {
+    method: 'POST',
+    path: '/v1/services/runtime/work-leases/:id/renew',
+    summary: 'Let a work lease run its duration again, from now on',
+    callers: ['installation'],
+    params: ofWorkLease,
+    body: json(leases.renewWorkLeaseBody.optional()),
+    answers: { 200: leases.workLeaseAnswer },
+    rate: 'service',
+  },
+  'services.workLeases.release': {
+    method: 'DELETE',
+    path: '/v1/services/runtime/work-leases/:id',
+    summary: 'End a work lease',
+    callers: ['installation'],
+    params: ofWorkLease,
+    answers: { 204: null },
+    rate: 'service',
+  },
 
   // Between core and the Runtime of a node
   'node.register': {
@@ -569,6 +599,15 @@ export const routes = {
     params: ofInstallation,
     body: json(accounts.emptyBody.optional()),
     answers: { 200: node.workloadStart },
+    rate: 'none',
+  },
+  'node.leases': {
+    method: 'GET',
+    path: '/v1/node/installations/:id/leases',
+    summary: 'How long work leases keep a workload awake',
+    callers: ['node'],
+    params: ofInstallation,
+    answers: { 200: node.workloadLeases },
     rate: 'none',
   },
   'node.status': {

@@ -23,6 +23,7 @@ import { findFrontendCaller, findInstallationCaller } from './installations/find
 import { followSystemPackages } from './installations/follow-system-packages.ts';
 import { installationRoutes } from './installations/routes.ts';
 import { EventHub } from './notifications/event-hub.ts';
+import { leaseRoutes } from './leases/routes.ts';
 import { eventRoutes } from './notifications/events.ts';
 import { notificationRoutes } from './notifications/routes.ts';
 import { searchRoutes } from './search/routes.ts';
@@ -126,5 +127,6 @@ function handlers(context: CoreContext): Handlers {
     ...eventRoutes(context, hub),
     ...searchRoutes(context),
     ...nodeRoutes(context, followers),
+    ...leaseRoutes(context),
   };
 }

@@ -7,7 +7,7 @@ type Json<T> = JSONColumnType<T & object, string, string>;
 type NullableJson<T> = ColumnType<T | null, string | null, string | null>;
 
 export interface DatabaseSchema {
-  accounts: { key: string; name: string; created_at: Date; suspended_at: Date | null };
+  accounts: { key: string; name: string; created_at: Date; suspended_at: Date | null; paused_at: Date | null };
   passkeys: {
     id: string;
     account_key: string;
@@ -100,6 +100,13 @@ export interface DatabaseSchema {
     restarts: number;
     last_exit: NullableJson<{ at: string; reason: string }>;
     unenforced: Generated<string[]>;
+  };
+  work_leases: {
+    id: string;
+    installation_id: InstallationId;
+    duration_seconds: number;
+    reason: string | null;
+    expires_at: Date;
   };
   notifications: {
     id: NotificationId;

@@ -2,6 +2,7 @@
 import type { InstallationDetail, LogEntry, WorkloadDetail } from '@platform/contract';
 import { type InstallationId, refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
+import { deleteLeases } from '../leases/queries.ts';
 import { assignmentsChanged } from '../topology/assignments.ts';
 import type { Nodes } from '../topology/nodes.ts';
 import { lockOwn, type OwnInstallation, selectOwn, updateStopped } from './queries.ts';
@@ -66,6 +67,7 @@ async function setStopped(
     const installation = withWorkload(await lockOwn(trx, accountKey, appId));
     if (installation.stopped !== stopped) {
       await updateStopped(trx, installation.id, stopped);
+      if (stopped) await deleteLeases(trx, installation.id);
       await assignmentsChanged(trx);
     }
     return installation.id;

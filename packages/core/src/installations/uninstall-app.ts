@@ -2,6 +2,7 @@
 import { refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
+import { deleteLeases } from '../leases/queries.ts';
 import { removeIndex } from '../search/remove-index.ts';
 import { assignmentsChanged } from '../topology/assignments.ts';
 import type { Nodes } from '../topology/nodes.ts';
@@ -22,6 +23,7 @@ export async function uninstallApp(
     await markRemoved(trx, id, context.clock());
     await deleteWorkloadState(trx, id);
     await removeIndex(trx, id);
+    await deleteLeases(trx, id);
     await notify(trx, 'installation-changed', { installationId: id, accountKey });
     if (manifest.workload !== undefined) await assignmentsChanged(trx);
     return installation;

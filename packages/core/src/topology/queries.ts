@@ -188,6 +188,17 @@ export async function deleteWorkloadState(db: Executor, installationId: Installa
   await db.deleteFrom('installation_status').where('installation_id', '=', installationId).execute();
 }
 
+export async function isPlaced(db: Executor, nodeId: string, installationId: InstallationId): Promise<boolean> {
+  const row = await db
+    .selectFrom('installations')
+    .select('id')
+    .where('id', '=', installationId)
+    .where('node_id', '=', nodeId)
+    .where('removed_at', 'is', null)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** Whether an installation on this node runs the package. */
 export async function isPackagePlaced(db: Executor, nodeId: string, hash: string): Promise<boolean> {
   const { rows } = await sql`

@@ -5,6 +5,7 @@ import {
   assignments,
   type InstallationStatus,
   type WorkloadStart,
+  workloadLeases,
   workloadStart,
 } from '@platform/contract';
 import { Pool } from 'undici';
@@ -27,6 +28,8 @@ export interface CoreClient {
   assignments(after: string | undefined, signal: AbortSignal): Promise<Assignments>;
   /** New credentials for one workload start; the former ones end. */
   startWorkload(installationId: string): Promise<WorkloadStart>;
+  /** Milliseconds until the last work lease of an installation ends, negative when it has; null without one. */
+  leasesEndIn(installationId: string): Promise<number | null>;
   status(items: readonly InstallationStatus[], signal: AbortSignal): Promise<void>;
   /** The package as it was published; the caller checks the hash. */
   packageBlob(hash: string, signal: AbortSignal): Promise<Readable>;
@@ -83,6 +86,10 @@ export function createCoreClient(options: CoreClientOptions): CoreClient {
     async startWorkload(installationId) {
       const body = await call('POST', `/v1/node/installations/${installationId}/starts`, {});
       return workloadStart.parse(await body.json());
+    },
+    async leasesEndIn(installationId) {
+      const body = await call('GET', `/v1/node/installations/${installationId}/leases`, {});
+      return workloadLeases.parse(await body.json()).endInMilliseconds;
     },
     async status(items, signal) {
       await (await call('POST', '/v1/node/status', { body: { items }, signal })).dump();

@@ -10,6 +10,7 @@ import type { Way } from './drivers/process/mechanism.ts';
 import { openProcessDriver } from './drivers/process/process-driver.ts';
 import type { StartGateway } from './gateway-port.ts';
 import { openIdentities } from './identities.ts';
+import { openFailures } from './lifecycle/failures.ts';
 import { Installation } from './lifecycle/installation.ts';
 import { createSlots } from './lifecycle/slots.ts';
 import { findSurvivors } from './lifecycle/survivors.ts';
@@ -87,6 +88,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   );
   const identities =
     process.getuid?.() === 0 ? openIdentities(join(dataDirectory, 'runtime', 'identities.json')) : undefined;
+  const failures = openFailures(join(dataDirectory, 'runtime', 'failures.json'), log);
   const slots = createSlots(Math.max(2, availableParallelism()));
   const reporter = createReporter(core, (id) => fleet.find(id)?.status(), log);
   const fleet = createFleet({
@@ -111,6 +113,8 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
           clock,
           log,
           slots,
+          core,
+          failures,
           onStatus: (id) => reporter.changed(id),
         },
         assignment,
@@ -179,7 +183,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
       stopping.abort();
       await following;
       const closing = [endpoints.close(LISTENER_GRACE), control.close(LISTENER_GRACE)];
-      await Promise.all([survivors.endRest(), ...[...fleet.all()].map((installation) => installation.stop())]);
+      await Promise.all([survivors.endRest(), ...[...fleet.all()].map((installation) => installation.close())]);
       await Promise.all([...closing, reporter.close()]);
       await core.close();
       await driver.close();

@@ -1,7 +1,8 @@
 // How long to wait after a crash, and when to give up: the delay doubles, and a healthy minute begins a new series.
 
 const FIRST_DELAY = 1_000;
-const LONGEST_DELAY = 60_000;
+/** Milliseconds. */
+export const LONGEST_DELAY = 60_000;
 export const CRASHES_AT_MOST = 5;
 /** Milliseconds that a run must last to end the series. */
 export const HEALTHY = 60_000;

@@ -3,12 +3,17 @@ import { once } from 'node:events';
 import { isDeepStrictEqual } from 'node:util';
 import { type Assignment, type InstallationDetail, type InstallationStatus, limits, refuse } from '@platform/contract';
 import type { Clock, Log } from '../clock.ts';
+import type { CoreClient } from '../core-client.ts';
 import { LaunchError, StartRefused, type Survivor } from '../drivers/driver.ts';
 import type { RunningGateway } from '../gateway-port.ts';
 import type { LogStore } from '../logs/log-store.ts';
-import { CRASHES_AT_MOST, CrashSeries, HEALTHY } from './crash-series.ts';
+import { CRASHES_AT_MOST, CrashSeries, HEALTHY, LONGEST_DELAY } from './crash-series.ts';
+import type { Failures } from './failures.ts';
+import { IdleWatch } from './idle-watch.ts';
+import { ShownState, type State } from './shown-state.ts';
 import type { Slots } from './slots.ts';
-import { needsRestart, startWorkload, type Workload, type WorkloadParts } from './workload.ts';
+import { needsRestart } from './start-relevant.ts';
+import { startWorkload, type Workload, type WorkloadParts } from './workload.ts';
 
 export interface InstallationParts {
   readonly workload: WorkloadParts;
@@ -16,11 +21,11 @@ export interface InstallationParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly slots: Slots;
+  readonly core: Pick<CoreClient, 'leasesEndIn'>;
+  readonly failures: Failures;
   /** Called after every change of the status. */
   readonly onStatus: (installationId: string) => void;
 }
-
-type State = InstallationStatus['state'];
 
 /** A workload that does not listen by then is ended. */
 const LISTEN_LIMIT = 60_000;
@@ -29,11 +34,7 @@ const REACH_LIMIT = limits.workloadStartSeconds.value * 1_000;
 export class Installation {
   readonly #parts: InstallationParts;
   #assignment: Assignment;
-  #state: State = 'stopped';
-  #since: Date;
-  #reason: string | undefined;
-  #restarts = 0;
-  #lastExit: InstallationStatus['lastExit'] = null;
+  readonly #shown: ShownState;
   #workload: Workload | undefined;
   /** The start under way, as long as there is no workload yet. */
   #launching: Promise<Workload> | undefined;
@@ -42,19 +43,21 @@ export class Installation {
   #run: Promise<void> | undefined;
   #abort = new AbortController();
   readonly #crashes = new CrashSeries();
-  #lastActivity = 0;
+  /** While an automatic workload listens. */
+  #idle: IdleWatch | undefined;
   /** Set while the run is being ended on purpose: its exit is no crash, and nobody may be sent to it any more. */
   #ending: Promise<void> | undefined;
   /** Stopped by hand although `always` is wanted; ends with a start or a new wish. */
   #held = false;
   #cancelTimers: (() => void)[] = [];
-  #waiting = new Set<() => void>();
 
   /** @param survivor What an earlier Runtime left running for it: taken over at once, unless a stop is wanted. */
   constructor(parts: InstallationParts, assignment: Assignment, survivor?: Survivor) {
     this.#parts = parts;
     this.#assignment = assignment;
-    this.#since = parts.clock.now();
+    const onChange = () => parts.onStatus(assignment.installationId);
+    // What an earlier Runtime gave up stays given up, unless what would be started is another thing now.
+    this.#shown = new ShownState(parts.clock, onChange, parts.failures.recall(assignment));
     if (survivor !== undefined) this.#takeOver(survivor);
     this.#startIfAlways();
   }
@@ -71,11 +74,7 @@ export class Installation {
   status(): InstallationStatus {
     return {
       installationId: this.#assignment.installationId,
-      state: this.#state,
-      since: this.#since.toISOString(),
-      ...(this.#reason === undefined ? {} : { reason: this.#reason }),
-      restarts: this.#restarts,
-      lastExit: this.#lastExit,
+      ...this.#shown.now,
       unenforced: [
         ...this.#parts.workload.driver.unenforced(this.#assignment.workload),
         ...(this.#workload?.shortfalls() ?? []),
@@ -100,7 +99,7 @@ export class Installation {
       return;
     }
     if (needsRestart(former, assignment)) {
-      const wasUp = this.#state === 'running' || this.#state === 'starting';
+      const wasUp = this.#isUp();
       if (wasUp) this.#say(`Version ${assignment.version} replaces ${former.version}.`);
       await this.#end();
       this.#crashes.forget();
@@ -126,6 +125,12 @@ export class Installation {
     this.#parts.onStatus(assignment.installationId);
   }
 
+  /** Ends with the Runtime: what it failed for is remembered, and core is told of no wish that nobody had. */
+  async close(): Promise<void> {
+    this.#held = true;
+    await this.#end();
+  }
+
   /** An explicit start: clears earlier failures and waits until the workload listens, fails, or 15 s have passed. */
   async start(): Promise<void> {
     this.#held = false;
@@ -137,17 +142,17 @@ export class Installation {
     await this.#ending;
     if (this.#run === undefined) {
       this.#cancel();
-      this.#restarts = 0;
+      this.#shown.countRestarts(0);
       this.#begin();
     }
-    await this.#settled(REACH_LIMIT);
+    await this.#shown.settled(REACH_LIMIT);
   }
 
   /** Stops the workload and keeps it down until the next use, or with `always` until the next start. */
   async stop(): Promise<void> {
     this.#held = true;
     await this.#end();
-    if (this.#state !== 'stopped' || this.#reason !== undefined) this.#set('stopped');
+    if (this.#state !== 'stopped' || this.#shown.now.reason !== undefined) this.#set('stopped');
   }
 
   /**
@@ -158,28 +163,11 @@ export class Installation {
     if (this.#assignment.desired === 'stopped') throw unavailable('It was stopped by its owner.');
     await this.#ending;
     if (this.#state === 'running' && this.#workload !== undefined) return this.#workload.gateway;
-    if (this.#state === 'failed') throw unavailable(this.#reason);
+    if (this.#state === 'failed') throw unavailable(this.#shown.now.reason);
     if (this.#state === 'stopped') this.#begin();
-    await this.#settled(REACH_LIMIT);
+    await this.#shown.settled(REACH_LIMIT);
     if (this.#state === 'running' && this.#workload !== undefined) return this.#workload.gateway;
-    throw unavailable(this.#reason ?? 'It did not start in time.');
-  }
-
-  /** Resolves when the state is no longer `starting`, or after some milliseconds. */
-  #settled(milliseconds: number): Promise<void> {
-    if (this.#state !== 'starting') return Promise.resolve();
-    return new Promise((resolve) => {
-      const check = () => {
-        if (this.#state !== 'starting') done();
-      };
-      const done = () => {
-        cancel();
-        this.#waiting.delete(check);
-        resolve();
-      };
-      const cancel = this.#parts.clock.after(milliseconds, done);
-      this.#waiting.add(check);
-    });
+    throw unavailable(this.#shown.now.reason ?? 'It did not start in time.');
   }
 
   #startIfAlways(): void {
@@ -212,7 +200,8 @@ export class Installation {
   /** One attempt from start to end. Never rejects: every outcome becomes a state. */
   async #live(abort: AbortSignal, survivor?: Survivor): Promise<void> {
     try {
-      this.#launching = this.#parts.slots.use(() => this.#launch(abort, survivor));
+      const isAwaited = () => this.#shown.isAwaited();
+      this.#launching = this.#parts.slots.use(isAwaited, () => this.#launch(abort, survivor));
       const workload = await this.#launching;
       this.#workload = workload;
       this.#launching = undefined;
@@ -237,9 +226,7 @@ export class Installation {
       assignment,
       writer: logs.writer(this.#assignment.installationId),
       now: clock.now,
-      onActivity: () => {
-        this.#lastActivity = clock.now().getTime();
-      },
+      onActivity: () => this.#idle?.signal(),
       abort,
       ...(survivor === undefined ? {} : { survivor }),
     });
@@ -263,32 +250,28 @@ export class Installation {
   }
 
   #listening(workload: Workload): void {
-    const { clock } = this.#parts;
     this.#set('running');
-    this.#lastActivity = clock.now().getTime();
-    this.#cancelTimers.push(
-      clock.after(HEALTHY, () => {
-        this.#crashes.forget();
-      }),
-    );
-    this.#watchIdle(workload);
+    this.#cancelTimers.push(this.#parts.clock.after(HEALTHY, () => this.#crashes.forget()));
+    if (this.#assignment.desired !== 'always') this.#watchIdle(workload);
   }
 
   #watchIdle(workload: Workload): void {
-    const { clock } = this.#parts;
-    const idle = (this.#assignment.workload.idleSeconds ?? limits.workloadIdleSeconds.value) * 1_000;
-    const check = () => {
-      if (this.#workload !== workload || this.#state !== 'running') return;
-      const quiet = clock.now().getTime() - this.#lastActivity;
-      const busy = workload.gateway.activeRequests() > 0 || this.#assignment.desired === 'always';
-      if (!busy && quiet >= idle) {
-        this.#say(`Stopped after ${idle / 1_000} s without use.`);
+    const { clock, core, log } = this.#parts;
+    const { installationId, workload: manifest } = this.#assignment;
+    const idleSeconds = manifest.idleSeconds ?? limits.workloadIdleSeconds.value;
+    const watch = new IdleWatch({
+      idleMilliseconds: idleSeconds * 1_000,
+      clock,
+      log,
+      isBusy: () => workload.gateway.activeRequests() > 0,
+      leasesEndIn: () => core.leasesEndIn(installationId),
+      onIdle: () => {
+        this.#say(`Stopped after ${idleSeconds} s without use.`);
         void this.#end();
-        return;
-      }
-      this.#cancelTimers.push(clock.after(busy ? idle : idle - quiet, check));
-    };
-    this.#cancelTimers.push(clock.after(idle, check));
+      },
+    });
+    this.#idle = watch;
+    this.#cancelTimers.push(() => watch.end());
   }
 
   async #neverListened(workload: Workload): Promise<void> {
@@ -302,7 +285,7 @@ export class Installation {
 
   #afterExit(code: number | null, reason: string): void {
     this.#cancel();
-    this.#lastExit = { at: this.#parts.clock.now().toISOString(), reason };
+    this.#shown.exited(reason);
     this.#say(reason);
     if (this.#ending !== undefined) return;
     if (code === 0 && this.#assignment.desired !== 'always') {
@@ -322,22 +305,39 @@ export class Installation {
     }
     const detail = error instanceof LaunchError ? error.detail : String(error);
     this.#parts.log.error({ installationId, detail }, 'a workload could not be started');
-    this.#crashed(error instanceof LaunchError ? error.message : 'The platform could not prepare the start.');
+    if (error instanceof LaunchError) this.#crashed(error.message);
+    else this.#notPrepared('The platform could not prepare the start.');
   }
 
   /** Tries again later, or gives up after too many crashes in a row. */
   #crashed(reason: string): void {
     const delay = this.#crashes.next();
-    if (delay === undefined) {
-      const text = `${reason} It was tried ${CRASHES_AT_MOST} times without a healthy minute.`;
-      this.#say(text);
-      this.#set('failed', text);
+    if (delay !== undefined) {
+      this.#tryAgain(reason, delay);
       return;
     }
+    const text = `${reason} It was tried ${CRASHES_AT_MOST} times without a healthy minute.`;
+    this.#say(text);
+    this.#set('failed', text);
+    this.#parts.failures.keep(this.#assignment, this.status());
+  }
+
+  /** Not for any fault of the workload: it is never given up, but who waits is not kept waiting for ever. */
+  #notPrepared(reason: string): void {
+    const delay = this.#crashes.next();
+    if (delay !== undefined) this.#tryAgain(reason, delay);
+    else if (this.#assignment.desired === 'always') this.#tryAgain(reason, LONGEST_DELAY);
+    else {
+      this.#crashes.forget();
+      this.#set('stopped', reason);
+    }
+  }
+
+  #tryAgain(reason: string, delay: number): void {
     this.#set('starting', `${reason} Next attempt in ${delay / 1_000} s.`);
     this.#cancelTimers.push(
       this.#parts.clock.after(delay, () => {
-        this.#restarts += 1;
+        this.#shown.countRestarts(this.#shown.now.restarts + 1);
         this.#begin();
       }),
     );
@@ -356,7 +356,7 @@ export class Installation {
   async #endRun(): Promise<void> {
     await this.#workload?.stop();
     await this.#run;
-    if (this.#state === 'starting' || this.#state === 'running') this.#set('stopped');
+    if (this.#isUp()) this.#set('stopped');
   }
 
   #cancel(): void {
@@ -368,11 +368,16 @@ export class Installation {
   }
 
   #set(state: State, reason?: string): void {
-    this.#state = state;
-    this.#reason = reason;
-    this.#since = this.#parts.clock.now();
-    for (const check of [...this.#waiting]) check();
-    this.#parts.onStatus(this.#assignment.installationId);
+    if (this.#state === 'failed') this.#parts.failures.forget(this.#assignment.installationId);
+    this.#shown.set(state, reason);
+  }
+
+  #isUp(): boolean {
+    return this.#state === 'starting' || this.#state === 'running';
+  }
+
+  get #state(): State {
+    return this.#shown.now.state;
   }
 }
 

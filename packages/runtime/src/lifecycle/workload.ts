@@ -1,5 +1,4 @@
 // One run of a workload: package, volume, credentials, driver and Gateway brought together, and taken apart again.
-import { createHash } from 'node:crypto';
 import type { Assignment, WorkloadUse } from '@platform/contract';
 import type { Clock, Log } from '../clock.ts';
 import type { CoreClient } from '../core-client.ts';
@@ -18,6 +17,7 @@ import { createLogIntake } from '../logs/log-intake.ts';
 import type { LogWriter } from '../logs/log-store.ts';
 import { PackageError, type PackageStore } from '../packages.ts';
 import type { Volumes } from '../volumes.ts';
+import { fingerprintOf } from './start-relevant.ts';
 import { createUsage } from './usage.ts';
 
 export interface WorkloadParts {
@@ -119,30 +119,6 @@ async function takeOver(driver: Driver, survivor: Survivor, spec: WorkloadSpec):
   const adopted = survivor.fingerprint === spec.fingerprint ? await driver.adopt(survivor, spec) : undefined;
   if (adopted === undefined) await driver.destroy(survivor);
   return adopted;
-}
-
-/** Whether something changed that a running workload was given and that cannot change under it. */
-export function needsRestart(former: Assignment, next: Assignment): boolean {
-  if (startRelevant(former) !== startRelevant(next)) return true;
-  // Only its environment tells a workload which port was chosen; one that lost a port loses it while it runs.
-  const known = chosenPorts(former);
-  return chosenPorts(next).some((name) => !known.includes(name));
-}
-
-function startRelevant(assignment: Assignment): string {
-  const { desired: _desired, network: _network, udpPorts: _udpPorts, ...rest } = assignment;
-  return JSON.stringify(rest);
-}
-
-/** Names of the ports that the platform chooses. */
-function chosenPorts({ udpPorts }: Assignment): string[] {
-  return udpPorts.flatMap(({ name, containerPort }) => (containerPort === 'auto' ? [name] : []));
-}
-
-/** All that a survivor must have been started with to be taken over; short, and without its secrets. */
-function fingerprintOf(assignment: Assignment): string {
-  const given = JSON.stringify([startRelevant(assignment), chosenPorts(assignment)]);
-  return createHash('sha256').update(given).digest('hex');
 }
 
 async function packageFolder(packages: PackageStore, assignment: Assignment): Promise<string> {

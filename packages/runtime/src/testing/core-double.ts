@@ -15,6 +15,12 @@ export interface CoreDouble {
   readonly history: Map<string, string[]>;
   /** Credentials handed out by starts, by installation. */
   readonly starts: Map<string, string[]>;
+  /** When the last work lease of an installation ends, in the time of the test's clock. */
+  readonly leases: Map<string, number>;
+  /** How often a node asked for the leases of an installation. */
+  readonly leaseQuestions: Map<string, number>;
+  /** `/v1/services/stream` answers with a stream that ends when this is called. */
+  endStreams(): void;
   /** Requests of workloads that arrived: method, path and the credential shown. */
   readonly services: { readonly target: string; readonly authorization: string | undefined }[];
   /** Makes a package of `workload/` files and returns its hash. */
@@ -26,19 +32,25 @@ export interface CoreDouble {
   logs(installationId: string, query?: string): Promise<NodeLogs>;
   /** Answers of the next calls to `starts` with this status, until set back to 200. */
   answerStarts(status: number): void;
+  /** The same for questions about leases. */
+  answerLeases(status: number): void;
   close(): Promise<void>;
 }
 
-export async function startCoreDouble(): Promise<CoreDouble> {
+export async function startCoreDouble(now: () => Date = () => new Date()): Promise<CoreDouble> {
   const nodeCredential = 'pnd_test';
   const packages = new Map<string, Buffer>();
   const statuses = new Map<string, InstallationStatus>();
   const history = new Map<string, string[]>();
   const starts = new Map<string, string[]>();
+  const leases = new Map<string, number>();
+  const leaseQuestions = new Map<string, number>();
+  const streams = new Set<http.ServerResponse>();
   const services: CoreDouble['services'] = [];
   let items: readonly Assignment[] = [];
   let revision = 1;
   let startStatus = 200;
+  let leaseStatus = 200;
   let registration: { controlUrl: string; controlCredential: string } | undefined;
   const waiting = new Set<() => void>();
 
@@ -56,7 +68,10 @@ export async function startCoreDouble(): Promise<CoreDouble> {
     const body = await text(req);
     if (url.pathname.startsWith('/v1/services/')) {
       services.push({ target: `${req.method} ${req.url}`, authorization: req.headers.authorization });
-      return answer(res, 200, { served: url.pathname });
+      if (url.pathname !== '/v1/services/stream') return answer(res, 200, { served: url.pathname });
+      res.writeHead(200, { 'content-type': 'text/event-stream' }).write(': begun\n\n');
+      streams.add(res);
+      return;
     }
     if (req.headers.authorization !== `Bearer ${nodeCredential}` || req.headers.host !== 'core.test')
       return answer(res, 401, { code: 'unauthenticated' });
@@ -87,6 +102,13 @@ export async function startCoreDouble(): Promise<CoreDouble> {
       const credential = `pcs_${start}_${given.length + 1}`;
       starts.set(start, [...given, credential]);
       return answer(res, 200, { coreServiceCredential: credential, epoch: given.length + 1 });
+    }
+    const asked = /^\/v1\/node\/installations\/([^/]+)\/leases$/.exec(url.pathname)?.[1];
+    if (asked !== undefined) {
+      leaseQuestions.set(asked, (leaseQuestions.get(asked) ?? 0) + 1);
+      if (leaseStatus !== 200) return answer(res, leaseStatus, { code: 'unavailable' });
+      const end = leases.get(asked);
+      return answer(res, 200, { endInMilliseconds: end === undefined ? null : end - now().getTime() });
     }
     const blob = packages.get(url.pathname.split('/').at(-1) ?? '');
     if (blob === undefined) return answer(res, 404, { code: 'not_found' });
@@ -122,7 +144,13 @@ export async function startCoreDouble(): Promise<CoreDouble> {
     statuses,
     history,
     starts,
+    leases,
+    leaseQuestions,
     services,
+    endStreams() {
+      for (const stream of streams) stream.end();
+      streams.clear();
+    },
     async publish(files) {
       const archive = pack();
       archive.entry({ name: 'manifest.json' }, '{}');
@@ -146,6 +174,9 @@ export async function startCoreDouble(): Promise<CoreDouble> {
     },
     answerStarts(status) {
       startStatus = status;
+    },
+    answerLeases(status) {
+      leaseStatus = status;
     },
     async close() {
       const closed = once(server, 'close');

@@ -39,8 +39,8 @@ export const NODE_HOST = 'node.platform.localhost:8788';
 
 export async function startTestNode(options: Partial<RuntimeOptions> & { place?: Place } = {}): Promise<TestNode> {
   const place = options.place ?? makePlace();
-  const core = await startCoreDouble();
   const clock = holdClock();
+  const core = await startCoreDouble(clock.now);
   const logged: string[] = [];
   const write = (fields: object, message: string) =>
     void logged.push(`${message} ${JSON.stringify(fields, errorText)}`);

@@ -22,8 +22,8 @@ import { createDefaultInstallations } from './installations/default-installation
 import { findFrontendCaller, findInstallationCaller } from './installations/find-caller.ts';
 import { followSystemPackages } from './installations/follow-system-packages.ts';
 import { installationRoutes } from './installations/routes.ts';
-import { EventHub } from './notifications/event-hub.ts';
 import { leaseRoutes } from './leases/routes.ts';
+import { EventHub } from './notifications/event-hub.ts';
 import { eventRoutes } from './notifications/events.ts';
 import { notificationRoutes } from './notifications/routes.ts';
 import { searchRoutes } from './search/routes.ts';

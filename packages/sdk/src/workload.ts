@@ -2,6 +2,7 @@
 
 import type { ServicesApp } from '@platform/contract';
 import { PlatformError } from './platform-error.ts';
+import type { CallOptions } from './service-call.ts';
 import {
   listApps,
   type NotificationsService,
@@ -11,6 +12,14 @@ import {
   type SearchService,
   searchService,
 } from './services.ts';
+import {
+  acquireWorkLease,
+  type RenewOptions,
+  releaseWorkLease,
+  renewWorkLease,
+  type WorkLeaseHandle,
+  type WorkLeaseOptions,
+} from './work-lease.ts';
 
 export type { Notification, PublishNotification, SearchEntry, ServicesApp } from '@platform/contract';
 export { PlatformError, type SdkErrorCode } from './platform-error.ts';
@@ -23,6 +32,7 @@ export type {
   SearchService,
   StreamOptions,
 } from './services.ts';
+export type { RenewOptions, WorkLeaseHandle, WorkLeaseOptions } from './work-lease.ts';
 
 export interface PlatformServicesOptions {
   /** Address of the services without a trailing slash, as PLATFORM_API_URL gives it. */
@@ -63,5 +73,24 @@ export class PlatformServicesClient {
   /** Apps of the account. Grant `apps.catalog.read`. */
   listApps(options?: PageOptions): Promise<Page<ServicesApp>> {
     return listApps(this.#access, options);
+  }
+
+  /**
+   * Keeps this workload awake while it is at work and nobody calls it. Needs no grant.
+   *
+   * @throws {PlatformError} `concurrency_limited` beyond 64 leases at the same time
+   */
+  acquireWorkLease(options?: WorkLeaseOptions): Promise<WorkLeaseHandle> {
+    return acquireWorkLease(this.#access, options);
+  }
+
+  /** Lets a lease run its duration again; returns when it will end. @throws {PlatformError} `not_found` when it is over */
+  renewWorkLease(id: string, options?: RenewOptions): Promise<Date> {
+    return renewWorkLease(this.#access, id, options);
+  }
+
+  /** @throws {PlatformError} `not_found` when it is over */
+  releaseWorkLease(id: string, options?: CallOptions): Promise<void> {
+    return releaseWorkLease(this.#access, id, options);
   }
 }

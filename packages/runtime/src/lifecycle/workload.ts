@@ -73,9 +73,12 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
     writer.append('system', `The variable ${name} of the manifest is reserved for the platform and was left out.`);
   }
   let credentials: ReturnType<CoreClient['startWorkload']> | undefined;
+  let coreFailure: unknown;
   const newCredentials = () => {
     credentials ??= parts.core.startWorkload(installationId);
-    credentials.catch(() => undefined);
+    credentials.catch((error: unknown) => {
+      coreFailure = error;
+    });
     return credentials;
   };
   const gatewaySettings = async (): Promise<GatewaySettings> => {
@@ -111,7 +114,11 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
   if (adopted !== undefined) return assemble(adopted, { ...options, isAdopted: true });
   // Core answers while the walls are being made. Not before: new credentials end those of a workload taken over.
   newCredentials();
-  return assemble(await parts.driver.start(spec), { ...options, isAdopted: false });
+  const instance = await parts.driver.start(spec).catch((error: unknown) => {
+    // A driver only sees that its Gateway did not open, and would take core's silence for a fault of its own.
+    throw coreFailure ?? error;
+  });
+  return assemble(instance, { ...options, isAdopted: false });
 }
 
 /** The survivor as it runs, or undefined after its end. */

@@ -205,6 +205,7 @@ function startLocalRuntime(
     listenHost: config.listenHost,
     listenPort: config.nodePort,
     allowUnsandboxed: config.allowUnsandboxed,
+    workloadDns: config.workloadDns,
     clock: () => new Date(),
     random: randomBytes,
     log,

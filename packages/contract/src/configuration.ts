@@ -71,6 +71,11 @@ export const configurationVariables = {
     meaning:
       '`true` runs workloads without a sandbox where the machine forbids namespaces. Never with apps you did not write.',
   },
+  PLATFORM_WORKLOAD_DNS: {
+    default: '9.9.9.9,1.1.1.1',
+    meaning:
+      'Comma-separated name servers of backends that may reach the internet: publicly routable IPv4 addresses. Other backends have none.',
+  },
   PLATFORM_LOG_LEVEL: { default: 'info', meaning: '`fatal`, `error`, `warn`, `info`, `debug` or `trace`.' },
 } as const satisfies Record<string, VariableEntry>;
 

@@ -13,6 +13,7 @@ export * from './node.ts';
 export * from './notifications.ts';
 export * from './permissions.ts';
 export * from './primitives.ts';
+export * from './public-addresses.ts';
 export * from './request-target.ts';
 export * from './routes.ts';
 export * from './search.ts';

@@ -42,6 +42,8 @@ export interface RuntimeOptions {
   readonly listenPort: number;
   /** Runs workloads without walls where none can be made. Default: false. */
   readonly allowUnsandboxed?: boolean;
+  /** Name servers of workloads that may reach the internet. Default: none. */
+  readonly workloadDns?: readonly string[];
   readonly clock: () => Date;
   /** Timers, for tests that hold the time. Default: the system's. */
   readonly after?: Clock['after'];
@@ -78,6 +80,8 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     dataDirectory,
     allowUnsandboxed: options.allowUnsandboxed === true,
     ...(options.ways === undefined ? {} : { ways: options.ways }),
+    ...(options.workloadDns === undefined ? {} : { dns: options.workloadDns }),
+    log,
   });
   const survivors = await findSurvivors(driver, log);
   const core = createCoreClient(options);

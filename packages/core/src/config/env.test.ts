@@ -19,6 +19,7 @@ test('without any variable the platform is the embedded one on loopback', () => 
   assert.equal(config.dataDirectory, '/home/ada/.local/share/platform');
   assert.equal(config.sessionMilliseconds, 2_592_000_000);
   assert.equal(config.allowUnsandboxed, false);
+  assert.deepEqual(config.workloadDns, ['9.9.9.9', '1.1.1.1']);
 });
 
 test('the data folder follows the user, the desktop convention, and the variable', () => {
@@ -58,6 +59,9 @@ const wrong: readonly [name: string, environment: Record<string, string>][] = [
   ['PLATFORM_APPS_DOMAIN', { PLATFORM_APPS_DOMAIN: 'platform.localhost' }],
   ['PLATFORM_APPS_DOMAIN', { PLATFORM_APPS_DOMAIN: 'Apps.Example' }],
   ['PLATFORM_APPS_DOMAIN', { PLATFORM_RP_ID: 'platform.localhost' }],
+  ['PLATFORM_WORKLOAD_DNS', { PLATFORM_WORKLOAD_DNS: '127.0.0.53' }],
+  ['PLATFORM_WORKLOAD_DNS', { PLATFORM_WORKLOAD_DNS: '9.9.9.9, dns.example' }],
+  ['PLATFORM_WORKLOAD_DNS', { PLATFORM_WORKLOAD_DNS: '1.1.1.1,1.0.0.1,9.9.9.9,8.8.8.8' }],
   ['PLATFORM_SESSION_TTL_MS', { PLATFORM_SESSION_TTL_MS: 'a month' }],
   ['PLATFORM_SESSION_TTL_MS', { PLATFORM_SESSION_TTL_MS: '1' }],
   ['PLATFORM_CHALLENGE_TTL_MS', { PLATFORM_CHALLENGE_TTL_MS: '1e99' }],

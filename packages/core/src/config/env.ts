@@ -7,6 +7,7 @@ import {
   accountName,
   type ConfigurationVariable,
   configurationVariables,
+  isPubliclyRoutable,
   laterConfigurationFamilies,
   laterConfigurationVariables,
 } from '@platform/contract';
@@ -25,6 +26,8 @@ export interface PlatformConfig extends Omit<CoreConfig, 'packagesDirectory' | '
   readonly rates: Rates;
   readonly runtimeDriver: 'auto' | 'process';
   readonly allowUnsandboxed: boolean;
+  /** Name servers of backends that may reach the internet. */
+  readonly workloadDns: readonly string[];
   readonly logLevel: LogLevel;
   /** What counts in the end, for people: name, value (secrets masked), whether it was set. */
   readonly effective: readonly { readonly name: string; readonly value: string; readonly set: boolean }[];
@@ -107,6 +110,7 @@ export function readConfiguration(environment: Environment, surroundings: Surrou
         'false',
         'true',
       ] as const) === 'true',
+    workloadDns: readNameServers(read('PLATFORM_WORKLOAD_DNS') ?? configurationVariables.PLATFORM_WORKLOAD_DNS.default),
     logLevel: readChoice('PLATFORM_LOG_LEVEL', read('PLATFORM_LOG_LEVEL'), [
       'info',
       'fatal',
@@ -262,6 +266,20 @@ function readProxies(value: string | undefined): string[] {
       throw wrong('PLATFORM_TRUSTED_PROXIES', `holds "${proxy}"`, 'list addresses or CIDR blocks, separated by commas');
   }
   return proxies;
+}
+
+/** As many as a resolver asks. */
+const MOST_NAME_SERVERS = 3;
+
+function readNameServers(value: string): string[] {
+  const servers = value.split(',').map((part) => part.trim());
+  const cure = 'list one to three publicly routable IPv4 addresses, separated by commas';
+  if (servers.length > MOST_NAME_SERVERS) throw wrong('PLATFORM_WORKLOAD_DNS', `holds ${servers.length} entries`, cure);
+  for (const server of servers) {
+    if (!isPubliclyRoutable(server))
+      throw wrong('PLATFORM_WORKLOAD_DNS', `holds "${server}", which backends cannot reach`, cure);
+  }
+  return servers;
 }
 
 function readRates(value: string | undefined): Rates {

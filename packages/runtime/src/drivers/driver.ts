@@ -28,7 +28,7 @@ export interface DriverReport {
 
 /** What a workload may reach beyond its Gateway: without either of the two nothing, not even a name server. */
 export interface NetworkPolicy {
-  /** `network.public`: publicly routable IPv4 addresses as network/public-addresses.ts defines them. */
+  /** `network.public`: publicly routable IPv4 addresses, as contract's `publicRanges` names them. */
   readonly public: boolean;
   /** `runtime.network-tunnel`: NET_ADMIN in its own network and `/dev/net/tun`; for the docker driver only. */
   readonly tunnel: boolean;

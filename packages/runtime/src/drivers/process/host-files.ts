@@ -15,6 +15,7 @@ import {
 import { dirname, join } from 'node:path';
 import { writeFileAtomically } from '../../atomic-file.ts';
 import { etcFiles, etcFolders } from './layout.ts';
+import { resolverText } from './resolver-file.ts';
 import { seccompFilter } from './seccomp.ts';
 
 export interface HostFiles {
@@ -37,8 +38,8 @@ const ETC: Readonly<Record<string, string>> = {
   group: 'root:x:0:\nworkload:x:1000:\nnogroup:x:65534:\n',
   hosts: '127.0.0.1 localhost workload\n',
   hostname: 'workload\n',
-  'nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files\n',
-  'resolv.conf': '# There is no name server: the only way out is the Gateway at PLATFORM_API_URL.\n',
+  'nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files dns\n',
+  'resolv.conf': resolverText([]),
 };
 
 /**

@@ -29,14 +29,23 @@ export interface LaunchOptions {
   readonly app: string;
   readonly entry: string;
   readonly volume?: string;
+  /** Its own resolv.conf. Default: one without a name server. */
+  readonly resolver?: string;
   readonly uid?: number;
   readonly resources: Resources;
   /** The TCP port on which the workload will listen. */
   readonly port: number;
   /** The workload's whole environment, except PLATFORM_API_URL, which is added here. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Serves the Gateway on a listener that lives in the sandbox's network. The workload runs no code before it resolves. */
-  readonly attachGateway: (listener: net.Server, inboundSocket: string) => Promise<void>;
+  /**
+   * Serves the Gateway on a listener that lives in the sandbox's network, to which the process of the workload leads
+   * too. The workload runs no code before it resolves.
+   */
+  readonly attachGateway: (
+    listener: net.Server,
+    inboundSocket: string,
+    workload: ProcessIdentity | undefined,
+  ) => Promise<void>;
   /** Something of ours to confine in place of the workload, which it runs in turn: the keeper of a virtual machine. */
   readonly keeper?: Keeper;
   /** Milliseconds until the sandbox must stand. Default 15,000. */
@@ -98,6 +107,7 @@ function start(host: SandboxHost, options: LaunchOptions, cgroup: Cgroup): Child
     app: options.app,
     entry: options.entry,
     ...(options.volume === undefined ? {} : { volume: options.volume }),
+    ...(options.resolver === undefined ? {} : { resolver: options.resolver }),
     ...(options.uid === undefined ? {} : { uid: options.uid }),
     memoryMiB: options.resources.memoryMiB,
     pids: options.resources.pids,

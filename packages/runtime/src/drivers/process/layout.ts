@@ -38,6 +38,8 @@ export interface LayoutInput {
   /** The package's `workload/` folder. */
   readonly app: string;
   readonly volume?: string;
+  /** Its own resolv.conf, which the Runtime may change while it runs. */
+  readonly resolver?: string;
   /** Size of the private /tmp. */
   readonly temporaryBytes: number;
 }
@@ -49,6 +51,9 @@ export interface LayoutInput {
 export function sandboxLayout(input: LayoutInput): readonly Mount[] {
   return [
     ...systemMounts(input.shared.etc),
+    ...(input.resolver === undefined
+      ? []
+      : [{ kind: 'read-only', source: input.resolver, target: '/etc/resolv.conf', file: true } satisfies Mount]),
     { kind: 'folder', target: '/opt/platform/bin' },
     { kind: 'read-only', source: input.shared.node, target: inside.node, file: true },
     { kind: 'read-only', source: input.shared.bootstrap, target: inside.bootstrap, file: true },

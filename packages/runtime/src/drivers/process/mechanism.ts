@@ -1,10 +1,11 @@
 // Turns "run this workload confined" into one command line, for each way this machine may offer.
 
+import { systemPath } from '../../find-program.ts';
 import { bubblewrapArguments } from './bubblewrap.ts';
 import type { Cgroup } from './cgroup.ts';
 import type { HostFiles } from './host-files.ts';
 import { inside, sandboxLayout } from './layout.ts';
-import { systemPath, type Tools } from './tools.ts';
+import type { Tools } from './tools.ts';
 import { unshareArguments } from './unshare.ts';
 
 /**
@@ -17,6 +18,8 @@ export interface Confinement {
   /** The package's `workload/` folder on the host. */
   readonly app: string;
   readonly volume?: string;
+  /** Its own resolv.conf. */
+  readonly resolver?: string;
   /** Relative to `app`. */
   readonly entry: string;
   /** As root: the user of this installation. Otherwise everything runs as the caller. */
@@ -61,6 +64,7 @@ export function commandLine(
         shared: files,
         app: confinement.app,
         ...(confinement.volume === undefined ? {} : { volume: confinement.volume }),
+        ...(confinement.resolver === undefined ? {} : { resolver: confinement.resolver }),
         temporaryBytes: temporaryBytes(confinement.memoryMiB),
       })
     : [];

@@ -3,21 +3,17 @@
 import { existsSync } from 'node:fs';
 import net from 'node:net';
 import { join } from 'node:path';
+import type { Log } from '../../clock.ts';
 import type { RunningGateway } from '../../gateway-port.ts';
-import {
-  type Driver,
-  type InsidePlaces,
-  LaunchError,
-  type NetworkPolicy,
-  StartRefused,
-  type UdpBinding,
-  type WorkloadInstance,
-  type WorkloadSpec,
-} from '../driver.ts';
+import { NoEgress } from '../../network/egress.ts';
+import { openEgress } from '../../network/open-egress.ts';
+import { type Driver, type InsidePlaces, LaunchError, StartRefused, type WorkloadSpec } from '../driver.ts';
 import { gatewayPorts } from './handshake.ts';
 import { launch } from './launch.ts';
 import { inside } from './layout.ts';
 import type { Way } from './mechanism.ts';
+import { createProcessNetwork } from './process-network.ts';
+import { openResolverFolder } from './resolver-file.ts';
 import { openSandboxHost, type SandboxReport, unenforcedLimits } from './sandbox-host.ts';
 
 export interface ProcessDriverOptions {
@@ -27,6 +23,9 @@ export interface ProcessDriverOptions {
   readonly allowUnsandboxed: boolean;
   /** Ways of confinement to try, best first. Default: all that this machine has. */
   readonly ways?: readonly Way[];
+  /** Name servers of workloads that may reach the internet. Default: none. */
+  readonly dns?: readonly string[];
+  readonly log: Log;
 }
 
 export interface ProcessDriver extends Driver {
@@ -41,6 +40,8 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
     ...(ways === undefined ? {} : { ways }),
   });
   const sandboxed = host.way !== 'none';
+  const egress = await openEgress(dataDirectory);
+  const resolverFile = openResolverFolder(join(dataDirectory, 'runtime', 'resolvers'));
 
   async function places(spec: WorkloadSpec): Promise<InsidePlaces> {
     if (sandboxed) {
@@ -63,6 +64,8 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
       const place = await places(spec);
       let gateway: RunningGateway | undefined;
       let failed = false;
+      const resolver = sandboxed ? resolverFile(spec.installationId) : undefined;
+      const network = createProcessNetwork(spec, { ways: egress, dns: options.dns ?? [], resolver, log: options.log });
       try {
         const sandbox = await launch(host, {
           key: spec.installationId,
@@ -70,25 +73,40 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
           entry,
           ...(spec.volume === undefined ? {} : { volume: spec.volume }),
           ...(spec.uid === undefined ? {} : { uid: spec.uid }),
+          ...(resolver === undefined ? {} : { resolver: resolver.path }),
           resources: spec.manifest.resources,
           port: place.port,
           environment: spec.environment(place),
-          async attachGateway(listener, inboundSocket) {
+          async attachGateway(listener, inboundSocket, workload) {
+            const connected = network.connect(workload);
+            connected.catch(() => undefined);
             gateway = await spec.openGateway({ listen: listener, inbound: { socketPath: inboundSocket } });
             if (failed) await gateway.close();
+            await connected;
           },
           abort: spec.abort,
         });
         if (gateway === undefined) throw new LaunchError('The sandbox stands without a Gateway.', '');
         const ports = () => sandbox.ports().filter((port) => !gatewayPorts.some((own) => own === port));
-        return { ...sandbox, gateway, ports, stats: async () => sandbox.use(), ...withoutNetwork(spec.network) };
+        const exited = sandbox.exited.finally(() => network.close());
+        exited.catch(() => undefined);
+        return {
+          ...sandbox,
+          ...network,
+          exited,
+          gateway,
+          ports,
+          stats: async () => sandbox.use(),
+          stop: (graceMilliseconds) => sandbox.stop(graceMilliseconds).then(() => exited),
+        };
       } catch (error) {
         failed = true;
-        await gateway?.close();
+        await Promise.all([gateway?.close(), network.close()]);
         throw error;
       }
     },
     async close() {
+      if (!(egress instanceof NoEgress)) await egress.close();
       host.cgroups.close();
     },
   };
@@ -109,27 +127,6 @@ function requireRunnable(
     throw new StartRefused(`The package has no file workload/${manifest.entry}, which its manifest names as entry.`);
   }
   return manifest.entry;
-}
-
-/** The sandbox has no network but its own loopback, so that nothing needs to be taken away either. */
-function withoutNetwork(
-  initial: NetworkPolicy,
-): Pick<WorkloadInstance, 'applyNetworkPolicy' | 'publishUdp' | 'shortfalls'> {
-  let policy = initial;
-  let bindings: readonly UdpBinding[] = [];
-  return {
-    async applyNetworkPolicy(next) {
-      policy = next;
-    },
-    async publishUdp(next) {
-      bindings = next;
-    },
-    shortfalls: () => [
-      ...(policy.public ? ['The internet is granted, but process sandboxes have no way to it yet.'] : []),
-      ...(policy.tunnel ? ['A network tunnel is granted, but only the docker driver can give one.'] : []),
-      ...bindings.map(({ name }) => `The UDP port ${name} is granted, but process sandboxes cannot publish it yet.`),
-    ],
-  };
 }
 
 async function freePort(): Promise<number> {

@@ -1,7 +1,6 @@
 // Finds the programs of the host that sandboxes are made with.
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
-import { join } from 'node:path';
+import { findProgram, isProgram } from '../../find-program.ts';
 import { inside } from './layout.ts';
 import { perlLoader, prctlNumber } from './seccomp.ts';
 
@@ -16,11 +15,6 @@ export interface Tools {
 }
 
 const MINIMUM_BUBBLEWRAP = [0, 8] as const;
-const SYSTEM_FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'];
-
-/** The only search path given to launchers. */
-export const systemPath = SYSTEM_FOLDERS.join(':');
-
 export function findTools(): Tools {
   const setpriv = findProgram('setpriv');
   return {
@@ -30,20 +24,6 @@ export function findTools(): Tools {
     prlimit: findProgram('prlimit'),
     filterLoader: filterLoader(setpriv),
   };
-}
-
-/** Only root's own folders are searched: a program from elsewhere would run with the Runtime's rights. */
-export function findProgram(name: string): string | undefined {
-  return ['/usr/local/bin', '/usr/local/sbin', ...SYSTEM_FOLDERS].map((folder) => join(folder, name)).find(isProgram);
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function goodBubblewrap(path: string | undefined): string | undefined {

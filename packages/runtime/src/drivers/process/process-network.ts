@@ -1,0 +1,102 @@
+// The network of one workload in a process sandbox beyond its Gateway: nothing, or what its owner granted.
+import { closeSync, openSync } from 'node:fs';
+import type { Log } from '../../clock.ts';
+import { type Egress, type EgressWays, NoEgress } from '../../network/egress.ts';
+import type { NetworkPolicy, UdpBinding, WorkloadInstance, WorkloadSpec } from '../driver.ts';
+import { isAlive, type ProcessIdentity } from './process-tree.ts';
+import type { ResolverFile } from './resolver-file.ts';
+
+export interface ProcessNetworkParts {
+  readonly ways: EgressWays | NoEgress;
+  /** Name servers of a workload that may reach the internet. */
+  readonly dns: readonly string[];
+  /** The workload's own resolv.conf; undefined without a sandbox. */
+  readonly resolver: ResolverFile | undefined;
+  readonly log: Log;
+}
+
+export interface ProcessNetwork extends Pick<WorkloadInstance, 'applyNetworkPolicy' | 'publishUdp' | 'shortfalls'> {
+  /** Finds the sandbox's network and puts the policy of the start into effect, before the workload runs code. */
+  connect(workload: ProcessIdentity | undefined): Promise<void>;
+  /** Gives everything back, after the workload has ended or never was. Never rejects. */
+  close(): Promise<void>;
+}
+
+export function createProcessNetwork(spec: WorkloadSpec, parts: ProcessNetworkParts): ProcessNetwork {
+  const { installationId, uid } = spec;
+  let policy: NetworkPolicy = { public: false, tunnel: false };
+  let bindings: readonly UdpBinding[] = [];
+  let egress: Egress | undefined;
+  let descriptor: number | undefined;
+  /** Why the internet is granted and not there. */
+  let missing: string | undefined;
+
+  async function open(): Promise<void> {
+    missing = undefined;
+    if (parts.ways instanceof NoEgress) {
+      missing = parts.ways.message;
+      return;
+    }
+    if (egress === undefined) return;
+    try {
+      await egress.grant();
+      parts.resolver?.set(parts.dns);
+    } catch (error) {
+      parts.log.error({ installationId, err: error }, 'a workload could not be connected to the internet');
+      missing = 'the platform could not make one; the log of the platform says more.';
+    }
+  }
+
+  async function shut(): Promise<void> {
+    missing = undefined;
+    parts.resolver?.set([]);
+    await egress?.revoke();
+  }
+
+  /** One after the other: a start that is given up closes what may just be opening. */
+  let last: Promise<unknown> = Promise.resolve();
+  function inTurn(work: () => Promise<void> | void): Promise<void> {
+    const turn = last.then(work);
+    last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  return {
+    connect: (workload) =>
+      inTurn(async () => {
+        policy = spec.network;
+        if (parts.resolver === undefined || workload === undefined) return;
+        descriptor = openSync(`/proc/${workload.pid}/ns/net`, 'r');
+        // The number may have gone to another process, whose network is none of our business.
+        if (!isAlive(workload)) throw new Error('The workload ended before its network was made.');
+        if (!(parts.ways instanceof NoEgress)) {
+          egress = parts.ways.attach({ key: installationId, descriptor, ...(uid === undefined ? {} : { uid }) });
+        }
+        if (policy.public) await open();
+      }),
+    applyNetworkPolicy: (next) =>
+      inTurn(async () => {
+        const former = policy;
+        policy = next;
+        if (next.public && !former.public) await open();
+        if (!next.public && former.public) await shut();
+      }),
+    publishUdp: (next) =>
+      inTurn(() => {
+        bindings = next;
+      }),
+    shortfalls: () => [
+      ...(missing === undefined ? [] : [`The internet is granted, but there is no way to it: ${missing}`]),
+      ...(policy.tunnel ? ['A network tunnel is granted, but only the docker driver can give one.'] : []),
+      ...bindings.map(({ name }) => `The UDP port ${name} is granted, but process sandboxes cannot publish it yet.`),
+    ],
+    close: () =>
+      inTurn(async () => {
+        await egress?.close();
+        egress = undefined;
+        parts.resolver?.remove();
+        if (descriptor !== undefined) closeSync(descriptor);
+        descriptor = undefined;
+      }),
+  };
+}

@@ -1,0 +1,7 @@
+// The authenticated connection between parts on different machines: TLS 1.3 where each side is known by its Ed25519
+// key and by nothing else. Read this file first; key.ts holds the keys, certificate.ts what TLS needs of them,
+// accept.ts and connect.ts the two sides.
+export { acceptLinks, type LinkListener } from './accept.ts';
+export { type LinkTarget, linkConnector } from './connect.ts';
+export { fetchOverLink, type LinkRequest, WrongKeyError } from './fetch.ts';
+export { keyFromSeed, type LinkKey, loadOrMakeKey, publicKeyText, readPublicKey, signText, verifyText } from './key.ts';

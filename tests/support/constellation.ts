@@ -3,11 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
-import { type Core, createCore } from '@platform/core';
+import { type Core, type CoreOptions, createCore } from '@platform/core';
 import type { CoreConfig } from '@platform/core/config/config.ts';
 import type { Log } from '@platform/core/context.ts';
 import { migrate } from '@platform/core/database/migrate.ts';
 import { defaultRates, type Rates } from '@platform/core/http/rate-limit.ts';
+import { keyFromSeed, type LinkKey } from '@platform/link';
 import { freePort } from './free-port.ts';
 import { buildTestPackage, testManifest } from './packages.ts';
 import { testDatabase } from './postgres.ts';
@@ -18,6 +19,8 @@ export interface ConstellationOptions {
   readonly config?: Partial<CoreConfig>;
   readonly clock?: () => Date;
   readonly rates?: Partial<Rates>;
+  /** Further options of core, e.g. a node of its own. */
+  readonly core?: Partial<CoreOptions>;
   /** Built packages to start with. Default: seven minimal system apps. */
   readonly systemPackages?: readonly { readonly path: string }[];
 }
@@ -28,8 +31,11 @@ export interface LogLine {
   readonly message: string;
 }
 
+/** A core whose machine is a node; no Runtime runs on it. */
+export type TestCore = Core & { readonly localNode: NonNullable<Core['localNode']> };
+
 export interface Constellation {
-  readonly core: Core;
+  readonly core: TestCore;
   readonly origin: string;
   readonly port: number;
   readonly databaseUrl: string;
@@ -37,7 +43,7 @@ export interface Constellation {
   /** Every line core logged, for sweeps. */
   readonly log: readonly LogLine[];
   /** Starts a further replica of core on the same database and packages; stopped with the rest. */
-  replica(): Promise<Core>;
+  replica(more?: Partial<CoreOptions>): Promise<TestCore>;
   close(): Promise<void>;
 }
 
@@ -56,11 +62,12 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
   await writeFile(path.join(shellDirectory, 'index.html'), '<!doctype html><title>shell</title>');
   const systemPackages = options.systemPackages ?? (await minimalSystemPackages(directory));
   const masterKey = randomBytes(32);
+  const localNode = { publicKey: newNodeKey().publicKey, name: 'local', inherits: false, leased: false, runtime: true };
   const lines: LogLine[] = [];
   const log = recordingLog(lines);
   const started: Core[] = [];
 
-  async function start(port: number): Promise<Core> {
+  async function start(port: number, more: Partial<CoreOptions> = {}): Promise<TestCore> {
     const config: CoreConfig = {
       origin: `http://shell.platform.localhost:${port}`,
       rpId: 'shell.platform.localhost',
@@ -71,6 +78,7 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
       sessionCookie: 'platform_session',
       appsDomain: 'apps.platform.localhost',
       nodeOrigin: 'http://node.platform.localhost:8788',
+      nodeLostMilliseconds: 60_000,
       listenHost: '127.0.0.1',
       listenPort: port,
       trustedProxies: [],
@@ -88,9 +96,12 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
       log,
       systemPackages,
       rates: { ...generous, ...options.rates },
+      localNode,
+      ...options.core,
+      ...more,
     });
     started.push(core);
-    return core;
+    return withLocalNode(core);
   }
 
   const port = await freePort();
@@ -102,13 +113,29 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
     databaseUrl: database.url,
     directory,
     log: lines,
-    replica: async () => start(await freePort()),
+    replica: async (more) => start(await freePort(), more),
     async close() {
       await Promise.all(started.map((one) => one.stop()));
       await database.drop();
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** A core without a node has none here either: asking for it fails then, and only then. */
+function withLocalNode(core: Core): TestCore {
+  const { localNode } = core;
+  if (localNode !== null) return { ...core, localNode };
+  return Object.defineProperty({ ...core }, 'localNode', {
+    get() {
+      throw new Error('this core has no local node');
+    },
+  }) as TestCore;
+}
+
+/** The key of a node, as a machine makes it. */
+export function newNodeKey(): LinkKey {
+  return keyFromSeed(randomBytes(32));
 }
 
 async function minimalSystemPackages(directory: string): Promise<{ path: string }[]> {

@@ -2,6 +2,7 @@
 import type { Command } from './command.ts';
 import { devCommand } from './dev.ts';
 import { doctorCommand } from './doctor.ts';
+import { nodeCommand } from './node.ts';
 import { packageCommand } from './package.ts';
 import { publishCommand } from './publish.ts';
 import { recoverCommand } from './recover.ts';
@@ -14,4 +15,5 @@ export const commands = {
   publish: publishCommand,
   dev: devCommand,
   recover: recoverCommand,
+  node: nodeCommand,
 } as const satisfies Record<string, Command>;

@@ -10,7 +10,7 @@ import pg from 'pg';
 import { type Command, UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
 import { withDatabase } from './instance.ts';
-import { requireFreePort } from './start.ts';
+import { requireFreePort } from './running.ts';
 import { type Colour, paint, say } from './terminal.ts';
 
 type Verdict = 'good' | 'warning' | 'bad';

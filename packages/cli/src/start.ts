@@ -1,25 +1,25 @@
 // `platform start`: everything in one process tree: PostgreSQL, core, the Runtime with its Gateways.
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import net from 'node:net';
 import * as path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Core, createCore } from '@platform/core';
 import { openDataFolder } from '@platform/core/config/data-folder.ts';
 import { type PlatformConfig, readMasterKey } from '@platform/core/config/env.ts';
-import { reasonOf, StartError, systemCode } from '@platform/core/config/start-error.ts';
+import { reasonOf, StartError } from '@platform/core/config/start-error.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@platform/core/database/embedded-postgres.ts';
 import { createLog } from '@platform/core/log.ts';
-import { startGateway } from '@platform/gateway';
-import { type Runtime, startRuntime } from '@platform/runtime';
+import type { Runtime } from '@platform/runtime';
 import pg from 'pg';
 import type { Command } from './command.ts';
 import { configuration } from './configuration.ts';
 import { announceInstance, forgetInstance } from './instance.ts';
+import { machineName, type NodeIdentity, openNodeIdentity } from './node-identity.ts';
+import { startNodeRuntime } from './node-runtime.ts';
+import { requireFreePort, runUntilStopped, Started, stopSignals } from './running.ts';
 import { paint, say, step } from './terminal.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
-const STOP_LIMIT_MS = 9_000;
 
 export const startCommand: Command = {
   summary: 'run the platform on this machine',
@@ -30,98 +30,46 @@ Configuration comes from environment variables; docs/configuration.md lists them
   run: start,
 };
 
-/** What was started, in the order of starting; stopped in the reverse order. */
-class Started {
-  readonly #stops: (() => Promise<void> | void)[] = [];
-
-  add(stop: () => Promise<void> | void): void {
-    this.#stops.push(stop);
-  }
-
-  async stop(): Promise<void> {
-    for (const stop of this.#stops.splice(0).reverse()) {
-      await Promise.resolve(stop()).catch((error: unknown) => {
-        process.stderr.write(`platform: while stopping: ${reasonOf(error)}\n`);
-      });
-    }
-  }
-}
-
 async function start(): Promise<number> {
   const config = configuration();
   const log = createLog(config.logLevel);
   const stopRequested = stopSignals();
   const started = new Started();
   const begun = performance.now();
-  try {
+  return runUntilStopped(started, async () => {
     const folder = openDataFolder(config.dataDirectory);
     started.add(() => folder.close());
-    await requireFreePort('PLATFORM_OS_ORIGIN', config.listenHost, config.listenPort);
-    await requireFreePort('PLATFORM_NODE_ORIGIN', config.listenHost, config.nodePort);
+    await requireFreePorts(config);
     const masterKey = openMasterKey(config.masterKeyFile);
     const postgres = config.databaseUrl === null ? await startPostgres(folder.path, started) : null;
     const databaseUrl = config.databaseUrl ?? postgres?.url ?? '';
     if (config.databaseUrl !== null) await requireDatabase(config.databaseUrl);
-    const core = await step('Core', () => startCore(config, folder.path, databaseUrl, masterKey));
+    const identity = openNodeIdentity(folder.path);
+    const core = await step('Core', () => startCore(config, { folder: folder.path, databaseUrl, masterKey, identity }));
     started.add(() => core.stop());
-    const runtime = await step('Runtime', () => startLocalRuntime(config, folder.path, core, log));
-    started.add(() => runtime.stop());
+    const runtime = await startRuntimeHere(config, { folder: folder.path, core, identity, log });
+    if (runtime !== null) started.add(() => runtime.stop());
     announceInstance(folder.path, { pid: process.pid, databaseUrl, origin: config.origin });
     started.add(() => forgetInstance(folder.path));
     greet(config, folder.path, runtime, performance.now() - begun);
-    const ended = await Promise.race([
+    const why = await Promise.race([
       stopRequested,
       ...(postgres === null ? [] : [postgres.exited.then((how) => `PostgreSQL ended: ${how}`)]),
     ]);
-    say(`\nStopping (${ended}) …`);
-    return await stopWithin(started, ended.startsWith('PostgreSQL') ? 1 : 0);
-  } catch (error) {
-    await stopWithin(started, 1);
-    throw error;
-  }
-}
-
-/** One Ctrl-C arrives twice, from the terminal and from npm; a person's second one comes later. */
-const REPEATED_SIGNAL_MS = 1_000;
-
-/** Resolves with the name of the first signal; a second one ends the process at once. */
-function stopSignals(): Promise<string> {
-  return new Promise((resolve) => {
-    let asked: number | undefined;
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-      process.on(signal, () => {
-        if (asked !== undefined && performance.now() - asked > REPEATED_SIGNAL_MS) process.exit(130);
-        asked ??= performance.now();
-        resolve(signal);
-      });
-    }
+    return { why, code: why.startsWith('PostgreSQL') ? 1 : 0 };
   });
 }
 
-async function stopWithin(started: Started, code: number): Promise<number> {
-  const limit = setTimeout(() => {
-    process.stderr.write('platform: stopping took too long; ending now.\n');
-    process.exit(1);
-  }, STOP_LIMIT_MS);
-  await started.stop();
-  clearTimeout(limit);
-  return code;
-}
-
-export async function requireFreePort(variable: string, host: string, port: number): Promise<void> {
-  const server = net.createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ host, port, exclusive: true }, resolve);
-  }).catch((error: unknown) => {
-    const what =
-      systemCode(error) === 'EADDRINUSE' ? 'is used by another program' : `cannot be used (${reasonOf(error)})`;
-    throw new StartError(
-      'port_taken',
-      `Port ${port} on ${host} ${what}. Stop that program, or set another port in ${variable}.`,
-    );
-  });
-  await new Promise<void>((resolve) => server.close(() => resolve()));
+async function requireFreePorts({
+  listenHost,
+  listenPort,
+  nodePort,
+  localNode,
+  linkListen,
+}: PlatformConfig): Promise<void> {
+  await requireFreePort('PLATFORM_OS_ORIGIN', listenHost, listenPort);
+  if (localNode) await requireFreePort('PLATFORM_NODE_ORIGIN', listenHost, nodePort);
+  if (linkListen !== null) await requireFreePort('PLATFORM_LINK_LISTEN', linkListen.host, linkListen.port);
 }
 
 function openMasterKey(file: string): Buffer {
@@ -172,45 +120,58 @@ function systemPackages(): { path: string }[] {
 
 function startCore(
   config: PlatformConfig,
-  dataDirectory: string,
-  databaseUrl: string,
-  masterKey: Buffer,
+  place: {
+    readonly folder: string;
+    readonly databaseUrl: string;
+    readonly masterKey: Buffer;
+    readonly identity: NodeIdentity;
+  },
 ): Promise<Core> {
-  const packagesDirectory = path.join(dataDirectory, 'packages');
+  const packagesDirectory = path.join(place.folder, 'packages');
   mkdirSync(packagesDirectory, { recursive: true, mode: 0o711 });
   return createCore({
     config: { ...config, packagesDirectory, shellDirectory: path.join(REPOSITORY, 'packages', 'shell', 'dist') },
-    databaseUrl,
-    masterKey,
+    databaseUrl: place.databaseUrl,
+    masterKey: place.masterKey,
     clock: () => new Date(),
     random: randomBytes,
     log: createLog(config.logLevel),
     systemPackages: systemPackages(),
     rates: config.rates,
+    linkListen: config.linkListen,
+    localNode: {
+      publicKey: place.identity.key.publicKey,
+      name: machineName(),
+      inherits: place.identity.inherits,
+      // With a database of its own there is no other core that could take this machine for lost.
+      leased: config.databaseUrl !== null,
+      runtime: config.localNode,
+    },
   });
 }
 
-function startLocalRuntime(
+async function startRuntimeHere(
   config: PlatformConfig,
-  dataDirectory: string,
-  core: Core,
-  log: ReturnType<typeof createLog>,
-): Promise<Runtime> {
-  return startRuntime({
-    dataDirectory,
-    coreOrigin: `http://${loopback(config.listenHost)}:${core.port}`,
-    coreHost: new URL(config.origin).host,
-    nodeCredential: core.localNode.nodeCredential,
-    nodeOrigin: config.nodeOrigin,
-    listenHost: config.listenHost,
-    listenPort: config.nodePort,
-    allowUnsandboxed: config.allowUnsandboxed,
-    workloadDns: config.workloadDns,
-    clock: () => new Date(),
-    random: randomBytes,
-    log,
-    startGateway,
-  });
+  parts: {
+    readonly folder: string;
+    readonly core: Core;
+    readonly identity: NodeIdentity;
+    readonly log: ReturnType<typeof createLog>;
+  },
+): Promise<Runtime | null> {
+  const { core, identity } = parts;
+  if (core.localNode === null) return null;
+  const { nodeCredential } = core.localNode;
+  return step('Runtime', () =>
+    startNodeRuntime(config, {
+      dataDirectory: parts.folder,
+      coreOrigin: `http://${loopback(config.listenHost)}:${core.port}`,
+      coreHost: new URL(config.origin).host,
+      nodeCredential,
+      key: identity.key,
+      log: parts.log,
+    }),
+  );
 }
 
 /** Where to reach ourselves when listening on every address. */
@@ -220,7 +181,7 @@ function loopback(host: string): string {
 }
 
 /** Written in one piece, so that whoever reads it has all of it. */
-function greet(config: PlatformConfig, dataDirectory: string, runtime: Runtime, milliseconds: number): void {
+function greet(config: PlatformConfig, dataDirectory: string, runtime: Runtime | null, milliseconds: number): void {
   const configuration = config.effective.map(({ name, value, set }) =>
     paint('dim', `    ${name}=${value}${set ? '' : '  (default)'}`),
   );
@@ -234,7 +195,7 @@ function greet(config: PlatformConfig, dataDirectory: string, runtime: Runtime, 
     '',
     `  Address      ${paint('cyan', config.origin)}`,
     `  Data folder  ${dataDirectory}`,
-    `  Workloads    ${runtime.sandbox}`,
+    `  Workloads    ${runtime?.sandbox ?? 'none here (PLATFORM_LOCAL_NODE=false): they run on the nodes that join'}`,
     '',
     paint('dim', '  Configuration'),
     ...configuration,

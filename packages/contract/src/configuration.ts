@@ -46,6 +46,35 @@ export const configurationVariables = {
     meaning:
       'Comma-separated addresses or CIDR blocks of reverse proxies whose X-Forwarded-For is believed, for rate limits by client address.',
   },
+  PLATFORM_LOCAL_NODE: {
+    default: 'true',
+    meaning:
+      '`false` runs core without a Runtime on this machine: backends run on the nodes that joined, and on none until then.',
+  },
+  PLATFORM_LINK_LISTEN: {
+    default: '',
+    meaning:
+      "Address and port at which core takes nodes of other machines, over TLS under core's own key, e.g. `10.0.0.1:8789`. Empty: they come through PLATFORM_OS_ORIGIN, which must be https then.",
+  },
+  PLATFORM_NODE_CONTROL: {
+    default: '',
+    meaning:
+      'Address and port at which core reaches this machine when it is a node of another one. Empty: the address from which it reached core, port 8790.',
+  },
+  PLATFORM_NODE_MEMORY_MIB: {
+    default: "80 % of the machine's memory",
+    meaning: 'Memory in MiB that the workloads of this node may take together.',
+  },
+  PLATFORM_NODE_LOST_SECONDS: {
+    default: '60',
+    meaning:
+      'Seconds without a heartbeat after which core takes a node for lost and places elsewhere what can move. The node stops those workloads 15 s earlier.',
+  },
+  PLATFORM_VOLUMES_SHARED: {
+    default: '',
+    meaning:
+      'Folder for volumes that several nodes share (NFS, CephFS), mounted on each of them: what has its volume there can move.',
+  },
   PLATFORM_DATABASE_URL: {
     default: '',
     meaning: 'PostgreSQL to use (`postgres://…`). Empty starts the embedded one.',

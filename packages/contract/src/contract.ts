@@ -4,6 +4,7 @@ export * from './bridge.ts';
 export * from './bridge-calls.ts';
 export * from './catalog.ts';
 export * from './configuration.ts';
+export * from './enrolment-token.ts';
 export * from './errors.ts';
 export * from './grants.ts';
 export * from './installations.ts';

@@ -27,6 +27,13 @@ export const limits = {
   frontendCapabilitySeconds: { value: 43_200, unit: 'seconds', meaning: 'life of a frontend capability at most' },
   launchCapabilitySeconds: { value: 60, unit: 'seconds', meaning: 'life of the single-use capability in a launch URL' },
   enrolmentLinkSeconds: { value: 900, unit: 'seconds', meaning: 'life of an operator enrolment link' },
+  nodeTokenSeconds: { value: 3_600, unit: 'seconds', meaning: 'life of an enrolment token of a node' },
+  nodeCredentialSeconds: {
+    value: 3_600,
+    unit: 'seconds',
+    meaning: 'life of a node credential; nodes renew it at half',
+  },
+  nodeChallengeSeconds: { value: 60, unit: 'seconds', meaning: 'life of the nonce a node signs for a credential' },
   passkeysPerAccount: { value: 20, unit: 'items', meaning: 'passkeys of one account' },
   sessionsPerAccount: {
     value: 100,

@@ -28,6 +28,13 @@ export const assignment = z.strictObject({
   }),
   /** Public UDP ports that the manifest declares and `endpoints.public.udp` grants. */
   udpPorts: z.array(publicPort.pick({ name: true, containerPort: true })).max(mostPublicPorts),
+  /**
+   * Core may place it on another node when this one is not heard of: it stops by itself when the lease ends. Absent:
+   * it stays here, whatever happens.
+   */
+  movable: z.boolean().optional(),
+  /** The shared store its volume lies in, as {@link registerNodeBody} names it; absent for a volume on this node. */
+  volumeStore: z.string().optional(),
 });
 export type Assignment = z.infer<typeof assignment>;
 
@@ -48,15 +55,88 @@ export type WorkloadStart = z.infer<typeof workloadStart>;
  */
 export const workloadLeases = z.strictObject({ endInMilliseconds: z.int().nullable() });
 export type WorkloadLeases = z.infer<typeof workloadLeases>;
+/** What a node is made of, and what runs its workloads; shown to the operator and counted at placement. */
+const nodeMachine = z.strictObject({
+  /** Memory that workloads may take together. */
+  memoryMiB: z
+    .int()
+    .min(1)
+    .max(2 ** 31 - 1),
+  cpus: z.number().min(0.01).max(100_000),
+  /** E.g. `process`. */
+  driver: z.string().max(64),
+  /** What confines workloads, in words. */
+  mechanism: z.string().max(200),
+  runtimes: z.array(z.enum(['node', 'oci'])).max(2),
+  /** Of the platform's software there. */
+  version: z.string().max(64),
+  /** Identity of the folder that it shares with other nodes for volumes; absent when it has none. */
+  sharedStore: z.uuid().optional(),
+});
+export type NodeMachine = z.infer<typeof nodeMachine>;
 
 export const registerNodeBody = z.strictObject({
-  /** Where core reaches the control side of the node listener. */
+  /**
+   * Where core reaches the control side of the node: plain http on the loopback interface for a node on core's machine,
+   * https under the key of the node for any other.
+   */
   controlUrl: z.url(),
   /** What core presents there as Bearer. */
   controlCredential: z.string().min(20).max(200),
   /** Where browsers reach the endpoint side: PLATFORM_NODE_ORIGIN. */
   inboundOrigin: z.url(),
+  machine: nodeMachine.optional(),
 });
+
+/** Ed25519 public key, 32 bytes, base64url. */
+const publicKey = z.string().regex(/^[A-Za-z0-9_-]{43}$/);
+/** Ed25519 signature, 64 bytes, base64url. */
+const signature = z.string().regex(/^[A-Za-z0-9_-]{86}$/);
+
+export const nodeName = z
+  .string()
+  .max(63)
+  .regex(/^[a-z0-9]+(?:[-.][a-z0-9]+)*$/, 'must be lower-case letters, digits, single dashes and dots');
+
+export const joinNodeBody = z.strictObject({
+  /** `pne_…`: the secret of an enrolment token. */
+  token: z.string().max(100),
+  publicKey,
+  name: nodeName,
+  /** Over {@link joinProofText}. */
+  signature,
+});
+export const nodeCredential = z.strictObject({ nodeId: z.string(), nodeCredential: z.string(), expiresAt: timestamp });
+export type NodeCredential = z.infer<typeof nodeCredential>;
+
+export const challengeNodeBody = z.strictObject({ publicKey });
+export const nodeChallenge = z.strictObject({ nonce: z.string() });
+export const proveNodeBody = z.strictObject({
+  publicKey,
+  nonce: z.string().max(100),
+  /** Over {@link credentialProofText}. */
+  signature,
+});
+
+/** What a node signs to join; names core, so that the signature is worth nothing elsewhere. */
+export function joinProofText(coreHost: string, token: string): string {
+  return `platform node join v1\n${coreHost}\n${token}`;
+}
+
+/** What a node signs for its next credential. */
+export function credentialProofText(coreHost: string, nonce: string): string {
+  return `platform node credential v1\n${coreHost}\n${nonce}`;
+}
+
+export const nodeLease = z.strictObject({
+  /**
+   * So long after it *sent* the heartbeat that was answered, a node may run what core may place elsewhere. `null`:
+   * core never takes this node for lost.
+   */
+  leaseMilliseconds: z.int().nullable(),
+  heartbeatMilliseconds: z.int(),
+});
+export type NodeLease = z.infer<typeof nodeLease>;
 
 export const installationStatus = workloadStatus.extend({
   installationId,

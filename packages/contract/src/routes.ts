@@ -573,6 +573,42 @@ export const routes = {
   },
 
   // Between core and the Runtime of a node
+  'node.join': {
+    method: 'POST',
+    path: '/v1/node/join',
+    summary: 'Become a node, with an enrolment token of the operator',
+    callers: ['anonymous'],
+    body: json(node.joinNodeBody),
+    answers: { 201: node.nodeCredential },
+    rate: 'authentication',
+  },
+  'node.challenge': {
+    method: 'POST',
+    path: '/v1/node/challenge',
+    summary: 'A nonce for a node to sign, once and within a minute',
+    callers: ['anonymous'],
+    body: json(node.challengeNodeBody),
+    answers: { 200: node.nodeChallenge },
+    rate: 'authentication',
+  },
+  'node.credential': {
+    method: 'POST',
+    path: '/v1/node/credential',
+    summary: 'The next credential of a node, for a proof with its key; the former one ends',
+    callers: ['anonymous'],
+    body: json(node.proveNodeBody),
+    answers: { 200: node.nodeCredential },
+    rate: 'authentication',
+  },
+  'node.heartbeat': {
+    method: 'POST',
+    path: '/v1/node/heartbeat',
+    summary: 'A node lives; its lease begins anew',
+    callers: ['node'],
+    body: json(accounts.emptyBody.optional()),
+    answers: { 200: node.nodeLease },
+    rate: 'none',
+  },
   'node.register': {
     method: 'POST',
     path: '/v1/node/register',

@@ -1,11 +1,13 @@
 // The one place where core is wired: configuration in, a listening server out. Read this file first.
 import type { AddressInfo } from 'node:net';
+import { acceptLinks } from '@platform/link';
 import { findSession } from './accounts/find-session.ts';
 import { accountRoutes } from './accounts/routes.ts';
 import { catalogRoutes } from './catalog/routes.ts';
 import { ensureSystemPackages } from './catalog/system-packages.ts';
 import type { CoreConfig } from './config/config.ts';
 import type { CoreContext, Log } from './context.ts';
+import { linkKeyOf } from './credentials/master-key.ts';
 import { migrate } from './database/migrate.ts';
 import { openDatabase } from './database/open-database.ts';
 import { Signals } from './database/signals.ts';
@@ -29,9 +31,10 @@ import { notificationRoutes } from './notifications/routes.ts';
 import { searchRoutes } from './search/routes.ts';
 import { findNodeCaller } from './topology/find-node.ts';
 import { Followers } from './topology/followers.ts';
-import { ensureLocalNode } from './topology/local-node.ts';
+import { ensureLocalNode, type LocalNode, type LocalNodeOptions, withoutLocalNode } from './topology/local-node.ts';
 import { Nodes } from './topology/nodes.ts';
 import { nodeRoutes } from './topology/routes.ts';
+import { NodeWatch } from './topology/watch-nodes.ts';
 
 export interface CoreOptions {
   readonly config: CoreConfig;
@@ -44,14 +47,22 @@ export interface CoreOptions {
   readonly systemPackages: readonly { readonly path: string }[];
   /** Default: the limits of the contract. */
   readonly rates?: Rates;
+  /** The machine of this core as a node; `runtime` is whether workloads run on it. Default: it is none. */
+  readonly localNode?: LocalNodeOptions & { readonly runtime: boolean };
+  /** Where nodes of other machines reach this core over TLS under its own key. Default: nowhere. */
+  readonly linkListen?: { readonly host: string; readonly port: number } | null;
+  /** Milliseconds that only ever go forward. Default: `performance.now`. */
+  readonly monotonic?: () => number;
 }
 
 export interface Core {
   /** The port the server really listens on. */
   readonly port: number;
   readonly context: CoreContext;
-  /** What the Runtime on this machine presents to core; new at every start. */
-  readonly localNode: { readonly nodeId: string; readonly nodeCredential: string };
+  /** Of the link listener, where there is one. */
+  readonly linkPort: number | null;
+  /** What the Runtime on this machine presents to core, new at every start; `null` without one. */
+  readonly localNode: LocalNode | null;
   /** Ends streams and long polls, finishes requests, closes the database. */
   stop(): Promise<void>;
 }
@@ -78,13 +89,14 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     stopping: stopping.signal,
   };
   const shipped = await ensureSystemPackages(context, options.systemPackages);
-  const localNode = await ensureLocalNode(context);
+  const localNode = await openLocalNode(context, options.localNode);
   await followSystemPackages(context, shipped);
+  const nodes = new Nodes(context);
   const server = createServer({
     config,
     log,
     random,
-    handlers: handlers(context),
+    handlers: handlers(context, nodes),
     authenticator: authenticator(
       {
         findSession: (hash) => findSession(context, hash),
@@ -101,12 +113,20 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     serveApp: frontendHandler(context),
   });
   await server.listen({ host: config.listenHost, port: config.listenPort });
+  const { linkListen } = options;
+  const link =
+    linkListen == null ? null : await acceptLinks(server.server, { ...linkListen, key: linkKeyOf(options.masterKey) });
+  const watch = new NodeWatch(context, nodes, options.monotonic ?? (() => performance.now()));
+  watch.start();
   return {
     port: (server.server.address() as AddressInfo).port,
     context,
+    linkPort: link?.port ?? null,
     localNode,
     async stop() {
       stopping.abort();
+      await watch.stop();
+      await link?.close();
       await server.close();
       await signals.stop();
       await close();
@@ -114,8 +134,14 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   };
 }
 
-function handlers(context: CoreContext): Handlers {
-  const nodes = new Nodes(context);
+async function openLocalNode(context: CoreContext, options: CoreOptions['localNode']): Promise<LocalNode | null> {
+  if (options === undefined) return null;
+  if (options.runtime) return ensureLocalNode(context, options);
+  await withoutLocalNode(context, options.publicKey);
+  return null;
+}
+
+function handlers(context: CoreContext, nodes: Nodes): Handlers {
   const followers = new Followers(context);
   const hub = new EventHub(context);
   return {

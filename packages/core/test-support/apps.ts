@@ -149,10 +149,9 @@ export async function startedCredential(constellation: Constellation, id: Instal
 export async function addNode({ core }: Constellation, name: string): Promise<{ id: string; credential: string }> {
   const credential = `pnd_${randomBytes(32).toString('base64url')}`;
   const id = `node-${name}`;
-  await core.context.pool.query('INSERT INTO nodes (id, name, credential_hash) VALUES ($1, $2, $3)', [
-    id,
-    name,
-    hashCredential(credential),
-  ]);
+  await core.context.pool.query(
+    "INSERT INTO nodes (id, name, credential_hash, credential_expires_at) VALUES ($1, $2, $3, 'infinity')",
+    [id, name, hashCredential(credential)],
+  );
   return { id, credential };
 }

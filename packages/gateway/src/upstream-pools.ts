@@ -1,5 +1,6 @@
 // The connections to the other sides. One pool per core for all Gateways of a process: an idle Gateway holds no socket
 // and no pool of its own, and a pool is made at the first request.
+import { type LinkTarget, linkConnector, readPublicKey } from '@platform/link';
 import { buildConnector, Pool } from 'undici';
 import type { ByteMeter } from './byte-meter.ts';
 import { joinSmallWrites } from './one-write.ts';
@@ -9,6 +10,8 @@ export interface CoreAddress {
   readonly coreOrigin: string;
   /** `Host` that core expects, e.g. `shell.platform.localhost:8787`. */
   readonly coreHost: string;
+  /** The link key core must prove over https, base64url. Default: its certificate must be valid for `coreHost`. */
+  readonly coreKey?: string;
 }
 
 export interface CorePool {
@@ -23,7 +26,7 @@ interface Shared {
   claims: number;
 }
 
-type ConnectTo = { readonly socketPath: string } | { readonly hostname: string; readonly port: string };
+type ConnectTo = { readonly socketPath: string } | LinkTarget;
 
 const shared = new Map<string, Shared>();
 
@@ -31,7 +34,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 
 /** Claims the pool of one core. */
 export function claimCorePool(address: CoreAddress): CorePool {
-  const key = `${address.coreOrigin} ${address.coreHost}`;
+  const key = `${address.coreOrigin} ${address.coreHost} ${address.coreKey ?? ''}`;
   const entry = shared.get(key) ?? { pool: null, claims: 0 };
   shared.set(key, entry);
   entry.claims += 1;
@@ -52,9 +55,10 @@ export function claimCorePool(address: CoreAddress): CorePool {
   };
 }
 
-function openCorePool({ coreOrigin, coreHost }: CoreAddress): Pool {
-  const { protocol, hostname, port } = new URL(coreOrigin);
-  return openPool(`${protocol}//${coreHost}`, { hostname, port });
+function openCorePool({ coreOrigin, coreHost, coreKey }: CoreAddress): Pool {
+  const key = coreKey === undefined ? undefined : readPublicKey(coreKey);
+  if (key === null) throw new Error('the key of core is none');
+  return openPool(`${new URL(coreOrigin).protocol}//${coreHost}`, { origin: coreOrigin, key });
 }
 
 /**
@@ -63,17 +67,15 @@ function openCorePool({ coreOrigin, coreHost }: CoreAddress): Pool {
  * `meter` counts what its connections carry.
  */
 export function openPool(name: string, to: ConnectTo, meter?: ByteMeter): Pool {
-  const connect = buildConnector({
-    timeout: CONNECT_TIMEOUT_MS,
-    allowH2: false,
-    ...('socketPath' in to ? { socketPath: to.socketPath } : {}),
-  });
+  const connect =
+    'socketPath' in to
+      ? buildConnector({ timeout: CONNECT_TIMEOUT_MS, allowH2: false, socketPath: to.socketPath })
+      : linkConnector(buildConnector, { ...to, connectTimeout: CONNECT_TIMEOUT_MS });
   return new Pool(name, {
     bodyTimeout: 0,
     pipelining: 1,
     connect(options, callback) {
-      const address = 'socketPath' in to ? options : { ...options, host: to.hostname, ...to };
-      connect(address, (...[error, socket]) => {
+      connect(options, (...[error, socket]) => {
         if (error !== null) {
           callback(error, null);
           return;

@@ -4,26 +4,37 @@ import {
   type Assignments,
   assignments,
   type InstallationStatus,
+  type NodeLease,
+  nodeLease,
+  type registerNodeBody,
   type WorkloadStart,
   workloadLeases,
   workloadStart,
 } from '@platform/contract';
-import { Pool } from 'undici';
+import { type LinkKey, linkConnector } from '@platform/link';
+import { buildConnector, Pool } from 'undici';
+import type * as z from 'zod';
+import { openCredentials } from './node-credentials.ts';
 
 export interface CoreClientOptions {
   /** Where core listens, e.g. `http://127.0.0.1:8787`. */
   readonly coreOrigin: string;
+  /** The key that core must prove over https; without it its certificate must be valid for `coreHost`. */
+  readonly coreKey?: Buffer;
   /** Value of the Host header, e.g. `shell.platform.localhost:8787`. */
   readonly coreHost: string;
-  /** `pnd_…` */
-  readonly nodeCredential: string;
+  /** `pnd_…`; without one the first is got by a proof with the key. */
+  readonly nodeCredential?: string;
+  /** Renews the credential. Without it the given one is the only one. */
+  readonly nodeKey?: LinkKey;
+  /** Milliseconds since some moment, going on while the machine sleeps. */
+  readonly uptime: () => number;
 }
 
 export interface CoreClient {
-  register(
-    body: { controlUrl: string; controlCredential: string; inboundOrigin: string },
-    signal: AbortSignal,
-  ): Promise<void>;
+  register(body: z.input<typeof registerNodeBody>, signal: AbortSignal): Promise<void>;
+  /** Tells core that this node lives; `milliseconds` is how long the answer may take. */
+  heartbeat(milliseconds: number, signal: AbortSignal): Promise<NodeLease>;
   /** Waits up to 25 s on core's side for a revision other than `after`. */
   assignments(after: string | undefined, signal: AbortSignal): Promise<Assignments>;
   /** New credentials for one workload start; the former ones end. */
@@ -51,25 +62,56 @@ const ORDINARY_TIMEOUT = 10_000;
 const CONNECTIONS = 8;
 const LARGEST_ERROR = 64 * 1024;
 
-export function createCoreClient(options: CoreClientOptions): CoreClient {
-  const pool = new Pool(options.coreOrigin, { connections: CONNECTIONS, pipelining: 1 });
-  const headers = { host: options.coreHost, authorization: `Bearer ${options.nodeCredential}` };
+interface CallOptions {
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+  readonly timeout?: number;
+}
 
-  async function call(
-    method: 'GET' | 'POST',
-    path: string,
-    more: { body?: unknown; signal?: AbortSignal; timeout?: number },
-  ) {
+export function createCoreClient(options: CoreClientOptions): CoreClient {
+  const { protocol } = new URL(options.coreOrigin);
+  const pool = new Pool(`${protocol}//${options.coreHost}`, {
+    connections: CONNECTIONS,
+    pipelining: 1,
+    connect: linkConnector(buildConnector, { origin: options.coreOrigin, key: options.coreKey }),
+  });
+  const credentials = openCredentials({
+    key: options.nodeKey,
+    coreHost: options.coreHost,
+    initial: options.nodeCredential,
+    uptime: options.uptime,
+    async call(path, body) {
+      const response = await send('POST', path, {}, { body });
+      return { status: response.statusCode, body: await response.body.json() };
+    },
+  });
+
+  function send(method: 'GET' | 'POST', path: string, headers: Readonly<Record<string, string>>, more: CallOptions) {
     const timeout = more.timeout ?? ORDINARY_TIMEOUT;
-    const response = await pool.request({
+    return pool.request({
       method,
       path,
-      headers: more.body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
+      headers: {
+        host: options.coreHost,
+        ...headers,
+        ...(more.body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
       ...(more.body === undefined ? {} : { body: JSON.stringify(more.body) }),
       ...(more.signal === undefined ? {} : { signal: more.signal }),
       headersTimeout: timeout,
       bodyTimeout: timeout,
     });
+  }
+
+  async function call(method: 'GET' | 'POST', path: string, more: CallOptions) {
+    const credential = await credentials.current();
+    let response = await send(method, path, { authorization: `Bearer ${credential}` }, more);
+    if (response.statusCode === 401 && options.nodeKey !== undefined) {
+      await response.body.dump();
+      // It ended: another renewal came between, or core came back with an older database.
+      const next = await credentials.after(credential);
+      response = await send(method, path, { authorization: `Bearer ${next}` }, more);
+    }
     if (response.statusCode >= 200 && response.statusCode < 300) return response.body;
     throw new CoreError(response.statusCode, await problemCode(response.body));
   }
@@ -77,6 +119,11 @@ export function createCoreClient(options: CoreClientOptions): CoreClient {
   return {
     async register(body, signal) {
       await (await call('POST', '/v1/node/register', { body, signal })).dump();
+    },
+    async heartbeat(milliseconds, signal) {
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(milliseconds)]);
+      const body = await call('POST', '/v1/node/heartbeat', { signal: limit, timeout: milliseconds });
+      return nodeLease.parse(await body.json());
     },
     async assignments(after, signal) {
       const query = after === undefined ? '' : `?after=${encodeURIComponent(after)}`;

@@ -21,6 +21,8 @@ export interface GatewaySettings {
   coreOrigin: string;
   /** Value of the Host header core expects. */
   coreHost: string;
+  /** The link key core must prove over https, base64url. Default: its certificate must be valid for `coreHost`. */
+  coreKey?: string;
   /** `pgw_…`, what the workload presents. */
   gatewayCredential: string;
   /** `pcs_…`, what the Gateway presents to core in its place. */

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Assignment, InstallationStatus } from '@platform/contract';
 import type { Log } from './clock.ts';
 import type { CoreClient } from './core-client.ts';
+import type { Lease } from './lease.ts';
 import type { Installation } from './lifecycle/installation.ts';
 import type { PackageStore } from './packages.ts';
 
@@ -152,35 +153,57 @@ async function prefetch({ packages }: FleetParts, assignments: readonly Assignme
   if (failure !== undefined) throw failure;
 }
 
+/** The list is carried out again after this long without a change: what went wrong here is put right. */
+const REAPPLY = 60_000;
+
+export interface FollowHooks {
+  apply(assignments: readonly Assignment[]): Promise<void>;
+  registered(): void;
+}
+
 /** Registers and follows the assignments until `signal` is aborted; core may come and go meanwhile. */
 export async function follow(
   core: CoreClient,
   registration: Parameters<CoreClient['register']>[0],
-  hooks: { apply(assignments: readonly Assignment[]): Promise<void>; registered(): void },
-  log: Log,
+  parts: { readonly hooks: FollowHooks; readonly lease: Lease; readonly uptime: () => number; readonly log: Log },
   signal: AbortSignal,
 ): Promise<void> {
+  const { hooks, lease, log } = parts;
   let revision: string | undefined;
+  let appliedAt = Number.NEGATIVE_INFINITY;
   let registered = false;
   let retry = FIRST_RETRY;
+  let turn = lease.turn;
   while (!signal.aborted) {
+    // What core said under a former lease may be of the past.
+    if (turn !== lease.turn) revision = undefined;
+    turn = lease.turn;
     try {
       if (!registered) {
         await core.register(registration, signal);
         registered = true;
+        await lease.beat(signal);
         hooks.registered();
+        continue;
       }
-      const list = await core.assignments(revision, signal);
+      const list = await core.assignments(revision, AbortSignal.any([signal, turn]));
+      if (turn !== lease.turn) continue;
       // Asking for the next revision tells core that this one has been carried out, so that comes afterwards.
-      if (list.revision !== revision) await hooks.apply(list.items);
+      const due = parts.uptime() - appliedAt >= REAPPLY;
+      if (list.revision !== revision || due) {
+        await hooks.apply(list.items);
+        appliedAt = parts.uptime();
+      }
       revision = list.revision;
       retry = FIRST_RETRY;
     } catch (error) {
       if (signal.aborted) return;
+      if (turn.aborted) continue;
       log.warn({ err: error, retryInMilliseconds: retry }, 'core could not be reached');
       // A core that was restarted may have forgotten where this node is.
       registered = false;
-      await delay(retry, undefined, { signal, ref: false }).catch(() => undefined);
+      const wake = AbortSignal.any([signal, turn]);
+      await delay(retry, undefined, { signal: wake, ref: false }).catch(() => undefined);
       retry = Math.min(retry * 2, LONGEST_RETRY);
     }
   }

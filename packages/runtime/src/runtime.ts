@@ -3,6 +3,8 @@
 
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import type { Assignment } from '@platform/contract';
+import type { LinkKey } from '@platform/link';
 import { type Clock, type Log, systemClock } from './clock.ts';
 import { createCoreClient } from './core-client.ts';
 import type { DriverReport } from './drivers/driver.ts';
@@ -10,17 +12,20 @@ import type { Way } from './drivers/process/mechanism.ts';
 import { openProcessDriver } from './drivers/process/process-driver.ts';
 import type { StartGateway } from './gateway-port.ts';
 import { openIdentities } from './identities.ts';
+import { Lease, machineUptime } from './lease.ts';
 import { openFailures } from './lifecycle/failures.ts';
 import { Installation } from './lifecycle/installation.ts';
 import { createSlots } from './lifecycle/slots.ts';
 import { findSurvivors } from './lifecycle/survivors.ts';
 import { type ControlParts, handleControl } from './listener/control.ts';
 import { handleEndpoint } from './listener/endpoints.ts';
-import { startHttpServer } from './listener/http-server.ts';
+import { type Exchange, type HttpServer, startHttpServer } from './listener/http-server.ts';
 import { sendProblem } from './listener/problem.ts';
 import { openLogStore } from './logs/log-store.ts';
+import { describeMachine } from './machine.ts';
 import { openPackageStore } from './packages.ts';
-import { createFleet, createReporter, follow } from './reconcile.ts';
+import { createFleet, createReporter, type FollowHooks, follow } from './reconcile.ts';
+import { openSharedVolumes } from './shared-volumes.ts';
 import { openVolumes } from './volumes.ts';
 
 export { probeSandbox, type SandboxReport } from './drivers/process/sandbox-host.ts';
@@ -33,8 +38,25 @@ export interface RuntimeOptions {
   readonly coreOrigin: string;
   /** Value of the Host header core expects, e.g. `shell.platform.localhost:8787`. */
   readonly coreHost: string;
-  /** `pnd_…` */
-  readonly nodeCredential: string;
+  /** What core must prove over https. Default: its certificate must be valid for `coreHost`. */
+  readonly coreKey?: Buffer;
+  /** `pnd_…`. Default: the first is got by a proof with the key. */
+  readonly nodeCredential?: string;
+  /** The identity of this node; renews its credential. Without it the given one is the only one. */
+  readonly nodeKey?: LinkKey;
+  /**
+   * Where core reaches the control side from another machine, over TLS under `nodeKey`. Default: plain HTTP on a free
+   * port of the loopback interface.
+   */
+  readonly control?: { readonly host: string; readonly port: number };
+  /** Memory in MiB that workloads may take together. Default: 80 % of what the machine or its container has. */
+  readonly memoryMiB?: number;
+  /** Folder for volumes that this node shares with others. */
+  readonly sharedVolumes?: string;
+  /** Core does not know this node any more; everything was told to stop. */
+  readonly onRemoved?: () => void;
+  /** Milliseconds since some moment, going on while the machine sleeps. Default: since the machine started. */
+  readonly uptime?: () => number;
   /** Where browsers reach backends, e.g. `http://node.platform.localhost:8788`. */
   readonly nodeOrigin: string;
   readonly listenHost: string;
@@ -84,7 +106,9 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     log,
   });
   const survivors = await findSurvivors(driver, log);
-  const core = createCoreClient(options);
+  const uptime = options.uptime ?? machineUptime;
+  const core = createCoreClient({ ...options, uptime });
+  const sharedVolumes = openSharedVolumes(options.sharedVolumes, driver.report);
   const stopping = new AbortController();
   const logs = openLogStore(join(dataDirectory, 'logs'), clock, log);
   const packages = openPackageStore(join(dataDirectory, 'workloads'), (hash) =>
@@ -106,9 +130,11 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
             packages,
             identities,
             volumes,
+            sharedVolumes,
             core,
             coreOrigin: options.coreOrigin,
             coreHost: options.coreHost,
+            ...(options.coreKey === undefined ? {} : { coreKey: options.coreKey }),
             startGateway: options.startGateway,
             random: options.random,
             log,
@@ -147,36 +173,47 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     },
     log,
   });
-  const control = await startHttpServer({
-    host: LOOPBACK,
-    port: 0,
-    isOwnHost: (name) => name.startsWith(`${LOOPBACK}:`),
-    handle: (exchange) => handleControl(controlParts, exchange),
-    log,
-  });
+  const control = await openControl(options, (exchange) => handleControl(controlParts, exchange));
 
-  const { promise: registered, resolve: tellRegistered } = Promise.withResolvers<void>();
-  const following = follow(
-    core,
-    {
-      controlUrl: `http://${LOOPBACK}:${control.port}/control`,
-      controlCredential: controlParts.credential,
-      inboundOrigin: options.nodeOrigin,
-    },
-    {
-      apply(assignments) {
-        const settled = fleet.apply(assignments);
-        void survivors.endRest();
-        return settled;
-      },
-      registered() {
-        for (const { assignment } of fleet.all()) reporter.changed(assignment.installationId);
-        tellRegistered();
-      },
-    },
+  let assigned: readonly Assignment[] = [];
+  /** Without the lease, core may be starting elsewhere what can move. */
+  const carryOut = () => fleet.apply(lease.held() ? assigned : assigned.filter(({ movable }) => movable !== true));
+  const lease = new Lease({
+    heartbeat: core.heartbeat,
+    uptime,
     log,
-    stopping.signal,
-  );
+    hooks: {
+      lapsed: () => void carryOut(),
+      removed() {
+        assigned = [];
+        void carryOut();
+        options.onRemoved?.();
+      },
+    },
+  });
+  const { promise: registered, resolve: tellRegistered } = Promise.withResolvers<void>();
+  const hooks: FollowHooks = {
+    apply(assignments) {
+      assigned = assignments;
+      const settled = carryOut();
+      void survivors.endRest();
+      return settled;
+    },
+    registered() {
+      for (const { assignment } of fleet.all()) reporter.changed(assignment.installationId);
+      tellRegistered();
+    },
+  };
+  const registration = {
+    controlUrl: control.url,
+    controlCredential: controlParts.credential,
+    inboundOrigin: options.nodeOrigin,
+    machine: describeMachine(driver.report, { memoryMiB: options.memoryMiB, sharedStore: sharedVolumes?.store }),
+  };
+  const following = Promise.all([
+    follow(core, registration, { hooks, lease, uptime, log }, stopping.signal),
+    lease.keep(stopping.signal),
+  ]);
 
   return {
     listenerPort: endpoints.port,
@@ -193,6 +230,22 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
       await driver.close();
     },
   };
+}
+
+/** The control side, and the address at which core reaches it. */
+async function openControl(
+  { control, nodeKey, log }: RuntimeOptions,
+  handle: (exchange: Exchange) => Promise<void>,
+): Promise<HttpServer & { readonly url: string }> {
+  if (control === undefined || nodeKey === undefined) {
+    const isOwnHost = (name: string) => name.startsWith(`${LOOPBACK}:`);
+    const server = await startHttpServer({ host: LOOPBACK, port: 0, isOwnHost, handle, log });
+    return { ...server, url: `http://${LOOPBACK}:${server.port}/control` };
+  }
+  const host = control.host.includes(':') ? `[${control.host}]` : control.host;
+  const isOwnHost = (name: string) => name.startsWith(`${host}:`);
+  const server = await startHttpServer({ ...control, key: nodeKey, isOwnHost, handle, log });
+  return { ...server, url: `https://${host}:${server.port}/control` };
 }
 
 function describeSandbox(report: DriverReport, allowUnsandboxed: boolean): string {

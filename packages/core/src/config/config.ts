@@ -13,6 +13,8 @@ export interface CoreConfig {
   /** Host suffix of app frontends, without leading dot, e.g. `apps.platform.localhost`. */
   readonly appsDomain: string;
   readonly nodeOrigin: string;
+  /** A node without a heartbeat for so long is taken for lost. */
+  readonly nodeLostMilliseconds: number;
   readonly listenHost: string;
   readonly listenPort: number;
   readonly trustedProxies: readonly string[];

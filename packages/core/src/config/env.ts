@@ -19,6 +19,14 @@ import { StartError } from './start-error.ts';
 /** Everything the platform's parts are told, checked. */
 export interface PlatformConfig extends Omit<CoreConfig, 'packagesDirectory' | 'shellDirectory'> {
   readonly nodePort: number;
+  /** Whether workloads run on core's own machine. */
+  readonly localNode: boolean;
+  readonly linkListen: AddressAndPort | null;
+  /** Where core reaches the control side of this machine as a node of another one; `null`: found out. */
+  readonly nodeControl: AddressAndPort | null;
+  /** `null`: what the machine has, less a part for itself. */
+  readonly nodeMemoryMiB: number | null;
+  readonly sharedVolumes: string | null;
   readonly databaseUrl: string | null;
   readonly dataDirectory: string;
   readonly masterKeyFile: string;
@@ -33,6 +41,11 @@ export interface PlatformConfig extends Omit<CoreConfig, 'packagesDirectory' | '
   readonly effective: readonly { readonly name: string; readonly value: string; readonly set: boolean }[];
   /** Variables that are set but belong to parts that are not there yet. */
   readonly notices: readonly string[];
+}
+
+export interface AddressAndPort {
+  readonly host: string;
+  readonly port: number;
 }
 
 export interface Surroundings {
@@ -95,6 +108,16 @@ export function readConfiguration(environment: Environment, surroundings: Surrou
     listenHost: readAddress(read('PLATFORM_LISTEN_HOST') ?? configurationVariables.PLATFORM_LISTEN_HOST.default),
     listenPort: portOf(origin),
     nodePort: portOf(nodeOrigin),
+    localNode: readChoice('PLATFORM_LOCAL_NODE', read('PLATFORM_LOCAL_NODE'), ['true', 'false'] as const) === 'true',
+    linkListen: readAddressAndPort('PLATFORM_LINK_LISTEN', read('PLATFORM_LINK_LISTEN')),
+    nodeControl: readAddressAndPort('PLATFORM_NODE_CONTROL', read('PLATFORM_NODE_CONTROL')),
+    nodeMemoryMiB:
+      read('PLATFORM_NODE_MEMORY_MIB') === undefined
+        ? null
+        : readInteger('PLATFORM_NODE_MEMORY_MIB', read('PLATFORM_NODE_MEMORY_MIB'), 32, 2 ** 31 - 1),
+    nodeLostMilliseconds:
+      readInteger('PLATFORM_NODE_LOST_SECONDS', read('PLATFORM_NODE_LOST_SECONDS'), 20, 86_400) * 1_000,
+    sharedVolumes: readOptionalFolder('PLATFORM_VOLUMES_SHARED', read('PLATFORM_VOLUMES_SHARED')),
     trustedProxies: readProxies(read('PLATFORM_TRUSTED_PROXIES')),
     databaseUrl: readDatabaseUrl(read('PLATFORM_DATABASE_URL')),
     dataDirectory,
@@ -249,6 +272,20 @@ function readChoice<Choice extends string>(
 function readAddress(value: string): string {
   if (isIP(value) === 0) throw wrong('PLATFORM_LISTEN_HOST', `is "${value}"`, 'set an IP address such as 127.0.0.1');
   return value;
+}
+
+function readAddressAndPort(name: ConfigurationVariable, value: string | undefined): AddressAndPort | null {
+  if (value === undefined) return null;
+  const [, bracketed, plain, digits] = /^(?:\[([0-9a-fA-F:.]+)\]|([0-9.]+)):(\d{1,5})$/.exec(value) ?? [];
+  const host = bracketed ?? plain ?? '';
+  const port = Number(digits);
+  if (isIP(host) === 0 || !(port >= 1 && port <= 65_535))
+    throw wrong(name, `is "${value}"`, 'set an IP address and a port, such as 10.0.0.1:8789 or [fd00::1]:8789');
+  return { host, port };
+}
+
+function readOptionalFolder(name: ConfigurationVariable, value: string | undefined): string | null {
+  return value === undefined ? null : readFolder(name, value);
 }
 
 function readProxies(value: string | undefined): string[] {

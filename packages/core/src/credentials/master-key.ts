@@ -1,6 +1,7 @@
 // What is derived from or sealed with the master key: one purpose, one key (HKDF-SHA256, RFC 5869).
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto';
 import { credentialPrefixes, type InstallationId } from '@platform/contract';
+import { keyFromSeed, type LinkKey } from '@platform/link';
 
 function purposeKey(masterKey: Buffer, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', masterKey, '', `platform/${purpose}/v1`, 32));
@@ -13,6 +14,11 @@ function purposeKey(masterKey: Buffer, purpose: string): Buffer {
 export function dataPlaneCapability(masterKey: Buffer, installationId: InstallationId, generation: number): string {
   const mac = createHmac('sha256', purposeKey(masterKey, 'data-plane')).update(`${installationId}\0${generation}`);
   return credentialPrefixes.dataPlane + mac.digest('base64url');
+}
+
+/** The key by which nodes know core, the same on every replica. */
+export function linkKeyOf(masterKey: Buffer): LinkKey {
+  return keyFromSeed(purposeKey(masterKey, 'link'));
 }
 
 /** AES-256-GCM: 12 bytes nonce, ciphertext, 16 bytes tag. `context` binds the value to its place. */

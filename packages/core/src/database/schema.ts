@@ -60,7 +60,25 @@ export interface DatabaseSchema {
     control_credential: Buffer | null;
     inbound_origin: string | null;
     seen_at: Date | null;
+    public_key: Buffer | null;
+    credential_expires_at: Generated<Date>;
+    labels: Generated<string[]>;
+    local: Generated<boolean>;
+    leased: Generated<boolean>;
+    beat: ColumnType<string, never, never>;
+    lost_at: Date | null;
+    cordoned_at: Date | null;
+    joined_at: Date | null;
+    memory_mib: number | null;
+    cpus: number | null;
+    driver: string | null;
+    mechanism: string | null;
+    runtimes: Generated<string[]>;
+    version: string | null;
+    shared_store: string | null;
   };
+  node_tokens: { token_hash: Buffer; labels: string[]; expires_at: Date; used_by: Buffer | null };
+  node_challenges: { nonce_hash: Buffer; node_id: string; expires_at: Date };
   installations: {
     id: InstallationId;
     account_key: string;
@@ -73,6 +91,12 @@ export interface DatabaseSchema {
     revision: Bigint;
     stopped: Generated<boolean>;
     node_id: string | null;
+    epoch: Bigint;
+    has_volume: Generated<boolean>;
+    volume_store: string | null;
+    waiting: Generated<boolean>;
+    held_by: string | null;
+    wanted_hosting: string | null;
     installed_at: Date;
     removed_at: Date | null;
   };

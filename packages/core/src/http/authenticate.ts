@@ -38,6 +38,8 @@ export function authenticator(
       return Promise.resolve(null);
     });
     if (caller === null) throw refuse('unauthenticated', 'The credential is unknown or has ended.');
+    if (caller.kind === 'node' && caller.expiresAt <= options.clock())
+      throw refuse('unauthenticated', 'The credential of this node has expired. It renews it with its key.');
     if ('expiresAt' in caller && caller.expiresAt <= options.clock())
       throw refuse('unauthenticated', 'The capability has expired. Open the app again.');
     return caller;

@@ -42,6 +42,7 @@ export interface InstallationCaller extends InstallationIdentity {
 export interface NodeCaller {
   readonly kind: 'node';
   readonly nodeId: string;
+  readonly expiresAt: Date;
 }
 
 export type Caller = AnonymousCaller | SessionCaller | FrontendCaller | InstallationCaller | NodeCaller;

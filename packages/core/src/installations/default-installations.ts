@@ -6,7 +6,7 @@ import type { CoreContext } from '../context.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { normaliseGrants } from '../grants/grant-coverage.ts';
 import { assignmentsChanged } from '../topology/assignments.ts';
-import { placeInstallation } from '../topology/placement.ts';
+import { placeOrWait } from '../topology/placement.ts';
 import { newInstallation } from './install-app.ts';
 import { insertInstallation } from './queries.ts';
 
@@ -29,8 +29,8 @@ export async function createDefaultInstallations(
   if (missing.length > 0) throw new Error(`the packages of these default apps are missing: ${missing.join(', ')}`);
   for (const release of releases) {
     const grants = normaliseGrants(release.manifest.permissions);
-    const nodeId = await placeInstallation(trx, release.manifest.workload);
-    const id = await insertInstallation(trx, newInstallation(context, accountKey, release, { grants, nodeId }));
+    const place = await placeOrWait(trx, { accountKey, appId: release.appId }, release.manifest);
+    const id = await insertInstallation(trx, newInstallation(context, accountKey, release, { grants, place }));
     if (id === undefined) throw new Error(`the new account already has ${release.appId}`);
   }
   if (releases.some(({ manifest }) => manifest.workload !== undefined)) await assignmentsChanged(trx);

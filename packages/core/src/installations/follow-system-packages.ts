@@ -8,7 +8,7 @@ import { notifyEach } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { intersectGrants } from '../grants/grant-coverage.ts';
 import { assignmentsChanged } from '../topology/assignments.ts';
-import { placeInstallation } from '../topology/placement.ts';
+import { lockPlacement } from '../topology/placement.ts';
 
 interface Shipped {
   readonly appId: string;
@@ -41,9 +41,12 @@ function identityOf({ appId, version }: Shipped): { appId: string; version: stri
 
 /** @returns how many installations changed */
 async function follow(trx: Transaction<DatabaseSchema>, { appId, version, manifest }: Shipped): Promise<number> {
+  await lockPlacement(trx);
   await trx.selectFrom('apps').select('app_id').where('app_id', '=', appId).forUpdate().execute();
   await setNewest(trx, appId, version);
-  const nodeId = await placeInstallation(trx, manifest.workload);
+  // What gets a backend with this version waits for a node a moment, or until there is one.
+  const backend = manifest.workload !== undefined;
+  const volume = manifest.workload?.volume === true;
   let changed = 0;
   // Few accounts ever change these grants, so there are few different ones, however many accounts there are.
   const { rows } = await sql<{ grants: Grant[] }>`
@@ -52,7 +55,11 @@ async function follow(trx: Transaction<DatabaseSchema>, { appId, version, manife
     const kept = JSON.stringify(intersectGrants(grants, manifest.permissions));
     const updated = await sql<{ installationId: string; accountKey: string }>`
       UPDATE installations
-         SET version = ${version}, grants = ${kept}, revision = revision + 1, node_id = COALESCE(node_id, ${nodeId})
+         SET version = ${version}, grants = ${kept}, revision = revision + 1,
+             waiting = removed_at IS NULL AND node_id IS NULL AND ${backend}::boolean,
+             has_volume = has_volume OR node_id IS NOT NULL AND ${volume}::boolean,
+             volume_store = CASE WHEN has_volume OR NOT ${volume}::boolean THEN volume_store
+                                 ELSE (SELECT shared_store FROM nodes WHERE nodes.id = node_id) END
        WHERE app_id = ${appId} AND version <> ${version} AND grants = ${JSON.stringify(grants)}::jsonb
        RETURNING id AS "installationId", account_key AS "accountKey"`.execute(trx);
     await notifyEach(trx, 'installation-changed', updated.rows);

@@ -8,7 +8,7 @@ import { notify } from '../database/notify.ts';
 import { checkGrants } from '../grants/check-grants.ts';
 import { normaliseGrants } from '../grants/grant-coverage.ts';
 import { assignmentsChanged } from '../topology/assignments.ts';
-import { placeInstallation } from '../topology/placement.ts';
+import { type Place, placeInstallation } from '../topology/placement.ts';
 import { insertInstallation, type NewInstallation } from './queries.ts';
 
 /**
@@ -25,8 +25,8 @@ export async function installApp(
   const requested = release.manifest.permissions;
   const grants = permissions === undefined ? normaliseGrants(requested) : checkGrants(requested, permissions);
   await context.database.transaction().execute(async (trx) => {
-    const nodeId = await placeInstallation(trx, release.manifest.workload);
-    const id = await insertInstallation(trx, newInstallation(context, accountKey, release, { grants, nodeId }));
+    const place = await placeInstallation(trx, { accountKey, appId }, release.manifest);
+    const id = await insertInstallation(trx, newInstallation(context, accountKey, release, { grants, place }));
     if (id === undefined) throw refuse('already_installed');
     await notify(trx, 'installation-changed', { installationId: id, accountKey });
     if (release.manifest.workload !== undefined) await assignmentsChanged(trx);
@@ -38,7 +38,7 @@ export function newInstallation(
   context: CoreContext,
   accountKey: string,
   { appId, version }: AppVersion,
-  choice: { readonly grants: readonly Grant[]; readonly nodeId: string | null },
+  choice: { readonly grants: readonly Grant[]; readonly place: Place },
 ): NewInstallation {
   return {
     id: newId('inst', context),

@@ -2,6 +2,7 @@
 import type { Grant, InstallationId, Manifest } from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
+import type { Place } from '../topology/placement.ts';
 
 type Executor = Kysely<DatabaseSchema>;
 
@@ -13,13 +14,12 @@ export interface NewInstallation {
   readonly hostLabel: string;
   readonly endpointId: string;
   readonly grants: readonly Grant[];
-  readonly nodeId: string | null;
+  readonly place: Place;
   readonly now: Date;
 }
 
 /**
- * Installs, or installs again what was removed: under its former id and on its former node, where its volume is, but
- * with a new host, a new endpoint and a new generation of derived capabilities. Returns the id, or `undefined` when
+ * Installs, or installs again what was removed: under its former id, so that it finds its volume, but with a new host, a new endpoint and a new generation of derived capabilities. Returns the id, or `undefined` when
  * the app is installed already; of two at the same time one gets `undefined`.
  */
 export async function insertInstallation(
@@ -27,17 +27,20 @@ export async function insertInstallation(
   installation: NewInstallation,
 ): Promise<InstallationId | undefined> {
   const grants = JSON.stringify(installation.grants);
+  const { place } = installation;
   const { rows } = await sql<{ id: InstallationId }>`
     INSERT INTO installations
-           (id, account_key, app_id, version, host_label, endpoint_id, grants, node_id, installed_at)
+           (id, account_key, app_id, version, host_label, endpoint_id, grants, node_id, waiting, held_by, has_volume,
+            volume_store, installed_at)
     VALUES (${installation.id}, ${installation.accountKey}, ${installation.appId}, ${installation.version},
-            ${installation.hostLabel}, ${installation.endpointId}, ${grants}, ${installation.nodeId},
-            ${installation.now})
+            ${installation.hostLabel}, ${installation.endpointId}, ${grants}, ${place.nodeId}, ${place.waiting},
+            ${place.heldBy}, ${place.hasVolume}, ${place.volumeStore}, ${installation.now})
     ON CONFLICT (account_key, app_id) DO UPDATE
        SET version = EXCLUDED.version, host_label = EXCLUDED.host_label, endpoint_id = EXCLUDED.endpoint_id,
            generation = installations.generation + 1, grants = EXCLUDED.grants,
            revision = installations.revision + 1, stopped = false,
-           node_id = COALESCE(installations.node_id, EXCLUDED.node_id),
+           node_id = EXCLUDED.node_id, waiting = EXCLUDED.waiting, held_by = EXCLUDED.held_by,
+           has_volume = EXCLUDED.has_volume, volume_store = EXCLUDED.volume_store,
            installed_at = EXCLUDED.installed_at, removed_at = NULL
      WHERE installations.removed_at IS NOT NULL
     RETURNING id`.execute(db);
@@ -51,6 +54,10 @@ export interface OwnInstallation {
   readonly revision: string;
   readonly stopped: boolean;
   readonly node_id: string | null;
+  readonly waiting: boolean;
+  readonly held_by: string | null;
+  readonly has_volume: boolean;
+  readonly volume_store: string | null;
   readonly manifest: Manifest;
 }
 
@@ -70,6 +77,10 @@ export async function selectOwn(db: Executor, accountKey: string, appId: string)
       'installations.revision',
       'installations.stopped',
       'installations.node_id',
+      'installations.waiting',
+      'installations.held_by',
+      'installations.has_volume',
+      'installations.volume_store',
       'app_versions.manifest',
     ])
     .where('installations.account_key', '=', accountKey)
@@ -107,14 +118,17 @@ export async function updateGrants(db: Executor, id: InstallationId, grants: rea
 export async function updateVersion(
   db: Executor,
   id: InstallationId,
-  change: { readonly version: string; readonly grants: readonly Grant[]; readonly nodeId: string | null },
+  change: { readonly version: string; readonly grants: readonly Grant[]; readonly place: Place },
 ): Promise<void> {
   await db
     .updateTable('installations')
     .set((expression) => ({
       version: change.version,
       grants: JSON.stringify(change.grants),
-      node_id: change.nodeId,
+      node_id: change.place.nodeId,
+      waiting: change.place.waiting,
+      has_volume: change.place.hasVolume,
+      volume_store: change.place.volumeStore,
       revision: expression('revision', '+', '1'),
     }))
     .where('id', '=', id)
@@ -129,7 +143,12 @@ export async function updateStopped(db: Executor, id: InstallationId, stopped: b
 export async function markRemoved(db: Executor, id: InstallationId, now: Date): Promise<void> {
   await db
     .updateTable('installations')
-    .set((expression) => ({ removed_at: now, grants: '[]', revision: expression('revision', '+', '1') }))
+    .set((expression) => ({
+      removed_at: now,
+      waiting: false,
+      grants: '[]',
+      revision: expression('revision', '+', '1'),
+    }))
     .where('id', '=', id)
     .execute();
   await db.deleteFrom('frontend_capabilities').where('installation_id', '=', id).execute();

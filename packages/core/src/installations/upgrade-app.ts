@@ -5,7 +5,7 @@ import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
 import { intersectGrants } from '../grants/grant-coverage.ts';
 import { assignmentsChanged } from '../topology/assignments.ts';
-import { placeInstallation } from '../topology/placement.ts';
+import { lockPlacement, placeOf, placeUpgrade } from '../topology/placement.ts';
 import { lockOwn, updateVersion } from './queries.ts';
 
 /**
@@ -13,7 +13,7 @@ import { lockOwn, updateVersion } from './queries.ts';
  * what was lost on the way.
  *
  * @throws RefusalError `not_found` for an app that is not installed or a version that is not published, and what
- *   {@link placeInstallation} throws
+ *   {@link placeUpgrade} throws
  */
 export async function upgradeApp(
   context: CoreContext,
@@ -22,17 +22,18 @@ export async function upgradeApp(
   version: string,
 ): Promise<void> {
   await context.database.transaction().execute(async (trx) => {
+    await lockPlacement(trx);
     const installation = await lockOwn(trx, accountKey, appId);
     if (installation === undefined) throw refuse('not_found');
     if (installation.version === version) return;
     const release = await findAppVersion(trx, appId, version);
     if (release === undefined) throw refuse('not_found', 'This version is not published.');
-    const nodeId = await placeInstallation(trx, release.manifest.workload);
+    // Where its volume is, there it stays.
+    const place = await placeUpgrade(trx, placeOf(installation), release.manifest);
     await updateVersion(trx, installation.id, {
       version,
       grants: intersectGrants(installation.grants, release.manifest.permissions),
-      // Where its volume is, there it stays.
-      nodeId: installation.node_id ?? nodeId,
+      place,
     });
     await notify(trx, 'installation-changed', { installationId: installation.id, accountKey });
     if (installation.manifest.workload !== undefined || release.manifest.workload !== undefined)

@@ -1,5 +1,5 @@
 // What should run on a node: its assignments with their revision, and the wait for the next one.
-import type { Assignment, Assignments } from '@platform/contract';
+import { type Assignment, type Assignments, refuse } from '@platform/contract';
 import type { Kysely } from 'kysely';
 import { appOrigin } from '../config/config.ts';
 import type { CoreContext } from '../context.ts';
@@ -27,6 +27,8 @@ export async function assignmentsChanged(trx: Kysely<DatabaseSchema>): Promise<b
 /**
  * The assignments of a node as soon as their revision differs from `after`, or as they are when the wait ends: after
  * 25 s, when core stops, or when `closed` fires because nobody waits for the answer any more.
+ *
+ * @throws RefusalError `unauthenticated` when the node got another credential meanwhile
  */
 export async function awaitAssignments(
   context: CoreContext,
@@ -36,6 +38,12 @@ export async function awaitAssignments(
 ): Promise<Assignments> {
   const over = new AbortController();
   const end = () => over.abort();
+  let ended = false;
+  const offReplaced = context.signals.on('node-credential-replaced', (replaced) => {
+    if (replaced.nodeId !== nodeId) return;
+    ended = true;
+    end();
+  });
   const timer = setTimeout(end, LONGEST_WAIT_MILLISECONDS);
   for (const signal of [context.stopping, closed]) signal.addEventListener('abort', end);
   if (context.stopping.aborted || closed.aborted) end();
@@ -43,12 +51,15 @@ export async function awaitAssignments(
     for (;;) {
       // Listening starts before reading, so that a change in between is not slept through.
       const changed = nextChange(context.signals, over.signal);
+      // Whoever still waits with the former credential gets nothing more for it.
+      if (ended) throw refuse('unauthenticated', 'The credential of this node was replaced.');
       const current = await readAssignments(context, nodeId);
       if (current.revision !== after || over.signal.aborted) return current;
       await changed;
     }
   } finally {
     end();
+    offReplaced();
     clearTimeout(timer);
     for (const signal of [context.stopping, closed]) signal.removeEventListener('abort', end);
   }
@@ -86,5 +97,7 @@ function assignmentOf({ config, masterKey }: CoreContext, row: AssignmentRow): A
     version: row.version,
     workload: row.workload,
     ...networkGrants(row.grants, row.public_ports ?? []),
+    ...(row.movable ? { movable: true } : {}),
+    ...(row.volume_store === null ? {} : { volumeStore: row.volume_store }),
   };
 }

@@ -1,9 +1,9 @@
 // Which node presents this credential (`pnd_…`). Its caller sees only what is placed on that node.
 import type { CoreContext } from '../context.ts';
 import type { NodeCaller } from '../http/caller.ts';
-import { findNodeByCredential } from './queries.ts';
+import { findNodeByCredential } from './node-queries.ts';
 
 export async function findNodeCaller({ pool }: CoreContext, tokenHash: Buffer): Promise<NodeCaller | null> {
-  const nodeId = await findNodeByCredential(pool, tokenHash);
-  return nodeId === undefined ? null : { kind: 'node', nodeId };
+  const found = await findNodeByCredential(pool, tokenHash);
+  return found === undefined ? null : { kind: 'node', nodeId: found.id, expiresAt: found.credential_expires_at };
 }

@@ -11,11 +11,13 @@ import {
   RefusalError,
   refuse,
 } from '@platform/contract';
+import { fetchOverLink } from '@platform/link';
 import type * as z from 'zod';
 import type { CoreContext } from '../context.ts';
 import { unseal } from '../credentials/master-key.ts';
 import { readBounded, readLines } from './bounded-body.ts';
-import { controlAddress } from './queries.ts';
+import { boundToLost } from './lost-queries.ts';
+import { type ControlAddress, controlAddress, holderAddress, isWaiting } from './queries.ts';
 
 export const CONTROL_PURPOSE = 'node-control';
 
@@ -32,6 +34,8 @@ const STOP_MILLISECONDS = 15_000;
 const ASK_MILLISECONDS = 5_000;
 /** A node sends an empty line every 15 s; after this much silence it is gone. */
 const SILENCE_MILLISECONDS = 45_000;
+/** Until a node has ended what it gives up, killing it if need be. */
+const RELEASE_MILLISECONDS = 12_000;
 /** Nobody waits longer for the end of what is removed already. */
 const FORGET_MILLISECONDS = 2_000;
 /** All kept log lines at their longest, each byte escaped as JSON at worst. */
@@ -118,16 +122,27 @@ export class Nodes {
     await this.#call(id, { method: 'DELETE', path: '', timeoutMilliseconds: FORGET_MILLISECONDS });
   }
 
+  /** Waits until the node that held an installation has ended it. */
+  async release(id: InstallationId): Promise<void> {
+    const holder = await holderAddress(this.#context.database, id);
+    if (holder === undefined) return;
+    await this.#text(id, holder, { method: 'DELETE', path: '', timeoutMilliseconds: RELEASE_MILLISECONDS });
+  }
+
   async #status(id: InstallationId, call: ControlCall): Promise<InstallationDetail> {
     const status = this.#parse(id, installationDetail, await this.#call(id, call));
     if (status.installationId !== id) throw this.#unavailable(id, 'it answered for another installation');
     return status;
   }
 
-  /** The text of a successful answer. */
   async #call(id: InstallationId, call: ControlCall): Promise<string> {
+    return this.#text(id, await this.#address(id), call);
+  }
+
+  /** The text of a successful answer. */
+  async #text(id: InstallationId, address: ControlAddress, call: ControlCall): Promise<string> {
     const signal = AbortSignal.any([this.#context.stopping, AbortSignal.timeout(call.timeoutMilliseconds)]);
-    const response = await this.#open(id, call, signal);
+    const response = await this.#fetch(id, address, call, signal);
     const answer = {
       status: response.status,
       text: await readBounded(response, LONGEST_ANSWER_BYTES).catch((error: unknown) => {
@@ -142,29 +157,36 @@ export class Nodes {
 
   /** The answer as soon as its head is there. */
   async #open(id: InstallationId, call: Pick<ControlCall, 'method' | 'path'>, signal: AbortSignal): Promise<Response> {
-    const { controlUrl, credential } = await this.#control(id);
+    return this.#fetch(id, await this.#address(id), call, signal);
+  }
+
+  async #fetch(
+    id: InstallationId,
+    address: ControlAddress,
+    { method, path }: Pick<ControlCall, 'method' | 'path'>,
+    signal: AbortSignal,
+  ): Promise<Response> {
+    const { control_url: controlUrl, control_credential: sealed, public_key: key } = address;
+    if (address.lost_at !== null) throw refuse('workload_unavailable', boundToLost(address.name));
+    if (controlUrl === null || sealed === null) throw this.#unavailable(id, 'it has not registered yet');
+    const credential = unseal(this.#context.masterKey, CONTROL_PURPOSE, address.node_id, sealed).toString('utf8');
+    const url = `${controlUrl}/installations/${id}${path}`;
+    const headers = { authorization: `Bearer ${credential}` };
     try {
-      return await fetch(`${controlUrl}/installations/${id}${call.path}`, {
-        method: call.method,
-        headers: { authorization: `Bearer ${credential}` },
-        redirect: 'error',
-        signal,
-      });
+      if (!url.startsWith('https:')) return await fetch(url, { method, headers, redirect: 'error', signal });
+      if (key === null) throw new Error('the node has no key');
+      return await fetchOverLink(url, { key, method, headers, signal });
     } catch (error) {
       throw this.#unavailable(id, 'it could not be reached', error);
     }
   }
 
-  async #control(id: InstallationId): Promise<{ controlUrl: string; credential: string }> {
-    const { database, masterKey } = this.#context;
-    const address = await controlAddress(database, id);
-    if (address === undefined || address.control_url === null || address.control_credential === null)
-      throw this.#unavailable(id, 'it has not registered yet');
-    const sealed = address.control_credential;
-    return {
-      controlUrl: address.control_url,
-      credential: unseal(masterKey, CONTROL_PURPOSE, address.node_id, sealed).toString('utf8'),
-    };
+  async #address(id: InstallationId): Promise<ControlAddress> {
+    const address = await controlAddress(this.#context.database, id);
+    if (address !== undefined) return address;
+    if (await isWaiting(this.#context.database, id))
+      throw refuse('workload_unavailable', 'No machine has room for the backend of this app yet.', { retryAfter: 30 });
+    throw this.#unavailable(id, 'it is on no node');
   }
 
   #parse<Shape extends z.ZodType>(id: InstallationId, shape: Shape, text: string): z.output<Shape> {

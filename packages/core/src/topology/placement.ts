@@ -1,26 +1,189 @@
-// Which node a workload is placed on. There is one node; a choice among several belongs here and nowhere else.
-import { refuse, type WorkloadManifest } from '@platform/contract';
+// Which node a workload is placed on: one that is there, may take it, and has the memory. Every decision holds one lock
+// until its transaction ends, so that two at the same time cannot both take the last room.
+import { type Grant, type InstallationId, RefusalError, refuse, type WorkloadManifest } from '@platform/contract';
 import type { Kysely } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
-import { firstNode } from './queries.ts';
+import { hostingOf } from './hosting-labels.ts';
+import { bestNode, type Demand, findPlace, lockPlacementRow, nodeCensus, type PlaceRow } from './placement-queries.ts';
+
+type Transaction = Kysely<DatabaseSchema>;
+
+/** Where an installation is, or may still be. */
+export interface Place {
+  readonly nodeId: string | null;
+  /** Has a backend and no node yet. */
+  readonly waiting: boolean;
+  /** The node that may still run it. */
+  readonly heldBy: string | null;
+  readonly hasVolume: boolean;
+  /** The shared store its volume lies in; `null` for one that lies on its node. */
+  readonly volumeStore: string | null;
+}
+
+export const nowhere: Place = { nodeId: null, waiting: false, heldBy: null, hasVolume: false, volumeStore: null };
+
+/** Permissions that work only on a node of the platform's own: a preference, as the app can do without them. */
+const PLATFORM_HOSTED: ReadonlySet<string> = new Set(['object-storage.raw', 'intelligence.use']);
 
 /**
- * The node for a new installation with this workload, or `null` for an app without one.
+ * Orders this transaction among all that decide who runs where. To be called before any row of an installation is
+ * locked, or two transactions could wait for each other.
+ */
+export const lockPlacement: (trx: Transaction) => Promise<void> = lockPlacementRow;
+
+/**
+ * The place for an installation that is made now. Where its volume lies from a former time, there it goes again.
  *
- * @throws RefusalError `placement_not_allowed` when no node can run such a workload, `unavailable` without a node
+ * @throws RefusalError `placement_not_allowed` when no node can run such a workload, `unavailable` without a node that
+ *   is there and has room
  */
 export async function placeInstallation(
-  trx: Kysely<DatabaseSchema>,
-  workload: WorkloadManifest | undefined,
-): Promise<string | null> {
-  if (workload === undefined) return null;
-  if (workload.runtime !== 'node') {
+  trx: Transaction,
+  owner: { readonly accountKey: string; readonly appId: string },
+  app: { readonly workload?: WorkloadManifest | undefined; readonly permissions: readonly Grant[] },
+): Promise<Place> {
+  await lockPlacement(trx);
+  const former = await findPlace(trx, owner);
+  if (app.workload === undefined) return former === undefined ? nowhere : placeOf(former);
+  return former === undefined ? placeNew(trx, app.workload, app.permissions) : placeAgain(trx, former, app.workload);
+}
+
+/** The same, but an installation that finds no node now waits for one. */
+export async function placeOrWait(...call: Parameters<typeof placeInstallation>): Promise<Place> {
+  try {
+    return await placeInstallation(...call);
+  } catch (error) {
+    if (isNoPlace(error)) return { ...nowhere, waiting: true };
+    throw error;
+  }
+}
+
+/**
+ * The place of an installation that goes on with another version: it stays where it is, and gets a node when only this
+ * version has a backend.
+ */
+export async function placeUpgrade(
+  trx: Transaction,
+  place: Place,
+  app: { readonly workload?: WorkloadManifest | undefined; readonly permissions: readonly Grant[] },
+): Promise<Place> {
+  const { workload } = app;
+  if (workload === undefined || place.waiting) return place;
+  if (place.nodeId === null) return place.heldBy === null ? placeNew(trx, workload, app.permissions) : place;
+  if (place.hasVolume || !workload.volume) return place;
+  const { rows } = await nodeCensus(trx);
+  const volumeStore = rows.find(({ id }) => id === place.nodeId)?.shared_store ?? null;
+  return { ...place, hasVolume: true, volumeStore };
+}
+
+async function placeNew(trx: Transaction, workload: WorkloadManifest, permissions: readonly Grant[]): Promise<Place> {
+  const demand = demandOf(workload, {
+    prefer: permissions.some(({ id }) => PLATFORM_HOSTED.has(id)) ? 'platform-hosted' : null,
+  });
+  const node = await bestNode(trx, demand);
+  if (node === undefined) throw await noPlace(trx, workload);
+  return {
+    ...nowhere,
+    nodeId: node.id,
+    hasVolume: workload.volume,
+    volumeStore: workload.volume ? node.shared_store : null,
+  };
+}
+
+async function placeAgain(trx: Transaction, former: PlaceRow, workload: WorkloadManifest): Promise<Place> {
+  const place = placeOf(former);
+  if (former.held_by !== null) return { ...place, waiting: true };
+  if (former.node_id === null) return keepVolume(place, await placeNew(trx, workload, []));
+  const there = await bestNode(trx, demandOf(workload, { only: former.node_id }));
+  if (there !== undefined) return keepVolume(place, { ...place, ...volumeOn(there.shared_store, workload) });
+  if (place.hasVolume && place.volumeStore === null)
     throw refuse(
+      'unavailable',
+      `The volume of this app lies on the machine ${former.node_name}, which takes nothing at the moment.`,
+    );
+  const demand = demandOf(workload, { hosting: hostingOf(former.node_labels), store: place.volumeStore });
+  const other = await bestNode(trx, demand);
+  if (other === undefined) throw await noPlace(trx, workload);
+  // Its former node may not have heard yet that it was removed.
+  if (former.node_lost_at === null) return { ...place, nodeId: null, waiting: true, heldBy: former.node_id };
+  return keepVolume(place, { ...place, nodeId: other.id, ...volumeOn(other.shared_store, workload) });
+}
+
+function volumeOn(store: string | null, { volume }: WorkloadManifest): Pick<Place, 'hasVolume' | 'volumeStore'> {
+  return { hasVolume: volume, volumeStore: volume ? store : null };
+}
+
+/** A volume once made stays what and where it is. */
+function keepVolume(former: Place, next: Place): Place {
+  return former.hasVolume ? { ...next, hasVolume: true, volumeStore: former.volumeStore } : next;
+}
+
+/**
+ * Another node for an installation whose node is lost, drained or gone: run by the same kind of owner, and one that
+ * reaches its volume. `undefined` when none has room.
+ */
+export async function placeElsewhere(
+  trx: Transaction,
+  moved: {
+    readonly id: InstallationId;
+    readonly workload: WorkloadManifest;
+    readonly hosting: string | null;
+    readonly volumeStore: string | null;
+  },
+): Promise<{ readonly id: string; readonly sharedStore: string | null } | undefined> {
+  const node = await bestNode(trx, demandOf(moved.workload, { hosting: moved.hosting, store: moved.volumeStore }));
+  return node === undefined ? undefined : { id: node.id, sharedStore: node.shared_store };
+}
+
+export function placeOf(row: Pick<PlaceRow, 'node_id' | 'waiting' | 'held_by' | 'has_volume' | 'volume_store'>): Place {
+  return {
+    nodeId: row.node_id,
+    waiting: row.waiting,
+    heldBy: row.held_by,
+    hasVolume: row.has_volume,
+    volumeStore: row.volume_store,
+  };
+}
+
+function demandOf(workload: WorkloadManifest, more: Partial<Demand>): Demand {
+  return {
+    runtime: workload.runtime,
+    memoryMiB: workload.resources.memoryMiB,
+    always: workload.mode === 'always',
+    hosting: null,
+    prefer: null,
+    store: null,
+    only: null,
+    ...more,
+  };
+}
+
+/** What stands in the way, in a sentence for who installs. */
+async function noPlace(trx: Transaction, workload: WorkloadManifest): Promise<Error> {
+  const { rows } = await nodeCensus(trx);
+  if (rows.length > 0 && !rows.some(({ runtimes }) => runtimes.includes(workload.runtime))) {
+    const what = workload.runtime === 'oci' ? 'a container image' : `of runtime "${workload.runtime}"`;
+    return refuse(
       'placement_not_allowed',
-      'The backend of this app is a container image, which this machine cannot run. Choose a version whose backend has the runtime "node".',
+      `The backend of this app is ${what}, which no machine of this platform can run. Choose a version whose backend has the runtime "node".`,
     );
   }
-  const nodeId = await firstNode(trx);
-  if (nodeId === undefined) throw refuse('unavailable', 'No machine is ready to run the backend of this app.');
-  return nodeId;
+  if (rows.length === 0)
+    return refuse(
+      'unavailable',
+      'No machine is there to run the backend of this app: this platform runs without a node. Its operator adds one with `platform node join`.',
+    );
+  if (!rows.some(({ open }) => open))
+    return refuse('unavailable', 'No machine takes a new backend at the moment. Try again later.', { retryAfter: 30 });
+  return refuse(
+    'unavailable',
+    `No machine has room for the backend of this app, which needs ${workload.resources.memoryMiB} MiB of memory.`,
+  );
+}
+
+function isNoPlace(error: unknown): boolean {
+  return (
+    error instanceof RefusalError &&
+    (error.refusal.code === 'unavailable' || error.refusal.code === 'placement_not_allowed')
+  );
 }

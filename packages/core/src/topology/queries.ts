@@ -1,36 +1,16 @@
 // All SQL of nodes: who they are, what is placed on them, what they report. Reads installations, never changes them.
-import type { Grant, InstallationId, InstallationStatus, PublicPort, WorkloadManifest } from '@platform/contract';
+import type {
+  Grant,
+  InstallationId,
+  InstallationStatus,
+  NodeMachine,
+  PublicPort,
+  WorkloadManifest,
+} from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
-import type pg from 'pg';
 import type { DatabaseSchema } from '../database/schema.ts';
 
 type Executor = Kysely<DatabaseSchema>;
-
-const FIND_NODE = { name: 'find-node', text: 'SELECT id FROM nodes WHERE credential_hash = $1' };
-
-export async function findNodeByCredential(pool: pg.Pool, tokenHash: Buffer): Promise<string | undefined> {
-  const { rows } = await pool.query<{ id: string }>({ ...FIND_NODE, values: [tokenHash] });
-  return rows[0]?.id;
-}
-
-/** Inserts the node, or gives the one of that name its new credential. Returns its id. */
-export async function upsertNode(
-  db: Executor,
-  node: { readonly id: string; readonly name: string; readonly credentialHash: Buffer },
-): Promise<string> {
-  const { id } = await db
-    .insertInto('nodes')
-    .values({ id: node.id, name: node.name, credential_hash: node.credentialHash })
-    .onConflict((conflict) => conflict.column('name').doUpdateSet({ credential_hash: node.credentialHash }))
-    .returning('id')
-    .executeTakeFirstOrThrow();
-  return id;
-}
-
-export async function firstNode(db: Executor): Promise<string | undefined> {
-  const row = await db.selectFrom('nodes').select('id').orderBy('id').limit(1).executeTakeFirst();
-  return row?.id;
-}
 
 /** Returns the inbound origin that was known before. */
 export async function updateNode(
@@ -40,14 +20,20 @@ export async function updateNode(
     readonly controlUrl: string;
     readonly controlCredential: Buffer;
     readonly inboundOrigin: string;
+    readonly machine: NodeMachine | undefined;
     readonly seenAt: Date;
   },
 ): Promise<string | null> {
+  const { machine } = node;
   const { rows } = await sql<{ former: string | null }>`
     WITH former AS (SELECT id, inbound_origin FROM nodes WHERE id = ${nodeId} FOR UPDATE)
     UPDATE nodes
        SET control_url = ${node.controlUrl}, control_credential = ${node.controlCredential},
-           inbound_origin = ${node.inboundOrigin}, seen_at = ${node.seenAt}
+           inbound_origin = ${node.inboundOrigin}, seen_at = ${node.seenAt},
+           memory_mib = ${machine?.memoryMiB ?? null}, cpus = ${machine?.cpus ?? null},
+           driver = ${machine?.driver ?? null}, mechanism = ${machine?.mechanism ?? null},
+           runtimes = ${machine?.runtimes ?? ['node']}, version = ${machine?.version ?? null},
+           shared_store = ${machine?.sharedStore ?? null}
       FROM former
      WHERE nodes.id = former.id
     RETURNING former.inbound_origin AS former`.execute(db);
@@ -89,6 +75,9 @@ export interface AssignmentRow {
   readonly workload: WorkloadManifest;
   readonly grants: Grant[];
   readonly public_ports: PublicPort[] | null;
+  /** Its volume, if it ever had one, does not bind it to the node, and core may take the node for lost. */
+  readonly movable: boolean;
+  readonly volume_store: string | null;
 }
 
 /** One statement, so that list and revision come from one snapshot. */
@@ -99,7 +88,9 @@ export async function selectAssignments(
   const { rows } = await sql<{ revision: string } & (AssignmentRow | { readonly id: null })>`
     SELECT r.value::text AS revision, i.id, i.app_id, i.host_label, i.endpoint_id, i.generation,
            i.stopped OR a.suspended_at IS NOT NULL AS halted, i.version, v.package_hash,
-           v.manifest -> 'workload' AS workload, i.grants, v.manifest -> 'publicPorts' AS public_ports
+           v.manifest -> 'workload' AS workload, i.grants, v.manifest -> 'publicPorts' AS public_ports, i.volume_store,
+           (i.volume_store IS NOT NULL OR NOT i.has_volume)
+             AND (SELECT leased FROM nodes WHERE id = ${nodeId}) AS movable
       FROM revisions r
       LEFT JOIN (installations i
                  JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
@@ -113,8 +104,8 @@ export async function selectAssignments(
 }
 
 /**
- * Replaces the core service credential of an installation on this node; the lock lets no removal slip in between.
- * Returns its epoch, or `undefined` when the installation is not on this node.
+ * Replaces the core service credential of an installation on this node; the lock lets no removal and no move slip in
+ * between. Returns its epoch, or `undefined` when the installation is not on this node.
  */
 export async function replaceCoreCredential(
   db: Executor,
@@ -127,14 +118,14 @@ export async function replaceCoreCredential(
 ): Promise<number | undefined> {
   const { rows } = await sql<{ epoch: string }>`
     WITH target AS (
-      SELECT id FROM installations
+      UPDATE installations SET epoch = epoch + 1
        WHERE id = ${credential.installationId} AND node_id = ${credential.nodeId} AND removed_at IS NULL
-         FOR SHARE)
+      RETURNING id, epoch)
     INSERT INTO core_credentials (installation_id, token_hash, node_id, epoch, created_at)
-    SELECT id, ${credential.tokenHash}, ${credential.nodeId}, 1, ${credential.now} FROM target
+    SELECT id, ${credential.tokenHash}, ${credential.nodeId}, epoch, ${credential.now} FROM target
     ON CONFLICT (installation_id) DO UPDATE
        SET token_hash = EXCLUDED.token_hash, node_id = EXCLUDED.node_id,
-           epoch = core_credentials.epoch + 1, created_at = EXCLUDED.created_at
+           epoch = EXCLUDED.epoch, created_at = EXCLUDED.created_at
     RETURNING epoch`.execute(db);
   return rows[0] === undefined ? undefined : Number(rows[0].epoch);
 }
@@ -211,9 +202,22 @@ export async function isPackagePlaced(db: Executor, nodeId: string, hash: string
 
 export interface ControlAddress {
   readonly node_id: string;
+  readonly name: string;
   readonly control_url: string | null;
   readonly control_credential: Buffer | null;
+  /** What an https control side must prove. */
+  readonly public_key: Buffer | null;
+  readonly lost_at: Date | null;
 }
+
+const CONTROL_COLUMNS = [
+  'nodes.id as node_id',
+  'nodes.name',
+  'nodes.control_url',
+  'nodes.control_credential',
+  'nodes.public_key',
+  'nodes.lost_at',
+] as const;
 
 /** Where the node of an installation is controlled; removed installations included, so that they can be ended. */
 export async function controlAddress(
@@ -223,7 +227,26 @@ export async function controlAddress(
   return db
     .selectFrom('installations')
     .innerJoin('nodes', 'nodes.id', 'installations.node_id')
-    .select(['nodes.id as node_id', 'nodes.control_url', 'nodes.control_credential'])
+    .select(CONTROL_COLUMNS)
     .where('installations.id', '=', installationId)
     .executeTakeFirst();
+}
+
+/** Where the node is controlled that held an installation before it was taken from it. */
+export async function holderAddress(db: Executor, installationId: InstallationId): Promise<ControlAddress | undefined> {
+  return db
+    .selectFrom('installations')
+    .innerJoin('nodes', 'nodes.id', 'installations.held_by')
+    .select(CONTROL_COLUMNS)
+    .where('installations.id', '=', installationId)
+    .executeTakeFirst();
+}
+
+export async function isWaiting(db: Executor, installationId: InstallationId): Promise<boolean> {
+  const row = await db
+    .selectFrom('installations')
+    .select('waiting')
+    .where('id', '=', installationId)
+    .executeTakeFirst();
+  return row?.waiting === true;
 }

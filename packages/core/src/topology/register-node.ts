@@ -5,7 +5,9 @@ import type * as z from 'zod';
 import type { CoreContext } from '../context.ts';
 import { seal } from '../credentials/master-key.ts';
 import { notify } from '../database/notify.ts';
+import { whereNodeIs } from './node-queries.ts';
 import { CONTROL_PURPOSE } from './nodes.ts';
+import { lockPlacement } from './placement.ts';
 import { placedInstallations, updateNode } from './queries.ts';
 
 type Registration = z.output<typeof registerNodeBody>;
@@ -13,10 +15,9 @@ type Registration = z.output<typeof registerNodeBody>;
 /**
  * Keeps the registration of a node; its control credential is sealed, as core has to present it.
  *
- * @throws RefusalError `invalid_request` for a control address outside this machine or an inbound origin that is none
+ * @throws RefusalError `invalid_request` for a control address that is not the node's or an inbound origin that is none
  */
 export async function registerNode(context: CoreContext, nodeId: string, registration: Registration): Promise<void> {
-  const controlUrl = checkControlUrl(registration.controlUrl);
   const inboundOrigin = checkOrigin(registration.inboundOrigin);
   const { masterKey, random, config } = context;
   const controlCredential = seal(
@@ -26,9 +27,13 @@ export async function registerNode(context: CoreContext, nodeId: string, registr
     Buffer.from(registration.controlCredential, 'utf8'),
     random,
   );
+  const { machine } = registration;
   await context.database.transaction().execute(async (trx) => {
     const seenAt = context.clock();
-    const former = await updateNode(trx, nodeId, { controlUrl, controlCredential, inboundOrigin, seenAt });
+    // What the node has counts at placement.
+    await lockPlacement(trx);
+    const controlUrl = checkControlUrl(registration.controlUrl, await whereNodeIs(trx, nodeId));
+    const former = await updateNode(trx, nodeId, { controlUrl, controlCredential, inboundOrigin, machine, seenAt });
     if ((former ?? config.nodeOrigin) === inboundOrigin) return;
     // Security policies of the frontends name the origin of their node.
     for (const { id, account_key } of await placedInstallations(trx, nodeId))
@@ -38,13 +43,22 @@ export async function registerNode(context: CoreContext, nodeId: string, registr
 
 const LOOPBACK = /^(127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** Core presents a credential there and believes what it hears, so it goes nowhere but to this machine. */
-function checkControlUrl(value: string): string {
+/**
+ * Core presents a credential there and believes what it hears: on this machine to the Runtime that shares it, elsewhere
+ * only to whoever holds the key of the node.
+ */
+function checkControlUrl(value: string, where: 'local' | 'remote'): string {
   const url = new URL(value);
   const plain = url.username === '' && url.password === '' && url.search === '' && url.hash === '';
-  if (url.protocol !== 'http:' || !LOOPBACK.test(url.hostname) || !plain)
-    throw refuse('invalid_request', 'The control address must be a plain http address on 127.0.0.1 or [::1].', {
-      errors: [{ path: 'controlUrl', message: 'must be on the loopback interface' }],
+  const fits = where === 'local' ? url.protocol === 'http:' && LOOPBACK.test(url.hostname) : url.protocol === 'https:';
+  if (!fits || !plain)
+    throw refuse('invalid_request', 'The control address is not one at which core goes to this node.', {
+      errors: [
+        {
+          path: 'controlUrl',
+          message: where === 'local' ? 'must be plain http on the loopback interface' : 'must be https',
+        },
+      ],
     });
   return url.href.replace(/\/$/, '');
 }

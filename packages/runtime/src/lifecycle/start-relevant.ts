@@ -11,7 +11,7 @@ export function needsRestart(former: Assignment, next: Assignment): boolean {
 }
 
 function startRelevant(assignment: Assignment): string {
-  const { desired: _desired, network: _network, udpPorts: _udpPorts, ...rest } = assignment;
+  const { desired: _desired, network: _network, udpPorts: _udpPorts, movable: _movable, ...rest } = assignment;
   return JSON.stringify(rest);
 }
 

@@ -1,5 +1,6 @@
 // One run of a workload: package, volume, credentials, driver and Gateway brought together, and taken apart again.
 import type { Assignment, WorkloadUse } from '@platform/contract';
+import { publicKeyText } from '@platform/link';
 import type { Clock, Log } from '../clock.ts';
 import type { CoreClient } from '../core-client.ts';
 import {
@@ -16,6 +17,7 @@ import type { Identities } from '../identities.ts';
 import { createLogIntake } from '../logs/log-intake.ts';
 import type { LogWriter } from '../logs/log-store.ts';
 import { PackageError, type PackageStore } from '../packages.ts';
+import type { SharedVolumes } from '../shared-volumes.ts';
 import type { Volumes } from '../volumes.ts';
 import { fingerprintOf } from './start-relevant.ts';
 import { createUsage } from './usage.ts';
@@ -26,9 +28,12 @@ export interface WorkloadParts {
   /** Undefined as an ordinary user: everything runs as that user then. */
   readonly identities: Identities | undefined;
   readonly volumes: Volumes;
+  /** Undefined on a node that shares none. */
+  readonly sharedVolumes: SharedVolumes | undefined;
   readonly core: Pick<CoreClient, 'startWorkload'>;
   readonly coreOrigin: string;
   readonly coreHost: string;
+  readonly coreKey?: Buffer;
   readonly startGateway: StartGateway;
   readonly random: (bytes: number) => Buffer;
   readonly log: Log;
@@ -67,7 +72,6 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
   const { installationId, workload } = assignment;
   const app = await packageFolder(parts.packages, assignment);
   const uid = parts.identities?.idOf(installationId);
-  const volume = workload.volume ? parts.volumes.folder(installationId, uid) : undefined;
   const gatewayCredential = `pgw_${parts.random(CREDENTIAL_BYTES).toString('base64url')}`;
   for (const name of reservedNames(assignment)) {
     writer.append('system', `The variable ${name} of the manifest is reserved for the platform and was left out.`);
@@ -89,6 +93,7 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
       appOrigin: assignment.appOrigin,
       coreOrigin: parts.coreOrigin,
       coreHost: parts.coreHost,
+      ...(parts.coreKey === undefined ? {} : { coreKey: publicKeyText(parts.coreKey) }),
       gatewayCredential,
       coreServiceCredential,
       onActivity: options.onActivity,
@@ -97,6 +102,11 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
   };
   const openGateway = async (place: GatewayPlace): Promise<RunningGateway> =>
     parts.startGateway({ ...(await gatewaySettings()), ...place });
+  const { volume, release } = await openVolume(parts, assignment, {
+    uid,
+    abort,
+    epoch: async () => (await newCredentials()).epoch,
+  });
   const spec: WorkloadSpec = {
     installationId,
     manifest: workload,
@@ -110,15 +120,44 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
     gatewaySettings,
     abort,
   };
-  const adopted = options.survivor === undefined ? undefined : await takeOver(parts.driver, options.survivor, spec);
-  if (adopted !== undefined) return assemble(adopted, { ...options, isAdopted: true });
-  // Core answers while the walls are being made. Not before: new credentials end those of a workload taken over.
-  newCredentials();
-  const instance = await parts.driver.start(spec).catch((error: unknown) => {
-    // A driver only sees that its Gateway did not open, and would take core's silence for a fault of its own.
-    throw coreFailure ?? error;
-  });
-  return assemble(instance, { ...options, isAdopted: false });
+  try {
+    const adopted = options.survivor === undefined ? undefined : await takeOver(parts.driver, options.survivor, spec);
+    // Core answers while the walls are being made. Not before: new credentials end those of a workload taken over.
+    if (adopted === undefined) newCredentials();
+    const instance =
+      adopted ??
+      (await parts.driver.start(spec).catch((error: unknown) => {
+        // A driver only sees that its Gateway did not open, and would take core's silence for a fault of its own.
+        throw coreFailure ?? error;
+      }));
+    const running = assemble(instance, { ...options, isAdopted: adopted !== undefined });
+    void running.ended.then(release, release);
+    return running;
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+interface OpenVolume {
+  readonly volume?: string;
+  /** To be called when the workload has ended. */
+  release(): Promise<void>;
+}
+
+/** The folder of its volume; a shared one is held against all other starts until it is released. */
+async function openVolume(
+  parts: WorkloadParts,
+  { installationId, workload, volumeStore }: Assignment,
+  start: { readonly uid: number | undefined; readonly abort: AbortSignal; epoch(): Promise<number> },
+): Promise<OpenVolume> {
+  const release = async () => undefined;
+  if (!workload.volume) return { release };
+  if (volumeStore === undefined) return { volume: parts.volumes.folder(installationId, start.uid), release };
+  if (parts.sharedVolumes?.store !== volumeStore)
+    throw new StartRefused('Its volume lies in a shared folder that this machine does not have.');
+  const claim = await parts.sharedVolumes.claim(installationId, { ...start, epoch: await start.epoch() });
+  return { volume: claim.folder, release: claim.release };
 }
 
 /** The survivor as it runs, or undefined after its end. */

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { checkRequestTarget, RefusalError } from '@platform/contract';
+import { acceptLinks, type LinkKey } from '@platform/link';
 import type { Log } from '../clock.ts';
 import { sendProblem } from './problem.ts';
 
@@ -20,6 +21,8 @@ export interface HttpServerOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
+  /** Speaks TLS under this key instead of plain HTTP. */
+  readonly key?: LinkKey;
   /** Whether a `Host` value (lower case) names this server. */
   readonly isOwnHost: (host: string) => boolean;
   readonly handle: (exchange: Exchange) => Promise<void> | void;
@@ -43,9 +46,15 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     (req, res) => void receive(options, req, res),
   );
   server.maxConnections = CONNECTIONS_AT_MOST;
+  if (options.key !== undefined) return behindTls(server, options, options.key);
   server.listen(options.port, options.host);
   await once(server, 'listening');
   return { port: portOf(server), close: (grace) => close(server, grace) };
+}
+
+async function behindTls(server: Server, { host, port }: HttpServerOptions, key: LinkKey): Promise<HttpServer> {
+  const listener = await acceptLinks(server, { key, host, port });
+  return { port: listener.port, close: () => listener.close() };
 }
 
 async function receive(options: HttpServerOptions, req: IncomingMessage, res: ServerResponse): Promise<void> {

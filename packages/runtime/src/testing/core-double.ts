@@ -4,7 +4,13 @@ import { once } from 'node:events';
 import http from 'node:http';
 import { buffer, text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
-import { type Assignment, assignment, type InstallationStatus, type NodeLogs } from '@platform/contract';
+import {
+  type Assignment,
+  assignment,
+  type InstallationStatus,
+  type NodeLease,
+  type NodeLogs,
+} from '@platform/contract';
 import { pack } from 'tar-stream';
 
 export interface CoreDouble {
@@ -34,6 +40,10 @@ export interface CoreDouble {
   answerStarts(status: number): void;
   /** The same for questions about leases. */
   answerLeases(status: number): void;
+  /** The answer to heartbeats from now on; default is a lease without end. `silence` gives none. */
+  answerHeartbeats(next: NodeLease | 'silence'): void;
+  /** How many arrived. */
+  heartbeats(): number;
   close(): Promise<void>;
 }
 
@@ -51,6 +61,8 @@ export async function startCoreDouble(now: () => Date = () => new Date()): Promi
   let revision = 1;
   let startStatus = 200;
   let leaseStatus = 200;
+  let heartbeats = 0;
+  let lease: NodeLease | 'silence' = { leaseMilliseconds: null, heartbeatMilliseconds: 10_000 };
   let registration: { controlUrl: string; controlCredential: string } | undefined;
   const waiting = new Set<() => void>();
 
@@ -78,6 +90,10 @@ export async function startCoreDouble(now: () => Date = () => new Date()): Promi
     if (url.pathname === '/v1/node/register') {
       registration = JSON.parse(body);
       return answer(res, 204);
+    }
+    if (url.pathname === '/v1/node/heartbeat') {
+      heartbeats += 1;
+      return lease === 'silence' ? undefined : answer(res, 200, lease);
     }
     if (url.pathname === '/v1/node/assignments') {
       if (url.searchParams.get('after') === String(revision)) {
@@ -178,6 +194,10 @@ export async function startCoreDouble(now: () => Date = () => new Date()): Promi
     answerLeases(status) {
       leaseStatus = status;
     },
+    answerHeartbeats(next) {
+      lease = next;
+    },
+    heartbeats: () => heartbeats,
     async close() {
       const closed = once(server, 'close');
       server.close();

@@ -1,0 +1,36 @@
+// Who this machine is as a node: a key that is made in its data folder and never leaves it.
+import { existsSync } from 'node:fs';
+import { hostname } from 'node:os';
+import * as path from 'node:path';
+import { nodeName } from '@platform/contract';
+import { reasonOf, StartError } from '@platform/core/config/start-error.ts';
+import { type LinkKey, loadOrMakeKey } from '@platform/link';
+
+export interface NodeIdentity {
+  readonly key: LinkKey;
+  /** The folder has volumes of workloads already, perhaps from before nodes had keys. */
+  readonly inherits: boolean;
+}
+
+/** @throws StartError `node_key_unusable` */
+export function openNodeIdentity(dataDirectory: string): NodeIdentity {
+  const file = path.join(dataDirectory, 'node', 'node.key');
+  try {
+    return { key: loadOrMakeKey(file), inherits: existsSync(path.join(dataDirectory, 'volumes')) };
+  } catch (error) {
+    throw new StartError(
+      'node_key_unusable',
+      `The key of this machine, ${file}, cannot be used: ${reasonOf(error)}. Restore it from a backup, or remove it: the machine is a new node then, and the volumes of the former one are not found any more.`,
+    );
+  }
+}
+
+/** The machine's own name, as far as it can be a node's. */
+export function machineName(): string {
+  const cleaned = hostname()
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, 50);
+  return nodeName.safeParse(cleaned).success ? cleaned : 'node';
+}

@@ -1,0 +1,143 @@
+// The operator's side of nodes, on the machine of core: beside a running platform or without one.
+import { parseArgs } from 'node:util';
+import type { PlatformConfig } from '@platform/core/config/env.ts';
+import type { CoreContext } from '@platform/core/context.ts';
+import { createNodeToken } from '@platform/core/topology/join-node.ts';
+import {
+  cordonNode,
+  drainNode,
+  listNodes,
+  type NodeRow,
+  removeNode,
+  uncordonNode,
+} from '@platform/core/topology/manage-nodes.ts';
+import { Nodes } from '@platform/core/topology/nodes.ts';
+import { UsageError } from './command.ts';
+import { configuration } from './configuration.ts';
+import { withLocalCore } from './local-core.ts';
+import { paint, say } from './terminal.ts';
+
+const LABEL = /^[a-z0-9]+(?:[-.=/][a-z0-9]+)*$/;
+
+export async function printToken(args: readonly string[]): Promise<number> {
+  const { values } = parse(args, { label: { type: 'string', multiple: true } }, 0);
+  const labels = Array.isArray(values.label) ? values.label.map(String) : [];
+  const wrong = labels.find((label) => label.length > 63 || !LABEL.test(label));
+  if (wrong !== undefined) throw new UsageError(`"${wrong}" is not a label: lower-case letters, digits, - . = and /.`);
+  if (labels.includes('platform-hosted') && labels.includes('self-hosted'))
+    throw new UsageError('A node is either platform-hosted or self-hosted.');
+  const config = configuration();
+  const { token, expiresAt } = await withLocalCore(config, (context) => createNodeToken(context, labels));
+  say(`Run this once on the new machine, before ${expiresAt.toISOString()}:\n`);
+  say(`  ${paint('cyan', `platform node join ${coreAddress(config)} ${token}`)}\n`);
+  return 0;
+}
+
+/** Where other machines reach this core. */
+function coreAddress(config: PlatformConfig): string {
+  const { linkListen } = config;
+  if (linkListen !== null) {
+    const host = linkListen.host.includes(':') ? `[${linkListen.host}]` : linkListen.host;
+    return `https://${host}:${linkListen.port}`;
+  }
+  if (config.origin.startsWith('https:')) return config.origin;
+  say(
+    paint(
+      'yellow',
+      'Other machines do not reach this core yet: set PLATFORM_LINK_LISTEN, and start the platform again.\n',
+    ),
+  );
+  return '<core-url>';
+}
+
+export async function list(args: readonly string[]): Promise<number> {
+  parse(args, {}, 0);
+  const rows = await withLocalCore(configuration(), (context) => listNodes(context));
+  if (rows.length === 0) {
+    say('There is no node. Backends of apps cannot run until one is there: platform node token');
+    return 0;
+  }
+  const table = [HEADINGS, ...rows.map(cells)];
+  const widths = HEADINGS.map((_heading, column) => Math.max(...table.map((row) => (row[column] ?? '').length)));
+  for (const row of table)
+    say(
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    );
+  return 0;
+}
+
+const HEADINGS = ['NAME', 'STATE', 'SEEN', 'MEMORY', 'CPUS', 'APPS', 'DRIVER', 'VERSION', 'LABELS'];
+
+function cells(row: NodeRow): string[] {
+  return [
+    row.name,
+    row.state,
+    row.seen_at === null ? 'never' : row.seen_at.toISOString(),
+    `${row.reserved_mib} of ${row.memory_mib ?? '?'} MiB`,
+    row.cpus === null ? '?' : String(row.cpus),
+    `${row.running} of ${row.apps} run`,
+    row.driver === null ? '?' : `${row.driver} (${row.mechanism ?? '?'})`,
+    row.version ?? '?',
+    row.labels.join(','),
+  ];
+}
+
+export async function cordon(args: readonly string[]): Promise<number> {
+  const name = nameOf(args);
+  await withLocalCore(configuration(), (context) => cordonNode(context, name));
+  say(`Nothing new is placed on ${name}. What runs there goes on.`);
+  return 0;
+}
+
+export async function uncordon(args: readonly string[]): Promise<number> {
+  const name = nameOf(args);
+  await withLocalCore(configuration(), (context) => uncordonNode(context, name));
+  say(`${name} takes new apps again.`);
+  return 0;
+}
+
+/** Exit code 3 says that something is left on the node. */
+export async function drain(args: readonly string[]): Promise<number> {
+  const name = nameOf(args);
+  const { moved, waiting, bound } = await withLocalCore(configuration(), (context) =>
+    drainNode(context, new Nodes(context), name),
+  );
+  say(`${moved} apps were taken from ${name}; nothing new is placed there.`);
+  if (waiting.length > 0)
+    say(
+      `${waiting.length} wait for a node: ${waiting.join(', ')}. They move as soon as one has room and ${name} let go.`,
+    );
+  for (const { account, appId } of bound)
+    say(`${appId} of ${account} stays: its volume lies on ${name} and cannot be moved.`);
+  return bound.length > 0 ? 3 : 0;
+}
+
+export async function remove(args: readonly string[]): Promise<number> {
+  const { values, positionals } = parse(args, { 'abandon-volumes': { type: 'boolean' } }, 1);
+  const [name = ''] = positionals;
+  const what = values['abandon-volumes'] === true ? 'with-volumes' : 'empty';
+  await withLocalCore(configuration(), (context: CoreContext) => removeNode(context, name, what));
+  say(`${name} is no node any more. Its machine stops what it still runs when it hears of it.`);
+  return 0;
+}
+
+function nameOf(args: readonly string[]): string {
+  const { positionals } = parse(args, {}, 1);
+  return positionals[0] ?? '';
+}
+
+type Options = NonNullable<NonNullable<Parameters<typeof parseArgs>[0]>['options']>;
+
+function parse(args: readonly string[], options: Options, names: 0 | 1): ReturnType<typeof parseArgs> {
+  let parsed: ReturnType<typeof parseArgs>;
+  try {
+    parsed = parseArgs({ args: [...args], options, allowPositionals: names > 0 });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+  if (parsed.positionals.length !== names) throw new UsageError('Name one node; `platform node list` shows them.');
+  return parsed;
+}

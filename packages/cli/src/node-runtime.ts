@@ -1,0 +1,30 @@
+// The Runtime of a node as the commands start it: together with core, or alone on a machine that joined.
+import { randomBytes } from 'node:crypto';
+import type { PlatformConfig } from '@platform/core/config/env.ts';
+import type { createLog } from '@platform/core/log.ts';
+import { startGateway } from '@platform/gateway';
+import type { LinkKey } from '@platform/link';
+import { type Runtime, type RuntimeOptions, startRuntime } from '@platform/runtime';
+
+export type NodePlace = Pick<RuntimeOptions, 'dataDirectory' | 'coreOrigin' | 'coreHost' | 'nodeCredential'> &
+  Partial<Pick<RuntimeOptions, 'coreKey' | 'control' | 'onRemoved'>> & {
+    readonly key: LinkKey;
+    readonly log: ReturnType<typeof createLog>;
+  };
+
+export function startNodeRuntime(config: PlatformConfig, { key, ...place }: NodePlace): Promise<Runtime> {
+  return startRuntime({
+    ...place,
+    nodeKey: key,
+    nodeOrigin: config.nodeOrigin,
+    listenHost: config.listenHost,
+    listenPort: config.nodePort,
+    allowUnsandboxed: config.allowUnsandboxed,
+    workloadDns: config.workloadDns,
+    ...(config.nodeMemoryMiB === null ? {} : { memoryMiB: config.nodeMemoryMiB }),
+    ...(config.sharedVolumes === null ? {} : { sharedVolumes: config.sharedVolumes }),
+    clock: () => new Date(),
+    random: randomBytes,
+    startGateway,
+  });
+}

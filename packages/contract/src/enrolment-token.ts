@@ -1,0 +1,33 @@
+// The enrolment token as an operator carries it from core to a new node: the secret, and how to know the right core.
+import * as z from 'zod';
+
+const TOKEN = /^(pne_[A-Za-z0-9_-]{43})\.([A-Za-z0-9_-]{1,1000})$/;
+
+const contents = z.strictObject({
+  /** Host under which core is addressed, e.g. `cloud.example.org` or `shell.platform.localhost:8787`. */
+  host: z.string().min(1).max(260),
+  /** Core's link key, 32 bytes, base64url: proven by its link listener. */
+  key: z.string().regex(/^[A-Za-z0-9_-]{43}$/),
+});
+
+export interface EnrolmentToken extends z.infer<typeof contents> {
+  /** `pne_…`: what core is shown; works once, for an hour. */
+  readonly secret: string;
+}
+
+export function writeEnrolmentToken({ secret, host, key }: EnrolmentToken): string {
+  // Both are ASCII.
+  const rest = btoa(JSON.stringify({ host, key })).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+  return `${secret}.${rest}`;
+}
+
+/** The parts of a token, or `null` for anything else. */
+export function readEnrolmentToken(token: string): EnrolmentToken | null {
+  const [, secret, rest] = TOKEN.exec(token) ?? [];
+  if (secret === undefined || rest === undefined) return null;
+  try {
+    return { secret, ...contents.parse(JSON.parse(atob(rest.replaceAll('-', '+').replaceAll('_', '/')))) };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,29 @@
+// The lease of a node. The node counts it from when it sent the heartbeat, core from when it saw the count go up, each
+// with a clock that nobody sets: the node's ends first, by more than a workload takes to stop.
+import { type NodeLease, refuse } from '@platform/contract';
+import type { CoreContext } from '../context.ts';
+import { assignmentsChanged } from './assignments.ts';
+import { countHeartbeat } from './node-queries.ts';
+
+/** A node stops what it must within this, and the clocks of two machines do not drift apart by more in one lease. */
+export const LEASE_MARGIN_MILLISECONDS = 15_000;
+const SLOWEST_HEARTBEAT_MILLISECONDS = 10_000;
+
+export function leaseOf(nodeLostMilliseconds: number): { leaseMilliseconds: number; heartbeatMilliseconds: number } {
+  const leaseMilliseconds = nodeLostMilliseconds - LEASE_MARGIN_MILLISECONDS;
+  const heartbeatMilliseconds = Math.min(Math.floor(leaseMilliseconds / 4), SLOWEST_HEARTBEAT_MILLISECONDS);
+  return { leaseMilliseconds, heartbeatMilliseconds };
+}
+
+/** @throws RefusalError `unauthenticated` for a node that was removed a moment ago */
+export async function takeHeartbeat(context: CoreContext, nodeId: string): Promise<NodeLease> {
+  const { leaseMilliseconds, heartbeatMilliseconds } = leaseOf(context.config.nodeLostMilliseconds);
+  const counted = await context.database.transaction().execute(async (trx) => {
+    const heartbeat = await countHeartbeat(trx, nodeId, context.clock());
+    if (heartbeat?.returned === true) await assignmentsChanged(trx);
+    return heartbeat;
+  });
+  if (counted === undefined) throw refuse('unauthenticated', 'This node was removed.');
+  if (counted.returned) context.log.info({ nodeId }, 'a lost node is back');
+  return { leaseMilliseconds: counted.leased ? leaseMilliseconds : null, heartbeatMilliseconds };
+}

@@ -1,0 +1,106 @@
+// What an operator does with nodes, from the command line on core's machine (docs/operations/nodes.md).
+import { refuse } from '@platform/contract';
+import type { CoreContext } from '../context.ts';
+import { notify } from '../database/notify.ts';
+import { assignmentsChanged } from './assignments.ts';
+import {
+  abandonNode,
+  boundApps,
+  deleteNode,
+  findNodeNamed,
+  listNodeRows,
+  type NamedNode,
+  type NodeRow,
+  remainingOn,
+  setCordoned,
+} from './manage-queries.ts';
+import { placeWaiting, vacateNode } from './move-installations.ts';
+import type { Nodes } from './nodes.ts';
+import { lockPlacement } from './placement.ts';
+
+export type { NodeRow } from './manage-queries.ts';
+
+export function listNodes({ database }: CoreContext): Promise<NodeRow[]> {
+  return listNodeRows(database);
+}
+
+/** From the moment this resolves nothing new is placed there; what runs there goes on. @throws RefusalError `not_found` */
+export async function cordonNode(context: CoreContext, name: string): Promise<void> {
+  await changeCordon(context, name, context.clock());
+}
+
+/** @throws RefusalError `not_found` */
+export async function uncordonNode(context: CoreContext, name: string): Promise<void> {
+  await changeCordon(context, name, null);
+}
+
+export interface Drained {
+  /** Taken from the node. */
+  readonly moved: number;
+  /** Apps that wait for a node with room, or for this one to say that it stopped them. */
+  readonly waiting: readonly string[];
+  /** Apps that stay, because their volumes lie on the node; each with its account. */
+  readonly bound: readonly { readonly appId: string; readonly account: string }[];
+}
+
+/** Cordons the node and moves what may move. @throws RefusalError `not_found` */
+export async function drainNode(context: CoreContext, nodes: Nodes, name: string): Promise<Drained> {
+  const node = await changeCordon(context, name, context.clock());
+  const moved = await vacateNode(context, node.id);
+  const { waiting } = await placeWaiting(context, nodes);
+  return { moved, waiting, bound: await boundApps(context.database, node.id) };
+}
+
+/**
+ * Ends a node: its key and its credential are worth nothing from then on, and the machine stops what it runs when it
+ * hears of it.
+ *
+ * @param what `empty` refuses while anything is left there; `with-volumes` gives up the volumes that lie on it: their
+ *   apps begin anew on other nodes, with empty ones
+ * @throws RefusalError `not_found`; `invalid_request` for core's own node, for what is left on it, and for a node that
+ *   may still run something that was taken from it
+ */
+export async function removeNode(context: CoreContext, name: string, what: 'empty' | 'with-volumes'): Promise<void> {
+  await context.database.transaction().execute(async (trx) => {
+    await lockPlacement(trx);
+    const node = await requireNode(trx, name);
+    if (node.local && !node.leased)
+      throw refuse(
+        'invalid_request',
+        `${name} is the machine of the platform itself. PLATFORM_LOCAL_NODE=false ends it.`,
+      );
+    const left = await remainingOn(trx, node.id);
+    if (left.held > 0)
+      throw refuse(
+        'invalid_request',
+        `${name} has not said yet that it stopped ${left.held} moved apps. Try again soon.`,
+      );
+    if (left.movable > 0 && node.lost_at === null)
+      throw refuse('invalid_request', `${left.movable} apps can move from ${name}. Drain it first.`);
+    if (left.bound > 0 && what === 'empty')
+      throw refuse(
+        'invalid_request',
+        `The volumes of ${left.bound} apps lie on ${name}. Remove those apps, or give their data up with --abandon-volumes.`,
+      );
+    await abandonNode(trx, node.id);
+    await deleteNode(trx, node.id);
+    await notify(trx, 'node-credential-replaced', { nodeId: node.id });
+    await assignmentsChanged(trx);
+  });
+}
+
+async function changeCordon(context: CoreContext, name: string, cordonedAt: Date | null): Promise<NamedNode> {
+  return context.database.transaction().execute(async (trx) => {
+    // Whoever places at this moment has finished first.
+    await lockPlacement(trx);
+    const node = await requireNode(trx, name);
+    await setCordoned(trx, node.id, cordonedAt);
+    return node;
+  });
+}
+
+async function requireNode(trx: Parameters<typeof findNodeNamed>[0], name: string): Promise<NamedNode> {
+  const node = await findNodeNamed(trx, name);
+  if (node === undefined) throw refuse('not_found', `There is no node named ${name}.`);
+  return node;
+}

@@ -1,0 +1,109 @@
+// All SQL of managing nodes: the list for the operator, cordons, what is left on a node, and its end.
+import { type Kysely, sql } from 'kysely';
+import type { DatabaseSchema } from '../database/schema.ts';
+
+type Executor = Kysely<DatabaseSchema>;
+
+export interface NodeRow {
+  readonly id: string;
+  readonly name: string;
+  readonly labels: string[];
+  readonly state: 'ready' | 'cordoned' | 'lost' | 'joining';
+  readonly local: boolean;
+  readonly seen_at: Date | null;
+  readonly version: string | null;
+  readonly driver: string | null;
+  readonly mechanism: string | null;
+  readonly cpus: number | null;
+  readonly memory_mib: number | null;
+  /** Memory of workloads that never sleep, and of all that are placed there. */
+  readonly reserved_mib: number;
+  readonly placed_mib: number;
+  readonly apps: number;
+  readonly running: number;
+  readonly shared_store: string | null;
+}
+
+export async function listNodeRows(db: Executor): Promise<NodeRow[]> {
+  const { rows } = await sql<NodeRow>`
+    SELECT n.id, n.name, n.labels, n.local, n.seen_at, n.version, n.driver, n.mechanism, n.cpus, n.memory_mib,
+           n.shared_store,
+           CASE WHEN n.lost_at IS NOT NULL THEN 'lost'
+                WHEN n.cordoned_at IS NOT NULL THEN 'cordoned'
+                WHEN n.leased AND n.beat = 0 THEN 'joining' ELSE 'ready' END AS state,
+           coalesce(sum(w.memory) FILTER (WHERE w.always), 0)::integer AS reserved_mib,
+           coalesce(sum(w.memory), 0)::integer AS placed_mib,
+           count(w.id)::integer AS apps,
+           (count(w.id) FILTER (WHERE w.state = 'running'))::integer AS running
+      FROM nodes n
+      LEFT JOIN (SELECT i.id, i.node_id, s.state,
+                        (v.manifest -> 'workload' -> 'resources' ->> 'memoryMiB')::integer AS memory,
+                        v.manifest -> 'workload' ->> 'mode' = 'always' AS always
+                   FROM installations i
+                   JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+                   LEFT JOIN installation_status s ON s.installation_id = i.id
+                  WHERE i.removed_at IS NULL AND v.manifest ? 'workload') w ON w.node_id = n.id
+     GROUP BY n.id ORDER BY n.name`.execute(db);
+  return rows;
+}
+
+export interface NamedNode {
+  readonly id: string;
+  readonly local: boolean;
+  readonly leased: boolean;
+  readonly lost_at: Date | null;
+}
+
+export async function findNodeNamed(db: Executor, name: string): Promise<NamedNode | undefined> {
+  return db
+    .selectFrom('nodes')
+    .select(['id', 'local', 'leased', 'lost_at'])
+    .where('name', '=', name)
+    .executeTakeFirst();
+}
+
+export async function setCordoned(db: Executor, nodeId: string, at: Date | null): Promise<void> {
+  await db.updateTable('nodes').set({ cordoned_at: at }).where('id', '=', nodeId).execute();
+}
+
+/** What has its volume on the node, removed apps left out. */
+export async function boundApps(db: Executor, nodeId: string): Promise<{ appId: string; account: string }[]> {
+  const { rows } = await sql<{ appId: string; account: string }>`
+    SELECT i.app_id AS "appId", a.name AS account
+      FROM installations i
+      JOIN accounts a ON a.key = i.account_key
+     WHERE i.node_id = ${nodeId} AND i.removed_at IS NULL AND i.has_volume AND i.volume_store IS NULL
+     ORDER BY a.name, i.app_id`.execute(db);
+  return rows;
+}
+
+export interface Remaining {
+  readonly held: number;
+  readonly movable: number;
+  readonly bound: number;
+}
+
+export async function remainingOn(db: Executor, nodeId: string): Promise<Remaining> {
+  const { rows } = await sql<Remaining>`
+    SELECT (count(*) FILTER (WHERE held_by = ${nodeId}))::integer AS held,
+           (count(*) FILTER (WHERE placed AND (NOT has_volume OR volume_store IS NOT NULL)))::integer AS movable,
+           (count(*) FILTER (WHERE placed AND has_volume AND volume_store IS NULL))::integer AS bound
+      FROM (SELECT i.*, i.node_id = ${nodeId} AND i.removed_at IS NULL AND v.manifest ? 'workload' AS placed
+              FROM installations i JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+             WHERE i.node_id = ${nodeId} OR i.held_by = ${nodeId}) AS each`.execute(db);
+  return rows[0] ?? { held: 0, movable: 0, bound: 0 };
+}
+
+/** Everything on the node begins anew elsewhere; volumes that lie on it are given up. */
+export async function abandonNode(db: Executor, nodeId: string): Promise<void> {
+  await sql`
+    UPDATE installations i
+       SET node_id = NULL, waiting = i.removed_at IS NULL AND v.manifest ? 'workload',
+           has_volume = i.has_volume AND i.volume_store IS NOT NULL
+      FROM app_versions v
+     WHERE i.node_id = ${nodeId} AND v.app_id = i.app_id AND v.version = i.version`.execute(db);
+}
+
+export async function deleteNode(db: Executor, nodeId: string): Promise<void> {
+  await db.deleteFrom('nodes').where('id', '=', nodeId).execute();
+}

@@ -1,0 +1,117 @@
+// Taking workloads from a node and giving them to others. In between an installation waits; while its former node may
+// still run it, it is held, so that no two nodes ever run it at the same time (docs/decisions/nodes.md).
+import type { CoreContext } from '../context.ts';
+import { notify, notifyEach } from '../database/notify.ts';
+import { assignmentsChanged } from './assignments.ts';
+import { markBoundWorkloads, markLost } from './lost-queries.ts';
+import type { Nodes } from './nodes.ts';
+import { lockPlacement, placeElsewhere } from './placement.ts';
+import {
+  clearHeldBy,
+  clearHolder,
+  setPlaced,
+  takeMovable,
+  type WaitingRow,
+  waitingInstallations,
+} from './placement-queries.ts';
+
+/** So many in one transaction: others wait for its lock. */
+const BATCH = 100;
+
+/**
+ * Takes a node for lost whose heartbeats still are at `beat`. Nothing holds what it ran: its lease ended before.
+ *
+ * @returns how many installations wait for another node now, or `null` when it was heard of after all
+ */
+export async function loseNode(context: CoreContext, node: { id: string; beat: string }): Promise<number | null> {
+  const lost = await context.database.transaction().execute(async (trx) => {
+    await lockPlacement(trx);
+    if (!(await markLost(trx, { ...node, now: context.clock() }))) return false;
+    await clearHeldBy(trx, node.id);
+    await markBoundWorkloads(trx, node.id, context.clock());
+    return true;
+  });
+  return lost ? takeAll(context, node.id, null) : null;
+}
+
+/** Takes everything that can move from a node that lives. It holds it until it has said that it stopped. */
+export function vacateNode(context: CoreContext, nodeId: string): Promise<number> {
+  return takeAll(context, nodeId, nodeId);
+}
+
+/** What is left on nodes that are lost, after a core died in the middle. */
+export function takeRest(context: CoreContext, nodeId: string): Promise<number> {
+  return takeAll(context, nodeId, null);
+}
+
+async function takeAll(context: CoreContext, nodeId: string, heldBy: string | null): Promise<number> {
+  let count = 0;
+  for (;;) {
+    const taken = await context.database.transaction().execute(async (trx) => {
+      await lockPlacement(trx);
+      const rows = await takeMovable(trx, nodeId, { heldBy, limit: BATCH });
+      if (rows.length === 0) return 0;
+      const changed = rows.map(({ id, account_key }) => ({ installationId: id, accountKey: account_key }));
+      await notifyEach(trx, 'installation-changed', changed);
+      await assignmentsChanged(trx);
+      return rows.length;
+    });
+    count += taken;
+    if (taken < BATCH) return count;
+  }
+}
+
+export interface Placed {
+  readonly placed: number;
+  /** Apps that wait on, because no node has room or their former node has not answered. */
+  readonly waiting: readonly string[];
+}
+
+/** Gives every waiting installation a node, as far as there is one. Several cores may do this at the same time. */
+export async function placeWaiting(context: CoreContext, nodes: Nodes): Promise<Placed> {
+  let after = '';
+  let placed = 0;
+  const waiting: string[] = [];
+  for (;;) {
+    const rows = await waitingInstallations(context.database, after, BATCH);
+    for (const row of rows) {
+      after = row.id;
+      if (await placeOne(context, nodes, row)) placed += 1;
+      else waiting.push(row.app_id);
+    }
+    if (rows.length < BATCH) return { placed, waiting };
+  }
+}
+
+async function placeOne(context: CoreContext, nodes: Nodes, row: WaitingRow): Promise<boolean> {
+  if (row.held_by !== null && !(await release(context, nodes, row, row.held_by))) return false;
+  return context.database.transaction().execute(async (trx) => {
+    await lockPlacement(trx);
+    const node = await placeElsewhere(trx, {
+      id: row.id,
+      workload: row.workload,
+      hosting: row.wanted_hosting,
+      volumeStore: row.volume_store,
+    });
+    if (node === undefined) return false;
+    const volume = row.has_volume
+      ? { hasVolume: true, volumeStore: row.volume_store }
+      : { hasVolume: row.workload.volume, volumeStore: row.workload.volume ? node.sharedStore : null };
+    if (!(await setPlaced(trx, row.id, { nodeId: node.id, ...volume }))) return false;
+    await notify(trx, 'installation-changed', { installationId: row.id, accountKey: row.account_key });
+    await assignmentsChanged(trx);
+    return true;
+  });
+}
+
+/** Whether the former node has ended it, or cannot run it any more. */
+async function release(context: CoreContext, nodes: Nodes, { id }: WaitingRow, nodeId: string): Promise<boolean> {
+  try {
+    await nodes.release(id);
+  } catch {
+    // It is logged there. The node is asked again, until it answers or is lost.
+    return false;
+  }
+  await clearHolder(context.database, id, nodeId);
+  return true;
+}

@@ -1,0 +1,164 @@
+// All SQL of who a node is: its key, its credential, its heartbeat, and how it joined.
+import { type Kysely, sql } from 'kysely';
+import type pg from 'pg';
+import type { DatabaseSchema } from '../database/schema.ts';
+
+type Executor = Kysely<DatabaseSchema>;
+
+export interface IssuedCredential {
+  readonly hash: Buffer;
+  readonly expiresAt: Date;
+}
+
+const FIND_NODE = {
+  name: 'find-node',
+  text: 'SELECT id, credential_expires_at FROM nodes WHERE credential_hash = $1',
+};
+
+export async function findNodeByCredential(
+  pool: pg.Pool,
+  tokenHash: Buffer,
+): Promise<{ readonly id: string; readonly credential_expires_at: Date } | undefined> {
+  const { rows } = await pool.query<{ id: string; credential_expires_at: Date }>({ ...FIND_NODE, values: [tokenHash] });
+  return rows[0];
+}
+
+export async function findNodeByKey(db: Executor, publicKey: Buffer): Promise<string | undefined> {
+  const row = await db.selectFrom('nodes').select('id').where('public_key', '=', publicKey).executeTakeFirst();
+  return row?.id;
+}
+
+/** The former credential ends with this statement. */
+export async function setCredential(
+  db: Executor,
+  nodeId: string,
+  { hash, expiresAt }: IssuedCredential,
+): Promise<void> {
+  await db
+    .updateTable('nodes')
+    .set({ credential_hash: hash, credential_expires_at: expiresAt })
+    .where('id', '=', nodeId)
+    .execute();
+}
+
+export interface NewNode {
+  readonly id: string;
+  readonly name: string;
+  readonly publicKey: Buffer;
+  readonly labels: readonly string[];
+  readonly local: boolean;
+  readonly leased: boolean;
+  readonly credential: IssuedCredential;
+  readonly now: Date;
+}
+
+/** Returns whether it was inserted; not when another node has the name. */
+export async function insertNode(db: Executor, node: NewNode): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('nodes')
+    .values({
+      id: node.id,
+      name: node.name,
+      public_key: node.publicKey,
+      labels: [...node.labels],
+      local: node.local,
+      leased: node.leased,
+      credential_hash: node.credential.hash,
+      credential_expires_at: node.credential.expiresAt,
+      joined_at: node.now,
+    })
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows === 1n;
+}
+
+/** Gives the one node from before nodes had keys to this key. Returns its id, or `undefined` when there is none. */
+export async function adoptKeylessNode(db: Executor, publicKey: Buffer): Promise<string | undefined> {
+  const row = await db
+    .updateTable('nodes')
+    .set({ public_key: publicKey })
+    .where('public_key', 'is', null)
+    .where('local', '=', true)
+    .returning('id')
+    .executeTakeFirst();
+  return row?.id;
+}
+
+export async function updateLeased(db: Executor, nodeId: string, leased: boolean): Promise<void> {
+  await db.updateTable('nodes').set({ local: true, leased }).where('id', '=', nodeId).execute();
+}
+
+export async function whereNodeIs(db: Executor, nodeId: string): Promise<'local' | 'remote'> {
+  const row = await db.selectFrom('nodes').select('local').where('id', '=', nodeId).executeTakeFirst();
+  return row?.local === true ? 'local' : 'remote';
+}
+
+/** A local node whose core runs without it from now on: it is taken for lost when nobody is heard of it. */
+export async function leaveLocalNode(db: Executor, publicKey: Buffer): Promise<void> {
+  await db.updateTable('nodes').set({ leased: true }).where('public_key', '=', publicKey).execute();
+}
+
+/** Returns whether the node holds a lease; `undefined` for a node that is gone. */
+export async function countHeartbeat(
+  db: Executor,
+  nodeId: string,
+  now: Date,
+): Promise<{ readonly leased: boolean; readonly returned: boolean } | undefined> {
+  const { rows } = await sql<{ leased: boolean; returned: boolean }>`
+    WITH former AS (SELECT id, lost_at FROM nodes WHERE id = ${nodeId} FOR UPDATE)
+    UPDATE nodes SET beat = beat + 1, seen_at = ${now}, lost_at = NULL
+      FROM former WHERE nodes.id = former.id
+    RETURNING leased, former.lost_at IS NOT NULL AS returned`.execute(db);
+  return rows[0];
+}
+
+export async function insertToken(
+  db: Executor,
+  token: { readonly hash: Buffer; readonly labels: readonly string[]; readonly expiresAt: Date; readonly now: Date },
+): Promise<void> {
+  await db.deleteFrom('node_tokens').where('expires_at', '<=', token.now).execute();
+  await db
+    .insertInto('node_tokens')
+    .values({ token_hash: token.hash, labels: [...token.labels], expires_at: token.expiresAt })
+    .execute();
+}
+
+/** Uses the token up for this key, which alone may use it again. Returns its labels, or `undefined` for none such. */
+export async function useToken(
+  db: Executor,
+  token: { readonly hash: Buffer; readonly publicKey: Buffer; readonly now: Date },
+): Promise<{ readonly labels: string[]; readonly repeated: boolean } | undefined> {
+  const { rows } = await sql<{ labels: string[]; repeated: boolean }>`
+    WITH former AS (SELECT token_hash, used_by FROM node_tokens WHERE token_hash = ${token.hash} FOR UPDATE)
+    UPDATE node_tokens t SET used_by = ${token.publicKey}
+      FROM former
+     WHERE t.token_hash = former.token_hash AND t.expires_at > ${token.now}
+       AND (former.used_by IS NULL OR former.used_by = ${token.publicKey})
+    RETURNING t.labels, former.used_by IS NOT NULL AS repeated`.execute(db);
+  return rows[0];
+}
+
+export async function insertChallenge(
+  db: Executor,
+  challenge: { readonly hash: Buffer; readonly publicKey: Buffer; readonly expiresAt: Date; readonly now: Date },
+): Promise<void> {
+  await db.deleteFrom('node_challenges').where('expires_at', '<=', challenge.now).execute();
+  await sql`
+    INSERT INTO node_challenges (nonce_hash, node_id, expires_at)
+    SELECT ${challenge.hash}, id, ${challenge.expiresAt} FROM nodes WHERE public_key = ${challenge.publicKey}`.execute(
+    db,
+  );
+}
+
+/** Uses the challenge up. Returns its node, or `undefined` when it is unknown, expired, or another key's. */
+export async function takeChallenge(
+  db: Executor,
+  challenge: { readonly hash: Buffer; readonly publicKey: Buffer; readonly now: Date },
+): Promise<string | undefined> {
+  const { rows } = await sql<{ id: string }>`
+    DELETE FROM node_challenges c USING nodes n
+     WHERE c.nonce_hash = ${challenge.hash} AND c.expires_at > ${challenge.now}
+       AND n.id = c.node_id AND n.public_key = ${challenge.publicKey}
+    RETURNING n.id`.execute(db);
+  return rows[0]?.id;
+}

@@ -1,0 +1,181 @@
+// All SQL of placement: what nodes have left, which fits best, and where an installation is.
+import type { InstallationId, WorkloadManifest } from '@platform/contract';
+import { type Kysely, sql } from 'kysely';
+import type { DatabaseSchema } from '../database/schema.ts';
+import { hostingLabels } from './hosting-labels.ts';
+
+type Executor = Kysely<DatabaseSchema>;
+
+export async function lockPlacementRow(db: Executor): Promise<void> {
+  await sql`UPDATE revisions SET value = value + 1 WHERE name = 'placement'`.execute(db);
+}
+
+/** What a node must offer. */
+export interface Demand {
+  readonly runtime: WorkloadManifest['runtime'];
+  readonly memoryMiB: number;
+  /** Keeps its memory for itself; one that sleeps shares what is there with the others. */
+  readonly always: boolean;
+  /** A label the node must have, or `null`. */
+  readonly hosting: string | null;
+  /** A label that is better than none. */
+  readonly prefer: string | null;
+  /** The shared store the node must reach, or `null`. */
+  readonly store: string | null;
+  /** This node or none, or `null`. */
+  readonly only: string | null;
+}
+
+/** A node that takes part in placement: not cordoned, not lost, and heard of unless it is core's own process. */
+const OPEN = sql<boolean>`n.cordoned_at IS NULL AND n.lost_at IS NULL AND (NOT n.leased OR n.beat > 0)`;
+
+/** Memory that workloads of a node have been promised: those that never sleep, and all together. */
+const USED = sql`
+  SELECT coalesce(sum(memory) FILTER (WHERE always), 0)::float8 AS reserved, coalesce(sum(memory), 0)::float8 AS total
+    FROM (SELECT (v.manifest -> 'workload' -> 'resources' ->> 'memoryMiB')::integer AS memory,
+                 v.manifest -> 'workload' ->> 'mode' = 'always' AS always
+            FROM installations i
+            JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+           WHERE i.node_id = n.id AND i.removed_at IS NULL AND v.manifest ? 'workload') AS each`;
+
+/** Of what sleeps most of the time, a sixteenth counts for the choice between nodes. */
+const SLEEPING_SHARE = 1 / 16;
+
+/**
+ * The node with the largest part of its memory left. A node that has not said what it has, such as core's own before
+ * its Runtime registered, counts as empty.
+ */
+export async function bestNode(
+  db: Executor,
+  demand: Demand,
+): Promise<{ readonly id: string; readonly shared_store: string | null } | undefined> {
+  const { rows } = await sql<{ id: string; shared_store: string | null }>`
+    SELECT n.id, n.shared_store
+      FROM nodes n, LATERAL (${USED}) AS used
+     WHERE ${OPEN} AND ${demand.runtime} = ANY (n.runtimes)
+       AND (${demand.hosting}::text IS NULL OR ${demand.hosting} = ANY (n.labels))
+       AND (${demand.store}::text IS NULL OR n.shared_store = ${demand.store})
+       AND (${demand.only}::text IS NULL OR n.id = ${demand.only})
+       AND (n.memory_mib IS NULL
+            OR n.memory_mib >= ${demand.memoryMiB}
+               AND (NOT ${demand.always}::boolean OR used.reserved + ${demand.memoryMiB} <= n.memory_mib))
+     ORDER BY ${demand.prefer}::text IS NOT NULL AND NOT coalesce(${demand.prefer} = ANY (n.labels), false),
+              coalesce((used.reserved + (used.total - used.reserved) * ${SLEEPING_SHARE}::float8) / n.memory_mib, 0),
+              n.id
+     LIMIT 1`.execute(db);
+  return rows[0];
+}
+
+export interface CensusRow {
+  readonly id: string;
+  readonly runtimes: string[];
+  readonly shared_store: string | null;
+  readonly open: boolean;
+}
+
+/** Every node that was ever heard of or belongs to a core. */
+export function nodeCensus(db: Executor): Promise<{ rows: CensusRow[] }> {
+  return sql<CensusRow>`
+    SELECT n.id, n.runtimes, n.shared_store, ${OPEN} AS open FROM nodes n WHERE NOT n.leased OR n.beat > 0`.execute(db);
+}
+
+export interface PlaceRow {
+  readonly id: InstallationId;
+  readonly node_id: string | null;
+  readonly waiting: boolean;
+  readonly held_by: string | null;
+  readonly has_volume: boolean;
+  readonly volume_store: string | null;
+  readonly node_name: string | null;
+  readonly node_labels: string[] | null;
+  readonly node_lost_at: Date | null;
+}
+
+/** Where an app of an account is, or was before it was removed. */
+export async function findPlace(
+  db: Executor,
+  { accountKey, appId }: { readonly accountKey: string; readonly appId: string },
+): Promise<PlaceRow | undefined> {
+  const { rows } = await sql<PlaceRow>`
+    SELECT i.id, i.node_id, i.waiting, i.held_by, i.has_volume, i.volume_store,
+           n.name AS node_name, n.labels AS node_labels, n.lost_at AS node_lost_at
+      FROM installations i LEFT JOIN nodes n ON n.id = i.node_id
+     WHERE i.account_key = ${accountKey} AND i.app_id = ${appId}`.execute(db);
+  return rows[0];
+}
+
+export interface MovableRow {
+  readonly id: InstallationId;
+  readonly account_key: string;
+  readonly app_id: string;
+}
+
+/**
+ * Takes from a node what may run elsewhere, a batch at a time. It waits then, held by the node unless that is lost;
+ * its credential and its reported state end at once.
+ */
+export async function takeMovable(
+  db: Executor,
+  nodeId: string,
+  options: { readonly heldBy: string | null; readonly limit: number },
+): Promise<MovableRow[]> {
+  const { rows } = await sql<MovableRow>`
+    WITH taken AS (
+      SELECT i.id FROM installations i
+        JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+       WHERE i.node_id = ${nodeId} AND i.removed_at IS NULL AND v.manifest ? 'workload'
+         AND (NOT i.has_volume OR i.volume_store IS NOT NULL)
+       ORDER BY i.id LIMIT ${options.limit} FOR UPDATE OF i),
+    credentials AS (DELETE FROM core_credentials WHERE installation_id IN (SELECT id FROM taken)),
+    states AS (DELETE FROM installation_status WHERE installation_id IN (SELECT id FROM taken))
+    UPDATE installations i
+       SET node_id = NULL, waiting = true, held_by = ${options.heldBy},
+           wanted_hosting = (SELECT label FROM unnest(n.labels) AS label WHERE label = ANY (${[...hostingLabels]}) LIMIT 1)
+      FROM taken, nodes n
+     WHERE i.id = taken.id AND n.id = ${nodeId}
+    RETURNING i.id, i.account_key, i.app_id`.execute(db);
+  return rows;
+}
+
+export interface WaitingRow extends MovableRow {
+  readonly workload: WorkloadManifest;
+  readonly has_volume: boolean;
+  readonly volume_store: string | null;
+  readonly wanted_hosting: string | null;
+  readonly held_by: string | null;
+}
+
+/** What has a backend and no node, oldest id first, after the one named. */
+export async function waitingInstallations(db: Executor, after: string, limit: number): Promise<WaitingRow[]> {
+  const { rows } = await sql<WaitingRow>`
+    SELECT i.id, i.account_key, i.app_id, v.manifest -> 'workload' AS workload, i.has_volume, i.volume_store,
+           i.wanted_hosting, i.held_by
+      FROM installations i JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+     WHERE i.waiting AND i.removed_at IS NULL AND v.manifest ? 'workload' AND i.id > ${after}
+     ORDER BY i.id LIMIT ${limit}`.execute(db);
+  return rows;
+}
+
+/** Returns whether it still waited, held by nobody. */
+export async function setPlaced(
+  db: Executor,
+  id: InstallationId,
+  place: { readonly nodeId: string; readonly hasVolume: boolean; readonly volumeStore: string | null },
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    UPDATE installations
+       SET node_id = ${place.nodeId}, waiting = false, wanted_hosting = NULL,
+           has_volume = ${place.hasVolume}, volume_store = ${place.volumeStore}
+     WHERE id = ${id} AND waiting AND held_by IS NULL AND removed_at IS NULL`.execute(db);
+  return numAffectedRows === 1n;
+}
+
+/** The node has said that it does not run it any more. */
+export async function clearHolder(db: Executor, id: InstallationId, nodeId: string): Promise<void> {
+  await sql`UPDATE installations SET held_by = NULL WHERE id = ${id} AND held_by = ${nodeId}`.execute(db);
+}
+
+/** A lost node holds nothing any more: its lease has ended. */
+export async function clearHeldBy(db: Executor, nodeId: string): Promise<void> {
+  await db.updateTable('installations').set({ held_by: null }).where('held_by', '=', nodeId).execute();
+}

@@ -1,0 +1,86 @@
+// Notices nodes that are silent and finds new places for what they ran. Every replica of core does this; whichever comes
+// first decides, guarded in the database. Time is counted from what this process saw, with a clock that nobody sets.
+import type { CoreContext } from '../context.ts';
+import { watchedNodes } from './lost-queries.ts';
+import { loseNode, placeWaiting, takeRest } from './move-installations.ts';
+import type { Nodes } from './nodes.ts';
+
+interface Sighting {
+  readonly beat: string;
+  readonly at: number;
+}
+
+const SLOWEST_TICK_MILLISECONDS = 5_000;
+
+export class NodeWatch {
+  readonly #context: CoreContext;
+  readonly #nodes: Nodes;
+  readonly #monotonic: () => number;
+  readonly #tickMilliseconds: number;
+  /** When each node's latest heartbeat was first seen here. */
+  #seen = new Map<string, Sighting>();
+  #looked: number | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #work: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  /** @param monotonic milliseconds that only ever go forward, e.g. `performance.now` */
+  constructor(context: CoreContext, nodes: Nodes, monotonic: () => number) {
+    this.#context = context;
+    this.#nodes = nodes;
+    this.#monotonic = monotonic;
+    this.#tickMilliseconds = Math.min(context.config.nodeLostMilliseconds / 10, SLOWEST_TICK_MILLISECONDS);
+  }
+
+  start(): void {
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => {
+      this.#work = this.tick()
+        .catch((error: unknown) => {
+          // Nothing was seen, so nothing may be concluded from it.
+          this.#seen.clear();
+          if (!this.#stopped) this.#context.log.warn({ err: error }, 'the nodes could not be looked after');
+        })
+        .finally(() => this.start());
+    }, this.#tickMilliseconds);
+    this.#timer.unref();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#work;
+  }
+
+  /** One look at all nodes, and what follows from it. */
+  async tick(): Promise<void> {
+    for (const node of await this.#silent()) {
+      const moved = await loseNode(this.#context, node);
+      if (moved !== null)
+        this.#context.log.warn(
+          { nodeId: node.id, name: node.name, moved },
+          'a node is lost; what can move is placed elsewhere',
+        );
+    }
+    await placeWaiting(this.#context, this.#nodes);
+  }
+
+  async #silent(): Promise<{ id: string; name: string; beat: string }[]> {
+    const rows = await watchedNodes(this.#context.database);
+    const now = this.#monotonic();
+    // A process that was held up, or waited for a database that was, has not been watching: heartbeats waited as well.
+    const held = this.#looked !== undefined && now - this.#looked > 3 * this.#tickMilliseconds;
+    this.#looked = now;
+    const seen = new Map<string, Sighting>();
+    for (const { id, beat } of rows) {
+      const known = held ? undefined : this.#seen.get(id);
+      seen.set(id, known?.beat === beat ? known : { beat, at: now });
+    }
+    this.#seen = seen;
+    for (const { id } of rows.filter(({ lost }) => lost)) await takeRest(this.#context, id);
+    return rows.filter(({ id, lost }) => {
+      const at = seen.get(id)?.at ?? now;
+      return !lost && now - at >= this.#context.config.nodeLostMilliseconds;
+    });
+  }
+}

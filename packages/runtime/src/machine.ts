@@ -1,0 +1,30 @@
+// What this machine offers, as it tells core when it registers.
+import { availableParallelism, totalmem } from 'node:os';
+import type { NodeMachine } from '@platform/contract';
+import type { DriverReport } from './drivers/driver.ts';
+import { RUNTIME_VERSION } from './version.ts';
+
+const MiB = 1024 * 1024;
+/** The rest is for the platform itself and for the system. */
+const SHARE_OF_WORKLOADS = 0.8;
+
+export function describeMachine(
+  report: DriverReport,
+  more: { readonly memoryMiB: number | undefined; readonly sharedStore: string | undefined },
+): NodeMachine {
+  return {
+    memoryMiB: more.memoryMiB ?? Math.max(1, Math.floor((machineMemory() / MiB) * SHARE_OF_WORKLOADS)),
+    cpus: availableParallelism(),
+    driver: report.driver,
+    mechanism: report.mechanism.slice(0, 200),
+    runtimes: ['node'],
+    version: RUNTIME_VERSION,
+    ...(more.sharedStore === undefined ? {} : { sharedStore: more.sharedStore }),
+  };
+}
+
+/** Of the machine, or of the container that this process is limited to. */
+function machineMemory(): number {
+  const limit = process.constrainedMemory();
+  return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
+}

@@ -1,0 +1,112 @@
+// Volumes in a folder that several nodes share. A volume is opened by one start at a time: under a lock that ends with
+// this process, and only with an epoch that is newer than the last one seen here. Core counts the epochs up.
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { chmodSync, existsSync, linkSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { type DriverReport, LaunchError, StartRefused } from './drivers/driver.ts';
+
+export interface SharedVolumes {
+  /** Identity of the folder, the same on every node that has it. */
+  readonly store: string;
+  /**
+   * Opens the volume of an installation for the start with this epoch. Waits some seconds for another holder.
+   *
+   * @throws StartRefused for an epoch of the past; LaunchError while another start holds the volume
+   */
+  claim(
+    installationId: string,
+    start: { readonly epoch: number; readonly uid: number | undefined; readonly abort: AbortSignal },
+  ): Promise<VolumeClaim>;
+}
+
+export interface VolumeClaim {
+  readonly folder: string;
+  /** Call after the end of the workload. */
+  release(): Promise<void>;
+}
+
+const STORE_FILE = '.platform-store';
+const LOCKS = '.platform-locks';
+/** A node that gives a volume up kills what does not stop by then. */
+const LOCK_SECONDS = 8;
+
+/**
+ * `undefined` without such a folder, and under a driver whose workloads outlive this process: the lock would not.
+ *
+ * @throws Error when the folder is not there or cannot be written
+ */
+export function openSharedVolumes(directory: string | undefined, { driver }: DriverReport): SharedVolumes | undefined {
+  if (directory === undefined || driver !== 'process') return undefined;
+  const locks = join(directory, LOCKS);
+  mkdirSync(locks, { recursive: true, mode: 0o700 });
+  // Workloads are other users; what is not theirs below is closed.
+  if (process.getuid?.() === 0) chmodSync(directory, 0o711);
+  return {
+    store: storeIdentity(directory),
+    async claim(installationId, { epoch, uid, abort }) {
+      const file = await open(join(locks, installationId), 'a+', 0o600);
+      try {
+        await lock(file, abort);
+        await pass(file, epoch);
+        const folder = join(directory, installationId);
+        await prepare(folder, uid);
+        return { folder, release: () => file.close() };
+      } catch (error) {
+        await file.close();
+        throw error;
+      }
+    },
+  };
+}
+
+/** The first node names the folder; all others find that name. */
+function storeIdentity(directory: string): string {
+  const file = join(directory, STORE_FILE);
+  if (!existsSync(file)) {
+    const draft = `${file}.${randomUUID()}`;
+    writeFileSync(draft, `${randomUUID()}\n`, { flag: 'wx', mode: 0o600, flush: true });
+    try {
+      linkSync(draft, file);
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    } finally {
+      rmSync(draft);
+    }
+  }
+  return z.uuid().parse(readFileSync(file, 'utf8').trim());
+}
+
+/** Node has no flock(2). The lock belongs to the open file, which the helper shares with us, and ends with it. */
+async function lock(file: FileHandle, signal: AbortSignal): Promise<void> {
+  const helper = spawn('flock', ['-x', '-w', String(LOCK_SECONDS), '3'], {
+    stdio: ['ignore', 'ignore', 'ignore', file.fd],
+    signal,
+  });
+  const [code] = await once(helper, 'close');
+  if (code !== 0) throw new LaunchError('Its volume is still in use on another machine.', `flock ended with ${code}`);
+}
+
+/** Lets an epoch through that is newer than the last one, and keeps it on disk before anything may be written. */
+async function pass(file: FileHandle, epoch: number): Promise<void> {
+  const text = (await file.readFile('utf8')).trim();
+  const last = text === '' ? 0 : Number(text);
+  if (!Number.isSafeInteger(last)) throw new StartRefused('The fence of its shared volume cannot be read.');
+  if (epoch <= last) throw new LaunchError('A newer start has its volume.', `epoch ${epoch} after ${last}`);
+  await file.truncate(0);
+  await file.write(`${epoch}\n`);
+  await file.sync();
+}
+
+/** The folder, for this node's user of the installation: each node counts users from its own. */
+async function prepare(folder: string, uid: number | undefined): Promise<void> {
+  if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 });
+  if (uid === undefined || lstatSync(folder).uid === uid) return;
+  // Nothing runs in it: the lock is ours. Links are changed themselves, not what they point to.
+  const chown = spawn('chown', ['-R', '-h', '-P', '--', `${uid}:${uid}`, folder], { stdio: 'ignore' });
+  const [code] = await once(chown, 'close');
+  if (code !== 0) throw new LaunchError('Its volume could not be taken over.', `chown ended with ${code}`);
+}

@@ -146,8 +146,19 @@ export class Newcomer {
   async readsTheLog(): Promise<void> {
     await this.#open('Settings');
     await this.#app('Settings').getByRole('button', { name: 'Log of Notes' }).click();
-    await this.#page.getByRole('log', { name: 'Log of Notes' }).getByText('Notes listens on port 8080.').waitFor();
+    const listens = this.#page.getByRole('log', { name: 'Log of Notes' }).getByText('Notes listens on port 8080.');
+    await listens.first().waitFor();
+    await this.#page.getByText('Live', { exact: true }).waitFor();
+    await this.#page.getByText(/of one processor$/).waitFor();
+    await this.#page.getByText(/^You asked it: \d+ times/).waitFor();
+    const before = await listens.count();
     await this.#look('log');
+    // What happens from here on arrives by itself.
+    await this.#page.getByRole('button', { name: 'Stop', exact: true }).click();
+    await this.#page.getByText('Stopped', { exact: true }).waitFor();
+    await this.#page.getByRole('button', { name: 'Start', exact: true }).click();
+    await listens.nth(before).waitFor();
+    await this.#look('log-live');
   }
 
   async looksAtSessions(): Promise<void> {

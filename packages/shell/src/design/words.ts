@@ -46,3 +46,34 @@ export function shortVersion(version: string): string {
 export function count(amount: number, noun: string): string {
   return `${amount} ${noun}${amount === 1 ? '' : 's'}`;
 }
+
+const UNITS = ['kB', 'MB', 'GB', 'TB', 'PB'];
+
+/** `52 MB`, `1.6 kB`: powers of a thousand, one digit after the point below ten. */
+export function bytes(amount: number): string {
+  if (amount < 1_000) return count(amount, 'byte');
+  let value = amount;
+  let unit = -1;
+  // Compared as it will be written: 999,999 bytes are 1 MB, not 1000 kB.
+  while (Math.round(value) >= 1_000 && unit < UNITS.length - 1) {
+    value /= 1_000;
+    unit += 1;
+  }
+  return `${short(value)} ${UNITS[unit]}`;
+}
+
+/** `34 seconds`, `3 minutes`: one unit, the largest that is filled. */
+export function duration(milliseconds: number): string {
+  const seconds = milliseconds / 1_000;
+  if (seconds < MINUTE) {
+    const text = short(seconds);
+    return `${text} second${text === '1' ? '' : 's'}`;
+  }
+  if (seconds < HOUR) return count(Math.floor(seconds / MINUTE), 'minute');
+  if (seconds < DAY) return count(Math.floor(seconds / HOUR), 'hour');
+  return count(Math.floor(seconds / DAY), 'day');
+}
+
+function short(value: number): string {
+  return value < 9.95 ? String(Number(value.toFixed(1))) : String(Math.round(value));
+}

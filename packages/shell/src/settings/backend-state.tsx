@@ -4,27 +4,33 @@ import { useEffect } from 'preact/hooks';
 import { call } from '../api/client.ts';
 import { Button, Note, Skeleton } from '../design/controls.tsx';
 import { ago, count, inFull } from '../design/words.ts';
+import { BackendUse } from './backend-use.tsx';
 import { useAction, useReading } from './reading.ts';
 
-const WORDS: Record<WorkloadStatus['state'], { readonly label: string; readonly about: string }> = {
-  stopped: { label: 'Stopped', about: 'It starts by itself when it is needed.' },
-  starting: { label: 'Starting', about: '' },
-  running: { label: 'Running', about: '' },
-  failed: { label: 'Failed', about: 'Its log tells more.' },
+interface StateWords {
+  readonly label: string;
+  /** What stands before how long ago that was. */
+  readonly when: string;
+  readonly about: string;
+}
+
+const WORDS: Record<WorkloadStatus['state'], StateWords> = {
+  stopped: { label: 'Stopped', when: '', about: 'It starts by itself when it is needed.' },
+  starting: { label: 'Starting', when: 'began', about: '' },
+  running: { label: 'Running', when: 'started', about: '' },
+  failed: { label: 'Failed', when: '', about: 'Its log tells more.' },
 };
 
 const EVERY_MS = 3_000;
 
 /** Reads the state again and again while the page is looked at: a backend starts and stops by itself. */
-export function BackendState({ appId, onTick }: { readonly appId: string; readonly onTick?: () => void }) {
+export function BackendState({ appId }: { readonly appId: string }) {
   const reading = useReading(() => call('apps.status', { params: { appId } }));
   const { busy, failure, run } = useAction();
 
   useEffect(() => {
     const timer = setInterval(() => {
-      if (document.hidden) return;
-      void reading.again();
-      onTick?.();
+      if (!document.hidden) void reading.again();
     }, EVERY_MS);
     return () => clearInterval(timer);
   }, []);
@@ -45,7 +51,7 @@ export function BackendState({ appId, onTick }: { readonly appId: string; readon
         <span class={`dot ${status.state}`} aria-hidden="true" />
         <strong>{words.label}</strong>
         <span>
-          since{' '}
+          {words.when}{' '}
           <time dateTime={status.since} title={inFull(status.since)}>
             {ago(status.since)}
           </time>
@@ -53,6 +59,16 @@ export function BackendState({ appId, onTick }: { readonly appId: string; readon
         </span>
       </p>
       <p class="quiet-text">{status.reason ?? words.about}</p>
+      {status.usage !== null && <BackendUse usage={status.usage} run={status.since} />}
+      {status.lastExit !== null && status.lastExit.reason !== status.reason && (
+        <p class="quiet-text">
+          It last ended{' '}
+          <time dateTime={status.lastExit.at} title={inFull(status.lastExit.at)}>
+            {ago(status.lastExit.at)}
+          </time>
+          : {status.lastExit.reason}
+        </p>
+      )}
       {(failure ?? reading.failure) !== null && <Note tone="danger">{failure ?? reading.failure}</Note>}
       <div class="buttons">
         {running ? (

@@ -1,0 +1,58 @@
+// What a running backend uses, in words.
+import type { WorkloadUse } from '@platform/contract';
+import { bytes, count, duration } from '../design/words.ts';
+
+type Traffic = WorkloadUse['network']['outbound'];
+
+/** `12 % of one processor`; over one processor `140 % of 2 processors`. */
+export function processorNow({ share, limit }: WorkloadUse['cpu']): string {
+  if (share === null) return 'Unknown';
+  return `${percent(share)} of ${limit === 1 ? 'one processor' : `${limit} processors`}`;
+}
+
+export function processorSoFar({ milliseconds }: WorkloadUse['cpu']): string {
+  return milliseconds === null
+    ? 'This machine cannot tell how much it uses.'
+    : `${duration(milliseconds)} of work since it started`;
+}
+
+export function memoryNow({ bytes: now, limitBytes }: WorkloadUse['memory']): string {
+  return now === null ? 'Unknown' : `${bytes(now)} of ${bytes(limitBytes)}`;
+}
+
+export function memorySoFar({ bytes: now, peakBytes }: WorkloadUse['memory']): string {
+  if (now === null) return 'This machine cannot tell how much it uses.';
+  return peakBytes === null ? 'What it holds right now' : `At most ${bytes(peakBytes)}, with files it read`;
+}
+
+export function networkNow({ outbound, inbound, public: open }: WorkloadUse['network']): string {
+  const all = [outbound, inbound, ...(open === null ? [] : [open])];
+  const sum = (name: 'sentBytes' | 'receivedBytes') => all.reduce((total, one) => total + one[name], 0);
+  return `${bytes(sum('sentBytes'))} sent, ${bytes(sum('receivedBytes'))} received`;
+}
+
+/** One line for each way in and out. */
+export function networkSoFar({ outbound, inbound, public: open }: WorkloadUse['network']): string[] {
+  return [
+    `You asked it: ${traffic(inbound)}`,
+    `It asked the platform: ${traffic(outbound)}`,
+    ...(open === null ? [] : [`Internet: ${bytes(open.sentBytes)} sent, ${bytes(open.receivedBytes)} received`]),
+  ];
+}
+
+function traffic({ requests, sentBytes, receivedBytes }: Traffic): string {
+  if (requests === 0) return 'nothing yet';
+  return `${count(requests, 'time')}, ${bytes(sentBytes)} sent, ${bytes(receivedBytes)} received`;
+}
+
+export function droppedLines(lines: number): string | null {
+  if (lines === 0) return null;
+  const many = lines.toLocaleString('en');
+  return `It wrote to its log faster than can be kept: ${many} ${lines === 1 ? 'line was' : 'lines were'} left out.`;
+}
+
+function percent(share: number): string {
+  const value = share * 100;
+  if (value > 0 && value < 1) return 'under 1 %';
+  return `${Math.round(value)} %`;
+}

@@ -1,22 +1,21 @@
 // `platform dev`: a folder runs as an installed app of the running platform, and again with every change of a file.
 import { mkdtemp, rm } from 'node:fs/promises';
-import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { parseArgs } from 'node:util';
-import { RefusalError } from '@platform/contract';
+import { limits, RefusalError } from '@platform/contract';
 import type { PlatformConfig } from '@platform/core/config/env.ts';
-import { StartError } from '@platform/core/config/start-error.ts';
 import { Nodes } from '@platform/core/topology/nodes.ts';
 import { buildSdk } from '@platform/sdk/build';
 import { type Command, UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
 import { type Deployed, type DevApp, deploy, folderState } from './dev-deploy.ts';
-import { followLogs } from './dev-logs.ts';
 import { changesOf } from './dev-watch.ts';
+import { followLogs } from './follow-logs.ts';
 import { chooseAccount, withLocalCore } from './local-core.ts';
 import { complain, understood } from './package.ts';
 import { PackageProblem } from './packaging/package-problem.ts';
+import { requireRunning } from './require-running.ts';
 import { paint, say } from './terminal.ts';
 
 export const devCommand: Command = {
@@ -45,6 +44,9 @@ is shown here. Ctrl-C ends it; the app stays until you remove it in Settings.`,
   },
 };
 
+/** Every line that is kept; those from before `since` are left out. */
+const ALL_LINES = limits.workloadLogLines.value;
+
 interface Development {
   readonly config: PlatformConfig;
   readonly folder: string;
@@ -70,7 +72,7 @@ async function develop({ config, folder, scratch, accountName }: Development): P
         const deployed = await attempt(app, logs === undefined);
         // Followed once the installation is known; it stays the same over all versions.
         if (deployed !== undefined)
-          logs ??= followLogs(app.nodes, deployed.installationId, { since, signal: ending.signal });
+          logs ??= followLogs(app.nodes, deployed.installationId, { since, newest: ALL_LINES, signal: ending.signal });
       }
     } finally {
       ending.abort();
@@ -104,22 +106,4 @@ async function attempt(app: DevApp, isFirst: boolean): Promise<Deployed | undefi
     } else throw error;
     return undefined;
   }
-}
-
-/** @throws StartError when no platform answers at the configured address on this machine */
-async function requireRunning({ origin, listenHost, listenPort }: PlatformConfig): Promise<void> {
-  const status = await new Promise<number | undefined>((resolve) => {
-    const headers = { host: new URL(origin).host };
-    const call = request({ host: listenHost, port: listenPort, path: '/v1/health', headers, timeout: 5_000 });
-    call.on('response', (response) => resolve(response.resume().statusCode));
-    call.on('timeout', () => call.destroy());
-    call.on('close', () => resolve(undefined));
-    call.on('error', () => resolve(undefined));
-    call.end();
-  });
-  if (status === 200) return;
-  throw new StartError(
-    'platform_not_running',
-    `No platform answers at ${origin} on this machine. Start it in another terminal: npm start`,
-  );
 }

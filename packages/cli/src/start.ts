@@ -17,17 +17,21 @@ import { announceInstance, forgetInstance } from './instance.ts';
 import { machineName, type NodeIdentity, openNodeIdentity } from './node-identity.ts';
 import { startNodeRuntime } from './node-runtime.ts';
 import { requireFreePort, runUntilStopped, Started, stopSignals } from './running.ts';
+import { startBackend } from './start-stop.ts';
 import { paint, say, step } from './terminal.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
 
 export const startCommand: Command = {
-  summary: 'run the platform on this machine',
+  summary: 'run the platform on this machine; with a name, start one backend',
   usage: `Usage: platform start
+       platform start <account>/<app> | <installation id>
 
-Runs core, the Runtime and, unless PLATFORM_DATABASE_URL is set, PostgreSQL, until Ctrl-C or SIGTERM.
-Configuration comes from environment variables; docs/configuration.md lists them.`,
-  run: start,
+Alone it runs core, the Runtime and, unless PLATFORM_DATABASE_URL is set, PostgreSQL, until Ctrl-C or SIGTERM.
+Configuration comes from environment variables; docs/configuration.md lists them.
+
+With a name it starts that backend in the platform that runs on this machine, and says whether it listens.`,
+  run: (args) => (args.length === 0 ? start() : startBackend(args)),
 };
 
 async function start(): Promise<number> {

@@ -41,3 +41,17 @@ export async function step<Result>(label: string, work: () => Promise<Result>): 
     clearInterval(timer);
   }
 }
+
+/** Columns of the terminal; infinite where the output goes to a file or a program, unless COLUMNS says otherwise. */
+export function terminalWidth(): number {
+  const told = Number(process.env.COLUMNS);
+  return process.stdout.columns ?? (told > 0 ? told : Number.POSITIVE_INFINITY);
+}
+
+/** Ends this process quietly when whoever reads its output has seen enough, as in `platform logs … | head`. */
+export function endWithReader(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0);
+    throw error;
+  });
+}

@@ -153,3 +153,41 @@ export async function markRemoved(db: Executor, id: InstallationId, now: Date): 
     .execute();
   await db.deleteFrom('frontend_capabilities').where('installation_id', '=', id).execute();
 }
+
+export interface BackendRow {
+  readonly id: InstallationId;
+  readonly accountKey: string;
+  readonly account: string;
+  readonly appId: string;
+  readonly version: string;
+  /** Name of the node it is placed on. */
+  readonly node: string | null;
+  /** As its node last reported; `null` before the first report. */
+  readonly state: string | null;
+  readonly since: Date | null;
+  readonly reason: string | null;
+  readonly restarts: number | null;
+  readonly lastExit: { readonly at: string; readonly reason: string } | null;
+}
+
+/** Installed apps that have a backend, of all accounts or as selected. */
+export async function selectBackends(
+  db: Executor,
+  selection: { readonly id?: InstallationId; readonly account?: string; readonly appId?: string },
+): Promise<BackendRow[]> {
+  const { id = null, account = null, appId = null } = selection;
+  const { rows } = await sql<BackendRow>`
+    SELECT i.id, i.account_key AS "accountKey", a.name AS account, i.app_id AS "appId", i.version, n.name AS node,
+           s.state, s.since, s.reason, s.restarts, s.last_exit AS "lastExit"
+      FROM installations i
+      JOIN accounts a ON a.key = i.account_key
+      JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+      LEFT JOIN nodes n ON n.id = i.node_id
+      LEFT JOIN installation_status s ON s.installation_id = i.id
+     WHERE i.removed_at IS NULL AND v.manifest ? 'workload'
+       AND (${id}::text IS NULL OR i.id = ${id})
+       AND (${account}::text IS NULL OR a.name = ${account})
+       AND (${appId}::text IS NULL OR i.app_id = ${appId})
+     ORDER BY a.name, i.app_id`.execute(db);
+  return rows;
+}

@@ -1,0 +1,51 @@
+// Shows the log of a backend as it grows. A stream that breaks is resumed where it ended, so that no line is lost or
+// shown twice when the platform is restarted meanwhile.
+import { setTimeout as delay } from 'node:timers/promises';
+import { type InstallationId, type LogEntry, RefusalError } from '@platform/contract';
+import type { Nodes } from '@platform/core/topology/nodes.ts';
+import { paint, say } from './terminal.ts';
+
+const RETRY_MILLISECONDS = 500;
+const COLOURS = { stdout: undefined, stderr: 'yellow', system: 'dim' } as const;
+
+export interface FollowOptions {
+  /** Lines to begin with. */
+  readonly newest: number;
+  /** Lines before it are not shown. Default: all are. */
+  readonly since?: Date;
+  readonly signal: AbortSignal;
+}
+
+/** Prints what is logged until the signal aborts. */
+export async function followLogs(
+  nodes: Nodes,
+  id: InstallationId,
+  { newest, since, signal }: FollowOptions,
+): Promise<void> {
+  const earliest = since?.toISOString() ?? '';
+  let after: number | undefined;
+  let told = false;
+  while (!signal.aborted) {
+    try {
+      const start = after === undefined ? { newest } : { after };
+      for await (const piece of await nodes.followLogs(id, start, signal)) {
+        if (piece.missed > 0) say(paint('dim', `  ${piece.missed} lines came and went before they could be shown.`));
+        for (const entry of piece.items) if (entry.at >= earliest) say(lineOf(entry));
+        after = piece.last;
+        told = false;
+      }
+    } catch (error) {
+      if (!(error instanceof RefusalError)) throw error;
+      // Told once; it goes on when the platform does.
+      if (!told && !signal.aborted) say(paint('dim', `  ${error.refusal.detail ?? error.refusal.code}`));
+      told = true;
+    }
+    await delay(RETRY_MILLISECONDS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** One line of a log, with its time of day (UTC). */
+export function lineOf({ at, stream, line }: LogEntry): string {
+  const colour = COLOURS[stream];
+  return `  ${paint('dim', at.slice(11, 23))} ${colour === undefined ? line : paint(colour, line)}`;
+}

@@ -1,0 +1,68 @@
+// `platform ps`: every backend of every account on this platform, with what the running ones use.
+import { parseArgs } from 'node:util';
+import { type InstallationDetail, RefusalError } from '@platform/contract';
+import { type Backend, listBackends } from '@platform/core/installations/backends.ts';
+import { Nodes } from '@platform/core/topology/nodes.ts';
+import { type Command, UsageError } from './command.ts';
+import { configuration } from './configuration.ts';
+import { withLocalCore } from './local-core.ts';
+import { understood } from './package.ts';
+import { type PsRow, psLines } from './ps-table.ts';
+import { requireRunning } from './require-running.ts';
+import { endWithReader, say, terminalWidth } from './terminal.ts';
+
+/** Nodes asked at a time. */
+const AT_ONCE = 16;
+
+export const psCommand: Command = {
+  summary: 'list the backends of all accounts',
+  usage: `Usage: platform ps [--json]
+
+Lists every installed backend: whose it is, where it runs, its state since when and why, the processors and memory it
+uses now, and how often it was restarted after a crash. Processor shares are those since the start or the last look.
+  --json  one JSON object with everything that is known, for programs`,
+  async run(args) {
+    const { values, positionals } = understood(() =>
+      parseArgs({ args: [...args], allowPositionals: true, options: { json: { type: 'boolean', default: false } } }),
+    );
+    if (positionals.length > 0) throw new UsageError('platform ps takes no names.');
+    const config = configuration();
+    await requireRunning(config);
+    endWithReader();
+    const rows = await withLocalCore(config, async (context) => {
+      const nodes = new Nodes(context);
+      return inParallel(await listBackends(context), (backend) => rowOf(nodes, backend));
+    });
+    if (values.json) say(JSON.stringify({ items: rows }, null, 2));
+    else for (const line of psLines(rows, { width: terminalWidth(), now: new Date() })) say(line);
+    return 0;
+  },
+};
+
+async function rowOf(nodes: Nodes, backend: Backend): Promise<PsRow> {
+  const { accountKey: _, since, ...row } = backend;
+  const known: PsRow = { ...row, since: since?.toISOString() ?? null, usage: null };
+  // One that is at rest uses nothing, and what it last reported still holds.
+  if (backend.state === null || backend.state === 'stopped' || backend.state === 'failed') return known;
+  try {
+    const { state, since: now, reason, restarts, lastExit, usage }: InstallationDetail = await nodes.status(backend.id);
+    return { ...known, state, since: now, reason: reason ?? null, restarts, lastExit, usage };
+  } catch (error) {
+    if (!(error instanceof RefusalError)) throw error;
+    return { ...known, state: 'unknown', reason: error.refusal.detail ?? error.refusal.code };
+  }
+}
+
+/** The results in the order of the items. */
+async function inParallel<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const left = items.entries();
+  const worker = async () => {
+    for (const [index, item] of left) results[index] = await work(item);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return results;
+}

@@ -1,0 +1,61 @@
+// `platform stop`, and `platform start` with a name: one backend, as its owner would start and stop it.
+import type { CoreContext } from '@platform/core/context.ts';
+import { startApp, stopApp } from '@platform/core/installations/lifecycle.ts';
+import { Nodes } from '@platform/core/topology/nodes.ts';
+import { requireBackend } from './backend.ts';
+import { type Command, UsageError } from './command.ts';
+import { configuration } from './configuration.ts';
+import { withLocalCore } from './local-core.ts';
+import { requireRunning } from './require-running.ts';
+import { paint, say } from './terminal.ts';
+
+export const stopCommand: Command = {
+  summary: 'stop one backend until it is started again',
+  usage: `Usage: platform stop <account>/<app> | <installation id>
+
+Stops the backend as its owner would: it stays down, whoever uses the app, until it is started again in Settings or with
+\`platform start\`. Its data stays. The platform itself ends with Ctrl-C or SIGTERM where it runs.`,
+  run: (args) =>
+    withBackend('stop', args, async (context, nodes, { accountKey, appId, name }) => {
+      await stopApp(context, nodes, accountKey, appId);
+      say(`${paint('green', '✓')} ${name} is stopped.`);
+      return 0;
+    }),
+};
+
+/** @returns 1 when the backend did not come up, after saying why */
+export function startBackend(args: readonly string[]): Promise<number> {
+  return withBackend('start', args, async (context, nodes, { accountKey, appId, name }) => {
+    const { state, reason } = await startApp(context, nodes, accountKey, appId);
+    if (state === 'running') {
+      say(`${paint('green', '✓')} ${name} runs.`);
+      return 0;
+    }
+    process.stderr.write(`${paint('red', '✗', process.stderr)} ${name} is ${state}. ${reason ?? ''}`.trimEnd());
+    process.stderr.write('\n');
+    return 1;
+  });
+}
+
+interface Named {
+  readonly accountKey: string;
+  readonly appId: string;
+  /** For people. */
+  readonly name: string;
+}
+
+async function withBackend(
+  verb: 'start' | 'stop',
+  args: readonly string[],
+  work: (context: CoreContext, nodes: Nodes, backend: Named) => Promise<number>,
+): Promise<number> {
+  const [name, ...rest] = args;
+  if (name === undefined || rest.length > 0 || name.startsWith('-'))
+    throw new UsageError(`Name one backend: platform ${verb} <account>/<app>`);
+  const config = configuration();
+  await requireRunning(config);
+  return withLocalCore(config, async (context) => {
+    const { account, accountKey, appId } = await requireBackend(context, name);
+    return work(context, new Nodes(context), { accountKey, appId, name: `${account}/${appId}` });
+  });
+}

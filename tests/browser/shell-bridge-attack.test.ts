@@ -182,7 +182,7 @@ test('calls beyond the grants are refused, and none of them shows anything', asy
     ['runtime.status', {}, 'grant_missing'],
     ['search.query', { q: 'secret' }, 'grant_missing'],
     ['chrome.set', { surface: 'passkeys' }, 'not_authorized'],
-    ['runtime.pause', undefined, 'unavailable'],
+    ['runtime.pause', undefined, 'grant_missing'],
     ['session.cookie', undefined, 'not_found'],
   ];
   for (const [method, params, code] of refusals) assert.equal(await call(frame, port, method, params), code, method);

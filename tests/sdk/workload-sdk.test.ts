@@ -1,5 +1,6 @@
 // The SDK for workloads, as a workload uses it: through a real Gateway to a real core.
 import { strict as assert } from 'node:assert';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, before, test } from 'node:test';
@@ -116,6 +117,44 @@ test('the apps the grant covers are listed', async () => {
     ],
   );
   assert.equal(nextCursor, null);
+});
+
+async function leases(): Promise<{ reason: string | null }[]> {
+  const sql = 'SELECT reason FROM work_leases WHERE expires_at > $1';
+  return (await constellation.core.context.pool.query<{ reason: string | null }>(sql, [new Date()])).rows;
+}
+
+test('a work lease is made, renewed and released, and each belongs to this installation', async () => {
+  const lease = await client.acquireWorkLease({ durationSeconds: 15, reason: 'testing' });
+  assert.deepEqual(await leases(), [{ reason: 'testing' }]);
+  const former = lease.expiresAt;
+  const renewed = await client.renewWorkLease(lease.id, { durationSeconds: 300 });
+  assert.ok(renewed.getTime() > former.getTime() + 200_000);
+  await lease.renew();
+  assert.ok(lease.expiresAt >= renewed, 'the duration of the last renewal counts');
+  await client.releaseWorkLease(lease.id);
+  assert.deepEqual(await leases(), []);
+  await assert.rejects(client.renewWorkLease(lease.id), { code: 'not_found', status: 404 });
+  await assert.rejects(client.releaseWorkLease('.'), { code: 'invalid_request' });
+  await assert.rejects(client.acquireWorkLease({ durationSeconds: 14 }), { code: 'invalid_request', status: 400 });
+  await lease.release();
+});
+
+test('the example of a work lease in the documentation does what is said beside it', async () => {
+  const page = await readFile(new URL('../../docs/app-authors.md', import.meta.url), 'utf8');
+  const [, code = ''] = /```js\n(await using lease [\s\S]*?)```/.exec(page) ?? [];
+  const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor;
+  const seen: unknown[] = [];
+  const convert = async (film: string, { signal }: { signal: AbortSignal }) => {
+    seen.push([film, signal.aborted, await leases()]);
+  };
+  await new AsyncFunction('platform', 'films', 'convert', code)(client, ['one', 'two'], convert);
+  const held = [{ reason: 'converting films' }];
+  assert.deepEqual(seen, [
+    ['one', false, held],
+    ['two', false, held],
+  ]);
+  assert.deepEqual(await leases(), [], 'the end of the block released it');
 });
 
 test('a Gateway credential that is not the one of this start is refused', async () => {

@@ -54,6 +54,11 @@ export interface BridgeCalls {
     params: { readonly appId?: string };
     result: { readonly items: readonly { readonly appId: string; readonly status: WorkloadStatus }[] };
   };
+  /**
+   * Grant `runtime.pause`. The shell asks the person; `paused` is false when they declined. When they agreed, every
+   * frame closes, this one too, and only the shell's own paused surface resumes.
+   */
+  'runtime.pause': { params: undefined; result: { readonly paused: boolean } };
   /** Only for the home screen, with `apps.launcher.register`: the answer shows what every app indexed. */
   'search.query': { params: { readonly q: string; readonly limit?: number }; result: SearchResult };
   /** The title beside the app's name, or one of the shell's trusted surfaces (`appId` names the app it is about). */

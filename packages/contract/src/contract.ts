@@ -1,4 +1,5 @@
 // What crosses a border of the platform, once: schemas, routes, permissions, errors, limits.
+export * from './account-runtime.ts';
 export * from './accounts.ts';
 export * from './bridge.ts';
 export * from './bridge-calls.ts';

@@ -93,5 +93,7 @@ export const shellEvent = z.discriminatedUnion('event', [
     data: z.strictObject({ ids: z.array(z.string()).nullable() }),
   }),
   z.strictObject({ event: z.literal('apps'), data: z.strictObject({}) }),
+  /** The account was paused or resumed; for the shell only. */
+  z.strictObject({ event: z.literal('runtime'), data: z.strictObject({}) }),
 ]);
 export type ShellEvent = z.infer<typeof shellEvent>;

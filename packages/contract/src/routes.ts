@@ -1,6 +1,7 @@
 // The route table: for every route its callers, grant, resource, body and rate limit (architecture, rule 3).
 // Core enforces exactly this; openapi.json is made from it; a test walks it with every kind of caller.
 import * as z from 'zod';
+import { accountRuntime } from './account-runtime.ts';
 import * as accounts from './accounts.ts';
 import * as catalog from './catalog.ts';
 import { permissionsBody, permissionsView } from './grants.ts';
@@ -392,6 +393,36 @@ export const routes = {
     body: json(installations.exchangeBody),
     answers: { 200: installations.exchangeAnswer },
     rate: 'authentication',
+  },
+
+  // Everything of the account at once (specification 5.4)
+  'runtime.read': {
+    method: 'GET',
+    path: '/v1/runtime',
+    summary: 'Whether the account is paused',
+    callers: ['session'],
+    answers: { 200: accountRuntime },
+    rate: 'session',
+  },
+  'runtime.pause': {
+    method: 'POST',
+    path: '/v1/runtime/pause',
+    summary: 'Stop everything that the account runs, and let nothing start',
+    callers: ['session'],
+    origin: 'shell',
+    body: json(accounts.emptyBody.optional()),
+    answers: { 200: accountRuntime },
+    rate: 'session',
+  },
+  'runtime.resume': {
+    method: 'POST',
+    path: '/v1/runtime/resume',
+    summary: 'End the pause',
+    callers: ['session'],
+    origin: 'shell',
+    body: json(accounts.emptyBody.optional()),
+    answers: { 200: accountRuntime },
+    rate: 'session',
   },
 
   // The shell's own view of the services

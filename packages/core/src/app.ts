@@ -28,6 +28,7 @@ import { leaseRoutes } from './leases/routes.ts';
 import { EventHub } from './notifications/event-hub.ts';
 import { eventRoutes } from './notifications/events.ts';
 import { notificationRoutes } from './notifications/routes.ts';
+import { pauseRoutes } from './pause/routes.ts';
 import { searchRoutes } from './search/routes.ts';
 import { findNodeCaller } from './topology/find-node.ts';
 import { Followers } from './topology/followers.ts';
@@ -154,5 +155,6 @@ function handlers(context: CoreContext, nodes: Nodes): Handlers {
     ...searchRoutes(context),
     ...nodeRoutes(context, followers),
     ...leaseRoutes(context),
+    ...pauseRoutes(context),
   };
 }

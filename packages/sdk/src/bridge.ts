@@ -32,7 +32,11 @@ interface Waiting {
 const HANDSHAKE_MILLISECONDS = 10_000;
 const CALL_MILLISECONDS = 30_000;
 /** A person decides these, in the shell's own time. */
-const ASKS_A_PERSON: ReadonlySet<BridgeCall> = new Set<BridgeCall>(['apps.requestInstall', 'apps.uninstall']);
+const ASKS_A_PERSON: ReadonlySet<BridgeCall> = new Set<BridgeCall>([
+  'apps.requestInstall',
+  'apps.uninstall',
+  'runtime.pause',
+]);
 
 /**
  * Greets the shell and waits for the port it transfers. Only an answer of the parent window, from the shell's exact

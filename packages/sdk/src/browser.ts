@@ -33,6 +33,8 @@ export interface Apps {
   /** Has the shell ask the person; false when they declined. */
   requestInstall(appId: string, version?: string): Promise<boolean>;
   uninstall(appId: string): Promise<boolean>;
+  /** Back to the home screen. */
+  return(): Promise<void>;
   start: (appId: string) => Promise<BridgeCalls['apps.start']['result']>;
   stop: (appId: string) => Promise<BridgeCalls['apps.stop']['result']>;
 }
@@ -113,6 +115,9 @@ function appsOver(bridge: Bridge): Apps {
       return (await bridge.call('apps.requestInstall', params)).installed;
     },
     uninstall: async (appId) => (await bridge.call('apps.uninstall', { appId })).removed,
+    async return() {
+      await bridge.call('apps.return');
+    },
     start: (appId) => bridge.call('apps.start', { appId }),
     stop: (appId) => bridge.call('apps.stop', { appId }),
   };

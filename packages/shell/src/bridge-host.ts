@@ -13,7 +13,7 @@ import { findOpen, frontApp, homeApp, openApp, setAppTitle, startFrames, tellApp
 import { becomeHome } from './home.ts';
 import { markAllRead, markRead } from './notifications/inbox.ts';
 import { showToast } from './notifications/toasts.ts';
-import { type Asker, askToInstall, askToUninstall, prompt } from './prompts/prompts.ts';
+import { type Asker, askToInstall, askToPause, askToUninstall, prompt } from './prompts/prompts.ts';
 import { session } from './session/session.ts';
 import { go } from './view.ts';
 
@@ -78,6 +78,7 @@ const shellSide: ShellSide = {
   },
   reviewInstall: (asker, appId, version) => askLimit.ask(asker, () => askToInstall(appId, version, askerOf(asker))),
   reviewUninstall: (asker, appId) => askLimit.ask(asker, () => askToUninstall(appId, nameOf(appId), askerOf(asker))),
+  reviewPause: (asker) => askLimit.ask(asker, () => askToPause(askerOf(asker))),
 };
 
 function callerOf(appId: string): BridgeCaller {

@@ -14,6 +14,8 @@ import { restoreHome } from './home.ts';
 import { applyRead, readInbox, receive } from './notifications/inbox.ts';
 import { ToastRegion } from './notifications/toast-region.tsx';
 import { showToast } from './notifications/toasts.ts';
+import { pausedAt, readPause } from './pause.ts';
+import { PausedPage } from './paused-page.tsx';
 import { PromptDialog } from './prompts/prompt-dialog.tsx';
 import { loadSettings } from './settings/settings-view.tsx';
 import { followAddress } from './view.ts';
@@ -30,6 +32,7 @@ function begin(): () => void {
   restoreHome();
   followAddress();
   startBridge();
+  void readPause();
   void readApps(readInstalledApps);
   void readInbox();
   // Ahead of its use only; when this fails, opening the settings tries again and says why.
@@ -44,7 +47,9 @@ function begin(): () => void {
       forgetIcons();
       void readApps(refreshInstalledApps).then(tellAppsChanged);
     },
+    onRuntime: () => void readPause(),
     onFreshStart: () => {
+      void readPause();
       void readInbox();
       void readApps(refreshInstalledApps).then(tellAppsChanged);
     },
@@ -62,6 +67,7 @@ function begin(): () => void {
 
 export function Desk({ account }: { readonly account: AccountView }) {
   useEffect(begin, []);
+  if (typeof pausedAt.value === 'string') return <PausedPage account={account} since={pausedAt.value} />;
   return (
     <div class="desk">
       <Bar account={account} />

@@ -16,6 +16,8 @@ export interface SignalMap {
   'assignments-changed': Record<string, never>;
   /** A node has carried out the assignments up to this revision. */
   'assignments-carried-out': { nodeId: string; revision: string };
+  /** An account was paused or resumed. */
+  'pause-changed': { accountKey: string };
   'notification-published': { accountKey: string; notificationId: string; sequence: string };
   /** `ids` null: all of the account. */
   'notifications-read': { accountKey: string; ids: string[] | null };

@@ -22,6 +22,8 @@ interface InstallationIdentity {
   readonly accountName: string;
   readonly appId: string;
   readonly grants: readonly Grant[];
+  /** Its account is paused: every route refuses it. */
+  readonly paused: boolean;
 }
 
 /** The browser part of an installation, by frontend capability from its own origin. */

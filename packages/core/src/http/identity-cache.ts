@@ -33,6 +33,9 @@ export class IdentityCache {
     signals.on('node-credential-replaced', ({ nodeId }) =>
       this.#forget((caller) => caller.kind === 'node' && caller.nodeId === nodeId),
     );
+    signals.on('pause-changed', ({ accountKey }) =>
+      this.#forget((caller) => 'accountKey' in caller && caller.accountKey === accountKey),
+    );
     signals.on('session-ended', ({ accountKey, sessionId }) =>
       this.#forget(
         (caller) =>

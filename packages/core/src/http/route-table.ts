@@ -6,6 +6,7 @@ import type * as z from 'zod';
 import { findForbiddenMaterial } from '../accounts/forbidden-material.ts';
 import type { CoreConfig } from '../config/config.ts';
 import { allows, resourcesOf } from '../grants/grant-coverage.ts';
+import { pausedRefusal } from '../pause/paused-refusal.ts';
 import type { Authenticator } from './authenticate.ts';
 import type { Caller } from './caller.ts';
 import type { Handlers, RouteResult } from './handlers.ts';
@@ -107,6 +108,7 @@ async function admit(request: FastifyRequest, spec: RouteSpec, options: RouteTab
     throw refuse('not_authorized', 'This credential is not for this route.');
   }
   checkOrigin(request.raw, spec, caller, options.config);
+  if ('paused' in caller && caller.paused) throw pausedRefusal();
   if (spec.grant !== undefined) {
     const { id, resource } = spec.grant;
     const grants = 'grants' in caller ? caller.grants : [];

@@ -11,7 +11,8 @@ export interface LaunchRow {
   readonly frontend: Manifest['frontend'] | null;
   readonly has_workload: boolean;
   readonly inbound_origin: string | null;
-  /** False without a frontend, and when the session has ended. */
+  readonly paused: boolean;
+  /** False without a frontend, when the session has ended, and while the account is paused. */
   readonly issued: boolean;
 }
 
@@ -30,11 +31,13 @@ const ISSUE_LAUNCH = {
       INSERT INTO frontend_capabilities (token_hash, kind, installation_id, session_id, expires_at)
       SELECT $3, 'launch', o.id, s.id, LEAST($6::timestamptz, s.expires_at)
         FROM opened o JOIN sessions s ON s.id = $4 AND s.account_key = $1 AND s.expires_at > $5
+        JOIN accounts a ON a.key = $1 AND a.paused_at IS NULL
        WHERE o.manifest ? 'frontend'
       RETURNING installation_id)
     SELECT o.id, o.host_label, o.endpoint_id, o.generation, o.grants, o.manifest -> 'frontend' AS frontend,
-           o.manifest ? 'workload' AS has_workload, n.inbound_origin, EXISTS (SELECT FROM issued) AS issued
-      FROM opened o LEFT JOIN nodes n ON n.id = o.node_id`,
+           o.manifest ? 'workload' AS has_workload, n.inbound_origin, EXISTS (SELECT FROM issued) AS issued,
+           a.paused_at IS NOT NULL AS paused
+      FROM opened o JOIN accounts a ON a.key = $1 LEFT JOIN nodes n ON n.id = o.node_id`,
 };
 
 /**

@@ -19,6 +19,7 @@ export async function findInstallationCaller(
     accountName: row.account_name,
     appId: row.app_id,
     grants: row.grants,
+    paused: row.paused,
     epoch: Number(row.epoch),
   };
 }
@@ -37,6 +38,7 @@ export async function findFrontendCaller(
     accountName: row.account_name,
     appId: row.app_id,
     grants: row.grants,
+    paused: row.paused,
     sessionId: row.session_id,
     origin: appOrigin(config, row.app_id, row.host_label),
     expiresAt: row.expires_at,

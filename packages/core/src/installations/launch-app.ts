@@ -6,15 +6,17 @@ import type { CoreContext } from '../context.ts';
 import { hashCredential, newCredential } from '../credentials/credential.ts';
 import { dataPlaneCapability } from '../credentials/master-key.ts';
 import type { SessionCaller } from '../http/caller.ts';
+import { pausedRefusal } from '../pause/paused-refusal.ts';
 import { isMissingReference, issueLaunch, type LaunchRow } from './capability-queries.ts';
 
-/** @throws RefusalError `not_found` for an app that is not installed or has nothing to open, `session_expired` */
+/** @throws RefusalError `not_found` for an app that is not installed or has nothing to open, `session_expired`, `runtime_paused` */
 export async function launchApp(context: CoreContext, caller: SessionCaller, appId: string): Promise<LaunchDescriptor> {
   const { config, masterKey } = context;
   const frontendCapability = newCredential('frontend', context.random);
   const row = await keepLaunch(context, caller, appId, hashCredential(frontendCapability));
   const { frontend } = row;
   if (frontend == null) throw refuse('not_found', 'This app has no frontend to open.');
+  if (row.paused) throw pausedRefusal();
   if (!row.issued) throw refuse('session_expired');
   const origin = appOrigin(config, appId, row.host_label);
   const backend = row.has_workload

@@ -3,6 +3,8 @@ import type { InstallationDetail, LogEntry, WorkloadDetail } from '@platform/con
 import { type InstallationId, refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { deleteLeases } from '../leases/queries.ts';
+import { pausedRefusal } from '../pause/paused-refusal.ts';
+import { selectPausedAt } from '../pause/queries.ts';
 import { assignmentsChanged } from '../topology/assignments.ts';
 import type { Nodes } from '../topology/nodes.ts';
 import { lockOwn, type OwnInstallation, selectOwn, updateStopped } from './queries.ts';
@@ -12,13 +14,17 @@ interface LogPage {
   readonly nextCursor: string | null;
 }
 
-/** Every function throws RefusalError `not_found` for an app without a backend, and what {@link Nodes} throws. */
+/**
+ * Every function throws RefusalError `not_found` for an app without a backend, and what {@link Nodes} throws; starting
+ * also `runtime_paused`.
+ */
 export async function startApp(
   context: CoreContext,
   nodes: Nodes,
   accountKey: string,
   appId: string,
 ): Promise<WorkloadDetail> {
+  if ((await selectPausedAt(context.database, accountKey)) !== null) throw pausedRefusal();
   return workloadDetail(await nodes.start(await setStopped(context, accountKey, appId, false)));
 }
 

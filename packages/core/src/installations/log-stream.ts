@@ -87,7 +87,8 @@ function listener(
     caller,
     wake: () => undefined,
     notificationsRead: () => undefined,
-    appsChanged() {
+    changed(what) {
+      if (what !== 'apps') return;
       selectOwn(context.database, caller.accountKey, app.appId).then((own) => {
         if (own?.id !== app.id) end();
       }, end);

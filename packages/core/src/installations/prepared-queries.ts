@@ -92,10 +92,11 @@ interface IdentityRow {
   readonly account_name: string;
   readonly app_id: string;
   readonly grants: Grant[];
+  readonly paused: boolean;
 }
 
 const identity = `
-  i.id, i.account_key, a.name AS account_name, i.app_id, i.grants
+  i.id, i.account_key, a.name AS account_name, i.app_id, i.grants, a.paused_at IS NOT NULL AS paused
     FROM installations i
     JOIN accounts a ON a.key = i.account_key AND a.suspended_at IS NULL`;
 

@@ -12,7 +12,8 @@ export interface Listener {
   /** There may be new notifications. */
   wake(): void;
   notificationsRead(ids: readonly string[]): void;
-  appsChanged(): void;
+  /** The apps of the account, or whether it is paused. */
+  changed(what: 'apps' | 'runtime'): void;
   end(): void;
 }
 
@@ -30,8 +31,14 @@ export class EventHub {
     });
     signals.on('installation-changed', ({ accountKey, installationId }) =>
       this.#each(accountKey, (one) => {
-        if (one.caller.kind === 'session') one.appsChanged();
+        if (one.caller.kind === 'session') one.changed('apps');
         else if (one.caller.installationId === installationId) one.end();
+      }),
+    );
+    signals.on('pause-changed', ({ accountKey }) =>
+      this.#each(accountKey, (one) => {
+        if (one.caller.kind === 'session') one.changed('runtime');
+        else one.end();
       }),
     );
     signals.on('credential-replaced', ({ installationId }) =>

@@ -24,7 +24,8 @@ export class EventStream implements Listener {
   readonly #connection: EventConnection;
   #position = '0';
   #read: string[] = [];
-  #apps = false;
+  /** What changed and is not told yet. */
+  #changes = new Set<'apps' | 'runtime'>();
   #running = false;
   #again = false;
 
@@ -40,7 +41,7 @@ export class EventStream implements Listener {
     this.#position = position;
     const left = 'expiresAt' in this.caller ? this.caller.expiresAt.getTime() - this.#context.clock().getTime() : null;
     this.#connection.open(timing, { id: position, leftMilliseconds: left });
-    this.#apps = resumed && this.caller.kind === 'session';
+    if (resumed && this.caller.kind === 'session') this.#changes = new Set(['apps', 'runtime']);
     this.#run(async () => {
       if (resumed) await this.#tellRead(await this.#lastRead(position));
     });
@@ -55,8 +56,8 @@ export class EventStream implements Listener {
     this.#run();
   }
 
-  appsChanged(): void {
-    this.#apps = true;
+  changed(what: 'apps' | 'runtime'): void {
+    this.#changes.add(what);
     this.#run();
   }
 
@@ -85,12 +86,12 @@ export class EventStream implements Listener {
       while (this.#again && !this.ended) {
         this.#again = false;
         const read = this.#read.splice(0);
-        const apps = this.#apps;
-        this.#apps = false;
+        const changes = this.#changes;
+        this.#changes = new Set();
         // First what is new: it may be among what was read.
         await this.#sendNew();
         await this.#tellRead(await this.#visible(read));
-        if (apps) await this.#send({ event: 'apps', data: {} });
+        for (const event of changes) await this.#send({ event, data: {} });
       }
     } finally {
       this.#running = false;

@@ -93,6 +93,7 @@ function assignmentOf({ config, masterKey }: CoreContext, row: AssignmentRow): A
     endpointId: row.endpoint_id,
     dataPlaneCapability: dataPlaneCapability(masterKey, row.id, row.generation),
     desired: row.halted ? 'stopped' : row.workload.mode,
+    paused: row.paused,
     packageHash: row.package_hash,
     version: row.version,
     workload: row.workload,

@@ -68,8 +68,9 @@ export interface AssignmentRow {
   readonly host_label: string;
   readonly endpoint_id: string;
   readonly generation: number;
-  /** Stopped by its owner, or its account is suspended. */
+  /** Stopped by its owner, or its account is suspended or paused. */
   readonly halted: boolean;
+  readonly paused: boolean;
   readonly version: string;
   readonly package_hash: string;
   readonly workload: WorkloadManifest;
@@ -87,7 +88,8 @@ export async function selectAssignments(
 ): Promise<{ revision: string; rows: AssignmentRow[] }> {
   const { rows } = await sql<{ revision: string } & (AssignmentRow | { readonly id: null })>`
     SELECT r.value::text AS revision, i.id, i.app_id, i.host_label, i.endpoint_id, i.generation,
-           i.stopped OR a.suspended_at IS NOT NULL AS halted, i.version, v.package_hash,
+           i.stopped OR a.suspended_at IS NOT NULL OR a.paused_at IS NOT NULL AS halted,
+           a.paused_at IS NOT NULL AS paused, i.version, v.package_hash,
            v.manifest -> 'workload' AS workload, i.grants, v.manifest -> 'publicPorts' AS public_ports, i.volume_store,
            (i.volume_store IS NOT NULL OR NOT i.has_volume)
              AND (SELECT leased FROM nodes WHERE id = ${nodeId}) AS movable

@@ -3,6 +3,8 @@ import { type InstallationId, refuse, type WorkloadStart } from '@platform/contr
 import type { CoreContext } from '../context.ts';
 import { hashCredential, newCredential } from '../credentials/credential.ts';
 import { notify } from '../database/notify.ts';
+import { pausedRefusal } from '../pause/paused-refusal.ts';
+import { isOwnerPaused } from '../pause/queries.ts';
 import { replaceCoreCredential } from './queries.ts';
 
 /** @throws RefusalError `not_found` for an installation that is not placed on this node */
@@ -13,6 +15,8 @@ export async function startWorkload(
 ): Promise<WorkloadStart> {
   const coreServiceCredential = newCredential('core', context.random);
   const epoch = await context.database.transaction().execute(async (trx) => {
+    // Before the node has heard of it.
+    if (await isOwnerPaused(trx, installationId)) throw pausedRefusal();
     const tokenHash = hashCredential(coreServiceCredential);
     const replaced = await replaceCoreCredential(trx, { installationId, nodeId, tokenHash, now: context.clock() });
     if (replaced === undefined) throw refuse('not_found');

@@ -137,7 +137,7 @@ export class Installation {
     this.#crashes.forget();
     // Core has changed its mind before it calls; its list with the news may still be on the way.
     if (this.#assignment.desired === 'stopped') {
-      this.#assignment = { ...this.#assignment, desired: this.#assignment.workload.mode };
+      this.#assignment = { ...this.#assignment, desired: this.#assignment.workload.mode, paused: false };
     }
     await this.#ending;
     if (this.#run === undefined) {
@@ -157,10 +157,13 @@ export class Installation {
 
   /**
    * The Gateway of the running workload, which is started if need be; concurrent callers share one start.
-   * @throws RefusalError `workload_unavailable` when it is stopped, failed, or not there within 15 s.
+   * @throws RefusalError `runtime_paused`, or `workload_unavailable` when it is stopped, failed, or not there within 15 s.
    */
   async reach(): Promise<RunningGateway> {
-    if (this.#assignment.desired === 'stopped') throw unavailable('It was stopped by its owner.');
+    const { paused, desired } = this.#assignment;
+    if (paused)
+      throw refuse('runtime_paused', 'All apps of this account are paused. Their owner resumes them in the shell.');
+    if (desired === 'stopped') throw unavailable('It was stopped by its owner.');
     await this.#ending;
     if (this.#state === 'running' && this.#workload !== undefined) return this.#workload.gateway;
     if (this.#state === 'failed') throw unavailable(this.#shown.now.reason);

@@ -11,7 +11,15 @@ export function needsRestart(former: Assignment, next: Assignment): boolean {
 }
 
 function startRelevant(assignment: Assignment): string {
-  const { desired: _desired, network: _network, udpPorts: _udpPorts, movable: _movable, ...rest } = assignment;
+  // What is asked of the installation or kept apart from its run.
+  const {
+    desired: _desired,
+    paused: _paused,
+    network: _network,
+    udpPorts: _udpPorts,
+    movable: _movable,
+    ...rest
+  } = assignment;
   return JSON.stringify(rest);
 }
 

@@ -9,6 +9,8 @@ export interface EventStreamOptions {
   readonly onNotification: (notification: Notification) => void;
   readonly onRead: (ids: readonly string[] | null) => void;
   readonly onApps: () => void;
+  /** The account was paused or resumed. */
+  readonly onRuntime: () => void;
   /** A stream began that may have missed events: lists should be read again. */
   readonly onFreshStart: () => void;
   readonly onLive: (live: boolean) => void;
@@ -52,6 +54,7 @@ export function openEventStream(options: EventStreamOptions): () => void {
     listen(stream, 'notification', ({ notification }) => options.onNotification(notification));
     listen(stream, 'notifications-read', ({ ids }) => options.onRead(ids));
     listen(stream, 'apps', () => options.onApps());
+    listen(stream, 'runtime', () => options.onRuntime());
   }
 
   function disconnect(): void {

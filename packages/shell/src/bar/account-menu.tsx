@@ -5,6 +5,7 @@ import { plainMessage } from '../api/api-error.ts';
 import { Icon, type IconName } from '../design/icons.tsx';
 import { chooseTheme, type ThemeChoice, themeChoice } from '../design/theme.ts';
 import { showToast } from '../notifications/toasts.ts';
+import { askToPause } from '../prompts/prompts.ts';
 import { signOut } from '../session/session.ts';
 import { go, type SettingsPage } from '../view.ts';
 
@@ -31,6 +32,11 @@ export function AccountButton({ name }: { readonly name: string }) {
   function show(page: SettingsPage): void {
     panel.current?.hidePopover();
     go({ kind: 'settings', ...page });
+  }
+
+  function pause(): void {
+    panel.current?.hidePopover();
+    void askToPause(null);
   }
 
   async function leave(): Promise<void> {
@@ -75,6 +81,14 @@ export function AccountButton({ name }: { readonly name: string }) {
               </button>
             </li>
           ))}
+        </ul>
+        <ul class="menu">
+          <li>
+            <button type="button" onClick={pause}>
+              <Icon name="pause" />
+              <span>Pause everything</span>
+            </button>
+          </li>
         </ul>
         <fieldset class="segments">
           <legend class="only-read">Colours</legend>

@@ -140,6 +140,10 @@ export function call(state: World, method: string, params?: unknown): Promise<un
       did(`remove? ${asker} ${appId}`);
       return state.approves;
     },
+    reviewPause: async (asker) => {
+      did(`pause? ${asker}`);
+      return state.approves;
+    },
   };
   return callMethod(shell, caller, method, params);
 }

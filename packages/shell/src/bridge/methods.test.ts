@@ -68,6 +68,11 @@ const guarded: readonly {
     near: { id: 'apps.lifecycle', resources: ['*'] },
   },
   {
+    method: 'runtime.pause',
+    grant: { id: 'runtime.pause', resources: ['*'] },
+    near: { id: 'runtime.status.read', resources: ['*'] },
+  },
+  {
     method: 'notifications.list',
     grant: { id: 'notifications.read', resources: ['news'] },
     near: { id: 'notifications.publish', resources: ['*'] },
@@ -111,6 +116,7 @@ const everything: Grant[] = [
   'apps.launcher.register',
   'notifications.read',
   'runtime.status.read',
+  'runtime.pause',
 ].map((id) => ({ id: id as Grant['id'], resources: ['*'] }));
 
 for (const [method, params] of [
@@ -119,6 +125,7 @@ for (const [method, params] of [
   ['apps.requestInstall', { appId: 'chess' }],
   ['apps.uninstall', { appId: 'notes' }],
   ['launcher.register', undefined],
+  ['runtime.pause', undefined],
 ] as const) {
   test(`${method} is only for the app the person looks at`, async () => {
     const state = world({ grants: everything, inFront: false });
@@ -152,7 +159,8 @@ test('the answer of the person to a review is the answer of the call', async () 
       installed: approves,
     });
     assert.deepEqual(await call(state, 'apps.uninstall', { appId: 'notes' }), { removed: approves });
-    assert.deepEqual(state.done, ['review asker chess 1.2.0', 'remove? asker notes']);
+    assert.deepEqual(await call(state, 'runtime.pause'), { paused: approves });
+    assert.deepEqual(state.done, ['review asker chess 1.2.0', 'remove? asker notes', 'pause? asker']);
   }
 });
 
@@ -257,8 +265,8 @@ test('the context holds the grants of this moment', async () => {
 });
 
 test('methods that come later say so, unknown ones are not found, and nothing inherited is a method', async () => {
-  const later = bridgeMethods.filter((method) => /^(runtime\.pause|wallet|mcp|schedules|apps\.create)/.test(method));
-  assert.equal(later.length, 8);
+  const later = bridgeMethods.filter((method) => /^(wallet|mcp|schedules|apps\.create)/.test(method));
+  assert.equal(later.length, 7);
   for (const method of later) {
     await assert.rejects(call(world({ grants: everything }), method), { code: 'unavailable', message: /yet/ });
   }

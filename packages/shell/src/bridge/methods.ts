@@ -177,6 +177,12 @@ const methods: Record<BridgeCall, Method> = {
     );
     return result<'runtime.status'>({ items });
   },
+  'runtime.pause': async (call) => {
+    readParams({}, call.params);
+    await requireTarget(call, 'runtime.pause', '*');
+    requireInFront(call);
+    return result<'runtime.pause'>({ paused: await call.shell.reviewPause(call.caller.appId) });
+  },
   // Search shows what every app indexed, so seeing which apps exist is not enough: it belongs to the home screen.
   'search.query': async (call) => {
     const { q, limit } = readParams({ q: queryText, limit: optional(wholeNumber(1, 200)) }, call.params);

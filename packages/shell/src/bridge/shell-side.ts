@@ -57,4 +57,6 @@ export interface ShellSide {
   reviewInstall(asker: string, appId: string, version: string | null): Promise<boolean>;
   /** Trusted confirmation; true when the person approved and the app is removed. */
   reviewUninstall(asker: string, appId: string): Promise<boolean>;
+  /** Trusted confirmation; true when the person approved and everything is paused. */
+  reviewPause(asker: string): Promise<boolean>;
 }

@@ -3,6 +3,7 @@ import type { BridgeEvent, InstalledApp } from '@platform/contract';
 import { computed, effect, signal, untracked } from '@preact/signals';
 import { plainMessage } from '../api/api-error.ts';
 import { call } from '../api/client.ts';
+import { pausedAt } from '../pause.ts';
 import { go, view } from '../view.ts';
 import { type AppFrame, createAppFrame } from './app-frame.ts';
 import { findApp, installedApps, nameOf } from './installed-apps.ts';
@@ -64,9 +65,13 @@ export function startFrames(answers: FrameBridge): void {
     arrangeFrames();
   });
   effect(() => {
+    if (typeof pausedAt.value === 'string') untracked(closeEverything);
+  });
+  effect(() => {
     const installed = installedApps.value;
     const front = frontApp.value;
-    if (installed === null) return;
+    // Nothing is opened while everything is paused, nor before that is known.
+    if (installed === null || pausedAt.value !== null) return;
     const isInstalled = (appId: string) => installed.some((app) => app.appId === appId);
     untracked(() => {
       for (const { appId } of openApps.value) if (!isInstalled(appId)) closeApp(appId);
@@ -165,6 +170,14 @@ export function closeApp(appId: string): void {
   const wasInFront = frontApp.value === appId;
   openApps.value = openApps.value.filter((open) => open.appId !== appId);
   if (wasInFront && view.value.kind === 'app') go({ kind: 'home' });
+}
+
+/** Everything is paused: no page of an app stays, and none comes back by itself but the one in front. */
+function closeEverything(): void {
+  for (const frame of frames.values()) frame.close();
+  frames.clear();
+  targets.clear();
+  openApps.value = [];
 }
 
 export function setAppTitle(appId: string, title: string): void {

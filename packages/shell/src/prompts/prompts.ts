@@ -6,6 +6,7 @@ import { call } from '../api/client.ts';
 import { forgetIcons } from '../frames/app-icons.ts';
 import { readInstalledApps } from '../frames/installed-apps.ts';
 import { closeApp } from '../frames/open-apps.ts';
+import { pauseEverything } from '../pause.ts';
 
 /** Who asks: an app, with the origin of its frame, or the person from the shell's own pages. */
 export interface Asker {
@@ -26,7 +27,8 @@ export type Prompt =
       readonly from: string;
       readonly version: string;
     })
-  | (Question & { readonly kind: 'uninstall'; readonly appId: string; readonly name: string });
+  | (Question & { readonly kind: 'uninstall'; readonly appId: string; readonly name: string })
+  | (Question & { readonly kind: 'pause' });
 
 export const prompt = signal<Prompt | null>(null);
 /** Whether the person approved and it was done, so that closing the last page of the dialog is no refusal. */
@@ -64,6 +66,11 @@ export function askToUninstall(appId: string, name: string, asker: Asker | null)
   return ask({ kind: 'uninstall', appId, name, asker });
 }
 
+/** Before everything of the account is stopped; `asker` is null when the person began it. */
+export function askToPause(asker: Asker | null): Promise<boolean> {
+  return ask({ kind: 'pause', asker });
+}
+
 /** Unpacking and, for an app that is always on, its first start may take their time. */
 const INSTALL_TIMEOUT_MS = 180_000;
 
@@ -89,6 +96,16 @@ export async function uninstall(appId: string): Promise<string | null> {
     await call('apps.uninstall', { params: { appId } });
     closeApp(appId);
   });
+}
+
+export async function pause(): Promise<string | null> {
+  try {
+    await pauseEverything();
+    carriedOut.value = true;
+    return null;
+  } catch (error) {
+    return plainMessage(error);
+  }
 }
 
 async function attempt(change: () => Promise<void>): Promise<string | null> {

@@ -1,0 +1,33 @@
+// The stop of everything an account runs: one transaction that nodes, live streams and every replica hear of at once.
+// Nothing of an app can take it back: resuming is a route of the session, at the shell's own origin.
+import type { AccountRuntime } from '@platform/contract';
+import type { CoreContext } from '../context.ts';
+import { notify } from '../database/notify.ts';
+import { deleteLeasesOfAccount } from '../leases/queries.ts';
+import { assignmentsChanged } from '../topology/assignments.ts';
+import { selectPausedAt, updatePaused } from './queries.ts';
+
+export async function readRuntime({ database }: CoreContext, accountKey: string): Promise<AccountRuntime> {
+  const pausedAt = await selectPausedAt(database, accountKey);
+  return { pausedAt: pausedAt?.toISOString() ?? null };
+}
+
+/** Pausing twice keeps the first time. */
+export async function pauseAccount(context: CoreContext, accountKey: string): Promise<AccountRuntime> {
+  await context.database.transaction().execute(async (trx) => {
+    if (!(await updatePaused(trx, accountKey, context.clock()))) return;
+    await deleteLeasesOfAccount(trx, accountKey);
+    await notify(trx, 'pause-changed', { accountKey });
+    await assignmentsChanged(trx);
+  });
+  return readRuntime(context, accountKey);
+}
+
+export async function resumeAccount(context: CoreContext, accountKey: string): Promise<AccountRuntime> {
+  await context.database.transaction().execute(async (trx) => {
+    if (!(await updatePaused(trx, accountKey, null))) return;
+    await notify(trx, 'pause-changed', { accountKey });
+    await assignmentsChanged(trx);
+  });
+  return readRuntime(context, accountKey);
+}

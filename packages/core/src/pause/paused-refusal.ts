@@ -1,0 +1,9 @@
+// What everything is refused with that would start or reach an app of a paused account.
+import { refuse } from '@platform/contract';
+
+export function pausedRefusal(): Error {
+  return refuse(
+    'runtime_paused',
+    'All apps of this account are paused. Resume them from the paused screen of the shell.',
+  );
+}

@@ -19,8 +19,8 @@ export interface ConstellationOptions {
   readonly config?: Partial<CoreConfig>;
   readonly clock?: () => Date;
   readonly rates?: Partial<Rates>;
-  /** Further options of core, e.g. a node of its own. */
-  readonly core?: Partial<CoreOptions>;
+  /** Core's machine is no node. */
+  readonly withoutNode?: true;
   /** Built packages to start with. Default: seven minimal system apps. */
   readonly systemPackages?: readonly { readonly path: string }[];
 }
@@ -96,8 +96,7 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
       log,
       systemPackages,
       rates: { ...generous, ...options.rates },
-      localNode,
-      ...options.core,
+      ...(options.withoutNode === true ? {} : { localNode }),
       ...more,
     });
     started.push(core);

@@ -113,6 +113,7 @@ export type NodeCredential = z.infer<typeof nodeCredential>;
 
 export const challengeNodeBody = z.strictObject({ publicKey });
 export const nodeChallenge = z.strictObject({ nonce: z.string() });
+export type NodeChallenge = z.infer<typeof nodeChallenge>;
 export const proveNodeBody = z.strictObject({
   publicKey,
   nonce: z.string().max(100),

@@ -1,0 +1,249 @@
+// What two-nodes.test.ts tells, run inside the network namespace of core's machine: as the first machine it starts the
+// platform, through nsenter it runs the second one. Ends with 0, or with what went wrong.
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { registerAccount, type TestAccount } from '../support/client.ts';
+import { buildTestPackage, testManifest } from '../support/packages.ts';
+import { type PlatformPlace, platformPlace, startPlatform } from '../support/platform-process.ts';
+
+const CLI = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url));
+const [ownAddress = '', otherNetwork = '', otherAddress = ''] = process.argv.slice(2);
+const LONGEST_WAIT = 90_000;
+const SECOND = 'second';
+
+/** Writes its own name over and over; a name that comes back after another one was written by two at a time. */
+const WITNESS = `
+import { appendFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { randomUUID } from 'node:crypto';
+const self = randomUUID();
+const file = process.env.PLATFORM_VOLUME_DIR + '/witness';
+setInterval(() => appendFileSync(file, self + '\\n'), 10);
+createServer((request, response) => response.end(self)).listen(Number(process.env.PORT));
+`;
+
+const started = performance.now();
+function tell(what: string): void {
+  process.stdout.write(`STORY ${((performance.now() - started) / 1000).toFixed(1)} s: ${what}\n`);
+}
+
+async function main(): Promise<void> {
+  const shared = await folder('shared');
+  const second = await folder('second');
+  const place = await platformPlace({
+    PLATFORM_LINK_LISTEN: `${ownAddress}:8789`,
+    PLATFORM_NODE_LOST_SECONDS: '20',
+    PLATFORM_VOLUMES_SHARED: shared,
+  });
+  const machine = new SecondMachine({
+    PATH: process.env.PATH,
+    HOME: process.env.HOME,
+    PLATFORM_DATA_DIR: second,
+    PLATFORM_LISTEN_HOST: otherAddress,
+    PLATFORM_NODE_ORIGIN: 'http://second.platform.localhost:8788',
+    PLATFORM_VOLUMES_SHARED: shared,
+  });
+  const platform = await startPlatform(place);
+  try {
+    await story(place, machine, shared);
+  } catch (error) {
+    process.stderr.write(`${platform.output()}\n--- the second machine:\n${machine.output}\n`);
+    throw error;
+  } finally {
+    await machine.kill('SIGKILL');
+    await platform.stop();
+    await place.remove();
+    await rm(second, { recursive: true, force: true });
+    await rm(shared, { recursive: true, force: true });
+  }
+}
+
+async function story(place: PlatformPlace, machine: SecondMachine, shared: string): Promise<void> {
+  const node = (...args: string[]) => command(place, ['node', ...args]);
+  const first = (await nodes(place))[0]?.name ?? assert.fail('the platform has no node');
+  const token = /pne_\S+/.exec(await node('token', '--label', 'platform-hosted', '--label', 'test'))?.[0] ?? '';
+  await machine.start(['node', 'join', `https://${ownAddress}:8789`, token, '--name', SECOND]);
+  await until('the second machine is ready', () => isReady(place));
+  tell('the second machine joined');
+
+  await node('cordon', first);
+  const account = await registerAccount(place, 'tenant');
+  await installWitness(account);
+  await until('it writes', () => writers(shared).length === 1);
+  await until('it runs on the second machine', async () => (await runningOn(place, SECOND)) === 1);
+  const status = await account.browser.take<{ state: string }>('/v1/apps/witness/status');
+  assert.equal(status.state, 'running', 'core asks a node on another machine over the link');
+  const logs = await account.fetch('/v1/apps/witness/logs');
+  assert.equal(logs.status, 200, logs.text);
+  tell('placed on the second machine, which core controls');
+
+  await node('uncordon', first);
+  await machine.kill('SIGKILL');
+  await until('it writes from the first machine', () => writers(shared).length === 2);
+  assert.match(await node('list'), /^second +lost /m);
+  tell('the second machine was killed; the backend runs on the first');
+
+  await machine.start(['node', 'start']);
+  await until('the second machine is back', () => isReady(place));
+  assert.equal(await runningOn(place, SECOND), 0);
+  const drained = await node('drain', first);
+  assert.match(drained, /1 apps were taken/);
+  await until('it writes from the second machine', () => writers(shared).length === 3);
+  tell('the second machine is back; drained from the first, the backend runs there');
+
+  await node('uncordon', first);
+  await ask('cut');
+  await until('the second machine stops it by itself', () => machine.output.includes('core was not heard of in time'));
+  assert.equal(writers(shared).length, 3, 'the first machine began before the second one had to stop');
+  await until('it writes from the first machine', () => writers(shared).length === 4);
+  tell('the second machine was cut off and stopped; the backend runs on the first');
+
+  await ask('join');
+  await until('the second machine is back', () => isReady(place));
+  await until('it still writes', grows(shared));
+  assert.equal(await runningOn(place, SECOND), 0);
+  const names = writers(shared);
+  assert.equal(new Set(names).size, names.length, `one that had stopped wrote again: ${names.join(' ')}`);
+  assert.equal(names.length, 4);
+  assert.equal(machine.exitCode, null);
+  tell('healed: four starts, one after the other, never two at a time');
+}
+
+async function installWitness(account: TestAccount): Promise<void> {
+  const workload = { runtime: 'node', entry: 'main.mjs', mode: 'always', volume: true };
+  const body = await buildTestPackage({
+    manifest: testManifest('witness', { workload }),
+    files: { 'frontend/index.html': '<!doctype html>', 'workload/main.mjs': WITNESS },
+  });
+  await account.browser.take('/v1/catalog/witness/versions/1.0.0', {
+    method: 'PUT',
+    body,
+    headers: { 'content-type': 'application/gzip' },
+  });
+  await account.browser.take('/v1/apps', { body: { appId: 'witness' } });
+}
+
+/** The names in the witness's file, each run of one name once: in order, who wrote. */
+function writers(shared: string): string[] {
+  return lines(shared).filter((name, index, all) => name !== all[index - 1]);
+}
+
+function lines(shared: string): string[] {
+  const installation = readdirSync(shared).find((name) => name.startsWith('inst-'));
+  const file = path.join(shared, installation ?? 'none', 'witness');
+  if (!existsSync(file)) return [];
+  // The last line may be half written.
+  return readFileSync(file, 'utf8').split('\n').slice(0, -1);
+}
+
+function grows(shared: string): () => boolean {
+  const before = lines(shared).length;
+  return () => lines(shared).length > before + 100;
+}
+
+/** Asked of the database: the command line takes its time, and is asked once. */
+async function nodes(place: PlatformPlace): Promise<{ name: string; lost: boolean; beats: number; running: number }[]> {
+  const instance = readFileSync(path.join(place.dataDirectory, 'run', 'instance.json'), 'utf8');
+  const { databaseUrl } = JSON.parse(instance) as { databaseUrl: string };
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query(
+      `SELECT name, lost_at IS NOT NULL AS lost, beat::integer AS beats,
+              (SELECT count(*)::integer FROM installation_status s
+                WHERE s.node_id = nodes.id AND s.state = 'running') AS running
+         FROM nodes ORDER BY local DESC`,
+    );
+    return rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function isReady(place: PlatformPlace): Promise<boolean> {
+  const second = (await nodes(place)).find(({ name }) => name === SECOND);
+  return second?.lost === false && second.beats > 0;
+}
+
+async function runningOn(place: PlatformPlace, name: string): Promise<number | undefined> {
+  return (await nodes(place)).find((row) => row.name === name)?.running;
+}
+
+async function command(place: PlatformPlace, args: readonly string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [CLI, ...args], { env: place.environment });
+  return stdout;
+}
+
+class SecondMachine {
+  readonly #environment: NodeJS.ProcessEnv;
+  #process: ChildProcess | undefined;
+  /** Everything it wrote, over all its starts. */
+  output = '';
+
+  constructor(environment: NodeJS.ProcessEnv) {
+    this.#environment = environment;
+  }
+
+  get exitCode(): number | null {
+    return this.#process?.exitCode ?? null;
+  }
+
+  async start(args: readonly string[]): Promise<void> {
+    const child = spawn('nsenter', [`--net=${otherNetwork}`, '--', process.execPath, CLI, ...args], {
+      env: this.#environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#process = child;
+    let own = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk: Buffer) => {
+        own += chunk.toString('utf8');
+        this.output += chunk.toString('utf8');
+      });
+    await until('the node runs', () => {
+      assert.equal(child.exitCode, null, `the node ended: ${own}`);
+      return own.includes('Core knows this node.');
+    });
+  }
+
+  async kill(signal: NodeJS.Signals): Promise<void> {
+    const child = this.#process;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    await exited;
+  }
+}
+
+async function folder(name: string): Promise<string> {
+  const made = await mkdtemp(path.join(tmpdir(), `platform-${name}-`));
+  await chmod(made, 0o711);
+  return made;
+}
+
+/** Asks the test outside, which alone may touch the cable. */
+async function ask(wish: 'cut' | 'join'): Promise<void> {
+  const done = once(process, 'message');
+  process.send?.(wish);
+  await done;
+}
+
+async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const limit = performance.now() + LONGEST_WAIT;
+  while (!(await holds())) {
+    if (performance.now() > limit) throw new Error(`gave up waiting: ${what}`);
+    await delay(100);
+  }
+}
+
+await main();
+process.disconnect?.();

@@ -1,5 +1,6 @@
 // Turns a workload's raw output into log lines, and keeps a flood from costing the platform processor time or memory.
 import type { Readable } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
 import { type LogEntry, limits } from '@platform/contract';
 import type { LogWriter } from './log-store.ts';
 
@@ -64,7 +65,7 @@ function createSplitter(emit: (line: string) => void): { push(chunk: Buffer): vo
     length += piece.length;
   };
   const finish = () => {
-    const text = Buffer.concat(kept).toString('utf8').replace(/\r$/, '');
+    const text = harmless(Buffer.concat(kept).toString('utf8').replace(/\r$/, ''));
     emit(cut ? `${text}…` : text);
     kept = [];
     length = 0;
@@ -84,6 +85,20 @@ function createSplitter(emit: (line: string) => void): { push(chunk: Buffer): vo
       if (length > 0) finish();
     },
   };
+}
+
+/**
+ * Without what steers a terminal: whoever reads the log with `cat` must not have their title, clipboard or screen
+ * changed by a stranger's app. Escape sequences go; other control characters are shown as their pictures.
+ */
+function harmless(text: string): string {
+  return stripVTControlCharacters(text).replaceAll(/[\0-\x08\x0a-\x1f\x7f-\x9f]/g, picture);
+}
+
+function picture(character: string): string {
+  const code = character.charCodeAt(0);
+  if (code < 0x20) return String.fromCharCode(0x2400 + code);
+  return code === 0x7f ? '\u2421' : '\ufffd';
 }
 
 function createAllowance(writer: LogWriter) {

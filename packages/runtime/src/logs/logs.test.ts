@@ -115,6 +115,15 @@ describe('the log of an installation', () => {
     assert.deepEqual(items.map((item) => item.line).reverse(), ['one', 'two', '', 'f\uFFFDo', '€!']);
   });
 
+  test('shows what would steer a terminal instead of keeping it', async () => {
+    const store = open();
+    await intakeOf(store, 'terminal', [
+      '\u001b[31mred\u001b[0m\u001b]52;c;eA==\u0007!\tkept\nback\b\rover\0 \u009b1m\n',
+    ]);
+    const { items } = await store.read('terminal', { limit: 10 });
+    assert.deepEqual(items.map((item) => item.line).reverse(), ['red!\tkept', 'back\u2408\u240dover\u2400 ']);
+  });
+
   test('cuts a line that is too long and goes on with the next', async () => {
     const store = open();
     await intakeOf(store, 'long', ['y'.repeat(3_000), 'y'.repeat(3_000), 'y'.repeat(1_000_000), '\nnext\n']);

@@ -33,6 +33,13 @@ export interface StartRequest {
   readonly onGateway?: () => Promise<void> | void;
 }
 
+export interface CallAnswer {
+  /** Undefined when there was no answer. */
+  readonly status: number | undefined;
+  readonly headers: http.IncomingHttpHeaders;
+  readonly text: string;
+}
+
 export interface Started {
   readonly assignment: Assignment;
   readonly instance: WorkloadInstance;
@@ -46,6 +53,8 @@ export interface Started {
   listens(): Promise<void>;
   /** One request through the way in. */
   ask(path: string): Promise<string>;
+  /** One request through the way in, with whatever answer. */
+  call(path: string): Promise<CallAnswer>;
   /** Runs code inside; only with `workloads/subject.mjs`. */
   run<Arguments extends readonly unknown[], Value>(probe: Probe<Arguments, Value>, ...args: Arguments): Promise<Value>;
   /** Ends it and gives back everything. Default grace: 5 s. */
@@ -62,6 +71,8 @@ export interface ConformanceBench {
   limit(milliseconds: number): number;
   /** An installation that can be started more than once. */
   installation(workload?: Readonly<Record<string, unknown>>): Assignment;
+  /** As root: the user of an installation. */
+  uid(installation: Assignment): number | undefined;
   start(request?: StartRequest): Promise<Started>;
   /** Takes over what an earlier bench on the same place started. Its credentials stay as they are. */
   adopt(survivor: Survivor, request: StartRequest): Promise<Started | undefined>;
@@ -72,9 +83,13 @@ type Prepared = Pick<Started, 'assignment' | 'gatewayCredential' | 'coreServiceC
   readonly spec: WorkloadSpec;
 };
 
-interface RecordingCore {
+export interface RecordingCore {
   readonly port: number;
-  readonly seen: { readonly target: string; readonly authorization: string | undefined }[];
+  readonly seen: {
+    readonly target: string;
+    readonly authorization: string | undefined;
+    readonly headers: http.IncomingHttpHeaders;
+  }[];
 }
 
 /** The subject of most tests, as text: every start gets a package folder of its own. */
@@ -157,6 +172,7 @@ export async function openBench(under: DriverUnderTest, former?: Place): Promise
     core,
     limit,
     installation: makeInstallation,
+    uid: ({ installationId }) => uidOf(installationId),
     start,
     adopt,
     async close() {
@@ -174,7 +190,9 @@ function fingerprintOf({ installationId }: Assignment): string {
 
 function makeInstallation(workload: Readonly<Record<string, unknown>> = {}): Assignment {
   const resources = { memoryMiB: 128, cpus: 1, pids: 64, ...(workload.resources ?? {}) };
-  return makeAssignment('0'.repeat(64), { workload: { ...workload, resources } });
+  // Like no other on this machine: the tests look for what is left of it.
+  const installationId = `inst-01890000-0000-7000-8000-${randomBytes(6).toString('hex')}`;
+  return makeAssignment('0'.repeat(64), { installationId, workload: { ...workload, resources } });
 }
 
 async function running(
@@ -188,7 +206,7 @@ async function running(
   const door = http.createServer((req, res) => instance.gateway.forwardInbound(req, res, req.url ?? '/'));
   door.listen(0, '127.0.0.1');
   await once(door, 'listening');
-  const ask = (path: string, body?: string) => request(portOf(door), path, body);
+  const ask = (path: string, body?: string) => request({ port: portOf(door) }, path, body);
 
   async function release(exit: Promise<Exit>): Promise<Exit> {
     const result = await exit;
@@ -208,44 +226,66 @@ async function running(
       if (await instance.listening(AbortSignal.timeout(limit(20_000)))) return;
       throw new Error(`It does not listen. It said: ${output.text()} ${errors.text()}`);
     },
-    ask: (path) => ask(path),
-    async run(probe, ...args) {
-      const text = await ask('/run', JSON.stringify({ source: probe.toString(), args }));
-      // Our own workload wrote it.
-      const answer = JSON.parse(text) as ProbeAnswer;
-      if (answer.error !== undefined) throw new Error(`inside: ${answer.error}`);
-      return answer.value as Awaited<ReturnType<typeof probe>>;
+    async ask(path) {
+      const { status, text } = await ask(path);
+      if (status !== 200) throw new Error(text);
+      return text;
     },
+    call: (path) => ask(path).catch(() => ({ status: undefined, headers: {}, text: '' })),
+    run: (probe, ...args) => runInside(ask, probe, args),
     stop: (grace = 5_000) => release(instance.stop(grace)),
     ended: () => release(instance.exited),
   };
 }
 
-/** One request to a local port; the text of the answer. */
-function request(port: number, path: string, body?: string): Promise<string> {
+/** One request to a local port or socket. */
+export function request(
+  to: { readonly port: number } | { readonly socketPath: string },
+  path: string,
+  body?: string,
+): Promise<CallAnswer> {
   return new Promise((resolve, reject) => {
-    const sent = http.request(
-      { host: '127.0.0.1', port, path, method: body === undefined ? 'GET' : 'POST', agent: false },
-      (response) => {
-        let text = '';
-        response.setEncoding('utf8');
-        response.on('data', (chunk: string) => {
-          text += chunk;
-        });
-        response.on('end', () => (response.statusCode === 200 ? resolve(text) : reject(new Error(text))));
-        response.on('error', reject);
-      },
-    );
+    const method = body === undefined ? 'GET' : 'POST';
+    const sent = http.request({ host: '127.0.0.1', ...to, path, method, agent: false }, (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => {
+        text += chunk;
+      });
+      response.on('end', () => resolve({ status: response.statusCode, headers: response.headers, text }));
+      response.on('error', reject);
+    });
     sent.on('error', reject);
     sent.end(body);
   });
 }
 
-async function openCore(): Promise<RecordingCore & { server: http.Server }> {
-  const seen: { target: string; authorization: string | undefined }[] = [];
-  const server = http.createServer((req, res) => {
-    seen.push({ target: `${req.method} ${req.url}`, authorization: req.headers.authorization });
+/** Runs code in `workloads/subject.mjs`, which is reached by `ask`. */
+export async function runInside<Arguments extends readonly unknown[], Value>(
+  ask: (path: string, body: string) => Promise<CallAnswer>,
+  probe: Probe<Arguments, Value>,
+  args: Arguments,
+): Promise<Value> {
+  const { text } = await ask('/run', JSON.stringify({ source: probe.toString(), args }));
+  // Our own workload wrote it.
+  const answer = JSON.parse(text) as ProbeAnswer;
+  if (answer.error !== undefined) throw new Error(`inside: ${answer.error}`);
+  return answer.value as Value;
+}
+
+/** Takes everything, also what a strict server refuses: the Gateway must not count on core. */
+export async function openCore(): Promise<RecordingCore & { server: http.Server }> {
+  const seen: RecordingCore['seen'] = [];
+  const server = http.createServer({ insecureHTTPParser: true, requireHostHeader: false }, (req, res) => {
+    const { headers } = req;
+    seen.push({ target: `${req.method} ${req.url}`, authorization: headers.authorization, headers });
     res.end('core answered');
+  });
+  // What stands behind an upgrade is looked at as the request that it may be.
+  server.on('upgrade', ({ headers }, socket, head) => {
+    const target = head.toString('latin1').split(' HTTP/')[0] ?? '';
+    seen.push({ target, authorization: headers.authorization, headers });
+    socket.destroy();
   });
   // On every address of the machine, so that a workload that gets out in any way would find it.
   server.listen(0);

@@ -25,10 +25,9 @@ export function networkBehaviour({ bench, subject, neighbour }: Suite): void {
     const { core } = bench();
     const answer = await subject().run(({ gateway }) => gateway('/v1/services/apps'));
     assert.deepEqual(answer, { status: 200, text: 'core answered' });
-    assert.deepEqual(core.seen.at(-1), {
-      target: 'GET /v1/services/apps',
-      authorization: `Bearer ${subject().coreServiceCredential}`,
-    });
+    const { target, authorization } = core.seen.at(-1) ?? {};
+    assert.equal(target, 'GET /v1/services/apps');
+    assert.equal(authorization, `Bearer ${subject().coreServiceCredential}`);
   });
 
   test('a Gateway refuses the credential of another installation, and anything but services', async () => {

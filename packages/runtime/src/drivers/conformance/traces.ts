@@ -40,9 +40,11 @@ function processes(words: readonly string[]): string[] {
   return readdirSync('/proc').flatMap((pid) => {
     // A dead one that nobody has collected yet runs no more.
     if (!/^\d+$/.test(pid) || Number(pid) === process.pid || identify(Number(pid)) === undefined) return [];
-    const texts = ['cmdline', 'cgroup', 'mountinfo'].map((file) => read(`/proc/${pid}/${file}`));
-    const found = texts.some((text) => words.some((word) => text.includes(word)));
-    return found ? [`process ${pid}: ${texts[0]?.replaceAll('\0', ' ')}`] : [];
+    const file = ['cmdline', 'cgroup', 'mountinfo'].find((name) => {
+      const text = read(`/proc/${pid}/${name}`);
+      return words.some((word) => text.includes(word));
+    });
+    return file === undefined ? [] : [`process ${pid} (${read(`/proc/${pid}/comm`).trim()}), named in its ${file}`];
   });
 }
 

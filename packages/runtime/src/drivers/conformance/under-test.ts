@@ -18,6 +18,8 @@ export interface DriverUnderTest {
     readonly runtimeKilled: 'ends' | 'adopted';
     /** Whether the processor time that a workload sees itself is what its limit counts; false for a guest. */
     readonly cpuTimeSeenInside: boolean;
+    /** Its workloads run on a kernel of their own, so that what leads into it leads nowhere. Default: false. */
+    readonly ownKernel?: boolean;
   };
   /**
    * What the driver has standing outside of this process's tree that names one of `words` (an installation, the data

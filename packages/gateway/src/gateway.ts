@@ -11,7 +11,7 @@ import { type Abandonable, createListener } from './listener.ts';
 import { sendProblem } from './problem.ts';
 import { createRouter } from './router.ts';
 import { openServices } from './services/registry.ts';
-import type { CoreAddress } from './upstream-pools.ts';
+import type { ConnectTo, CoreAddress } from './upstream-pools.ts';
 
 export interface GatewayOptions extends CoreAddress {
   /** For the log only. */
@@ -29,8 +29,8 @@ export interface GatewayOptions extends CoreAddress {
    * Unix socket or inherited handle, whose far port only its bridge knows.
    */
   readonly hosts?: readonly string[];
-  /** Unix socket that leads to the workload's HTTP port. It need not exist before the first inbound request. */
-  readonly inbound: { readonly socketPath: string };
+  /** What leads to the workload's HTTP port. It need not be there before the first inbound request. */
+  readonly inbound: ConnectTo;
   /** Milliseconds that core or the workload may take to the head of an answer, before 504. Default 60,000. */
   readonly headersTimeout?: number;
   /** At the begin and the end of every request, both directions: what keeps a workload awake. */
@@ -94,7 +94,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   // Both meters sit on the workload's own connections, so what they read is what it sent.
   const meters = { outbound: openByteMeter(), inbound: openByteMeter() };
   const inbound = openInbound({
-    socketPath: options.inbound.socketPath,
+    to: options.inbound,
     appOrigin,
     headersTimeout,
     meter: meters.inbound,

@@ -12,6 +12,8 @@ export interface CoreAddress {
   readonly coreHost: string;
   /** The link key core must prove over https, base64url. Default: its certificate must be valid for `coreHost`. */
   readonly coreKey?: string;
+  /** Unix socket that leads to core, where its address cannot be reached from here. */
+  readonly coreSocket?: string;
 }
 
 export interface CorePool {
@@ -26,7 +28,11 @@ interface Shared {
   claims: number;
 }
 
-type ConnectTo = { readonly socketPath: string } | LinkTarget;
+/** Where a connection is made to, whatever name is spoken to. */
+export type ConnectTo =
+  | { readonly socketPath: string }
+  /** `socketPath` leads to `origin`, which is still what has to prove itself. */
+  | (LinkTarget & { readonly socketPath?: string });
 
 const shared = new Map<string, Shared>();
 
@@ -34,7 +40,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 
 /** Claims the pool of one core. */
 export function claimCorePool(address: CoreAddress): CorePool {
-  const key = `${address.coreOrigin} ${address.coreHost} ${address.coreKey ?? ''}`;
+  const key = `${address.coreOrigin} ${address.coreHost} ${address.coreKey ?? ''} ${address.coreSocket ?? ''}`;
   const entry = shared.get(key) ?? { pool: null, claims: 0 };
   shared.set(key, entry);
   entry.claims += 1;
@@ -55,10 +61,14 @@ export function claimCorePool(address: CoreAddress): CorePool {
   };
 }
 
-function openCorePool({ coreOrigin, coreHost, coreKey }: CoreAddress): Pool {
+function openCorePool({ coreOrigin, coreHost, coreKey, coreSocket }: CoreAddress): Pool {
   const key = coreKey === undefined ? undefined : readPublicKey(coreKey);
   if (key === null) throw new Error('the key of core is none');
-  return openPool(`${new URL(coreOrigin).protocol}//${coreHost}`, { origin: coreOrigin, key });
+  return openPool(`${new URL(coreOrigin).protocol}//${coreHost}`, {
+    origin: coreOrigin,
+    key,
+    ...(coreSocket === undefined ? {} : { socketPath: coreSocket }),
+  });
 }
 
 /**
@@ -68,9 +78,9 @@ function openCorePool({ coreOrigin, coreHost, coreKey }: CoreAddress): Pool {
  */
 export function openPool(name: string, to: ConnectTo, meter?: ByteMeter): Pool {
   const connect =
-    'socketPath' in to
-      ? buildConnector({ timeout: CONNECT_TIMEOUT_MS, allowH2: false, socketPath: to.socketPath })
-      : linkConnector(buildConnector, { ...to, connectTimeout: CONNECT_TIMEOUT_MS });
+    'origin' in to
+      ? linkConnector(through(to.socketPath), { ...to, connectTimeout: CONNECT_TIMEOUT_MS })
+      : through(to.socketPath)({ timeout: CONNECT_TIMEOUT_MS, allowH2: false });
   return new Pool(name, {
     bodyTimeout: 0,
     pipelining: 1,
@@ -86,4 +96,9 @@ export function openPool(name: string, to: ConnectTo, meter?: ByteMeter): Pool {
       });
     },
   });
+}
+
+/** undici's maker of connections, which all lead through one Unix socket if there is one. */
+function through(socketPath: string | undefined): typeof buildConnector {
+  return socketPath === undefined ? buildConnector : (options) => buildConnector({ ...options, socketPath });
 }

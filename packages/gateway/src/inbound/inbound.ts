@@ -1,5 +1,4 @@
-// The way in: carries a request that the node listener has authenticated to the workload's own HTTP port, which is
-// reached through a Unix socket. The workload learns nothing reusable about the caller, and its answer is hostile.
+// The way in: carries a request that the node listener has authenticated to the workload's own HTTP port. The workload learns nothing reusable about the caller, and its answer is hostile.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { checkRequestTarget } from '@platform/contract';
 import type { Pool } from 'undici';
@@ -9,10 +8,11 @@ import type { Abandonable } from '../listener.ts';
 import { sendProblem } from '../problem.ts';
 import { readRequestHead } from '../request-head.ts';
 import { filterWorkloadResponse } from '../response-head.ts';
-import { openPool } from '../upstream-pools.ts';
+import { type ConnectTo, openPool } from '../upstream-pools.ts';
 
 export interface InboundOptions {
-  readonly socketPath: string;
+  /** Leads to the workload's HTTP port. */
+  readonly to: ConnectTo;
   /** Origin of the app's frontend, which is what the workload is told it is reached under. */
   readonly appOrigin: string;
   readonly headersTimeout: number;
@@ -45,7 +45,7 @@ export function openInbound(options: InboundOptions): Inbound {
         sendProblem(res, { code: 'invalid_path' }, 'close-connection');
         return null;
       }
-      pool ??= openPool(`http://${app.host}`, { socketPath: options.socketPath }, options.meter);
+      pool ??= openPool(`http://${app.host}`, options.to, options.meter);
       return forward(
         { req, res, head: reading.head, path: target.path, query: target.query, expectsContinue: false },
         {

@@ -1,0 +1,135 @@
+// A Gateway in a process of its own: `node main.ts <own folder> <socket that leads to core>`. It is nobody's Gateway until
+// the Runtime has told it over `control.sock` in its folder; then it serves the workload, and inbound requests that the
+// Runtime brings to `inbound.sock`. The Runtime may die and come back: what it was told stays in its memory only.
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import net, { type Socket } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type GatewayEvent, type RunningGateway, startGateway } from '../gateway.ts';
+import { type FromSidecar, receive, type SidecarSettings, send, socketNames, type ToSidecar } from './protocol.ts';
+
+/** Signals closer together than this are told as one. */
+const GATHER_MS = 200;
+/** Between two attempts to reach a workload that does not listen yet, at first and after a second. */
+const KNOCK_MS = 3;
+const SLOW_KNOCK_MS = 25;
+/** A packet to an address that is not there yet is lost without a word. */
+const KNOCK_TIMEOUT_MS = 250;
+
+interface Serving {
+  readonly settings: SidecarSettings;
+  readonly gateway: RunningGateway;
+}
+
+const [ownFolder, coreSocket] = process.argv.slice(2);
+if (ownFolder === undefined || coreSocket === undefined) throw new Error('Name the own folder and the socket of core.');
+
+let runtime: Socket | undefined;
+let serving: Promise<Serving> | undefined;
+const activity = reportActivity(() => serving);
+
+const control = net.createServer((socket) => {
+  socket.on('error', () => socket.destroy());
+  receive<ToSidecar>(socket, (message) => void obey(socket, message));
+});
+await listen(control, socketNames.control);
+
+async function obey(socket: Socket, message: ToSidecar): Promise<void> {
+  if (message.kind === 'close') {
+    const { gateway } = (await serving) ?? {};
+    await gateway?.close();
+    if (gateway !== undefined) send(socket, { kind: 'closed', traffic: gateway.traffic() });
+    return;
+  }
+  if (message.kind === 'await-workload') {
+    if (await workloadListens(socket)) send(socket, { kind: 'listening' });
+    return;
+  }
+  // The newest Runtime is the one that listens.
+  runtime = socket;
+  try {
+    if (message.kind === 'configure') serving ??= serve(message.settings);
+    const current = await serving;
+    if (current === undefined) send(socket, { kind: 'unconfigured' });
+    else send(socket, { kind: 'ready', settings: current.settings });
+  } catch (error) {
+    serving = undefined;
+    send(socket, { kind: 'failed', reason: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+async function serve(settings: SidecarSettings): Promise<Serving> {
+  const { listen: at, workload, ...identity } = settings;
+  const gateway = await startGateway({
+    ...identity,
+    ...(coreSocket === undefined ? {} : { coreSocket }),
+    listen: at,
+    hosts: [`${at.host}:${at.port}`],
+    inbound: { origin: `http://${workload.hostname}:${workload.port}` },
+    onActivity: activity.signal,
+    log: (event: GatewayEvent) => tell({ kind: 'event', event }),
+  });
+  // The Runtime's listener has checked these requests; what is read strictly here is read a second time.
+  const inbound = createServer({ requireHostHeader: false, requestTimeout: 0, keepAliveTimeout: 0 }, (req, res) => {
+    res.sendDate = false;
+    gateway.forwardInbound(req, res, req.url ?? '/');
+  });
+  await listen(inbound, socketNames.inbound);
+  return { settings, gateway };
+}
+
+/** False when nobody waits for it any more. */
+async function workloadListens(asking: Socket): Promise<boolean> {
+  const workload = (await serving)?.settings.workload;
+  const begun = performance.now();
+  while (workload !== undefined && !asking.destroyed) {
+    if (await knock(workload.hostname, Number(workload.port))) return true;
+    await delay(performance.now() - begun < 1_000 ? KNOCK_MS : SLOW_KNOCK_MS);
+  }
+  return false;
+}
+
+function knock(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const attempt = net.connect({ host, port });
+    attempt.setTimeout(KNOCK_TIMEOUT_MS, () => attempt.destroy());
+    attempt.once('connect', () => {
+      resolve(true);
+      attempt.destroy();
+    });
+    attempt.once('error', () => resolve(false));
+    attempt.once('close', () => resolve(false));
+  });
+}
+
+async function listen(server: net.Server, name: string): Promise<void> {
+  const path = join(ownFolder ?? '', name);
+  rmSync(path, { force: true });
+  server.listen(path);
+  await once(server, 'listening');
+}
+
+function tell(message: FromSidecar): void {
+  if (runtime !== undefined) send(runtime, message);
+}
+
+function reportActivity(current: () => Promise<Serving> | undefined): { signal(): void } {
+  let scheduled = false;
+  let told = 0;
+  const report = async () => {
+    scheduled = false;
+    const { gateway } = (await current()) ?? {};
+    if (gateway === undefined) return;
+    told = performance.now();
+    tell({ kind: 'activity', active: gateway.activeRequests(), traffic: gateway.traffic() });
+  };
+  return {
+    signal() {
+      if (scheduled) return;
+      scheduled = true;
+      setTimeout(report, Math.max(0, GATHER_MS - (performance.now() - told)));
+    },
+  };
+}

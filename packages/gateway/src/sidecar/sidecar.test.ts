@@ -1,0 +1,187 @@
+// A Gateway in a process of its own, as a container runs it: real processes, sockets and signals, without the container.
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import type http from 'node:http';
+import { createServer } from 'node:http';
+import net from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import {
+  APP_ORIGIN,
+  CORE_CREDENTIAL,
+  CORE_HOST,
+  GATEWAY_CREDENTIAL,
+  portOf,
+} from '../../test-support/gateway-under-test.ts';
+import { connectSidecar, type SidecarGateway, type SidecarSettings } from './connect.ts';
+
+describe('a Gateway in a process of its own', () => {
+  let folder: string;
+  let bundle: string;
+  let sidecar: ChildProcess;
+  let gateway: SidecarGateway | undefined;
+  let settings: SidecarSettings;
+  const opened: { close(): void }[] = [];
+  const seenByCore: (string | undefined)[] = [];
+  let bundleFolder: string;
+
+  before(async () => {
+    bundleFolder = await mkdtemp(join(tmpdir(), 'sidecar-bundle-'));
+    bundle = join(bundleFolder, 'gateway.mjs');
+    const made = spawnSync(process.execPath, [fileURLToPath(new URL('bundle.ts', import.meta.url)), bundle]);
+    assert.equal(made.status, 0, String(made.stderr));
+  });
+  after(() => rm(bundleFolder, { recursive: true, force: true }));
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sidecar-'));
+    const core = serve((req, res) => {
+      seenByCore.push(req.headers.authorization);
+      res.end('core');
+    });
+    core.listen(join(folder, 'core.sock'));
+    const workload = serve((req, res) => res.end(`workload saw ${req.method} ${req.url}`));
+    workload.listen(0, '127.0.0.1');
+    await once(workload, 'listening');
+    settings = {
+      installationId: 'inst-1',
+      appOrigin: APP_ORIGIN,
+      coreOrigin: 'http://127.0.0.1:1',
+      coreHost: CORE_HOST,
+      gatewayCredential: GATEWAY_CREDENTIAL,
+      coreServiceCredential: CORE_CREDENTIAL,
+      listen: { host: '127.0.0.1', port: await freePort() },
+      workload: { hostname: '127.0.0.1', port: String(portOf(workload)) },
+    };
+    start();
+  });
+  afterEach(async () => {
+    await gateway?.close();
+    gateway = undefined;
+    await kill();
+    for (const server of opened.splice(0)) server.close();
+    seenByCore.length = 0;
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  function serve(handle: http.RequestListener): http.Server {
+    const server = createServer(handle);
+    opened.push({
+      close() {
+        server.close();
+        server.closeAllConnections();
+      },
+    });
+    return server;
+  }
+
+  function start(): void {
+    sidecar = spawn(process.execPath, [bundle, folder, join(folder, 'core.sock')], { env: {}, stdio: 'inherit' });
+  }
+
+  async function kill(): Promise<void> {
+    if (sidecar.exitCode !== null || sidecar.signalCode !== null) return;
+    sidecar.kill('SIGKILL');
+    await once(sidecar, 'exit');
+  }
+
+  const connect = (told: SidecarSettings | undefined, hear: () => void = () => undefined) =>
+    connectSidecar({
+      folder,
+      ...(told === undefined ? {} : { settings: told }),
+      onActivity: hear,
+      log: () => undefined,
+    });
+
+  /** A request of the workload to its Gateway. */
+  const out = () =>
+    fetch(`http://127.0.0.1:${settings.listen.port}/v1/services/apps`, {
+      headers: { authorization: `Bearer ${GATEWAY_CREDENTIAL}` },
+    });
+
+  /** A request to the workload, through whatever the Runtime holds. */
+  async function inward(through: SidecarGateway, path = '/x?y=1'): Promise<string> {
+    const listener = serve((req, res) => through.forwardInbound(req, res, req.url ?? '/'));
+    listener.listen(0, '127.0.0.1');
+    await once(listener, 'listening');
+    const answer = await fetch(`http://127.0.0.1:${portOf(listener)}${path}`);
+    return answer.text();
+  }
+
+  it('serves both ways once it was told, swaps the credential, and tells its activity', async () => {
+    const { promise: active, resolve } = Promise.withResolvers<void>();
+    gateway = await connect(settings, () => resolve());
+    assert.equal(await gateway.workloadListens(new AbortController().signal), true);
+    const answer = await out();
+    assert.equal(await answer.text(), 'core');
+    assert.deepEqual(seenByCore, [`Bearer ${CORE_CREDENTIAL}`]);
+    await active;
+    assert.equal(await inward(gateway), 'workload saw GET /x?y=1');
+    await gateway.close();
+    assert.equal(gateway.traffic().outbound.requests, 1);
+    assert.equal(gateway.traffic().inbound.requests, 1);
+  });
+
+  it('holds no credential in its environment or its arguments', async () => {
+    gateway = await connect(settings);
+    for (const file of ['environ', 'cmdline']) {
+      const text = await readFile(`/proc/${sidecar.pid}/${file}`, 'utf8');
+      assert.ok(!text.includes(CORE_CREDENTIAL) && !text.includes(GATEWAY_CREDENTIAL));
+    }
+  });
+
+  it('tells a later Runtime what it is, and goes on', async () => {
+    await connect(settings);
+    gateway = await connect(undefined);
+    assert.deepEqual(gateway.settings, settings);
+    assert.equal((await out()).status, 200);
+    assert.equal(await inward(gateway, '/later'), 'workload saw GET /later');
+  });
+
+  it('is the same Gateway again after it was killed and started, and requests in between wait', async () => {
+    gateway = await connect(settings);
+    await kill();
+    const waiting = inward(gateway, '/meanwhile');
+    start();
+    await gateway.reconnect();
+    assert.equal(await waiting, 'workload saw GET /meanwhile');
+    assert.equal((await out()).status, 200);
+  });
+
+  it('that was never told says so', async () => {
+    await assert.rejects(connect(undefined), /never told/);
+  });
+
+  it('is not followed to another socket', async () => {
+    await kill();
+    const other = net.createServer((socket) => socket.end());
+    let visited = false;
+    other.on('connection', () => {
+      visited = true;
+    });
+    opened.push({ close: () => other.close() });
+    other.listen(join(folder, 'other.sock'));
+    await once(other, 'listening');
+    await rm(join(folder, 'control.sock'), { force: true });
+    await symlink('other.sock', join(folder, 'control.sock'));
+    await assert.rejects(
+      connectSidecar({ folder, settings, deadline: 200, onActivity: () => undefined, log: () => undefined }),
+      /did not come up/,
+    );
+    assert.equal(visited, false);
+  });
+});
+
+async function freePort(): Promise<number> {
+  const server = net.createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return address !== null && typeof address === 'object' ? address.port : 0;
+}

@@ -5,7 +5,9 @@ import { statfs } from 'node:fs/promises';
 import * as path from 'node:path';
 import type { PlatformConfig } from '@platform/core/config/env.ts';
 import { reasonOf, StartError } from '@platform/core/config/start-error.ts';
-import { probeSandbox } from '@platform/runtime';
+import { createLog } from '@platform/core/log.ts';
+import { gatewaySidecar } from '@platform/gateway/sidecar';
+import { probeDriver } from '@platform/runtime';
 import pg from 'pg';
 import { type Command, UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
@@ -125,10 +127,20 @@ async function nameFindings(config: PlatformConfig): Promise<Finding[]> {
 }
 
 async function sandboxFindings(config: PlatformConfig): Promise<Finding[]> {
-  const probe = await probeSandbox({ dataDirectory: config.dataDirectory });
+  const probe = await probeDriver({
+    dataDirectory: config.dataDirectory,
+    driver: config.runtimeDriver,
+    dockerSocket: config.dockerSocket,
+    gatewaySidecar,
+    log: createLog('fatal'),
+  });
   const cure = probe.reasons.join(' ');
   const namespaces: Finding = probe.ok
-    ? { check: 'namespaces', verdict: 'good', found: `workloads are isolated with ${probe.mechanism}` }
+    ? {
+        check: 'namespaces',
+        verdict: 'good',
+        found: `workloads are isolated with ${probe.mechanism}. ${probe.because.join(' ')}`,
+      }
     : {
         check: 'namespaces',
         verdict: 'bad',
@@ -140,7 +152,7 @@ async function sandboxFindings(config: PlatformConfig): Promise<Finding[]> {
     .map(([name]) => name);
   const groups: Finding =
     missing.length === 0
-      ? { check: 'cgroups', verdict: 'good', found: `limits are enforced through cgroups ${probe.cgroup}` }
+      ? { check: 'cgroups', verdict: 'good', found: 'limits are enforced through control groups' }
       : {
           check: 'cgroups',
           verdict: 'warning',

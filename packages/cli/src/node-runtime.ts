@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { PlatformConfig } from '@platform/core/config/env.ts';
 import type { createLog } from '@platform/core/log.ts';
 import { startGateway } from '@platform/gateway';
+import { gatewaySidecar } from '@platform/gateway/sidecar';
 import type { LinkKey } from '@platform/link';
 import { type Runtime, type RuntimeOptions, startRuntime } from '@platform/runtime';
 
@@ -20,6 +21,9 @@ export function startNodeRuntime(config: PlatformConfig, { key, ...place }: Node
     listenHost: config.listenHost,
     listenPort: config.nodePort,
     allowUnsandboxed: config.allowUnsandboxed,
+    driver: config.runtimeDriver,
+    gatewaySidecar,
+    dockerSocket: config.dockerSocket,
     workloadDns: config.workloadDns,
     ...(config.nodeMemoryMiB === null ? {} : { memoryMiB: config.nodeMemoryMiB }),
     ...(config.sharedVolumes === null ? {} : { sharedVolumes: config.sharedVolumes }),

@@ -200,6 +200,7 @@ function greet(config: PlatformConfig, dataDirectory: string, runtime: Runtime |
     `  Address      ${paint('cyan', config.origin)}`,
     `  Data folder  ${dataDirectory}`,
     `  Workloads    ${runtime?.sandbox ?? 'none here (PLATFORM_LOCAL_NODE=false): they run on the nodes that join'}`,
+    ...(runtime?.because ?? []).map((line) => paint('dim', `               ${line}`)),
     '',
     paint('dim', '  Configuration'),
     ...configuration,

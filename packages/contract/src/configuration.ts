@@ -94,7 +94,15 @@ export const configurationVariables = {
     meaning:
       'Rates that differ from docs/limits.md, for each kind `name=per minute` or `name=per minute/burst`, comma-separated, e.g. `authentication=60,notification=120/240`. Kinds: authentication, session, notification, searchWrite, service.',
   },
-  PLATFORM_RUNTIME_DRIVER: { default: 'auto', meaning: '`auto` or `process`: how workloads run on this machine.' },
+  PLATFORM_RUNTIME_DRIVER: {
+    default: 'auto',
+    meaning:
+      'How workloads run on this machine: `process`, `docker`, or `auto` for the strongest that it can really run. `platform doctor` shows which and why.',
+  },
+  PLATFORM_RUNTIME_DOCKER_SOCKET: {
+    default: '/var/run/docker.sock',
+    meaning: 'Unix socket of the container engine (dockerd) that the driver `docker` uses.',
+  },
   PLATFORM_RUNTIME_ALLOW_UNSANDBOXED: {
     default: 'false',
     meaning:

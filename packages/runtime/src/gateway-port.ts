@@ -12,8 +12,16 @@ export interface GatewayPlace {
   readonly inbound: { readonly socketPath: string };
 }
 
+/** What a Gateway says while it runs. */
+export interface GatewayHooks {
+  /** Keep-alive signal: called at the begin and the end of each request, both directions. */
+  onActivity(): void;
+  /** Never receives a credential, a query, a header or a body. */
+  log(event: object): void;
+}
+
 /** What a Gateway is told about its installation, wherever it runs. Holds both credentials. */
-export interface GatewaySettings {
+export interface GatewaySettings extends GatewayHooks {
   installationId: string;
   /** Exact origin of the app's frontend. */
   appOrigin: string;
@@ -27,10 +35,6 @@ export interface GatewaySettings {
   gatewayCredential: string;
   /** `pcs_…`, what the Gateway presents to core in its place. */
   coreServiceCredential: string;
-  /** Keep-alive signal: called at the begin and the end of each request, both directions. */
-  onActivity(): void;
-  /** Never receives a credential, a query, a header or a body. */
-  log(event: object): void;
 }
 
 export interface GatewayOptions extends GatewaySettings, GatewayPlace {}
@@ -50,6 +54,34 @@ export interface RunningGateway {
   /** `outbound`: the workload's own requests; `inbound`: requests to it. Also after the close. */
   traffic(): { readonly outbound: Traffic; readonly inbound: Traffic };
   close(): Promise<void>;
+}
+
+/** A Gateway in a process of its own, as gateway/sidecar/ makes it. */
+export interface SidecarGateway extends RunningGateway {
+  readonly settings: { readonly installationId: string; readonly coreOrigin: string };
+  /** Resolves when the workload accepts connections; false when the sidecar ended first or `signal` was aborted. */
+  workloadListens(signal: AbortSignal): Promise<boolean>;
+  /** After its process was started again: makes it what it was. Rejects when it does not answer. */
+  reconnect(): Promise<void>;
+}
+
+/** How a driver runs Gateways in processes of their own; injected like `StartGateway`. */
+export interface GatewaySidecar {
+  /** Writes the program, one file for `node <file> <own folder> <socket of core>`. */
+  makeProgram(file: string): Promise<void>;
+  /**
+   * Makes the process that has its sockets in `folder` the Gateway of an installation; without `settings`, finds out
+   * which one it has been made by an earlier Runtime. Rejects when it does not answer or was never told.
+   */
+  connect(options: {
+    readonly folder: string;
+    readonly settings?: Omit<GatewaySettings, keyof GatewayHooks> & {
+      readonly listen: { readonly host: string; readonly port: number };
+      readonly workload: { readonly hostname: string; readonly port: string };
+    };
+    readonly onActivity: GatewayHooks['onActivity'];
+    readonly log: GatewayHooks['log'];
+  }): Promise<SidecarGateway>;
 }
 
 export type StartGateway = (options: GatewayOptions) => Promise<RunningGateway>;

@@ -5,11 +5,10 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Assignment } from '@platform/contract';
 import type { LinkKey } from '@platform/link';
-import { type Clock, type Log, systemClock } from './clock.ts';
+import { type Clock, systemClock } from './clock.ts';
 import { createCoreClient } from './core-client.ts';
 import type { DriverReport } from './drivers/driver.ts';
-import type { Way } from './drivers/process/mechanism.ts';
-import { openProcessDriver } from './drivers/process/process-driver.ts';
+import { type DriverOptions, openDriver } from './drivers/open-driver.ts';
 import type { StartGateway } from './gateway-port.ts';
 import { openIdentities } from './identities.ts';
 import { Lease, machineUptime } from './lease.ts';
@@ -28,12 +27,12 @@ import { createFleet, createReporter, type FollowHooks, follow } from './reconci
 import { openSharedVolumes } from './shared-volumes.ts';
 import { openVolumes } from './volumes.ts';
 
-export { probeSandbox, type SandboxReport } from './drivers/process/sandbox-host.ts';
-export type { GatewayOptions, RunningGateway, StartGateway } from './gateway-port.ts';
+export type { DriverWish } from './drivers/choose.ts';
+export { probeDriver } from './drivers/open-driver.ts';
+export type { GatewayOptions, GatewaySidecar, RunningGateway, StartGateway } from './gateway-port.ts';
 
-export interface RuntimeOptions {
-  /** Absolute. As root, others must be able to enter it and every folder above. One Runtime at a time. */
-  readonly dataDirectory: string;
+/** One Runtime at a time on one data folder. */
+export interface RuntimeOptions extends DriverOptions {
   /** Where core listens, e.g. `http://127.0.0.1:8787`. */
   readonly coreOrigin: string;
   /** Value of the Host header core expects, e.g. `shell.platform.localhost:8787`. */
@@ -62,18 +61,11 @@ export interface RuntimeOptions {
   readonly listenHost: string;
   /** Port of the endpoint listener; 0 takes a free one. */
   readonly listenPort: number;
-  /** Runs workloads without walls where none can be made. Default: false. */
-  readonly allowUnsandboxed?: boolean;
-  /** Name servers of workloads that may reach the internet. Default: none. */
-  readonly workloadDns?: readonly string[];
   readonly clock: () => Date;
   /** Timers, for tests that hold the time. Default: the system's. */
   readonly after?: Clock['after'];
   readonly random: (bytes: number) => Buffer;
-  readonly log: Log;
   readonly startGateway: StartGateway;
-  /** Ways of confinement to try, best first. Default: all that this machine has. */
-  readonly ways?: readonly Way[];
 }
 
 export interface Runtime {
@@ -82,6 +74,8 @@ export interface Runtime {
   /** How workloads are confined here, in one line for a person. */
   readonly sandbox: string;
   readonly report: DriverReport;
+  /** Why this driver was chosen, and why no stronger one: one sentence each. */
+  readonly because: readonly string[];
   /** Resolves when core knows this node; the Runtime works on its own from the start. */
   readonly registered: Promise<void>;
   /** Ends every workload and listener, within ten seconds. */
@@ -98,13 +92,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   const system = systemClock(options.clock);
   const clock: Clock = { now: options.clock, after: options.after ?? system.after };
   const volumes = openVolumes(join(dataDirectory, 'volumes'));
-  const driver = await openProcessDriver({
-    dataDirectory,
-    allowUnsandboxed: options.allowUnsandboxed === true,
-    ...(options.ways === undefined ? {} : { ways: options.ways }),
-    ...(options.workloadDns === undefined ? {} : { dns: options.workloadDns }),
-    log,
-  });
+  const { driver, because } = await openDriver(options);
   const survivors = await findSurvivors(driver, log);
   const uptime = options.uptime ?? machineUptime;
   const core = createCoreClient({ ...options, uptime });
@@ -219,6 +207,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     listenerPort: endpoints.port,
     sandbox: describeSandbox(driver.report, options.allowUnsandboxed === true),
     report: driver.report,
+    because,
     registered,
     async stop() {
       stopping.abort();

@@ -32,7 +32,8 @@ export interface PlatformConfig extends Omit<CoreConfig, 'packagesDirectory' | '
   readonly masterKeyFile: string;
   /** The limits of the contract with what the operator changed. */
   readonly rates: Rates;
-  readonly runtimeDriver: 'auto' | 'process';
+  readonly runtimeDriver: 'auto' | 'process' | 'docker';
+  readonly dockerSocket: string;
   readonly allowUnsandboxed: boolean;
   /** Name servers of backends that may reach the internet. */
   readonly workloadDns: readonly string[];
@@ -127,7 +128,15 @@ export function readConfiguration(environment: Environment, surroundings: Surrou
     ),
     masterAccount: readMasterAccount(read('PLATFORM_MASTER_ACCOUNT')),
     rates: readRates(read('PLATFORM_RATE_LIMITS')),
-    runtimeDriver: readChoice('PLATFORM_RUNTIME_DRIVER', read('PLATFORM_RUNTIME_DRIVER'), ['auto', 'process'] as const),
+    runtimeDriver: readChoice('PLATFORM_RUNTIME_DRIVER', read('PLATFORM_RUNTIME_DRIVER'), [
+      'auto',
+      'process',
+      'docker',
+    ] as const),
+    dockerSocket: readFolder(
+      'PLATFORM_RUNTIME_DOCKER_SOCKET',
+      read('PLATFORM_RUNTIME_DOCKER_SOCKET') ?? configurationVariables.PLATFORM_RUNTIME_DOCKER_SOCKET.default,
+    ),
     allowUnsandboxed:
       readChoice('PLATFORM_RUNTIME_ALLOW_UNSANDBOXED', read('PLATFORM_RUNTIME_ALLOW_UNSANDBOXED'), [
         'false',

@@ -2,7 +2,7 @@
 // drivers/conformance/ holds the behaviours that every one of them must show with real workloads.
 import type { Readable } from 'node:stream';
 import type { WorkloadManifest } from '@platform/contract';
-import type { GatewayPlace, GatewaySettings, RunningGateway } from '../gateway-port.ts';
+import type { GatewayHooks, GatewayPlace, GatewaySettings, RunningGateway } from '../gateway-port.ts';
 import type { Exit } from './exit-reason.ts';
 
 export const driverNames = ['process', 'docker', 'microvm'] as const;
@@ -63,6 +63,8 @@ export interface WorkloadSpec {
   openGateway(place: GatewayPlace): Promise<RunningGateway>;
   /** For a driver whose Gateways run elsewhere: what to tell one. Asks core for new credentials, so once a start. */
   gatewaySettings(): Promise<GatewaySettings>;
+  /** What its Gateway says; part of the settings too, but to be had without new credentials. */
+  readonly gatewayHooks: GatewayHooks;
   /** Gives up the start and ends what has begun. */
   readonly abort: AbortSignal;
 }

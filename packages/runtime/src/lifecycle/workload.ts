@@ -12,7 +12,7 @@ import {
 } from '../drivers/driver.ts';
 import type { Exit } from '../drivers/exit-reason.ts';
 import { reservedNames, workloadEnvironment } from '../environment.ts';
-import type { GatewayPlace, GatewaySettings, RunningGateway, StartGateway } from '../gateway-port.ts';
+import type { GatewayHooks, GatewayPlace, GatewaySettings, RunningGateway, StartGateway } from '../gateway-port.ts';
 import type { Identities } from '../identities.ts';
 import { createLogIntake } from '../logs/log-intake.ts';
 import type { LogWriter } from '../logs/log-store.ts';
@@ -85,6 +85,10 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
     });
     return credentials;
   };
+  const gatewayHooks: GatewayHooks = {
+    onActivity: options.onActivity,
+    log: (event) => parts.log.warn({ installationId, ...event }, 'gateway'),
+  };
   const gatewaySettings = async (): Promise<GatewaySettings> => {
     const { coreServiceCredential } = await newCredentials();
     abort.throwIfAborted();
@@ -96,8 +100,7 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
       ...(parts.coreKey === undefined ? {} : { coreKey: publicKeyText(parts.coreKey) }),
       gatewayCredential,
       coreServiceCredential,
-      onActivity: options.onActivity,
-      log: (event) => parts.log.warn({ installationId, ...event }, 'gateway'),
+      ...gatewayHooks,
     };
   };
   const openGateway = async (place: GatewayPlace): Promise<RunningGateway> =>
@@ -118,6 +121,7 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
     network: assignment.network,
     openGateway,
     gatewaySettings,
+    gatewayHooks,
     abort,
   };
   try {

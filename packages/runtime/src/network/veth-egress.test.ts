@@ -74,6 +74,7 @@ inInternet(import.meta.url, () => {
         };
       },
       gatewaySettings: () => Promise.reject(new Error('no Gateway elsewhere')),
+      gatewayHooks: { onActivity: () => undefined, log: () => undefined },
       abort: new AbortController().signal,
     });
     instance.stdout.resume();

@@ -222,9 +222,11 @@ export function makeAssignment(
   } = {},
 ): Assignment {
   installations += 1;
+  // Tests of other files run at the same time and look over the whole machine for what an installation left.
+  const file = process.pid.toString(16).padStart(8, '0');
   const number = String(installations).padStart(12, '0');
   return assignment.parse({
-    installationId: more.installationId ?? `inst-01890000-0000-7000-8000-${number}`,
+    installationId: more.installationId ?? `inst-${file}-0000-7000-8000-${number}`,
     appId: `app-${installations}`,
     appOrigin: `http://app-${installations}--x.apps.platform.localhost:8787`,
     endpointId: `endpoint${installations}`,

@@ -9,7 +9,7 @@ import type { Assignment } from '@platform/contract';
 // biome-ignore lint/style/noRestrictedImports: the Gateway as the platform injects it; only tests bring the two together
 import { startGateway } from '@platform/gateway';
 import { workloadEnvironment } from '../../environment.ts';
-import type { GatewaySettings } from '../../gateway-port.ts';
+import type { GatewayHooks, GatewaySettings } from '../../gateway-port.ts';
 import { makeAssignment } from '../../testing/core-double.ts';
 import { makePlace, type Place } from '../../testing/place.ts';
 import { until } from '../../testing/wait.ts';
@@ -122,6 +122,7 @@ export async function openBench(under: DriverUnderTest, former?: Place): Promise
     const gatewayCredential = `pgw_${randomBytes(32).toString('base64url')}`;
     const coreServiceCredential = `pcs_${randomBytes(32).toString('base64url')}`;
     const uid = uidOf(installationId);
+    const hooks: GatewayHooks = { onActivity() {}, log() {} };
     const settings: GatewaySettings = {
       installationId,
       appOrigin: assignment.appOrigin,
@@ -129,8 +130,7 @@ export async function openBench(under: DriverUnderTest, former?: Place): Promise
       coreHost: CORE_HOST,
       gatewayCredential,
       coreServiceCredential,
-      onActivity() {},
-      log() {},
+      ...hooks,
     };
     const spec: WorkloadSpec = {
       installationId,
@@ -150,6 +150,7 @@ export async function openBench(under: DriverUnderTest, former?: Place): Promise
         await request.onGateway?.();
         return settings;
       },
+      gatewayHooks: hooks,
       abort: request.abort ?? new AbortController().signal,
     };
     return { assignment, spec, gatewayCredential, coreServiceCredential };

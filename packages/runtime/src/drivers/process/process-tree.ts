@@ -116,8 +116,11 @@ function ownMemory(pid: number): number {
   return (kilobytes('RssAnon') + kilobytes('RssShmem')) * 1024;
 }
 
-/** TCP ports on which something listens in the network namespace of a process, for an explanation to a person. */
-export function listeningPorts(pid: number): number[] {
+/**
+ * TCP ports on which something listens in the network namespace of a process, for an explanation to a person.
+ * @param exceptAt An address that does not count, in the kernel's own eight digits.
+ */
+export function listeningPorts(pid: number, exceptAt?: string): number[] {
   const ports = new Set<number>();
   for (const table of ['tcp', 'tcp6']) {
     let text: string;
@@ -128,8 +131,8 @@ export function listeningPorts(pid: number): number[] {
     }
     for (const line of text.split('\n').slice(1)) {
       const [, local, , state] = line.trim().split(/\s+/);
-      const port = local?.split(':')[1];
-      if (state === '0A' && port !== undefined) ports.add(Number.parseInt(port, 16));
+      const [address, port] = local?.split(':') ?? [];
+      if (state === '0A' && port !== undefined && address !== exceptAt) ports.add(Number.parseInt(port, 16));
     }
   }
   return [...ports].sort((a, b) => a - b);

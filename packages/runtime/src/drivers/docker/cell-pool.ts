@@ -1,0 +1,35 @@
+// Keeps one cell ready, so that the start of a workload waits for its own container only.
+import type { Cell } from './cells.ts';
+
+export interface CellPool {
+  /** The cell that stands ready, or a new one. */
+  take(): Promise<Cell>;
+  /** Has another one made, when nobody waits for the machine. */
+  refill(): void;
+  close(): Promise<void>;
+}
+
+/** @param tell Hears why a spare could not be made; the next start makes its own and says so itself. */
+export function openCellPool(make: () => Promise<Cell>, tell: (error: unknown) => void): CellPool {
+  let spare: Promise<Cell | undefined> | undefined;
+  let closed = false;
+  return {
+    async take() {
+      const ready = spare;
+      spare = undefined;
+      return (await ready) ?? make();
+    },
+    refill() {
+      if (closed) return;
+      spare ??= make().catch((error: unknown) => {
+        tell(error);
+        spare = undefined;
+        return undefined;
+      });
+    },
+    async close() {
+      closed = true;
+      await (await spare)?.destroy();
+    },
+  };
+}

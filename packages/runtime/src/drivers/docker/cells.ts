@@ -1,0 +1,192 @@
+// A cell is what a workload's container moves into: a restricted network of its own with a Gateway's container on it.
+// Cells know no installation before they are used, so one stands ready, and a start waits for one container only.
+import { chmodSync, chownSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Block, blockAt, type blockNumbers, blockOf } from './addresses.ts';
+import { insideContainer } from './base-image.ts';
+import { containerOptions, lostOptions, type Resources } from './container-options.ts';
+import { type CoreRelay, openCoreRelay } from './core-relay.ts';
+import { type Container, type Engine, engineMessage, engineStatus, labels, removed } from './engine.ts';
+import type { Firewall } from './firewall.ts';
+
+export interface Cell {
+  readonly id: string;
+  readonly network: string;
+  readonly addresses: Block;
+  readonly gateway: Container;
+  /** Where the Gateway makes its sockets, on this machine. */
+  readonly folder: string;
+  /** File that its workload sees as `/etc/resolv.conf`. */
+  readonly nameServers: string;
+  /** Where its Gateway finds core. */
+  leadTo(coreOrigin: string): void;
+  destroy(): Promise<void>;
+  /** Gives back what it holds of this process; the cell itself stays. */
+  release(): Promise<void>;
+}
+
+export interface CellParts {
+  readonly engine: Engine;
+  readonly firewall: Firewall;
+  readonly owner: string;
+  readonly image: string;
+  /** File of the Gateway's program on this machine. */
+  readonly program: string;
+  /** Private folder of the Runtime, below which each cell has its own; short, since paths of sockets are. */
+  readonly folder: string;
+  readonly numbers: ReturnType<typeof blockNumbers>;
+  readonly random: (bytes: number) => Buffer;
+}
+
+/** Port of a Gateway inside its cell. */
+export const GATEWAY_PORT = 8701;
+const GATEWAY_RESOURCES: Resources = { memoryMiB: 256, cpus: 4, pids: 32 };
+/** Then nothing is asked, and names fail at once. */
+const NO_NAME_SERVER = '# There is no name server: the only way out is the Gateway at PLATFORM_API_URL.\n';
+const ID_BYTES = 4;
+const ATTEMPTS = 16;
+const OVERLAP = /overlap/i;
+
+export function cellNames(owner: string, id: string): { readonly network: string; readonly gateway: string } {
+  return { network: `platform-${owner}-${id}`, gateway: `platform-${owner}-${id}-gateway` };
+}
+
+export async function makeCell(parts: CellParts): Promise<Cell> {
+  const id = parts.random(ID_BYTES).toString('hex');
+  const names = cellNames(parts.owner, id);
+  const place = makeFolders(parts.folder, id, gatewayUid());
+  let relay: CoreRelay | undefined;
+  try {
+    const [, addresses] = await Promise.all([
+      openCoreRelay(join(place.core, 'core.sock')).then((opened) => {
+        relay = opened;
+      }),
+      makeNetwork(parts, id, names.network),
+    ]);
+    const options = containerOptions({
+      image: parts.image,
+      command: [
+        ...[insideContainer.node, insideContainer.gatewayProgram],
+        ...[insideContainer.gatewayFolder, `${insideContainer.coreFolder}/core.sock`],
+      ],
+      environment: {},
+      labels: { [labels.owner]: parts.owner, [labels.role]: 'gateway', [labels.cell]: id },
+      uid: gatewayUid(),
+      resources: GATEWAY_RESOURCES,
+      mounts: [
+        { source: parts.program, target: insideContainer.gatewayProgram, access: 'read' },
+        { source: place.own, target: insideContainer.gatewayFolder, access: 'write' },
+        { source: place.core, target: insideContainer.coreFolder, access: 'read' },
+      ],
+      network: names.network,
+      address: addresses.gateway,
+      tunnel: false,
+    });
+    const gateway = await parts.engine.createContainer({ name: names.gateway, ...options });
+    await gateway.start();
+    const lost = await lostOptions(gateway, options);
+    if (lost.length > 0) throw new Error(`The engine did not take these options: ${lost.join(', ')}.`);
+    return cell(parts, { id, addresses, gateway, relay });
+  } catch (error) {
+    await destroyCell(parts, id, relay);
+    throw error;
+  }
+}
+
+/** The cell of an earlier Runtime, taken over. @throws Error when a part of it is missing */
+export async function adoptCell(parts: CellParts, id: string): Promise<Cell> {
+  const names = cellNames(parts.owner, id);
+  const network = await parts.engine.getNetwork(names.network).inspect();
+  const subnet: unknown = network.IPAM?.Config?.[0]?.Subnet;
+  const addresses = typeof subnet === 'string' ? blockOf(subnet) : undefined;
+  if (addresses === undefined || network.Internal !== true) throw new Error('The network of the cell is not ours.');
+  const place = makeFolders(parts.folder, id, gatewayUid());
+  const relay = await openCoreRelay(join(place.core, 'core.sock'));
+  await parts.firewall.allowWithin(parts.firewall.bridgeName('restricted', id));
+  return cell(parts, { id, addresses, gateway: parts.engine.getContainer(names.gateway), relay });
+}
+
+interface Made {
+  readonly id: string;
+  readonly addresses: Block;
+  readonly gateway: Container;
+  readonly relay: CoreRelay | undefined;
+}
+
+function cell(parts: CellParts, { id, addresses, gateway, relay }: Made): Cell {
+  let ending: Promise<void> | undefined;
+  return {
+    id,
+    addresses,
+    gateway,
+    network: cellNames(parts.owner, id).network,
+    folder: join(parts.folder, id, 'own'),
+    nameServers: join(parts.folder, id, 'resolv.conf'),
+    leadTo: (coreOrigin) => relay?.leadTo(coreOrigin),
+    destroy() {
+      ending ??= destroyCell(parts, id, relay);
+      return ending;
+    },
+    release: async () => relay?.close(),
+  };
+}
+
+/** Removes whatever there is of a cell. The workload's container has been removed before. */
+export async function destroyCell(parts: CellParts, id: string, relay?: CoreRelay): Promise<void> {
+  const names = cellNames(parts.owner, id);
+  await removed(parts.engine.getContainer(names.gateway).remove({ force: true, v: true }));
+  await removed(parts.engine.getNetwork(names.network).remove());
+  // An element that is not there is an error to nft, and nothing to us.
+  await parts.firewall.forget(parts.firewall.bridgeName('restricted', id)).catch(() => undefined);
+  await relay?.close();
+  rmSync(join(parts.folder, id), { recursive: true, force: true });
+}
+
+async function makeNetwork(parts: CellParts, id: string, name: string): Promise<Block> {
+  const bridge = parts.firewall.bridgeName('restricted', id);
+  for (let attempt = 1; ; attempt += 1) {
+    const addresses = blockAt(parts.numbers.next());
+    try {
+      const network = await parts.engine.createNetwork({
+        Name: name,
+        Driver: 'bridge',
+        Internal: true,
+        EnableIPv6: false,
+        Attachable: false,
+        CheckDuplicate: true,
+        IPAM: { Driver: 'default', Config: [{ Subnet: addresses.subnet, Gateway: addresses.bridge }] },
+        Options: { 'com.docker.network.bridge.name': bridge },
+        Labels: { [labels.owner]: parts.owner, [labels.role]: 'restricted', [labels.cell]: id },
+      });
+      const [made] = await Promise.all([network.inspect(), parts.firewall.allowWithin(bridge)]);
+      if (made.Internal !== true || made.EnableIPv6 === true || made.IPAM?.Config?.[0]?.Subnet !== addresses.subnet) {
+        throw new Error('The engine did not make the network as it was asked to.');
+      }
+      return addresses;
+    } catch (error) {
+      const taken = engineStatus(error) !== undefined && OVERLAP.test(engineMessage(error));
+      if (!taken || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+function makeFolders(base: string, id: string, uid: number): { readonly own: string; readonly core: string } {
+  const place = { own: join(base, id, 'own'), core: join(base, id, 'core') };
+  for (const folder of Object.values(place)) {
+    mkdirSync(folder, { recursive: true });
+    chmodSync(folder, 0o755);
+  }
+  const nameServers = join(base, id, 'resolv.conf');
+  if (!existsSync(nameServers)) writeFileSync(nameServers, NO_NAME_SERVER, { mode: 0o644 });
+  chmodSync(place.own, 0o700);
+  chownSync(place.own, uid, uid);
+  return place;
+}
+
+/**
+ * The user of all Gateways: none of an installation's (identities.ts counts up from 2,000,000), and nobody's either,
+ * as whom other services of this machine run. They share no namespace with each other.
+ */
+function gatewayUid(): number {
+  return 1_999_999;
+}

@@ -1,0 +1,178 @@
+// The `docker` driver: a workload as a container on a network of its own, whose only neighbour is its Gateway's container.
+// docs/decisions/docker-driver.md says what that keeps apart and what it does not.
+import { createHash, randomBytes } from 'node:crypto';
+import { chmodSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { WorkloadManifest } from '@platform/contract';
+import type { Log } from '../../clock.ts';
+import type { GatewaySidecar } from '../../gateway-port.ts';
+import { type Driver, type DriverReport, StartRefused } from '../driver.ts';
+import { blockNumbers } from './addresses.ts';
+import { ensureBaseImage } from './base-image.ts';
+import { openCellPool } from './cell-pool.ts';
+import { type CellParts, makeCell } from './cells.ts';
+import { defaultEngineSocket, type Engine, engineMessage, openEngine } from './engine.ts';
+import { openFirewall } from './firewall.ts';
+import { clearLeftovers, destroySurvivor } from './leftovers.ts';
+import { tryWalls } from './probe.ts';
+import { adoptContainer, startContainer } from './start-container.ts';
+
+export interface DockerDriverOptions {
+  /** Absolute. */
+  readonly dataDirectory: string;
+  readonly sidecar: GatewaySidecar;
+  readonly log: Log;
+  /** Unix socket of the engine. Default `/var/run/docker.sock`. */
+  readonly socketPath?: string;
+  /** File of the network namespace in which the engine lives. Default: the Runtime's own. */
+  readonly networkNamespace?: string;
+  /** Name servers of workloads that may reach the internet. Default: none. */
+  readonly dns?: readonly string[];
+  /** `look` tries the walls beside a Runtime that may be running on the data folder. Default: `run`. */
+  readonly purpose?: 'run' | 'look';
+}
+
+/**
+ * For what ends with the machine: sockets of Gateways, and their program. Paths of sockets must be short, and only root
+ * may pass here, whatever a container makes of its own folder.
+ */
+const RUN_FOLDER = '/run/platform-docker';
+
+/** What a started driver works with. */
+export interface DockerNode extends CellParts {
+  readonly sidecar: GatewaySidecar;
+  readonly log: Log;
+}
+
+/**
+ * Opens the driver on an engine that runs already. What an earlier Runtime of this data folder left half made is removed.
+ * The report says why where workloads cannot be confined; starts are refused with the same words then.
+ */
+export async function openDockerDriver(options: DockerDriverOptions): Promise<Driver> {
+  const owner = options.purpose === 'look' ? randomBytes(2).toString('hex') : ownerOf(options.dataDirectory);
+  const firewall = openFirewall({
+    owner,
+    ...(options.networkNamespace === undefined ? {} : { networkNamespace: options.networkNamespace }),
+  });
+  let engine: Engine;
+  let described: Omit<DriverReport, 'ok' | 'reasons'>;
+  try {
+    requireRoot();
+    engine = await openEngine(options.socketPath ?? defaultEngineSocket);
+    described = await describe(engine);
+    await firewall.install();
+  } catch (error) {
+    return refusingDriver(explain(error));
+  }
+  const folder = join(RUN_FOLDER, owner);
+  const program = join(folder, 'gateway.mjs');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const [image] = await Promise.all([ensureBaseImage(engine), options.sidecar.makeProgram(program)]);
+  chmodSync(program, 0o644);
+  const node: DockerNode = {
+    ...{ engine, firewall, owner, image, program },
+    folder: join(folder, 'cells'),
+    numbers: blockNumbers(randomBytes),
+    random: randomBytes,
+    sidecar: options.sidecar,
+    log: options.log,
+  };
+  mkdirSync(node.folder, { recursive: true });
+  const survivors = await clearLeftovers(node);
+  const cells = openCellPool(
+    () => makeCell(node),
+    (error) => options.log.warn({ err: error }, 'a spare Gateway could not be made'),
+  );
+  cells.refill();
+  const holes = await tryWalls(node, cells);
+  const report: DriverReport = { ...described, ok: holes.length === 0, reasons: holes };
+  if (!report.ok) await cells.close();
+  return {
+    report,
+    unenforced: (manifest) => unenforcedLimits(report, manifest),
+    list: async () => survivors,
+    adopt: (survivor, spec) => adoptContainer(node, survivor, spec),
+    destroy: (survivor) => destroySurvivor(node, survivor),
+    async start(spec) {
+      if (!report.ok) throw refusal(report);
+      try {
+        return await startContainer(node, cells, spec);
+      } finally {
+        cells.refill();
+      }
+    },
+    async close() {
+      await cells.close();
+      await firewall.remove();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Tells data folders apart on one engine, in four characters, since names of bridges are short. */
+function ownerOf(dataDirectory: string): string {
+  mkdirSync(dataDirectory, { recursive: true });
+  const { dev, ino } = statSync(dataDirectory);
+  return createHash('sha256').update(`${dev} ${ino}`).digest('hex').slice(0, 4);
+}
+
+/** @throws Error as an ordinary user, who cannot set packet rules even where the engine listens to him */
+function requireRoot(): void {
+  if (process.getuid?.() === 0) return;
+  throw new Error('The docker driver sets packet rules of its own, so the platform must run as root.');
+}
+
+async function describe(engine: Engine): Promise<Omit<DriverReport, 'ok' | 'reasons'>> {
+  const info: Readonly<Record<string, unknown>> = await engine.info();
+  const security = Array.isArray(info.SecurityOptions) ? info.SecurityOptions.map(String) : [];
+  if (info.OSType !== 'linux') throw new Error('The engine does not run Linux containers.');
+  if (!security.some((option) => option.includes('seccomp'))) throw new Error('The engine was built without seccomp.');
+  if (security.some((option) => option.includes('rootless'))) {
+    throw new Error('The engine runs rootless, where its networks are out of reach of packet rules.');
+  }
+  const by = (member: string) => (info[member] === true ? 'cgroup' : false);
+  return {
+    driver: 'docker',
+    mechanism: `dockerd ${String(info.ServerVersion)}`,
+    limits: { memory: by('MemoryLimit'), cpus: by('CpuCfsQuota'), pids: by('PidsLimit') },
+  };
+}
+
+function explain(error: unknown): string {
+  const message = engineMessage(error);
+  if (/ENOENT|ECONNREFUSED/.test(message) && /sock/.test(message)) {
+    return 'No container engine listens here. Debian: apt-get install docker.io.';
+  }
+  if (/EACCES/.test(message)) return 'The container engine does not listen to this user.';
+  if (/ENOENT/.test(message)) return 'nft is not installed. Debian: apt-get install nftables.';
+  return message;
+}
+
+function refusal(report: DriverReport): StartRefused {
+  return new StartRefused(`This machine cannot confine the app: ${report.reasons[0] ?? 'the trial container failed.'}`);
+}
+
+function refusingDriver(reason: string): Driver {
+  const report: DriverReport = {
+    ...{ driver: 'docker', ok: false, mechanism: 'none', reasons: [reason] },
+    limits: { memory: false, cpus: false, pids: false },
+  };
+  return {
+    report,
+    unenforced: (manifest) => unenforcedLimits(report, manifest),
+    list: async () => [],
+    adopt: async () => undefined,
+    destroy: async () => undefined,
+    start: () => Promise.reject(refusal(report)),
+    close: async () => undefined,
+  };
+}
+
+function unenforcedLimits(report: DriverReport, manifest: WorkloadManifest): string[] {
+  return [
+    ...(report.limits.memory ? [] : ['memory (the engine has no control group for it)']),
+    ...(report.limits.cpus ? [] : ['processor time (the engine has no control group for it)']),
+    ...(report.limits.pids ? [] : ['number of processes (the engine has no control group for it)']),
+    ...(manifest.volume ? ['size of the volume (no quota yet)'] : []),
+  ];
+}

@@ -1,0 +1,58 @@
+// The container engine: a dockerd reached over its Unix socket, through dockerode.
+import type Dockerode from 'dockerode';
+
+export type Engine = Dockerode;
+export type { Container, ContainerCreateOptions, ContainerInspectInfo, NetworkInspectInfo } from 'dockerode';
+
+/** Names that everything made for one data folder carries, so that nothing else is ever touched. */
+export const labels = {
+  /** Which data folder. */
+  owner: 'platform.owner',
+  /** `gateway`, `workload`, `restricted`, `public` or `base`. */
+  role: 'platform.role',
+  cell: 'platform.cell',
+  installation: 'platform.installation',
+  fingerprint: 'platform.fingerprint',
+} as const;
+
+export const defaultEngineSocket = '/var/run/docker.sock';
+
+/** Loads the client only where a driver asks for it: nobody else pays its memory. */
+export async function openEngine(socketPath: string): Promise<Engine> {
+  const { default: Client } = await import('dockerode');
+  return new Client({ socketPath });
+}
+
+/** The HTTP status that the engine answered with, or undefined where it did not answer at all. */
+export function engineStatus(error: unknown): number | undefined {
+  if (typeof error !== 'object' || error === null || !('statusCode' in error)) return undefined;
+  return typeof error.statusCode === 'number' ? error.statusCode : undefined;
+}
+
+export function engineMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+const GONE = 404;
+const ALREADY = 304;
+const BUSY = 409;
+
+/** Removes something, which may be gone or on its way out already. */
+export async function removed(removal: Promise<unknown>): Promise<void> {
+  try {
+    await removal;
+  } catch (error) {
+    const status = engineStatus(error);
+    if (
+      status !== GONE &&
+      status !== ALREADY &&
+      !(status === BUSY && /already in progress/.test(engineMessage(error)))
+    ) {
+      throw error;
+    }
+  }
+}
+
+export function isGone(error: unknown): boolean {
+  return engineStatus(error) === GONE;
+}

@@ -1,0 +1,51 @@
+// Keeps the Gateway's container of a workload alive: when it dies it is started again as what it was, and the workload
+// goes on. One that does not come up any more takes its workload with it, since nothing could reach that.
+import type { SidecarGateway } from '../../gateway-port.ts';
+import type { Cell } from './cells.ts';
+import { engineMessage } from './engine.ts';
+import { awaitExit } from './exit-watch.ts';
+
+export interface GatewayWatch {
+  /** The Gateway may end now. */
+  stop(): void;
+}
+
+const ATTEMPTS = 5;
+
+export function watchGateway(
+  cell: Cell,
+  gateway: SidecarGateway,
+  tell: { restarted(): void; lost(reason: string): void },
+): GatewayWatch {
+  let watching = true;
+  void watch().catch((error: unknown) => {
+    if (watching) tell.lost(engineMessage(error));
+  });
+
+  async function watch(): Promise<void> {
+    for (;;) {
+      await awaitExit(cell.gateway);
+      if (!watching) return;
+      await again();
+      if (watching) tell.restarted();
+    }
+  }
+
+  async function again(): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await cell.gateway.start();
+        await gateway.reconnect();
+        return;
+      } catch (error) {
+        if (attempt === ATTEMPTS || !watching) throw error;
+      }
+    }
+  }
+
+  return {
+    stop() {
+      watching = false;
+    },
+  };
+}

@@ -1,0 +1,224 @@
+// Brings a workload's container and its Gateway together in a cell, or finds both together from an earlier Runtime.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { GatewaySettings, SidecarGateway } from '../../gateway-port.ts';
+import {
+  type InsidePlaces,
+  LaunchError,
+  StartRefused,
+  type Survivor,
+  type UdpBinding,
+  type WorkloadInstance,
+  type WorkloadSpec,
+} from '../driver.ts';
+import { insideContainer } from './base-image.ts';
+import type { CellPool } from './cell-pool.ts';
+import { adoptCell, type Cell, GATEWAY_PORT } from './cells.ts';
+import { type Confinement, containerOptions, lostOptions } from './container-options.ts';
+import type { DockerNode } from './docker-driver.ts';
+import { type Container, engineMessage, engineStatus, labels, removed } from './engine.ts';
+import { watchGateway } from './gateway-watch.ts';
+import { destroySurvivor, workloadName } from './leftovers.ts';
+import { runningWorkload } from './workload-container.ts';
+
+/** Share of the memory limit that JavaScript objects may take, so that V8 collects before the kernel kills. */
+const HEAP_SHARE = 0.7;
+const CONFLICT = 409;
+
+export async function startContainer(node: DockerNode, cells: CellPool, spec: WorkloadSpec): Promise<WorkloadInstance> {
+  const program = programOf(node, spec);
+  // Asked of core while the container is made.
+  const settings = spec.gatewaySettings();
+  settings.catch(() => undefined);
+  const cell = await cells.take();
+  let container: Container | undefined;
+  let gateway: SidecarGateway | undefined;
+  try {
+    const made = createContainer(node, cell, spec, program);
+    made.then(
+      (created) => {
+        container = created;
+      },
+      () => undefined,
+    );
+    [gateway] = await Promise.all([openGateway(node, cell, spec, await settings), made]);
+    spec.abort.throwIfAborted();
+    container = await made;
+    await container.start();
+    return await assemble(node, spec, { cell, container, gateway, hasTunnel: spec.network.tunnel });
+  } catch (error) {
+    await gateway?.close();
+    if (container !== undefined) await removed(container.remove({ force: true, v: true }));
+    await cell.destroy();
+    throw asLaunchError(error);
+  }
+}
+
+/**
+ * Undefined when what survived is not whole any more; what there is of it stays to be destroyed.
+ */
+export async function adoptContainer(
+  node: DockerNode,
+  { installationId }: Survivor,
+  spec: WorkloadSpec,
+): Promise<WorkloadInstance | undefined> {
+  const container = node.engine.getContainer(workloadName(node.owner, installationId));
+  let cell: Cell | undefined;
+  let gateway: SidecarGateway | undefined;
+  try {
+    const { Config, State, HostConfig } = await container.inspect();
+    const id = Config.Labels[labels.cell];
+    const hasTunnel = HostConfig.CapAdd?.includes('NET_ADMIN') ?? false;
+    if (id === undefined || !State.Running || (hasTunnel && !spec.network.tunnel)) return undefined;
+    cell = await adoptCell(node, id);
+    gateway = await node.sidecar.connect({ folder: cell.folder, ...spec.gatewayHooks });
+    if (gateway.settings.installationId !== installationId) throw new Error('The Gateway is that of another.');
+    cell.leadTo(gateway.settings.coreOrigin);
+    const outputSince = Math.floor(Date.now() / 1_000);
+    return await assemble(node, spec, { cell, container, gateway, hasTunnel, outputSince });
+  } catch (error) {
+    node.log.warn({ installationId, err: error }, 'a workload of an earlier Runtime cannot be taken over');
+    await cell?.release();
+    return undefined;
+  }
+}
+
+interface Program {
+  readonly image: string;
+  readonly command?: readonly string[];
+  readonly directory?: string;
+  readonly mounts: Confinement['mounts'];
+}
+
+function programOf(node: DockerNode, { app, manifest }: WorkloadSpec): Program {
+  if (manifest.runtime !== 'node' || manifest.entry === undefined) {
+    throw new StartRefused('This machine runs backends of runtime "node" only.');
+  }
+  if (!existsSync(join(app, manifest.entry))) {
+    throw new StartRefused(`The package has no file workload/${manifest.entry}, which its manifest names as entry.`);
+  }
+  const heap = Math.max(16, Math.floor(manifest.resources.memoryMiB * HEAP_SHARE));
+  return {
+    image: node.image,
+    command: [insideContainer.node, `--max-old-space-size=${heap}`, `${insideContainer.app}/${manifest.entry}`],
+    directory: insideContainer.app,
+    mounts: [{ source: app, target: insideContainer.app, access: 'read' }],
+  };
+}
+
+async function createContainer(node: DockerNode, cell: Cell, spec: WorkloadSpec, program: Program): Promise<Container> {
+  const { installationId, manifest, volume, uid, network } = spec;
+  const places: InsidePlaces = {
+    volume: volume === undefined ? undefined : insideContainer.volume,
+    temporary: insideContainer.temporary,
+    port: manifest.port,
+  };
+  if (uid === undefined)
+    throw new StartRefused('The docker driver needs a user for each app, which only root can give.');
+  const options = containerOptions({
+    ...program,
+    environment: {
+      ...spec.environment(places),
+      PLATFORM_API_URL: `http://${cell.addresses.gateway}:${GATEWAY_PORT}`,
+    },
+    labels: {
+      [labels.owner]: node.owner,
+      [labels.role]: 'workload',
+      [labels.cell]: cell.id,
+      [labels.installation]: installationId,
+      [labels.fingerprint]: spec.fingerprint,
+    },
+    uid,
+    resources: manifest.resources,
+    mounts: [
+      ...program.mounts,
+      { source: cell.nameServers, target: '/etc/resolv.conf', access: 'read' },
+      ...(volume === undefined ? [] : [{ source: volume, target: insideContainer.volume, access: 'write' } as const]),
+    ],
+    network: cell.network,
+    address: cell.addresses.workload,
+    tunnel: network.tunnel,
+  });
+  const name = workloadName(node.owner, installationId);
+  const create = () => node.engine.createContainer({ name, ...options });
+  const container = await create().catch(async (error: unknown) => {
+    if (engineStatus(error) !== CONFLICT) throw error;
+    // Left over from a start that the engine finished without us.
+    await destroySurvivor(node, { installationId });
+    return create();
+  });
+  const lost = await lostOptions(container, options);
+  if (lost.length === 0) return container;
+  await removed(container.remove({ force: true, v: true }));
+  throw new StartRefused(`The container engine did not take these options: ${lost.join(', ')}.`);
+}
+
+function openGateway(
+  node: DockerNode,
+  cell: Cell,
+  spec: WorkloadSpec,
+  { onActivity: _onActivity, log: _log, ...identity }: GatewaySettings,
+): Promise<SidecarGateway> {
+  cell.leadTo(identity.coreOrigin);
+  return node.sidecar.connect({
+    folder: cell.folder,
+    settings: {
+      ...identity,
+      listen: { host: cell.addresses.gateway, port: GATEWAY_PORT },
+      workload: { hostname: cell.addresses.workload, port: String(spec.manifest.port) },
+    },
+    ...spec.gatewayHooks,
+  });
+}
+
+interface Parts {
+  readonly cell: Cell;
+  readonly container: Container;
+  readonly gateway: SidecarGateway;
+  readonly hasTunnel: boolean;
+  readonly outputSince?: number;
+}
+
+async function assemble(node: DockerNode, spec: WorkloadSpec, parts: Parts): Promise<WorkloadInstance> {
+  const { cell, container, gateway } = parts;
+  const { installationId } = spec;
+  const watch = watchGateway(cell, gateway, {
+    restarted: () => node.log.warn({ installationId }, 'a Gateway ended and was started again'),
+    lost(reason) {
+      node.log.error({ installationId, reason }, 'a Gateway cannot be started again: its workload is ended');
+      container.kill().catch(() => undefined);
+    },
+  });
+  const running = await runningWorkload({ ...parts, resources: spec.manifest.resources, beforeClose: watch.stop }, () =>
+    cell.destroy(),
+  );
+  return { ...running, ...networkOf(spec, parts) };
+}
+
+function networkOf(
+  { network }: WorkloadSpec,
+  { hasTunnel }: Parts,
+): Pick<WorkloadInstance, 'applyNetworkPolicy' | 'publishUdp' | 'shortfalls'> {
+  let policy = network;
+  let bindings: readonly UdpBinding[] = [];
+  return {
+    async applyNetworkPolicy(next) {
+      policy = next;
+      // A running container keeps its capabilities.
+      if (hasTunnel && !next.tunnel) throw new Error('The tunnel was revoked.');
+    },
+    async publishUdp(next) {
+      bindings = next;
+    },
+    shortfalls: () => [
+      ...(policy.public ? ['The internet is granted, but containers have no way to it yet.'] : []),
+      ...(policy.tunnel && !hasTunnel ? ['A network tunnel is granted, and given at the next start.'] : []),
+      ...bindings.map(({ name }) => `The UDP port ${name} is granted, but containers cannot publish it yet.`),
+    ],
+  };
+}
+
+function asLaunchError(error: unknown): unknown {
+  if (error instanceof StartRefused || error instanceof LaunchError) return error;
+  return new LaunchError('The container could not be made on this machine.', engineMessage(error));
+}

@@ -1,0 +1,129 @@
+// A workload as a running container, from its start, or from its adoption, to its end.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { SidecarGateway } from '../../gateway-port.ts';
+import { type ResourceUse, unknownUse, type WorkloadInstance } from '../driver.ts';
+import { describeExit, type Exit } from '../exit-reason.ts';
+import { listeningPorts } from '../process/process-tree.ts';
+import type { Cell } from './cells.ts';
+import type { Resources } from './container-options.ts';
+import { type Container, isGone, removed } from './engine.ts';
+import { awaitExit } from './exit-watch.ts';
+import { framesOf, type Output, openOutput } from './log-stream.ts';
+
+export interface WorkloadContainer {
+  readonly container: Container;
+  readonly cell: Cell;
+  readonly gateway: SidecarGateway;
+  readonly resources: Resources;
+  /** Seconds since 1970; what was said before has been kept by an earlier Runtime. Default: from the beginning. */
+  readonly outputSince?: number;
+  /** Called when the Gateway is about to end on purpose. */
+  beforeClose(): void;
+}
+
+export type RunningWorkload = Omit<WorkloadInstance, 'applyNetworkPolicy' | 'publishUdp' | 'shortfalls'>;
+
+/** The rest of a flood is not waited for longer than this. */
+const LAST_WORDS_MS = 3_000;
+/** 127.0.0.11 as the kernel writes it: there the engine itself listens in each container. */
+const ENGINE_RESOLVER = '0B00007F';
+const KILL_RETRY_MS = 200;
+
+/** @param closing Takes apart what else was made for the workload, after its Gateway. */
+export async function runningWorkload(
+  parts: WorkloadContainer,
+  closing: () => Promise<void>,
+): Promise<RunningWorkload> {
+  const { container, gateway, resources } = parts;
+  const { State } = await container.inspect();
+  const output = openOutput();
+  await follow(container, output, parts.outputSince ?? 0);
+  const seconds = () => Math.floor(Date.now() / 1_000);
+  let ended = false;
+  const exited = awaitExit(container, () => follow(container, output, seconds())).then(async (exit): Promise<Exit> => {
+    ended = true;
+    await Promise.race([output.ended, delay(LAST_WORDS_MS, undefined, { ref: false })]);
+    output.end();
+    await removed(container.remove({ force: true, v: true }));
+    if (exit.code === null) return { code: null, signal: null, reason: 'Its container was removed by someone else.' };
+    return describeExit(exit.code, null, exit.outOfMemory ? 1 : 0, resources);
+  });
+  exited.catch(() => undefined);
+  let closed: Promise<void> | undefined;
+  return {
+    gateway: {
+      forwardInbound: (req, res, path) => gateway.forwardInbound(req, res, path),
+      activeRequests: () => gateway.activeRequests(),
+      traffic: () => gateway.traffic(),
+      close() {
+        if (closed === undefined) parts.beforeClose();
+        closed ??= gateway.close().then(closing);
+        return closed;
+      },
+    },
+    stdout: output.stdout,
+    stderr: output.stderr,
+    exited,
+    async listening(signal) {
+      const over = new AbortController();
+      void exited.finally(() => over.abort());
+      return gateway.workloadListens(AbortSignal.any([signal, over.signal]));
+    },
+    ports: () => (State.Pid > 0 ? listeningPorts(State.Pid, ENGINE_RESOLVER) : []),
+    stats: () => use(container),
+    async stop(graceMilliseconds) {
+      await end(container, graceMilliseconds, () => ended);
+      return exited;
+    },
+    release: () => undefined,
+  };
+}
+
+async function follow(container: Container, output: Output, since: number): Promise<void> {
+  output.follow(await framesOf(container, since));
+}
+
+/** Asks, waits, and then does not ask any more; and again, until the engine has heard it. */
+async function end(container: Container, graceMilliseconds: number, isOver: () => boolean): Promise<void> {
+  const deadline = performance.now() + graceMilliseconds;
+  for (;;) {
+    if (isOver()) return;
+    try {
+      const left = Math.max(0, deadline - performance.now());
+      await container.stop({ t: Math.ceil(left / 1_000) });
+      return;
+    } catch (error) {
+      const status =
+        typeof error === 'object' && error !== null && 'statusCode' in error ? error.statusCode : undefined;
+      if (isGone(error) || status === 304) return;
+      await delay(KILL_RETRY_MS);
+    }
+  }
+}
+
+interface EngineStats {
+  readonly cpu_stats?: { readonly cpu_usage?: { readonly total_usage?: number } };
+  readonly memory_stats?: {
+    readonly usage?: number;
+    readonly max_usage?: number;
+    readonly stats?: Readonly<Record<string, number>>;
+  };
+}
+
+async function use(container: Container): Promise<ResourceUse> {
+  try {
+    const stats: EngineStats = await container.stats({ stream: false, 'one-shot': true });
+    const { usage, max_usage: peak, stats: kinds } = stats.memory_stats ?? {};
+    const caches = kinds?.total_inactive_file ?? kinds?.inactive_file ?? 0;
+    const processor = stats.cpu_stats?.cpu_usage?.total_usage;
+    return {
+      ...unknownUse,
+      cpuMilliseconds: processor === undefined ? null : Math.round(processor / 1e6),
+      memoryBytes: usage === undefined ? null : Math.max(0, usage - caches),
+      memoryPeakBytes: peak ?? null,
+    };
+  } catch {
+    // Asked while it ended, or while the engine was away.
+    return unknownUse;
+  }
+}

@@ -1,0 +1,72 @@
+// Opens the driver of a node: which ones there are, and with what each is opened.
+import type { Log } from '../clock.ts';
+import type { GatewaySidecar } from '../gateway-port.ts';
+import { type Candidates, type Chosen, chooseDriver, type DriverWish, type Opened } from './choose.ts';
+import { openDockerDriver } from './docker/docker-driver.ts';
+import type { Driver, DriverReport } from './driver.ts';
+import type { Way } from './process/mechanism.ts';
+import { openProcessDriver } from './process/process-driver.ts';
+import { probeSandbox } from './process/sandbox-host.ts';
+
+export interface DriverOptions {
+  /** Absolute. As root, others must be able to enter it and every folder above. */
+  readonly dataDirectory: string;
+  /** Which driver. Default: the strongest that this machine can run. */
+  readonly driver?: DriverWish;
+  /** Runs workloads without walls where none can be made. Default: false. */
+  readonly allowUnsandboxed?: boolean;
+  /** Ways of confinement that the process driver tries, best first. Default: all that this machine has. */
+  readonly ways?: readonly Way[];
+  /** Name servers of workloads that may reach the internet. Default: none. */
+  readonly workloadDns?: readonly string[];
+  /** Without it there is no docker driver. */
+  readonly gatewaySidecar?: GatewaySidecar;
+  /** Unix socket of the container engine. Default `/var/run/docker.sock`. */
+  readonly dockerSocket?: string;
+  readonly log: Log;
+}
+
+export function openDriver(options: DriverOptions): Promise<Chosen<Driver>> {
+  const { dataDirectory, log, ways, workloadDns } = options;
+  return chooseDriver<Driver>(options.driver ?? 'auto', {
+    process: {
+      open: () =>
+        openProcessDriver({
+          dataDirectory,
+          allowUnsandboxed: options.allowUnsandboxed === true,
+          ...(ways === undefined ? {} : { ways }),
+          ...(workloadDns === undefined ? {} : { dns: workloadDns }),
+          log,
+        }),
+    },
+    ...docker(options, 'run'),
+  });
+}
+
+/** Tries the drivers as `openDriver` does, beside a Runtime that may be running, and leaves nothing. */
+export async function probeDriver(options: DriverOptions): Promise<Omit<Chosen<Opened>, 'driver'> & DriverReport> {
+  const { dataDirectory, ways } = options;
+  const { driver, because } = await chooseDriver<Opened>(options.driver ?? 'auto', {
+    process: {
+      async open() {
+        const report = await probeSandbox({ dataDirectory, ...(ways === undefined ? {} : { ways }) });
+        return { report, close: async () => undefined };
+      },
+    },
+    ...docker(options, 'look'),
+  });
+  await driver.close();
+  return { ...driver.report, because };
+}
+
+function docker(options: DriverOptions, purpose: 'run' | 'look'): Candidates<Driver> {
+  const { dataDirectory, log, gatewaySidecar: sidecar, dockerSocket, workloadDns } = options;
+  if (sidecar === undefined) return {};
+  const open = () =>
+    openDockerDriver({
+      ...{ dataDirectory, purpose, sidecar, log },
+      ...(dockerSocket === undefined ? {} : { socketPath: dockerSocket }),
+      ...(workloadDns === undefined ? {} : { dns: workloadDns }),
+    });
+  return { docker: { open } };
+}

@@ -1,0 +1,112 @@
+// A dockerd of a test's own: in a network namespace that nothing leads out of, with all its files in a temporary folder.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, constants, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { until } from './wait.ts';
+
+export interface TestEngine {
+  readonly socketPath: string;
+  /** File of the namespace in which it makes its bridges. */
+  readonly networkNamespace: string;
+  start(): Promise<void>;
+  /** Ends it as it is, with everything that it was doing. Its containers may live on until it is back. */
+  kill(): Promise<void>;
+  /** Ends it and removes everything. */
+  remove(): Promise<void>;
+}
+
+const PROGRAMS = {
+  dockerd: 'docker.io',
+  containerd: 'docker.io',
+  nft: 'nftables',
+  ip: 'iproute2',
+  nsenter: 'util-linux',
+};
+const FOLDERS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
+const START_LIMIT = 60_000;
+
+/** Why there can be no engine here, or false. */
+export function engineMissing(): string | false {
+  if (process.getuid?.() !== 0) return 'dockerd needs root: run the tests as root';
+  const lacking = Object.entries(PROGRAMS).filter(([name]) => !FOLDERS.some((folder) => isProgram(join(folder, name))));
+  const packages = [...new Set(lacking.map(([, from]) => from))];
+  return packages.length === 0 ? false : `apt-get install ${packages.join(' ')} (its service need not run)`;
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Not yet started: the places are known before, so that tests can be declared. */
+export function prepareEngine(): TestEngine {
+  const folder = mkdtempSync(join(tmpdir(), 'pd-'));
+  const name = `pd-${process.pid}`;
+  const networkNamespace = `/run/netns/${name}`;
+  const socketPath = join(folder, 'docker.sock');
+  const log = join(folder, 'log');
+  let child: ChildProcess | undefined;
+
+  async function end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    child.kill(signal);
+    await gone;
+  }
+
+  return {
+    socketPath,
+    networkNamespace,
+    async start() {
+      if (spawnSync('ip', ['netns', 'pids', name]).status !== 0) {
+        run('ip', ['netns', 'add', name]);
+        run('ip', ['-n', name, 'link', 'set', 'lo', 'up']);
+      }
+      const config = join(folder, 'daemon.json');
+      writeFileSync(config, '{}');
+      mkdirSync(join(folder, 'exec'), { recursive: true });
+      const output = openSync(log, 'a');
+      child = spawn(
+        'setpriv',
+        [
+          ...['--pdeathsig', 'TERM', 'nsenter', `--net=${networkNamespace}`, 'dockerd', '--config-file', config],
+          ...['--data-root', join(folder, 'data'), '--exec-root', join(folder, 'exec')],
+          ...['--pidfile', join(folder, 'pid'), '--host', `unix://${socketPath}`],
+          ...['--bridge=none', '--userland-proxy=false', '--shutdown-timeout=1'],
+        ],
+        { stdio: ['ignore', output, output] },
+      );
+      await until('dockerd to answer', () => answers(socketPath), START_LIMIT).catch((error: unknown) => {
+        throw new Error(`${error} dockerd said: ${readFileSync(log, 'utf8').slice(-2_000)}`);
+      });
+    },
+    kill: () => end('SIGKILL'),
+    async remove() {
+      await end('SIGTERM');
+      spawnSync('ip', ['netns', 'delete', name]);
+      rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+    },
+  };
+}
+
+function run(program: string, args: readonly string[]): void {
+  const { status, stderr } = spawnSync(program, args, { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${program} ${args.join(' ')}: ${stderr}`);
+}
+
+function answers(socketPath: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const asked = http.get({ socketPath, path: '/_ping', agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    });
+    asked.on('error', () => resolve(false));
+  });
+}

@@ -19,6 +19,7 @@ import { fetchOverLink, type LinkKey, publicKeyText, readPublicKey, signText, Wr
 import * as z from 'zod';
 import { UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
+import { openNodeMetrics } from './metrics.ts';
 import { machineName, openNodeIdentity } from './node-identity.ts';
 import { startNodeRuntime } from './node-runtime.ts';
 import { requireFreePort, runUntilStopped, Started, stopSignals } from './running.ts';
@@ -165,6 +166,7 @@ async function run(
     const coreKey = member.coreKey === null ? null : readPublicKey(member.coreKey);
     const control = config.nodeControl ?? { host: member.address, port: CONTROL_PORT };
     await requireFreePort('PLATFORM_NODE_CONTROL', control.host, control.port);
+    const metrics = await openNodeMetrics(config, started);
     const removed = Promise.withResolvers<string>();
     const runtime = await step('Runtime', () =>
       startNodeRuntime(config, {
@@ -176,6 +178,7 @@ async function run(
         control,
         onRemoved: () => removed.resolve('removed'),
         log,
+        metrics: metrics.node,
       }),
     );
     started.add(() => runtime.stop());

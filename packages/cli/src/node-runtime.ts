@@ -6,14 +6,16 @@ import { startGateway } from '@platform/gateway';
 import { gatewaySidecar } from '@platform/gateway/sidecar';
 import type { LinkKey } from '@platform/link';
 import { type Runtime, type RuntimeOptions, startRuntime } from '@platform/runtime';
+import type { NodeMetrics } from '@platform/runtime/metrics.ts';
 
 export type NodePlace = Pick<RuntimeOptions, 'dataDirectory' | 'coreOrigin' | 'coreHost' | 'nodeCredential'> &
   Partial<Pick<RuntimeOptions, 'coreKey' | 'control' | 'onRemoved'>> & {
     readonly key: LinkKey;
     readonly log: ReturnType<typeof createLog>;
+    readonly metrics: NodeMetrics | undefined;
   };
 
-export function startNodeRuntime(config: PlatformConfig, { key, ...place }: NodePlace): Promise<Runtime> {
+export function startNodeRuntime(config: PlatformConfig, { key, metrics, ...place }: NodePlace): Promise<Runtime> {
   return startRuntime({
     ...place,
     nodeKey: key,
@@ -30,5 +32,6 @@ export function startNodeRuntime(config: PlatformConfig, { key, ...place }: Node
     clock: () => new Date(),
     random: randomBytes,
     startGateway,
+    ...(metrics === undefined ? {} : { metrics }),
   });
 }

@@ -14,6 +14,7 @@ import pg from 'pg';
 import type { Command } from './command.ts';
 import { configuration } from './configuration.ts';
 import { announceInstance, forgetInstance } from './instance.ts';
+import { openPlatformMetrics, type PlatformMetrics } from './metrics.ts';
 import { machineName, type NodeIdentity, openNodeIdentity } from './node-identity.ts';
 import { startNodeRuntime } from './node-runtime.ts';
 import { requireFreePort, runUntilStopped, Started, stopSignals } from './running.ts';
@@ -49,9 +50,12 @@ async function start(): Promise<number> {
     const databaseUrl = config.databaseUrl ?? postgres?.url ?? '';
     if (config.databaseUrl !== null) await requireDatabase(config.databaseUrl);
     const identity = openNodeIdentity(folder.path);
-    const core = await step('Core', () => startCore(config, { folder: folder.path, databaseUrl, masterKey, identity }));
+    const metrics = await openPlatformMetrics(config, started);
+    const core = await step('Core', () =>
+      startCore(config, { folder: folder.path, databaseUrl, masterKey, identity, metrics }),
+    );
     started.add(() => core.stop());
-    const runtime = await startRuntimeHere(config, { folder: folder.path, core, identity, log });
+    const runtime = await startRuntimeHere(config, { folder: folder.path, core, identity, log, metrics });
     if (runtime !== null) started.add(() => runtime.stop());
     announceInstance(folder.path, { pid: process.pid, databaseUrl, origin: config.origin });
     started.add(() => forgetInstance(folder.path));
@@ -129,6 +133,7 @@ function startCore(
     readonly databaseUrl: string;
     readonly masterKey: Buffer;
     readonly identity: NodeIdentity;
+    readonly metrics: PlatformMetrics;
   },
 ): Promise<Core> {
   const packagesDirectory = path.join(place.folder, 'packages');
@@ -142,6 +147,7 @@ function startCore(
     log: createLog(config.logLevel),
     systemPackages: systemPackages(),
     rates: config.rates,
+    ...(place.metrics.core === undefined ? {} : { metrics: place.metrics.core }),
     linkListen: config.linkListen,
     localNode: {
       publicKey: place.identity.key.publicKey,
@@ -161,6 +167,7 @@ async function startRuntimeHere(
     readonly core: Core;
     readonly identity: NodeIdentity;
     readonly log: ReturnType<typeof createLog>;
+    readonly metrics: PlatformMetrics;
   },
 ): Promise<Runtime | null> {
   const { core, identity } = parts;
@@ -174,6 +181,7 @@ async function startRuntimeHere(
       nodeCredential,
       key: identity.key,
       log: parts.log,
+      metrics: parts.metrics.node,
     }),
   );
 }

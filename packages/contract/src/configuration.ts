@@ -113,6 +113,11 @@ export const configurationVariables = {
     meaning:
       'Comma-separated name servers of backends that may reach the internet: publicly routable IPv4 addresses. Other backends have none.',
   },
+  PLATFORM_METRICS_LISTEN: {
+    default: '',
+    meaning:
+      'Address and port for Prometheus, e.g. `127.0.0.1:9090`; loopback only, since whoever connects may read. Empty is off.',
+  },
   PLATFORM_LOG_LEVEL: { default: 'info', meaning: '`fatal`, `error`, `warn`, `info`, `debug` or `trace`.' },
 } as const satisfies Record<string, VariableEntry>;
 

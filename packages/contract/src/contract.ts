@@ -11,6 +11,7 @@ export * from './grants.ts';
 export * from './installations.ts';
 export * from './limits.ts';
 export * from './manifest.ts';
+export * from './metrics.ts';
 export * from './node.ts';
 export * from './notifications.ts';
 export * from './permissions.ts';

@@ -2,6 +2,7 @@
 import { configurationVariables } from './configuration.ts';
 import { errors } from './errors.ts';
 import { limits } from './limits.ts';
+import { coreMetrics, nodeMetrics } from './metrics.ts';
 import { permissions } from './permissions.ts';
 
 const BEGIN = '<!-- table: made from the code by `npm run docs` -->';
@@ -53,6 +54,18 @@ export function documentedTables(): { file: string; table: string }[] {
           `\`${name}\``,
           entry.default === '' ? '' : `\`${entry.default}\``,
           'secret' in entry ? `${entry.meaning} Secret: never printed.` : entry.meaning,
+        ]),
+      ),
+    },
+    {
+      file: 'operators.md',
+      table: table(
+        ['metric', 'kind', 'labels', 'meaning'],
+        Object.entries({ ...nodeMetrics, ...coreMetrics }).map(([name, { type, labels, meaning }]) => [
+          `\`${name}\``,
+          type,
+          labels.map((label) => `\`${label}\``).join(', '),
+          meaning,
         ]),
       ),
     },

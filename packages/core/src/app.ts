@@ -25,6 +25,7 @@ import { findFrontendCaller, findInstallationCaller } from './installations/find
 import { followSystemPackages } from './installations/follow-system-packages.ts';
 import { installationRoutes } from './installations/routes.ts';
 import { leaseRoutes } from './leases/routes.ts';
+import type { CoreMetrics } from './metrics.ts';
 import { EventHub } from './notifications/event-hub.ts';
 import { eventRoutes } from './notifications/events.ts';
 import { notificationRoutes } from './notifications/routes.ts';
@@ -48,6 +49,8 @@ export interface CoreOptions {
   readonly systemPackages: readonly { readonly path: string }[];
   /** Default: the limits of the contract. */
   readonly rates?: Rates;
+  /** Default: nothing is counted. */
+  readonly metrics?: CoreMetrics;
   /** The machine of this core as a node; `runtime` is whether workloads run on it. Default: it is none. */
   readonly localNode?: LocalNodeOptions & { readonly runtime: boolean };
   /** Where nodes of other machines reach this core over TLS under its own key. Default: nowhere. */
@@ -93,11 +96,13 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const localNode = await openLocalNode(context, options.localNode);
   await followSystemPackages(context, shipped);
   const nodes = new Nodes(context);
+  const hub = new EventHub(context);
+  options.metrics?.watch({ pool, liveStreams: () => hub.size });
   const server = createServer({
     config,
     log,
     random,
-    handlers: handlers(context, nodes),
+    handlers: handlers(context, nodes, hub),
     authenticator: authenticator(
       {
         findSession: (hash) => findSession(context, hash),
@@ -110,6 +115,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     ),
     takeRate: rateLimiter(options.rates ?? defaultRates, clock),
     settled: () => signals.settled(pool),
+    ...(options.metrics === undefined ? {} : { answered: options.metrics.answered }),
     serveShell: await shellFiles(config, () => random(12).toString('base64url')),
     serveApp: frontendHandler(context),
   });
@@ -142,9 +148,8 @@ async function openLocalNode(context: CoreContext, options: CoreOptions['localNo
   return null;
 }
 
-function handlers(context: CoreContext, nodes: Nodes): Handlers {
+function handlers(context: CoreContext, nodes: Nodes, hub: EventHub): Handlers {
   const followers = new Followers(context);
-  const hub = new EventHub(context);
   return {
     ...healthRoutes(context),
     ...accountRoutes(context, { createDefaultInstallations }),

@@ -17,11 +17,12 @@ import { Installation } from './lifecycle/installation.ts';
 import { createSlots } from './lifecycle/slots.ts';
 import { findSurvivors } from './lifecycle/survivors.ts';
 import { type ControlParts, handleControl } from './listener/control.ts';
-import { handleEndpoint } from './listener/endpoints.ts';
+import { type Endpoints, handleEndpoint } from './listener/endpoints.ts';
 import { type Exchange, type HttpServer, startHttpServer } from './listener/http-server.ts';
 import { sendProblem } from './listener/problem.ts';
 import { openLogStore } from './logs/log-store.ts';
 import { describeMachine } from './machine.ts';
+import type { NodeMetrics } from './metrics.ts';
 import { openPackageStore } from './packages.ts';
 import { createFleet, createReporter, type FollowHooks, follow } from './reconcile.ts';
 import { openSharedVolumes } from './shared-volumes.ts';
@@ -66,6 +67,8 @@ export interface RuntimeOptions extends DriverOptions {
   readonly after?: Clock['after'];
   readonly random: (bytes: number) => Buffer;
   readonly startGateway: StartGateway;
+  /** Default: nothing is counted. */
+  readonly metrics?: NodeMetrics;
 }
 
 export interface Runtime {
@@ -124,6 +127,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
             coreHost: options.coreHost,
             ...(options.coreKey === undefined ? {} : { coreKey: options.coreKey }),
             startGateway: options.startGateway,
+            metrics: options.metrics,
             random: options.random,
             log,
           },
@@ -133,13 +137,21 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
           slots,
           core,
           failures,
-          onStatus: (id) => reporter.changed(id),
+          onStatus: (id) => {
+            reporter.changed(id);
+            const status = fleet.find(id)?.status();
+            if (status !== undefined) options.metrics?.changed(status);
+          },
         },
         assignment,
         survivors.take(assignment.installationId),
       ),
   });
 
+  options.metrics?.watch({
+    report: driver.report,
+    statuses: () => [...fleet.all()].map((installation) => installation.status()),
+  });
   const controlParts: ControlParts = {
     credential: `pnc_${options.random(CONTROL_CREDENTIAL_BYTES).toString('base64url')}`,
     find: (id) => fleet.awaitAssigned(id, NEWLY_ASSIGNED_WAIT),
@@ -151,12 +163,16 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     ending: stopping.signal,
   };
   const endpointHost = new URL(options.nodeOrigin).host;
+  const backends: Endpoints = {
+    find: (id) => fleet.awaitEndpoint(id, NEWLY_ASSIGNED_WAIT),
+    onWake: () => options.metrics?.woken(),
+  };
   const endpoints = await startHttpServer({
     host: options.listenHost,
     port: options.listenPort,
     isOwnHost: (name) => name === endpointHost,
     handle: async (exchange) => {
-      const served = await handleEndpoint({ find: (id) => fleet.awaitEndpoint(id, NEWLY_ASSIGNED_WAIT) }, exchange);
+      const served = await handleEndpoint(backends, exchange);
       if (!served) sendProblem(exchange.res, { code: 'not_found' });
     },
     log,
@@ -183,7 +199,9 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   const hooks: FollowHooks = {
     apply(assignments) {
       assigned = assignments;
+      const began = performance.now();
       const settled = carryOut();
+      options.metrics?.reconciled((performance.now() - began) / 1_000);
       void survivors.endRest();
       return settled;
     },

@@ -78,6 +78,8 @@ const wrong: readonly [name: string, environment: Record<string, string>][] = [
   ['PLATFORM_RATE_LIMITS', { PLATFORM_RATE_LIMITS: 'everything=5' }],
   ['PLATFORM_RATE_LIMITS', { PLATFORM_RATE_LIMITS: 'service=0' }],
   ['PLATFORM_RATE_LIMITS', { PLATFORM_RATE_LIMITS: 'service=fast' }],
+  ['PLATFORM_METRICS_LISTEN', { PLATFORM_METRICS_LISTEN: '0.0.0.0:9090' }],
+  ['PLATFORM_METRICS_LISTEN', { PLATFORM_METRICS_LISTEN: '127.0.0.1' }],
   ['PLATFORM_LOG_LEVEL', { PLATFORM_LOG_LEVEL: 'loud' }],
   ['PLATFORM_PRF_LEGACY_SALT', { PLATFORM_PRF_LEGACY_SALT: 'short' }],
   ['PLATFORM_OS_ORIGN', { PLATFORM_OS_ORIGN: 'http://typo.localhost' }],

@@ -38,6 +38,8 @@ export interface PlatformConfig extends Omit<CoreConfig, 'packagesDirectory' | '
   /** Name servers of backends that may reach the internet. */
   readonly workloadDns: readonly string[];
   readonly logLevel: LogLevel;
+  /** Where Prometheus may read, on loopback; `null` when it may not. */
+  readonly metricsListen: AddressAndPort | null;
   /** What counts in the end, for people: name, value (secrets masked), whether it was set. */
   readonly effective: readonly { readonly name: string; readonly value: string; readonly set: boolean }[];
   /** Variables that are set but belong to parts that are not there yet. */
@@ -143,6 +145,7 @@ export function readConfiguration(environment: Environment, surroundings: Surrou
         'true',
       ] as const) === 'true',
     workloadDns: readNameServers(read('PLATFORM_WORKLOAD_DNS') ?? configurationVariables.PLATFORM_WORKLOAD_DNS.default),
+    metricsListen: readMetricsListen(read('PLATFORM_METRICS_LISTEN')),
     logLevel: readChoice('PLATFORM_LOG_LEVEL', read('PLATFORM_LOG_LEVEL'), [
       'info',
       'fatal',
@@ -291,6 +294,16 @@ function readAddressAndPort(name: ConfigurationVariable, value: string | undefin
   if (isIP(host) === 0 || !(port >= 1 && port <= 65_535))
     throw wrong(name, `is "${value}"`, 'set an IP address and a port, such as 10.0.0.1:8789 or [fd00::1]:8789');
   return { host, port };
+}
+
+function readMetricsListen(value: string | undefined): AddressAndPort | null {
+  const place = readAddressAndPort('PLATFORM_METRICS_LISTEN', value);
+  if (place === null || place.host === '::1' || place.host.startsWith('127.')) return place;
+  throw wrong(
+    'PLATFORM_METRICS_LISTEN',
+    `is "${value}", where others could read it`,
+    'set a loopback address such as 127.0.0.1:9090, and put a proxy that asks who is there in front of it',
+  );
 }
 
 function readOptionalFolder(name: ConfigurationVariable, value: string | undefined): string | null {

@@ -3,6 +3,7 @@ import type http from 'node:http';
 import { errors, problemOf, type Refusal, RefusalError } from '@platform/contract';
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import type { Log } from '../context.ts';
+import type { AnsweredRequest } from '../metrics.ts';
 import { createListener } from './listener.ts';
 import { isAppOrigin } from './origins.ts';
 import { problemHeaders } from './problem.ts';
@@ -11,6 +12,8 @@ import { crossOriginMethods, type RouteTableOptions, registerRoutes } from './ro
 export interface ServerOptions extends RouteTableOptions {
   readonly log: Log;
   readonly random: (bytes: number) => Buffer;
+  /** Told of every answered request of the API. */
+  readonly answered?: (request: AnsweredRequest) => void;
   readonly serveShell: (request: http.IncomingMessage, response: http.ServerResponse) => Promise<void>;
   readonly serveApp: (
     request: http.IncomingMessage,
@@ -48,6 +51,14 @@ export function createServer(options: ServerOptions): FastifyInstance {
       reply.header('access-control-expose-headers', 'X-Request-Id, Retry-After');
     }
   });
+  const { answered } = options;
+  if (answered !== undefined) {
+    app.addHook('onResponse', async (request, reply) => {
+      const isStream = String(reply.raw.getHeader('content-type') ?? '').startsWith('text/event-stream');
+      const route = request.routeOptions.url ?? null;
+      answered({ route, status: reply.raw.statusCode, seconds: reply.elapsedTime / 1_000, isStream });
+    });
+  }
   app.setErrorHandler((error, request, reply) => {
     if (error instanceof RefusalError) {
       if (error.refusal.code === 'origin_not_allowed') reply.removeHeader('access-control-allow-origin');

@@ -16,6 +16,7 @@ import type { GatewayHooks, GatewayPlace, GatewaySettings, RunningGateway, Start
 import type { Identities } from '../identities.ts';
 import { createLogIntake } from '../logs/log-intake.ts';
 import type { LogWriter } from '../logs/log-store.ts';
+import type { NodeMetrics } from '../metrics.ts';
 import { PackageError, type PackageStore } from '../packages.ts';
 import type { SharedVolumes } from '../shared-volumes.ts';
 import type { Volumes } from '../volumes.ts';
@@ -37,6 +38,7 @@ export interface WorkloadParts {
   readonly startGateway: StartGateway;
   readonly random: (bytes: number) => Buffer;
   readonly log: Log;
+  readonly metrics: Pick<NodeMetrics, 'run' | 'gatewayEvent'> | undefined;
 }
 
 export interface Workload extends Pick<WorkloadInstance, 'gateway' | 'listening' | 'ports' | 'shortfalls'> {
@@ -87,7 +89,10 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
   };
   const gatewayHooks: GatewayHooks = {
     onActivity: options.onActivity,
-    log: (event) => parts.log.warn({ installationId, ...event }, 'gateway'),
+    log(event) {
+      parts.log.warn({ installationId, ...event }, 'gateway');
+      parts.metrics?.gatewayEvent(event);
+    },
   };
   const gatewaySettings = async (): Promise<GatewaySettings> => {
     const { coreServiceCredential } = await newCredentials();
@@ -134,7 +139,7 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
         // A driver only sees that its Gateway did not open, and would take core's silence for a fault of its own.
         throw coreFailure ?? error;
       }));
-    const running = assemble(instance, { ...options, isAdopted: adopted !== undefined });
+    const running = assemble(instance, { ...options, metrics: parts.metrics, isAdopted: adopted !== undefined });
     void running.ended.then(release, release);
     return running;
   } catch (error) {
@@ -180,19 +185,21 @@ async function packageFolder(packages: PackageStore, assignment: Assignment): Pr
   }
 }
 
-interface Assembly extends StartOptions {
+interface Assembly extends StartOptions, Pick<WorkloadParts, 'metrics'> {
   readonly isAdopted: boolean;
 }
 
-function assemble(instance: WorkloadInstance, { assignment, writer, now, isAdopted }: Assembly): Workload {
+function assemble(instance: WorkloadInstance, { assignment, writer, now, metrics, isAdopted }: Assembly): Workload {
   const intake = createLogIntake(writer);
   intake.take(instance.stdout, 'stdout');
   intake.take(instance.stderr, 'stderr');
+  const uncount = metrics?.run({ gateway: instance.gateway, logLinesDropped: intake.dropped });
   const ended = instance.exited.then(async (exit) => {
     // The Gateway first: afterwards the socket's number may stand for something else.
     await instance.gateway.close();
     instance.release();
     await intake.ended();
+    uncount?.();
     return exit;
   });
   ended.catch(() => undefined);

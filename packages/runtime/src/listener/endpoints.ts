@@ -9,6 +9,8 @@ import { sendProblem } from './problem.ts';
 export interface Endpoints {
   /** Waits a moment for an app that was installed just now. */
   find(endpointId: string): Promise<Installation | undefined>;
+  /** A request came to a backend that does not run. */
+  onWake(): void;
 }
 
 const TARGET = /^\/e\/([A-Za-z0-9_-]{1,128})(\/.*)?$/;
@@ -45,6 +47,7 @@ export async function handleEndpoint(endpoints: Endpoints, exchange: Exchange): 
     });
     return true;
   }
+  if (installation.status().state === 'stopped' && installation.assignment.desired !== 'stopped') endpoints.onWake();
   const gateway = await installation.reach();
   if (res.destroyed) return true;
   stripRequest(req);

@@ -1,0 +1,66 @@
+// `GET /metrics` for the operator's Prometheus: the parts that run here and the process they share. Listens on loopback
+// only: what is read here is nobody's but the operator's, and a proxy that asks who is there is the way out.
+
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+
+export interface MetricsPlace {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface MetricsListener {
+  close(): Promise<void>;
+}
+
+/** A part that runs in this process. */
+export interface MetricsPart {
+  text(): Promise<string>;
+}
+
+/** Names under which a loopback address is asked for; a page that had its own name pointed here sends another. */
+const OWN_HOST = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/;
+
+/** @throws Error when the address cannot be used */
+export async function listenForMetrics(
+  { host, port }: MetricsPlace,
+  parts: readonly MetricsPart[],
+): Promise<MetricsListener> {
+  const shared = new Registry();
+  collectDefaultMetrics({ register: shared });
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const status = refusalOf(request);
+    if (status !== null) {
+      response.writeHead(status, { 'content-type': 'text/plain', connection: 'close' }).end();
+      return;
+    }
+    const texts = await Promise.all([...parts.map((part) => part.text()), shared.metrics()]);
+    response.writeHead(200, { 'content-type': shared.contentType, 'cache-control': 'no-store' });
+    response.end(texts.join('\n'));
+  }
+
+  const server = createServer({ maxHeaderSize: 8 * 1024, requestTimeout: 10_000 }, (request, response) => {
+    answer(request, response).catch(() => response.destroy());
+  });
+  server.maxConnections = 16;
+  server.listen({ host, port, exclusive: true });
+  await once(server, 'listening');
+  return {
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function refusalOf(request: IncomingMessage): number | null {
+  if (!OWN_HOST.test(request.headers.host?.toLowerCase() ?? '')) return 421;
+  // No page has business here.
+  if (request.headers.origin !== undefined || request.headers['sec-fetch-site'] !== undefined) return 403;
+  if (request.url !== '/metrics') return 404;
+  return request.method === 'GET' ? null : 405;
+}

@@ -1,0 +1,60 @@
+// What an operator's Prometheus is told of core: requests by the pattern of their route, the database, live streams.
+import { coreMetrics } from '@platform/contract';
+import type pg from 'pg';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+export interface AnsweredRequest {
+  /** The pattern, e.g. `/v1/apps/:appId`; `null` for a path that is no route. */
+  readonly route: string | null;
+  readonly status: number;
+  readonly seconds: number;
+  /** A live stream, whose length says nothing about how fast it was answered. */
+  readonly isStream: boolean;
+}
+
+export interface CoreMetrics {
+  /** The text of Prometheus, format 0.0.4, without metrics of the process as a whole. */
+  text(): Promise<string>;
+  /** Begins to read what there is. Called once, by core. */
+  watch(core: { readonly pool: pg.Pool; readonly liveStreams: () => number }): void;
+  answered(request: AnsweredRequest): void;
+}
+
+const BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
+
+export function createCoreMetrics(): CoreMetrics {
+  const registry = new Registry();
+  const options = <Name extends keyof typeof coreMetrics>(name: Name) => ({
+    name,
+    help: coreMetrics[name].meaning,
+    labelNames: [...coreMetrics[name].labels],
+    registers: [registry],
+  });
+  const requests = new Counter(options('platform_core_requests_total'));
+  const seconds = new Histogram({ ...options('platform_core_request_seconds'), buckets: BUCKETS });
+  return {
+    text: () => registry.metrics(),
+    watch({ pool, liveStreams }) {
+      new Gauge({
+        ...options('platform_core_database_connections'),
+        collect() {
+          this.set({ state: 'idle' }, pool.idleCount);
+          this.set({ state: 'used' }, pool.totalCount - pool.idleCount);
+          this.set({ state: 'awaited' }, pool.waitingCount);
+        },
+      });
+      new Gauge({
+        ...options('platform_core_live_streams'),
+        collect() {
+          this.set(liveStreams());
+        },
+      });
+    },
+    answered(request) {
+      // One name for all paths that are none, or a caller could make labels without end.
+      const route = request.route ?? 'none';
+      requests.inc({ route, status: String(request.status) });
+      if (!request.isStream) seconds.observe({ route }, request.seconds);
+    },
+  };
+}

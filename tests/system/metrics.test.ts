@@ -1,0 +1,133 @@
+// What an operator's Prometheus reads: the documented metrics, in their form, about what really happened, and nothing
+// about anybody.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { coreMetrics, nodeMetrics } from '@platform/contract';
+import { registerAccount, type TestAccount } from '../support/client.ts';
+import { freePort } from '../support/free-port.ts';
+import { buildTestPackage, testManifest } from '../support/packages.ts';
+import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
+import { type RawAnswer, rawRequest } from '../support/raw-http.ts';
+
+const SERVER = `
+  import http from 'node:http';
+  console.log('x\\n'.repeat(5000));
+  http.createServer((req, res) => res.end('y'.repeat(50_000))).listen(Number(process.env.PORT));
+`;
+const METRICS = { ...nodeMetrics, ...coreMetrics };
+
+let port: number;
+let place: PlatformPlace;
+let platform: PlatformProcess;
+let account: TestAccount;
+
+before(async () => {
+  port = await freePort();
+  place = await platformPlace({ PLATFORM_METRICS_LISTEN: `127.0.0.1:${port}` });
+  platform = await startPlatform(place);
+  account = await registerAccount(place, 'watcher');
+});
+after(async () => {
+  await platform?.stop();
+  await place.remove();
+});
+
+function ask(headers: Readonly<Record<string, string>> = {}, path = '/metrics', method = 'GET'): Promise<RawAnswer> {
+  return rawRequest({ port, path, method, headers: { host: `127.0.0.1:${port}`, ...headers } });
+}
+
+/** Every sample: its name with its labels, and its value. */
+async function samples(): Promise<Map<string, number>> {
+  const { status, text, headers } = await ask();
+  assert.equal(status, 200);
+  assert.match(String(headers['content-type']), /^text\/plain; version=0\.0\.4/);
+  return new Map(
+    text
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#'))
+      .map((line): [string, number] => {
+        const at = line.lastIndexOf(' ');
+        return [line.slice(0, at), Number(line.slice(at + 1))];
+      }),
+  );
+}
+
+async function install(appId: string, main: string): Promise<void> {
+  const manifest = testManifest(appId, { workload: { runtime: 'node', entry: 'main.mjs' } });
+  const files = { 'frontend/index.html': '<!doctype html><title>t</title>', 'workload/main.mjs': main };
+  const published = await account.fetch(`/v1/catalog/${appId}/versions/1.0.0`, {
+    method: 'PUT',
+    body: await buildTestPackage({ manifest, files }),
+    headers: { 'content-type': 'application/gzip' },
+  });
+  assert.equal(published.status, 201, published.text);
+  await account.browser.take('/v1/apps', { body: { appId } });
+}
+
+/** One request of the app's page to its backend. */
+async function use(appId: string): Promise<RawAnswer> {
+  const { origin, backend } = await account.browser.take<{
+    origin: string;
+    backend: { endpointTicket: string; capability: string };
+  }>(`/v1/apps/${appId}/launch`, { body: {} });
+  const ticket = Buffer.from(backend.endpointTicket.slice('pet1.'.length), 'base64url').toString();
+  const { url } = JSON.parse(ticket) as { url: string };
+  const { host, pathname } = new URL(url);
+  const headers = { host, origin, authorization: `Bearer ${backend.capability}` };
+  return rawRequest({ port: place.nodePort, path: `${pathname}/`, headers });
+}
+
+test('every documented metric is there with its kind, and no other of ours', async () => {
+  const { text } = await ask();
+  const seen = [...text.matchAll(/^# TYPE (platform_\w+) (\w+)$/gm)].map(([, name, type]) => [name, type]);
+  const documented = Object.entries(METRICS).map(([name, { type }]) => [name, type]);
+  assert.deepEqual(seen.sort(), documented.sort());
+  assert.match(text, /^nodejs_eventloop_lag_seconds \d/m);
+  assert.match(text, /^process_resident_memory_bytes \d/m);
+});
+
+test('they tell what happened on the node, and name nobody', async () => {
+  const before = await samples();
+  assert.equal(before.get('platform_node_installations{state="running"}'), 0);
+  await install('noisy-server', SERVER);
+  assert.equal((await use('noisy-server')).text.length, 50_000);
+  const now = await samples();
+  const grown = (name: string) => (now.get(name) ?? Number.NaN) - (before.get(name) ?? 0);
+  assert.equal(now.get('platform_node_installations{state="running"}'), 1);
+  assert.equal(grown('platform_node_wakes_total'), 1);
+  assert.equal(grown('platform_node_start_seconds_count'), 1);
+  assert.equal(grown('platform_node_crashes_total'), 0);
+  assert.equal(grown('platform_node_gateway_requests_total{direction="inbound"}'), 1);
+  assert.ok(grown('platform_node_gateway_bytes_total{direction="inbound",flow="sent"}') > 50_000);
+  assert.ok(grown('platform_node_log_lines_dropped_total') >= 4_000);
+  assert.ok(grown('platform_node_reconcile_seconds_count') >= 1);
+  assert.equal(grown('platform_core_requests_total{route="/v1/apps",status="201"}'), 1);
+  assert.ok((now.get('platform_core_request_seconds_count{route="/v1/apps"}') ?? 0) >= 1);
+  assert.ok([...now.keys()].some((name) => name.startsWith('platform_node_info{driver="process"')));
+
+  await account.browser.take('/v1/apps/noisy-server/stop', { body: {} });
+  const stopped = await samples();
+  assert.equal(stopped.get('platform_node_installations{state="running"}'), 0);
+  // What an ended run carried stays counted.
+  const bytes = 'platform_node_gateway_bytes_total{direction="inbound",flow="sent"}';
+  assert.ok((stopped.get(bytes) ?? 0) >= (now.get(bytes) ?? 1));
+  const { text } = await ask();
+  for (const secret of ['watcher', 'noisy-server', 'inst-', 'acct-']) assert.ok(!text.includes(secret), secret);
+});
+
+test('a backend that does not come up is a crash', async () => {
+  const before = await samples();
+  await install('broken-server', 'process.exit(1);');
+  await account.fetch('/v1/apps/broken-server/start', { body: {} });
+  const now = await samples();
+  const name = 'platform_node_crashes_total';
+  assert.ok((now.get(name) ?? 0) > (before.get(name) ?? 0));
+});
+
+test('nobody reads them from a page or under another name', async () => {
+  assert.equal((await ask({ host: 'rebound.example' })).status, 421);
+  assert.equal((await ask({ origin: 'http://evil.example' })).status, 403);
+  assert.equal((await ask({ 'sec-fetch-site': 'cross-site' })).status, 403);
+  assert.equal((await ask({}, '/')).status, 404);
+  assert.equal((await ask({}, '/metrics', 'POST')).status, 405);
+});

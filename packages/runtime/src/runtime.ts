@@ -100,6 +100,11 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   const uptime = options.uptime ?? machineUptime;
   const core = createCoreClient({ ...options, uptime });
   const sharedVolumes = openSharedVolumes(options.sharedVolumes, driver.report);
+  if (options.sharedVolumes !== undefined && sharedVolumes === undefined)
+    log.warn(
+      { driver: driver.report.driver },
+      'volumes are not shared under this driver: they lie on this machine alone',
+    );
   const stopping = new AbortController();
   const logs = openLogStore(join(dataDirectory, 'logs'), clock, log);
   const packages = openPackageStore(join(dataDirectory, 'workloads'), (hash) =>

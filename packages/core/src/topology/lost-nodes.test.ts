@@ -1,7 +1,7 @@
 // A node that is silent: when core may believe it, what moves then, what stays and says why, and what nobody gets.
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import type { NodeLease } from '@platform/contract';
+import type { NodeLease, WorkloadStatus } from '@platform/contract';
 import { registerAccount, type TestAccount } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { problemCode } from '../../../../tests/support/raw-http.ts';
@@ -108,10 +108,12 @@ test('a volume that lies on a silent node stays, and its owner is told in one se
   await watchFor(LOST + TICK, second);
   assert.equal(await isLost(first), true);
   assert.equal(await nodeOf(bound), first.id);
-  const answer = await account.fetch(`/v1/apps/${bound}/status`);
-  assert.deepEqual([answer.status, problemCode(answer)], [503, 'workload_unavailable']);
-  const sentence = /The machine keeper does not answer, and the data of this app lies there: [^.]*\./;
-  assert.match(answer.text, sentence);
+  const sentence = /^The machine keeper does not answer, and the data of this app lies there: [^.]*\.$/;
+  const status = await account.browser.take<WorkloadStatus>(`/v1/apps/${bound}/status`);
+  assert.equal(status.state, 'failed');
+  assert.match(status.reason ?? '', sentence);
+  const started = await account.fetch(`/v1/apps/${bound}/start`, { body: {} });
+  assert.deepEqual([started.status, problemCode(started)], [503, 'workload_unavailable']);
   const { rows } = await platform.core.context.pool.query<{ state: string; reason: string }>(
     'SELECT state, reason FROM installation_status WHERE node_id = $1',
     [first.id],

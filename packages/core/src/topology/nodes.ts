@@ -63,7 +63,10 @@ export class Nodes {
     return this.#status(id, { method: 'POST', path: '/stop', timeoutMilliseconds: STOP_MILLISECONDS });
   }
 
+  /** Of what lies on a lost node, core itself says why it does not run. */
   async status(id: InstallationId): Promise<InstallationDetail> {
+    const { name, lost_at: lostAt } = await this.#address(id);
+    if (lostAt !== null) return boundStatus(id, name, lostAt);
     return this.#status(id, { method: 'GET', path: '/status', timeoutMilliseconds: ASK_MILLISECONDS });
   }
 
@@ -199,6 +202,19 @@ export class Nodes {
     this.#context.log.warn({ installationId, why, ...(cause === undefined ? {} : { err: cause }) }, 'a node failed');
     return refuse('workload_unavailable', 'The machine that runs the backend of this app does not answer.');
   }
+}
+
+function boundStatus(installationId: InstallationId, nodeName: string, lostAt: Date): InstallationDetail {
+  return {
+    installationId,
+    state: 'failed',
+    since: lostAt.toISOString(),
+    reason: boundToLost(nodeName),
+    restarts: 0,
+    lastExit: null,
+    unenforced: [],
+    usage: null,
+  };
 }
 
 function parseJson(text: string): unknown {

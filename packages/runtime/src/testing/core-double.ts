@@ -40,6 +40,8 @@ export interface CoreDouble {
   answerStarts(status: number): void;
   /** The same for questions about leases. */
   answerLeases(status: number): void;
+  /** Answers the questions that wait for other assignments, with the same ones. */
+  answerAssignments(): void;
   /** The answer to heartbeats from now on; default is a lease without end. `silence` gives none. */
   answerHeartbeats(next: NodeLease | 'silence'): void;
   /** How many arrived. */
@@ -193,6 +195,10 @@ export async function startCoreDouble(now: () => Date = () => new Date()): Promi
     },
     answerLeases(status) {
       leaseStatus = status;
+    },
+    answerAssignments() {
+      for (const wake of waiting) wake();
+      waiting.clear();
     },
     answerHeartbeats(next) {
       lease = next;

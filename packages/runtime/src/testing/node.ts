@@ -1,7 +1,7 @@
 // One node for tests: a real Runtime with real sandboxes and the real Gateway, a held clock, and core's double.
 import { randomBytes } from 'node:crypto';
 import http from 'node:http';
-import type { Assignment } from '@platform/contract';
+import type { Assignment, NodeLease } from '@platform/contract';
 // biome-ignore lint/style/noRestrictedImports: the Gateway as the platform injects it; only tests bring the two together
 import { startGateway } from '@platform/gateway';
 import type { Log } from '../clock.ts';
@@ -37,10 +37,13 @@ export interface Answer {
 
 export const NODE_HOST = 'node.platform.localhost:8788';
 
-export async function startTestNode(options: Partial<RuntimeOptions> & { place?: Place } = {}): Promise<TestNode> {
+export async function startTestNode(
+  options: Partial<RuntimeOptions> & { place?: Place; lease?: NodeLease } = {},
+): Promise<TestNode> {
   const place = options.place ?? makePlace();
   const clock = holdClock();
   const core = await startCoreDouble(clock.now);
+  if (options.lease !== undefined) core.answerHeartbeats(options.lease);
   const logged: string[] = [];
   const write = (fields: object, message: string) =>
     void logged.push(`${message} ${JSON.stringify(fields, errorText)}`);

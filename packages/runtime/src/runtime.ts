@@ -26,7 +26,7 @@ import type { NodeMetrics } from './metrics.ts';
 import { openPackageStore } from './packages.ts';
 import { createFleet, createReporter, type FollowHooks, follow } from './reconcile.ts';
 import { openSharedVolumes } from './shared-volumes.ts';
-import { openVolumes } from './volumes.ts';
+import { openVolumes } from './volumes/volumes.ts';
 
 export type { DriverWish } from './drivers/choose.ts';
 export { probeDriver } from './drivers/open-driver.ts';
@@ -226,6 +226,13 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     lease.keep(stopping.signal),
   ]);
 
+  /** Unmounts what an earlier Runtime left, but not under a workload that outlived it. */
+  async function sweepVolumes(): Promise<void> {
+    await volumes.sweep(survivors.left()).catch((error: unknown) => {
+      log.warn({ err: error }, 'a former volume could not be unmounted');
+    });
+  }
+
   return {
     listenerPort: endpoints.port,
     sandbox: describeSandbox(driver.report, options.allowUnsandboxed === true),
@@ -240,6 +247,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
       await Promise.all([...closing, reporter.close()]);
       await core.close();
       await driver.close();
+      await sweepVolumes();
     },
   };
 }

@@ -140,6 +140,11 @@ export interface Survivor {
 export interface Driver {
   readonly report: DriverReport;
   /**
+   * It keeps volumes of its own, limited by `diskMiB`, in files whose names begin with the path in `spec.volume`;
+   * nothing stands at that path. Default: the Runtime has a folder of that size there.
+   */
+  readonly makesVolumes?: true;
+  /**
    * What still runs for this data folder from an earlier Runtime, after the rest of it has been cleared away. Asked
    * once, before the first start. Empty where the kernel ends workloads together with the Runtime.
    */
@@ -157,7 +162,7 @@ export interface Driver {
    * @throws StartRefused when no attempt can succeed; LaunchError and others when a later one may.
    */
   start(spec: WorkloadSpec): Promise<WorkloadInstance>;
-  /** Limits of a manifest that are not enforced here, in plain words, for the status of an installation. */
+  /** Limits of a manifest that it does not enforce here, in plain words, but for a volume that the Runtime makes. */
   unenforced(manifest: WorkloadManifest): string[];
   /** Ends the driver. Every instance has been stopped before. */
   close(): Promise<void>;

@@ -77,6 +77,7 @@ export class Installation {
       ...this.#shown.now,
       unenforced: [
         ...this.#parts.workload.driver.unenforced(this.#assignment.workload),
+        ...unlimitedVolume(this.#parts.workload, this.#assignment),
         ...(this.#workload?.shortfalls() ?? []),
       ],
     };
@@ -388,6 +389,15 @@ function unavailable(reason: string | undefined) {
   return refuse('workload_unavailable', `The backend of the app is not available. ${reason ?? ''}`.trim(), {
     retryAfter: 5,
   });
+}
+
+function unlimitedVolume(
+  { driver, volumes }: WorkloadParts,
+  { installationId, workload, volumeStore }: Assignment,
+): string[] {
+  if (!workload.volume || (driver.makesVolumes === true && volumeStore === undefined)) return [];
+  const why = volumeStore === undefined ? volumes.unlimited(installationId) : 'a shared folder has no limits';
+  return why === undefined ? [] : [`size of the volume (${why})`];
 }
 
 function sameNetwork(one: Assignment, other: Assignment): boolean {

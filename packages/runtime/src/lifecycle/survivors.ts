@@ -5,6 +5,8 @@ import type { Driver, Survivor } from '../drivers/driver.ts';
 export interface Survivors {
   /** The survivor of an installation, which is the caller's from now on. */
   take(installationId: string): Survivor | undefined;
+  /** Installations whose survivors nobody took yet. */
+  left(): Iterable<string>;
   /** Ends what nobody took. Called when core has said what should run, and at the end. */
   endRest(): Promise<void>;
 }
@@ -18,6 +20,7 @@ export async function findSurvivors(driver: Driver, log: Log): Promise<Survivors
   };
   return {
     take,
+    left: () => left.keys(),
     async endRest() {
       const rest = [...left.values()];
       left.clear();

@@ -19,7 +19,7 @@ import type { LogWriter } from '../logs/log-store.ts';
 import type { NodeMetrics } from '../metrics.ts';
 import { PackageError, type PackageStore } from '../packages.ts';
 import type { SharedVolumes } from '../shared-volumes.ts';
-import type { Volumes } from '../volumes.ts';
+import type { Volumes } from '../volumes/volumes.ts';
 import { fingerprintOf } from './start-relevant.ts';
 import { createUsage } from './usage.ts';
 
@@ -140,8 +140,10 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
         throw coreFailure ?? error;
       }));
     const running = assemble(instance, { ...options, metrics: parts.metrics, isAdopted: adopted !== undefined });
-    void running.ended.then(release, release);
-    return running;
+    // The next start finds the volume free.
+    const ended = running.ended.finally(release);
+    ended.catch(() => undefined);
+    return { ...running, ended, stop: () => running.stop().then(() => ended) };
   } catch (error) {
     await release();
     throw error;
@@ -162,7 +164,18 @@ async function openVolume(
 ): Promise<OpenVolume> {
   const release = async () => undefined;
   if (!workload.volume) return { release };
-  if (volumeStore === undefined) return { volume: parts.volumes.folder(installationId, start.uid), release };
+  if (volumeStore === undefined && parts.driver.makesVolumes === true)
+    return { volume: parts.volumes.place(installationId), release };
+  if (volumeStore === undefined) {
+    const { diskMiB } = workload.resources;
+    const attached = await parts.volumes.attach({ installationId, uid: start.uid, diskMiB });
+    // One that stays mounted is found so by the next start of the workload, or of the Runtime.
+    const detach = () =>
+      attached.release().catch((error: unknown) => {
+        parts.log.error({ installationId, err: error }, 'a volume could not be unmounted');
+      });
+    return { volume: attached.folder, release: detach };
+  }
   if (parts.sharedVolumes?.store !== volumeStore)
     throw new StartRefused('Its volume lies in a shared folder that this machine does not have.');
   const claim = await parts.sharedVolumes.claim(installationId, { ...start, epoch: await start.epoch() });

@@ -4,10 +4,10 @@ import { createHash } from 'node:crypto';
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { addressText } from '@platform/contract';
+import { run } from '../run-command.ts';
 import type { Egress, EgressWays, NetworkPlace } from './egress.ts';
 import { type Forwarding, openForwarding } from './forwarding.ts';
 import { egressRuleset } from './ruleset.ts';
-import { run } from './run-command.ts';
 
 export interface VethTools {
   readonly nft: string;

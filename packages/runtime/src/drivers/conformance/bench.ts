@@ -13,7 +13,7 @@ import type { GatewayHooks, GatewaySettings } from '../../gateway-port.ts';
 import { makeAssignment } from '../../testing/core-double.ts';
 import { makePlace, type Place } from '../../testing/place.ts';
 import { until } from '../../testing/wait.ts';
-import { openVolumes } from '../../volumes.ts';
+import { type AttachedVolume, openVolumes } from '../../volumes/volumes.ts';
 import type { Driver, NetworkPolicy, Survivor, WorkloadInstance, WorkloadSpec } from '../driver.ts';
 import type { Exit } from '../exit-reason.ts';
 import type { Probe, ProbeAnswer } from './subject.ts';
@@ -73,6 +73,8 @@ export interface ConformanceBench {
   installation(workload?: Readonly<Record<string, unknown>>): Assignment;
   /** As root: the user of an installation. */
   uid(installation: Assignment): number | undefined;
+  /** Why the size of its volume is not limited on this machine; undefined when it is. */
+  unlimitedVolume(installation: Assignment): string | undefined;
   start(request?: StartRequest): Promise<Started>;
   /** Takes over what an earlier bench on the same place started. Its credentials stay as they are. */
   adopt(survivor: Survivor, request: StartRequest): Promise<Started | undefined>;
@@ -81,6 +83,7 @@ export interface ConformanceBench {
 
 type Prepared = Pick<Started, 'assignment' | 'gatewayCredential' | 'coreServiceCredential'> & {
   readonly spec: WorkloadSpec;
+  readonly volume: AttachedVolume | undefined;
 };
 
 export interface RecordingCore {
@@ -110,19 +113,29 @@ export async function openBench(under: DriverUnderTest, former?: Place): Promise
     throw error;
   });
 
+  if (under.can.runtimeKilled === 'ends') await volumes.sweep();
+
   const uidOf = (id: string) => {
     const uid = uids.get(id) ?? FIRST_UID + uids.size;
     uids.set(id, uid);
     return isRoot ? uid : undefined;
   };
 
-  function specOf(request: StartRequest): Prepared {
+  async function attach(assignment: Assignment): Promise<AttachedVolume | undefined> {
+    const { installationId, workload } = assignment;
+    if (!workload.volume) return undefined;
+    if (driver.makesVolumes === true) return { folder: volumes.place(installationId), release: async () => undefined };
+    return volumes.attach({ installationId, uid: uidOf(installationId), diskMiB: workload.resources.diskMiB });
+  }
+
+  async function specOf(request: StartRequest): Promise<Prepared> {
     const assignment = request.installation ?? makeInstallation(request.workload);
     const { installationId, workload } = assignment;
     const gatewayCredential = `pgw_${randomBytes(32).toString('base64url')}`;
     const coreServiceCredential = `pcs_${randomBytes(32).toString('base64url')}`;
     const uid = uidOf(installationId);
     const hooks: GatewayHooks = { onActivity() {}, log() {} };
+    const volume = await attach(assignment);
     const settings: GatewaySettings = {
       installationId,
       appOrigin: assignment.appOrigin,
@@ -136,7 +149,7 @@ export async function openBench(under: DriverUnderTest, former?: Place): Promise
       installationId,
       manifest: workload,
       app: place.workload('subject', request.source ?? SUBJECT),
-      ...(workload.volume ? { volume: volumes.folder(installationId, uid) } : {}),
+      ...(volume === undefined ? {} : { volume: volume.folder }),
       ...(uid === undefined ? {} : { uid }),
       environment: (inside) => workloadEnvironment({ assignment, gatewayCredential, inside }),
       network: request.network ?? { public: false, tunnel: false },
@@ -153,18 +166,23 @@ export async function openBench(under: DriverUnderTest, former?: Place): Promise
       gatewayHooks: hooks,
       abort: request.abort ?? new AbortController().signal,
     };
-    return { assignment, spec, gatewayCredential, coreServiceCredential };
+    return { assignment, spec, volume, gatewayCredential, coreServiceCredential };
   }
 
   async function start(request: StartRequest = {}): Promise<Started> {
-    const { spec, ...given } = specOf(request);
-    return running({ ...given, instance: await driver.start(spec) }, limit);
+    const { spec, volume, ...given } = await specOf(request);
+    const instance = await driver.start(spec).catch(async (error: unknown) => {
+      await volume?.release();
+      throw error;
+    });
+    return running({ ...given, volume, instance }, limit);
   }
 
   async function adopt(survivor: Survivor, request: StartRequest): Promise<Started | undefined> {
-    const { spec, ...given } = specOf(request);
+    const { spec, volume, ...given } = await specOf(request);
     const instance = await driver.adopt(survivor, spec);
-    return instance === undefined ? undefined : running({ ...given, instance }, limit);
+    if (instance === undefined) await volume?.release();
+    return instance === undefined ? undefined : running({ ...given, volume, instance }, limit);
   }
 
   return {
@@ -174,10 +192,13 @@ export async function openBench(under: DriverUnderTest, former?: Place): Promise
     limit,
     installation: makeInstallation,
     uid: ({ installationId }) => uidOf(installationId),
+    unlimitedVolume: ({ installationId }) =>
+      driver.makesVolumes === true ? undefined : volumes.unlimited(installationId),
     start,
     adopt,
     async close() {
       await driver.close();
+      await volumes.sweep();
       core.server.close();
       core.server.closeAllConnections();
     },
@@ -197,7 +218,9 @@ function makeInstallation(workload: Readonly<Record<string, unknown>> = {}): Ass
 }
 
 async function running(
-  given: Pick<Started, 'assignment' | 'instance' | 'gatewayCredential' | 'coreServiceCredential'>,
+  given: Pick<Started, 'assignment' | 'instance' | 'gatewayCredential' | 'coreServiceCredential'> & {
+    readonly volume: AttachedVolume | undefined;
+  },
   limit: ConformanceBench['limit'],
 ): Promise<Started> {
   const { instance } = given;
@@ -215,6 +238,7 @@ async function running(
     door.closeAllConnections();
     await instance.gateway.close();
     instance.release();
+    await given.volume?.release();
     await Promise.all([output.closed, errors.closed]);
     return result;
   }

@@ -101,13 +101,8 @@ export function limitsBehaviour({ under, bench, neighbour }: Suite): void {
 
   test('that fills its volume is stopped by its size', async (t) => {
     const installation = bench().installation({ volume: true, resources: { diskMiB: 24 } });
-    if (
-      bench()
-        .driver.unenforced(installation.workload)
-        .some((text) => text.includes('volume'))
-    ) {
-      return t.skip('the size of a volume is not enforced here, and the driver says so');
-    }
+    const why = bench().unlimitedVolume(installation);
+    if (why !== undefined) return t.skip(`the size of a volume is not enforced here: ${why}`);
     const started = await bench().start({ installation });
     await started.listens();
     const { written, code, again } = await started.run(({ fs }) => {

@@ -3,7 +3,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { WorkloadManifest } from '@platform/contract';
 import type { Log } from '../../clock.ts';
 import type { GatewaySidecar } from '../../gateway-port.ts';
 import { type Driver, type DriverReport, StartRefused } from '../driver.ts';
@@ -89,7 +88,7 @@ export async function openDockerDriver(options: DockerDriverOptions): Promise<Dr
   if (!report.ok) await cells.close();
   return {
     report,
-    unenforced: (manifest) => unenforcedLimits(report, manifest),
+    unenforced: () => unenforcedLimits(report),
     list: async () => survivors,
     adopt: (survivor, spec) => adoptContainer(node, survivor, spec),
     destroy: (survivor) => destroySurvivor(node, survivor),
@@ -159,7 +158,7 @@ function refusingDriver(reason: string): Driver {
   };
   return {
     report,
-    unenforced: (manifest) => unenforcedLimits(report, manifest),
+    unenforced: () => unenforcedLimits(report),
     list: async () => [],
     adopt: async () => undefined,
     destroy: async () => undefined,
@@ -168,11 +167,10 @@ function refusingDriver(reason: string): Driver {
   };
 }
 
-function unenforcedLimits(report: DriverReport, manifest: WorkloadManifest): string[] {
+function unenforcedLimits(report: DriverReport): string[] {
   return [
     ...(report.limits.memory ? [] : ['memory (the engine has no control group for it)']),
     ...(report.limits.cpus ? [] : ['processor time (the engine has no control group for it)']),
     ...(report.limits.pids ? [] : ['number of processes (the engine has no control group for it)']),
-    ...(manifest.volume ? ['size of the volume (no quota yet)'] : []),
   ];
 }

@@ -54,7 +54,7 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
 
   return {
     report,
-    unenforced: (manifest) => unenforcedLimits(report, manifest.volume),
+    unenforced: () => unenforcedLimits(report),
     // A sandbox ends with the Runtime by the kernel's hand, and opening the host has cleared its traces away.
     list: async () => [],
     adopt: async () => undefined,

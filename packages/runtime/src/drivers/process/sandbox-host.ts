@@ -199,12 +199,11 @@ function weakLimits(cgroups: Cgroups): string[] {
 }
 
 /** Limits of this machine that matter to one workload, in plain words, for its status. */
-export function unenforcedLimits(report: SandboxReport, volume: boolean): string[] {
+export function unenforcedLimits(report: SandboxReport): string[] {
   return [
     ...(report.limits.memory ? [] : ['memory (no control group is writable)']),
     ...(report.limits.cpus ? [] : ['processor time (no control group is writable)']),
     ...(report.limits.pids ? [] : ['number of processes (no control group is writable)']),
-    ...(volume ? ['size of the volume (no quota yet)'] : []),
   ];
 }
 

@@ -1,6 +1,6 @@
 // Runs one program of this machine to its end, with a text for its input and a limit of time.
 import { spawn } from 'node:child_process';
-import { systemPath } from '../find-program.ts';
+import { systemPath } from './find-program.ts';
 
 /** The program failed; `message` holds what it said, for the operator's log only. */
 export class CommandError extends Error {
@@ -15,12 +15,17 @@ export interface CommandOptions {
   readonly input?: string;
   /** Milliseconds after which it is killed. Default 10,000. */
   readonly limit?: number;
+  /** Exit codes that are no failure. Default: 0. */
+  readonly success?: readonly number[];
 }
 
 const MOST_SAID = 64 * 1024;
 
 /** Resolves with what it wrote to its standard output. @throws CommandError when it fails or takes too long */
-export function run(command: readonly string[], { input, limit = 10_000 }: CommandOptions = {}): Promise<string> {
+export function run(
+  command: readonly string[],
+  { input, limit = 10_000, success = [0] }: CommandOptions = {},
+): Promise<string> {
   const [program = '', ...rest] = command;
   return new Promise((resolve, reject) => {
     const child = spawn(program, rest, { env: { PATH: systemPath, LC_ALL: 'C' }, stdio: 'pipe' });
@@ -42,7 +47,7 @@ export function run(command: readonly string[], { input, limit = 10_000 }: Comma
     });
     child.once('close', (code, signal) => {
       clearTimeout(timer);
-      if (code === 0) resolve(output);
+      if (code !== null && success.includes(code)) resolve(output);
       else reject(new CommandError(`${program} ended with ${code ?? signal}: ${complaint.trim()}`));
     });
   });

@@ -1,0 +1,132 @@
+// The persistent folders of workloads on this node: one for each installation, kept when the app is removed, and as
+// large as its manifest says where this machine can hold it to that.
+import { chmodSync, existsSync, lchownSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { findImageTools, type ImageTools, makeImage, mountImage, unmountImage } from './ext4-image.ts';
+import { mountsBelow } from './mounts.ts';
+
+export interface VolumeRequest {
+  readonly installationId: string;
+  /** As root: who owns it. */
+  readonly uid: number | undefined;
+  readonly diskMiB: number;
+}
+
+export interface AttachedVolume {
+  readonly folder: string;
+  /** Call when nothing of the workload runs any more. */
+  release(): Promise<void>;
+}
+
+export interface Volumes {
+  /**
+   * The volume of an installation, made at the first question; later ones find it as it was left.
+   * @throws Error when it is in use, or cannot be mounted now
+   */
+  attach(request: VolumeRequest): Promise<AttachedVolume>;
+  /** Where the volume of an installation is or will be, for drivers that make volumes of their own. */
+  place(installationId: string): string;
+  /** Why the size of this volume is not limited, in a few words; undefined when it is. */
+  unlimited(installationId: string): string | undefined;
+  /** Unmounts what an earlier Runtime left and nobody uses, but for the volumes of these installations. */
+  sweep(keep?: Iterable<string>): Promise<void>;
+}
+
+/** @param tools by default those of this machine, or why it has none */
+export function openVolumes(path: string, tools: ImageTools | string = findImageTools()): Volumes {
+  mkdirSync(path, { recursive: true });
+  // As the kernel names it in its list of mounts.
+  const directory = realpathSync(path);
+  chmodSync(directory, 0o711);
+  const attached = new Set<string>();
+  /** Set when this machine turned out not to mount images after all. */
+  let usable = tools;
+
+  const place = (installationId: string) => join(directory, installationId);
+  const imageOf = (installationId: string) => `${place(installationId)}.ext4`;
+  const isMounted = (folder: string) => mountsBelow(directory).some((mounted) => mounted.folder === folder);
+
+  async function attach({ installationId, uid, diskMiB }: VolumeRequest): Promise<AttachedVolume> {
+    const [folder, image] = [place(installationId), imageOf(installationId)];
+    const isNew = !existsSync(folder) && !existsSync(image);
+    if (isNew && typeof usable !== 'string') {
+      const made = await attachNew(usable, { folder, image, diskMiB, uid: uid ?? 0 });
+      if (made !== undefined) return made;
+    }
+    if (existsSync(image)) {
+      if (typeof usable === 'string') throw new Error(`the volume cannot be mounted: ${usable}`);
+      makeMountPoint(folder);
+      // Mounted already where a workload outlived its Runtime, or its Runtime could not unmount it.
+      if (!isMounted(folder)) await mountImage(usable, { image, folder, diskMiB });
+      return mounted(usable, folder);
+    }
+    if (!existsSync(folder)) {
+      mkdirSync(folder, { mode: 0o700 });
+      chmodSync(folder, 0o700);
+      if (uid !== undefined) lchownSync(folder, uid, uid);
+    }
+    return { folder, release: async () => undefined };
+  }
+
+  /** Undefined where the first attempt shows that this machine cannot do it: then it never will. */
+  async function attachNew(
+    images: ImageTools,
+    parts: { readonly folder: string; readonly image: string; readonly diskMiB: number; readonly uid: number },
+  ): Promise<AttachedVolume | undefined> {
+    try {
+      await makeImage(images, parts.image, parts);
+      makeMountPoint(parts.folder);
+      await mountImage(images, parts);
+      return mounted(images, parts.folder);
+    } catch (error) {
+      rmSync(parts.image, { force: true });
+      rmSync(parts.folder, { recursive: true, force: true });
+      usable = `this machine could not mount one of a limited size (${firstLine(error)})`;
+      return undefined;
+    }
+  }
+
+  function mounted(images: ImageTools, folder: string): AttachedVolume {
+    return { folder, release: () => unmountImage(images, folder) };
+  }
+
+  return {
+    place,
+    async attach(request) {
+      const { installationId } = request;
+      if (attached.has(installationId)) throw new Error(`the volume of ${installationId} is in use`);
+      attached.add(installationId);
+      try {
+        const volume = await attach(request);
+        return {
+          folder: volume.folder,
+          release: () => volume.release().finally(() => attached.delete(installationId)),
+        };
+      } catch (error) {
+        attached.delete(installationId);
+        throw error;
+      }
+    },
+    unlimited(installationId) {
+      if (existsSync(imageOf(installationId))) return undefined;
+      if (typeof usable === 'string') return usable;
+      return existsSync(place(installationId)) ? 'it was made without a limit by an earlier version' : undefined;
+    },
+    async sweep(keep = []) {
+      if (typeof usable === 'string') return;
+      for (const { folder } of mountsBelow(directory)) {
+        const isUsed = [...attached, ...keep].some((installationId) => place(installationId) === folder);
+        if (!isUsed) await unmountImage(usable, folder);
+      }
+    },
+  };
+}
+
+/** Nobody can enter it while nothing is mounted there, so that nothing is written beside the volume. */
+function makeMountPoint(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+}
+
+function firstLine(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '';
+}

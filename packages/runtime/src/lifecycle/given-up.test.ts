@@ -80,6 +80,15 @@ describe('a workload that was given up', () => {
     assert.ok(node.logged.some((line) => line.startsWith('the list of failed workloads could not be read')));
   });
 
+  test('because its package is wrong is looked at again after a restart, which may have mended the machine', async () => {
+    one = makeAssignment(crashing, { workload: { entry: 'other.mjs' } });
+    node.core.assign([one]);
+    await node.call(one);
+    assert.equal((await node.core.status(one.installationId)).state, 'failed');
+    await restart();
+    assert.equal((await node.core.status(one.installationId)).state, 'stopped');
+  });
+
   test('because core did not answer is no failure of its own: its next use tries it again', async () => {
     one = makeAssignment(crashing);
     node.core.assign([one]);

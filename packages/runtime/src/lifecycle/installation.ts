@@ -1,12 +1,12 @@
 // The life of one installation's workload: started on first use or at once, restarted after crashes, stopped when idle.
-import { once } from 'node:events';
 import { isDeepStrictEqual } from 'node:util';
 import { type Assignment, type InstallationDetail, type InstallationStatus, limits, refuse } from '@platform/contract';
 import type { Clock, Log } from '../clock.ts';
 import type { CoreClient } from '../core-client.ts';
-import { LaunchError, StartRefused, type Survivor } from '../drivers/driver.ts';
+import type { Survivor } from '../drivers/driver.ts';
 import type { RunningGateway } from '../gateway-port.ts';
 import type { LogStore } from '../logs/log-store.ts';
+import { attempt, type Outcome } from './attempt.ts';
 import { CRASHES_AT_MOST, CrashSeries, HEALTHY, LONGEST_DELAY } from './crash-series.ts';
 import type { Failures } from './failures.ts';
 import { IdleWatch } from './idle-watch.ts';
@@ -27,8 +27,6 @@ export interface InstallationParts {
   readonly onStatus: (installationId: string) => void;
 }
 
-/** A workload that does not listen by then is ended. */
-const LISTEN_LIMIT = 60_000;
 const REACH_LIMIT = limits.workloadStartSeconds.value * 1_000;
 
 export class Installation {
@@ -201,56 +199,38 @@ export class Installation {
     this.#run = run;
   }
 
-  /** One attempt from start to end. Never rejects: every outcome becomes a state. */
   async #live(abort: AbortSignal, survivor?: Survivor): Promise<void> {
-    try {
-      const isAwaited = () => this.#shown.isAwaited();
-      this.#launching = this.#parts.slots.use(isAwaited, () => this.#launch(abort, survivor));
-      const workload = await this.#launching;
-      this.#workload = workload;
-      this.#launching = undefined;
-      const listened = await this.#awaitListening(workload, abort);
-      if (listened === 'given up') await workload.stop();
-      else if (listened === 'too late') await this.#neverListened(workload);
-      const exit = await workload.ended;
-      if (listened !== 'too late') this.#afterExit(exit.code, exit.reason);
-    } catch (error) {
-      if (!abort.aborted) this.#afterFailure(error);
-    } finally {
-      this.#launching = undefined;
-      this.#workload = undefined;
-    }
+    const outcome = await attempt({
+      clock: this.#parts.clock,
+      port: this.#assignment.workload.port,
+      launch: () => {
+        const isAwaited = () => this.#shown.isAwaited();
+        this.#launching = this.#parts.slots.use(isAwaited, () => this.#launch(abort, survivor));
+        return this.#launching;
+      },
+      onLaunched: (workload) => {
+        this.#workload = workload;
+        this.#launching = undefined;
+      },
+      onListening: (workload) => this.#listening(workload),
+      abort,
+    });
+    this.#launching = undefined;
+    this.#workload = undefined;
+    this.#conclude(outcome);
   }
 
   async #launch(abort: AbortSignal, survivor?: Survivor): Promise<Workload> {
     const { clock, logs, workload: parts } = this.#parts;
     abort.throwIfAborted();
-    const assignment = this.#assignment;
     return startWorkload(parts, {
-      assignment,
+      assignment: this.#assignment,
       writer: logs.writer(this.#assignment.installationId),
       now: clock.now,
       onActivity: () => this.#idle?.signal(),
       abort,
       ...(survivor === undefined ? {} : { survivor }),
     });
-  }
-
-  async #awaitListening(
-    workload: Workload,
-    abort: AbortSignal,
-  ): Promise<'listens' | 'ended' | 'given up' | 'too late'> {
-    const limit = new AbortController();
-    const cancel = this.#parts.clock.after(LISTEN_LIMIT, () => limit.abort());
-    const over = AbortSignal.any([abort, limit.signal]);
-    const listening = await workload.listening(over);
-    // A hostile workload can break the question off and live on; its time still runs out.
-    if (!listening && !over.aborted) await Promise.race([workload.ended, once(over, 'abort')]);
-    cancel();
-    if (abort.aborted) return 'given up';
-    if (listening) this.#listening(workload);
-    else if (limit.signal.aborted) return 'too late';
-    return listening ? 'listens' : 'ended';
   }
 
   #listening(workload: Workload): void {
@@ -278,39 +258,27 @@ export class Installation {
     this.#cancelTimers.push(() => watch.end());
   }
 
-  async #neverListened(workload: Workload): Promise<void> {
-    const { port } = this.#assignment.workload;
-    const ports = workload.ports();
-    const instead = ports.length === 0 ? '' : ` It listens on ${ports.join(', ')} instead.`;
-    await workload.stop();
-    if (this.#ending !== undefined) return;
-    this.#crashed(`It did not listen on port ${port} within ${LISTEN_LIMIT / 1_000} s.${instead}`);
-  }
-
-  #afterExit(code: number | null, reason: string): void {
+  /** Makes a state of how an attempt went; one that was ended on purpose is no crash. */
+  #conclude(outcome: Outcome): void {
+    if (outcome.kind === 'given up') return;
     this.#cancel();
-    this.#shown.exited(reason);
-    this.#say(reason);
+    if (outcome.kind === 'ended') this.#shown.exited(outcome.reason);
+    if (outcome.kind === 'ended' || outcome.kind === 'refused') this.#say(outcome.reason);
+    if ('detail' in outcome) {
+      const { installationId } = this.#assignment;
+      this.#parts.log.error({ installationId, detail: outcome.detail }, 'a workload could not be started');
+    }
     if (this.#ending !== undefined) return;
-    if (code === 0 && this.#assignment.desired !== 'always') {
-      this.#set('stopped', reason);
-      return;
+    if (outcome.kind === 'refused') this.#set('failed', outcome.reason);
+    else if (outcome.kind === 'not prepared') this.#notPrepared(outcome.reason);
+    else if (outcome.kind === 'not launched') this.#crashed(outcome.reason);
+    else if (outcome.kind === 'ended' && outcome.code === 0 && this.#assignment.desired !== 'always')
+      this.#set('stopped', outcome.reason);
+    else {
+      this.#crashed(outcome.reason);
+      // Its own doing; what only this machine could not do is tried again after a restart, which may have mended it.
+      if (this.#state === 'failed') this.#parts.failures.keep(this.#assignment, this.status());
     }
-    this.#crashed(reason);
-  }
-
-  #afterFailure(error: unknown): void {
-    this.#cancel();
-    const { installationId } = this.#assignment;
-    if (error instanceof StartRefused) {
-      this.#say(error.message);
-      this.#set('failed', error.message);
-      return;
-    }
-    const detail = error instanceof LaunchError ? error.detail : String(error);
-    this.#parts.log.error({ installationId, detail }, 'a workload could not be started');
-    if (error instanceof LaunchError) this.#crashed(error.message);
-    else this.#notPrepared('The platform could not prepare the start.');
   }
 
   /** Tries again later, or gives up after too many crashes in a row. */
@@ -323,7 +291,6 @@ export class Installation {
     const text = `${reason} It was tried ${CRASHES_AT_MOST} times without a healthy minute.`;
     this.#say(text);
     this.#set('failed', text);
-    this.#parts.failures.keep(this.#assignment, this.status());
   }
 
   /** Not for any fault of the workload: it is never given up, but who waits is not kept waiting for ever. */

@@ -217,6 +217,7 @@ describe('a workload', () => {
     node.clock.advance(15_000);
     const answer = await call;
     assert.equal(answer.status, 503);
+    assert.equal(answer.headers['retry-after'], '5');
     assert.equal(JSON.parse(answer.text).code, 'workload_unavailable');
     node.clock.advance(45_000);
     const status = await until('the limit to be seen', async () => {

@@ -7,12 +7,16 @@ export interface Exit {
   readonly reason: string;
 }
 
-/** @param memoryKills Times the kernel killed something in the sandbox for want of memory. */
+/**
+ * @param memoryKills Times the kernel killed something in the sandbox for want of memory.
+ * @param processRefusals Times the kernel refused it a process beyond `resources.pids`.
+ */
 export function describeExit(
   code: number | null,
   signalName: string | null,
   memoryKills: number,
-  resources: { readonly memoryMiB: number },
+  resources: { readonly memoryMiB: number; readonly pids?: number },
+  processRefusals = 0,
 ): Exit {
   // Launchers report a signal that ended the workload as 128 + its number.
   const name = signalName ?? (code !== null && code > 128 ? signalOf(code - 128) : null);
@@ -31,10 +35,12 @@ export function describeExit(
     };
   }
   if (name !== null) return { code, signal: name, reason: `It was ended by ${name}.` };
+  const refused = processRefusals > 0 && code !== 0 && resources.pids !== undefined;
+  const cause = refused ? ` after it was refused more processes than its limit of ${resources.pids}` : '';
   return {
     code,
     signal: null,
-    reason: `It ended with exit code ${code}.`,
+    reason: `It ended with exit code ${code}${cause}.`,
   };
 }
 

@@ -20,6 +20,7 @@ import type { NodeMetrics } from '../metrics.ts';
 import { PackageError, type PackageStore } from '../packages.ts';
 import type { SharedVolumes } from '../shared-volumes.ts';
 import type { Volumes } from '../volumes/volumes.ts';
+import { createAnswerRemarks } from './answer-remarks.ts';
 import { fingerprintOf } from './start-relevant.ts';
 import { createUsage } from './usage.ts';
 
@@ -53,6 +54,7 @@ export interface Workload extends Pick<WorkloadInstance, 'gateway' | 'listening'
 }
 
 const GRACE_MILLISECONDS = 5_000;
+const KILLED = `It did not end within ${GRACE_MILLISECONDS / 1_000} s after it was asked to, and was killed.`;
 const CREDENTIAL_BYTES = 32;
 
 export interface StartOptions {
@@ -78,6 +80,7 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
   for (const name of reservedNames(assignment)) {
     writer.append('system', `The variable ${name} of the manifest is reserved for the platform and was left out.`);
   }
+  const remark = createAnswerRemarks(writer, options.now);
   let credentials: ReturnType<CoreClient['startWorkload']> | undefined;
   let coreFailure: unknown;
   const newCredentials = () => {
@@ -92,6 +95,7 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
     log(event) {
       parts.log.warn({ installationId, ...event }, 'gateway');
       parts.metrics?.gatewayEvent(event);
+      remark(event);
     },
   };
   const gatewaySettings = async (): Promise<GatewaySettings> => {
@@ -207,13 +211,14 @@ function assemble(instance: WorkloadInstance, { assignment, writer, now, metrics
   intake.take(instance.stdout, 'stdout');
   intake.take(instance.stderr, 'stderr');
   const uncount = metrics?.run({ gateway: instance.gateway, logLinesDropped: intake.dropped });
+  let stopping = false;
   const ended = instance.exited.then(async (exit) => {
     // The Gateway first: afterwards the socket's number may stand for something else.
     await instance.gateway.close();
     instance.release();
     await intake.ended();
     uncount?.();
-    return exit;
+    return stopping && exit.signal === 'SIGKILL' ? { ...exit, reason: KILLED } : exit;
   });
   ended.catch(() => undefined);
   // One change after the other; a failed one does not keep the next from being tried.
@@ -237,6 +242,7 @@ function assemble(instance: WorkloadInstance, { assignment, writer, now, metrics
       now,
     }),
     async stop() {
+      stopping = true;
       await instance.stop(GRACE_MILLISECONDS);
       return ended;
     },

@@ -107,10 +107,13 @@ function createAllowance(writer: LogWriter) {
   /** Not yet told in the log. */
   let dropped = 0;
   let droppedInAll = 0;
+  let telling: NodeJS.Timeout | undefined;
   let tenth = 0;
   let bytes = 0;
 
   const tellDropped = () => {
+    clearTimeout(telling);
+    telling = undefined;
     if (dropped === 0) return;
     const text = `${dropped} lines were left out: more than ${LINES_PER_SECOND} lines in a second.`;
     if (writer.append('system', text)) dropped = 0;
@@ -127,6 +130,8 @@ function createAllowance(writer: LogWriter) {
       if (lines <= LINES_PER_SECOND && writer.append(stream, line)) return;
       dropped += 1;
       droppedInAll += 1;
+      // No further line may come to tell it at.
+      telling ??= setTimeout(tellDropped, 1_000).unref();
     },
     bytes(count: number, stream: Readable) {
       const now = Math.floor(performance.now() / 100);

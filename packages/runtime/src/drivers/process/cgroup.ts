@@ -19,6 +19,8 @@ export interface Cgroup {
   readonly entrances: readonly string[];
   /** Times that the kernel killed something for want of memory. */
   memoryKills(): number;
+  /** Times that the kernel refused it a process beyond its limit. */
+  processRefusals(): number;
   /** What everything inside uses, as far as the kernel counts it here. */
   use(): CgroupUse;
   /** Kills whatever still runs inside and removes the folders. */
@@ -145,6 +147,11 @@ function createCgroup(hierarchies: readonly Hierarchy[], key: string, resources:
     entrances: made.map((one) => join(one.folder, 'cgroup.procs')),
     memoryKills() {
       const count = counter && /^oom_kill (\d+)/m.exec(readIfThere(counter))?.[1];
+      return Number(count ?? 0);
+    },
+    processRefusals() {
+      const pids = made.find((one) => one.controllers.includes('pids'));
+      const count = pids && /^max (\d+)/m.exec(readIfThere(join(pids.folder, 'pids.events')))?.[1];
       return Number(count ?? 0);
     },
     use: () => readCgroupUse(made),

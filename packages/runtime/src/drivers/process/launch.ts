@@ -208,8 +208,9 @@ function running(parts: Parts): Sandbox {
     // Without a process namespace the group is all that holds the workload's own children.
     if (parts.way === 'none') killGroup(child.pid);
     const memoryKills = cgroup.memoryKills();
+    const processRefusals = cgroup.processRefusals();
     await cgroup.remove();
-    return describeExit(code, name, memoryKills, options.resources);
+    return describeExit(code, name, memoryKills, options.resources, processRefusals);
   });
   exited.catch(() => undefined);
   return {

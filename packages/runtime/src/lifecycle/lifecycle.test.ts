@@ -271,6 +271,20 @@ describe('a workload', () => {
     assert.equal((await node.call(one)).status, 200);
   });
 
+  test('of a paused account ends and refuses with the word of the pause, and the next use after it wakes it', async () => {
+    const one = assign(server);
+    await known(one);
+    assert.equal((await node.call(one)).status, 200);
+    const paused = replace(one, { desired: 'stopped', paused: true });
+    await state(one, 'stopped');
+    const refused = await node.call(one);
+    assert.deepEqual([refused.status, JSON.parse(refused.text).code], [503, 'runtime_paused']);
+    assert.equal(refused.headers['access-control-allow-origin'], one.appOrigin, 'its page may read why');
+    replace(paused, { desired: 'automatic', paused: false });
+    await until('the end of the pause', async () => (await node.call(one)).status === 200);
+    assert.equal(node.core.starts.get(one.installationId)?.length, 2);
+  });
+
   test('is replaced by its new version while it runs, and keeps its volume', async () => {
     const one = assign(server, { workload: { volume: true } });
     await known(one);

@@ -51,3 +51,9 @@ export function median(values: readonly number[]): number {
   const lower = sorted[middle - 1];
   return sorted.length % 2 === 1 || lower === undefined ? upper : (lower + upper) / 2;
 }
+
+/** The value that `percent` of all values do not exceed. */
+export function percentile(values: readonly number[], percent: number): number {
+  const sorted = [...values].sort((left, right) => left - right);
+  return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] ?? Number.NaN;
+}

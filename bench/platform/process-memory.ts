@@ -1,4 +1,5 @@
-// Resident memory of a process and everything it started, shared pages counted once (Pss of smaps_rollup).
+// Resident memory and processor time of a process and everything it started; shared pages are counted once (Pss of
+// smaps_rollup).
 import { readdirSync, readFileSync } from 'node:fs';
 
 function parentOf(pid: string): string | null {
@@ -39,6 +40,26 @@ function residentBytes(pid: number): number {
 
 export function residentOfTree(pid: number): number {
   return processTree(pid).reduce((sum, one) => sum + residentBytes(one), 0);
+}
+
+const TICKS_PER_SECOND = 100;
+
+/** Processor time so far of `pid` and its descendants, those that have ended and were waited for included. */
+export function processorSecondsOfTree(pid: number): number {
+  const ticks = processTree(pid).reduce((sum, one) => {
+    try {
+      const stat = readFileSync(`/proc/${one}/stat`, 'utf8');
+      // utime, stime, cutime, cstime: proc(5), fields 14 to 17.
+      const fields = stat
+        .slice(stat.lastIndexOf(')') + 2)
+        .split(' ')
+        .slice(11, 15);
+      return fields.reduce((total, field) => total + Number(field), sum);
+    } catch {
+      return sum;
+    }
+  }, 0);
+  return ticks / TICKS_PER_SECOND;
 }
 
 /** The figure once it has stopped moving: five readings in a row, one second apart, within 1 %. */

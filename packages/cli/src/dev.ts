@@ -5,7 +5,6 @@ import * as path from 'node:path';
 import { parseArgs } from 'node:util';
 import { limits, RefusalError } from '@platform/contract';
 import type { PlatformConfig } from '@platform/core/config/env.ts';
-import { Nodes } from '@platform/core/topology/nodes.ts';
 import { buildSdk } from '@platform/sdk/build';
 import { type Command, UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
@@ -56,12 +55,12 @@ interface Development {
 
 async function develop({ config, folder, scratch, accountName }: Development): Promise<void> {
   const sdk = await buildSdk();
-  await withLocalCore(config, async (context) => {
+  await withLocalCore(config, async (context, nodes) => {
     const account = await chooseAccount(context, accountName);
     const ending = new AbortController();
     const end = () => ending.abort();
     process.once('SIGINT', end).once('SIGTERM', end);
-    const app: DevApp = { context, nodes: new Nodes(context), account, folder, scratch, sdk };
+    const app: DevApp = { context, nodes, account, folder, scratch, sdk };
     const since = context.clock();
     let logs: Promise<void> | undefined;
     let state: string | undefined;

@@ -13,16 +13,20 @@ import { openDatabase } from '@platform/core/database/open-database.ts';
 import { Signals } from '@platform/core/database/signals.ts';
 import { cursorCodec } from '@platform/core/http/cursor.ts';
 import { createLog } from '@platform/core/log.ts';
+import { findNodeByKey } from '@platform/core/topology/node-queries.ts';
+import { Nodes } from '@platform/core/topology/nodes.ts';
 import { withDatabase } from './instance.ts';
+import { openNodeIdentity } from './node-identity.ts';
 
 /**
- * Runs `work` with the context of core on this machine's data folder, beside a running platform or without one.
+ * Runs `work` with the context of core on this machine's data folder, and its way to all nodes, beside a running
+ * platform or without one.
  *
  * @throws StartError for what the operator can cure; core's refusals among them, in their words
  */
 export function withLocalCore<Result>(
   config: PlatformConfig,
-  work: (context: CoreContext) => Promise<Result>,
+  work: (context: CoreContext, nodes: Nodes) => Promise<Result>,
 ): Promise<Result> {
   if (!existsSync(config.masterKeyFile)) {
     throw new StartError(
@@ -36,7 +40,7 @@ export function withLocalCore<Result>(
     const { pool, database, close } = openDatabase({ url, connections: 2, onError: () => undefined });
     const stopping = new AbortController();
     try {
-      return await work({
+      const context: CoreContext = {
         config: { ...config, packagesDirectory: path.join(config.dataDirectory, 'packages'), shellDirectory: '' },
         database,
         pool,
@@ -48,7 +52,8 @@ export function withLocalCore<Result>(
         cursors: cursorCodec(masterKey),
         log: createLog('fatal'),
         stopping: stopping.signal,
-      });
+      };
+      return await work(context, new Nodes(context, await localNodeId(context, config)));
     } catch (error) {
       throw error instanceof RefusalError ? inWords(error) : error;
     } finally {
@@ -56,6 +61,12 @@ export function withLocalCore<Result>(
       await close();
     }
   });
+}
+
+/** The node of this machine, if it is one. */
+async function localNodeId({ database }: CoreContext, { dataDirectory }: PlatformConfig): Promise<string | null> {
+  const { key } = openNodeIdentity(dataDirectory);
+  return (await findNodeByKey(database, key.publicKey)) ?? null;
 }
 
 export function inWords({ refusal, message }: RefusalError): StartError {

@@ -1,7 +1,6 @@
 // `platform logs`: the log of one backend, as it is or as it grows.
 import { parseArgs } from 'node:util';
 import { limits } from '@platform/contract';
-import { Nodes } from '@platform/core/topology/nodes.ts';
 import { requireBackend } from './backend.ts';
 import { type Command, UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
@@ -41,8 +40,7 @@ Prints the newest lines, oldest of them first; times are UTC. Without -n ${USUAL
     const config = configuration();
     await requireRunning(config);
     endWithReader();
-    return withLocalCore(config, async (context) => {
-      const nodes = new Nodes(context);
+    return withLocalCore(config, async (context, nodes) => {
       const { id } = await requireBackend(context, name);
       if (values.follow) {
         const ending = new AbortController();

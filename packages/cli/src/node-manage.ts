@@ -11,7 +11,6 @@ import {
   removeNode,
   uncordonNode,
 } from '@platform/core/topology/manage-nodes.ts';
-import { Nodes } from '@platform/core/topology/nodes.ts';
 import { UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
 import { withLocalCore } from './local-core.ts';
@@ -102,8 +101,8 @@ export async function uncordon(args: readonly string[]): Promise<number> {
 /** Exit code 3 says that something is left on the node. */
 export async function drain(args: readonly string[]): Promise<number> {
   const name = nameOf(args);
-  const { moved, waiting, bound } = await withLocalCore(configuration(), (context) =>
-    drainNode(context, new Nodes(context), name),
+  const { moved, waiting, bound } = await withLocalCore(configuration(), (context, nodes) =>
+    drainNode(context, nodes, name),
   );
   say(`${moved} apps were taken from ${name}; nothing new is placed there.`);
   if (waiting.length > 0)

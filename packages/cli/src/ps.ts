@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { type InstallationDetail, RefusalError } from '@platform/contract';
 import { type Backend, listBackends } from '@platform/core/installations/backends.ts';
-import { Nodes } from '@platform/core/topology/nodes.ts';
+import type { Nodes } from '@platform/core/topology/nodes.ts';
 import { type Command, UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
 import { withLocalCore } from './local-core.ts';
@@ -29,8 +29,7 @@ uses now, and how often it was restarted after a crash. Processor shares are tho
     const config = configuration();
     await requireRunning(config);
     endWithReader();
-    const rows = await withLocalCore(config, async (context) => {
-      const nodes = new Nodes(context);
+    const rows = await withLocalCore(config, async (context, nodes) => {
       return inParallel(await listBackends(context), (backend) => rowOf(nodes, backend));
     });
     if (values.json) say(JSON.stringify({ items: rows }, null, 2));

@@ -1,7 +1,7 @@
 // `platform stop`, and `platform start` with a name: one backend, as its owner would start and stop it.
 import type { CoreContext } from '@platform/core/context.ts';
 import { startApp, stopApp } from '@platform/core/installations/lifecycle.ts';
-import { Nodes } from '@platform/core/topology/nodes.ts';
+import type { Nodes } from '@platform/core/topology/nodes.ts';
 import { requireBackend } from './backend.ts';
 import { type Command, UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
@@ -54,8 +54,8 @@ async function withBackend(
     throw new UsageError(`Name one backend: platform ${verb} <account>/<app>`);
   const config = configuration();
   await requireRunning(config);
-  return withLocalCore(config, async (context) => {
+  return withLocalCore(config, async (context, nodes) => {
     const { account, accountKey, appId } = await requireBackend(context, name);
-    return work(context, new Nodes(context), { accountKey, appId, name: `${account}/${appId}` });
+    return work(context, nodes, { accountKey, appId, name: `${account}/${appId}` });
   });
 }

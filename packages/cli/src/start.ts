@@ -180,6 +180,8 @@ async function startRuntimeHere(
       coreHost: new URL(config.origin).host,
       nodeCredential,
       key: identity.key,
+      // Cores on other machines reach this one there.
+      ...(config.nodeControl === null ? {} : { control: config.nodeControl }),
       log: parts.log,
       metrics: parts.metrics.node,
     }),

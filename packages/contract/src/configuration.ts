@@ -59,7 +59,7 @@ export const configurationVariables = {
   PLATFORM_NODE_CONTROL: {
     default: '',
     meaning:
-      'Address and port at which core reaches this machine when it is a node of another one. Empty: the address from which it reached core, port 8790.',
+      'Address and port at which cores on other machines reach this node. Empty: on a node that joined, the address from which it reached core, port 8790; on the machine of a core, nowhere.',
   },
   PLATFORM_NODE_MEMORY_MIB: {
     default: "80 % of the machine's memory",

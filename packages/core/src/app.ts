@@ -95,7 +95,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const shipped = await ensureSystemPackages(context, options.systemPackages);
   const localNode = await openLocalNode(context, options.localNode);
   await followSystemPackages(context, shipped);
-  const nodes = new Nodes(context);
+  const nodes = new Nodes(context, localNode?.nodeId ?? null);
   const hub = new EventHub(context);
   options.metrics?.watch({ pool, liveStreams: () => hub.size });
   const server = createServer({

@@ -67,6 +67,7 @@ export interface DatabaseSchema {
     leased: Generated<boolean>;
     beat: ColumnType<string, never, never>;
     lost_at: Date | null;
+    lost_after_milliseconds: Generated<string>;
     cordoned_at: Date | null;
     joined_at: Date | null;
     memory_mib: number | null;

@@ -17,9 +17,10 @@ export function leaseOf(nodeLostMilliseconds: number): { leaseMilliseconds: numb
 
 /** @throws RefusalError `unauthenticated` for a node that was removed a moment ago */
 export async function takeHeartbeat(context: CoreContext, nodeId: string): Promise<NodeLease> {
-  const { leaseMilliseconds, heartbeatMilliseconds } = leaseOf(context.config.nodeLostMilliseconds);
+  const lostAfterMilliseconds = context.config.nodeLostMilliseconds;
+  const { leaseMilliseconds, heartbeatMilliseconds } = leaseOf(lostAfterMilliseconds);
   const counted = await context.database.transaction().execute(async (trx) => {
-    const heartbeat = await countHeartbeat(trx, nodeId, context.clock());
+    const heartbeat = await countHeartbeat(trx, nodeId, { now: context.clock(), lostAfterMilliseconds });
     if (heartbeat?.returned === true) await assignmentsChanged(trx);
     return heartbeat;
   });

@@ -27,7 +27,7 @@ before(async () => {
   platform = await startConstellation();
   account = await registerAccount(platform, 'tenant');
   await cordonNode(platform.core.context, 'local');
-  watch = new NodeWatch(platform.core.context, new Nodes(platform.core.context), () => uptime);
+  watch = new NodeWatch(platform.core.context, new Nodes(platform.core.context, null), () => uptime);
 });
 after(() => platform.close());
 afterEach(async () => {
@@ -158,11 +158,29 @@ test('a core that was held up, or just started, believes no silence that it did 
   assert.equal(await isLost(node), false, 'core slept, not the node');
   await watchFor(LOST - TICK);
   assert.equal(await isLost(node), false);
-  const fresh = new NodeWatch(platform.core.context, new Nodes(platform.core.context), () => uptime);
+  const fresh = new NodeWatch(platform.core.context, new Nodes(platform.core.context, null), () => uptime);
   await fresh.tick();
   uptime += 2 * TICK;
   await fresh.tick();
   assert.equal(await isLost(node), false);
+});
+
+test('a core that is told less patience keeps what a more patient one promised', async () => {
+  const node = await joinTestNode(platform, 'promised');
+  const { context } = platform.core;
+  const hasty = { ...context, config: { ...context.config, nodeLostMilliseconds: 20_000 } };
+  const rival = new NodeWatch(hasty, new Nodes(hasty, null), () => uptime);
+  const watchHastily = async (milliseconds: number) => {
+    for (const end = uptime + milliseconds; uptime < end; ) {
+      uptime += 2_000;
+      await rival.tick();
+    }
+  };
+  await rival.tick();
+  await watchHastily(LOST - 2_000);
+  assert.equal(await isLost(node), false);
+  await watchHastily(2_000);
+  assert.equal(await isLost(node), true);
 });
 
 test('clocks of the wall that jump change nothing', async () => {
@@ -178,7 +196,7 @@ test('a heartbeat in the same moment counts, and two cores that watch move nothi
   const first = await joinTestNode(platform, 'raced');
   const appId = await anApp({});
   const second = await joinTestNode(platform, 'second');
-  const rival = new NodeWatch(platform.core.context, new Nodes(platform.core.context), () => uptime);
+  const rival = new NodeWatch(platform.core.context, new Nodes(platform.core.context, null), () => uptime);
   await watch.tick();
   await rival.tick();
   for (const end = uptime + LOST - TICK; uptime < end; ) {
@@ -204,7 +222,7 @@ test('draining moves what can move, leaves what is bound, and waits until the no
   await context.pool.query('UPDATE nodes SET shared_store = NULL WHERE id = $1', [first.id]);
   const bound = await anApp({ volume: true });
   const second = await joinTestNode(platform, 'second', { machine: { sharedStore: STORE } });
-  const { moved, waiting, bound: left } = await drainNode(context, new Nodes(context), 'drained');
+  const { moved, waiting, bound: left } = await drainNode(context, new Nodes(context, null), 'drained');
   assert.equal(moved, 2);
   // Nothing listens at the address that this node gave.
   assert.deepEqual([...waiting].sort(), [moving, sharing].sort());

@@ -8,13 +8,16 @@ export interface WatchedNode {
   readonly id: string;
   readonly name: string;
   readonly beat: string;
+  /** What the core that took its last heartbeat promised it. */
+  readonly lostAfter: number;
   readonly lost: boolean;
 }
 
 /** The nodes that hold leases; `lost` ones with something left that could move, the others all. */
 export async function watchedNodes(db: Executor): Promise<WatchedNode[]> {
   const { rows } = await sql<WatchedNode>`
-    SELECT n.id, n.name, n.beat::text AS beat, n.lost_at IS NOT NULL AS lost
+    SELECT n.id, n.name, n.beat::text AS beat,
+           n.lost_after_milliseconds::float8 AS "lostAfter", n.lost_at IS NOT NULL AS lost
       FROM nodes n
      WHERE n.leased AND (n.lost_at IS NULL OR EXISTS (
              SELECT FROM installations i

@@ -102,11 +102,12 @@ export async function leaveLocalNode(db: Executor, publicKey: Buffer): Promise<v
 export async function countHeartbeat(
   db: Executor,
   nodeId: string,
-  now: Date,
+  { now, lostAfterMilliseconds }: { readonly now: Date; readonly lostAfterMilliseconds: number },
 ): Promise<{ readonly leased: boolean; readonly returned: boolean } | undefined> {
   const { rows } = await sql<{ leased: boolean; returned: boolean }>`
     WITH former AS (SELECT id, lost_at FROM nodes WHERE id = ${nodeId} FOR UPDATE)
-    UPDATE nodes SET beat = beat + 1, seen_at = ${now}, lost_at = NULL
+    UPDATE nodes
+       SET beat = beat + 1, seen_at = ${now}, lost_at = NULL, lost_after_milliseconds = ${lostAfterMilliseconds}
       FROM former WHERE nodes.id = former.id
     RETURNING leased, former.lost_at IS NOT NULL AS returned`.execute(db);
   return rows[0];

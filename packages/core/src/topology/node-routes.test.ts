@@ -17,8 +17,10 @@ import {
   publish,
   startedCredential,
 } from '../../test-support/apps.ts';
+import { joinTestNode } from '../../test-support/joined-node.ts';
 import { controlCredential, register } from '../../test-support/node-double.ts';
 import type { Signals } from '../database/signals.ts';
+import { Nodes } from './nodes.ts';
 
 let platform: Constellation;
 let account: TestAccount;
@@ -286,7 +288,7 @@ test('a node says where it is reached; core goes nowhere but to this machine', a
     { controlUrl: 'http://10.0.0.1:9/control' },
     { controlUrl: 'http://localhost:9/control' },
     { controlUrl: 'http://127.0.0.1.example:9/' },
-    { controlUrl: 'https://127.0.0.1:9/control' },
+    { controlUrl: 'https://user:pass@127.0.0.1:9/control' },
     { controlUrl: 'http://user:pass@127.0.0.1:9/control' },
     { controlUrl: 'http://127.0.0.1:9/control?x=1' },
     { controlUrl: 'file:///etc/passwd' },
@@ -301,6 +303,22 @@ test('a node says where it is reached; core goes nowhere but to this machine', a
     assertRefused(await local('/v1/node/register', { ...good, ...change }), 400, 'invalid_request');
   assert.equal((await local('/v1/node/register', good)).status, 204);
 });
+
+test('a node on another machine is reached over its key only; core never calls its own loopback for it', async () => {
+  const remote = await joinTestNode(platform, 'remote');
+  const body = { controlUrl: 'http://127.0.0.1:9/control', controlCredential, inboundOrigin: 'https://node.example' };
+  assertRefused(await remote.call('/v1/node/register', body), 400, 'invalid_request');
+  const { id } = await installationRow(platform, account, 'worker');
+  const others = new Nodes(platform.core.context, remote.id);
+  const before = platform.log.length;
+  await register(platform, 'http://127.0.0.1:9/control');
+  await assert.rejects(others.status(id), /workload_unavailable/);
+  assert.match(JSON.stringify(platform.log.slice(before), errorText), /machine of another core only/);
+});
+
+function errorText(_key: string, value: unknown): unknown {
+  return value instanceof Error ? value.message : value;
+}
 
 test('the control credential is sealed at rest', async () => {
   await register(platform, 'http://127.0.0.1:9/control');

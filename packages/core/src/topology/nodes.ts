@@ -49,9 +49,12 @@ const LONGEST_DETAIL = 500;
  */
 export class Nodes {
   readonly #context: CoreContext;
+  readonly #localNodeId: string | null;
 
-  constructor(context: CoreContext) {
+  /** @param localNodeId the node on this very machine, whose loopback addresses mean something here */
+  constructor(context: CoreContext, localNodeId: string | null) {
     this.#context = context;
+    this.#localNodeId = localNodeId;
   }
 
   /** Starts the workload if it does not run, and waits until it answers or failed. */
@@ -176,7 +179,11 @@ export class Nodes {
     const url = `${controlUrl}/installations/${id}${path}`;
     const headers = { authorization: `Bearer ${credential}` };
     try {
-      if (!url.startsWith('https:')) return await fetch(url, { method, headers, redirect: 'error', signal });
+      const plain = !url.startsWith('https:');
+      // Our own loopback interface is not where that node listens, and its credential is not for whoever does.
+      if (plain && address.node_id !== this.#localNodeId)
+        throw new Error('it is reached on the machine of another core only: PLATFORM_NODE_CONTROL is not set there');
+      if (plain) return await fetch(url, { method, headers, redirect: 'error', signal });
       if (key === null) throw new Error('the node has no key');
       return await fetchOverLink(url, { key, method, headers, signal });
     } catch (error) {

@@ -18,8 +18,6 @@ export interface Demand {
   readonly always: boolean;
   /** A label the node must have, or `null`. */
   readonly hosting: string | null;
-  /** A label that is better than none. */
-  readonly prefer: string | null;
   /** The shared store the node must reach, or `null`. */
   readonly store: string | null;
   /** This node or none, or `null`. */
@@ -41,8 +39,11 @@ const USED = sql`
 /** Of what sleeps most of the time, a sixteenth counts for the choice between nodes. */
 const SLEEPING_SHARE = 1 / 16;
 
+/** Before machines of others, which say themselves what they have: nobody draws apps to a machine by big words. */
+const PREFERRED: (typeof hostingLabels)[number] = 'platform-hosted';
+
 /**
- * The node with the largest part of its memory left. A node that has not said what it has, such as core's own before
+ * The node with the largest part of its memory left, of the platform's own if one fits. A node that has not said what it has, such as core's own before
  * its Runtime registered, counts as empty.
  */
 export async function bestNode(
@@ -59,7 +60,7 @@ export async function bestNode(
        AND (n.memory_mib IS NULL
             OR n.memory_mib >= ${demand.memoryMiB}
                AND (NOT ${demand.always}::boolean OR used.reserved + ${demand.memoryMiB} <= n.memory_mib))
-     ORDER BY ${demand.prefer}::text IS NOT NULL AND NOT coalesce(${demand.prefer} = ANY (n.labels), false),
+     ORDER BY NOT ${PREFERRED} = ANY (n.labels),
               coalesce((used.reserved + (used.total - used.reserved) * ${SLEEPING_SHARE}::float8) / n.memory_mib, 0),
               n.id
      LIMIT 1`.execute(db);

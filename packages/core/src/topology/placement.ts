@@ -1,6 +1,6 @@
 // Which node a workload is placed on: one that is there, may take it, and has the memory. Every decision holds one lock
 // until its transaction ends, so that two at the same time cannot both take the last room.
-import { type Grant, type InstallationId, RefusalError, refuse, type WorkloadManifest } from '@platform/contract';
+import { type InstallationId, RefusalError, refuse, type WorkloadManifest } from '@platform/contract';
 import type { Kysely } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { hostingOf } from './hosting-labels.ts';
@@ -22,9 +22,6 @@ export interface Place {
 
 export const nowhere: Place = { nodeId: null, waiting: false, heldBy: null, hasVolume: false, volumeStore: null };
 
-/** Permissions that work only on a node of the platform's own: a preference, as the app can do without them. */
-const PLATFORM_HOSTED: ReadonlySet<string> = new Set(['object-storage.raw', 'intelligence.use']);
-
 /**
  * Orders this transaction among all that decide who runs where. To be called before any row of an installation is
  * locked, or two transactions could wait for each other.
@@ -40,12 +37,12 @@ export const lockPlacement: (trx: Transaction) => Promise<void> = lockPlacementR
 export async function placeInstallation(
   trx: Transaction,
   owner: { readonly accountKey: string; readonly appId: string },
-  app: { readonly workload?: WorkloadManifest | undefined; readonly permissions: readonly Grant[] },
+  app: { readonly workload?: WorkloadManifest | undefined },
 ): Promise<Place> {
   await lockPlacement(trx);
   const former = await findPlace(trx, owner);
   if (app.workload === undefined) return former === undefined ? nowhere : placeOf(former);
-  return former === undefined ? placeNew(trx, app.workload, app.permissions) : placeAgain(trx, former, app.workload);
+  return former === undefined ? placeNew(trx, app.workload) : placeAgain(trx, former, app.workload);
 }
 
 /** The same, but an installation that finds no node now waits for one. */
@@ -65,22 +62,19 @@ export async function placeOrWait(...call: Parameters<typeof placeInstallation>)
 export async function placeUpgrade(
   trx: Transaction,
   place: Place,
-  app: { readonly workload?: WorkloadManifest | undefined; readonly permissions: readonly Grant[] },
+  app: { readonly workload?: WorkloadManifest | undefined },
 ): Promise<Place> {
   const { workload } = app;
   if (workload === undefined || place.waiting) return place;
-  if (place.nodeId === null) return place.heldBy === null ? placeNew(trx, workload, app.permissions) : place;
+  if (place.nodeId === null) return place.heldBy === null ? placeNew(trx, workload) : place;
   if (place.hasVolume || !workload.volume) return place;
   const { rows } = await nodeCensus(trx);
   const volumeStore = rows.find(({ id }) => id === place.nodeId)?.shared_store ?? null;
   return { ...place, hasVolume: true, volumeStore };
 }
 
-async function placeNew(trx: Transaction, workload: WorkloadManifest, permissions: readonly Grant[]): Promise<Place> {
-  const demand = demandOf(workload, {
-    prefer: permissions.some(({ id }) => PLATFORM_HOSTED.has(id)) ? 'platform-hosted' : null,
-  });
-  const node = await bestNode(trx, demand);
+async function placeNew(trx: Transaction, workload: WorkloadManifest): Promise<Place> {
+  const node = await bestNode(trx, demandOf(workload));
   if (node === undefined) throw await noPlace(trx, workload);
   return {
     ...nowhere,
@@ -93,7 +87,7 @@ async function placeNew(trx: Transaction, workload: WorkloadManifest, permission
 async function placeAgain(trx: Transaction, former: PlaceRow, workload: WorkloadManifest): Promise<Place> {
   const place = placeOf(former);
   if (former.held_by !== null) return { ...place, waiting: true };
-  if (former.node_id === null) return keepVolume(place, await placeNew(trx, workload, []));
+  if (former.node_id === null) return keepVolume(place, await placeNew(trx, workload));
   const there = await bestNode(trx, demandOf(workload, { only: former.node_id }));
   if (there !== undefined) return keepVolume(place, { ...place, ...volumeOn(there.shared_store, workload) });
   if (place.hasVolume && place.volumeStore === null)
@@ -145,13 +139,12 @@ export function placeOf(row: Pick<PlaceRow, 'node_id' | 'waiting' | 'held_by' | 
   };
 }
 
-function demandOf(workload: WorkloadManifest, more: Partial<Demand>): Demand {
+function demandOf(workload: WorkloadManifest, more: Partial<Demand> = {}): Demand {
   return {
     runtime: workload.runtime,
     memoryMiB: workload.resources.memoryMiB,
     always: workload.mode === 'always',
     hosting: null,
-    prefer: null,
     store: null,
     only: null,
     ...more,

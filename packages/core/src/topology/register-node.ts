@@ -50,13 +50,14 @@ const LOOPBACK = /^(127(\.\d{1,3}){3}|\[::1\])$/;
 function checkControlUrl(value: string, where: 'local' | 'remote'): string {
   const url = new URL(value);
   const plain = url.username === '' && url.password === '' && url.search === '' && url.hash === '';
-  const fits = where === 'local' ? url.protocol === 'http:' && LOOPBACK.test(url.hostname) : url.protocol === 'https:';
+  const fits =
+    url.protocol === 'https:' || (where === 'local' && url.protocol === 'http:' && LOOPBACK.test(url.hostname));
   if (!fits || !plain)
     throw refuse('invalid_request', 'The control address is not one at which core goes to this node.', {
       errors: [
         {
           path: 'controlUrl',
-          message: where === 'local' ? 'must be plain http on the loopback interface' : 'must be https',
+          message: where === 'local' ? 'must be https, or http on the loopback interface' : 'must be https',
         },
       ],
     });

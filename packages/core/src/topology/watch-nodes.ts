@@ -78,9 +78,11 @@ export class NodeWatch {
     }
     this.#seen = seen;
     for (const { id } of rows.filter(({ lost }) => lost)) await takeRest(this.#context, id);
-    return rows.filter(({ id, lost }) => {
+    const own = this.#context.config.nodeLostMilliseconds;
+    return rows.filter(({ id, lost, lostAfter }) => {
       const at = seen.get(id)?.at ?? now;
-      return !lost && now - at >= this.#context.config.nodeLostMilliseconds;
+      // Another core may be more patient, and the node goes by what that one said.
+      return !lost && now - at >= Math.max(own, lostAfter);
     });
   }
 }

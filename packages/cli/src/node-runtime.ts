@@ -27,6 +27,7 @@ export function startNodeRuntime(config: PlatformConfig, { key, metrics, ...plac
     gatewaySidecar,
     dockerSocket: config.dockerSocket,
     workloadDns: config.workloadDns,
+    ...(config.udpPortRange === null ? {} : { udp: { host: config.publicHost, range: config.udpPortRange } }),
     ...(config.nodeMemoryMiB === null ? {} : { memoryMiB: config.nodeMemoryMiB }),
     ...(config.sharedVolumes === null ? {} : { sharedVolumes: config.sharedVolumes }),
     clock: () => new Date(),

@@ -108,6 +108,15 @@ export const configurationVariables = {
     meaning:
       '`true` runs workloads without a sandbox where the machine forbids namespaces. Never with apps you did not write.',
   },
+  PLATFORM_PUBLIC_HOST: {
+    default: '127.0.0.1',
+    meaning:
+      'Host name or address under which clients reach public UDP ports of apps on this machine. Ports are open on loopback only while it names loopback, and on every IPv4 address otherwise.',
+  },
+  PLATFORM_UDP_PORT_RANGE: {
+    default: '',
+    meaning: 'UDP ports that apps may be given, like `40000-40999`. Empty publishes none.',
+  },
   PLATFORM_WORKLOAD_DNS: {
     default: '9.9.9.9,1.1.1.1',
     meaning:
@@ -126,8 +135,6 @@ export type ConfigurationVariable = keyof typeof configurationVariables;
 /** Names of the specification and contract whose parts are not there yet; setting one is told at start, not refused. */
 export const laterConfigurationVariables = [
   'PLATFORM_INGRESS_DOMAIN',
-  'PLATFORM_PUBLIC_HOST',
-  'PLATFORM_UDP_PORT_RANGE',
   'PLATFORM_INTELLIGENCE_FILE',
   'PLATFORM_MESSAGING_SERVER_NAME',
   'PLATFORM_MESSAGING_BRIDGE_URL',

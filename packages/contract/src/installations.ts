@@ -4,12 +4,25 @@ import { grant } from './grants.ts';
 import { limits } from './limits.ts';
 import { appId, timestamp, version } from './primitives.ts';
 
+/** Where a public UDP port of an app is reached (specification 2.8). */
+export const publicPortBinding = z.strictObject({
+  name: z.string(),
+  protocol: z.literal('udp'),
+  containerPort: z.int(),
+  /** PLATFORM_PUBLIC_HOST */
+  host: z.string(),
+  hostPort: z.int(),
+});
+export type PublicPortBinding = z.infer<typeof publicPortBinding>;
+
 export const workloadStatus = z.strictObject({
   state: z.enum(['stopped', 'starting', 'running', 'failed']),
   since: timestamp,
   /** One sentence; present when the state needs an explanation. */
   reason: z.string().optional(),
   restarts: z.int(),
+  /** Of a running workload with public UDP ports. */
+  publicPorts: z.array(publicPortBinding).optional(),
 });
 export type WorkloadStatus = z.infer<typeof workloadStatus>;
 

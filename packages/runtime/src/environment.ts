@@ -1,5 +1,5 @@
 // The environment of a workload: what the platform gives it, and what its manifest may add.
-import type { Assignment } from '@platform/contract';
+import type { Assignment, PublicPortBinding } from '@platform/contract';
 import type { InsidePlaces } from './drivers/driver.ts';
 
 /** Names that would change how the sandbox or Node itself starts, or that only the platform may set. */
@@ -11,6 +11,8 @@ export interface EnvironmentInput {
   /** `pgw_…` */
   readonly gatewayCredential: string;
   readonly inside: InsidePlaces;
+  /** Its public UDP ports. */
+  readonly publicPorts?: readonly PublicPortBinding[];
 }
 
 /** Names of the manifest that the workload does not get, to be told in its log. */
@@ -23,6 +25,7 @@ export function workloadEnvironment({
   assignment,
   gatewayCredential,
   inside,
+  publicPorts = [],
 }: EnvironmentInput): Readonly<Record<string, string>> {
   const authored = Object.entries(assignment.workload.environment ?? {});
   return {
@@ -36,5 +39,20 @@ export function workloadEnvironment({
     PLATFORM_APP_CAPABILITY: assignment.dataPlaneCapability,
     PLATFORM_APP_ORIGIN: assignment.appOrigin,
     ...(inside.volume === undefined ? {} : { PLATFORM_VOLUME_DIR: inside.volume }),
+    ...portVariables(publicPorts),
   };
+}
+
+/** How it learns the ports that the platform chose (specification 2.8). */
+function portVariables(ports: readonly PublicPortBinding[]): Record<string, string> {
+  const [first] = ports;
+  if (first === undefined) return {};
+  const shown = ports.map(({ name, protocol, containerPort, host, hostPort }) => ({
+    name,
+    protocol,
+    containerPort,
+    host,
+    hostPort,
+  }));
+  return { PLATFORM_PUBLIC_HOST: first.host, PLATFORM_PUBLIC_PORTS_JSON: JSON.stringify(shown) };
 }

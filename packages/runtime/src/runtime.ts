@@ -23,6 +23,7 @@ import { sendProblem } from './listener/problem.ts';
 import { openLogStore } from './logs/log-store.ts';
 import { describeMachine } from './machine.ts';
 import type { NodeMetrics } from './metrics.ts';
+import { openUdpPorts, type UdpPortOptions } from './network/udp-ports.ts';
 import { openPackageStore } from './packages.ts';
 import { createFleet, createReporter, type FollowHooks, follow } from './reconcile.ts';
 import { openSharedVolumes } from './shared-volumes.ts';
@@ -34,6 +35,8 @@ export type { GatewayOptions, GatewaySidecar, RunningGateway, StartGateway } fro
 
 /** One Runtime at a time on one data folder. */
 export interface RuntimeOptions extends DriverOptions {
+  /** Public UDP ports that workloads may be given. Default: none. */
+  readonly udp?: UdpPortOptions;
   /** Where core listens, e.g. `http://127.0.0.1:8787`. */
   readonly coreOrigin: string;
   /** Value of the Host header core expects, e.g. `shell.platform.localhost:8787`. */
@@ -113,6 +116,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   const identities =
     process.getuid?.() === 0 ? openIdentities(join(dataDirectory, 'runtime', 'identities.json')) : undefined;
   const failures = openFailures(join(dataDirectory, 'runtime', 'failures.json'), log);
+  const udpPorts = openUdpPorts(join(dataDirectory, 'runtime', 'udp-ports.json'), options.udp);
   const slots = createSlots(Math.max(2, availableParallelism()));
   const reporter = createReporter(core, (id) => fleet.find(id)?.status(), log);
   const fleet = createFleet({
@@ -126,6 +130,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
             packages,
             identities,
             volumes,
+            udpPorts,
             sharedVolumes,
             core,
             coreOrigin: options.coreOrigin,

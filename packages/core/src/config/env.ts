@@ -35,6 +35,9 @@ export interface PlatformConfig extends Omit<CoreConfig, 'packagesDirectory' | '
   readonly runtimeDriver: 'auto' | 'process' | 'docker';
   readonly dockerSocket: string;
   readonly allowUnsandboxed: boolean;
+  readonly publicHost: string;
+  /** Both inclusive; `null` publishes no UDP ports. */
+  readonly udpPortRange: { readonly first: number; readonly last: number } | null;
   /** Name servers of backends that may reach the internet. */
   readonly workloadDns: readonly string[];
   readonly logLevel: LogLevel;
@@ -144,6 +147,13 @@ export function readConfiguration(environment: Environment, surroundings: Surrou
         'false',
         'true',
       ] as const) === 'true',
+    publicHost: readPattern(
+      'PLATFORM_PUBLIC_HOST',
+      read('PLATFORM_PUBLIC_HOST'),
+      /^[a-z0-9]+(?:[-.][a-z0-9]+)*$/,
+      'a lower-case host name or an IPv4 address',
+    ),
+    udpPortRange: readPortRange(read('PLATFORM_UDP_PORT_RANGE')),
     workloadDns: readNameServers(read('PLATFORM_WORKLOAD_DNS') ?? configurationVariables.PLATFORM_WORKLOAD_DNS.default),
     metricsListen: readMetricsListen(read('PLATFORM_METRICS_LISTEN')),
     logLevel: readChoice('PLATFORM_LOG_LEVEL', read('PLATFORM_LOG_LEVEL'), [
@@ -325,6 +335,14 @@ function readProxies(value: string | undefined): string[] {
       throw wrong('PLATFORM_TRUSTED_PROXIES', `holds "${proxy}"`, 'list addresses or CIDR blocks, separated by commas');
   }
   return proxies;
+}
+
+function readPortRange(value: string | undefined): PlatformConfig['udpPortRange'] {
+  if (value === undefined) return null;
+  const [, first, last] = (/^(\d{1,5})-(\d{1,5})$/.exec(value) ?? []).map(Number);
+  if (first === undefined || last === undefined || first < 1_024 || last > 65_535 || first > last)
+    throw wrong('PLATFORM_UDP_PORT_RANGE', `is "${value}"`, 'set two ports from 1024 to 65535 like 40000-40999');
+  return { first, last };
 }
 
 /** As many as a resolver asks. */

@@ -93,7 +93,9 @@ export function withWorkload(installation: OwnInstallation | undefined): OwnInst
 }
 
 /** What an owner sees; a workload that does not run explains itself by how it last ended. */
-function workloadDetail({ state, since, reason, restarts, lastExit, usage }: InstallationDetail): WorkloadDetail {
+function workloadDetail(detail: InstallationDetail): WorkloadDetail {
+  const { state, since, reason, restarts, lastExit, usage, publicPorts } = detail;
   const why = reason ?? (state === 'running' ? undefined : lastExit?.reason);
-  return { state, since, restarts, ...(why === undefined ? {} : { reason: why }), lastExit, usage };
+  const ports = publicPorts === undefined ? {} : { publicPorts };
+  return { state, since, restarts, ...(why === undefined ? {} : { reason: why }), ...ports, lastExit, usage };
 }

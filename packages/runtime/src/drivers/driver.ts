@@ -38,6 +38,8 @@ export interface NetworkPolicy {
 export interface UdpBinding {
   /** As in the manifest's `publicPorts`. */
   readonly name: string;
+  /** IPv4 address of this machine on which it is open. */
+  readonly hostAddress: string;
   readonly hostPort: number;
   readonly containerPort: number;
 }

@@ -78,6 +78,7 @@ export class Installation {
         ...unlimitedVolume(this.#parts.workload, this.#assignment),
         ...(this.#workload?.shortfalls() ?? []),
       ],
+      ...publicPorts(this.#workload),
     };
   }
 
@@ -365,6 +366,11 @@ function unlimitedVolume(
   if (!workload.volume || (driver.makesVolumes === true && volumeStore === undefined)) return [];
   const why = volumeStore === undefined ? volumes.unlimited(installationId) : 'a shared folder has no limits';
   return why === undefined ? [] : [`size of the volume (${why})`];
+}
+
+function publicPorts(workload: Workload | undefined): Pick<InstallationStatus, 'publicPorts'> {
+  const ports = workload?.publicPorts() ?? [];
+  return ports.length === 0 ? {} : { publicPorts: [...ports] };
 }
 
 function sameNetwork(one: Assignment, other: Assignment): boolean {

@@ -1,5 +1,5 @@
 // One run of a workload: package, volume, credentials, driver and Gateway brought together, and taken apart again.
-import type { Assignment, WorkloadUse } from '@platform/contract';
+import type { Assignment, PublicPortBinding, WorkloadUse } from '@platform/contract';
 import { publicKeyText } from '@platform/link';
 import type { Clock, Log } from '../clock.ts';
 import type { CoreClient } from '../core-client.ts';
@@ -17,6 +17,7 @@ import type { Identities } from '../identities.ts';
 import { createLogIntake } from '../logs/log-intake.ts';
 import type { LogWriter } from '../logs/log-store.ts';
 import type { NodeMetrics } from '../metrics.ts';
+import type { UdpPorts } from '../network/udp-ports.ts';
 import { PackageError, type PackageStore } from '../packages.ts';
 import type { SharedVolumes } from '../shared-volumes.ts';
 import type { Volumes } from '../volumes/volumes.ts';
@@ -30,6 +31,7 @@ export interface WorkloadParts {
   /** Undefined as an ordinary user: everything runs as that user then. */
   readonly identities: Identities | undefined;
   readonly volumes: Volumes;
+  readonly udpPorts: UdpPorts;
   /** Undefined on a node that shares none. */
   readonly sharedVolumes: SharedVolumes | undefined;
   readonly core: Pick<CoreClient, 'startWorkload'>;
@@ -45,6 +47,8 @@ export interface WorkloadParts {
 export interface Workload extends Pick<WorkloadInstance, 'gateway' | 'listening' | 'ports' | 'shortfalls'> {
   /** Puts the network of a new assignment into effect. @throws Error when what was revoked may still be reachable. */
   applyNetwork(assignment: Assignment): Promise<void>;
+  /** Where its public UDP ports are reached. */
+  publicPorts(): readonly PublicPortBinding[];
   /** Resolves after the process, its Gateway and its log have ended. */
   readonly ended: Promise<Exit>;
   /** What it uses now. */
@@ -125,7 +129,8 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
     app,
     ...(volume === undefined ? {} : { volume }),
     ...(uid === undefined ? {} : { uid }),
-    environment: (inside) => workloadEnvironment({ assignment, gatewayCredential, inside }),
+    environment: (inside) =>
+      workloadEnvironment({ assignment, gatewayCredential, inside, publicPorts: parts.udpPorts.of(assignment) }),
     fingerprint: fingerprintOf(assignment),
     network: assignment.network,
     openGateway,
@@ -143,7 +148,12 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
         // A driver only sees that its Gateway did not open, and would take core's silence for a fault of its own.
         throw coreFailure ?? error;
       }));
-    const running = assemble(instance, { ...options, metrics: parts.metrics, isAdopted: adopted !== undefined });
+    const running = assemble(instance, {
+      ...options,
+      metrics: parts.metrics,
+      udpPorts: parts.udpPorts,
+      isAdopted: adopted !== undefined,
+    });
     // The next start finds the volume free.
     const ended = running.ended.finally(release);
     ended.catch(() => undefined);
@@ -202,11 +212,14 @@ async function packageFolder(packages: PackageStore, assignment: Assignment): Pr
   }
 }
 
-interface Assembly extends StartOptions, Pick<WorkloadParts, 'metrics'> {
+interface Assembly extends StartOptions, Pick<WorkloadParts, 'metrics' | 'udpPorts'> {
   readonly isAdopted: boolean;
 }
 
-function assemble(instance: WorkloadInstance, { assignment, writer, now, metrics, isAdopted }: Assembly): Workload {
+function assemble(
+  instance: WorkloadInstance,
+  { assignment, writer, now, metrics, udpPorts, isAdopted }: Assembly,
+): Workload {
   const intake = createLogIntake(writer);
   intake.take(instance.stdout, 'stdout');
   intake.take(instance.stderr, 'stderr');
@@ -223,15 +236,26 @@ function assemble(instance: WorkloadInstance, { assignment, writer, now, metrics
   ended.catch(() => undefined);
   // One change after the other; a failed one does not keep the next from being tried.
   let changing: Promise<void> = Promise.resolve();
+  let latest = assignment;
+  const change = (work: () => Promise<void>): Promise<void> => {
+    const done = changing.then(work);
+    changing = done.catch(() => undefined);
+    return done;
+  };
+  // It runs already and its ports follow: a datagram that comes too early is one that was lost.
+  void change(() => instance.publishUdp(udpPorts.of(assignment))).catch(() => undefined);
   return {
     gateway: instance.gateway,
     listening: instance.listening,
     ports: instance.ports,
-    shortfalls: instance.shortfalls,
-    applyNetwork({ network }) {
-      const change = changing.then(() => instance.applyNetworkPolicy(network));
-      changing = change.catch(() => undefined);
-      return change;
+    shortfalls: () => [...instance.shortfalls(), ...udpPorts.missing(latest)],
+    publicPorts: () => udpPorts.of(latest).map(({ hostAddress: _, ...shown }) => shown),
+    applyNetwork(next) {
+      latest = next;
+      return change(async () => {
+        await instance.applyNetworkPolicy(next.network);
+        await instance.publishUdp(udpPorts.of(next));
+      });
     },
     ended,
     usage: createUsage({

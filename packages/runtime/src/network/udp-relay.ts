@@ -1,0 +1,127 @@
+// A public UDP port of one workload: datagrams go in, and the answers to their senders come back. There is no other way
+// through it: a workload can only answer who wrote to it, while that is fresh.
+import dgram from 'node:dgram';
+
+export interface UdpRelayOptions {
+  /** Where this machine receives. */
+  readonly address: string;
+  readonly hostPort: number;
+  /** Where the workload receives, on its own loopback. */
+  readonly containerPort: number;
+  /** Opens bound sockets in the network of the workload. */
+  makeSockets(count: number): Promise<dgram.Socket[]>;
+}
+
+export interface UdpRelay {
+  /** Nothing passes any more when this returns. */
+  close(): void;
+}
+
+/** Senders served at the same time; a further one takes the place of the one that was quiet the longest. */
+export const MOST_SENDERS = 64;
+/** Milliseconds after which a quiet sender is forgotten. */
+const QUIET = 60_000;
+const BATCH = 16;
+const MOST_WAITING = 64;
+
+interface Sender {
+  readonly inner: dgram.Socket;
+  /** What came before the inner socket was connected; undefined afterwards. */
+  early: Buffer[] | undefined;
+  /** By the monotonic clock. */
+  seen: number;
+}
+
+/** @throws Error when the port of this machine cannot be used */
+export async function openUdpRelay(options: UdpRelayOptions): Promise<UdpRelay> {
+  const outer = dgram.createSocket('udp4');
+  await new Promise<void>((resolve, reject) => {
+    outer.once('error', reject);
+    outer.bind({ address: options.address, port: options.hostPort, exclusive: true }, resolve);
+  });
+  const senders = new Map<string, Sender>();
+  const waiting: { readonly data: Buffer; readonly from: dgram.RemoteInfo }[] = [];
+  let spare: dgram.Socket[] = [];
+  let making = false;
+  let closed = false;
+
+  function forget(key: string, sender: Sender): void {
+    senders.delete(key);
+    sender.inner.close();
+  }
+
+  function accept(data: Buffer, from: dgram.RemoteInfo): void {
+    const key = `${from.address}:${from.port}`;
+    const known = senders.get(key);
+    if (known !== undefined) {
+      known.seen = performance.now();
+      if (known.early === undefined) known.inner.send(data);
+      else if (known.early.length < MOST_WAITING) known.early.push(data);
+      return;
+    }
+    const inner = spare.pop();
+    if (inner === undefined) {
+      if (waiting.length < MOST_WAITING) waiting.push({ data, from });
+      stock();
+      return;
+    }
+    if (senders.size >= MOST_SENDERS) {
+      const [quietest] = [...senders].toSorted(([, one], [, other]) => one.seen - other.seen);
+      if (quietest !== undefined) forget(...quietest);
+    }
+    const sender: Sender = { inner, early: [data], seen: performance.now() };
+    senders.set(key, sender);
+    // A workload that does not listen refuses; its sender hears nothing, as of any closed port behind a router.
+    inner.on('error', () => undefined);
+    inner.on('message', (answer) => {
+      sender.seen = performance.now();
+      outer.send(answer, from.port, from.address);
+    });
+    // Connected, it takes datagrams from that port of the workload only.
+    inner.connect(options.containerPort, '127.0.0.1', () => {
+      if (senders.get(key) !== sender) return;
+      for (const early of sender.early ?? []) inner.send(early);
+      sender.early = undefined;
+    });
+  }
+
+  /** Sockets inside are made in batches, and before they are needed. */
+  function stock(): void {
+    if (making || closed) return;
+    making = true;
+    options.makeSockets(BATCH).then(
+      (sockets) => {
+        making = false;
+        if (closed) for (const socket of sockets) socket.close();
+        else spare = [...spare, ...sockets];
+        for (const { data, from } of waiting.splice(0)) accept(data, from);
+      },
+      () => {
+        // The workload is ending, or the machine is short of something: datagrams may be lost.
+        making = false;
+        waiting.length = 0;
+      },
+    );
+  }
+
+  outer.on('error', () => undefined);
+  outer.on('message', accept);
+  stock();
+  const tidy = setInterval(() => {
+    const now = performance.now();
+    for (const [key, sender] of senders) if (now - sender.seen > QUIET) forget(key, sender);
+  }, QUIET / 4);
+  tidy.unref();
+
+  return {
+    close() {
+      if (closed) return;
+      closed = true;
+      clearInterval(tidy);
+      outer.close();
+      for (const [key, sender] of senders) forget(key, sender);
+      for (const socket of spare) socket.close();
+      waiting.length = 0;
+    },
+  };
+}

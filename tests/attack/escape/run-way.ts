@@ -78,6 +78,31 @@ export async function runWay(way: Way, field: Field): Promise<Outcome> {
   }
 }
 
+/**
+ * All requests to the Gateway at once, each on a connection of its own: for those that core has not noticed, waiting
+ * for silence after each alone would be most of the time. Gives the names of the ways that core may have noticed.
+ */
+export async function requestsThatReach(ways: readonly Way[], field: Field): Promise<ReadonlySet<string>> {
+  const { hostile, targets, core } = field;
+  const { host, port } = field.gateway;
+  const attempts = ways.flatMap(({ name, attempt }) => (attempt.kind === 'request' ? [{ name, attempt }] : []));
+  const messages = attempts.map(({ attempt }) => Buffer.from(attempt.bytes(targets), 'latin1').toString('base64'));
+  const before = core.length;
+  await hostile.run(
+    async ({ exchange }: Kit, ...[to, at, all]: [string, number, string[]]) => {
+      await Promise.all(all.map((bytes) => exchange(to, at, bytes, 1_000)));
+    },
+    host,
+    port,
+    messages,
+  );
+  const seen = core.slice(before);
+  // Some of them are good requests with something added: where none arrives, nothing was tried.
+  if (seen.length === 0) throw new Error('No request reached core, not even those that may.');
+  const reached = attempts.filter(({ attempt }) => seen.some((one) => attempt.reaches(one, targets)));
+  return new Set(reached.map(({ name }) => name));
+}
+
 export async function execute(hostile: Hostile, calls: readonly Call[]) {
   const output = await hostile.run(({ execute: run }: Kit, program: string) => run(program), programOf(calls));
   return readOutput(calls, output);

@@ -11,7 +11,7 @@ import {
 } from '../../../packages/runtime/src/drivers/conformance/bench.ts';
 import type { DriverUnderTest } from '../../../packages/runtime/src/drivers/conformance/under-test.ts';
 import { canMakePrograms } from './machine-code.ts';
-import { execute, type Field, runWay } from './run-way.ts';
+import { execute, type Field, requestsThatReach, runWay } from './run-way.ts';
 import { openSentinels, type Sentinels } from './targets.ts';
 import type { Targets, Way } from './way.ts';
 import { fileWays } from './ways/files.ts';
@@ -39,6 +39,7 @@ export function escapeSuite(under: DriverUnderTest): void {
     let hostile: Started;
     let neighbour: Started;
     let field: Field;
+    let noticed: ReadonlySet<string>;
 
     before(async () => {
       process.env.PLATFORM_CANARY = 'canary-of-the-host';
@@ -59,6 +60,7 @@ export function escapeSuite(under: DriverUnderTest): void {
         gateway: { host: targets.gatewayHost, port: targets.gatewayPort },
         log: 'stored',
       };
+      noticed = await requestsThatReach(ways, field);
     });
     after(async () => {
       await Promise.all([hostile?.stop(100), neighbour?.stop(100)]);
@@ -78,11 +80,12 @@ export function escapeSuite(under: DriverUnderTest): void {
     for (const way of ways) {
       test(way.name, async (t) => {
         if (way.attempt.kind === 'calls' && !canMakePrograms) return t.skip('system calls are tried on x86-64 only');
+        if (way.attempt.kind === 'request' && !noticed.has(way.name)) return;
         const { through, detail } = await runWay(way, field);
         if (through && way.kernelOnly === true && under.can.ownKernel === true) {
           return t.skip('it leads into the kernel of its own machine, and no further');
         }
-        assert.equal(through, false, detail);
+        assert.equal(through || noticed.has(way.name), false, detail);
       });
     }
 

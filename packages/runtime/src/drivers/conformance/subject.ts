@@ -24,8 +24,8 @@ export interface Kit {
   connect(target: net.NetConnectOpts, limit?: number): Promise<string>;
   /** Answer of the own Gateway to a GET; the token is its own unless another is given. */
   gateway(path: string, token?: string): Promise<{ status: number; text: string }>;
-  /** Sends bytes (base64) and gives what comes back until the other side is silent or gone. */
-  exchange(host: string, port: number, bytes: string): Promise<string>;
+  /** Sends bytes (base64) and gives what comes back until the other side is silent (250 ms) or gone. */
+  exchange(host: string, port: number, bytes: string, silence?: number): Promise<string>;
   /** Runs a program given as base64; its output as base64. */
   execute(program: string): string;
   /** The answer to requests for `/raw` from now on, byte for byte. */

@@ -38,7 +38,7 @@ const kit = {
     });
     return { status: answer.status, text: await answer.text() };
   },
-  exchange(host, port, bytes) {
+  exchange(host, port, bytes, silence = 250) {
     return new Promise((resolve) => {
       const socket = net.connect({ host, port });
       let received = '';
@@ -46,7 +46,7 @@ const kit = {
         socket.destroy();
         resolve(received);
       };
-      socket.setTimeout(250, tell);
+      socket.setTimeout(silence, tell);
       socket.on('data', (chunk) => {
         received += chunk.toString('latin1');
       });

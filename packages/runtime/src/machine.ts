@@ -17,7 +17,7 @@ export function describeMachine(
     cpus: availableParallelism(),
     driver: report.driver,
     mechanism: report.mechanism.slice(0, 200),
-    runtimes: ['node'],
+    runtimes: [...(report.runtimes ?? ['node'])],
     version: RUNTIME_VERSION,
     ...(more.sharedStore === undefined ? {} : { sharedStore: more.sharedStore }),
   };

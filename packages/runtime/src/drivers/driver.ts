@@ -15,6 +15,8 @@ export interface DriverReport {
   readonly driver: DriverName;
   /** Whether workloads can be confined here, found out by confining one. */
   readonly ok: boolean;
+  /** Runtimes of backends that it can run. Default: `node` only. */
+  readonly runtimes?: readonly WorkloadManifest['runtime'][];
   /** What confines them, for a person: `bubblewrap`, `dockerd 20.10.24`, `QEMU 7.2 with KVM`. */
   readonly mechanism: string;
   readonly limits: {

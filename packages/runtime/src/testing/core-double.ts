@@ -240,7 +240,11 @@ export function makeAssignment(
     desired: more.desired ?? 'automatic',
     packageHash,
     version: more.version ?? '1.0.0',
-    workload: { runtime: 'node', entry: 'index.mjs', ...more.workload },
+    workload: {
+      runtime: 'node',
+      ...(more.workload?.runtime === 'oci' ? {} : { entry: 'index.mjs' }),
+      ...more.workload,
+    },
     network: { public: false, tunnel: false, ...more.network },
     udpPorts: more.udpPorts ?? [],
   });

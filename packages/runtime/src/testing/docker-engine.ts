@@ -45,11 +45,14 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** Not yet started: the places are known before, so that tests can be declared. */
-export function prepareEngine(): TestEngine {
+/**
+ * Not yet started: the places are known before, so that tests can be declared.
+ * @param place `ours` puts its bridges into the network namespace of the test. Default: one of its own.
+ */
+export function prepareEngine(place: 'its own' | 'ours' = 'its own'): TestEngine {
   const folder = mkdtempSync(join(tmpdir(), 'pd-'));
   const name = `pd-${process.pid}`;
-  const networkNamespace = `/run/netns/${name}`;
+  const networkNamespace = place === 'ours' ? '/proc/self/ns/net' : `/run/netns/${name}`;
   const socketPath = join(folder, 'docker.sock');
   const log = join(folder, 'log');
   let child: ChildProcess | undefined;
@@ -65,7 +68,7 @@ export function prepareEngine(): TestEngine {
     socketPath,
     networkNamespace,
     async start() {
-      if (spawnSync('ip', ['netns', 'pids', name]).status !== 0) {
+      if (place === 'its own' && spawnSync('ip', ['netns', 'pids', name]).status !== 0) {
         run('ip', ['netns', 'add', name]);
         run('ip', ['-n', name, 'link', 'set', 'lo', 'up']);
       }
@@ -90,7 +93,7 @@ export function prepareEngine(): TestEngine {
     kill: () => end('SIGKILL'),
     async remove() {
       await end('SIGTERM');
-      spawnSync('ip', ['netns', 'delete', name]);
+      if (place === 'its own') spawnSync('ip', ['netns', 'delete', name]);
       rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
     },
   };

@@ -2,7 +2,7 @@
 // of it all a core that records what it is asked.
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { join } from 'node:path';
 import type { Assignment } from '@platform/contract';
@@ -24,6 +24,8 @@ export interface StartRequest {
   readonly installation?: Assignment;
   /** Code of the workload. Default: `workloads/subject.mjs`. */
   readonly source?: string;
+  /** Further files of the package's `workload/` folder. */
+  readonly files?: Readonly<Record<string, Buffer>>;
   /** Members of the manifest that differ from the default; for a new installation only. */
   readonly workload?: Readonly<Record<string, unknown>>;
   readonly abort?: AbortSignal;
@@ -148,7 +150,7 @@ export async function openBench(under: DriverUnderTest, former?: Place): Promise
     const spec: WorkloadSpec = {
       installationId,
       manifest: workload,
-      app: place.workload('subject', request.source ?? SUBJECT),
+      app: packageFolder(place, request),
       ...(volume === undefined ? {} : { volume: volume.folder }),
       ...(uid === undefined ? {} : { uid }),
       environment: (inside) => workloadEnvironment({ assignment, gatewayCredential, inside }),
@@ -203,6 +205,12 @@ export async function openBench(under: DriverUnderTest, former?: Place): Promise
       core.server.closeAllConnections();
     },
   };
+}
+
+function packageFolder(place: Place, { source, files }: StartRequest): string {
+  const app = place.workload('subject', source ?? SUBJECT);
+  for (const [name, content] of Object.entries(files ?? {})) writeFileSync(join(app, name), content, { mode: 0o644 });
+  return app;
 }
 
 /** A bench that knows the same installation calls it the same. */

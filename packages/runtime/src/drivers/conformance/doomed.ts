@@ -8,6 +8,8 @@ interface About {
   readonly folder: string;
   readonly mode: 'after' | 'during';
   readonly timeFactor: number;
+  /** Code of the workload, which must print one line of JSON. Default: one that spreads. */
+  readonly source?: string;
 }
 
 /** Has children that try to outlive it: another session, ignored signals, a double fork. */
@@ -40,7 +42,7 @@ const say = (descriptors: readonly string[]) =>
   process.stdout.write(`${JSON.stringify({ installationId: installation.installationId, descriptors })}\n`);
 const started = await bench.start({
   installation,
-  source: SPREADING,
+  source: about.source ?? SPREADING,
   async onGateway() {
     // Killed in the middle of the start: the workload must not get to run at all.
     if (about.mode !== 'during') return;

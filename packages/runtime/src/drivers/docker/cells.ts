@@ -2,11 +2,13 @@
 // Cells know no installation before they are used, so one stands ready, and a start waits for one container only.
 import { chmodSync, chownSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Block, blockAt, type blockNumbers, blockOf } from './addresses.ts';
+import { resolverText } from '../process/resolver-file.ts';
+import { type Block, type blockNumbers, blockOf } from './addresses.ts';
 import { insideContainer } from './base-image.ts';
+import { makeBridge, publicName, removeNetwork, restrictedName } from './bridges.ts';
 import { containerOptions, lostOptions, type Resources } from './container-options.ts';
 import { type CoreRelay, openCoreRelay } from './core-relay.ts';
-import { type Container, type Engine, engineMessage, engineStatus, labels, removed } from './engine.ts';
+import { type Container, type Engine, labels, removed } from './engine.ts';
 import type { Firewall } from './firewall.ts';
 
 export interface Cell {
@@ -41,14 +43,10 @@ export interface CellParts {
 /** Port of a Gateway inside its cell. */
 export const GATEWAY_PORT = 8701;
 const GATEWAY_RESOURCES: Resources = { memoryMiB: 256, cpus: 4, pids: 32 };
-/** Then nothing is asked, and names fail at once. */
-const NO_NAME_SERVER = '# There is no name server: the only way out is the Gateway at PLATFORM_API_URL.\n';
 const ID_BYTES = 4;
-const ATTEMPTS = 16;
-const OVERLAP = /overlap/i;
 
-export function cellNames(owner: string, id: string): { readonly network: string; readonly gateway: string } {
-  return { network: `platform-${owner}-${id}`, gateway: `platform-${owner}-${id}-gateway` };
+function cellNames(owner: string, id: string): { readonly network: string; readonly gateway: string } {
+  return { network: restrictedName(owner, id), gateway: `platform-${owner}-${id}-gateway` };
 }
 
 export async function makeCell(parts: CellParts): Promise<Cell> {
@@ -61,7 +59,8 @@ export async function makeCell(parts: CellParts): Promise<Cell> {
       openCoreRelay(join(place.core, 'core.sock')).then((opened) => {
         relay = opened;
       }),
-      makeNetwork(parts, id, names.network),
+      makeBridge(parts, 'restricted', id),
+      parts.firewall.allowWithin(parts.firewall.bridgeName('restricted', id)),
     ]);
     const options = containerOptions({
       image: parts.image,
@@ -131,43 +130,20 @@ function cell(parts: CellParts, { id, addresses, gateway, relay }: Made): Cell {
   };
 }
 
-/** Removes whatever there is of a cell. The workload's container has been removed before. */
+/** Removes whatever there is of a cell, the workload's container included. */
 export async function destroyCell(parts: CellParts, id: string, relay?: CoreRelay): Promise<void> {
-  const names = cellNames(parts.owner, id);
-  await removed(parts.engine.getContainer(names.gateway).remove({ force: true, v: true }));
-  await removed(parts.engine.getNetwork(names.network).remove());
+  const { engine, firewall, owner } = parts;
+  const members = await engine.listContainers({
+    all: true,
+    filters: { label: [`${labels.owner}=${owner}`, `${labels.cell}=${id}`] },
+  });
+  await Promise.all(members.map(({ Id }) => removed(engine.getContainer(Id).remove({ force: true, v: true }))));
+  await removeNetwork(engine, restrictedName(owner, id));
+  await removeNetwork(engine, publicName(owner, id));
   // An element that is not there is an error to nft, and nothing to us.
-  await parts.firewall.forget(parts.firewall.bridgeName('restricted', id)).catch(() => undefined);
+  await firewall.forget(firewall.bridgeName('restricted', id)).catch(() => undefined);
   await relay?.close();
   rmSync(join(parts.folder, id), { recursive: true, force: true });
-}
-
-async function makeNetwork(parts: CellParts, id: string, name: string): Promise<Block> {
-  const bridge = parts.firewall.bridgeName('restricted', id);
-  for (let attempt = 1; ; attempt += 1) {
-    const addresses = blockAt(parts.numbers.next());
-    try {
-      const network = await parts.engine.createNetwork({
-        Name: name,
-        Driver: 'bridge',
-        Internal: true,
-        EnableIPv6: false,
-        Attachable: false,
-        CheckDuplicate: true,
-        IPAM: { Driver: 'default', Config: [{ Subnet: addresses.subnet, Gateway: addresses.bridge }] },
-        Options: { 'com.docker.network.bridge.name': bridge },
-        Labels: { [labels.owner]: parts.owner, [labels.role]: 'restricted', [labels.cell]: id },
-      });
-      const [made] = await Promise.all([network.inspect(), parts.firewall.allowWithin(bridge)]);
-      if (made.Internal !== true || made.EnableIPv6 === true || made.IPAM?.Config?.[0]?.Subnet !== addresses.subnet) {
-        throw new Error('The engine did not make the network as it was asked to.');
-      }
-      return addresses;
-    } catch (error) {
-      const taken = engineStatus(error) !== undefined && OVERLAP.test(engineMessage(error));
-      if (!taken || attempt === ATTEMPTS) throw error;
-    }
-  }
 }
 
 function makeFolders(base: string, id: string, uid: number): { readonly own: string; readonly core: string } {
@@ -177,7 +153,7 @@ function makeFolders(base: string, id: string, uid: number): { readonly own: str
     chmodSync(folder, 0o755);
   }
   const nameServers = join(base, id, 'resolv.conf');
-  if (!existsSync(nameServers)) writeFileSync(nameServers, NO_NAME_SERVER, { mode: 0o644 });
+  if (!existsSync(nameServers)) writeFileSync(nameServers, resolverText([]), { mode: 0o644 });
   chmodSync(place.own, 0o700);
   chownSync(place.own, uid, uid);
   return place;

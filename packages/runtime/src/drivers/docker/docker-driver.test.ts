@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { makeAssignment } from '../../testing/core-double.ts';
 import { engineMissing, prepareEngine } from '../../testing/docker-engine.ts';
+import { imageArchive } from '../../testing/image-archive.ts';
 import { makePlace } from '../../testing/place.ts';
 import { until } from '../../testing/wait.ts';
 import { type ConformanceBench, openBench, type Started } from '../conformance/bench.ts';
@@ -110,12 +112,75 @@ describe('the docker driver', { skip: missing }, () => {
     });
   });
 
+  describe('images of packages', () => {
+    let bench: ConformanceBench;
+    before(async () => {
+      bench = await openBench(under);
+    });
+    after(async () => {
+      await bench?.close();
+      bench?.place.remove();
+    });
+    const source = `import http from 'node:http';
+      http.createServer((req, res) => res.end(JSON.stringify({
+        own: process.env.OF_THE_IMAGE, stolen: process.env.PLATFORM_S3_ENDPOINT, gateway: process.env.PLATFORM_API_URL,
+        path: process.env.PATH, uid: process.getuid(), file: import.meta.url,
+      }))).listen(Number(process.env.PORT));`;
+    const image = {
+      Env: ['PATH=/of/the/image', 'OF_THE_IMAGE=yes', 'PLATFORM_S3_ENDPOINT=http://evil'],
+      Volumes: { '/data': {} },
+    };
+
+    /** Starts the archive as the backend of a package. */
+    async function start(archive: Buffer): Promise<Started> {
+      return bench.start({ workload: { runtime: 'oci', image: 'image.tar' }, files: { 'image.tar': archive } });
+    }
+
+    test('an archive in the package runs behind the same walls, under a name of ours', async () => {
+      const archive = await imageArchive(source, image);
+      const started = await start(archive);
+      await started.listens();
+      const { gateway, uid, ...seen } = JSON.parse(await started.ask('/'));
+      assert.deepEqual(seen, { own: 'yes', path: '/of/the/image', file: 'file:///srv/index.mjs' });
+      assert.match(gateway, /^http:/);
+      assert.ok(uid >= 2_000_000);
+      const [container] = await docker.listContainers({
+        filters: { label: [`${labels.installation}=${started.assignment.installationId}`] },
+      });
+      assert.match(container?.Image ?? '', /^platform-app:[0-9a-f]{32}$/);
+      assert.deepEqual(
+        container?.Mounts.filter(({ Type }) => Type === 'volume'),
+        [],
+      );
+      await started.stop(0);
+    });
+
+    test('what does not match its digest, is a link, for other processors or not there is refused in one sentence', async () => {
+      const refused = async (archive: Buffer, sentence: RegExp) => {
+        await assert.rejects(
+          start(archive),
+          (error: Error) => error.name === 'StartRefused' && sentence.test(error.message),
+        );
+      };
+      await refused(await imageArchive(source, image, { spoil: 'layer' }), /does not match its digest/);
+      await refused(await imageArchive(source, image, { spoil: 'link' }), /holds a link/);
+      await refused(await imageArchive(source, image, { spoil: 'processor' }), /for s390x processors/);
+      await refused(Buffer.from('no archive at all'), /not a readable archive|no usable/);
+      await assert.rejects(
+        bench.start({ workload: { runtime: 'oci', image: 'registry.example/app:1' } }),
+        /no images from registries/,
+      );
+    });
+  });
+
   test('a workload outlives a Runtime that is killed, and the next one has it', async (t) => {
     const place = makePlace();
     t.after(() => place.remove());
     const script = fileURLToPath(new URL('../conformance/doomed.ts', import.meta.url));
     const { module, options, timeFactor } = under;
-    const about = { module: module.href, options, folder: place.folder, mode: 'after', timeFactor };
+    const subject = readFileSync(new URL('../conformance/workloads/subject.mjs', import.meta.url), 'utf8');
+    const source = `${subject}\nconsole.log('{}');`;
+    const about = { module: module.href, options, folder: place.folder, mode: 'after', timeFactor, source };
     const child = spawn(process.execPath, [script, JSON.stringify(about)], { stdio: ['ignore', 'pipe', 'inherit'] });
     t.after(() => child.kill('SIGKILL'));
     let text = '';
@@ -134,44 +199,16 @@ describe('the docker driver', { skip: missing }, () => {
     const pid = async () => (await docker.getContainer(container?.Id ?? '').inspect()).State.Pid;
     const before = await pid();
     const next = await openBench(under, place);
+    t.after(() => next.close());
     const [survivor, ...others] = await next.driver.list();
     assert.deepEqual([survivor?.installationId, others], [installationId, []]);
     if (survivor === undefined) return;
     const installation = makeAssignment('0'.repeat(64), { installationId, workload: { volume: true } });
     const adopted = await next.adopt(survivor, { installation });
+    await adopted?.listens();
+    assert.equal(await adopted?.run(() => 'the way in leads to it'), 'the way in leads to it');
     assert.equal(await pid(), before);
     await adopted?.stop(0);
     assert.deepEqual(await traces([installationId]), []);
-    await next.close();
-  });
-
-  test('the next Runtime takes over what runs as it is, and ends what it is told to', async () => {
-    const former = await openBench(under);
-    const installation = former.installation({ volume: true });
-    const started = await former.start({ installation });
-    await started.listens();
-    await started.run(() => {
-      (globalThis as { mark?: string }).mark = 'not restarted';
-    });
-    const next = await openBench(under, former.place);
-    const survivors = await next.driver.list();
-    assert.deepEqual(
-      survivors.map(({ installationId }) => installationId),
-      [installation.installationId],
-    );
-    const [survivor] = survivors;
-    if (survivor === undefined) throw new Error('nothing survived');
-    const adopted = await next.adopt(survivor, { installation });
-    if (adopted === undefined) throw new Error('it was not taken over');
-    await adopted.listens();
-    assert.equal(await adopted.run(() => (globalThis as { mark?: string }).mark), 'not restarted');
-    // Its Gateway is known to the next Runtime as it was: killed, it comes back with the same credentials.
-    assert.equal(await adopted.run(async ({ gateway }) => (await gateway('/v1/services/apps')).status), 200);
-    // The former one, which was not killed here, hears of the end as well.
-    await Promise.all([adopted.stop(0), started.ended()]);
-    assert.deepEqual(await traces([installation.installationId]), []);
-    await next.close();
-    await former.close();
-    former.place.remove();
   });
 });

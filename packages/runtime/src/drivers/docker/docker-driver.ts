@@ -7,11 +7,12 @@ import type { Log } from '../../clock.ts';
 import type { GatewaySidecar } from '../../gateway-port.ts';
 import { type Driver, type DriverReport, StartRefused } from '../driver.ts';
 import { blockNumbers } from './addresses.ts';
+import { type AppImages, openAppImages } from './app-images.ts';
 import { ensureBaseImage } from './base-image.ts';
 import { openCellPool } from './cell-pool.ts';
 import { type CellParts, makeCell } from './cells.ts';
 import { defaultEngineSocket, type Engine, engineMessage, openEngine } from './engine.ts';
-import { openFirewall } from './firewall.ts';
+import { type Firewall, openFirewall } from './firewall.ts';
 import { clearLeftovers, destroySurvivor } from './leftovers.ts';
 import { tryWalls } from './probe.ts';
 import { adoptContainer, startContainer } from './start-container.ts';
@@ -40,6 +41,8 @@ const RUN_FOLDER = '/run/platform-docker';
 /** What a started driver works with. */
 export interface DockerNode extends CellParts {
   readonly sidecar: GatewaySidecar;
+  readonly dns: readonly string[];
+  readonly images: AppImages;
   readonly log: Log;
 }
 
@@ -49,14 +52,15 @@ export interface DockerNode extends CellParts {
  */
 export async function openDockerDriver(options: DockerDriverOptions): Promise<Driver> {
   const owner = options.purpose === 'look' ? randomBytes(2).toString('hex') : ownerOf(options.dataDirectory);
-  const firewall = openFirewall({
-    owner,
-    ...(options.networkNamespace === undefined ? {} : { networkNamespace: options.networkNamespace }),
-  });
+  let firewall: Firewall;
   let engine: Engine;
   let described: Omit<DriverReport, 'ok' | 'reasons'>;
   try {
     requireRoot();
+    firewall = openFirewall({
+      owner,
+      ...(options.networkNamespace === undefined ? {} : { networkNamespace: options.networkNamespace }),
+    });
     engine = await openEngine(options.socketPath ?? defaultEngineSocket);
     described = await describe(engine);
     await firewall.install();
@@ -74,6 +78,8 @@ export async function openDockerDriver(options: DockerDriverOptions): Promise<Dr
     numbers: blockNumbers(randomBytes),
     random: randomBytes,
     sidecar: options.sidecar,
+    dns: options.dns ?? [],
+    images: await openAppImages(engine),
     log: options.log,
   };
   mkdirSync(node.folder, { recursive: true });
@@ -132,6 +138,7 @@ async function describe(engine: Engine): Promise<Omit<DriverReport, 'ok' | 'reas
   const by = (member: string) => (info[member] === true ? 'cgroup' : false);
   return {
     driver: 'docker',
+    runtimes: ['node', 'oci'],
     mechanism: `dockerd ${String(info.ServerVersion)}`,
     limits: { memory: by('MemoryLimit'), cpus: by('CpuCfsQuota'), pids: by('PidsLimit') },
   };
@@ -143,7 +150,6 @@ function explain(error: unknown): string {
     return 'No container engine listens here. Debian: apt-get install docker.io.';
   }
   if (/EACCES/.test(message)) return 'The container engine does not listen to this user.';
-  if (/ENOENT/.test(message)) return 'nft is not installed. Debian: apt-get install nftables.';
   return message;
 }
 

@@ -1,9 +1,10 @@
 // Packet rules of our own, in the network namespace of the engine. An internal network of an engine still reaches the
 // services of the machine on its bridge's address, and whatever the engine configures is another program's promise; these
 // rules let nothing in and nothing through that comes from a cell.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
+import { findProgram } from '../../find-program.ts';
+import { egressRuleset } from '../../network/ruleset.ts';
+import { run } from '../../run-command.ts';
+import { pool } from './addresses.ts';
 
 export interface FirewallOptions {
   /** Tells the rules of several data folders apart: 4 characters. */
@@ -16,13 +17,17 @@ export interface Firewall {
   /** Name of the bridge of a cell; at most 15 characters, which is all that the kernel gives. */
   bridgeName(kind: BridgeKind, cell: string): string;
   /** Puts the rules in place, anew. @throws Error with the words of nft */
-  install(): Promise<void>;
+  install(): Promise<unknown>;
   /**
    * Lets the two ends of one bridge speak where the machine filters bridged frames too (`bridge-nf-call-iptables`).
    */
-  allowWithin(bridge: string): Promise<void>;
-  forget(bridge: string): Promise<void>;
-  remove(): Promise<void>;
+  allowWithin(bridge: string): Promise<unknown>;
+  forget(bridge: string): Promise<unknown>;
+  /** Lets this address of a public bridge reach publicly routable addresses. */
+  letOut(bridge: string, address: string): Promise<unknown>;
+  /** When this resolves, no further packet passes, those of open connections included. */
+  keepIn(bridge: string, address: string): Promise<unknown>;
+  remove(): Promise<unknown>;
 }
 
 export type BridgeKind = 'restricted' | 'public';
@@ -30,12 +35,17 @@ export type BridgeKind = 'restricted' | 'public';
 const PREFIXES: Readonly<Record<BridgeKind, string>> = { restricted: 'pr', public: 'pp' };
 
 export function openFirewall({ owner, networkNamespace }: FirewallOptions): Firewall {
+  const command = [
+    ...(networkNamespace === undefined ? [] : [required('nsenter', 'util-linux'), `--net=${networkNamespace}`, '--']),
+    ...[required('nft', 'nftables'), '-f', '-'],
+  ];
   const table = `inet platform_docker_${owner}`;
-  const nft = (script: string) => runNft(networkNamespace, script);
+  const egress = `platform_docker_${owner}_public`;
+  const nft = (script: string) => run(command, { input: script });
   return {
     bridgeName: (kind, cell) => `${PREFIXES[kind]}${owner}${cell}`,
     install: () =>
-      nft(`
+      nft(`${egressRuleset({ table: egress, prefix: `${PREFIXES.public}${owner}`, addresses: pool })}
 add table ${table}
 delete table ${table}
 table ${table} {
@@ -58,24 +68,20 @@ table ${table} {
 `),
     allowWithin: (bridge) => nft(`add element ${table} within { "${bridge}" . "${bridge}" }\n`),
     forget: (bridge) => nft(`delete element ${table} within { "${bridge}" . "${bridge}" }\n`),
-    remove: () => nft(`add table ${table}\ndelete table ${table}\n`),
+    letOut: (bridge, address) => nft(`add element inet ${egress} granted { "${bridge}" . ${address} }\n`),
+    // Added first, since taking away what is not there is an error to nft.
+    keepIn: (bridge, address) =>
+      nft(
+        ['add', 'delete']
+          .map((verb) => `${verb} element inet ${egress} granted { "${bridge}" . ${address} }\n`)
+          .join(''),
+      ),
+    remove: () => nft([table, `inet ${egress}`].map((one) => `add table ${one}\ndelete table ${one}\n`).join('')),
   };
 }
 
-async function runNft(networkNamespace: string | undefined, script: string): Promise<void> {
-  const command = ['nft', '-f', '-'];
-  const [program = 'nft', ...rest] =
-    networkNamespace === undefined ? command : ['nsenter', `--net=${networkNamespace}`, ...command];
-  const child = spawn(program, rest, {
-    stdio: ['pipe', 'ignore', 'pipe'],
-    env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
-  });
-  const failed = once(child, 'error').then(([error]: unknown[]) => {
-    throw error;
-  });
-  const closed = once(child, 'close');
-  child.stdin.on('error', () => undefined);
-  child.stdin.end(script);
-  const [said] = await Promise.race([Promise.all([text(child.stderr), closed]), failed]);
-  if (child.exitCode !== 0) throw new Error(`nft: ${said.trim()}`);
+function required(program: string, from: string): string {
+  const found = findProgram(program);
+  if (found === undefined) throw new Error(`${program} is not installed. Debian: apt-get install ${from}.`);
+  return found;
 }

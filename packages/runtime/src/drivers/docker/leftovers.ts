@@ -47,8 +47,7 @@ export async function destroySurvivor(parts: CellParts, { installationId }: { re
     filters: { name: [`^/${name}$`], label: [`${labels.owner}=${parts.owner}`] },
   });
   if (known === undefined) return;
-  await removed(parts.engine.getContainer(known.Id).remove({ force: true, v: true }));
   const cell = known.Labels[labels.cell];
-  if (cell === undefined) return;
-  await destroyCell(parts, cell);
+  if (cell === undefined) await removed(parts.engine.getContainer(known.Id).remove({ force: true, v: true }));
+  else await destroyCell(parts, cell);
 }

@@ -7,7 +7,6 @@ import {
   LaunchError,
   StartRefused,
   type Survivor,
-  type UdpBinding,
   type WorkloadInstance,
   type WorkloadSpec,
 } from '../driver.ts';
@@ -19,6 +18,7 @@ import type { DockerNode } from './docker-driver.ts';
 import { type Container, engineMessage, engineStatus, labels, removed } from './engine.ts';
 import { watchGateway } from './gateway-watch.ts';
 import { destroySurvivor, workloadName } from './leftovers.ts';
+import { createPublicAccess, type PublicAccess } from './public-access.ts';
 import { runningWorkload } from './workload-container.ts';
 
 /** Share of the memory limit that JavaScript objects may take, so that V8 collects before the kernel kills. */
@@ -26,7 +26,7 @@ const HEAP_SHARE = 0.7;
 const CONFLICT = 409;
 
 export async function startContainer(node: DockerNode, cells: CellPool, spec: WorkloadSpec): Promise<WorkloadInstance> {
-  const program = programOf(node, spec);
+  const program = await programOf(node, spec);
   // Asked of core while the container is made.
   const settings = spec.gatewaySettings();
   settings.catch(() => undefined);
@@ -44,8 +44,10 @@ export async function startContainer(node: DockerNode, cells: CellPool, spec: Wo
     [gateway] = await Promise.all([openGateway(node, cell, spec, await settings), made]);
     spec.abort.throwIfAborted();
     container = await made;
+    const access = createPublicAccess({ node, cell, container, hasTunnel: spec.network.tunnel });
+    await access.begin(spec.network);
     await container.start();
-    return await assemble(node, spec, { cell, container, gateway, hasTunnel: spec.network.tunnel });
+    return await assemble(node, spec, { cell, container, gateway, access });
   } catch (error) {
     await gateway?.close();
     if (container !== undefined) await removed(container.remove({ force: true, v: true }));
@@ -75,7 +77,11 @@ export async function adoptContainer(
     if (gateway.settings.installationId !== installationId) throw new Error('The Gateway is that of another.');
     cell.leadTo(gateway.settings.coreOrigin);
     const outputSince = Math.floor(Date.now() / 1_000);
-    return await assemble(node, spec, { cell, container, gateway, hasTunnel, outputSince });
+    const access = createPublicAccess({ node, cell, container, hasTunnel });
+    // Whatever it had, it gets what is granted now, under rules that are new.
+    await access.takeAway();
+    await access.begin(spec.network);
+    return await assemble(node, spec, { cell, container, gateway, access, outputSince });
   } catch (error) {
     node.log.warn({ installationId, err: error }, 'a workload of an earlier Runtime cannot be taken over');
     await cell?.release();
@@ -88,12 +94,15 @@ interface Program {
   readonly command?: readonly string[];
   readonly directory?: string;
   readonly mounts: Confinement['mounts'];
+  /** Whose search path for programs holds. */
+  readonly path: 'ours' | 'of the image';
 }
 
-function programOf(node: DockerNode, { app, manifest }: WorkloadSpec): Program {
-  if (manifest.runtime !== 'node' || manifest.entry === undefined) {
-    throw new StartRefused('This machine runs backends of runtime "node" only.');
+async function programOf(node: DockerNode, { app, manifest }: WorkloadSpec): Promise<Program> {
+  if (manifest.runtime === 'oci' && manifest.image !== undefined) {
+    return { image: await node.images.ensure(app, manifest.image), mounts: [], path: 'of the image' };
   }
+  if (manifest.entry === undefined) throw new StartRefused('The package names no entry.');
   if (!existsSync(join(app, manifest.entry))) {
     throw new StartRefused(`The package has no file workload/${manifest.entry}, which its manifest names as entry.`);
   }
@@ -103,6 +112,7 @@ function programOf(node: DockerNode, { app, manifest }: WorkloadSpec): Program {
     command: [insideContainer.node, `--max-old-space-size=${heap}`, `${insideContainer.app}/${manifest.entry}`],
     directory: insideContainer.app,
     mounts: [{ source: app, target: insideContainer.app, access: 'read' }],
+    path: 'ours',
   };
 }
 
@@ -115,10 +125,13 @@ async function createContainer(node: DockerNode, cell: Cell, spec: WorkloadSpec,
   };
   if (uid === undefined)
     throw new StartRefused('The docker driver needs a user for each app, which only root can give.');
+  const { path, ...rest } = program;
+  const { PATH, ...environment } = spec.environment(places);
   const options = containerOptions({
-    ...program,
+    ...rest,
     environment: {
-      ...spec.environment(places),
+      ...(path === 'of the image' || PATH === undefined ? {} : { PATH }),
+      ...environment,
       PLATFORM_API_URL: `http://${cell.addresses.gateway}:${GATEWAY_PORT}`,
     },
     labels: {
@@ -175,7 +188,7 @@ interface Parts {
   readonly cell: Cell;
   readonly container: Container;
   readonly gateway: SidecarGateway;
-  readonly hasTunnel: boolean;
+  readonly access: PublicAccess;
   readonly outputSince?: number;
 }
 
@@ -189,33 +202,15 @@ async function assemble(node: DockerNode, spec: WorkloadSpec, parts: Parts): Pro
       container.kill().catch(() => undefined);
     },
   });
-  const running = await runningWorkload({ ...parts, resources: spec.manifest.resources, beforeClose: watch.stop }, () =>
-    cell.destroy(),
+  const { applyNetworkPolicy, publishUdp, shortfalls, close } = parts.access;
+  const running = await runningWorkload(
+    { ...parts, resources: spec.manifest.resources, beforeClose: watch.stop },
+    async () => {
+      await close();
+      await cell.destroy();
+    },
   );
-  return { ...running, ...networkOf(spec, parts) };
-}
-
-function networkOf(
-  { network }: WorkloadSpec,
-  { hasTunnel }: Parts,
-): Pick<WorkloadInstance, 'applyNetworkPolicy' | 'publishUdp' | 'shortfalls'> {
-  let policy = network;
-  let bindings: readonly UdpBinding[] = [];
-  return {
-    async applyNetworkPolicy(next) {
-      policy = next;
-      // A running container keeps its capabilities.
-      if (hasTunnel && !next.tunnel) throw new Error('The tunnel was revoked.');
-    },
-    async publishUdp(next) {
-      bindings = next;
-    },
-    shortfalls: () => [
-      ...(policy.public ? ['The internet is granted, but containers have no way to it yet.'] : []),
-      ...(policy.tunnel && !hasTunnel ? ['A network tunnel is granted, and given at the next start.'] : []),
-      ...bindings.map(({ name }) => `The UDP port ${name} is granted, but containers cannot publish it yet.`),
-    ],
-  };
+  return { ...running, applyNetworkPolicy, publishUdp, shortfalls };
 }
 
 function asLaunchError(error: unknown): unknown {

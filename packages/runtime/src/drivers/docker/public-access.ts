@@ -1,0 +1,103 @@
+// network.public for a running container: a bridge of its own is attached and detached live, and packet rules hold it to
+// publicly routable IPv4 addresses. Never a bridge for two: what passes between members of one is seen by no rule.
+import { writeFileSync } from 'node:fs';
+import type { NetworkPolicy, UdpBinding, WorkloadInstance } from '../driver.ts';
+import { resolverText } from '../process/resolver-file.ts';
+import { makeBridge, publicName, removeNetwork } from './bridges.ts';
+import type { Cell } from './cells.ts';
+import type { DockerNode } from './docker-driver.ts';
+import { type Container, engineMessage, removed } from './engine.ts';
+
+export interface PublicAccess extends Pick<WorkloadInstance, 'applyNetworkPolicy' | 'publishUdp' | 'shortfalls'> {
+  /** Puts the first policy into effect. */
+  begin(policy: NetworkPolicy): Promise<void>;
+  /** Cuts it off from what an earlier Runtime connected it to. */
+  takeAway(): Promise<void>;
+  /** Takes everything away, after the container's end. */
+  close(): Promise<void>;
+}
+
+export interface PublicAccessParts {
+  readonly node: DockerNode;
+  readonly cell: Cell;
+  readonly container: Container;
+  readonly hasTunnel: boolean;
+}
+
+export function createPublicAccess({ node, cell, container, hasTunnel }: PublicAccessParts): PublicAccess {
+  const bridge = node.firewall.bridgeName('public', cell.id);
+  let policy: NetworkPolicy = { public: false, tunnel: hasTunnel };
+  let bindings: readonly UdpBinding[] = [];
+  /** Why the internet is granted and not there. */
+  let missing: string | undefined;
+  /** Address that rules let through. */
+  let address: string | undefined;
+
+  async function grant(): Promise<void> {
+    missing = undefined;
+    try {
+      const block = await makeBridge(node, 'public', cell.id);
+      // The second address of the block, as that of the Gateway is in a restricted one: here it is the workload's.
+      address = block.gateway;
+      await node.firewall.letOut(bridge, address);
+      const EndpointConfig = { IPAMConfig: { IPv4Address: address } };
+      await node.engine
+        .getNetwork(publicName(node.owner, cell.id))
+        .connect({ Container: container.id, EndpointConfig });
+      writeFileSync(cell.nameServers, resolverText(node.dns));
+    } catch (error) {
+      node.log.error(
+        { cell: cell.id, reason: engineMessage(error) },
+        'a container could not be connected to the internet',
+      );
+      missing = 'the platform could not make one; the log of the platform says more.';
+      await revoke();
+    }
+  }
+
+  /** Either of the two is enough: without the rule nothing passes, without the bridge there is no way. */
+  async function revoke(): Promise<void> {
+    writeFileSync(cell.nameServers, resolverText([]));
+    const [ruled, cut] = await Promise.allSettled([
+      address === undefined ? undefined : node.firewall.keepIn(bridge, address),
+      takeAway(),
+    ]);
+    if (ruled.status === 'rejected' && cut.status === 'rejected') throw ruled.reason;
+    address = undefined;
+  }
+
+  async function takeAway(): Promise<void> {
+    const network = node.engine.getNetwork(publicName(node.owner, cell.id));
+    await removed(network.disconnect({ Container: container.id, Force: true })).catch(() => undefined);
+    await removeNetwork(node.engine, publicName(node.owner, cell.id));
+  }
+
+  return {
+    takeAway,
+    async begin(first) {
+      policy = { ...policy, public: first.public };
+      if (first.public) await grant();
+    },
+    async applyNetworkPolicy(next) {
+      const former = policy;
+      policy = next;
+      if (next.public && !former.public) await grant();
+      if (!next.public && former.public) await revoke();
+      // A running container keeps its capabilities.
+      if (hasTunnel && !next.tunnel) throw new Error('The tunnel of a running container cannot be taken away.');
+    },
+    async publishUdp(next) {
+      bindings = next;
+    },
+    shortfalls: () => [
+      ...(missing === undefined || !policy.public
+        ? []
+        : [`The internet is granted, but there is no way to it: ${missing}`]),
+      ...(policy.tunnel && !hasTunnel ? ['A network tunnel is granted, and given at the next start.'] : []),
+      ...bindings.map(({ name }) => `The UDP port ${name} is granted, but containers cannot publish it yet.`),
+    ],
+    async close() {
+      if (address !== undefined) await revoke().catch(() => undefined);
+    },
+  };
+}

@@ -41,8 +41,10 @@ describe('a workload that was given up', () => {
   const starts = () => node.core.starts.get(one.installationId)?.length ?? 0;
   const failed = () =>
     until('it to be given up', async () => {
-      node.clock.advance(8_000);
       const status = await node.core.status(one.installationId);
+      // Only between two attempts: to one under way the time would be over before it has begun.
+      const delay = /Next attempt in (\d+) s/.exec(status.reason ?? '')?.[1];
+      if (delay !== undefined) node.clock.advance(Number(delay) * 1_000);
       return status.state === 'failed' ? status : undefined;
     });
 

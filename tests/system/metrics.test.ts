@@ -14,6 +14,7 @@ const SERVER = `
   console.log('x\\n'.repeat(5000));
   http.createServer((req, res) => res.end('y'.repeat(50_000))).listen(Number(process.env.PORT));
 `;
+const LIMIT_MS = 60_000;
 const METRICS = { ...nodeMetrics, ...coreMetrics };
 
 let port: number;
@@ -99,7 +100,6 @@ test('they tell what happened on the node, and name nobody', async () => {
   assert.equal(grown('platform_node_crashes_total'), 0);
   assert.equal(grown('platform_node_gateway_requests_total{direction="inbound"}'), 1);
   assert.ok(grown('platform_node_gateway_bytes_total{direction="inbound",flow="sent"}') > 50_000);
-  assert.ok(grown('platform_node_log_lines_dropped_total') >= 4_000);
   assert.ok(grown('platform_node_reconcile_seconds_count') >= 1);
   assert.equal(grown('platform_core_requests_total{route="/v1/apps",status="201"}'), 1);
   assert.ok((now.get('platform_core_request_seconds_count{route="/v1/apps"}') ?? 0) >= 1);
@@ -111,6 +111,8 @@ test('they tell what happened on the node, and name nobody', async () => {
   // What an ended run carried stays counted.
   const bytes = 'platform_node_gateway_bytes_total{direction="inbound",flow="sent"}';
   assert.ok((stopped.get(bytes) ?? 0) >= (now.get(bytes) ?? 1));
+  const dropped = 'platform_node_log_lines_dropped_total';
+  assert.ok((stopped.get(dropped) ?? 0) - (before.get(dropped) ?? 0) >= 1_000);
   const { text } = await ask();
   for (const secret of ['watcher', 'noisy-server', 'inst-', 'acct-']) assert.ok(!text.includes(secret), secret);
 });
@@ -118,10 +120,12 @@ test('they tell what happened on the node, and name nobody', async () => {
 test('a backend that does not come up is a crash', async () => {
   const before = await samples();
   await install('broken-server', 'process.exit(1);');
-  await account.fetch('/v1/apps/broken-server/start', { body: {} });
-  const now = await samples();
+  const starting = account.fetch('/v1/apps/broken-server/start', { body: {} });
   const name = 'platform_node_crashes_total';
-  assert.ok((now.get(name) ?? 0) > (before.get(name) ?? 0));
+  const deadline = Date.now() + LIMIT_MS;
+  while (((await samples()).get(name) ?? 0) <= (before.get(name) ?? 0)) assert.ok(Date.now() < deadline);
+  await account.fetch('/v1/apps/broken-server/stop', { body: {} });
+  await starting;
 });
 
 test('nobody reads them from a page or under another name', async () => {

@@ -1,25 +1,16 @@
-// Every command of the command line, by name.
+// Every command of the command line, by name. Each is loaded when it is used: `platform ps` needs neither the Runtime
+// nor a bundler, and should not wait for them.
 import type { Command } from './command.ts';
-import { devCommand } from './dev.ts';
-import { doctorCommand } from './doctor.ts';
-import { logsCommand } from './logs.ts';
-import { nodeCommand } from './node.ts';
-import { packageCommand } from './package.ts';
-import { psCommand } from './ps.ts';
-import { publishCommand } from './publish.ts';
-import { recoverCommand } from './recover.ts';
-import { startCommand } from './start.ts';
-import { stopCommand } from './start-stop.ts';
 
 export const commands = {
-  start: startCommand,
-  doctor: doctorCommand,
-  package: packageCommand,
-  publish: publishCommand,
-  dev: devCommand,
-  ps: psCommand,
-  logs: logsCommand,
-  stop: stopCommand,
-  recover: recoverCommand,
-  node: nodeCommand,
-} as const satisfies Record<string, Command>;
+  start: async () => (await import('./start.ts')).startCommand,
+  doctor: async () => (await import('./doctor.ts')).doctorCommand,
+  package: async () => (await import('./package.ts')).packageCommand,
+  publish: async () => (await import('./publish.ts')).publishCommand,
+  dev: async () => (await import('./dev.ts')).devCommand,
+  ps: async () => (await import('./ps.ts')).psCommand,
+  logs: async () => (await import('./logs.ts')).logsCommand,
+  stop: async () => (await import('./start-stop.ts')).stopCommand,
+  recover: async () => (await import('./recover.ts')).recoverCommand,
+  node: async () => (await import('./node.ts')).nodeCommand,
+} as const satisfies Record<string, () => Promise<Command>>;

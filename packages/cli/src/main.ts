@@ -6,15 +6,17 @@ import { UsageError } from './command.ts';
 import { commands } from './commands.ts';
 import { paint } from './terminal.ts';
 
-function help(): string {
-  const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(10)} ${summary}`);
+async function help(): Promise<string> {
+  const lines = await Promise.all(
+    Object.entries(commands).map(async ([name, load]) => `  ${name.padEnd(10)} ${(await load()).summary}`),
+  );
   return `Usage: platform <command> [options]\n\nCommands:\n${lines.join('\n')}\n\nplatform <command> --help says more about one.\n`;
 }
 
 async function main(argv: readonly string[]): Promise<number> {
   const [name, ...rest] = argv;
   if (name === undefined || name === '--help' || name === 'help') {
-    process.stdout.write(help());
+    process.stdout.write(await help());
     return name === undefined ? 2 : 0;
   }
   if (name === '--version') {
@@ -23,7 +25,7 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   if (!Object.hasOwn(commands, name))
     throw new UsageError(`There is no command "${name}". \`platform --help\` lists them.`);
-  const command = commands[name as keyof typeof commands];
+  const command = await commands[name as keyof typeof commands]();
   if (rest.includes('--help')) {
     process.stdout.write(`${command.usage}\n`);
     return 0;

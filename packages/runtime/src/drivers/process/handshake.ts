@@ -74,11 +74,23 @@ async function talk(
 function awaitListener(child: ChildProcess): Promise<net.Server> {
   return new Promise((resolve, reject) => {
     child.once('message', (message, handle) => {
-      child.once('message', () => child.kill('SIGKILL'));
+      child.on('message', (_more, another) => {
+        discard(another);
+        child.kill('SIGKILL');
+      });
       if (isListenerMessage(message) && handle instanceof net.Server) resolve(handle);
-      else reject(new Error('The sandbox answered with something else than its listener.'));
+      else {
+        discard(handle);
+        reject(new Error('The sandbox answered with something else than its listener.'));
+      }
     });
   });
+}
+
+/** What arrives is open in this process, and would stay so. */
+function discard(handle: unknown): void {
+  if (handle instanceof net.Server) handle.close();
+  else if (handle instanceof net.Socket) handle.destroy();
 }
 
 function isListenerMessage(message: unknown): boolean {

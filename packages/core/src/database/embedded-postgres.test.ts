@@ -369,6 +369,19 @@ test('a first start that is killed at any step leaves the next one working', asy
   }
 });
 
+test('a server that a killed start began a moment too late to be seen does not keep the next start from working', async (t) => {
+  const dataDir = scratch(t);
+  await (await start(t, dataDir)).stop();
+  // Neither sees the lock of the other before it starts a server; the later one ends the earlier one, and serves.
+  const starts = await Promise.allSettled([start(t, dataDir), start(t, dataDir)]);
+  const serving = starts.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const answers = await Promise.allSettled(serving.map(({ url }) => ask(url, 'SELECT 1 AS n')));
+  assert.ok(
+    answers.some((one) => one.status === 'fulfilled'),
+    JSON.stringify(starts.map((one) => (one.status === 'rejected' ? String(one.reason) : 'started'))),
+  );
+});
+
 function half(folder: string, file: string): boolean {
   return fs
     .readdirSync(folder)

@@ -88,21 +88,58 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const programs = options.programsDir ?? paths.folder;
   const binaries = prepareBinaries(programs, user, { durable });
   const password = await ensureCluster({ paths, binaries, user, durable, random });
-  const logStart = openLog(paths.log);
-  const args = ['-D', paths.data, ...settingArguments(socketFolder, settings)];
-  const child = launch(path.join(binaries.folder, 'bin', 'postgres'), args, paths, user);
-  const exited = describeExit(child);
-  const stop = stopper(child, exited);
+  const executable = path.join(binaries.folder, 'bin', 'postgres');
+  const run = () =>
+    runServer({ paths, executable, socketFolder, settings, user, log, timeoutMs: options.startTimeoutMs });
+  const server = await run().catch(async (error: unknown) => {
+    if (!wasOvertaken(error)) throw error;
+    await clearLeftovers(paths.data, log);
+    return run();
+  });
   const url = `postgres://${databaseName}:${password}@localhost/${databaseName}?host=${encodeURIComponent(socketFolder)}`;
   try {
-    await ready(child, exited, { paths, logStart, log, timeoutMs: options.startTimeoutMs ?? 120_000 });
     await proveLogin(url);
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+  removeOtherBinaries(programs, binaries);
+  return { url, ...server };
+}
+
+interface ServerRun {
+  readonly paths: ClusterPaths;
+  readonly executable: string;
+  readonly socketFolder: string;
+  readonly settings: Settings;
+  readonly user: ServerUser | undefined;
+  readonly log: (message: string) => void;
+  readonly timeoutMs: number | undefined;
+}
+
+/** Starts the server once. What it said when it ended instead is in the error. */
+async function runServer(run: ServerRun): Promise<Pick<EmbeddedPostgres, 'pid' | 'exited' | 'stop'>> {
+  const { paths, log, timeoutMs = 120_000 } = run;
+  const logStart = openLog(paths.log);
+  const args = ['-D', paths.data, ...settingArguments(run.socketFolder, run.settings)];
+  const child = launch(run.executable, args, paths, run.user);
+  const exited = describeExit(child);
+  const stop = stopper(child, exited);
+  try {
+    await ready(child, exited, { paths, logStart, log, timeoutMs });
   } catch (error) {
     await stop();
     throw error;
   }
-  removeOtherBinaries(programs, binaries);
-  return { url, pid: child.pid ?? 0, exited, stop };
+  return { pid: child.pid ?? 0, exited, stop };
+}
+
+/**
+ * Whether the server of a start that was killed wrote its lock only after we had looked for one: it was just beginning.
+ * Nobody else starts servers here, and the server speaks English to us whatever the machine speaks.
+ */
+function wasOvertaken(error: unknown): boolean {
+  return error instanceof StartError && error.message.includes('lock file "postmaster.pid" already exists');
 }
 
 /**

@@ -23,28 +23,30 @@ const REPOSITORY = 'platform-app';
 const PLAIN_PATH = /^(?!.*(^|\/)\.{0,2}(\/|$))[\w.+\-/]+$/;
 const RESERVED = /^(PLATFORM_|PROVIDER_)/;
 
-export async function openAppImages(engine: Engine): Promise<AppImages> {
-  await removeUnused(engine);
+/** @param owner Other Runtimes on the same engine keep their own. */
+export async function openAppImages(engine: Engine, owner: string): Promise<AppImages> {
+  await removeUnused(engine, owner);
   const known = new Map<string, Promise<string>>();
   return {
-    ensure(app, image) {
+    async ensure(app, image) {
       const file = join(app, image);
-      const name = known.get(file) ?? load(engine, app, image);
+      const before = await known.get(file)?.catch(() => undefined);
+      // Somebody may have tidied up the engine since.
+      if (before !== undefined && (await isThere(engine, before))) return before;
+      const name = load(engine, owner, app, image);
       known.set(file, name);
-      // What failed for want of the engine may succeed the next time.
-      name.catch(() => known.delete(file));
       return name;
     },
   };
 }
 
 /** Those that no container uses; what is needed again is given again. */
-async function removeUnused(engine: Engine): Promise<void> {
-  const images = await engine.listImages({ filters: { label: [`${labels.role}=app`] } });
+async function removeUnused(engine: Engine, owner: string): Promise<void> {
+  const images = await engine.listImages({ filters: { label: [`${labels.role}=app`, `${labels.owner}=${owner}`] } });
   await Promise.all(images.map(({ Id }) => removed(engine.getImage(Id).remove()).catch(() => undefined)));
 }
 
-async function load(engine: Engine, app: string, image: string): Promise<string> {
+async function load(engine: Engine, owner: string, app: string, image: string): Promise<string> {
   const file = join(app, image);
   const isFile = PLAIN_PATH.test(image) && (await lstat(file).catch(() => undefined))?.isFile() === true;
   if (!isFile) {
@@ -59,15 +61,13 @@ async function load(engine: Engine, app: string, image: string): Promise<string>
     if (error instanceof ImageArchiveError) throw new StartRefused(`The image of the package ${error.message}`);
     throw error;
   }
-  const name = `${REPOSITORY}:${archive.hash.slice(0, 32)}`;
-  try {
-    await engine.getImage(name).inspect();
-    return name;
-  } catch (error) {
-    if (!isGone(error)) throw error;
-  }
+  const name = `${REPOSITORY}:${owner}-${archive.hash.slice(0, 32)}`;
+  if (await isThere(engine, name)) return name;
   const body = new PassThrough();
-  const [progress] = await Promise.all([engine.loadImage(body, { quiet: true }), write(body, file, archive, name)]);
+  const [progress] = await Promise.all([
+    engine.loadImage(body, { quiet: true }),
+    write(body, file, { archive, name, owner }),
+  ]);
   try {
     await followed(engine, progress);
   } catch (error) {
@@ -79,8 +79,23 @@ async function load(engine: Engine, app: string, image: string): Promise<string>
   return name;
 }
 
+async function isThere(engine: Engine, name: string): Promise<boolean> {
+  try {
+    await engine.getImage(name).inspect();
+    return true;
+  } catch (error) {
+    if (isGone(error)) return false;
+    throw error;
+  }
+}
+
 /** An archive as the engine takes it, with our name and configuration, and the layers as they are. */
-async function write(body: PassThrough, file: string, { layers, config }: ImageArchive, name: string): Promise<void> {
+async function write(
+  body: PassThrough,
+  file: string,
+  { archive, name, owner }: { readonly archive: ImageArchive; readonly name: string; readonly owner: string },
+): Promise<void> {
+  const { layers, config } = archive;
   const target = pack();
   target.pipe(body);
   const { Env, Entrypoint, Cmd, WorkingDir } = config.config ?? {};
@@ -93,7 +108,7 @@ async function write(body: PassThrough, file: string, { layers, config }: ImageA
       Entrypoint: Entrypoint ?? null,
       Cmd: Cmd ?? null,
       WorkingDir: WorkingDir ?? '',
-      Labels: { [labels.role]: 'app' },
+      Labels: { [labels.role]: 'app', [labels.owner]: owner },
     },
   };
   const paths = new Map(layers.map((layer, number) => [layer, `layer-${number}.tar`]));

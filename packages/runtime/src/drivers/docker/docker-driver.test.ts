@@ -147,7 +147,7 @@ describe('the docker driver', { skip: missing }, () => {
       const [container] = await docker.listContainers({
         filters: { label: [`${labels.installation}=${started.assignment.installationId}`] },
       });
-      assert.match(container?.Image ?? '', /^platform-app:[0-9a-f]{32}$/);
+      assert.match(container?.Image ?? '', /^platform-app:[0-9a-f]{4}-[0-9a-f]{32}$/);
       assert.deepEqual(
         container?.Mounts.filter(({ Type }) => Type === 'volume'),
         [],

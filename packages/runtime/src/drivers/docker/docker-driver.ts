@@ -79,7 +79,7 @@ export async function openDockerDriver(options: DockerDriverOptions): Promise<Dr
     random: randomBytes,
     sidecar: options.sidecar,
     dns: options.dns ?? [],
-    images: await openAppImages(engine),
+    images: await openAppImages(engine, owner),
     log: options.log,
   };
   mkdirSync(node.folder, { recursive: true });

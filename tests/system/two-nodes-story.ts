@@ -17,7 +17,7 @@ import { type PlatformPlace, platformPlace, startPlatform } from '../support/pla
 
 const CLI = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url));
 const [ownAddress = '', otherNetwork = '', otherAddress = ''] = process.argv.slice(2);
-const LONGEST_WAIT = 90_000;
+const LONGEST_WAIT = 150_000;
 const SECOND = 'second';
 
 /** Writes its own name over and over; a name that comes back after another one was written by two at a time. */
@@ -70,6 +70,11 @@ async function main(): Promise<void> {
 async function story(place: PlatformPlace, machine: SecondMachine, shared: string): Promise<void> {
   const node = (...args: string[]) => command(place, ['node', ...args]);
   const first = (await nodes(place))[0]?.name ?? assert.fail('the platform has no node');
+  /** A start that nobody made before, seen by core on this machine and in the volume. */
+  const runsOn = (name: string) => {
+    const former = new Set(writers(shared));
+    return async () => (await runningOn(place, name)) === 1 && !former.has(writers(shared).at(-1) ?? '');
+  };
   const token = /pne_\S+/.exec(await node('token', '--label', 'platform-hosted', '--label', 'test'))?.[0] ?? '';
   await machine.start(['node', 'join', `https://${ownAddress}:8789`, token, '--name', SECOND]);
   await until('the second machine is ready', () => isReady(place));
@@ -78,44 +83,47 @@ async function story(place: PlatformPlace, machine: SecondMachine, shared: strin
   await node('cordon', first);
   const account = await registerAccount(place, 'tenant');
   await installWitness(account);
-  await until('it writes', () => writers(shared).length === 1);
   await until('it runs on the second machine', async () => (await runningOn(place, SECOND)) === 1);
+  await until('it writes', () => writers(shared).length > 0);
   const status = await account.browser.take<{ state: string }>('/v1/apps/witness/status');
-  assert.equal(status.state, 'running', 'core asks a node on another machine over the link');
+  assert.match(status.state, /running|starting/, 'core asks a node on another machine over the link');
   const logs = await account.fetch('/v1/apps/witness/logs');
   assert.equal(logs.status, 200, logs.text);
   tell('placed on the second machine, which core controls');
 
   await node('uncordon', first);
   await machine.kill('SIGKILL');
-  await until('it writes from the first machine', () => writers(shared).length === 2);
+  await until('it runs on the first machine', runsOn(first));
   assert.match(await node('list'), /^second +lost /m);
   tell('the second machine was killed; the backend runs on the first');
 
   await machine.start(['node', 'start']);
   await until('the second machine is back', () => isReady(place));
   assert.equal(await runningOn(place, SECOND), 0);
-  const drained = await node('drain', first);
-  assert.match(drained, /1 apps were taken/);
-  await until('it writes from the second machine', () => writers(shared).length === 3);
+  const onSecond = runsOn(SECOND);
+  assert.match(await node('drain', first), /1 apps were taken/);
+  await until('it runs on the second machine', onSecond);
   tell('the second machine is back; drained from the first, the backend runs there');
 
   await node('uncordon', first);
+  const onFirst = runsOn(first);
+  const said = machine.output.length;
   await ask('cut');
-  await until('the second machine stops it by itself', () => machine.output.includes('core was not heard of in time'));
-  assert.equal(writers(shared).length, 3, 'the first machine began before the second one had to stop');
-  await until('it writes from the first machine', () => writers(shared).length === 4);
+  const stopped = () => machine.output.slice(said).includes('core was not heard of in time');
+  await until('the second machine stops it by itself', stopped);
+  assert.equal(await onFirst(), false, 'the first machine began before the second one had to stop');
+  await until('it runs on the first machine', onFirst);
   tell('the second machine was cut off and stopped; the backend runs on the first');
 
   await ask('join');
   await until('the second machine is back', () => isReady(place));
   await until('it still writes', grows(shared));
   assert.equal(await runningOn(place, SECOND), 0);
-  const names = writers(shared);
-  assert.equal(new Set(names).size, names.length, `one that had stopped wrote again: ${names.join(' ')}`);
-  assert.equal(names.length, 4);
   assert.equal(machine.exitCode, null);
-  tell('healed: four starts, one after the other, never two at a time');
+  const names = writers(shared);
+  assert.ok(names.length >= 4, `only ${names.length} starts wrote`);
+  assert.equal(new Set(names).size, names.length, `one that had stopped wrote again: ${names.join(' ')}`);
+  tell(`healed: ${names.length} starts, one after the other, never two at a time`);
 }
 
 async function installWitness(account: TestAccount): Promise<void> {

@@ -19,7 +19,7 @@ after(() => networks?.remove());
 
 test('a backend follows its volume from machine to machine, and two never write to it', {
   skip,
-  timeout: 300_000,
+  timeout: 600_000,
 }, async (context) => {
   const { a, b, cut, join } = networks ?? assert.fail();
   const story = spawn('nsenter', [`--net=${a.file}`, '--', process.execPath, STORY, a.address, b.file, b.address], {

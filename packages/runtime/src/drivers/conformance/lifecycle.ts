@@ -105,6 +105,8 @@ export function lifecycleBehaviour({ bench, subject }: Suite): void {
     await up(started);
     const abort = new AbortController();
     const listening = started.instance.listening(abort.signal);
+    // Some drivers hear of them a moment later.
+    await until('its ports', () => started.instance.ports().length > 0, bench().limit(20_000));
     assert.deepEqual(started.instance.ports(), [9999]);
     abort.abort();
     assert.equal(await listening, false);

@@ -59,7 +59,7 @@ async function handOver() {
  * Pipes each connection of the inbound socket to PORT. The first connection is the Runtime's question whether the
  * workload listens: it is answered with one byte when PORT accepts. Nothing here keeps the process alive.
  */
-export function bridgeInbound(server, port) {
+function bridgeInbound(server, port) {
   let asked = false;
   server.allowHalfOpen = true;
   server.unref();
@@ -73,7 +73,7 @@ export function bridgeInbound(server, port) {
   });
 }
 
-function bridge(socket, port) {
+export function bridge(socket, port) {
   const target = net.connect({ port, host: LOOPBACK, allowHalfOpen: true, noDelay: true });
   target.unref();
   target.on('error', () => socket.destroy());
@@ -83,7 +83,7 @@ function bridge(socket, port) {
   target.pipe(socket);
 }
 
-function answerWhenListening(socket, port) {
+export function answerWhenListening(socket, port) {
   const begun = performance.now();
   const attempt = () => {
     if (socket.destroyed) return;

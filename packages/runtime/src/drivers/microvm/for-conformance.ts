@@ -1,0 +1,14 @@
+// Opens the microvm driver for drivers/conformance, with images that its benches share.
+import type { Log } from '../../clock.ts';
+import type { Driver } from '../driver.ts';
+import { openMicrovmDriver } from './microvm-driver.ts';
+import { settingsForTests } from './test-support/equipment.ts';
+
+const tell = (fields: object, message: string) => process.stderr.write(`${message} ${JSON.stringify(fields)}\n`);
+const log: Log = { debug: () => undefined, info: () => undefined, warn: tell, error: tell };
+
+export function openForConformance(dataDirectory: string, options: Readonly<Record<string, string>>): Promise<Driver> {
+  const { imageDirectory } = options;
+  if (imageDirectory === undefined) throw new Error('The benches share a folder of images.');
+  return openMicrovmDriver({ ...settingsForTests(), dataDirectory, imageDirectory, log });
+}

@@ -1,0 +1,64 @@
+// Connections from the Runtime to the workload: from the Unix socket to the bridge in the guest (guest/guest.mjs).
+import net from 'node:net';
+import type { BridgePorts } from '../places.ts';
+
+/** Milliseconds that one attempt to reach the guest may take, and between two. */
+const ATTEMPT = 500;
+const PAUSE = 20;
+
+export interface GuestBridge {
+  readonly host: string;
+  readonly ports: BridgePorts;
+  /** Resolves when there is somebody to connect to. */
+  readonly ready: Promise<void>;
+}
+
+/**
+ * The first connection is the Runtime's question whether the workload listens. It waits for the guest, which answers it
+ * on a port of its own; later ones find the bridge there or fail at once.
+ */
+export function relayInbound(server: net.Server, bridge: GuestBridge): void {
+  let first = true;
+  server.on('error', () => undefined);
+  // The handle was made elsewhere; without this a half-closed request would lose its answer.
+  Object.assign(server, { allowHalfOpen: true });
+  server.on('connection', (socket) => {
+    socket.on('error', () => socket.destroy());
+    if (first) bridge.ready.then(() => ask(socket, bridge));
+    else join(socket, connect(bridge.host, bridge.ports.bridge));
+    first = false;
+  });
+}
+
+/** Asks again until there is an answer: the guest may not listen yet, and its first packets may get lost. */
+function ask(socket: net.Socket, bridge: GuestBridge): void {
+  if (socket.destroyed) return;
+  const target = connect(bridge.host, bridge.ports.question);
+  let answered = false;
+  const limit = setTimeout(() => target.destroy(), ATTEMPT);
+  const forget = () => target.destroy();
+  target.once('connect', () => clearTimeout(limit));
+  target.once('data', (chunk) => {
+    answered = true;
+    socket.end(chunk);
+  });
+  socket.once('close', forget);
+  target.once('close', () => {
+    clearTimeout(limit);
+    socket.off('close', forget);
+    if (!answered) setTimeout(() => ask(socket, bridge), PAUSE);
+  });
+}
+
+function connect(host: string, port: number): net.Socket {
+  const target = net.connect({ host, port, allowHalfOpen: true, noDelay: true });
+  target.on('error', () => target.destroy());
+  return target;
+}
+
+function join(socket: net.Socket, target: net.Socket): void {
+  socket.on('close', () => target.destroy());
+  target.on('close', () => socket.destroy());
+  socket.pipe(target);
+  target.pipe(socket);
+}

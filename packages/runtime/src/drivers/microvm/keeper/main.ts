@@ -1,0 +1,128 @@
+// The keeper of one virtual machine: runs beside its monitor, in the same network namespace, as the same user without
+// rights. To the Runtime it looks like the workload itself: its two outputs, its signals, its exit code, one socket in
+// and one listener for the Gateway. Its handshake with the Runtime is that of drivers/process/handshake.ts.
+import { readFileSync, watch } from 'node:fs';
+import net from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { addresses, bridgePortsFor, type KeeperOrder } from '../places.ts';
+import { firecracker } from './firecracker.ts';
+import { awaitGuest, type GuestChannel } from './guest-channel.ts';
+import { relayInbound } from './inbound.ts';
+import type { Monitor } from './monitor.ts';
+import { qemu } from './qemu.ts';
+import { report } from './report.ts';
+
+/** For the machine to turn itself off after its workload's end is known. */
+const OFF_LIMIT = 3_000;
+const LAST_WORDS = 200;
+const PORTS_EVERY = 1_000;
+const RESOLVER = '/etc/resolv.conf';
+const GIVEN_UP = 70;
+const TERMINATED = 143;
+
+let released = false;
+process.once('disconnect', () => {
+  if (!released) process.exit(GIVEN_UP);
+});
+process.on('uncaughtException', (error) => {
+  process.stderr.write(`${error.stack ?? error.message}\n`);
+  process.exit(GIVEN_UP);
+});
+
+const { order, inbound } = await firstMessage();
+const apiUrl = `http://${addresses.host}:${order.gatewayPort}`;
+const ports = bridgePortsFor(order.port);
+const guest = await awaitGuest({
+  order: order.guest,
+  details: {
+    environment: { ...order.environment, PLATFORM_API_URL: apiUrl },
+    port: order.port,
+    address: addresses.guest,
+    bridgePort: ports.bridge,
+    questionPort: ports.question,
+  },
+});
+// Before the Runtime may connect: a connection that nobody takes would never be answered.
+relayInbound(inbound, { host: addresses.guest, ports, ready: guest.connected });
+await handOverGateway(order.gatewayPort);
+await leaveToGo();
+
+const monitor = (order.machine.monitor === 'qemu' ? qemu : firecracker)(order.machine);
+let terminated = false;
+process.on('SIGTERM', () => {
+  terminated = true;
+  guest.stop();
+});
+askForPorts(guest);
+followResolver(guest);
+process.exit(await untilTheEnd(guest, monitor));
+
+/** The workload's exit code; everything that it said has been handed on. */
+async function untilTheEnd(channel: GuestChannel, machine: Monitor): Promise<number> {
+  const gone = machine.ended.then(() => undefined);
+  const end = await Promise.race([channel.ended, gone]);
+  if (end === undefined) {
+    report({ kind: 'lost', console: machine.console() });
+    // Its connections never end now; what it had sent is read within moments.
+    await delay(LAST_WORDS);
+    return terminated ? TERMINATED : 1;
+  }
+  if (end.memoryKills > 0) report({ kind: 'memory', kills: end.memoryKills });
+  await channel.outputsEnded;
+  channel.turnOff();
+  const limit = setTimeout(() => machine.kill(), OFF_LIMIT);
+  await machine.ended;
+  clearTimeout(limit);
+  return end.code;
+}
+
+function firstMessage(): Promise<{ order: KeeperOrder; inbound: net.Server }> {
+  return new Promise((resolve, reject) => {
+    process.once('message', (message, handle) => {
+      // Written by the Runtime that started this process, of the same version.
+      if (handle instanceof net.Server) resolve({ order: message as KeeperOrder, inbound: handle });
+      else reject(new Error('The order came without the way in.'));
+    });
+  });
+}
+
+/** The socket stays in this network namespace; the Gateway's HTTP server that answers on it is in the Runtime. */
+async function handOverGateway(port: number): Promise<void> {
+  const gateway = net.createServer();
+  await new Promise<void>((resolve, reject) => {
+    gateway.once('error', reject);
+    gateway.listen(port, addresses.host, resolve);
+  });
+  await new Promise<void>((resolve, reject) => {
+    process.send?.({ kind: 'gateway-listener', port }, gateway, {}, (error) => (error ? reject(error) : resolve()));
+  });
+  // Our copy closes as soon as the Runtime has its own, or this process would compete for the connections.
+  await new Promise((resolve) => gateway.close(resolve));
+}
+
+async function leaveToGo(): Promise<void> {
+  const gone = new Promise((resolve) => process.once('disconnect', resolve));
+  await new Promise<void>((resolve) => {
+    process.once('message', () => {
+      released = true;
+      resolve();
+    });
+  });
+  await gone;
+}
+
+/** Until something listens, so that a person can be told where instead of PORT. */
+function askForPorts(channel: GuestChannel): void {
+  channel.onPorts((ports) => report({ kind: 'ports', ports }));
+  setInterval(() => channel.askForPorts(), PORTS_EVERY).unref();
+}
+
+/** The Runtime changes the file when the internet is granted or revoked; the guest has a copy. */
+function followResolver(channel: GuestChannel): void {
+  const tell = () => {
+    const text = readFileSync(RESOLVER, 'latin1');
+    channel.setNameServers([...text.matchAll(/^nameserver ([\d.]+)$/gm)].flatMap(([, address]) => address ?? []));
+  };
+  tell();
+  watch(RESOLVER, { persistent: false }, tell).on('error', () => undefined);
+}

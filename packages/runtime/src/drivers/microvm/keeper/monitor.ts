@@ -1,0 +1,30 @@
+// What the keeper asks of a virtual machine monitor: that it runs, what the guest's console says, and its end.
+import type { ChildProcess } from 'node:child_process';
+
+export interface Monitor {
+  readonly ended: Promise<void>;
+  /** The end of what the guest's kernel and init wrote to the console. */
+  console(): string;
+  kill(): void;
+}
+
+const LARGEST_CONSOLE = 4_096;
+
+/** A monitor that is a child of ours and writes the console to its standard output. */
+export function watch(child: ChildProcess): Monitor {
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk: Buffer) => {
+      text = (text + chunk.toString('latin1')).slice(-LARGEST_CONSOLE);
+    });
+  }
+  const ended = new Promise<void>((resolve) => {
+    child.once('error', (error) => {
+      text += error.message;
+      resolve();
+    });
+    // After its output has ended too, so that the console's last words are there.
+    child.once('close', () => resolve());
+  });
+  return { ended, console: () => text, kill: () => child.kill('SIGKILL') };
+}

@@ -1,0 +1,65 @@
+// QEMU's machine type `microvm` as the monitor: no PCI, no firmware menu, no device but the few that a guest is given.
+import { spawn } from 'node:child_process';
+import { enclosed, guestMac, type Machine, tapDevice } from '../places.ts';
+import { type Monitor, watch } from './monitor.ts';
+
+/** What WebAssembly with SIMD needs and no more: newer instructions take longer to emulate than they save. */
+const EMULATED_PROCESSOR = 'Nehalem-v1,+rdrand';
+
+export function qemu(machine: Machine): Monitor {
+  const child = spawn(machine.program, qemuArguments(machine), {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: '/usr/bin:/bin', LANG: 'C.UTF-8' },
+  });
+  return watch(child);
+}
+
+/** Translated code that emulation may keep; part of what launch-plan.ts adds to the guest's memory. */
+export const translationMiB = 64;
+
+export function qemuArguments(machine: Machine): string[] {
+  const { acceleration, processors, memoryMiB } = machine;
+  const drives = [
+    { name: 'base', file: enclosed.base, writable: false },
+    { name: 'app', file: enclosed.app, writable: false },
+    ...(machine.volume ? [{ name: 'volume', file: enclosed.volume, writable: true }] : []),
+  ];
+  return [
+    '-no-user-config',
+    '-nodefaults',
+    '-no-reboot',
+    '-display',
+    'none',
+    '-sandbox',
+    'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny',
+    // Without ACPI Debian's kernel, which has no virtio-mmio devices on its command line, finds no device.
+    '-machine',
+    'microvm,acpi=on,isa-serial=on,rtc=on,pit=off,pic=off',
+    '-accel',
+    acceleration === 'kvm' ? 'kvm' : `tcg,thread=multi,tb-size=${translationMiB}`,
+    '-cpu',
+    acceleration === 'kvm' ? 'host' : EMULATED_PROCESSOR,
+    '-smp',
+    String(processors),
+    '-m',
+    `${memoryMiB}M`,
+    '-kernel',
+    enclosed.kernel,
+    '-initrd',
+    enclosed.initramfs,
+    '-append',
+    machine.kernelArguments.join(' '),
+    '-serial',
+    'stdio',
+    ...drives.flatMap(({ name, file, writable }) => [
+      '-drive',
+      `if=none,id=${name},format=raw,file=${file},readonly=${writable ? 'off' : 'on'},discard=${writable ? 'unmap' : 'ignore'}`,
+      '-device',
+      `virtio-blk-device,drive=${name},serial=${name}`,
+    ]),
+    '-netdev',
+    `tap,id=net,ifname=${tapDevice},script=no,downscript=no,vhost=off`,
+    '-device',
+    `virtio-net-device,netdev=net,mac=${guestMac}`,
+  ];
+}

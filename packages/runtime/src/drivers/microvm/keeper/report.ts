@@ -1,0 +1,14 @@
+// What the keeper tells the driver beyond its exit code.
+import { writeSync } from 'node:fs';
+import type { KeeperReport } from '../places.ts';
+
+/** `reportDescriptor` of drivers/process/launch.ts. */
+const DESCRIPTOR = 5;
+
+export function report(said: KeeperReport): void {
+  try {
+    writeSync(DESCRIPTOR, `${JSON.stringify(said)}\n`);
+  } catch {
+    // Nobody listens any more, or not fast enough: the exit code says the rest.
+  }
+}

@@ -1,0 +1,94 @@
+// How large a machine must be for what a manifest asks, and what its kernel is told.
+import { readFileSync } from 'node:fs';
+import type { WorkloadManifest } from '@platform/contract';
+import type { Resources } from '../process/cgroup.ts';
+import { temporaryBytes } from '../process/mechanism.ts';
+import type { GuestLimits, Machine } from './places.ts';
+
+export type Acceleration = 'kvm' | 'tcg';
+
+const MiB = 1024 * 1024;
+/** What the guest's kernel, init and page tables take, measured with Debian's 6.1 kernel. */
+const GUEST_KERNEL_MIB = 96;
+/** The monitor itself, what emulation keeps of translated code, and the keeper. */
+const MONITOR_MIB = 288;
+/** Threads of the monitor and of the keeper. */
+const MONITOR_TASKS = 64;
+/** Share of the memory limit that JavaScript objects may take, so that V8 collects before the kernel kills. */
+const HEAP_SHARE = 0.7;
+const SMALLEST_HEAP_MIB = 16;
+/** Firecracker's limit. */
+const MOST_PROCESSORS = 32;
+
+type Asked = WorkloadManifest['resources'];
+
+/** What the host's control group allows the enclosure: the guest's memory with what running it costs. */
+export function enclosureResources(asked: Asked): Resources {
+  return { memoryMiB: guestMemoryMiB(asked) + MONITOR_MIB, cpus: asked.cpus, pids: MONITOR_TASKS };
+}
+
+export function guestMemoryMiB({ memoryMiB }: Asked): number {
+  return memoryMiB + GUEST_KERNEL_MIB;
+}
+
+export function planMachine(
+  manifest: WorkloadManifest,
+  how: Pick<Machine, 'monitor' | 'program' | 'acceleration'>,
+): Machine {
+  return {
+    ...how,
+    processors: Math.min(MOST_PROCESSORS, Math.max(1, Math.ceil(manifest.resources.cpus))),
+    memoryMiB: guestMemoryMiB(manifest.resources),
+    kernelArguments: kernelArguments(how.acceleration),
+    volume: manifest.volume,
+  };
+}
+
+export function planGuest(entry: string, { memoryMiB, pids }: Asked): GuestLimits {
+  return {
+    entry,
+    memoryBytes: memoryMiB * MiB,
+    pids,
+    heapMiB: Math.max(SMALLEST_HEAP_MIB, Math.floor(memoryMiB * HEAP_SHARE)),
+    temporaryBytes: temporaryBytes(memoryMiB),
+  };
+}
+
+function kernelArguments(acceleration: Acceleration): string[] {
+  return [
+    'console=ttyS0',
+    'quiet',
+    'panic=-1',
+    'reboot=t',
+    'ipv6.disable=1',
+    'cgroup_no_v1=all',
+    '8250.nr_uarts=1',
+    'edd=off',
+    'cryptomgr.notests',
+    'i8042.noaux',
+    'i8042.nomux',
+    'i8042.dumbkbd',
+    // Emulated processors leak nothing through speculation, and the guest measures its clock against a timer whose
+    // ticks come late on a busy host: it would hang. KVM's guests have a clock of their own.
+    ...(acceleration === 'tcg'
+      ? ['mitigations=off', 'init_on_alloc=0', `tsc_early_khz=${hostTicksPerMillisecond()}`]
+      : []),
+  ];
+}
+
+/** The rate of the host's time stamp counter, which emulated processors show unchanged. */
+function hostTicksPerMillisecond(): number {
+  const exact =
+    read('/sys/devices/system/cpu/cpu0/tsc_freq_khz') ?? read('/sys/devices/system/cpu/cpu0/cpufreq/base_frequency');
+  if (exact !== undefined) return Math.round(Number(exact));
+  const megahertz = /^cpu MHz\s*:\s*([\d.]+)$/m.exec(read('/proc/cpuinfo') ?? '')?.[1];
+  return Math.round(Number(megahertz ?? 2_000) * 1_000);
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'latin1').trim();
+  } catch {
+    return undefined; // not told by this kernel
+  }
+}

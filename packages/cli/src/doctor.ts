@@ -131,6 +131,7 @@ async function sandboxFindings(config: PlatformConfig): Promise<Finding[]> {
     dataDirectory: config.dataDirectory,
     driver: config.runtimeDriver,
     dockerSocket: config.dockerSocket,
+    microvm: config.microvm,
     gatewaySidecar,
     log: createLog('fatal'),
   });

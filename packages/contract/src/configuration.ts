@@ -97,11 +97,28 @@ export const configurationVariables = {
   PLATFORM_RUNTIME_DRIVER: {
     default: 'auto',
     meaning:
-      'How workloads run on this machine: `process`, `docker`, or `auto` for the strongest that it can really run. `platform doctor` shows which and why.',
+      'How workloads run on this machine: `process`, `docker`, `microvm`, or `auto` for the strongest that it can really run. `platform doctor` shows which and why.',
   },
   PLATFORM_RUNTIME_DOCKER_SOCKET: {
     default: '/var/run/docker.sock',
     meaning: 'Unix socket of the container engine (dockerd) that the driver `docker` uses.',
+  },
+  PLATFORM_MICROVM_MONITOR: {
+    default: 'qemu where it is installed, else firecracker',
+    meaning: '`qemu` or `firecracker`: what runs the virtual machines of the driver `microvm`.',
+  },
+  PLATFORM_MICROVM_KERNEL: {
+    default: "Debian's newest cloud kernel in /boot",
+    meaning:
+      'Kernel of the guests: a compressed one (bzImage) for QEMU, an uncompressed one (ELF) for Firecracker. docs/decisions/microvm-driver.md says where to get one.',
+  },
+  PLATFORM_MICROVM_MODULES: {
+    default: 'lib/modules/<version> beside the folder of the kernel',
+    meaning: "The kernel's modules. None are needed for a kernel that has virtio and erofs built in.",
+  },
+  PLATFORM_MICROVM_FIRECRACKER: {
+    default: 'firecracker in the folders of the system',
+    meaning: "Firecracker's program, linked statically as its releases are.",
   },
   PLATFORM_RUNTIME_ALLOW_UNSANDBOXED: {
     default: 'false',

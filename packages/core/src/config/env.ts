@@ -32,7 +32,14 @@ export interface PlatformConfig extends Omit<CoreConfig, 'packagesDirectory' | '
   readonly masterKeyFile: string;
   /** The limits of the contract with what the operator changed. */
   readonly rates: Rates;
-  readonly runtimeDriver: 'auto' | 'process' | 'docker';
+  readonly runtimeDriver: 'auto' | 'process' | 'docker' | 'microvm';
+  /** What the driver `microvm` runs its machines with; what is absent is looked for on the machine. */
+  readonly microvm: {
+    readonly monitor?: 'qemu' | 'firecracker';
+    readonly kernel?: string;
+    readonly modules?: string;
+    readonly firecracker?: string;
+  };
   readonly dockerSocket: string;
   readonly allowUnsandboxed: boolean;
   readonly publicHost: string;
@@ -137,7 +144,9 @@ export function readConfiguration(environment: Environment, surroundings: Surrou
       'auto',
       'process',
       'docker',
+      'microvm',
     ] as const),
+    microvm: readMicrovm(read),
     dockerSocket: readFolder(
       'PLATFORM_RUNTIME_DOCKER_SOCKET',
       read('PLATFORM_RUNTIME_DOCKER_SOCKET') ?? configurationVariables.PLATFORM_RUNTIME_DOCKER_SOCKET.default,
@@ -243,6 +252,24 @@ function readAppsDomain(domain: string, origin: URL, rpId: string): string {
   if (domain === origin.hostname || origin.hostname.endsWith(`.${domain}`))
     throw wrong(name, 'contains the host of the shell', 'use a domain of its own');
   return domain;
+}
+
+function readMicrovm(read: (name: ConfigurationVariable) => string | undefined): PlatformConfig['microvm'] {
+  const monitor = read('PLATFORM_MICROVM_MONITOR');
+  const file = (name: ConfigurationVariable) => {
+    const value = read(name);
+    return value === undefined ? undefined : readFolder(name, value);
+  };
+  const [kernel, modules] = [file('PLATFORM_MICROVM_KERNEL'), file('PLATFORM_MICROVM_MODULES')];
+  const firecracker = file('PLATFORM_MICROVM_FIRECRACKER');
+  return {
+    ...(monitor === undefined
+      ? {}
+      : { monitor: readChoice('PLATFORM_MICROVM_MONITOR', monitor, ['qemu', 'firecracker'] as const) }),
+    ...(kernel === undefined ? {} : { kernel }),
+    ...(modules === undefined ? {} : { modules }),
+    ...(firecracker === undefined ? {} : { firecracker }),
+  };
 }
 
 function readFolder(name: ConfigurationVariable, value: string): string {

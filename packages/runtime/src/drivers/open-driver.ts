@@ -4,6 +4,8 @@ import type { GatewaySidecar } from '../gateway-port.ts';
 import { type Candidates, type Chosen, chooseDriver, type DriverWish, type Opened } from './choose.ts';
 import { openDockerDriver } from './docker/docker-driver.ts';
 import type { Driver, DriverReport } from './driver.ts';
+import { type MicrovmDriverOptions, openMicrovmDriver, probeMicrovm, whyNoMicrovm } from './microvm/microvm-driver.ts';
+import type { MicrovmSettings } from './microvm/requirements.ts';
 import type { Way } from './process/mechanism.ts';
 import { openProcessDriver } from './process/process-driver.ts';
 import { probeSandbox } from './process/sandbox-host.ts';
@@ -23,12 +25,15 @@ export interface DriverOptions {
   readonly gatewaySidecar?: GatewaySidecar;
   /** Unix socket of the container engine. Default `/var/run/docker.sock`. */
   readonly dockerSocket?: string;
+  /** What virtual machines are run with. Default: what this machine has. */
+  readonly microvm?: MicrovmSettings;
   readonly log: Log;
 }
 
 export function openDriver(options: DriverOptions): Promise<Chosen<Driver>> {
   const { dataDirectory, log, ways, workloadDns } = options;
   return chooseDriver<Driver>(options.driver ?? 'auto', {
+    microvm: { open: () => openMicrovmDriver(microvm(options)), unfit: async () => whyNoMicrovm(microvm(options)) },
     process: {
       open: () =>
         openProcessDriver({
@@ -47,6 +52,12 @@ export function openDriver(options: DriverOptions): Promise<Chosen<Driver>> {
 export async function probeDriver(options: DriverOptions): Promise<Omit<Chosen<Opened>, 'driver'> & DriverReport> {
   const { dataDirectory, ways } = options;
   const { driver, because } = await chooseDriver<Opened>(options.driver ?? 'auto', {
+    microvm: {
+      async open() {
+        return { report: await probeMicrovm(microvm(options)), close: async () => undefined };
+      },
+      unfit: async () => whyNoMicrovm(microvm(options)),
+    },
     process: {
       async open() {
         const report = await probeSandbox({ dataDirectory, ...(ways === undefined ? {} : { ways }) });
@@ -57,6 +68,18 @@ export async function probeDriver(options: DriverOptions): Promise<Omit<Chosen<O
   });
   await driver.close();
   return { ...driver.report, because };
+}
+
+/** Emulated guests are many times slower, so that only who names the driver gets them. */
+function microvm(options: DriverOptions): MicrovmDriverOptions {
+  const { dataDirectory, log, workloadDns, driver } = options;
+  return {
+    ...options.microvm,
+    dataDirectory,
+    emulation: driver === 'microvm' ? 'accepted' : 'refused',
+    ...(workloadDns === undefined ? {} : { dns: workloadDns }),
+    log,
+  };
 }
 
 function docker(options: DriverOptions, purpose: 'run' | 'look'): Candidates<Driver> {

@@ -4,11 +4,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { RunningGateway } from '../../gateway-port.ts';
-import { LaunchError, StartRefused, type WorkloadInstance, type WorkloadSpec } from '../driver.ts';
+import { LaunchError, StartRefused, type UdpBinding, type WorkloadInstance, type WorkloadSpec } from '../driver.ts';
 import { describeExit, type Exit } from '../exit-reason.ts';
 import { gatewayPorts } from '../process/handshake.ts';
 import { launch } from '../process/launch.ts';
-import { createProcessNetwork } from '../process/process-network.ts';
+import { createProcessNetwork, type ProcessNetwork } from '../process/process-network.ts';
 import { type Enclosure, enclosureLine } from './enclosure.ts';
 import type { MachineHost } from './machine-host.ts';
 import { type Acceleration, enclosureResources, planGuest, planMachine } from './machine-plan.ts';
@@ -80,6 +80,7 @@ export async function runMachine(
     exited.catch(() => undefined);
     return {
       ...network,
+      ...withoutUdp(network),
       gateway,
       stdout: sandbox.stdout,
       stderr: sandbox.stderr,
@@ -142,6 +143,20 @@ function requireRunnable({ app, manifest, volume }: WorkloadSpec): string {
     );
   }
   return manifest.entry;
+}
+
+/** A relay for datagrams would end in the machine's network on the host, where nobody listens. */
+function withoutUdp(network: ProcessNetwork): Pick<WorkloadInstance, 'publishUdp' | 'shortfalls'> {
+  let bindings: readonly UdpBinding[] = [];
+  return {
+    async publishUdp(next) {
+      bindings = next;
+    },
+    shortfalls: () => [
+      ...network.shortfalls(),
+      ...bindings.map(({ name }) => `The UDP port ${name} is granted, but virtual machines cannot publish it yet.`),
+    ],
+  };
 }
 
 interface Reports {

@@ -1,5 +1,5 @@
 // The running platform on a data folder, for the other commands: where its database is, and one to use when none runs.
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import * as path from 'node:path';
 import { openDataFolder } from '@platform/core/config/data-folder.ts';
 import type { PlatformConfig } from '@platform/core/config/env.ts';
@@ -19,7 +19,10 @@ function instanceFile(dataDirectory: string): string {
 
 /** Says where the running platform is reached. Removed by {@link forgetInstance}; stale after `kill -9`, so never trusted alone. */
 export function announceInstance(dataDirectory: string, instance: InstanceFile): void {
-  writeFileSync(instanceFile(dataDirectory), JSON.stringify(instance), { mode: 0o600 });
+  const file = instanceFile(dataDirectory);
+  // Without a Runtime on this machine nobody has made the folder yet.
+  mkdirSync(path.dirname(file), { recursive: true, mode: 0o711 });
+  writeFileSync(file, JSON.stringify(instance), { mode: 0o600 });
 }
 
 export function forgetInstance(dataDirectory: string): void {

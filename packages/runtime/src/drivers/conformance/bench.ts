@@ -115,7 +115,8 @@ export async function openBench(under: DriverUnderTest, former?: Place): Promise
     throw error;
   });
 
-  if (under.can.runtimeKilled === 'ends') await volumes.sweep();
+  // As the Runtime does: what survived keeps its volume mounted, and nothing else does.
+  await volumes.sweep((await driver.list()).map(({ installationId }) => installationId));
 
   const uidOf = (id: string) => {
     const uid = uids.get(id) ?? FIRST_UID + uids.size;

@@ -13,12 +13,14 @@ const ROOT = path.join(import.meta.dirname, '../..');
 
 test('an open app shows the change of its page as soon as it is saved', async (t) => {
   const place = await platformPlace();
-  t.after(() => place.remove());
   const folder = await mkdtemp(path.join(tmpdir(), 'dev-notes-'));
   t.after(() => rm(folder, { recursive: true }));
   await cp(path.join(ROOT, 'examples/notes'), folder, { recursive: true });
   const platform = await startPlatform(place);
-  t.after(() => platform.stop());
+  t.after(async () => {
+    await platform.stop();
+    await place.remove();
+  });
   const browser = await launchBrowser();
   t.after(() => browser.close());
   const { page } = await newPerson(browser, DESKTOP);

@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { unmountBelow } from '../../packages/runtime/src/testing/unmount.ts';
 import { freePort } from './free-port.ts';
 
 const CLI = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url));
@@ -51,7 +52,10 @@ export async function platformPlace(more: NodeJS.ProcessEnv = {}): Promise<Platf
       PLATFORM_NODE_ORIGIN: `http://node.platform.localhost:${nodePort}`,
       ...more,
     },
-    remove: () => rm(dataDirectory, { recursive: true, force: true }),
+    async remove() {
+      unmountBelow(dataDirectory);
+      await rm(dataDirectory, { recursive: true, force: true });
+    },
   };
 }
 

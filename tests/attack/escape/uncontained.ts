@@ -22,7 +22,11 @@ let count = 0;
 
 /** @param uid As root: the user that it runs as. */
 export function startAsUser(place: Place, uid: number | undefined): Promise<Uncontained> {
-  return start(place, [process.execPath], uid === undefined ? {} : { uid, gid: uid });
+  // That user may not be able to enter the folder of this checkout.
+  const node = join(place.folder, 'node');
+  copyFileSync(process.execPath, node);
+  chmodSync(node, 0o755);
+  return start(place, [node], uid === undefined ? {} : { uid, gid: uid });
 }
 
 export function startAsRoot(place: Place): Promise<Uncontained> {

@@ -2,6 +2,7 @@
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { unmountBelow } from './unmount.ts';
 
 export interface Place {
   readonly folder: string;
@@ -29,7 +30,10 @@ export function placeAt(folder: string): Place {
       chmodSync(file, 0o644);
       return app;
     },
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    remove() {
+      unmountBelow(folder);
+      rmSync(folder, { recursive: true, force: true });
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 // The backend of an installed app, as its owner starts, stops and watches it.
 import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
 import { after, before, beforeEach, test } from 'node:test';
 import { limits, type WorkloadUse, workloadDetail } from '@platform/contract';
 import { registerAccount, type TestAccount } from '../../../../tests/support/client.ts';
@@ -180,6 +181,25 @@ test('whatever else a node answers is one and the same refusal, and nothing of i
     assert.ok(!refused.text.includes(secret), what);
   }
   assert.ok(!node.calls.some(({ path }) => path.includes('stolen')));
+});
+
+test('an app that is removed while its node is asked is not found, and its node not blamed', async () => {
+  await publish(account, 'leaving', { workload: nodeWorkload });
+  for (const ask of [
+    () => account.fetch('/v1/apps/leaving/status'),
+    () => account.fetch('/v1/apps/leaving/start', { body: {} }),
+  ]) {
+    await install(account, 'leaving');
+    node.answer = (call) => {
+      if (call.method === 'DELETE') return { status: 204, body: '' };
+      const body = (response: ServerResponse) => {
+        void account.fetch('/v1/apps/leaving', { method: 'DELETE' }).then(() => response.end('{}'));
+      };
+      return { status: 404, body };
+    };
+    const answer = await ask();
+    assert.deepEqual([answer.status, problemCode(answer)], [404, 'not_found'], answer.text);
+  }
 });
 
 test('a node that is not there is a refusal and no wait', async () => {

@@ -1,6 +1,6 @@
 // The backend of an installed app: started, stopped, asked for its state and its log, on the node where it runs.
 import type { InstallationDetail, LogEntry, WorkloadDetail } from '@platform/contract';
-import { type InstallationId, refuse } from '@platform/contract';
+import { type InstallationId, RefusalError, refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { deleteLeases } from '../leases/queries.ts';
 import { pausedRefusal } from '../pause/paused-refusal.ts';
@@ -25,7 +25,8 @@ export async function startApp(
   appId: string,
 ): Promise<WorkloadDetail> {
   if ((await selectPausedAt(context.database, accountKey)) !== null) throw pausedRefusal();
-  return workloadDetail(await nodes.start(await setStopped(context, accountKey, appId, false)));
+  const id = await setStopped(context, accountKey, appId, false);
+  return workloadDetail(await ofInstalled(context, accountKey, appId, () => nodes.start(id)));
 }
 
 /** The backend stays stopped until it is started again: being used does not wake it. */
@@ -35,7 +36,8 @@ export async function stopApp(
   accountKey: string,
   appId: string,
 ): Promise<WorkloadDetail> {
-  return workloadDetail(await nodes.stop(await setStopped(context, accountKey, appId, true)));
+  const id = await setStopped(context, accountKey, appId, true);
+  return workloadDetail(await ofInstalled(context, accountKey, appId, () => nodes.stop(id)));
 }
 
 export async function readStatus(
@@ -45,7 +47,7 @@ export async function readStatus(
   appId: string,
 ): Promise<WorkloadDetail> {
   const { id } = withWorkload(await selectOwn(context.database, accountKey, appId));
-  return workloadDetail(await nodes.status(id));
+  return workloadDetail(await ofInstalled(context, accountKey, appId, () => nodes.status(id)));
 }
 
 export async function readLogs(
@@ -78,6 +80,25 @@ async function setStopped(
     }
     return installation.id;
   });
+}
+
+/**
+ * What the node answers. An app that was removed meanwhile is `not_found`: its node has forgotten it by then, which is
+ * no failure of the node.
+ */
+async function ofInstalled<Answer>(
+  context: CoreContext,
+  accountKey: string,
+  appId: string,
+  ask: () => Promise<Answer>,
+): Promise<Answer> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof RefusalError)) throw error;
+    withWorkload(await selectOwn(context.database, accountKey, appId));
+    throw error;
+  }
 }
 
 /** The list that cursors of a log belong to. */

@@ -31,18 +31,19 @@ export function leftoversBehaviour(under: DriverUnderTest): void {
     await while_.stop();
     for (const how of ['stopped', 'crashed', 'killed', 'given up'] as const) await oneOf(how);
     const own = (files: readonly string[]) => files.filter((file) => !/^app-/.test(file));
+    // What a driver keeps ready for the next start is made meanwhile: one quiet moment is enough.
+    let now = lookAround(bench.place.folder, words);
     await until(
       'everything to be gone',
       async () => {
-        const now = lookAround(bench.place.folder, words);
+        now = lookAround(bench.place.folder, words);
         return now.descriptors <= clean.descriptors && now.named.length === 0 && now.children <= clean.children;
       },
       bench.limit(20_000),
     ).catch(() => undefined);
-    const now = lookAround(bench.place.folder, words);
     assert.deepEqual(now.named, []);
     assert.deepEqual(own(now.files), own(clean.files));
-    assert.equal(now.children, clean.children);
+    assert.ok(now.children <= clean.children, `${now.children} processes below this one, ${clean.children} before`);
     assert.ok(now.descriptors <= clean.descriptors, descriptorTargets().join(' '));
     assert.deepEqual(await outside(), []);
 

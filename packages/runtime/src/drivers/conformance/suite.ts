@@ -11,6 +11,7 @@ import { limitsBehaviour } from './limits.ts';
 import { networkBehaviour } from './network.ts';
 import { restartBehaviour } from './restart.ts';
 import { runtimeKilledBehaviour } from './runtime-killed.ts';
+import { udpBehaviour } from './udp.ts';
 import type { DriverUnderTest } from './under-test.ts';
 
 /** What the groups share. Two workloads run for most of the time, since some drivers need seconds for one. */
@@ -50,6 +51,7 @@ export function driverConformance(under: DriverUnderTest): void {
     environmentBehaviour(suite);
     isolationBehaviour(suite);
     networkBehaviour(suite);
+    udpBehaviour(suite);
     limitsBehaviour(suite);
     lifecycleBehaviour(suite);
     restartBehaviour(suite);

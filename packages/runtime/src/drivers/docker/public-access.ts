@@ -1,12 +1,15 @@
-// network.public for a running container: a bridge of its own is attached and detached live, and packet rules hold it to
-// publicly routable IPv4 addresses. Never a bridge for two: what passes between members of one is seen by no rule.
-import { writeFileSync } from 'node:fs';
-import type { NetworkPolicy, UdpBinding, WorkloadInstance } from '../driver.ts';
+// What a running container is given of the network beyond its Gateway. For network.public a bridge of its own is attached
+// and detached live, and packet rules hold it to publicly routable IPv4 addresses. Never a bridge for two: what passes
+// between members of one is seen by no rule. Its UDP ports are relayed by the Runtime, past the engine.
+import { closeSync, writeFileSync } from 'node:fs';
+import { createUdpPublisher } from '../../network/udp-publisher.ts';
+import type { NetworkPolicy, WorkloadInstance } from '../driver.ts';
 import { resolverText } from '../process/resolver-file.ts';
 import { makeBridge, publicName, removeNetwork } from './bridges.ts';
 import type { Cell } from './cells.ts';
 import type { DockerNode } from './docker-driver.ts';
 import { type Container, engineMessage, removed } from './engine.ts';
+import { openNetworkOf } from './network-namespace.ts';
 
 export interface PublicAccess extends Pick<WorkloadInstance, 'applyNetworkPolicy' | 'publishUdp' | 'shortfalls'> {
   /** Puts the first policy into effect. */
@@ -19,15 +22,24 @@ export interface PublicAccess extends Pick<WorkloadInstance, 'applyNetworkPolicy
 
 export interface PublicAccessParts {
   readonly node: DockerNode;
+  readonly installationId: string;
   readonly cell: Cell;
   readonly container: Container;
   readonly hasTunnel: boolean;
 }
 
-export function createPublicAccess({ node, cell, container, hasTunnel }: PublicAccessParts): PublicAccess {
+export function createPublicAccess({
+  node,
+  installationId,
+  cell,
+  container,
+  hasTunnel,
+}: PublicAccessParts): PublicAccess {
   const bridge = node.firewall.bridgeName('public', cell.id);
   let policy: NetworkPolicy = { public: false, tunnel: hasTunnel };
-  let bindings: readonly UdpBinding[] = [];
+  /** Opened with the first UDP port. */
+  let network: number | undefined;
+  const udp = createUdpPublisher({ installationId, namespace, log: node.log });
   /** Why the internet is granted and not there. */
   let missing: string | undefined;
   /** Address that rules let through. */
@@ -72,6 +84,16 @@ export function createPublicAccess({ node, cell, container, hasTunnel }: PublicA
     await removeNetwork(node.engine, publicName(node.owner, cell.id));
   }
 
+  async function namespace(): Promise<number | string> {
+    try {
+      network ??= await openNetworkOf(container);
+      return network;
+    } catch (error) {
+      node.log.error({ installationId, reason: engineMessage(error) }, 'the network of a container was not found');
+      return 'its network was not found; the log of the platform says more';
+    }
+  }
+
   return {
     takeAway,
     async begin(first) {
@@ -86,17 +108,18 @@ export function createPublicAccess({ node, cell, container, hasTunnel }: PublicA
       // A running container keeps its capabilities.
       if (hasTunnel && !next.tunnel) throw new Error('The tunnel of a running container cannot be taken away.');
     },
-    async publishUdp(next) {
-      bindings = next;
-    },
+    publishUdp: udp.publish,
     shortfalls: () => [
       ...(missing === undefined || !policy.public
         ? []
         : [`The internet is granted, but there is no way to it: ${missing}`]),
       ...(policy.tunnel && !hasTunnel ? ['A network tunnel is granted, and given at the next start.'] : []),
-      ...bindings.map(({ name }) => `The UDP port ${name} is granted, but containers cannot publish it yet.`),
+      ...udp.shortfalls(),
     ],
     async close() {
+      udp.close();
+      if (network !== undefined) closeSync(network);
+      network = undefined;
       if (address !== undefined) await revoke().catch(() => undefined);
     },
   };

@@ -44,7 +44,13 @@ export async function startContainer(node: DockerNode, cells: CellPool, spec: Wo
     [gateway] = await Promise.all([openGateway(node, cell, spec, await settings), made]);
     spec.abort.throwIfAborted();
     container = await made;
-    const access = createPublicAccess({ node, cell, container, hasTunnel: spec.network.tunnel });
+    const access = createPublicAccess({
+      node,
+      installationId: spec.installationId,
+      cell,
+      container,
+      hasTunnel: spec.network.tunnel,
+    });
     await access.begin(spec.network);
     await container.start();
     return await assemble(node, spec, { cell, container, gateway, access });
@@ -77,7 +83,7 @@ export async function adoptContainer(
     if (gateway.settings.installationId !== installationId) throw new Error('The Gateway is that of another.');
     cell.leadTo(gateway.settings.coreOrigin);
     const outputSince = Math.floor(Date.now() / 1_000);
-    const access = createPublicAccess({ node, cell, container, hasTunnel });
+    const access = createPublicAccess({ node, installationId, cell, container, hasTunnel });
     // Whatever it had, it gets what is granted now, under rules that are new.
     await access.takeAway();
     await access.begin(spec.network);

@@ -8,6 +8,6 @@ for (const way of ways) {
     name: `process, ${way}`,
     module: new URL('for-conformance.ts', import.meta.url),
     options: { way },
-    can: { runtimeKilled: 'ends', cpuTimeSeenInside: true },
+    can: { runtimeKilled: 'ends', cpuTimeSeenInside: true, publishesUdp: true },
   });
 }

@@ -1,12 +1,9 @@
 // The network of one workload in a process sandbox beyond its Gateway: nothing, or what its owner granted.
 import { closeSync, openSync } from 'node:fs';
-import { isDeepStrictEqual } from 'node:util';
 import type { Log } from '../../clock.ts';
-import { findProgram } from '../../find-program.ts';
 import { type Egress, type EgressWays, NoEgress } from '../../network/egress.ts';
-import { makeSocketsIn } from '../../network/namespace-sockets.ts';
-import { openUdpRelay, type UdpRelay } from '../../network/udp-relay.ts';
-import type { NetworkPolicy, UdpBinding, WorkloadInstance, WorkloadSpec } from '../driver.ts';
+import { createUdpPublisher } from '../../network/udp-publisher.ts';
+import type { NetworkPolicy, WorkloadInstance, WorkloadSpec } from '../driver.ts';
 import { isAlive, type ProcessIdentity } from './process-tree.ts';
 import type { ResolverFile } from './resolver-file.ts';
 
@@ -29,9 +26,11 @@ export interface ProcessNetwork extends Pick<WorkloadInstance, 'applyNetworkPoli
 export function createProcessNetwork(spec: WorkloadSpec, parts: ProcessNetworkParts): ProcessNetwork {
   const { installationId, uid } = spec;
   let policy: NetworkPolicy = { public: false, tunnel: false };
-  /** By name; those that could not be opened are in `unpublished`. */
-  const relays = new Map<string, { readonly binding: UdpBinding; readonly relay: UdpRelay }>();
-  let unpublished: readonly string[] = [];
+  const udp = createUdpPublisher({
+    installationId,
+    namespace: async () => descriptor ?? 'it has no network of its own',
+    log: parts.log,
+  });
   let egress: Egress | undefined;
   let descriptor: number | undefined;
   /** Why the internet is granted and not there. */
@@ -57,34 +56,6 @@ export function createProcessNetwork(spec: WorkloadSpec, parts: ProcessNetworkPa
     missing = undefined;
     parts.resolver?.set([]);
     await egress?.revoke();
-  }
-
-  function closeRelays(isWanted: (binding: UdpBinding) => boolean): void {
-    for (const [name, { binding, relay }] of relays) {
-      if (isWanted(binding)) continue;
-      relay.close();
-      relays.delete(name);
-    }
-  }
-
-  /** Why the port cannot be published, or undefined when it is. */
-  async function publish(binding: UdpBinding, namespace: number): Promise<string | undefined> {
-    const nsenter = findProgram('nsenter');
-    if (process.getuid?.() !== 0 || nsenter === undefined)
-      return 'only a platform that runs as root, with nsenter installed, can publish it';
-    try {
-      const relay = await openUdpRelay({
-        address: binding.hostAddress,
-        hostPort: binding.hostPort,
-        containerPort: binding.containerPort,
-        makeSockets: (count) => makeSocketsIn(nsenter, `/proc/${process.pid}/fd/${namespace}`, count),
-      });
-      relays.set(binding.name, { binding, relay });
-      return undefined;
-    } catch (error) {
-      parts.log.error({ installationId, port: binding.hostPort, err: error }, 'a UDP port could not be published');
-      return `port ${binding.hostPort} of this machine cannot be opened`;
-    }
   }
 
   /** One after the other: a start that is given up closes what may just be opening. */
@@ -115,25 +86,15 @@ export function createProcessNetwork(spec: WorkloadSpec, parts: ProcessNetworkPa
         if (next.public && !former.public) await open();
         if (!next.public && former.public) await shut();
       }),
-    publishUdp: (next) =>
-      inTurn(async () => {
-        closeRelays((binding) => next.some((wanted) => isDeepStrictEqual(wanted, binding)));
-        const failed: string[] = [];
-        for (const binding of next) {
-          if (relays.has(binding.name)) continue;
-          const why = descriptor === undefined ? 'it has no network of its own' : await publish(binding, descriptor);
-          if (why !== undefined) failed.push(`The UDP port ${binding.name} is granted, but ${why}.`);
-        }
-        unpublished = failed;
-      }),
+    publishUdp: (next) => inTurn(() => udp.publish(next)),
     shortfalls: () => [
       ...(missing === undefined ? [] : [`The internet is granted, but there is no way to it: ${missing}`]),
       ...(policy.tunnel ? ['A network tunnel is granted, but only the docker driver can give one.'] : []),
-      ...unpublished,
+      ...udp.shortfalls(),
     ],
     close: () =>
       inTurn(async () => {
-        closeRelays(() => false);
+        udp.close();
         await egress?.close();
         egress = undefined;
         parts.resolver?.remove();

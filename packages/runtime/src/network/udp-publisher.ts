@@ -1,0 +1,84 @@
+// The public UDP ports of one running workload, whatever runs it: each by a relay into the workload's own network.
+import { isDeepStrictEqual } from 'node:util';
+import type { Log } from '../clock.ts';
+import type { UdpBinding } from '../drivers/driver.ts';
+import { findProgram } from '../find-program.ts';
+import { makeSocketsIn } from './namespace-sockets.ts';
+import { openUdpRelay, type UdpRelay } from './udp-relay.ts';
+
+export interface UdpPublisherOptions {
+  readonly installationId: string;
+  /**
+   * Descriptor in this process that leads to the workload's network and stays open until `close`. Asked before a port
+   * opens. A string says why there is none: the end of a sentence.
+   */
+  namespace(): Promise<number | string>;
+  readonly log: Log;
+}
+
+export interface UdpPublisher {
+  /** Makes exactly these ports reach the workload. Calls must not overlap. */
+  publish(bindings: readonly UdpBinding[]): Promise<void>;
+  /** What could not be opened, in one sentence each. */
+  shortfalls(): readonly string[];
+  /** Nothing passes any more when this returns, and nothing is opened any more. */
+  close(): void;
+}
+
+export function createUdpPublisher({ installationId, namespace, log }: UdpPublisherOptions): UdpPublisher {
+  /** By name; those that could not be opened are in `unpublished`. */
+  const relays = new Map<string, { readonly binding: UdpBinding; readonly relay: UdpRelay }>();
+  let unpublished: readonly string[] = [];
+  let closed = false;
+
+  function closeAllBut(wanted: readonly UdpBinding[]): void {
+    for (const [name, { binding, relay }] of relays) {
+      if (wanted.some((one) => isDeepStrictEqual(one, binding))) continue;
+      relay.close();
+      relays.delete(name);
+    }
+  }
+
+  /** Why the port cannot be published, or undefined when it is. */
+  async function open(binding: UdpBinding): Promise<string | undefined> {
+    const nsenter = findProgram('nsenter');
+    if (process.getuid?.() !== 0 || nsenter === undefined)
+      return 'only a platform that runs as root, with nsenter installed, can publish it';
+    const place = await namespace();
+    if (typeof place === 'string') return place;
+    try {
+      const relay = await openUdpRelay({
+        address: binding.hostAddress,
+        hostPort: binding.hostPort,
+        containerPort: binding.containerPort,
+        makeSockets: (count) => makeSocketsIn(nsenter, `/proc/${process.pid}/fd/${place}`, count),
+      });
+      // The workload may have ended meanwhile.
+      if (closed) relay.close();
+      else relays.set(binding.name, { binding, relay });
+      return undefined;
+    } catch (error) {
+      log.error({ installationId, port: binding.hostPort, err: error }, 'a UDP port could not be published');
+      return `port ${binding.hostPort} of this machine cannot be opened`;
+    }
+  }
+
+  return {
+    async publish(bindings) {
+      closeAllBut(bindings);
+      const failed: string[] = [];
+      for (const binding of bindings) {
+        if (closed || relays.has(binding.name)) continue;
+        const why = await open(binding);
+        if (why !== undefined) failed.push(`The UDP port ${binding.name} is granted, but ${why}.`);
+      }
+      unpublished = failed;
+    },
+    shortfalls: () => unpublished,
+    close() {
+      closed = true;
+      closeAllBut([]);
+      unpublished = [];
+    },
+  };
+}

@@ -26,6 +26,7 @@ export function startNodeRuntime(config: PlatformConfig, { key, metrics, ...plac
     driver: config.runtimeDriver,
     gatewaySidecar,
     dockerSocket: config.dockerSocket,
+    imageRegistries: config.imageRegistries,
     microvm: config.microvm,
     workloadDns: config.workloadDns,
     ...(config.udpPortRange === null ? {} : { udp: { host: config.publicHost, range: config.udpPortRange } }),

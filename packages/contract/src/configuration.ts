@@ -103,6 +103,11 @@ export const configurationVariables = {
     default: '/var/run/docker.sock',
     meaning: 'Unix socket of the container engine (dockerd) that the driver `docker` uses.',
   },
+  PLATFORM_RUNTIME_IMAGE_REGISTRIES: {
+    default: '',
+    meaning:
+      'Comma-separated registries from which images of apps may come, each as `registry.example`, with a port or the beginning of a path if need be. Empty: images come in packages only.',
+  },
   PLATFORM_MICROVM_MONITOR: {
     default: 'qemu where it is installed, else firecracker',
     meaning: '`qemu` or `firecracker`: what runs the virtual machines of the driver `microvm`.',

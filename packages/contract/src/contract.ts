@@ -8,6 +8,7 @@ export * from './configuration.ts';
 export * from './enrolment-token.ts';
 export * from './errors.ts';
 export * from './grants.ts';
+export * from './image-reference.ts';
 export * from './installations.ts';
 export * from './limits.ts';
 export * from './manifest.ts';

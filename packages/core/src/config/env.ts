@@ -8,6 +8,7 @@ import {
   type ConfigurationVariable,
   configurationVariables,
   isPubliclyRoutable,
+  isRegistryEntry,
   laterConfigurationFamilies,
   laterConfigurationVariables,
 } from '@platform/contract';
@@ -41,6 +42,8 @@ export interface PlatformConfig extends Omit<CoreConfig, 'packagesDirectory' | '
     readonly firecracker?: string;
   };
   readonly dockerSocket: string;
+  /** Registries from which images of apps may come. */
+  readonly imageRegistries: readonly string[];
   readonly allowUnsandboxed: boolean;
   readonly publicHost: string;
   /** Both inclusive; `null` publishes no UDP ports. */
@@ -151,6 +154,7 @@ export function readConfiguration(environment: Environment, surroundings: Surrou
       'PLATFORM_RUNTIME_DOCKER_SOCKET',
       read('PLATFORM_RUNTIME_DOCKER_SOCKET') ?? configurationVariables.PLATFORM_RUNTIME_DOCKER_SOCKET.default,
     ),
+    imageRegistries: readRegistries(read('PLATFORM_RUNTIME_IMAGE_REGISTRIES')),
     allowUnsandboxed:
       readChoice('PLATFORM_RUNTIME_ALLOW_UNSANDBOXED', read('PLATFORM_RUNTIME_ALLOW_UNSANDBOXED'), [
         'false',
@@ -362,6 +366,22 @@ function readProxies(value: string | undefined): string[] {
       throw wrong('PLATFORM_TRUSTED_PROXIES', `holds "${proxy}"`, 'list addresses or CIDR blocks, separated by commas');
   }
   return proxies;
+}
+
+function readRegistries(value: string | undefined): string[] {
+  const entries = (value ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+  for (const entry of entries) {
+    if (isRegistryEntry(entry)) continue;
+    throw wrong(
+      'PLATFORM_RUNTIME_IMAGE_REGISTRIES',
+      `holds "${entry}"`,
+      'list registries like registry.example, registry.example:5000 or registry.example/team, separated by commas',
+    );
+  }
+  return entries;
 }
 
 function readPortRange(value: string | undefined): PlatformConfig['udpPortRange'] {

@@ -162,6 +162,12 @@ export interface Driver {
   /** Ends a survivor, with everything that was made for it. */
   destroy(survivor: Survivor): Promise<void>;
   /**
+   * Gets from elsewhere what a start needs and this machine lacks: an image of a registry. It may take minutes, and
+   * takes little of this machine, so that it comes before the start has its turn. Default: there is nothing to get.
+   * @throws like `start`
+   */
+  prepare?(workload: Pick<WorkloadSpec, 'app' | 'manifest' | 'abort'>): Promise<void>;
+  /**
    * Starts a workload; it may not yet listen when this resolves.
    * @throws StartRefused when no attempt can succeed; LaunchError and others when a later one may.
    */

@@ -25,6 +25,8 @@ export interface DriverOptions {
   readonly gatewaySidecar?: GatewaySidecar;
   /** Unix socket of the container engine. Default `/var/run/docker.sock`. */
   readonly dockerSocket?: string;
+  /** Registries from which images of packages may come: `host[:port][/path]`. Default: none. */
+  readonly imageRegistries?: readonly string[];
   /** What virtual machines are run with. Default: what this machine has. */
   readonly microvm?: MicrovmSettings;
   readonly log: Log;
@@ -83,12 +85,13 @@ function microvm(options: DriverOptions): MicrovmDriverOptions {
 }
 
 function docker(options: DriverOptions, purpose: 'run' | 'look'): Candidates<Driver> {
-  const { dataDirectory, log, gatewaySidecar: sidecar, dockerSocket, workloadDns } = options;
+  const { dataDirectory, log, gatewaySidecar: sidecar, dockerSocket, imageRegistries, workloadDns } = options;
   if (sidecar === undefined) return {};
   const open = () =>
     openDockerDriver({
       ...{ dataDirectory, purpose, sidecar, log },
       ...(dockerSocket === undefined ? {} : { socketPath: dockerSocket }),
+      ...(imageRegistries === undefined ? {} : { imageRegistries }),
       ...(workloadDns === undefined ? {} : { dns: workloadDns }),
     });
   return { docker: { open } };

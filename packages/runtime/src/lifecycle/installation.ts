@@ -13,7 +13,7 @@ import { IdleWatch } from './idle-watch.ts';
 import { ShownState, type State } from './shown-state.ts';
 import type { Slots } from './slots.ts';
 import { needsRestart } from './start-relevant.ts';
-import { startWorkload, type Workload, type WorkloadParts } from './workload.ts';
+import { prepareWorkload, startWorkload, type Workload, type WorkloadParts } from './workload.ts';
 
 export interface InstallationParts {
   readonly workload: WorkloadParts;
@@ -204,7 +204,11 @@ export class Installation {
     const outcome = await attempt({
       clock: this.#parts.clock,
       port: this.#assignment.workload.port,
-      launch: () => {
+      launch: async () => {
+        // What still runs has what it needs; and it is not kept waiting for what it does not need.
+        if (survivor === undefined)
+          await prepareWorkload(this.#parts.workload, { assignment: this.#assignment, abort });
+        abort.throwIfAborted();
         const isAwaited = () => this.#shown.isAwaited();
         this.#launching = this.#parts.slots.use(isAwaited, () => this.#launch(abort, survivor));
         return this.#launching;

@@ -72,6 +72,18 @@ export interface StartOptions {
 }
 
 /**
+ * Gets what the start of the workload needs from elsewhere: its package, and what its driver lacks.
+ * @throws like `startWorkload`
+ */
+export async function prepareWorkload(
+  { packages, driver }: Pick<WorkloadParts, 'packages' | 'driver'>,
+  { assignment, abort }: Pick<StartOptions, 'assignment' | 'abort'>,
+): Promise<void> {
+  const app = await packageFolder(packages, assignment);
+  await driver.prepare?.({ app, manifest: assignment.workload, abort });
+}
+
+/**
  * Starts the workload; it may not yet listen when this resolves.
  * @throws StartRefused when no attempt can succeed; LaunchError and others when a later one may.
  */

@@ -1,60 +1,99 @@
-// Image archives for tests, as an OCI tool writes them: one layer with Node, its libraries and one script.
-
-import { execFileSync } from 'node:child_process';
+// Images for tests, as an OCI tool writes them: one layer with a static busybox and a small server that tells what it was
+// started with.
 import { createHash } from 'node:crypto';
-import { readFileSync, realpathSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
+import { findProgram } from '../find-program.ts';
 
-/** What may be wrong with one. */
-export interface Spoilt {
-  readonly spoil?: 'layer' | 'link' | 'processor';
+export interface ImageWish {
+  /** `none` cannot run, and needs no busybox. Default: the server, unless something is wrong with the image. */
+  readonly programs?: 'none';
+  /** What is wrong with it. */
+  readonly spoil?: 'layer' | 'link' | 'processor' | 'compression';
 }
 
-const NODE = '/usr/bin/node';
+export interface TestImage {
+  readonly config: Buffer;
+  readonly layer: Buffer;
+  readonly manifest: Buffer;
+}
 
-/** @param config Members of the image's configuration; the script is its entry point. */
-export async function imageArchive(source: string, config: object, { spoil }: Spoilt = {}): Promise<Buffer> {
-  // One that is refused never runs, and need not be large.
-  const programs = spoil === undefined ? libraries() : [];
-  const layer = await tar([...programs, ['srv/index.mjs', Buffer.from(source)]]);
-  const packed = gzipSync(layer, { level: 1 });
+const TYPE = 'application/vnd.oci.image';
+export const manifestType = `${TYPE}.manifest.v1+json`;
+
+/** Answers `/cgi-bin/seen` with some of its environment and its user, as JSON. */
+const SERVER = ['/bin/busybox', 'sh', '-c', 'exec /bin/busybox httpd -f -p "$PORT" -h /srv'];
+const SEEN = `#!/bin/busybox sh
+printf 'Content-Type: application/json\r\n\r\n'
+printf '{"own":"%s","stolen":"%s","gateway":"%s","path":"%s","uid":%s}' \
+  "$OF_THE_IMAGE" "$PLATFORM_S3_ENDPOINT" "$PLATFORM_API_URL" "$PATH" "$(/bin/busybox id -u)"
+`;
+
+/** Why there can be no image that runs here, or false. */
+export function imageMissing(): string | false {
+  return staticBusybox() === undefined ? 'apt-get install busybox-static' : false;
+}
+
+function staticBusybox(): Buffer | undefined {
+  const program = findProgram('busybox');
+  const content = program === undefined ? undefined : readFileSync(program);
+  return content?.includes('/ld-linux') === false ? content : undefined;
+}
+
+/** @param config Members of the image's configuration; the server is its entry point. */
+export async function testImage(config: object, { spoil, programs }: ImageWish = {}): Promise<TestImage> {
+  const busybox = spoil === undefined && programs === undefined ? staticBusybox() : Buffer.alloc(0);
+  if (busybox === undefined) throw new Error(String(imageMissing()));
+  const plain = await tar([
+    ['bin/busybox', busybox],
+    ['srv/cgi-bin/seen', Buffer.from(SEEN)],
+  ]);
+  const layer = spoil === 'compression' ? Buffer.from('QlpoOTFBWSZTWQ', 'base64') : gzipSync(plain, { level: 1 });
   const own = { x64: 'amd64', arm64: 'arm64' }[process.arch as 'x64' | 'arm64'];
   const settings = Buffer.from(
     JSON.stringify({
       os: 'linux',
       architecture: spoil === 'processor' ? 's390x' : own,
-      rootfs: { type: 'layers', diff_ids: [digestOf(layer)] },
-      config: { Entrypoint: [NODE, '/srv/index.mjs'], ...config },
+      rootfs: { type: 'layers', diff_ids: [digestOf(plain)] },
+      config: { Entrypoint: SERVER, ...config },
     }),
   );
+  const piece = (content: Buffer, mediaType: string) => ({
+    mediaType,
+    digest: digestOf(content),
+    size: content.length,
+  });
   const manifest = Buffer.from(
-    JSON.stringify({ config: { digest: digestOf(settings) }, layers: [{ digest: digestOf(packed) }] }),
+    JSON.stringify({
+      schemaVersion: 2,
+      mediaType: manifestType,
+      config: piece(settings, `${TYPE}.config.v1+json`),
+      layers: [piece(layer, `${TYPE}.layer.v1.tar+gzip`)],
+    }),
   );
-  const index = Buffer.from(JSON.stringify({ manifests: [{ digest: digestOf(manifest) }] }));
+  return { config: settings, layer, manifest };
+}
+
+/** The same as the archive that a package brings. */
+export async function imageArchive(config: object, wish: ImageWish = {}): Promise<Buffer> {
+  const image = await testImage(config, wish);
+  const index = Buffer.from(JSON.stringify({ manifests: [{ digest: digestOf(image.manifest) }] }));
   const broken = gzipSync(Buffer.alloc(1_024));
   return tar(
     [
       ['index.json', index],
-      [blob(settings), settings],
-      [blob(manifest), manifest],
-      [blob(packed), spoil === 'layer' ? broken : packed],
+      [blob(image.config), image.config],
+      [blob(image.manifest), image.manifest],
+      [blob(image.layer), wish.spoil === 'layer' ? broken : image.layer],
     ],
-    spoil === 'link' ? 'shortcut' : undefined,
+    wish.spoil === 'link' ? 'shortcut' : undefined,
   );
 }
 
-const digestOf = (content: Buffer) => `sha256:${createHash('sha256').update(content).digest('hex')}`;
+export const digestOf = (content: Buffer): string => `sha256:${createHash('sha256').update(content).digest('hex')}`;
 const blob = (content: Buffer) => `blobs/sha256/${digestOf(content).slice(7)}`;
-
-function libraries(): [string, Buffer][] {
-  const paths = execFileSync('ldd', [process.execPath], { encoding: 'utf8' }).match(/\/\S+/g) ?? [];
-  return [
-    [NODE.slice(1), readFileSync(process.execPath)],
-    ...paths.map((path): [string, Buffer] => [path.slice(1), readFileSync(realpathSync(path))]),
-  ];
-}
 
 function tar(files: readonly (readonly [string, Buffer])[], link?: string): Promise<Buffer> {
   const archive = pack();

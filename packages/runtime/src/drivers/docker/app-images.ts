@@ -5,55 +5,110 @@ import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { type ImageReference, isImageAllowed, readImageReference } from '@platform/contract';
 import { extract, pack } from 'tar-stream';
-import { StartRefused } from '../driver.ts';
+import type { Log } from '../../clock.ts';
+import { LaunchError, StartRefused } from '../driver.ts';
 import { followed } from './base-image.ts';
 import { type Engine, isGone, labels, removed } from './engine.ts';
+import { openFetchedImages } from './fetched-images.ts';
 import { checkImageArchive, type ImageArchive, ImageArchiveError, readArchive } from './image-archive.ts';
+import { RegistryError } from './registry.ts';
 
 export interface AppImages {
   /**
-   * Name of the image in the file `workload/<image>` of a package, whose folder is immutable.
-   * @throws StartRefused in one sentence, when there is none that can be used
+   * Name of the image that a package names: a file of its folder `app`, or one of a registry, which is fetched first
+   * when it is not here. `abort` gives up the waiting, and the fetching when nobody else waits for it.
+   * @throws StartRefused in one sentence, when there is none that can be used; LaunchError when there may be one later
    */
-  ensure(app: string, image: string): Promise<string>;
+  ensure(app: string, image: string, abort: AbortSignal): Promise<string>;
+}
+
+export interface AppImagesOptions {
+  readonly engine: Engine;
+  /** Other Runtimes on the same engine keep their own. */
+  readonly owner: string;
+  /** Registries from which images may come, as the contract's image-reference.ts reads them. */
+  readonly registries: readonly string[];
+  /** Where images are kept while they come, and when each was last used. Made if missing. */
+  readonly folder: string;
+  readonly log: Log;
 }
 
 const REPOSITORY = 'platform-app';
 const PLAIN_PATH = /^(?!.*(^|\/)\.{0,2}(\/|$))[\w.+\-/]+$/;
 const RESERVED = /^(PLATFORM_|PROVIDER_)/;
 
-/** @param owner Other Runtimes on the same engine keep their own. */
-export async function openAppImages(engine: Engine, owner: string): Promise<AppImages> {
-  await removeUnused(engine, owner);
+export async function openAppImages(options: AppImagesOptions): Promise<AppImages> {
+  const { engine, owner } = options;
+  const fetched = openFetchedImages(options);
+  await removeUnused(options, fetched.isKept);
   const known = new Map<string, Promise<string>>();
+
+  async function fromFile(file: string): Promise<string> {
+    const before = await known.get(file)?.catch(() => undefined);
+    // Somebody may have tidied up the engine since.
+    if (before !== undefined && (await isThere(engine, before))) return before;
+    const name = load(options, file);
+    known.set(file, name);
+    return name;
+  }
+
+  async function fromRegistry(reference: ImageReference, abort: AbortSignal): Promise<string> {
+    refuseUnlessAllowed(reference, options.registries);
+    const name = `${REPOSITORY}:${owner}-r${reference.digest.slice('sha256:'.length)}`;
+    if (!(await isThere(engine, name))) {
+      try {
+        await fetched.fetch(reference, (file) => load(options, file, { name, digest: reference.digest }), abort);
+      } catch (error) {
+        if (!(error instanceof RegistryError)) throw error;
+        const message = `Its image could not be fetched: ${error.message}`;
+        throw error.passing ? new LaunchError(message, message) : new StartRefused(message);
+      }
+    }
+    fetched.used(reference.digest);
+    return name;
+  }
+
   return {
-    async ensure(app, image) {
+    async ensure(app, image, abort) {
       const file = join(app, image);
-      const before = await known.get(file)?.catch(() => undefined);
-      // Somebody may have tidied up the engine since.
-      if (before !== undefined && (await isThere(engine, before))) return before;
-      const name = load(engine, owner, app, image);
-      known.set(file, name);
-      return name;
+      const isFile = PLAIN_PATH.test(image) && (await lstat(file).catch(() => undefined))?.isFile() === true;
+      if (isFile) return fromFile(file);
+      const reference = readImageReference(image);
+      if (reference !== undefined) return fromRegistry(reference, abort);
+      throw new StartRefused(
+        `The package has no file workload/${image.slice(0, 200)}; an image of a registry is named like registry.example/name@sha256:….`,
+      );
     },
   };
 }
 
-/** Those that no container uses; what is needed again is given again. */
-async function removeUnused(engine: Engine, owner: string): Promise<void> {
-  const images = await engine.listImages({ filters: { label: [`${labels.role}=app`, `${labels.owner}=${owner}`] } });
-  await Promise.all(images.map(({ Id }) => removed(engine.getImage(Id).remove()).catch(() => undefined)));
+function refuseUnlessAllowed(reference: ImageReference, registries: readonly string[]): void {
+  if (isImageAllowed(reference, registries)) return;
+  const { registry, repository } = reference;
+  throw new StartRefused(
+    `This machine takes no images from ${registry}/${repository}: its operator has not named it in PLATFORM_RUNTIME_IMAGE_REGISTRIES.`,
+  );
 }
 
-async function load(engine: Engine, owner: string, app: string, image: string): Promise<string> {
-  const file = join(app, image);
-  const isFile = PLAIN_PATH.test(image) && (await lstat(file).catch(() => undefined))?.isFile() === true;
-  if (!isFile) {
-    throw new StartRefused(
-      `The package has no file workload/${image.slice(0, 200)}, and this machine takes no images from registries.`,
-    );
-  }
+/** Those that no container uses and that are had again without asking anybody, or that nobody used for long. */
+async function removeUnused({ engine, owner }: AppImagesOptions, isKept: (digest: string) => boolean): Promise<void> {
+  const images = await engine.listImages({ filters: { label: [`${labels.role}=app`, `${labels.owner}=${owner}`] } });
+  const unused = images.filter(({ Labels }) => {
+    const digest = Labels?.[labels.digest];
+    return digest === undefined || !isKept(digest);
+  });
+  await Promise.all(unused.map(({ Id }) => removed(engine.getImage(Id).remove()).catch(() => undefined)));
+}
+
+/** What an image is called when it is not called after its archive. */
+interface Called {
+  readonly name: string;
+  readonly digest: string;
+}
+
+async function load({ engine, owner }: AppImagesOptions, file: string, called?: Called): Promise<string> {
   let archive: ImageArchive;
   try {
     archive = await checkImageArchive(file);
@@ -61,12 +116,17 @@ async function load(engine: Engine, owner: string, app: string, image: string): 
     if (error instanceof ImageArchiveError) throw new StartRefused(`The image of the package ${error.message}`);
     throw error;
   }
-  const name = `${REPOSITORY}:${owner}-${archive.hash.slice(0, 32)}`;
+  const name = called?.name ?? `${REPOSITORY}:${owner}-${archive.hash.slice(0, 32)}`;
   if (await isThere(engine, name)) return name;
+  const tags = {
+    [labels.role]: 'app',
+    [labels.owner]: owner,
+    ...(called === undefined ? {} : { [labels.digest]: called.digest }),
+  };
   const body = new PassThrough();
   const [progress] = await Promise.all([
     engine.loadImage(body, { quiet: true }),
-    write(body, file, { archive, name, owner }),
+    write(body, file, { archive, name, tags }),
   ]);
   try {
     await followed(engine, progress);
@@ -89,12 +149,14 @@ async function isThere(engine: Engine, name: string): Promise<boolean> {
   }
 }
 
+interface Given {
+  readonly archive: ImageArchive;
+  readonly name: string;
+  readonly tags: Readonly<Record<string, string>>;
+}
+
 /** An archive as the engine takes it, with our name and configuration, and the layers as they are. */
-async function write(
-  body: PassThrough,
-  file: string,
-  { archive, name, owner }: { readonly archive: ImageArchive; readonly name: string; readonly owner: string },
-): Promise<void> {
+async function write(body: PassThrough, file: string, { archive, name, tags }: Given): Promise<void> {
   const { layers, config } = archive;
   const target = pack();
   target.pipe(body);
@@ -108,7 +170,7 @@ async function write(
       Entrypoint: Entrypoint ?? null,
       Cmd: Cmd ?? null,
       WorkingDir: WorkingDir ?? '',
-      Labels: { [labels.role]: 'app', [labels.owner]: owner },
+      Labels: tags,
     },
   };
   const paths = new Map(layers.map((layer, number) => [layer, `layer-${number}.tar`]));

@@ -7,7 +7,8 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { makeAssignment } from '../../testing/core-double.ts';
 import { engineMissing, prepareEngine } from '../../testing/docker-engine.ts';
-import { imageArchive } from '../../testing/image-archive.ts';
+import { imageArchive, imageMissing, testImage } from '../../testing/image-archive.ts';
+import { registryMissing, startRegistry } from '../../testing/image-registry.ts';
 import { makePlace } from '../../testing/place.ts';
 import { until } from '../../testing/wait.ts';
 import { type ConformanceBench, openBench, type Started } from '../conformance/bench.ts';
@@ -40,7 +41,7 @@ describe('the docker driver', { skip: missing }, () => {
     module: new URL('for-conformance.ts', import.meta.url),
     options: { socketPath: engine.socketPath, networkNamespace: engine.networkNamespace },
     timeFactor: 3,
-    can: { runtimeKilled: 'adopted', cpuTimeSeenInside: true },
+    can: { runtimeKilled: 'adopted', cpuTimeSeenInside: true, publishesUdp: true },
     traces,
   };
 
@@ -115,17 +116,12 @@ describe('the docker driver', { skip: missing }, () => {
   describe('images of packages', () => {
     let bench: ConformanceBench;
     before(async () => {
-      bench = await openBench(under);
+      bench = await openBench({ ...under, options: { ...under.options, imageRegistries: '127.0.0.1:1/allowed' } });
     });
     after(async () => {
       await bench?.close();
       bench?.place.remove();
     });
-    const source = `import http from 'node:http';
-      http.createServer((req, res) => res.end(JSON.stringify({
-        own: process.env.OF_THE_IMAGE, stolen: process.env.PLATFORM_S3_ENDPOINT, gateway: process.env.PLATFORM_API_URL,
-        path: process.env.PATH, uid: process.getuid(), file: import.meta.url,
-      }))).listen(Number(process.env.PORT));`;
     const image = {
       Env: ['PATH=/of/the/image', 'OF_THE_IMAGE=yes', 'PLATFORM_S3_ENDPOINT=http://evil'],
       Volumes: { '/data': {} },
@@ -136,40 +132,74 @@ describe('the docker driver', { skip: missing }, () => {
       return bench.start({ workload: { runtime: 'oci', image: 'image.tar' }, files: { 'image.tar': archive } });
     }
 
-    test('an archive in the package runs behind the same walls, under a name of ours', async () => {
-      const archive = await imageArchive(source, image);
-      const started = await start(archive);
+    /** That it runs behind the same walls as every workload, and its image under a name of ours. */
+    async function runsConfined(started: Started, name: RegExp): Promise<void> {
       await started.listens();
-      const { gateway, uid, ...seen } = JSON.parse(await started.ask('/'));
-      assert.deepEqual(seen, { own: 'yes', path: '/of/the/image', file: 'file:///srv/index.mjs' });
+      const { gateway, uid, ...seen } = JSON.parse(await started.ask('/cgi-bin/seen'));
+      assert.deepEqual(seen, { own: 'yes', stolen: '', path: '/of/the/image' });
       assert.match(gateway, /^http:/);
       assert.ok(uid >= 2_000_000);
       const [container] = await docker.listContainers({
         filters: { label: [`${labels.installation}=${started.assignment.installationId}`] },
       });
-      assert.match(container?.Image ?? '', /^platform-app:[0-9a-f]{4}-[0-9a-f]{32}$/);
+      assert.match(container?.Image ?? '', name);
       assert.deepEqual(
         container?.Mounts.filter(({ Type }) => Type === 'volume'),
         [],
       );
       await started.stop(0);
+    }
+
+    const refuses = (starting: Promise<Started>, sentence: RegExp) =>
+      assert.rejects(starting, (error: Error) => error.name === 'StartRefused' && sentence.test(error.message));
+
+    test('an archive in the package runs behind the same walls, under a name of ours', {
+      skip: imageMissing(),
+    }, async () => {
+      await runsConfined(await start(await imageArchive(image)), /^platform-app:[0-9a-f]{4}-[0-9a-f]{32}$/);
     });
 
     test('what does not match its digest, is a link, for other processors or not there is refused in one sentence', async () => {
-      const refused = async (archive: Buffer, sentence: RegExp) => {
-        await assert.rejects(
-          start(archive),
-          (error: Error) => error.name === 'StartRefused' && sentence.test(error.message),
-        );
-      };
-      await refused(await imageArchive(source, image, { spoil: 'layer' }), /does not match its digest/);
-      await refused(await imageArchive(source, image, { spoil: 'link' }), /holds a link/);
-      await refused(await imageArchive(source, image, { spoil: 'processor' }), /for s390x processors/);
-      await refused(Buffer.from('no archive at all'), /not a readable archive|no usable/);
-      await assert.rejects(
-        bench.start({ workload: { runtime: 'oci', image: 'registry.example/app:1' } }),
-        /no images from registries/,
+      await refuses(start(await imageArchive(image, { spoil: 'layer' })), /does not match its digest/);
+      await refuses(start(await imageArchive(image, { spoil: 'link' })), /holds a link/);
+      await refuses(start(await imageArchive(image, { spoil: 'processor' })), /for s390x processors/);
+      await refuses(start(await imageArchive(image, { spoil: 'compression' })), /another way than gzip/);
+      await refuses(start(Buffer.from('no archive at all')), /not a readable archive|no usable/);
+      const named = (name: string) => bench.start({ workload: { runtime: 'oci', image: name } });
+      await refuses(named('registry.example/app:1'), /named like registry\.example\/name@sha256:…\.$/);
+      const digest = `sha256:${'0'.repeat(64)}`;
+      await refuses(
+        named(`registry.example/app@${digest}`),
+        /takes no images from registry\.example\/app: its operator/,
       );
+      await refuses(named(`127.0.0.1:1/strange/app@${digest}`), /takes no images from 127\.0\.0\.1:1\/strange\/app/);
+      await assert.rejects(
+        named(`127.0.0.1:1/allowed/app@${digest}`),
+        (error: Error) => error.name === 'LaunchError' && /does not answer/.test(error.message),
+      );
+    });
+
+    test('an image of a registry that the operator allows runs alike, and once more without the registry', {
+      skip: imageMissing() || registryMissing(),
+    }, async (t) => {
+      const registry = await startRegistry();
+      t.after(() => registry.stop());
+      const allowing = { ...under, options: { ...under.options, imageRegistries: `${registry.host}/team` } };
+      const ours = await openBench(allowing);
+      t.after(() => ours.place.remove());
+      t.after(() => ours.close());
+      const installation = ours.installation({
+        runtime: 'oci',
+        image: await registry.push('team/app', await testImage(image)),
+      });
+      const name = /^platform-app:[0-9a-f]{4}-r[0-9a-f]{64}$/;
+      await runsConfined(await ours.start({ installation }), name);
+      await refuses(
+        ours.start({ workload: { runtime: 'oci', image: await registry.push('other/app', await testImage(image)) } }),
+        /takes no images from/,
+      );
+      await registry.stop();
+      await runsConfined(await ours.start({ installation }), name);
     });
   });
 

@@ -28,6 +28,8 @@ export interface DockerDriverOptions {
   readonly networkNamespace?: string;
   /** Name servers of workloads that may reach the internet. Default: none. */
   readonly dns?: readonly string[];
+  /** Registries from which images of packages may come: `host[:port][/path]`. Default: none. */
+  readonly imageRegistries?: readonly string[];
   /** `look` tries the walls beside a Runtime that may be running on the data folder. Default: `run`. */
   readonly purpose?: 'run' | 'look';
 }
@@ -79,7 +81,10 @@ export async function openDockerDriver(options: DockerDriverOptions): Promise<Dr
     random: randomBytes,
     sidecar: options.sidecar,
     dns: options.dns ?? [],
-    images: await openAppImages(engine, owner),
+    images: await openAppImages({
+      ...{ engine, owner, registries: options.imageRegistries ?? [], log: options.log },
+      folder: join(options.dataDirectory, 'runtime', 'images'),
+    }),
     log: options.log,
   };
   mkdirSync(node.folder, { recursive: true });
@@ -98,6 +103,9 @@ export async function openDockerDriver(options: DockerDriverOptions): Promise<Dr
     list: async () => survivors,
     adopt: (survivor, spec) => adoptContainer(node, survivor, spec),
     destroy: (survivor) => destroySurvivor(node, survivor),
+    async prepare({ app, manifest, abort }) {
+      if (report.ok && manifest.image !== undefined) await node.images.ensure(app, manifest.image, abort);
+    },
     async start(spec) {
       if (!report.ok) throw refusal(report);
       try {

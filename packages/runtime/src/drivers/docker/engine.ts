@@ -13,6 +13,8 @@ export const labels = {
   cell: 'platform.cell',
   installation: 'platform.installation',
   fingerprint: 'platform.fingerprint',
+  /** Of an image that came from a registry. */
+  digest: 'platform.digest',
 } as const;
 
 export const defaultEngineSocket = '/var/run/docker.sock';

@@ -25,11 +25,19 @@ export interface ImageArchive {
   readonly config: ImageConfig;
 }
 
-const LARGEST_JSON = 256 * 1024;
+/** Bytes of a manifest or configuration. */
+export const LARGEST_JSON = 256 * 1024;
 const MOST_JSON = 8 * 1024 * 1024;
-const MOST_LAYERS = 127;
+export const MOST_LAYERS = 127;
 const GZIP = Buffer.from([0x1f, 0x8b]);
+/** Other compressions that engines undo (bzip2, xz, zstd): how large they become would be known too late. */
+const UNCOUNTED = ['425a68', 'fd377a585a00', '28b52ffd'].map((bytes) => Buffer.from(bytes, 'hex'));
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
+
+/** The processor of this machine, as images name it. */
+export function processor(): string | undefined {
+  return ARCHITECTURES[process.arch];
+}
 
 const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/);
 const descriptor = z.object({
@@ -78,7 +86,7 @@ export async function checkImageArchive(file: string): Promise<ImageArchive> {
   const { configName, layers } = found.names.has('index.json') ? ofLayout(json) : ofSaved(json);
   for (const layer of layers) if (!found.names.has(layer)) throw new ImageArchiveError('lacks one of its layers.');
   const config = json(configName, imageConfig);
-  if (config.architecture !== ARCHITECTURES[process.arch]) {
+  if (config.architecture !== processor()) {
     throw new ImageArchiveError(`is for ${config.architecture} processors, which this machine does not have.`);
   }
   if (config.rootfs.diff_ids.length !== layers.length) throw new ImageArchiveError('does not name its layers rightly.');
@@ -103,8 +111,7 @@ function ofSaved(json: ReadJson): { configName: string; layers: string[] } {
 
 function choose(manifests: z.infer<typeof index>['manifests']): string {
   const fitting = manifests.filter(
-    ({ platform }) =>
-      platform === undefined || (platform.os === 'linux' && platform.architecture === ARCHITECTURES[process.arch]),
+    ({ platform }) => platform === undefined || (platform.os === 'linux' && platform.architecture === processor()),
   );
   const [only, ...others] = fitting;
   if (only === undefined) throw new ImageArchiveError('has nothing for processors of this machine.');
@@ -190,6 +197,10 @@ class Content extends Writable {
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
     if (this.#length === 0 && chunk.subarray(0, GZIP.length).equals(GZIP)) this.#inflate();
+    if (this.#length === 0 && UNCOUNTED.some((magic) => chunk.subarray(0, magic.length).equals(magic))) {
+      done(new ImageArchiveError('is compressed in another way than gzip.'));
+      return;
+    }
     this.#hash.update(chunk);
     this.#length += chunk.length;
     if (this.#length <= LARGEST_JSON) this.#begin?.push(chunk);

@@ -104,9 +104,9 @@ interface Program {
   readonly path: 'ours' | 'of the image';
 }
 
-async function programOf(node: DockerNode, { app, manifest }: WorkloadSpec): Promise<Program> {
+async function programOf(node: DockerNode, { app, manifest, abort }: WorkloadSpec): Promise<Program> {
   if (manifest.runtime === 'oci' && manifest.image !== undefined) {
-    return { image: await node.images.ensure(app, manifest.image), mounts: [], path: 'of the image' };
+    return { image: await node.images.ensure(app, manifest.image, abort), mounts: [], path: 'of the image' };
   }
   if (manifest.entry === undefined) throw new StartRefused('The package names no entry.');
   if (!existsSync(join(app, manifest.entry))) {

@@ -1,0 +1,90 @@
+// Images of registries: each fetched once, however many wait for it, and kept in the engine as long as it is used now and
+// then, so that a registry that is away keeps nothing from waking up.
+import { closeSync, mkdirSync, openSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ImageReference } from '@platform/contract';
+import type { Log } from '../../clock.ts';
+import { fetchImage } from './fetch-image.ts';
+
+export interface FetchedImages {
+  /**
+   * Brings an archive of the image here, has it taken by `take`, and removes it. Concurrent calls for one image share
+   * the work, which ends when none of them waits any more.
+   * @throws RegistryError, the errors of `take`, or the reason of `abort`
+   */
+  fetch(reference: ImageReference, take: (file: string) => Promise<unknown>, abort: AbortSignal): Promise<void>;
+  /** Marks the image as used now. */
+  used(digest: string): void;
+  /** Whether it was used lately. */
+  isKept(digest: string): boolean;
+}
+
+interface UnderWay {
+  readonly work: Promise<void>;
+  readonly controller: AbortController;
+  waiting: number;
+}
+
+const UNFINISHED = '.new-';
+const KEPT_DAYS = 30;
+const DAY = 24 * 60 * 60_000;
+
+export function openFetchedImages({ folder, log }: { readonly folder: string; readonly log: Log }): FetchedImages {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  for (const name of readdirSync(folder)) if (name.startsWith(UNFINISHED)) rmSync(join(folder, name), { force: true });
+  const underWay = new Map<string, UnderWay>();
+  const hex = (digest: string) => digest.slice('sha256:'.length);
+
+  function begin(reference: ImageReference, take: (file: string) => Promise<unknown>): UnderWay {
+    const controller = new AbortController();
+    const file = join(folder, `${UNFINISHED}${hex(reference.digest)}`);
+    const work = (async () => {
+      try {
+        await fetchImage({ reference, file, abort: controller.signal, log });
+        await take(file);
+      } finally {
+        rmSync(file, { force: true });
+        underWay.delete(reference.digest);
+      }
+    })();
+    work.catch(() => undefined);
+    const begun = { work, controller, waiting: 0 };
+    underWay.set(reference.digest, begun);
+    return begun;
+  }
+
+  return {
+    async fetch(reference, take, abort) {
+      abort.throwIfAborted();
+      const one = underWay.get(reference.digest) ?? begin(reference, take);
+      one.waiting += 1;
+      const { promise: given, reject } = Promise.withResolvers<never>();
+      const give = () => reject(abort.reason);
+      abort.addEventListener('abort', give);
+      try {
+        await Promise.race([one.work, given]);
+      } finally {
+        abort.removeEventListener('abort', give);
+        one.waiting -= 1;
+        if (one.waiting === 0) {
+          // The next one begins anew, and must not find the remains.
+          one.controller.abort();
+          await one.work.catch(() => undefined);
+        }
+      }
+    },
+    used(digest) {
+      const file = join(folder, hex(digest));
+      closeSync(openSync(file, 'a', 0o600));
+      const now = new Date();
+      utimesSync(file, now, now);
+    },
+    isKept(digest) {
+      const file = join(folder, hex(digest));
+      const used = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+      if (Date.now() - used < KEPT_DAYS * DAY) return true;
+      rmSync(file, { force: true });
+      return false;
+    },
+  };
+}

@@ -1,4 +1,4 @@
-// Forwarding of a small JSON request, against nginx and @fastify/http-proxy in the same run: each proxy alone on one
+// Forwarding of a small JSON request, against nginx, @fastify/http-proxy and a bare proxy in the same run: each proxy alone on one
 // core when measured, the upstream and the callers on the other, several interleaved rounds, medians.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -68,23 +68,27 @@ try {
   );
   const gateway = await keep(startScript('gateway-server.ts', PROXY_CORE, [origin, CREDENTIAL]));
   const httpProxy = await keep(startScript('http-proxy-server.ts', PROXY_CORE, [origin]));
+  const bare = await keep(startScript('bare-proxy-server.ts', PROXY_CORE, [origin]));
 
   const post = await writeScript('post.lua', [...COMMON, ...POST]);
   const get = await writeScript('get.lua', COMMON);
 
   async function compare(what: string, script: string): Promise<void> {
-    for (const port of [nginx, gateway, httpProxy]) await load(port, CALLERS, script);
+    for (const port of [nginx, gateway, httpProxy, bare]) await load(port, CALLERS, script);
     const rounds = await quiet(async () => ({
       nginx: (await load(nginx, CALLERS, script)).requestsPerSecond,
       gateway: (await load(gateway, CALLERS, script)).requestsPerSecond,
       httpProxy: (await load(httpProxy, CALLERS, script)).requestsPerSecond,
+      bare: (await load(bare, CALLERS, script)).requestsPerSecond,
     }));
     const toNginx = median(rounds.map((round) => round.gateway / round.nginx));
     const toHttpProxy = median(rounds.map((round) => round.gateway / round.httpProxy));
+    const bareToNginx = median(rounds.map((round) => round.bare / round.nginx));
     printRow(reported(`Gateway, ${what}, one core`, median(rounds.map((round) => round.gateway)), 'req/s'));
     printRow(reported('nginx, the same', median(rounds.map((round) => round.nginx)), 'req/s'));
     printRow(reported('@fastify/http-proxy, the same', median(rounds.map((round) => round.httpProxy)), 'req/s'));
     printRow(atLeast(`Gateway to nginx, ${what}`, toNginx, '×', 0.4));
+    printRow(reported('node:http and undici alone to nginx, the same', bareToNginx, '×'));
     printRow(atLeast(`Gateway to @fastify/http-proxy, ${what}`, toHttpProxy, '×', 2));
   }
   await compare('POST of a small JSON body', post);

@@ -1,0 +1,35 @@
+// What a machine that runs backends is told: how it and core reach each other, what it gives, and which driver confines.
+import type { CoreConfig } from './config.ts';
+import { type DockerSettings, readDockerSettings } from './docker-settings.ts';
+import { type MicrovmSettings, readMicrovmSettings } from './microvm-settings.ts';
+import { type AddressAndPort, addressAndPortOf, choiceOf, integerOf, optionalPathOf, type Read } from './variables.ts';
+
+export interface NodeSettings extends Pick<CoreConfig, 'nodeLostMilliseconds'>, DockerSettings {
+  /** Whether workloads run on core's own machine. */
+  readonly localNode: boolean;
+  readonly linkListen: AddressAndPort | null;
+  /** Where core reaches the control side of this machine as a node of another one; `null`: found out. */
+  readonly nodeControl: AddressAndPort | null;
+  /** `null`: what the machine has, less a part for itself. */
+  readonly nodeMemoryMiB: number | null;
+  readonly sharedVolumes: string | null;
+  readonly runtimeDriver: 'auto' | 'process' | 'docker' | 'microvm';
+  readonly microvm: MicrovmSettings;
+  readonly allowUnsandboxed: boolean;
+}
+
+export function readNodeSettings(read: Read): NodeSettings {
+  const memory = 'PLATFORM_NODE_MEMORY_MIB';
+  return {
+    localNode: choiceOf(read, 'PLATFORM_LOCAL_NODE', ['true', 'false'] as const) === 'true',
+    linkListen: addressAndPortOf(read, 'PLATFORM_LINK_LISTEN'),
+    nodeControl: addressAndPortOf(read, 'PLATFORM_NODE_CONTROL'),
+    nodeMemoryMiB: read(memory) === undefined ? null : integerOf(read, memory, 32, 2 ** 31 - 1),
+    nodeLostMilliseconds: integerOf(read, 'PLATFORM_NODE_LOST_SECONDS', 20, 86_400) * 1_000,
+    sharedVolumes: optionalPathOf(read, 'PLATFORM_VOLUMES_SHARED'),
+    runtimeDriver: choiceOf(read, 'PLATFORM_RUNTIME_DRIVER', ['auto', 'process', 'docker', 'microvm'] as const),
+    microvm: readMicrovmSettings(read),
+    ...readDockerSettings(read),
+    allowUnsandboxed: choiceOf(read, 'PLATFORM_RUNTIME_ALLOW_UNSANDBOXED', ['false', 'true'] as const) === 'true',
+  };
+}

@@ -1,0 +1,133 @@
+// Where browsers find the platform, and what its sessions and passkeys are bound to.
+import { isIP } from 'node:net';
+import { type ConfigurationVariable, configurationVariables } from '@platform/contract';
+import type { CoreConfig } from './config.ts';
+import { integerOf, listed, patternOf, type Read, textOf, wrong } from './variables.ts';
+
+export interface WebSettings
+  extends Pick<
+    CoreConfig,
+    | 'origin'
+    | 'rpId'
+    | 'rpName'
+    | 'prfLegacySalt'
+    | 'sessionMilliseconds'
+    | 'challengeMilliseconds'
+    | 'sessionCookie'
+    | 'appsDomain'
+    | 'nodeOrigin'
+    | 'listenHost'
+    | 'listenPort'
+    | 'trustedProxies'
+  > {
+  /** Port of the node's listener for backends. */
+  readonly nodePort: number;
+}
+
+export function readWebSettings(read: Read): WebSettings {
+  const origin = readOrigin(read, 'PLATFORM_OS_ORIGIN');
+  const nodeOrigin = readOrigin(read, 'PLATFORM_NODE_ORIGIN');
+  const rpId = readRpId(read('PLATFORM_RP_ID') ?? origin.hostname, origin);
+  const [listenPort, nodePort] = [portOf(origin), portOf(nodeOrigin)];
+  if (listenPort === nodePort)
+    throw wrong('PLATFORM_NODE_ORIGIN', 'has the same port as PLATFORM_OS_ORIGIN', 'give the two different ports');
+  return {
+    origin: origin.origin,
+    rpId,
+    rpName: textOf(read, 'PLATFORM_RP_NAME'),
+    prfLegacySalt: readSalt(read('PLATFORM_PRF_LEGACY_SALT')),
+    sessionMilliseconds: integerOf(read, 'PLATFORM_SESSION_TTL_MS', 60_000, 400 * 86_400_000),
+    challengeMilliseconds: integerOf(read, 'PLATFORM_CHALLENGE_TTL_MS', 10_000, 3_600_000),
+    sessionCookie: patternOf(read, 'PLATFORM_SESSION_COOKIE', /^[A-Za-z0-9_-]{1,64}$/, 'letters, digits, - and _ only'),
+    appsDomain: readAppsDomain(textOf(read, 'PLATFORM_APPS_DOMAIN'), origin, rpId),
+    nodeOrigin: nodeOrigin.origin,
+    listenHost: readAddress(textOf(read, 'PLATFORM_LISTEN_HOST')),
+    listenPort,
+    nodePort,
+    trustedProxies: readProxies(read('PLATFORM_TRUSTED_PROXIES') ?? ''),
+  };
+}
+
+function readOrigin(read: Read, name: ConfigurationVariable): URL {
+  const value = textOf(read, name);
+  const example = `set it like ${configurationVariables[name].default}`;
+  if (!URL.canParse(value)) throw wrong(name, `is "${value}", which is not an origin`, example);
+  const url = new URL(value);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw wrong(name, 'must begin with http:// or https://', example);
+  if (url.username !== '' || url.password !== '') throw wrong(name, 'must not hold a user name or password', example);
+  if (url.origin !== value.replace(/\/$/, '').toLowerCase())
+    throw wrong(name, `is "${value}", but must be scheme, host and port only`, example);
+  if (url.protocol === 'http:' && !isLocal(url.hostname))
+    throw wrong(
+      name,
+      'uses http on a public host, where browsers offer no passkeys',
+      'use https, or a host below localhost',
+    );
+  return url;
+}
+
+function isLocal(hostname: string): boolean {
+  return hostname === 'localhost' || hostname.endsWith('.localhost');
+}
+
+function portOf(url: URL): number {
+  if (url.port !== '') return Number(url.port);
+  // Behind a proxy that ends TLS the public port is 443; the listener keeps its usual one.
+  return url.protocol === 'https:' ? (url.hostname.startsWith('node.') ? 8788 : 8787) : 80;
+}
+
+function readRpId(rpId: string, origin: URL): string {
+  if (isIP(origin.hostname.replace(/^\[|\]$/g, '')) !== 0)
+    throw wrong('PLATFORM_OS_ORIGIN', 'names an address, which can have no passkeys', 'use a host name');
+  if (rpId !== origin.hostname && !origin.hostname.endsWith(`.${rpId}`))
+    throw wrong(
+      'PLATFORM_RP_ID',
+      `is "${rpId}", which is not the host of PLATFORM_OS_ORIGIN or a parent of it`,
+      `set it to ${origin.hostname}`,
+    );
+  return rpId;
+}
+
+function readAppsDomain(domain: string, origin: URL, rpId: string): string {
+  const name = 'PLATFORM_APPS_DOMAIN';
+  if (!/^(?=.{1,150}$)[a-z0-9]+(?:[-.][a-z0-9]+)*$/.test(domain))
+    throw wrong(name, `is "${domain}", which is not a lower-case domain`, 'set it like apps.example.org');
+  // Descendants of the relying party ID may use its passkeys and their PRF: apps must never be among them.
+  if (domain === rpId || domain.endsWith(`.${rpId}`))
+    throw wrong(
+      name,
+      `lies below the relying party ${rpId}, so that every app could use the passkeys`,
+      'use a domain that is not below PLATFORM_RP_ID',
+    );
+  if (domain === origin.hostname || origin.hostname.endsWith(`.${domain}`))
+    throw wrong(name, 'contains the host of the shell', 'use a domain of its own');
+  return domain;
+}
+
+function readSalt(value: string | undefined): Buffer | null {
+  if (value === undefined) return null;
+  const salt = Buffer.from(value, 'base64url');
+  if (salt.length !== 32 || salt.toString('base64url') !== value)
+    throw wrong('PLATFORM_PRF_LEGACY_SALT', 'is not 32 bytes of base64url', 'copy the salt of the former deployment');
+  return salt;
+}
+
+function readAddress(value: string): string {
+  if (isIP(value) === 0) throw wrong('PLATFORM_LISTEN_HOST', `is "${value}"`, 'set an IP address such as 127.0.0.1');
+  return value;
+}
+
+function readProxies(value: string): string[] {
+  const proxies = listed(value);
+  for (const proxy of proxies) {
+    const [address = '', bits] = proxy.split('/');
+    const version = isIP(address);
+    if (
+      version === 0 ||
+      (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128)))
+    )
+      throw wrong('PLATFORM_TRUSTED_PROXIES', `holds "${proxy}"`, 'list addresses or CIDR blocks, separated by commas');
+  }
+  return proxies;
+}

@@ -1,5 +1,6 @@
 // What a running backend uses: three figures in plain words, each with its last two minutes.
 import type { WorkloadUse } from '@platform/contract';
+import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import { Sparkline } from '../design/sparkline.tsx';
 import {
@@ -37,52 +38,67 @@ export function BackendUse({ usage, run }: { readonly usage: WorkloadUse; readon
   return (
     <>
       <dl class="use">
-        <div class="use-figure">
-          <dt>Processor</dt>
-          <dd>{processorNow(usage.cpu)}</dd>
-          <dd class="use-chart">
-            <Sparkline
-              label={`Processor over the last two minutes: now ${processorNow(usage.cpu)}`}
-              values={history.map((reading) => reading.usage.cpu.share)}
-              places={PLACES}
-              top={usage.cpu.limit}
-            />
-          </dd>
-          <dd class="use-more">{processorSoFar(usage.cpu)}</dd>
-        </div>
-        <div class="use-figure">
-          <dt>Memory</dt>
-          <dd>{memoryNow(usage.memory)}</dd>
-          <dd class="use-chart">
-            <Sparkline
-              label={`Memory over the last two minutes: now ${memoryNow(usage.memory)}`}
-              values={history.map((reading) => reading.usage.memory.bytes)}
-              places={PLACES}
-              top={usage.memory.limitBytes}
-            />
-          </dd>
-          <dd class="use-more">{memorySoFar(usage.memory)}</dd>
-        </div>
-        <div class="use-figure">
-          <dt>Network</dt>
-          <dd>{networkNow(usage.network)}</dd>
-          <dd class="use-chart">
-            <Sparkline
-              label={`Network over the last two minutes: in all ${networkNow(usage.network)}`}
-              values={bytesPerSecond(history)}
-              places={PLACES}
-              top={1_000}
-            />
-          </dd>
-          <dd class="use-more">
-            {networkSoFar(usage.network).map((line) => (
-              <p key={line}>{line}</p>
-            ))}
-          </dd>
-        </div>
+        <Figure
+          title="Processor"
+          now={processorNow(usage.cpu)}
+          values={history.map((reading) => reading.usage.cpu.share)}
+          top={usage.cpu.limit}
+        >
+          {processorSoFar(usage.cpu)}
+        </Figure>
+        <Figure
+          title="Memory"
+          now={memoryNow(usage.memory)}
+          values={history.map((reading) => reading.usage.memory.bytes)}
+          top={usage.memory.limitBytes}
+        >
+          {memorySoFar(usage.memory)}
+        </Figure>
+        <Figure
+          title="Network"
+          now={networkNow(usage.network)}
+          chart="in all"
+          values={bytesPerSecond(history)}
+          top={1_000}
+        >
+          {networkSoFar(usage.network).map((line) => (
+            <p key={line}>{line}</p>
+          ))}
+        </Figure>
       </dl>
       {dropped !== null && <p class="quiet-text">{dropped}</p>}
     </>
+  );
+}
+
+interface FigureProps {
+  readonly title: string;
+  /** In words; part of what the chart is called. */
+  readonly now: string;
+  /** What of it `now` is. Default: the figure of this moment. */
+  readonly chart?: string;
+  readonly values: readonly (number | null)[];
+  /** The value at the upper edge of the chart. */
+  readonly top: number;
+  readonly children: ComponentChildren;
+}
+
+/** One figure, its last two minutes, and what there is to say besides. */
+function Figure({ title, now, chart = 'now', values, top, children }: FigureProps) {
+  return (
+    <div class="use-figure">
+      <dt>{title}</dt>
+      <dd>{now}</dd>
+      <dd class="use-chart">
+        <Sparkline
+          label={`${title} over the last two minutes: ${chart} ${now}`}
+          values={values}
+          places={PLACES}
+          top={top}
+        />
+      </dd>
+      <dd class="use-more">{children}</dd>
+    </div>
   );
 }
 

@@ -1,0 +1,61 @@
+// A stream of events that lasts as long as somebody looks. The browser resumes short breaks itself with Last-Event-ID;
+// a refusal ends its attempts, so this goes on with growing waits, each time with a new stream.
+export interface LastingStreamOptions {
+  /** Path at the shell's own origin. */
+  readonly path: string;
+  /** Called with every new stream, to listen on it. */
+  readonly onStream: (stream: EventSource) => void;
+  readonly onLive: (live: boolean) => void;
+  /** Core refused the stream; the reason is not readable here, so the session may have ended. */
+  readonly onRefused: () => void;
+}
+
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 30_000;
+/** Browsers allow six connections to one host over HTTP/1.1; a tab nobody looks at gives its stream back. */
+const HIDDEN_MS = 60_000;
+
+/** Opens the stream and keeps it open. @returns a function that closes it for good */
+export function openLastingStream(options: LastingStreamOptions): () => void {
+  let source: EventSource | null = null;
+  let wait = FIRST_WAIT_MS;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let hiddenTimer: ReturnType<typeof setTimeout> | undefined;
+
+  function connect(): void {
+    const stream = new EventSource(options.path);
+    source = stream;
+    stream.addEventListener('open', () => {
+      wait = FIRST_WAIT_MS;
+      options.onLive(true);
+    });
+    stream.addEventListener('error', () => {
+      options.onLive(false);
+      if (stream.readyState !== EventSource.CLOSED) return;
+      options.onRefused();
+      timer = setTimeout(connect, wait);
+      wait = Math.min(wait * 2, LONGEST_WAIT_MS);
+    });
+    options.onStream(stream);
+  }
+
+  function disconnect(): void {
+    clearTimeout(timer);
+    source?.close();
+    source = null;
+  }
+
+  function onVisibility(): void {
+    clearTimeout(hiddenTimer);
+    if (document.hidden) hiddenTimer = setTimeout(disconnect, HIDDEN_MS);
+    else if (source === null) connect();
+  }
+
+  document.addEventListener('visibilitychange', onVisibility);
+  connect();
+  return () => {
+    document.removeEventListener('visibilitychange', onVisibility);
+    clearTimeout(hiddenTimer);
+    disconnect();
+  };
+}

@@ -7,7 +7,7 @@ import { addSleepers, askSleeper, installHello, openColdStart } from '../platfor
 import { processorSecondsOfTree, settledResident } from '../platform/process-memory.ts';
 import { openBareBubblewrap } from './bare-bubblewrap.ts';
 import { reconcileCpu } from './reconcile-cpu.ts';
-import { settledCounts } from './settled-counts.ts';
+import { restingCounts } from './resting-counts.ts';
 
 const MiB = 1024 * 1024;
 const STARTS = 30;
@@ -32,9 +32,9 @@ try {
   // Started once, so that what the first start loads for all is not counted.
   const coldStart = await openColdStart(place, account);
   await coldStart();
-  const before = { memory: await settledResident(platform.pid), counts: await settledCounts(platform.pid) };
+  const before = { memory: await settledResident(platform.pid), counts: await restingCounts(platform.pid) };
   await addSleepers(place, SLEEPING);
-  const asleep = { memory: await settledResident(platform.pid), counts: await settledCounts(platform.pid) };
+  const asleep = { memory: await settledResident(platform.pid), counts: await restingCounts(platform.pid) };
   const added = (asleep.memory - before.memory) / MiB;
   printRow(atMost(`${SLEEPING} sleeping installations, memory above idle`, added, 'MiB', 60));
   printRow(atMost('their processes', asleep.counts.processes - before.counts.processes, '', 0));

@@ -1,4 +1,4 @@
-// Processes of a tree, and sockets of its first process: what a sleeping installation must not cost.
+// Processes of a tree, and sockets of its first process, at rest: what a sleeping installation must not cost.
 import { readdirSync, readlinkSync } from 'node:fs';
 import { processTree } from '../platform/process-memory.ts';
 
@@ -8,22 +8,32 @@ export interface Counts {
   readonly sockets: number;
 }
 
-/** Readings in a row that must agree: pools close idle connections after ten seconds, and processes with them. */
-const AGREEING = 12;
-const MOST_READINGS = 90;
+/**
+ * Seconds without a lower reading: longer than a node's question for its assignments waits (25 s) and a pool then keeps
+ * the connection (10 s), each with its process of the database.
+ */
+const AT_REST = 40;
+const LONGEST = 240;
 
-/** The counts once they have stopped moving. */
-export async function settledCounts(pid: number): Promise<Counts> {
-  let last = counts(pid);
-  let same = 0;
-  for (let reading = 0; reading < MOST_READINGS && same < AGREEING; reading += 1) {
+/**
+ * The least that was ever there at one moment. The platform asks itself small things all the time, so that a connection
+ * more or less is open at any single reading; what is added for good raises the least.
+ */
+export async function restingCounts(pid: number): Promise<Counts> {
+  let least = counts(pid);
+  let since = 0;
+  for (let seconds = 0; since < AT_REST; seconds += 1) {
+    if (seconds === LONGEST) throw new Error('The processes and sockets of the platform do not come to rest.');
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     const now = counts(pid);
-    same = now.processes === last.processes && now.sockets === last.sockets ? same + 1 : 0;
-    last = now;
+    const lower = now.processes < least.processes || now.sockets < least.sockets;
+    least = {
+      processes: Math.min(least.processes, now.processes),
+      sockets: Math.min(least.sockets, now.sockets),
+    };
+    since = lower ? 0 : since + 1;
   }
-  if (same < AGREEING) throw new Error('The processes and sockets of the platform do not settle.');
-  return last;
+  return least;
 }
 
 function counts(pid: number): Counts {

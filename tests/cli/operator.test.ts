@@ -186,6 +186,23 @@ test('an operator lists, starts, reads and stops the backends of every account',
     assert.equal(state, 'stopped');
   });
 
+  await t.test('ps says paused, and no command of an operator ends a pause', async () => {
+    await anna.browser.take('/v1/runtime/pause', { body: {} });
+    const limit = AbortSignal.timeout(LIMIT_MS);
+    const states = async () => (await rows()).map(({ account, state }) => [account, state]);
+    // The backend that ran is asked to stop first.
+    while ((await states())[0]?.[1] !== 'paused') assert.ok(!limit.aborted, String(await states()));
+    assert.deepEqual(await states(), [
+      ['anna', 'paused'],
+      ['bert', 'stopped'],
+    ]);
+    assert.match((await run(['ps'])).out, /anna\/server-one .* paused .* paused page of the shell/);
+    await refused(['start', 'anna/server-one'], /paused/);
+    assert.equal((await states())[0]?.[1], 'paused');
+    await anna.browser.take('/v1/runtime/resume', { body: {} });
+    assert.equal((await states())[0]?.[1], 'stopped');
+  });
+
   await t.test('what is not there, or has no backend, is told in one line', async () => {
     await refused(['logs', 'anna/launcher'], /There is no installed backend anna\/launcher\. .*platform ps/);
     await refused(['stop', 'nobody/server-one'], /There is no installed backend/);

@@ -8,7 +8,7 @@ export interface PsRow {
   readonly appId: string;
   readonly version: string;
   readonly node: string | null;
-  /** `null` before its node said anything; `unknown` when its node does not answer. */
+  /** `null` before its node said anything; `unknown` when its node does not answer; `paused` with its account. */
   readonly state: string | null;
   readonly since: string | null;
   readonly reason: string | null;
@@ -22,6 +22,7 @@ const COLOURS: Readonly<Record<string, Colour>> = {
   starting: 'yellow',
   failed: 'red',
   unknown: 'red',
+  paused: 'dim',
 };
 /** Narrower terminals get two lines for each backend. */
 const WIDE = 100;

@@ -19,7 +19,7 @@ export const psCommand: Command = {
   usage: `Usage: platform ps [--json]
 
 Lists every installed backend: whose it is, where it runs, its state since when and why, the processors and memory it
-uses now, and how often it was restarted after a crash. Processor shares are those since the start or the last look.
+uses now, and how often it was restarted after a crash. Those of an account that its owner paused are paused. Processor shares are those since the start or the last look.
   --json  one JSON object with everything that is known, for programs`,
   async run(args) {
     const { values, positionals } = understood(() =>
@@ -38,11 +38,15 @@ uses now, and how often it was restarted after a crash. Processor shares are tho
   },
 };
 
+/** What a paused account means for an operator, who cannot end it: docs/decisions/lifecycle.md says why. */
+const PAUSED = 'Its owner paused everything, and resumes it on the paused page of the shell.';
+
 async function rowOf(nodes: Nodes, backend: Backend): Promise<PsRow> {
-  const { accountKey: _, since, ...row } = backend;
+  const { accountKey: _, since, pausedAt, ...row } = backend;
   const known: PsRow = { ...row, since: since?.toISOString() ?? null, usage: null };
   // One that is at rest uses nothing, and what it last reported still holds.
-  if (backend.state === null || backend.state === 'stopped' || backend.state === 'failed') return known;
+  if (backend.state === null || backend.state === 'stopped' || backend.state === 'failed')
+    return pausedAt === null ? known : { ...known, state: 'paused', since: pausedAt.toISOString(), reason: PAUSED };
   try {
     const { state, since: now, reason, restarts, lastExit, usage }: InstallationDetail = await nodes.status(backend.id);
     return { ...known, state, since: now, reason: reason ?? null, restarts, lastExit, usage };

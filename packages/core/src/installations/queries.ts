@@ -168,6 +168,8 @@ export interface BackendRow {
   readonly reason: string | null;
   readonly restarts: number | null;
   readonly lastExit: { readonly at: string; readonly reason: string } | null;
+  /** Since when its account is paused; `null` when it is not. */
+  readonly pausedAt: Date | null;
 }
 
 /** Installed apps that have a backend, of all accounts or as selected. */
@@ -178,7 +180,7 @@ export async function selectBackends(
   const { id = null, account = null, appId = null } = selection;
   const { rows } = await sql<BackendRow>`
     SELECT i.id, i.account_key AS "accountKey", a.name AS account, i.app_id AS "appId", i.version, n.name AS node,
-           s.state, s.since, s.reason, s.restarts, s.last_exit AS "lastExit"
+           s.state, s.since, s.reason, s.restarts, s.last_exit AS "lastExit", a.paused_at AS "pausedAt"
       FROM installations i
       JOIN accounts a ON a.key = i.account_key
       JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version

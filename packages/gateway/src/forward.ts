@@ -150,7 +150,12 @@ class Exchange implements Dispatcher.DispatchHandler, Abandonable {
     const { contentLength } = this.#incoming.head;
     const { dispatcher, path, headers, headersTimeout } = this.#upstream;
     if (body instanceof PassThrough && contentLength !== null) headers.push('content-length', String(contentLength));
-    dispatcher.dispatch({ path, method: this.#req.method ?? 'GET', headers, body, headersTimeout }, this);
+    try {
+      dispatcher.dispatch({ path, method: this.#req.method ?? 'GET', headers, body, headersTimeout }, this);
+    } catch (error) {
+      // Often called by an event of a body, where nobody would catch it.
+      this.onResponseError(null, error instanceof Error ? error : new Error('not an error'));
+    }
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

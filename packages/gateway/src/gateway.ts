@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 import { openActivity } from './activity.ts';
 import { openByteMeter } from './byte-meter.ts';
+import { endFaulty, type Fault, faultOf } from './fault.ts';
 import type { UpstreamFailure } from './forward.ts';
 import { openInbound } from './inbound/inbound.ts';
 import { type Abandonable, createListener } from './listener.ts';
@@ -51,6 +52,8 @@ export type ListenTarget =
 
 export type GatewayEvent =
   | (UpstreamFailure & { readonly event: 'upstream_failure'; readonly installationId: string })
+  /** A mistake of ours ended one request, or was made in telling of one. */
+  | (Fault & { readonly event: 'gateway_fault'; readonly installationId: string })
   /** The listener could not accept a connection, for instance for want of file descriptors; it goes on listening. */
   | { readonly event: 'listener_failure'; readonly installationId: string; readonly reason: string };
 
@@ -87,7 +90,14 @@ const LOOPBACK_HOST = /^(?:127\.0\.0\.1|localhost)(?::[0-9]{1,5})?$/;
 /** Starts a Gateway and resolves once it listens. Rejects when the address cannot be bound. */
 export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
   const { installationId, appOrigin, headersTimeout = DEFAULT_HEADERS_TIMEOUT_MS } = options;
-  const activity = openActivity(options.onActivity);
+  const onFault = (error: unknown): void => options.log({ event: 'gateway_fault', installationId, ...faultOf(error) });
+  const activity = openActivity(() => {
+    try {
+      options.onActivity();
+    } catch (error) {
+      onFault(error);
+    }
+  });
   const onFailure = (failure: UpstreamFailure): void =>
     options.log({ event: 'upstream_failure', installationId, ...failure });
   const services = openServices({ ...options, headersTimeout, onFailure });
@@ -108,6 +118,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     onRequest: createRouter({ gatewayCredential: options.gatewayCredential, services, activity }),
     onBegin: activity.out.begin,
     onEnd: activity.out.end,
+    onFault,
   });
   server.on('connection', meters.outbound.watch);
   server.listen(options.listen);
@@ -147,7 +158,14 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
       });
       if (closing !== null) sendProblem(res, { code: 'unavailable', retryAfter: 1 }, 'close-connection');
       else if (activity.in.isOverLimit()) sendProblem(res, { code: 'concurrency_limited', retryAfter: 1 });
-      else work = inbound.forward(req, res, path);
+      else {
+        try {
+          work = inbound.forward(req, res, path);
+        } catch (error) {
+          endFaulty(res);
+          onFault(error);
+        }
+      }
     },
     activeRequests: activity.count,
     traffic: () => ({

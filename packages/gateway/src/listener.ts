@@ -3,6 +3,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { checkRequestTarget, type Refusal } from '@platform/contract';
+import { endFaulty } from './fault.ts';
 import { endWithProblem, sendProblem } from './problem.ts';
 import { MAX_HEADER_FIELDS, type RequestHead, readRequestHead } from './request-head.ts';
 
@@ -33,6 +34,8 @@ export interface ListenerOptions {
   /** Once for every request, refused ones included. */
   onBegin(): void;
   onEnd(): void;
+  /** A request could not be handled by a mistake of ours; it has been ended. */
+  onFault(error: unknown): void;
 }
 
 const LARGEST_HEAD = 16 * 1024;
@@ -82,8 +85,13 @@ export function createListener(options: ListenerOptions): Server {
       options.onEnd();
     });
     res.sendDate = false;
-    const incoming = accept(req, res, options, expectsContinue);
-    if (incoming !== null) own.work = options.onRequest(incoming);
+    try {
+      const incoming = accept(req, res, options, expectsContinue);
+      if (incoming !== null) own.work = options.onRequest(incoming);
+    } catch (error) {
+      endFaulty(res);
+      options.onFault(error);
+    }
   }
 
   const server = createServer(
@@ -112,7 +120,12 @@ export function createListener(options: ListenerOptions): Server {
     const connection = connections.get(socket);
     if (connection === undefined || connection.broken) return;
     connection.broken = true;
-    refuseBroken(error.code, socket, connection.pending);
+    try {
+      refuseBroken(error.code, socket, connection.pending);
+    } catch (fault) {
+      socket.destroy();
+      options.onFault(fault);
+    }
   });
   return server;
 }

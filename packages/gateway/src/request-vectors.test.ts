@@ -106,6 +106,7 @@ const listener = createListener({
     }),
   onBegin: () => undefined,
   onEnd: () => undefined,
+  onFault: (error) => assert.fail(String(error)),
 });
 let gateway: RunningGateway;
 

@@ -1,0 +1,24 @@
+// A mistake of ours while one request is handled ends that request and nothing else: the Gateways of a whole node may
+// share one process, and what one workload makes of its own must not end the others.
+import type { ServerResponse } from 'node:http';
+import { sendProblem } from './problem.ts';
+
+/** For whoever looks for the mistake. No message: it may quote what was handled. */
+export interface Fault {
+  /** A code of Node, else the name of the error. */
+  readonly reason: string;
+  /** Where it was thrown: the first line of its stack. */
+  readonly at: string;
+}
+
+export function faultOf(error: unknown): Fault {
+  if (!(error instanceof Error)) return { reason: typeof error, at: '' };
+  const at = /^ {4}at (.*)$/m.exec(error.stack ?? '')?.[1] ?? '';
+  return { reason: 'code' in error && typeof error.code === 'string' ? error.code : error.name, at };
+}
+
+/** Ends the response of a request that could not be handled: with 500, or broken off where it had begun. */
+export function endFaulty(res: ServerResponse): void {
+  if (res.headersSent || res.destroyed) res.destroy();
+  else sendProblem(res, { code: 'internal_error' }, 'close-connection');
+}

@@ -109,6 +109,25 @@ describe('a package', () => {
     assert.deepEqual(readdirSync(folder), []);
   });
 
+  test('is removed in one step: a kill in the middle leaves nothing that could be taken for it', async () => {
+    const blob = await archive([
+      [{ name: 'workload/a' }, 'a'],
+      [{ name: 'workload/b' }, 'b'],
+    ]);
+    const { store, folder, downloads } = storeOf(blob);
+    const workload = await store.workloadFolder(hashOf(blob));
+    const removing = store.keepOnly(new Set());
+    // Nothing is awaited yet, as if the kill came here.
+    assert.equal(existsSync(workload), false);
+    const [left] = readdirSync(folder);
+    assert.match(left ?? '', /^\.old-/);
+    const again = storeOf(blob, folder);
+    assert.deepEqual(readdirSync(folder), []);
+    await removing;
+    await again.store.workloadFolder(hashOf(blob));
+    assert.equal(downloads() + again.downloads(), 2);
+  });
+
   test('that nobody refers to any more is removed, and so is what a crash left half done', async () => {
     const blob = await archive([[{ name: 'workload/a' }, 'a']]);
     const { store, folder } = storeOf(blob);

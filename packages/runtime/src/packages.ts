@@ -2,7 +2,16 @@
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, createReadStream, createWriteStream, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { chmod, mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
@@ -17,7 +26,7 @@ export interface PackageStore {
    * @throws PackageError when the content does not match its hash or is not a safe archive.
    */
   workloadFolder(hash: string): Promise<string>;
-  /** Removes what no installation refers to any more. */
+  /** Removes what no installation refers to any more. Whatever is not in `hashes` is gone for its users at once. */
   keepOnly(hashes: ReadonlySet<string>): Promise<void>;
 }
 
@@ -30,7 +39,9 @@ export class PackageError extends Error {
 }
 
 const HASH = /^[0-9a-f]{64}$/;
+/** What is not there yet, and what is not there any more: a start clears both away. */
 const UNFINISHED = '.new-';
+const REMOVED = '.old-';
 const WORKLOAD = 'workload';
 
 /**
@@ -41,7 +52,8 @@ export function openPackageStore(folder: string, download: (hash: string) => Pro
   mkdirSync(folder, { recursive: true });
   chmodSync(folder, 0o711);
   for (const name of readdirSync(folder)) {
-    if (name.startsWith(UNFINISHED)) rmSync(join(folder, name), { recursive: true, force: true });
+    if (name.startsWith(UNFINISHED) || name.startsWith(REMOVED))
+      rmSync(join(folder, name), { recursive: true, force: true });
   }
   const underWay = new Map<string, Promise<void>>();
   return {
@@ -56,9 +68,14 @@ export function openPackageStore(folder: string, download: (hash: string) => Pro
       return join(place, WORKLOAD);
     },
     async keepOnly(hashes) {
-      for (const name of readdirSync(folder)) {
-        if (HASH.test(name) && !hashes.has(name)) await rm(join(folder, name), { recursive: true, force: true });
-      }
+      const removed = readdirSync(folder).flatMap((name) => {
+        if (!HASH.test(name) || hashes.has(name)) return [];
+        // In one step, so that no kill leaves half a package under its name.
+        const place = join(folder, `${REMOVED}${randomBytes(8).toString('hex')}`);
+        renameSync(join(folder, name), place);
+        return [place];
+      });
+      for (const place of removed) await rm(place, { recursive: true, force: true });
     },
   };
 }

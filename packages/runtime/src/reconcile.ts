@@ -125,7 +125,7 @@ export function createFleet(parts: FleetParts): Fleet {
         }
       }
       for (const assignment of assignments) set(assignment);
-      prefetch(parts, assignments).catch((error: unknown) => {
+      prefetch(parts, () => wanted.values()).catch((error: unknown) => {
         parts.log.warn(
           { err: error },
           'a package could not be fetched ahead; it is tried again at the start of the app',
@@ -141,15 +141,16 @@ export function createFleet(parts: FleetParts): Fleet {
 }
 
 /** A first use should not wait for a download. One after the other, so that starts come first. */
-async function prefetch({ packages }: FleetParts, assignments: readonly Assignment[]): Promise<void> {
-  const hashes = new Set(assignments.map((one) => one.packageHash));
+async function prefetch({ packages }: FleetParts, wanted: () => Iterable<Assignment>): Promise<void> {
+  const hashes = () => new Set(Array.from(wanted(), (one) => one.packageHash));
   let failure: unknown;
-  for (const hash of hashes) {
+  for (const hash of hashes()) {
     await packages.workloadFolder(hash).catch((error: unknown) => {
       failure = error;
     });
   }
-  await packages.keepOnly(hashes);
+  // What is wanted by now: a later list may have brought a package that is just being started.
+  await packages.keepOnly(hashes());
   if (failure !== undefined) throw failure;
 }
 

@@ -32,6 +32,8 @@ export interface CoreDouble {
   /** Makes a package of `workload/` files and returns its hash. */
   publish(files: Readonly<Record<string, string>>): Promise<string>;
   publishBlob(blob: Buffer, hash?: string): string;
+  /** Keeps the package back from whoever fetches it, until the function it gives is called. */
+  holdPackage(hash: string): () => void;
   assign(items: readonly Assignment[]): void;
   control(method: string, path: string, credential?: string): Promise<{ status: number; body: unknown }>;
   status(installationId: string): Promise<InstallationStatus>;
@@ -52,6 +54,7 @@ export interface CoreDouble {
 export async function startCoreDouble(now: () => Date = () => new Date()): Promise<CoreDouble> {
   const nodeCredential = 'pnd_test';
   const packages = new Map<string, Buffer>();
+  const heldPackages = new Map<string, Promise<void>>();
   const statuses = new Map<string, InstallationStatus>();
   const history = new Map<string, string[]>();
   const starts = new Map<string, string[]>();
@@ -128,7 +131,9 @@ export async function startCoreDouble(now: () => Date = () => new Date()): Promi
       const end = leases.get(asked);
       return answer(res, 200, { endInMilliseconds: end === undefined ? null : end - now().getTime() });
     }
-    const blob = packages.get(url.pathname.split('/').at(-1) ?? '');
+    const hash = url.pathname.split('/').at(-1) ?? '';
+    await heldPackages.get(hash);
+    const blob = packages.get(hash);
     if (blob === undefined) return answer(res, 404, { code: 'not_found' });
     res.writeHead(200, { 'content-type': 'application/gzip' }).end(blob);
   }
@@ -177,6 +182,11 @@ export async function startCoreDouble(now: () => Date = () => new Date()): Promi
       return publishBlob(gzipSync(await buffer(archive)));
     },
     publishBlob,
+    holdPackage(hash) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      heldPackages.set(hash, promise);
+      return resolve;
+    },
     assign(next) {
       items = next;
       revision += 1;

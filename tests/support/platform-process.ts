@@ -1,10 +1,11 @@
 // The platform as a user starts it: the command line in a process of its own, on free ports and a folder of its own.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { unmountBelow } from '../../packages/runtime/src/testing/unmount.ts';
 import { freePort } from './free-port.ts';
 
@@ -59,18 +60,29 @@ export async function platformPlace(more: NodeJS.ProcessEnv = {}): Promise<Platf
   };
 }
 
-const READY = 'The platform is running.';
 const START_LIMIT_MS = 90_000;
 
 /** @throws Error with its output when it does not say that it runs */
 export async function startPlatform(place: PlatformPlace): Promise<PlatformProcess> {
-  const child = spawn(process.execPath, [CLI, 'start'], { env: place.environment, stdio: ['ignore', 'pipe', 'pipe'] });
+  return { ...place, ...(await startCommand(['start'], place.environment, 'The platform is running.')) };
+}
+
+/** A command that runs until it is stopped. */
+export interface LongCommand extends Pick<PlatformProcess, 'output' | 'pid' | 'stop' | 'kill'> {}
+
+/** Resolves when the command has written `ready`. @throws Error with its output when it does not */
+export async function startCommand(
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  ready: string,
+): Promise<LongCommand> {
+  const child = spawn(process.execPath, [CLI, ...args], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
-  const ready = new Promise<void>((resolve, reject) => {
-    const limit = setTimeout(() => reject(new Error(`the platform did not start:\n${output}`)), START_LIMIT_MS);
+  await new Promise<void>((resolve, reject) => {
+    const limit = setTimeout(() => reject(new Error(`it did not start:\n${output}`)), START_LIMIT_MS);
     const hear = (chunk: Buffer) => {
       output += chunk.toString('utf8');
-      if (output.includes(READY)) {
+      if (output.includes(ready)) {
         clearTimeout(limit);
         resolve();
       }
@@ -79,12 +91,10 @@ export async function startPlatform(place: PlatformPlace): Promise<PlatformProce
     child.stderr.on('data', hear);
     child.on('exit', (code, signal) => {
       clearTimeout(limit);
-      reject(new Error(`the platform ended (${code ?? signal}):\n${output}`));
+      reject(new Error(`it ended (${code ?? signal}):\n${output}`));
     });
   });
-  await ready;
   return {
-    ...place,
     output: () => output,
     pid: child.pid ?? 0,
     async stop() {
@@ -93,6 +103,12 @@ export async function startPlatform(place: PlatformPlace): Promise<PlatformProce
     },
     kill: (signal) => end(child, signal),
   };
+}
+
+/** A command that does its work and ends. @returns what it wrote. @throws Error when it fails */
+export async function runCommand(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [CLI, ...args], { env: environment });
+  return stdout;
 }
 
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {

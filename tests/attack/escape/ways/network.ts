@@ -133,7 +133,7 @@ export const networkWays: readonly Way[] = [
     control: 'as the user',
     attempt: {
       kind: 'code',
-      inside: async ({ connect, fs }) => {
+      inside: async ({ connect, fs }, t) => {
         const names = fs
           .readFileSync('/proc/net/unix', 'utf8')
           .split('\n')
@@ -146,8 +146,9 @@ export const networkWays: readonly Way[] = [
           '/run/dbus/system_bus_socket',
           '/run/systemd/private',
         ];
-        // Those of the test first, and no further than the first that answers: the others belong to somebody.
-        const all = [...new Set([...names, ...common])].sort((one) => (one.includes('platform-escape') ? -1 : 1));
+        // That of the test first, and no further than the first that answers: the others belong to somebody, such as
+        // the same test of another driver.
+        const all = [...new Set([...names, ...common])].sort((one) => (one === t.hostAbstractName ? -1 : 1));
         for (const path of all) {
           if ((await connect({ path })) === 'connected') return `through ${path.replaceAll('\0', '@')}`;
         }

@@ -147,7 +147,8 @@ export const privilegeWays: readonly Way[] = [
   }),
   call('replaces the kernel', 246, [0, 0x7fffffff, NOWHERE, 0]),
   call('turns the machine off', 169, [1, 2, 3, 0]),
-  call('sets the clock of the machine', 164, [NOWHERE, 0]),
+  // A time zone that there is not: who may set the clock hears that.
+  call('sets the clock of the machine', 164, [0, { bytes: u64(0x7fff_ffff) }]),
   call('steers the clock of the machine', 159, [{ bytes: Buffer.concat([Buffer.from([1]), Buffer.alloc(207)]) }]),
   call('renames the machine', 170, [NOWHERE, 1]),
   call('reads the log of the kernel', 103, [3, NOWHERE, 16], {

@@ -3,6 +3,8 @@ import { text } from '../machine-code.ts';
 import type { Way } from '../way.ts';
 
 const PTRACE_ATTACH = 16;
+/** An iovec: where the program itself lies, and nothing of most others. For no bytes the kernel looks for no process. */
+const eightBytes = Buffer.from(new BigUint64Array([0x40_0000n, 8n]).buffer);
 
 export const processWays: readonly Way[] = [
   {
@@ -102,9 +104,7 @@ export const processWays: readonly Way[] = [
     control: 'as root',
     attempt: {
       kind: 'calls',
-      calls: (t) => [
-        { number: 310, arguments: [t.hostPid, { bytes: Buffer.alloc(16) }, 1, { bytes: Buffer.alloc(16) }, 1, 0] },
-      ],
+      calls: (t) => [{ number: 310, arguments: [t.hostPid, { bytes: eightBytes }, 1, { bytes: eightBytes }, 1, 0] }],
     },
   },
   {
@@ -112,9 +112,7 @@ export const processWays: readonly Way[] = [
     control: 'as root',
     attempt: {
       kind: 'calls',
-      calls: (t) => [
-        { number: 311, arguments: [t.hostPid, { bytes: Buffer.alloc(16) }, 1, { bytes: Buffer.alloc(16) }, 1, 0] },
-      ],
+      calls: (t) => [{ number: 311, arguments: [t.hostPid, { bytes: eightBytes }, 1, { bytes: eightBytes }, 1, 0] }],
     },
   },
   {
@@ -125,6 +123,8 @@ export const processWays: readonly Way[] = [
   {
     name: 'writes into the memory of a process of its sandbox that has more rights than itself',
     control: 'as the user',
+    // In a machine of its own it may write into its own kind, which have no filter either.
+    kernelOnly: true,
     attempt: {
       kind: 'code',
       // What it can write into, it can become: nothing is gained where the other has no more than itself.
@@ -194,6 +194,8 @@ export const processWays: readonly Way[] = [
   {
     name: 'keeps a descriptor of the platform: a file, a socket, a directory of the host',
     control: { because: 'descriptorsOf in suite.test.ts recognises such a descriptor in a process that has one' },
+    // Whatever it holds in a machine of its own is that machine's: its outputs are pipes with names there.
+    kernelOnly: true,
     attempt: {
       kind: 'code',
       inside: ({ fs }) => {

@@ -54,8 +54,13 @@ const FILES: Readonly<Record<string, string>> = {
   'etc/nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files dns\n',
 };
 
-/** The root of all guests. @returns path of the image. */
-export async function baseImage(images: Images, { busybox, setpriv }: Equipment, node: string): Promise<string> {
+/**
+ * The root of all guests. Node is taken from its own place and not from the data folder, whose copy would make the same
+ * image another one for each data folder.
+ * @returns path of the image.
+ */
+export async function baseImage(images: Images, { busybox, setpriv }: Equipment): Promise<string> {
+  const node = process.execPath;
   const libraries = await closure([node, setpriv]);
   const sources = [node, setpriv, busybox, ...libraries];
   const own = ['guest.mjs', 'bootstrap.mjs'].map((name) => ({ name, content: ownSource(name) }));
@@ -80,9 +85,17 @@ export async function baseImage(images: Images, { busybox, setpriv }: Equipment,
   });
 }
 
+/** The first process of every guest, as text. */
+export function guestInit(): string {
+  return ownSource('init.sh');
+}
+
 /** What the kernel starts with. @returns path of the file. */
-export async function initramfs(images: Images, { busybox, modules }: Equipment): Promise<string> {
-  const init = ownSource('init.sh');
+export async function initramfs(
+  images: Images,
+  { busybox, modules }: Equipment,
+  init: string = guestInit(),
+): Promise<string> {
   const found =
     modules === undefined
       ? []

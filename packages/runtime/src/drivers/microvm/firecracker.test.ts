@@ -17,7 +17,7 @@ import { closeMachineHost, openMachineHost } from './machine-host.ts';
 import type { Machine } from './places.ts';
 import { findEquipment } from './requirements.ts';
 import { runMachine } from './run-machine.ts';
-import { lacksEquipment, settingsForTests } from './test-support/equipment.ts';
+import { imagesOfTests, lacksEquipment, settingsForTests } from './test-support/equipment.ts';
 import { createFake } from './test-support/fake-firecracker.mjs';
 
 const machine: Machine = {
@@ -147,9 +147,8 @@ test('a workload runs through the same keeper, enclosure and guest, behind the f
   const equipment = findEquipment({ ...settingsForTests(), monitor: 'firecracker', firecracker: installed });
   assert.ok('monitor' in equipment);
   const log = { debug() {}, info() {}, warn() {}, error() {} };
-  const imageDirectory = join(place.folder, 'images');
   const host = await openMachineHost(
-    { dataDirectory: place.folder, imageDirectory, owner: true, dns: [], log },
+    { dataDirectory: place.folder, imageDirectory: imagesOfTests, owner: true, dns: [], log },
     equipment,
   );
   t.after(() => closeMachineHost(host));

@@ -52,7 +52,7 @@ export async function openMachineHost(
   const egress = owner ? await openEgress(dataDirectory) : new NoEgress('this is a trial.');
   const resolverFile = openResolverFolder(join(dataDirectory, 'runtime', 'resolvers'));
   const images = openImages(imageDirectory, equipment.makeErofs);
-  const [base, initial] = await Promise.all([baseImage(images, equipment, files.node), initramfs(images, equipment)]);
+  const [base, initial] = await Promise.all([baseImage(images, equipment), initramfs(images, equipment)]);
   return {
     sandbox: { way: 'unshare-as-root', tools: findTools(), files, cgroups },
     images,

@@ -1,7 +1,7 @@
 // Finds out whether a guest boots here by booting one, with KVM first: a /dev/kvm that opens says nothing, since on some
 // hosts its guests hang. What was found is remembered until the host boots again.
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { WorkloadManifest } from '@platform/contract';
 import { writeFileAtomically } from '../../atomic-file.ts';
 import type { RunningGateway } from '../../gateway-port.ts';
@@ -143,7 +143,9 @@ function closedGateway(listen: Parameters<WorkloadSpec['openGateway']>[0]['liste
 function identity(host: MachineHost): string {
   const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
   const { program, kernel } = host.equipment;
-  return [boot, existsSync('/dev/kvm'), ...[program, kernel].map(describeFile), host.base, host.initramfs].join(' ');
+  // The names of images say what is in them, wherever they are kept.
+  const images = [host.base, host.initramfs].map((path) => basename(path));
+  return [boot, existsSync('/dev/kvm'), ...[program, kernel].map(describeFile), ...images].join(' ');
 }
 
 function recall(file: string, asked: string): Outcomes {

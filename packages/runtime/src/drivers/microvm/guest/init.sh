@@ -72,10 +72,12 @@ if [ -n "${volume:-}" ]; then
 fi
 
 nc $host 7003 </dev/null >/run/order || fail 'the keeper gave no order'
-{ read -r memory pids heap scratch; read -r entry; } </run/order
+{ read -r memory pids heap scratch; read -r entry; read -r servers; } </run/order
 mkdir /run/workload
-: > /run/workload/resolv.conf
-tail -n +3 /run/order >/run/workload/order.json
+resolver() { for server in $1; do echo "nameserver $server"; done > /run/workload/resolv.conf; }
+# There before its first code runs, where the owner has granted the internet.
+resolver "$servers"
+tail -n +4 /run/order >/run/workload/order.json
 rm /run/order
 mount -o bind /run/workload /root/run
 mount -o remount,bind,ro,nosuid,nodev,noexec /root/run
@@ -101,7 +103,7 @@ workload=$!
 # What the keeper may ask for while it runs.
 while read -r word rest <&5; do
   case $word in
-    resolver) for server in $rest; do echo "nameserver $server"; done > /run/workload/resolv.conf ;;
+    resolver) resolver "$rest" ;;
     stop) kill -TERM $workload ;;
     ports) echo "ports $(awk '$4 == "0A" { split($2, a, ":"); printf "%s ", a[2] }' /proc/net/tcp)" >&4 ;;
   esac

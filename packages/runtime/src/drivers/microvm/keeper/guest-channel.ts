@@ -31,6 +31,8 @@ export async function awaitGuest(given: {
   readonly order: GuestLimits;
   /** For guest.mjs. */
   readonly details: object;
+  /** Those of the moment when the guest asks. */
+  nameServers(): readonly string[];
 }): Promise<GuestChannel> {
   const [control, stdout, stderr, order] = await Promise.all([
     oneConnection(keeperPorts.control),
@@ -76,10 +78,11 @@ export async function awaitGuest(given: {
   };
 }
 
-/** Two lines for init, the rest for guest.mjs. */
-function orderText({ order, details }: { readonly order: GuestLimits; readonly details: object }): string {
-  const { memoryBytes, pids, heapMiB, temporaryBytes, entry } = order;
-  return `${memoryBytes} ${pids} ${heapMiB} ${temporaryBytes}\n${entry}\n${JSON.stringify(details)}`;
+/** Three lines for init, the rest for guest.mjs. */
+function orderText(given: Parameters<typeof awaitGuest>[0]): string {
+  const { memoryBytes, pids, heapMiB, temporaryBytes, entry } = given.order;
+  const limits = `${memoryBytes} ${pids} ${heapMiB} ${temporaryBytes}`;
+  return [limits, entry, given.nameServers().join(' '), JSON.stringify(given.details)].join('\n');
 }
 
 /** Listens now; its connection comes later, and a second one is not taken. */

@@ -41,6 +41,7 @@ const guest = await awaitGuest({
     bridgePort: ports.bridge,
     questionPort: ports.question,
   },
+  nameServers,
 });
 // Before the Runtime may connect: a connection that nobody takes would never be answered.
 relayInbound(inbound, { host: addresses.guest, ports, ready: guest.connected });
@@ -119,10 +120,12 @@ function askForPorts(channel: GuestChannel): void {
 
 /** The Runtime changes the file when the internet is granted or revoked; the guest has a copy. */
 function followResolver(channel: GuestChannel): void {
-  const tell = () => {
-    const text = readFileSync(RESOLVER, 'latin1');
-    channel.setNameServers([...text.matchAll(/^nameserver ([\d.]+)$/gm)].flatMap(([, address]) => address ?? []));
-  };
+  const tell = () => channel.setNameServers(nameServers());
   tell();
   watch(RESOLVER, { persistent: false }, tell).on('error', () => undefined);
+}
+
+function nameServers(): string[] {
+  const text = readFileSync(RESOLVER, 'latin1');
+  return [...text.matchAll(/^nameserver ([\d.]+)$/gm)].flatMap(([, address]) => address ?? []);
 }

@@ -30,6 +30,8 @@ export const assignment = z.strictObject({
   }),
   /** Public UDP ports that the manifest declares and `endpoints.public.udp` grants. */
   udpPorts: z.array(publicPort.pick({ name: true, containerPort: true })).max(mostPublicPorts),
+  /** `object-storage.raw`. A virtual machine is rebuilt when it changes; other workloads run on. */
+  objectStorage: z.boolean().default(false),
   /**
    * Core may place it on another node when this one is not heard of: it stops by itself when the lease ends. Absent:
    * it stays here, whatever happens.

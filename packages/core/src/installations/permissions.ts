@@ -8,7 +8,7 @@ import type { DatabaseSchema } from '../database/schema.ts';
 import { checkGrants } from '../grants/check-grants.ts';
 import { assignmentsChanged } from '../topology/assignments.ts';
 import type { Followers } from '../topology/followers.ts';
-import { networkGrants } from '../topology/network-grants.ts';
+import { grantsForNode } from '../topology/network-grants.ts';
 import { lockOwn, type OwnInstallation, selectOwn, updateGrants } from './queries.ts';
 
 /** @throws RefusalError `not_found` */
@@ -51,14 +51,14 @@ export async function replacePermissions(
   return view;
 }
 
-/** Most grants are asked for at each request and concern no node; those of the network it has to carry out. */
+/** Most grants are asked for at each request and concern no node; those of the network and of object storage do. */
 async function tellNode(
   trx: Kysely<DatabaseSchema>,
   { grants, manifest, node_id: nodeId }: OwnInstallation,
   permissions: readonly Grant[],
 ): Promise<{ nodeId: string; revision: bigint } | undefined> {
   if (nodeId === null || manifest.workload === undefined) return undefined;
-  const means = (held: readonly Grant[]) => networkGrants(held, manifest.publicPorts ?? []);
+  const means = (held: readonly Grant[]) => grantsForNode(held, manifest.publicPorts ?? []);
   if (isDeepStrictEqual(means(grants), means(permissions))) return undefined;
   return { nodeId, revision: await assignmentsChanged(trx) };
 }

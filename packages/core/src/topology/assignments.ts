@@ -7,7 +7,7 @@ import { dataPlaneCapability } from '../credentials/master-key.ts';
 import { notify } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import type { Signals } from '../database/signals.ts';
-import { networkGrants } from './network-grants.ts';
+import { grantsForNode } from './network-grants.ts';
 import { type AssignmentRow, raiseRevision, selectAssignments } from './queries.ts';
 
 /** A node asks again after this long without a change; shorter than what proxies cut. */
@@ -97,7 +97,7 @@ function assignmentOf({ config, masterKey }: CoreContext, row: AssignmentRow): A
     packageHash: row.package_hash,
     version: row.version,
     workload: row.workload,
-    ...networkGrants(row.grants, row.public_ports ?? []),
+    ...grantsForNode(row.grants, row.public_ports ?? []),
     ...(row.movable ? { movable: true } : {}),
     ...(row.volume_store === null ? {} : { volumeStore: row.volume_store }),
   };

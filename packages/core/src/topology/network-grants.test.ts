@@ -9,6 +9,7 @@ import { networkGrants } from './network-grants.ts';
 
 const internet: Grant = { id: 'network.public', resources: ['*'] };
 const udp: Grant = { id: 'endpoints.public.udp', resources: ['UDP:*'] };
+const storage: Grant = { id: 'object-storage.raw', resources: ['self'] };
 const ports = [
   { name: 'game', protocol: 'udp', containerPort: 27_015 },
   { name: 'voice', protocol: 'udp', containerPort: 'auto' },
@@ -20,7 +21,11 @@ let account: TestAccount;
 before(async () => {
   platform = await startConstellation();
   account = await registerAccount(platform, 'sailor');
-  await publish(account, 'sailing', { permissions: [internet, udp], workload: nodeWorkload, publicPorts: ports });
+  await publish(account, 'sailing', {
+    permissions: [internet, udp, storage],
+    workload: nodeWorkload,
+    publicPorts: ports,
+  });
   await install(account, 'sailing');
 });
 
@@ -86,6 +91,16 @@ test('granting and revoking the network changes what the node is told', async ()
     network: { public: false, tunnel: false },
     udpPorts: ports.map(({ name, containerPort }) => ({ name, containerPort })),
   });
+});
+
+test('object storage granted or revoked changes what the node is told', async () => {
+  const isTold = async () => (await poll()).items.find(({ appId }) => appId === 'sailing')?.objectStorage;
+  await put([storage]);
+  const { revision } = await poll();
+  assert.equal(await isTold(), true);
+  await put([]);
+  assert.equal(await isTold(), false);
+  assert.ok(BigInt((await poll()).revision) > BigInt(revision));
 });
 
 test('a replacement is answered when the node that follows has carried it out', async () => {

@@ -1,4 +1,4 @@
-// What an installation's grants mean for the network of its workload: the part of an assignment that changes live.
+// What an installation's grants mean for its workload on a node: the part of an assignment that follows the grants.
 import type { Assignment, Grant, PublicPort } from '@platform/contract';
 import { allows } from '../grants/grant-coverage.ts';
 
@@ -19,4 +19,12 @@ export function networkGrants(
       .filter(({ containerPort }) => allows(grants, 'endpoints.public.udp', `UDP:${containerPort}`))
       .map(({ name, containerPort }) => ({ name, containerPort })),
   };
+}
+
+/** Everything of the grants that a node carries out; the others are asked for at each request. */
+export function grantsForNode(
+  grants: readonly Grant[],
+  publicPorts: readonly PublicPort[],
+): Pick<Assignment, 'network' | 'udpPorts' | 'objectStorage'> {
+  return { ...networkGrants(grants, publicPorts), objectStorage: allows(grants, 'object-storage.raw', 'self') };
 }

@@ -149,6 +149,11 @@ export interface Driver {
    */
   readonly makesVolumes?: true;
   /**
+   * Its workloads are rebuilt when raw object storage is granted or revoked, since nothing of a machine that runs can
+   * be given or taken (specification 3). Default: they run on.
+   */
+  readonly rebuildsForObjectStorage?: true;
+  /**
    * What still runs for this data folder from an earlier Runtime, after the rest of it has been cleared away. Asked
    * once, before the first start. Empty where the kernel ends workloads together with the Runtime.
    */

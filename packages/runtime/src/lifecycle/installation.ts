@@ -12,7 +12,7 @@ import type { Failures } from './failures.ts';
 import { IdleWatch } from './idle-watch.ts';
 import { ShownState, type State } from './shown-state.ts';
 import type { Slots } from './slots.ts';
-import { needsRestart } from './start-relevant.ts';
+import { whyRestart } from './start-relevant.ts';
 import { prepareWorkload, startWorkload, type Workload, type WorkloadParts } from './workload.ts';
 
 export interface InstallationParts {
@@ -98,9 +98,10 @@ export class Installation {
       await this.stop();
       return;
     }
-    if (needsRestart(former, assignment)) {
+    const why = whyRestart(former, assignment, this.#parts.workload.driver);
+    if (why !== undefined) {
       const wasUp = this.#isUp();
-      if (wasUp) this.#say(`Version ${assignment.version} replaces ${former.version}.`);
+      if (wasUp) this.#say(why);
       await this.#end();
       this.#crashes.forget();
       if (this.#state === 'failed') this.#set('stopped');

@@ -1,13 +1,24 @@
 // Which part of an assignment a running workload was given and cannot be changed under it.
 import { createHash } from 'node:crypto';
 import type { Assignment } from '@platform/contract';
+import type { Driver } from '../drivers/driver.ts';
 
-/** Whether something changed that a running workload was given and that cannot change under it. */
-export function needsRestart(former: Assignment, next: Assignment): boolean {
-  if (startRelevant(former) !== startRelevant(next)) return true;
+/**
+ * Why a running workload must be started anew: something changed that it was given and that cannot change under it.
+ * @returns one sentence for a person; undefined when it can run on
+ */
+export function whyRestart(
+  former: Assignment,
+  next: Assignment,
+  driver: Pick<Driver, 'rebuildsForObjectStorage'>,
+): string | undefined {
+  if (former.version !== next.version) return `Version ${next.version} replaces ${former.version}.`;
+  if (startRelevant(former) !== startRelevant(next)) return 'It starts anew: what it was started with has changed.';
   // Only its environment tells a workload which port was chosen; one that lost a port loses it while it runs.
   const known = chosenPorts(former);
-  return chosenPorts(next).some((name) => !known.includes(name));
+  if (chosenPorts(next).some((name) => !known.includes(name))) return 'It starts anew, to be told its public UDP port.';
+  if (driver.rebuildsForObjectStorage !== true || former.objectStorage === next.objectStorage) return undefined;
+  return `It starts anew: object storage was ${next.objectStorage ? 'granted to it' : 'taken away from it'}.`;
 }
 
 function startRelevant(assignment: Assignment): string {
@@ -17,6 +28,7 @@ function startRelevant(assignment: Assignment): string {
     paused: _paused,
     network: _network,
     udpPorts: _udpPorts,
+    objectStorage: _objectStorage,
     movable: _movable,
     ...rest
   } = assignment;

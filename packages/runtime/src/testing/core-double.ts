@@ -235,6 +235,7 @@ export function makeAssignment(
     installationId?: string;
     network?: Partial<Assignment['network']>;
     udpPorts?: Assignment['udpPorts'];
+    objectStorage?: boolean;
   } = {},
 ): Assignment {
   installations += 1;
@@ -257,5 +258,6 @@ export function makeAssignment(
     },
     network: { public: false, tunnel: false, ...more.network },
     udpPorts: more.udpPorts ?? [],
+    objectStorage: more.objectStorage ?? false,
   });
 }

@@ -51,6 +51,7 @@ export async function openMicrovmDriver(options: MicrovmDriverOptions): Promise<
   return {
     report,
     makesVolumes: true,
+    rebuildsForObjectStorage: true,
     unenforced: () => [
       ...(report.limits.memory === false ? ['memory (no virtual machine can be run)'] : []),
       ...(report.limits.cpus === false ? ['processor time (no control group is writable)'] : []),

@@ -24,7 +24,8 @@ export interface Suite {
   neighbour(): Started;
 }
 
-export function driverConformance(under: DriverUnderTest): void {
+/** @param more Behaviours that only this driver promises, with the same two workloads. */
+export function driverConformance(under: DriverUnderTest, more?: (suite: Suite) => void): void {
   describe(`driver ${under.name}`, () => {
     let bench: ConformanceBench;
     let subject: Started;
@@ -53,8 +54,12 @@ export function driverConformance(under: DriverUnderTest): void {
     networkBehaviour(suite);
     udpBehaviour(suite);
     limitsBehaviour(suite);
-    lifecycleBehaviour(suite);
-    restartBehaviour(suite);
+    // Each has a workload of its own.
+    describe('lifecycle', { concurrency: under.parallel ?? 1 }, () => {
+      lifecycleBehaviour(suite);
+      restartBehaviour(suite);
+    });
+    more?.(suite);
   });
   describe(`driver ${under.name}, alone`, () => {
     leftoversBehaviour(under);

@@ -13,6 +13,8 @@ export interface DriverUnderTest {
   readonly options: Readonly<Record<string, string>>;
   /** How many times longer than a process sandbox it may take for everything. Default: 1. */
   readonly timeFactor?: number;
+  /** Behaviours that may be tried at the same time where they do not disturb each other. Default: 1. */
+  readonly parallel?: number;
   readonly can: {
     /** What becomes of workloads when the Runtime is killed: they end with it, or the next one takes them over. */
     readonly runtimeKilled: 'ends' | 'adopted';

@@ -8,25 +8,34 @@ import { fileURLToPath } from 'node:url';
 import { makeAssignment } from '../../testing/core-double.ts';
 import { engineMissing, prepareEngine } from '../../testing/docker-engine.ts';
 import { imageArchive, imageMissing, testImage } from '../../testing/image-archive.ts';
-import { registryMissing, startRegistry } from '../../testing/image-registry.ts';
+import { registryMissing, startRegistry, type TestRegistry } from '../../testing/image-registry.ts';
 import { makePlace } from '../../testing/place.ts';
 import { until } from '../../testing/wait.ts';
-import { type ConformanceBench, openBench, type Started } from '../conformance/bench.ts';
-import { driverConformance } from '../conformance/suite.ts';
+import { openBench, type Started } from '../conformance/bench.ts';
+import { driverConformance, type Suite } from '../conformance/suite.ts';
 import type { DriverUnderTest } from '../conformance/under-test.ts';
 import { type Engine, labels, openEngine } from './engine.ts';
 
+/** A registry that is allowed, and where nobody listens. */
+const NOBODY = '127.0.0.1:1/allowed';
 const missing = engineMissing();
 
 describe('the docker driver', { skip: missing }, () => {
   if (missing !== false) return;
   const engine = prepareEngine();
   let docker: Engine;
+  let registry: TestRegistry | undefined;
+  const options: Record<string, string> = {
+    socketPath: engine.socketPath,
+    networkNamespace: engine.networkNamespace,
+  };
   before(async () => {
+    if (registryMissing() === false) registry = await startRegistry();
+    options.imageRegistries = [NOBODY, ...(registry === undefined ? [] : [`${registry.host}/team`])].join();
     await engine.start();
     docker = await openEngine(engine.socketPath);
   });
-  after(() => engine.remove());
+  after(() => Promise.all([engine.remove(), registry?.stop()]));
 
   /** What the engine has standing that names one of the words. */
   async function traces(words: readonly string[]): Promise<readonly string[]> {
@@ -39,27 +48,21 @@ describe('the docker driver', { skip: missing }, () => {
   const under: DriverUnderTest = {
     name: 'docker',
     module: new URL('for-conformance.ts', import.meta.url),
-    options: { socketPath: engine.socketPath, networkNamespace: engine.networkNamespace },
+    options,
     timeFactor: 3,
+    parallel: 3,
     can: { runtimeKilled: 'adopted', cpuTimeSeenInside: true, publishesUdp: true },
     traces,
   };
 
-  driverConformance(under);
+  driverConformance(under, (suite) => {
+    containersBehaviour(suite);
+    imagesBehaviour(suite);
+  });
 
-  describe('containers', () => {
-    let bench: ConformanceBench;
-    let started: Started;
-    before(async () => {
-      bench = await openBench(under);
-      assert.deepEqual(bench.driver.report.reasons, []);
-      started = await bench.start({ workload: { volume: true } });
-      await started.listens();
-    });
-    after(async () => {
-      await started?.stop(0);
-      await bench?.close();
-      bench?.place.remove();
+  function containersBehaviour({ bench, subject }: Suite): void {
+    test('its trial found nothing wrong', () => {
+      assert.deepEqual(bench().driver.report.reasons, []);
     });
 
     const containersOf = async (started: Started) => {
@@ -73,15 +76,15 @@ describe('the docker driver', { skip: missing }, () => {
     };
 
     test('no credential of the Gateway is in anything that the engine tells', async () => {
-      const { workload, gateway } = await containersOf(started);
+      const { workload, gateway } = await containersOf(subject());
       const told = JSON.stringify(await gateway.inspect());
-      assert.ok(!told.includes(started.coreServiceCredential) && !told.includes(started.gatewayCredential));
-      assert.ok(!JSON.stringify(await workload.inspect()).includes(started.coreServiceCredential));
+      assert.ok(!told.includes(subject().coreServiceCredential) && !told.includes(subject().gatewayCredential));
+      assert.ok(!JSON.stringify(await workload.inspect()).includes(subject().coreServiceCredential));
     });
 
     test('a Gateway that is killed comes back as the same, and its workload does not notice', async () => {
-      const { gateway } = await containersOf(started);
-      await started.run(() => {
+      const { gateway } = await containersOf(subject());
+      await subject().run(() => {
         (globalThis as { mark?: string }).mark = 'still the same';
       });
       const before = (await gateway.inspect()).State.Pid;
@@ -90,16 +93,16 @@ describe('the docker driver', { skip: missing }, () => {
         const { Pid, Running } = (await gateway.inspect()).State;
         return Running && Pid !== before;
       });
-      assert.equal(await started.run(() => (globalThis as { mark?: string }).mark), 'still the same');
-      assert.deepEqual(await started.run(({ gateway: ask }) => ask('/v1/services/apps')), {
+      assert.equal(await subject().run(() => (globalThis as { mark?: string }).mark), 'still the same');
+      assert.deepEqual(await subject().run(({ gateway: ask }) => ask('/v1/services/apps')), {
         status: 200,
         text: 'core answered',
       });
-      assert.equal(bench.core.seen.at(-1)?.authorization, `Bearer ${started.coreServiceCredential}`);
+      assert.equal(bench().core.seen.at(-1)?.authorization, `Bearer ${subject().coreServiceCredential}`);
     });
 
     test('a tunnel is NET_ADMIN and its device and no more, and ends with its container', async () => {
-      const tunnel = await bench.start({ network: { public: false, tunnel: true } });
+      const tunnel = await bench().start({ network: { public: false, tunnel: true } });
       await tunnel.listens();
       const seen = await tunnel.run(({ fs, code }) => ({
         capabilities: /CapEff:\s*(\w+)/.exec(fs.readFileSync('/proc/self/status', 'utf8'))?.[1],
@@ -111,17 +114,9 @@ describe('the docker driver', { skip: missing }, () => {
       await assert.rejects(tunnel.instance.applyNetworkPolicy({ public: false, tunnel: false }));
       await tunnel.stop(0);
     });
-  });
+  }
 
-  describe('images of packages', () => {
-    let bench: ConformanceBench;
-    before(async () => {
-      bench = await openBench({ ...under, options: { ...under.options, imageRegistries: '127.0.0.1:1/allowed' } });
-    });
-    after(async () => {
-      await bench?.close();
-      bench?.place.remove();
-    });
+  function imagesBehaviour({ bench }: Suite): void {
     const image = {
       Env: ['PATH=/of/the/image', 'OF_THE_IMAGE=yes', 'PLATFORM_S3_ENDPOINT=http://evil'],
       Volumes: { '/data': {} },
@@ -129,7 +124,7 @@ describe('the docker driver', { skip: missing }, () => {
 
     /** Starts the archive as the backend of a package. */
     async function start(archive: Buffer): Promise<Started> {
-      return bench.start({ workload: { runtime: 'oci', image: 'image.tar' }, files: { 'image.tar': archive } });
+      return bench().start({ workload: { runtime: 'oci', image: 'image.tar' }, files: { 'image.tar': archive } });
     }
 
     /** That it runs behind the same walls as every workload, and its image under a name of ours. */
@@ -165,7 +160,7 @@ describe('the docker driver', { skip: missing }, () => {
       await refuses(start(await imageArchive(image, { spoil: 'processor' })), /for s390x processors/);
       await refuses(start(await imageArchive(image, { spoil: 'compression' })), /another way than gzip/);
       await refuses(start(Buffer.from('no archive at all')), /not a readable archive|no usable/);
-      const named = (name: string) => bench.start({ workload: { runtime: 'oci', image: name } });
+      const named = (name: string) => bench().start({ workload: { runtime: 'oci', image: name } });
       await refuses(named('registry.example/app:1'), /named like registry\.example\/name@sha256:…\.$/);
       const digest = `sha256:${'0'.repeat(64)}`;
       await refuses(
@@ -174,34 +169,25 @@ describe('the docker driver', { skip: missing }, () => {
       );
       await refuses(named(`127.0.0.1:1/strange/app@${digest}`), /takes no images from 127\.0\.0\.1:1\/strange\/app/);
       await assert.rejects(
-        named(`127.0.0.1:1/allowed/app@${digest}`),
+        named(`${NOBODY}/app@${digest}`),
         (error: Error) => error.name === 'LaunchError' && /does not answer/.test(error.message),
       );
     });
 
     test('an image of a registry that the operator allows runs alike, and once more without the registry', {
       skip: imageMissing() || registryMissing(),
-    }, async (t) => {
-      const registry = await startRegistry();
-      t.after(() => registry.stop());
-      const allowing = { ...under, options: { ...under.options, imageRegistries: `${registry.host}/team` } };
-      const ours = await openBench(allowing);
-      t.after(() => ours.place.remove());
-      t.after(() => ours.close());
-      const installation = ours.installation({
-        runtime: 'oci',
-        image: await registry.push('team/app', await testImage(image)),
-      });
+    }, async () => {
+      if (registry === undefined) throw new Error('There is no registry.');
+      const content = await testImage(image);
+      const installation = bench().installation({ runtime: 'oci', image: await registry.push('team/app', content) });
+      const other = await registry.push('other/app', content);
       const name = /^platform-app:[0-9a-f]{4}-r[0-9a-f]{64}$/;
-      await runsConfined(await ours.start({ installation }), name);
-      await refuses(
-        ours.start({ workload: { runtime: 'oci', image: await registry.push('other/app', await testImage(image)) } }),
-        /takes no images from/,
-      );
+      await runsConfined(await bench().start({ installation }), name);
+      await refuses(bench().start({ workload: { runtime: 'oci', image: other } }), /takes no images from/);
       await registry.stop();
-      await runsConfined(await ours.start({ installation }), name);
+      await runsConfined(await bench().start({ installation }), name);
     });
-  });
+  }
 
   test('a workload outlives a Runtime that is killed, and the next one has it', async (t) => {
     const place = makePlace();

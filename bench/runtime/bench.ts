@@ -1,5 +1,9 @@
 // What the Runtime of a node costs: a thousand installations that sleep, fifty that wake at once, a list of assignments
-// in which nothing changed, and a cold start beside a bare bubblewrap that does the same.
+// in which nothing changed, and cold starts beside a bare bubblewrap and a bare dockerd that do the same.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { engineMissing } from '../../packages/runtime/src/testing/docker-engine.ts';
 import { registerAccount } from '../../tests/support/client.ts';
 import { type PlatformPlace, platformPlace, startPlatform } from '../../tests/support/platform-process.ts';
 import { atMost, median, percentile, printRow, reported } from '../machine.ts';
@@ -65,6 +69,16 @@ try {
   await platform.stop();
   await place.remove();
 }
+
+// A dockerd makes bridges and packet rules: in a network namespace that ends with it.
+const missing = engineMissing();
+if (missing === false) {
+  const script = fileURLToPath(new URL('docker.ts', import.meta.url));
+  const inside = ['sh', '-euc', 'ip link set lo up; exec "$0" "$1"', process.execPath, script];
+  const child = spawn('unshare', ['--net', ...inside], { stdio: 'inherit' });
+  const [code] = await once(child, 'exit');
+  if (code !== 0) throw new Error(`the cold starts of containers ended with ${code}`);
+} else process.stderr.write(`  cold starts of containers are not measured: ${missing}\n`);
 
 async function wake(
   where: PlatformPlace,

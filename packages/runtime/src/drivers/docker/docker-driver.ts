@@ -40,6 +40,9 @@ export interface DockerDriverOptions {
  */
 const RUN_FOLDER = '/run/platform-docker';
 
+/** After a workload listens, so that its first answer comes before. */
+const REFILL_AFTER_MS = 250;
+
 /** What a started driver works with. */
 export interface DockerNode extends CellParts {
   readonly sidecar: GatewaySidecar;
@@ -108,11 +111,21 @@ export async function openDockerDriver(options: DockerDriverOptions): Promise<Dr
     },
     async start(spec) {
       if (!report.ok) throw refusal(report);
-      try {
-        return await startContainer(node, cells, spec);
-      } finally {
+      const instance = await startContainer(node, cells, spec).catch((error: unknown) => {
         cells.refill();
-      }
+        throw error;
+      });
+      // Making the next cell takes the processors that this workload needs to come up.
+      const refill = () => void setTimeout(cells.refill, REFILL_AFTER_MS).unref();
+      instance.exited.then(refill, refill);
+      return {
+        ...instance,
+        async listening(signal) {
+          const listens = await instance.listening(signal);
+          refill();
+          return listens;
+        },
+      };
     },
     async close() {
       await cells.close();

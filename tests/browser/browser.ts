@@ -46,3 +46,11 @@ export async function newPerson(browser: Browser, viewport: { width: number; hei
   });
   return { context, page, complaints };
 }
+
+/** Day or night, drawn in every frame: the browser follows a little later, and text of the one on the other is no picture. */
+export async function showScheme(page: Page, scheme: 'light' | 'dark'): Promise<void> {
+  await page.emulateMedia({ colorScheme: scheme });
+  const follows = (wanted: string) => matchMedia(`(prefers-color-scheme: ${wanted})`).matches;
+  await Promise.all(page.frames().map((frame) => frame.waitForFunction(follows, scheme)));
+  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+}

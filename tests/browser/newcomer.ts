@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import * as path from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { FrameLocator, Locator, Page } from 'playwright-core';
-import type { Person } from './browser.ts';
+import { type Person, showScheme } from './browser.ts';
 
 const SCREENSHOTS = path.resolve(process.env.SCREENSHOT_DIR ?? 'screenshots');
 
@@ -257,7 +257,7 @@ export class Newcomer {
     const folder = path.join(SCREENSHOTS, this.#story.device);
     await mkdir(folder, { recursive: true });
     for (const scheme of ['light', 'dark'] as const) {
-      await this.#page.emulateMedia({ colorScheme: scheme });
+      await showScheme(this.#page, scheme);
       const file = `${String(this.#steps).padStart(2, '0')}-${name}${scheme === 'dark' ? '-dark' : ''}.png`;
       await this.#page.screenshot({ path: path.join(folder, file) });
       await this.#check(`${name} in ${scheme}`, new AxeBuilder({ page: this.#page }), scheme);

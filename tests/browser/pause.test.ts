@@ -11,7 +11,7 @@ import { registerAccount, type TestAccount } from '../support/client.ts';
 import { buildTestPackage, testManifest } from '../support/packages.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { problemCode } from '../support/raw-http.ts';
-import { DESKTOP, launchBrowser, PHONE } from './browser.ts';
+import { DESKTOP, launchBrowser, PHONE, showScheme } from './browser.ts';
 import { type Attack, publishHostileApp, showApp } from './hostile-app.ts';
 
 /** In the frames of the apps below. */
@@ -117,7 +117,7 @@ async function look(page: Page, device: string, name: string): Promise<void> {
   const folder = path.join(SCREENSHOTS, device);
   await mkdir(folder, { recursive: true });
   for (const scheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme: scheme });
+    await showScheme(page, scheme);
     await page.screenshot({ path: path.join(folder, `${name}${scheme === 'dark' ? '-dark' : ''}.png`) });
     const { violations } = await new AxeBuilder({ page }).analyze();
     assert.deepEqual(

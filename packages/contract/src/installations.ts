@@ -58,6 +58,8 @@ export type WorkloadUse = z.infer<typeof workloadUse>;
 /** The status as its owner sees it. */
 export const workloadDetail = workloadStatus.extend({
   lastExit: z.strictObject({ at: timestamp, reason: z.string() }).nullable(),
+  /** What its machine does not hold it to, or does not give it although it is granted: one sentence each. */
+  unenforced: z.array(z.string()),
   /** `null` while nothing runs. */
   usage: workloadUse.nullable(),
 });

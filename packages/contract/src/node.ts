@@ -146,7 +146,7 @@ export type NodeLease = z.infer<typeof nodeLease>;
 export const installationStatus = workloadStatus.extend({
   installationId,
   lastExit: z.strictObject({ at: timestamp, reason: z.string() }).nullable(),
-  /** Limits that this machine does not enforce, in plain words. */
+  /** Limits that this machine does not enforce, and grants that it cannot give: one sentence for a person each. */
   unenforced: z.array(z.string()),
 });
 export type InstallationStatus = z.infer<typeof installationStatus>;

@@ -63,6 +63,7 @@ test('start, stop and status reach the node of the installation with its control
       since: '2026-11-21T10:00:00.000Z',
       restarts: 0,
       lastExit: null,
+      unenforced: [],
       usage: null,
     });
     assert.deepEqual(node.calls.at(-1), {
@@ -73,7 +74,7 @@ test('start, stop and status reach the node of the installation with its control
   }
 });
 
-test('the owner sees what it uses, and how it last ended', async () => {
+test('the owner sees what it uses, how it last ended, and what its machine does not hold it to', async () => {
   const usage: WorkloadUse = {
     cpu: { milliseconds: 1_250, share: 0.25, limit: 1 },
     memory: { bytes: 50_000_000, peakBytes: null, limitBytes: 268_435_456 },
@@ -85,13 +86,15 @@ test('the owner sees what it uses, and how it last ended', async () => {
     logLinesDropped: 7,
   };
   const lastExit = { at: '2026-11-21T09:59:00.000Z', reason: 'It ended with code 1.' };
-  node.answer = (call) => ({ body: statusOf(call, { usage, lastExit }) });
+  const unenforced = ['Its memory is not limited on this machine: no control group is writable.'];
+  node.answer = (call) => ({ body: statusOf(call, { usage, lastExit, unenforced }) });
   const { json } = await account.fetch('/v1/apps/working/status');
   assert.deepEqual(workloadDetail.parse(json), {
     state: 'running',
     since: '2026-11-21T10:00:00.000Z',
     restarts: 0,
     lastExit,
+    unenforced,
     usage,
   });
 });

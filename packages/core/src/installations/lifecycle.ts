@@ -115,8 +115,17 @@ export function withWorkload(installation: OwnInstallation | undefined): OwnInst
 
 /** What an owner sees; a workload that does not run explains itself by how it last ended. */
 function workloadDetail(detail: InstallationDetail): WorkloadDetail {
-  const { state, since, reason, restarts, lastExit, usage, publicPorts } = detail;
+  const { state, since, reason, restarts, lastExit, unenforced, usage, publicPorts } = detail;
   const why = reason ?? (state === 'running' ? undefined : lastExit?.reason);
   const ports = publicPorts === undefined ? {} : { publicPorts };
-  return { state, since, restarts, ...(why === undefined ? {} : { reason: why }), ...ports, lastExit, usage };
+  return {
+    state,
+    since,
+    restarts,
+    ...(why === undefined ? {} : { reason: why }),
+    ...ports,
+    lastExit,
+    unenforced,
+    usage,
+  };
 }

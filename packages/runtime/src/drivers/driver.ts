@@ -177,7 +177,7 @@ export interface Driver {
    * @throws StartRefused when no attempt can succeed; LaunchError and others when a later one may.
    */
   start(spec: WorkloadSpec): Promise<WorkloadInstance>;
-  /** Limits of a manifest that it does not enforce here, in plain words, but for a volume that the Runtime makes. */
+  /** Limits of a manifest that it does not enforce here, one sentence each, but for a volume that the Runtime makes. */
   unenforced(manifest: WorkloadManifest): string[];
   /** Ends the driver. Every instance has been stopped before. */
   close(): Promise<void>;

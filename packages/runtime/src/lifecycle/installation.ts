@@ -370,7 +370,7 @@ function unlimitedVolume(
 ): string[] {
   if (!workload.volume || (driver.makesVolumes === true && volumeStore === undefined)) return [];
   const why = volumeStore === undefined ? volumes.unlimited(installationId) : 'a shared folder has no limits';
-  return why === undefined ? [] : [`size of the volume (${why})`];
+  return why === undefined ? [] : [`The size of its volume is not limited on this machine: ${why}.`];
 }
 
 function publicPorts(workload: Workload | undefined): Pick<InstallationStatus, 'publicPorts'> {

@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { call } from '../api/client.ts';
 import { Button, Note, Skeleton } from '../design/controls.tsx';
 import { ago, count, inFull } from '../design/words.ts';
+import { BackendPlace } from './backend-place.tsx';
 import { BackendUse } from './backend-use.tsx';
 import { useAction, useReading } from './reading.ts';
 
@@ -69,6 +70,7 @@ export function BackendState({ appId }: { readonly appId: string }) {
           : {status.lastExit.reason}
         </p>
       )}
+      <BackendPlace status={status} />
       {(failure ?? reading.failure) !== null && <Note tone="danger">{failure ?? reading.failure}</Note>}
       <div class="buttons">
         {running ? (

@@ -196,8 +196,14 @@ function refusingDriver(reason: string): Driver {
 
 function unenforcedLimits(report: DriverReport): string[] {
   return [
-    ...(report.limits.memory ? [] : ['memory (the engine has no control group for it)']),
-    ...(report.limits.cpus ? [] : ['processor time (the engine has no control group for it)']),
-    ...(report.limits.pids ? [] : ['number of processes (the engine has no control group for it)']),
+    ...(report.limits.memory
+      ? []
+      : ['Its memory is not limited on this machine: the engine has no control group for it.']),
+    ...(report.limits.cpus
+      ? []
+      : ['Its processor time is not limited on this machine: the engine has no control group for it.']),
+    ...(report.limits.pids
+      ? []
+      : ['The number of its processes is not limited on this machine: the engine has no control group for it.']),
   ];
 }

@@ -53,8 +53,12 @@ export async function openMicrovmDriver(options: MicrovmDriverOptions): Promise<
     makesVolumes: true,
     rebuildsForObjectStorage: true,
     unenforced: () => [
-      ...(report.limits.memory === false ? ['memory (no virtual machine can be run)'] : []),
-      ...(report.limits.cpus === false ? ['processor time (no control group is writable)'] : []),
+      ...(report.limits.memory === false
+        ? ['Its memory is not limited on this machine: no virtual machine can be run.']
+        : []),
+      ...(report.limits.cpus === false
+        ? ['Its processor time is not limited on this machine: no control group is writable.']
+        : []),
     ],
     // A machine ends with the Runtime by the kernel's hand, and opening the host has cleared its traces away.
     list: async () => [],

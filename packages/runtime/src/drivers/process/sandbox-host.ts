@@ -201,9 +201,11 @@ function weakLimits(cgroups: Cgroups): string[] {
 /** Limits of this machine that matter to one workload, in plain words, for its status. */
 export function unenforcedLimits(report: SandboxReport): string[] {
   return [
-    ...(report.limits.memory ? [] : ['memory (no control group is writable)']),
-    ...(report.limits.cpus ? [] : ['processor time (no control group is writable)']),
-    ...(report.limits.pids ? [] : ['number of processes (no control group is writable)']),
+    ...(report.limits.memory ? [] : ['Its memory is not limited on this machine: no control group is writable.']),
+    ...(report.limits.cpus ? [] : ['Its processor time is not limited on this machine: no control group is writable.']),
+    ...(report.limits.pids
+      ? []
+      : ['The number of its processes is not limited on this machine: no control group is writable.']),
   ];
 }
 

@@ -1,0 +1,53 @@
+// What the machine of a backend gives it: where its UDP ports are reached, and what is not as its manifest or its
+// permissions say.
+import type { WorkloadDetail } from '@platform/contract';
+import { Icon } from '../design/icons.tsx';
+import { portAbout, portAddress } from './port-words.ts';
+
+export function BackendPlace({ status }: { readonly status: WorkloadDetail }) {
+  return (
+    <>
+      <PublicPorts ports={status.publicPorts ?? []} />
+      <Shortcomings sentences={status.unenforced} />
+    </>
+  );
+}
+
+function PublicPorts({ ports }: { readonly ports: NonNullable<WorkloadDetail['publicPorts']> }) {
+  if (ports.length === 0) return null;
+  return (
+    <section class="ports" aria-labelledby="ports-title">
+      <h4 id="ports-title">UDP ports</h4>
+      <ul>
+        {ports.map((port) => (
+          <li key={port.name} class="port">
+            <span class="port-name">{port.name}</span>
+            <code class="port-address">{portAddress(port)}</code>
+            <span class="port-about">{portAbout(port)}</span>
+          </li>
+        ))}
+      </ul>
+      <p class="quiet-text">
+        Whoever reaches this machine can send there: the app itself has to know whom it answers. To close a port, take
+        its permission away.
+      </p>
+    </section>
+  );
+}
+
+function Shortcomings({ sentences }: { readonly sentences: readonly string[] }) {
+  if (sentences.length === 0) return null;
+  return (
+    <section class="note warning" aria-labelledby="shortcomings-title">
+      <Icon name="warning" size={18} />
+      <div>
+        <h4 id="shortcomings-title">Not as it should be on this machine</h4>
+        <ul class="shortcomings">
+          {sentences.map((sentence) => (
+            <li key={sentence}>{sentence}</li>
+          ))}
+        </ul>
+      </div>
+    </section>
+  );
+}

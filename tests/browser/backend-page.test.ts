@@ -1,0 +1,122 @@
+// What an owner reads of a backend's place: its UDP ports, and what its machine does not hold it to. On a desktop and on
+// a phone, by day and by night; pictures go to SCREENSHOT_DIR, by default screenshots/.
+import { strict as assert } from 'node:assert';
+import { mkdir } from 'node:fs/promises';
+import * as path from 'node:path';
+import { after, before, test } from 'node:test';
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Browser, Page } from 'playwright-core';
+import { registerAccount, type TestAccount } from '../support/client.ts';
+import { freePort } from '../support/free-port.ts';
+import { buildTestPackage, testManifest } from '../support/packages.ts';
+import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
+import { DESKTOP, launchBrowser, PHONE, showScheme } from './browser.ts';
+
+const SCREENSHOTS = path.resolve(process.env.SCREENSHOT_DIR ?? 'screenshots');
+const SERVER = `
+  import http from 'node:http';
+  http.createServer((request, response) => response.end('here')).listen(Number(process.env.PORT));
+`;
+const GRANTS = [
+  { id: 'endpoints.public.udp', resources: ['UDP:7777', 'UDP:auto'] },
+  // Which only containers can be given: what this machine does not give is told.
+  { id: 'runtime.network-tunnel', resources: ['*'] },
+];
+
+let place: PlatformPlace;
+let platform: PlatformProcess;
+let browser: Browser;
+let account: TestAccount;
+let firstPort: number;
+
+before(async () => {
+  firstPort = await freePort();
+  place = await platformPlace({
+    PLATFORM_PUBLIC_HOST: 'play.localhost',
+    PLATFORM_UDP_PORT_RANGE: `${firstPort}-${Math.min(firstPort + 9, 65_535)}`,
+    PLATFORM_RUNTIME_DRIVER: 'process',
+  });
+  platform = await startPlatform(place);
+  account = await registerAccount(platform, 'player');
+  const manifest = testManifest('arena', {
+    workload: { runtime: 'node', entry: 'main.mjs' },
+    permissions: GRANTS,
+    publicPorts: [
+      { name: 'game', protocol: 'udp', containerPort: 7777 },
+      { name: 'voice', protocol: 'udp', containerPort: 'auto' },
+    ],
+  });
+  const files = { 'frontend/index.html': '<!doctype html><title>t</title>', 'workload/main.mjs': SERVER };
+  await account.browser.take('/v1/catalog/arena/versions/1.0.0', {
+    method: 'PUT',
+    body: await buildTestPackage({ manifest, files }),
+    headers: { 'content-type': 'application/gzip' },
+  });
+  await account.browser.take('/v1/apps', { body: { appId: 'arena', permissions: GRANTS } });
+  browser = await launchBrowser();
+});
+after(async () => {
+  await browser?.close();
+  await platform?.stop();
+  await place?.remove();
+});
+
+for (const [device, viewport] of [
+  ['desktop', DESKTOP],
+  ['phone', PHONE],
+] as const) {
+  test(`an owner reads where a backend's UDP ports are and what its machine does not give it, on a ${device}`, async (t) => {
+    const context = await browser.newContext({ viewport, reducedMotion: 'reduce' });
+    t.after(() => context.close());
+    context.setDefaultTimeout(60_000);
+    const [name = '', value = ''] = account.cookie.split('=', 2);
+    await context.addCookies([{ name, value, url: platform.origin, httpOnly: true, sameSite: 'Lax' }]);
+    const page = await context.newPage();
+    await account.browser.take('/v1/apps/arena/stop', { method: 'POST' });
+    await page.goto(`${platform.origin}/#/settings/apps/arena`);
+    const start = page.getByRole('button', { name: 'Start' });
+    await start.waitFor();
+    assert.equal(await page.getByRole('region', { name: 'UDP ports' }).count(), 0, 'nothing is open while it rests');
+
+    // With the keyboard alone.
+    await start.focus();
+    await page.keyboard.press('Enter');
+    const ports = page.getByRole('region', { name: 'UDP ports' });
+    await ports.waitFor();
+    const [game, voice, ...more] = await ports.getByRole('listitem').allInnerTexts();
+    assert.deepEqual(game?.split('\n'), ['game', `play.localhost:${firstPort}`, 'port 7777 inside']);
+    assert.deepEqual(voice?.split('\n'), ['voice', `play.localhost:${firstPort + 1}`, 'the same port inside']);
+    assert.deepEqual(more, []);
+    const missing = page.getByRole('region', { name: 'Not as it should be on this machine' });
+    const sentences = await missing.getByRole('listitem').allInnerTexts();
+    assert.ok(
+      sentences.includes('A network tunnel is granted, but only the docker driver can give one.'),
+      `${sentences}`,
+    );
+    for (const sentence of sentences) assert.match(sentence, /^[A-Z].*\.$/);
+    await look(page, device);
+
+    await page.getByRole('button', { name: 'Stop' }).focus();
+    await page.keyboard.press('Enter');
+    await ports.waitFor({ state: 'detached' });
+  });
+}
+
+/** A picture by day and by night, nothing that axe finds fault with, and nothing wider than the screen. */
+async function look(page: Page, device: string): Promise<void> {
+  const folder = path.join(SCREENSHOTS, device);
+  await mkdir(folder, { recursive: true });
+  await page.getByRole('button', { name: 'See its log' }).scrollIntoViewIfNeeded();
+  for (const scheme of ['light', 'dark'] as const) {
+    await showScheme(page, scheme);
+    await page.screenshot({ path: path.join(folder, `backend${scheme === 'dark' ? '-dark' : ''}.png`) });
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    assert.deepEqual(
+      violations.map(({ id, nodes }) => `${id} at ${nodes.map(({ target }) => target.join(' ')).join(', ')}`),
+      [],
+      `on a ${device}, ${scheme}`,
+    );
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert.ok(overflow <= 0, `${overflow} pixels are beyond the edge of a ${device}`);
+  }
+}

@@ -62,7 +62,7 @@ export function inInternet(url: string, declare: () => void): void {
   });
 }
 
-/** How many came to each address of the internet, asked from this side. */
+/** How many came to each address of the internet, asked from this side; and `lastByte`, when something last arrived. */
 export function visitors(): Promise<Record<string, number>> {
   return new Promise((resolve, reject) => {
     const socket = net.connect({ host: '5.6.7.2', port: 7001 });

@@ -20,6 +20,9 @@ for (const address of addresses) {
       count(address);
       socket.on('error', () => socket.destroy());
       socket.write(`${address} sees ${socket.remoteAddress}\n`);
+      socket.on('data', () => {
+        seen.lastByte = Date.now();
+      });
       socket.pipe(socket);
     }),
     address,

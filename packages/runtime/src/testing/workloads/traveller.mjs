@@ -1,5 +1,6 @@
 // Tries to reach what it is told to, over HTTP: /tcp/<address>/<port>, /udp/…, /dns/<name>, /hold/… keeps a connection
-// open and /held says what became of it, /interfaces, /resolver.
+// open and /held says what became of it, /interfaces, /resolver, /boot, and /shell/<port>/<script in base64url>, which
+// gives a script to whoever listens inside.
 import dgram from 'node:dgram';
 import dns from 'node:dns/promises';
 import fs from 'node:fs';
@@ -81,7 +82,20 @@ const routes = {
       .map((line) => line.split(':')[0].trim())
       .filter(Boolean),
   resolver: async () => fs.readFileSync('/etc/resolv.conf', 'utf8'),
-  if6: async () => fs.readFileSync('/proc/net/if_inet6', 'utf8'),
+  // Without IPv6 in the kernel there is no such file.
+  if6: async () => (fs.existsSync('/proc/net/if_inet6') ? fs.readFileSync('/proc/net/if_inet6', 'utf8') : ''),
+  boot: async () => fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(),
+  shell: (port, script) =>
+    new Promise((resolve) => {
+      const socket = net.connect({ host: '127.0.0.1', port: Number(port) });
+      let said = '';
+      socket.on('data', (data) => {
+        said += data;
+      });
+      socket.once('error', (error) => resolve(error.code));
+      socket.once('end', () => resolve(said));
+      socket.end(Buffer.from(script, 'base64url'));
+    }),
 };
 
 http

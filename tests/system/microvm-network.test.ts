@@ -1,0 +1,231 @@
+// The whole platform with virtual machines, in an internet that no packet leaves: what a guest reaches with the grants of
+// its owner, what it does not, also as root of its machine, and how soon a revocation is true.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { addressNumber, addressText } from '@platform/contract';
+import { lacksEquipment, settingsForTests } from '../../packages/runtime/src/drivers/microvm/test-support/equipment.ts';
+import { lendImages, ROOT_DOOR } from '../../packages/runtime/src/drivers/microvm/test-support/lend-images.ts';
+import {
+  FORBIDDEN,
+  inInternet,
+  NAME_SERVER,
+  OWN,
+  PUBLIC,
+  visitors,
+} from '../../packages/runtime/src/testing/in-internet.ts';
+import { until } from '../../packages/runtime/src/testing/wait.ts';
+import { type AskBackend, openBackend } from '../support/backend.ts';
+import { registerAccount, type TestAccount } from '../support/client.ts';
+import { buildTestPackage, testManifest } from '../support/packages.ts';
+import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
+
+const internet = { id: 'network.public', resources: ['*'] };
+const storage = { id: 'object-storage.raw', resources: ['self'] };
+const ROUNDS = 5;
+/** Milliseconds from the request to the last packet. */
+const MOST_TO_LAST_PACKET = 250;
+/** For an emulated guest on a busy machine to boot. */
+const BOOT_LIMIT = 120_000;
+/** Where the internet of the test tells who came; nobody's address otherwise. */
+const TELLER = '5.6.7.2';
+
+interface Block {
+  readonly cidr: string;
+  readonly family: number;
+  readonly name: string;
+}
+
+/** One address in each block of IANA's table that a packet could be sent to. */
+const special = (
+  JSON.parse(
+    readFileSync(new URL('../../packages/contract/test-vectors/ip-special-purpose.json', import.meta.url), 'utf8'),
+  ).cases as Block[]
+).flatMap(({ cidr, family, name }) => {
+  if (family !== 4) return [];
+  const [first = '', bits = ''] = cidr.split('/');
+  return [{ name, address: addressText((addressNumber(first) ?? 0) + Math.floor(2 ** (32 - Number(bits)) / 2)) }];
+});
+
+const lack = lacksEquipment();
+if (lack !== false) test('network.public of virtual machines', { skip: lack }, () => undefined);
+else inInternet(import.meta.url, declare);
+
+function declare(): void {
+  let place: PlatformPlace;
+  let platform: PlatformProcess | undefined;
+  let account: TestAccount;
+  let ask: AskBackend;
+
+  before(async () => {
+    spyOnTheWayOut();
+    place = await platformPlace({
+      PLATFORM_RUNTIME_DRIVER: 'microvm',
+      PLATFORM_WORKLOAD_DNS: NAME_SERVER,
+      PLATFORM_MICROVM_KERNEL: settingsForTests().kernel,
+    });
+    await lendImages(join(place.dataDirectory, 'microvm'), 'rootDoor');
+    platform = await startPlatform(place);
+    account = await registerAccount(place, 'traveller');
+    await publish();
+    await account.browser.take('/v1/apps', { body: { appId: 'traveller' } });
+    await put([]);
+    ask = await openBackend(place, account, 'traveller');
+    await isUp();
+  });
+
+  after(async () => {
+    await platform?.stop();
+    await place.remove();
+  });
+
+  async function publish(): Promise<void> {
+    const body = await buildTestPackage({
+      manifest: testManifest('traveller', {
+        workload: { runtime: 'node', entry: 'main.mjs' },
+        permissions: [internet, storage],
+      }),
+      files: {
+        'frontend/index.html': '<!doctype html><title>t</title>',
+        'workload/main.mjs': readFileSync(
+          new URL('../../packages/runtime/src/testing/workloads/traveller.mjs', import.meta.url),
+        ),
+      },
+    });
+    const headers = { 'content-type': 'application/gzip' };
+    const published = await account.fetch('/v1/catalog/traveller/versions/1.0.0', { method: 'PUT', body, headers });
+    assert.equal(published.status, 201, published.text);
+  }
+
+  const put = (permissions: readonly { id: string; resources: string[] }[]) =>
+    account.browser.take('/v1/apps/traveller/permissions', { method: 'PUT', body: { permissions } });
+  const answer = async <Answer = string>(path: string): Promise<Answer> => JSON.parse((await ask(path)).text);
+  /** A request waits for 15 s at most, an emulated guest may need longer. @returns what tells its boots apart */
+  const isUp = () => until('the guest to be up', bootId, BOOT_LIMIT);
+  const bootId = async () => {
+    const { status, text } = await ask('/boot');
+    return status === 200 && JSON.parse(text);
+  };
+  const asRoot = (script: string) => answer(`/shell/${ROOT_DOOR}/${Buffer.from(script).toString('base64url')}`);
+
+  test('without the grant there is no way out, no name, and no IPv6', async () => {
+    for (const address of [PUBLIC, NAME_SERVER, OWN, ...FORBIDDEN])
+      assert.equal(await answer(`/tcp/${address}/7000`), 'ENETUNREACH', address);
+    assert.notEqual(await answer('/dns/example.org'), PUBLIC);
+    assert.doesNotMatch(await answer('/resolver'), /nameserver/);
+    assert.equal(await answer('/if6'), '');
+    assert.deepEqual(whereItWent(), []);
+  });
+
+  test('with the grant a packet reaches publicly routable addresses and names, and no other', async () => {
+    await put([internet]);
+    assert.equal(await answer(`/tcp/${PUBLIC}/7000`), `${PUBLIC} sees ${OWN}`);
+    assert.equal(await answer(`/udp/${PUBLIC}/7000`), 'answered ping');
+    await until('the guest to know its name server', async () => (await answer('/resolver')).includes(NAME_SERVER));
+    assert.equal(await answer('/resolver'), `nameserver ${NAME_SERVER}\n`);
+    assert.equal(await answer('/dns/example.org'), PUBLIC);
+    for (const address of [OWN, ...FORBIDDEN]) {
+      assert.equal(await answer(`/tcp/${address}/7000`), 'ECONNREFUSED', address);
+      assert.equal(await answer(`/udp/${address}/7000`), 'EHOSTUNREACH', address);
+    }
+    assert.ok(special.length >= 27);
+    for (const { name, address } of special)
+      assert.match(await answer(`/connect/${address}/7000`), /^E/, `${address} of ${name}`);
+    assert.deepEqual(whereItWent(), [NAME_SERVER, PUBLIC]);
+    const came = await visitors();
+    assert.deepEqual(
+      FORBIDDEN.filter((address) => came[address] !== undefined),
+      [],
+    );
+  });
+
+  test('root of the guest forges no source, and finds nothing open beside the Gateway', async () => {
+    assert.equal((await asRoot('id -u')).trim(), '0');
+    const reach = `nc -w 1 ${PUBLIC} 7000 </dev/null`;
+    assert.match(await asRoot(reach), /sees/, 'with its own address it does reach it');
+    const before = (await visitors())[PUBLIC];
+    for (const source of ['198.18.77.77', '10.181.0.1', OWN, '8.8.8.8']) {
+      const said = await asRoot(
+        [
+          `ip addr add ${source}/32 dev eth0`,
+          `ip route add ${PUBLIC}/32 via 10.181.0.1 src ${source}`,
+          `${reach} && echo it came through`,
+          `ip route del ${PUBLIC}/32`,
+          `ip addr del ${source}/32 dev eth0`,
+        ].join('\n'),
+      );
+      assert.doesNotMatch(said, /through|sees/, source);
+    }
+    assert.equal((await visitors())[PUBLIC], before);
+    const open = await asRoot(
+      'for port in 22 53 111 7000 7001 7002 7003 7070 7071 8787 8788; do nc -w 1 10.181.0.1 $port </dev/null && echo $port; done 2>/dev/null',
+    );
+    assert.equal(open.trim(), '7070');
+    assert.deepEqual(whereItWent(), [NAME_SERVER, PUBLIC]);
+  });
+
+  test('nothing passes any more when a revocation is answered, and that is soon', async (context) => {
+    const took: number[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      await put([internet]);
+      assert.equal(await answer(`/hold/${PUBLIC}/7000`), 'held');
+      const begun = Date.now();
+      await put([]);
+      const { lastByte = 0 } = await visitors();
+      assert.equal(await answer(`/tcp/${PUBLIC}/7000`), 'ENETUNREACH');
+      assert.equal((await visitors()).lastByte, lastByte, 'nothing came after the answer');
+      took.push(Math.max(0, lastByte - begun));
+    }
+    took.sort((one, other) => one - other);
+    const median = took[Math.floor(ROUNDS / 2)] ?? 0;
+    context.diagnostic(`revocation to last packet, ms: median ${median}, worst ${took.at(-1)}`);
+    assert.ok(median <= MOST_TO_LAST_PACKET, `${took}`);
+    await until('the guest to have no name server', async () => !(await answer('/resolver')).includes('nameserver'));
+    assert.notEqual(await answer('/dns/example.org'), PUBLIC);
+  });
+
+  test('a machine is rebuilt when object storage is granted, and none is for the internet', async () => {
+    const former = await isUp();
+    await put([internet]);
+    assert.equal(await bootId(), former);
+    await put([internet, storage]);
+    const next = await until(
+      'another machine',
+      async () => {
+        const id = await bootId();
+        return id !== false && id !== former && id;
+      },
+      BOOT_LIMIT,
+    );
+    assert.notEqual(next, former);
+    // Granted before it ran its first code: there is nothing to wait for.
+    assert.equal(await answer('/dns/example.org'), PUBLIC);
+    const { items } = await account.browser.take<{ items: { line: string }[] }>('/v1/apps/traveller/logs');
+    assert.ok(items.some(({ line }) => line === 'It starts anew: object storage was granted to it.'));
+  });
+}
+
+/** Outside of every wall: which addresses packets that were not this machine's own have gone to. */
+function spyOnTheWayOut(): void {
+  const input = `
+    table inet spy {
+      set left { type ipv4_addr; flags dynamic; size 65535; }
+      chain out {
+        type filter hook forward priority 300; policy accept;
+        oifname "up0" meta nfproto ipv4 add @left { ip daddr }
+        oifname "up0" meta nfproto ipv6 add @left { 255.255.255.255 }
+      }
+    }`;
+  execFileSync('nft', ['-f', '-'], { input });
+}
+
+function whereItWent(): string[] {
+  const text = execFileSync('nft', ['list', 'set', 'inet', 'spy', 'left'], { encoding: 'utf8' });
+  const elements = /elements = \{([^}]*)\}/.exec(text)?.[1] ?? '';
+  return [...elements.matchAll(/[\d.]+/g)]
+    .map(([address]) => address)
+    .filter((one) => one !== TELLER)
+    .sort();
+}

@@ -6,15 +6,25 @@ import { fileURLToPath } from 'node:url';
 const MAKER = fileURLToPath(new URL('socket-maker.mjs', import.meta.url));
 const LIMIT_MILLISECONDS = 10_000;
 
+export interface SocketPlace {
+  /** A path that leads to the network namespace, e.g. `/proc/<pid>/fd/<n>`. */
+  readonly namespace: string;
+  /** IPv4 address there to which they are bound. */
+  readonly address: string;
+}
+
 /**
- * Makes bound sockets on the loopback of a network namespace.
- * @param namespace a path that leads to it, e.g. `/proc/<pid>/fd/<n>`
+ * Makes bound sockets in a network namespace.
  * @throws Error when not all could be made
  */
-export function makeSocketsIn(nsenter: string, namespace: string, count: number): Promise<dgram.Socket[]> {
+export function makeSocketsIn(
+  nsenter: string,
+  { namespace, address }: SocketPlace,
+  count: number,
+): Promise<dgram.Socket[]> {
   return new Promise((resolve, reject) => {
     const sockets: dgram.Socket[] = [];
-    const child = spawn(nsenter, [`--net=${namespace}`, '--', process.execPath, MAKER, String(count)], {
+    const child = spawn(nsenter, [`--net=${namespace}`, '--', process.execPath, MAKER, String(count), address], {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       env: {},
       serialization: 'json',

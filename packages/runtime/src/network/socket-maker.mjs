@@ -3,12 +3,13 @@
 import dgram from 'node:dgram';
 
 const count = Number(process.argv[2]);
+const address = process.argv[3];
 
 for (let made = 0; made < count; made += 1) {
   const socket = dgram.createSocket('udp4');
   await new Promise((resolve, reject) => {
     socket.once('error', reject);
-    socket.bind({ address: '127.0.0.1', port: 0, exclusive: true }, resolve);
+    socket.bind({ address, port: 0, exclusive: true }, resolve);
   });
   await new Promise((resolve, reject) => {
     process.send({ made }, socket, (error) => (error === null ? resolve() : reject(error)));

@@ -13,6 +13,8 @@ export interface UdpPublisherOptions {
    * opens. A string says why there is none: the end of a sentence.
    */
   namespace(): Promise<number | string>;
+  /** Addresses in that network: of the relay, and of the workload. Default: both on its loopback. */
+  readonly addresses?: { readonly relay: string; readonly workload: string };
   readonly log: Log;
 }
 
@@ -25,7 +27,10 @@ export interface UdpPublisher {
   close(): void;
 }
 
-export function createUdpPublisher({ installationId, namespace, log }: UdpPublisherOptions): UdpPublisher {
+const LOOPBACK = { relay: '127.0.0.1', workload: '127.0.0.1' } as const;
+
+export function createUdpPublisher(options: UdpPublisherOptions): UdpPublisher {
+  const { installationId, namespace, addresses = LOOPBACK, log } = options;
   /** By name; those that could not be opened are in `unpublished`. */
   const relays = new Map<string, { readonly binding: UdpBinding; readonly relay: UdpRelay }>();
   let unpublished: readonly string[] = [];
@@ -50,8 +55,10 @@ export function createUdpPublisher({ installationId, namespace, log }: UdpPublis
       const relay = await openUdpRelay({
         address: binding.hostAddress,
         hostPort: binding.hostPort,
+        containerAddress: addresses.workload,
         containerPort: binding.containerPort,
-        makeSockets: (count) => makeSocketsIn(nsenter, `/proc/${process.pid}/fd/${place}`, count),
+        makeSockets: (count) =>
+          makeSocketsIn(nsenter, { namespace: `/proc/${process.pid}/fd/${place}`, address: addresses.relay }, count),
       });
       // The workload may have ended meanwhile.
       if (closed) relay.close();

@@ -6,7 +6,8 @@ export interface UdpRelayOptions {
   /** Where this machine receives. */
   readonly address: string;
   readonly hostPort: number;
-  /** Where the workload receives, on its own loopback. */
+  /** Where the workload receives, as the sockets in its network see it. */
+  readonly containerAddress: string;
   readonly containerPort: number;
   /** Opens bound sockets in the network of the workload. */
   makeSockets(count: number): Promise<dgram.Socket[]>;
@@ -78,7 +79,7 @@ export async function openUdpRelay(options: UdpRelayOptions): Promise<UdpRelay> 
       outer.send(answer, from.port, from.address);
     });
     // Connected, it takes datagrams from that port of the workload only.
-    inner.connect(options.containerPort, '127.0.0.1', () => {
+    inner.connect(options.containerPort, options.containerAddress, () => {
       if (senders.get(key) !== sender) return;
       for (const early of sender.early ?? []) inner.send(early);
       sender.early = undefined;

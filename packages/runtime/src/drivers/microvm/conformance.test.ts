@@ -11,7 +11,7 @@ if (lack === false) {
     options: { imageDirectory: imagesOfTests },
     // Emulated guests on a machine whose processors are busy with other tests too.
     timeFactor: 12,
-    can: { runtimeKilled: 'ends', cpuTimeSeenInside: false, ownKernel: true },
+    can: { runtimeKilled: 'ends', cpuTimeSeenInside: false, ownKernel: true, publishesUdp: true },
   });
 } else {
   test('driver microvm, QEMU', { skip: lack }, () => undefined);

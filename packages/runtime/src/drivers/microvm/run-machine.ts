@@ -4,11 +4,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { RunningGateway } from '../../gateway-port.ts';
-import { LaunchError, StartRefused, type UdpBinding, type WorkloadInstance, type WorkloadSpec } from '../driver.ts';
+import { LaunchError, StartRefused, type WorkloadInstance, type WorkloadSpec } from '../driver.ts';
 import { describeExit, type Exit } from '../exit-reason.ts';
 import { gatewayPorts } from '../process/handshake.ts';
 import { launch } from '../process/launch.ts';
-import { createProcessNetwork, type ProcessNetwork } from '../process/process-network.ts';
+import { createProcessNetwork } from '../process/process-network.ts';
 import { type Enclosure, enclosureLine } from './enclosure.ts';
 import type { MachineHost } from './machine-host.ts';
 import { type Acceleration, enclosureResources, planGuest, planMachine } from './machine-plan.ts';
@@ -18,6 +18,8 @@ import { volumeImage } from './volume-image.ts';
 /** Where nobody gave the workload a user of its own: `nobody`. */
 const NOBODY = 65_534;
 const LONGEST_REPORT = 16_384;
+/** The guest is another host of that network, and nothing listens on its loopback that the relay could reach. */
+const udpAddresses = { relay: addresses.host, workload: addresses.guest } as const;
 
 /** @throws StartRefused when no attempt can succeed; LaunchError and others when a later one may. */
 export async function runMachine(
@@ -31,7 +33,7 @@ export async function runMachine(
   const reports = collectReports();
   const resolver = host.resolverFile(spec.installationId);
   const { egress: ways, dns, log } = host;
-  const network = createProcessNetwork(spec, { ways, dns, resolver, log });
+  const network = createProcessNetwork(spec, { ways, dns, resolver, udpAddresses, log });
   let gateway: RunningGateway | undefined;
   let failed = false;
   try {
@@ -80,7 +82,6 @@ export async function runMachine(
     exited.catch(() => undefined);
     return {
       ...network,
-      ...withoutUdp(network),
       gateway,
       stdout: sandbox.stdout,
       stderr: sandbox.stderr,
@@ -143,20 +144,6 @@ function requireRunnable({ app, manifest, volume }: WorkloadSpec): string {
     );
   }
   return manifest.entry;
-}
-
-/** A relay for datagrams would end in the machine's network on the host, where nobody listens. */
-function withoutUdp(network: ProcessNetwork): Pick<WorkloadInstance, 'publishUdp' | 'shortfalls'> {
-  let bindings: readonly UdpBinding[] = [];
-  return {
-    async publishUdp(next) {
-      bindings = next;
-    },
-    shortfalls: () => [
-      ...network.shortfalls(),
-      ...bindings.map(({ name }) => `The UDP port ${name} is granted, but virtual machines cannot publish it yet.`),
-    ],
-  };
 }
 
 interface Reports {

@@ -2,7 +2,7 @@
 import { closeSync, openSync } from 'node:fs';
 import type { Log } from '../../clock.ts';
 import { type Egress, type EgressWays, NoEgress } from '../../network/egress.ts';
-import { createUdpPublisher } from '../../network/udp-publisher.ts';
+import { createUdpPublisher, type UdpPublisherOptions } from '../../network/udp-publisher.ts';
 import type { NetworkPolicy, WorkloadInstance, WorkloadSpec } from '../driver.ts';
 import { isAlive, type ProcessIdentity } from './process-tree.ts';
 import type { ResolverFile } from './resolver-file.ts';
@@ -13,6 +13,8 @@ export interface ProcessNetworkParts {
   readonly dns: readonly string[];
   /** The workload's own resolv.conf; undefined without a sandbox. */
   readonly resolver: ResolverFile | undefined;
+  /** Where UDP ports are relayed to; see `UdpPublisherOptions`. Default: loopback. */
+  readonly udpAddresses?: UdpPublisherOptions['addresses'];
   readonly log: Log;
 }
 
@@ -29,6 +31,7 @@ export function createProcessNetwork(spec: WorkloadSpec, parts: ProcessNetworkPa
   const udp = createUdpPublisher({
     installationId,
     namespace: async () => descriptor ?? 'it has no network of its own',
+    ...(parts.udpAddresses === undefined ? {} : { addresses: parts.udpAddresses }),
     log: parts.log,
   });
   let egress: Egress | undefined;

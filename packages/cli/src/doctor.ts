@@ -148,6 +148,16 @@ async function sandboxFindings(config: PlatformConfig): Promise<Finding[]> {
         found: 'no sandbox can be made, so that backends of apps do not start',
         cure,
       };
+  const internet: Finding[] =
+    probe.noInternet === undefined
+      ? []
+      : [
+          {
+            check: 'internet',
+            verdict: 'warning',
+            found: `no backend can be given the internet: ${probe.noInternet}`,
+          },
+        ];
   const missing = Object.entries(probe.limits)
     .filter(([, enforced]) => !enforced)
     .map(([name]) => name);
@@ -160,7 +170,7 @@ async function sandboxFindings(config: PlatformConfig): Promise<Finding[]> {
           found: `not enforced here: ${missing.join(', ')}`,
           cure: 'Run as root, or in a systemd user session with delegated control groups, to have these limits enforced.',
         };
-  return [namespaces, groups];
+  return [namespaces, groups, ...internet];
 }
 
 async function diskFindings(config: PlatformConfig): Promise<Finding[]> {

@@ -26,6 +26,8 @@ export interface DriverReport {
   };
   /** What is wrong, or weaker than it could be, each with what to do. */
   readonly reasons: readonly string[];
+  /** Why no workload can be given `network.public` here, in one sentence with what to do; undefined where it can. */
+  readonly noInternet?: string;
 }
 
 /** What a workload may reach beyond its Gateway: without either of the two nothing, not even a name server. */

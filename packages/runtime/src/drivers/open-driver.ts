@@ -7,8 +7,7 @@ import type { Driver, DriverReport } from './driver.ts';
 import { type MicrovmDriverOptions, openMicrovmDriver, probeMicrovm, whyNoMicrovm } from './microvm/microvm-driver.ts';
 import type { MicrovmSettings } from './microvm/requirements.ts';
 import type { Way } from './process/mechanism.ts';
-import { openProcessDriver } from './process/process-driver.ts';
-import { probeSandbox } from './process/sandbox-host.ts';
+import { openProcessDriver, probeProcessDriver } from './process/process-driver.ts';
 
 export interface DriverOptions {
   /** Absolute. As root, others must be able to enter it and every folder above. */
@@ -52,7 +51,7 @@ export function openDriver(options: DriverOptions): Promise<Chosen<Driver>> {
 
 /** Tries the drivers as `openDriver` does, beside a Runtime that may be running, and leaves nothing. */
 export async function probeDriver(options: DriverOptions): Promise<Omit<Chosen<Opened>, 'driver'> & DriverReport> {
-  const { dataDirectory, ways } = options;
+  const { dataDirectory, ways, log } = options;
   const { driver, because } = await chooseDriver<Opened>(options.driver ?? 'auto', {
     microvm: {
       async open() {
@@ -62,7 +61,7 @@ export async function probeDriver(options: DriverOptions): Promise<Omit<Chosen<O
     },
     process: {
       async open() {
-        const report = await probeSandbox({ dataDirectory, ...(ways === undefined ? {} : { ways }) });
+        const report = await probeProcessDriver({ dataDirectory, ...(ways === undefined ? {} : { ways }), log });
         return { report, close: async () => undefined };
       },
     },

@@ -1,5 +1,5 @@
 // A way from workloads to the internet, as the process driver uses it. How depends on who runs the platform:
-// veth-egress.ts for root, slirp-egress.ts for an ordinary user.
+// veth-egress.ts for root, user-egress.ts for an ordinary user.
 
 /** The network namespace of one running workload. */
 export interface NetworkPlace {
@@ -9,6 +9,18 @@ export interface NetworkPlace {
   readonly descriptor: number;
   /** As root: the user that belongs to this installation alone. */
   readonly uid?: number;
+  /** As an ordinary user: where rights over it can be had. */
+  readonly launcher?: Launcher;
+}
+
+/**
+ * A process of ours that is in the network of a workload and in the user namespace that this network belongs to, as long
+ * as the workload runs.
+ */
+export interface Launcher {
+  readonly pid: number;
+  /** Whether the number still is that process: what was entered by it before this was true. */
+  isAlive(): boolean;
 }
 
 /** The way of one running workload; closed at first. Calls must not overlap. */
@@ -20,6 +32,8 @@ export interface Egress {
    * @throws Error when something may still pass.
    */
   revoke(): Promise<void>;
+  /** Why nothing passes just now although it is open, in one sentence; it comes back by itself. */
+  trouble?(): string | undefined;
   /** Closes it and gives back what it held, after the workload has ended. Never rejects. */
   close(): Promise<void>;
 }

@@ -6,25 +6,19 @@ import { fileURLToPath } from 'node:url';
 const MAKER = fileURLToPath(new URL('socket-maker.mjs', import.meta.url));
 const LIMIT_MILLISECONDS = 10_000;
 
-export interface SocketPlace {
-  /** A path that leads to the network namespace, e.g. `/proc/<pid>/fd/<n>`. */
-  readonly namespace: string;
-  /** IPv4 address there to which they are bound. */
-  readonly address: string;
-}
+/** Turns a command into one that runs in a network namespace. */
+export type Enter = (command: readonly string[]) => readonly string[];
 
 /**
  * Makes bound sockets in a network namespace.
+ * @param address IPv4 address there to which they are bound
  * @throws Error when not all could be made
  */
-export function makeSocketsIn(
-  nsenter: string,
-  { namespace, address }: SocketPlace,
-  count: number,
-): Promise<dgram.Socket[]> {
+export function makeSocketsIn(enter: Enter, address: string, count: number): Promise<dgram.Socket[]> {
   return new Promise((resolve, reject) => {
     const sockets: dgram.Socket[] = [];
-    const child = spawn(nsenter, [`--net=${namespace}`, '--', process.execPath, MAKER, String(count), address], {
+    const [program = '', ...rest] = enter([process.execPath, MAKER, String(count), address]);
+    const child = spawn(program, rest, {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       env: {},
       serialization: 'json',

@@ -3,12 +3,13 @@ import assert from 'node:assert/strict';
 import dgram from 'node:dgram';
 import { afterEach, beforeEach, test } from 'node:test';
 import type { Assignment } from '@platform/contract';
+import { findProgram } from '../find-program.ts';
 import { makeAssignment } from '../testing/core-double.ts';
 import { startTestNode, type TestNode } from '../testing/node.ts';
 import { makePlace, type Place } from '../testing/place.ts';
 import { until } from '../testing/wait.ts';
 
-const skip = process.getuid?.() === 0 ? false : 'needs root, to open sockets in the network of a workload';
+const skip = findProgram('nsenter') === undefined && 'nsenter is missing (Debian: apt-get install util-linux)';
 
 /** Answers each datagram with what it was and who sent it; tells over HTTP what it knows and how often it was asked. */
 const ECHO = `

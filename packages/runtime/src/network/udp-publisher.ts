@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Log } from '../clock.ts';
 import type { UdpBinding } from '../drivers/driver.ts';
 import { findProgram } from '../find-program.ts';
-import { makeSocketsIn } from './namespace-sockets.ts';
+import { type Enter, makeSocketsIn } from './namespace-sockets.ts';
 import { openUdpRelay, type UdpRelay } from './udp-relay.ts';
 
 export interface UdpPublisherOptions {
@@ -13,6 +13,8 @@ export interface UdpPublisherOptions {
    * opens. A string says why there is none: the end of a sentence.
    */
   namespace(): Promise<number | string>;
+  /** How to run a program in that network where the Runtime is not root; undefined where it has no right to. */
+  enter?(): Enter | undefined;
   /** Addresses in that network: of the relay, and of the workload. Default: both on its loopback. */
   readonly addresses?: { readonly relay: string; readonly workload: string };
   readonly log: Log;
@@ -47,18 +49,21 @@ export function createUdpPublisher(options: UdpPublisherOptions): UdpPublisher {
   /** Why the port cannot be published, or undefined when it is. */
   async function open(binding: UdpBinding): Promise<string | undefined> {
     const nsenter = findProgram('nsenter');
-    if (process.getuid?.() !== 0 || nsenter === undefined)
-      return 'only a platform that runs as root, with nsenter installed, can publish it';
+    const isRoot = process.getuid?.() === 0;
+    const fromOutside = options.enter?.();
+    if (nsenter === undefined || (!isRoot && fromOutside === undefined))
+      return 'only a platform that runs as root, or makes user namespaces, with nsenter installed, can publish it';
     const place = await namespace();
     if (typeof place === 'string') return place;
+    const asRoot: Enter = (command) => [nsenter, `--net=/proc/${process.pid}/fd/${place}`, '--', ...command];
+    const enter = fromOutside ?? asRoot;
     try {
       const relay = await openUdpRelay({
         address: binding.hostAddress,
         hostPort: binding.hostPort,
         containerAddress: addresses.workload,
         containerPort: binding.containerPort,
-        makeSockets: (count) =>
-          makeSocketsIn(nsenter, { namespace: `/proc/${process.pid}/fd/${place}`, address: addresses.relay }, count),
+        makeSockets: (count) => makeSocketsIn(enter, addresses.relay, count),
       });
       // The workload may have ended meanwhile.
       if (closed) relay.close();

@@ -3,42 +3,31 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import http from 'node:http';
 import net from 'node:net';
 import { after, before, test } from 'node:test';
-import { workloadManifest } from '@platform/contract';
-import type { WorkloadInstance } from '../drivers/driver.ts';
 import { openProcessDriver, type ProcessDriver } from '../drivers/process/process-driver.ts';
 import { FORBIDDEN, inInternet, NAME_SERVER, OWN, PUBLIC, visitors } from '../testing/in-internet.ts';
 import { makePlace, type Place } from '../testing/place.ts';
-import { TEST_UID } from '../testing/sandboxes.ts';
+import { makeTravellers, type Travellers } from '../testing/travellers.ts';
 import { until } from '../testing/wait.ts';
 
-interface Traveller {
-  readonly instance: WorkloadInstance;
-  ask<Answer = string>(path: string): Promise<Answer>;
-}
-
 const open = { public: true, tunnel: false };
-const quiet = { requests: 0, receivedBytes: 0, sentBytes: 0 };
 const shut = { public: false, tunnel: false };
 
 inInternet(import.meta.url, () => {
   let place: Place;
   let driver: ProcessDriver;
-  let app: string;
+  let travellers: Travellers;
   const logged: string[] = [];
-  let started = 0;
-  const running = new Set<Traveller>();
 
   before(async () => {
     place = makePlace();
-    app = place.workload('traveller');
     driver = await openDriver();
+    travellers = makeTravellers(place, () => driver);
   });
 
   after(async () => {
-    await Promise.all([...running].map(end));
+    await travellers.endAll();
     await driver.close();
     place.remove();
   });
@@ -49,82 +38,23 @@ inInternet(import.meta.url, () => {
     return openProcessDriver({ dataDirectory: place.folder, allowUnsandboxed: false, dns: [NAME_SERVER], log });
   }
 
-  async function travel(network: typeof open): Promise<Traveller> {
-    started += 1;
-    const gateway = http.createServer();
-    let inbound = '';
-    const instance = await driver.start({
-      installationId: `traveller-${started}`,
-      manifest: workloadManifest.parse({ runtime: 'node', entry: 'index.mjs' }),
-      app,
-      uid: TEST_UID + started,
-      network,
-      fingerprint: '',
-      environment: ({ port }) => ({ PORT: String(port) }),
-      async openGateway({ listen, inbound: way }) {
-        if (!(listen instanceof net.Server)) throw new Error('no listener');
-        gateway.listen(listen);
-        await once(gateway, 'listening');
-        inbound = way.socketPath;
-        return {
-          forwardInbound: () => undefined,
-          activeRequests: () => 0,
-          traffic: () => ({ outbound: quiet, inbound: quiet }),
-          close: async () => void gateway.close(),
-        };
-      },
-      gatewaySettings: () => Promise.reject(new Error('no Gateway elsewhere')),
-      gatewayHooks: { onActivity: () => undefined, log: () => undefined },
-      abort: new AbortController().signal,
-    });
-    instance.stdout.resume();
-    instance.stderr.resume();
-    assert.ok(await instance.listening(new AbortController().signal));
-    const traveller: Traveller = {
-      instance,
-      ask: (path) =>
-        new Promise((resolve, reject) => {
-          http
-            .get({ socketPath: inbound, path, agent: false }, (response) => {
-              let text = '';
-              response.setEncoding('utf8');
-              response.on('data', (chunk: string) => {
-                text += chunk;
-              });
-              response.on('end', () => resolve(JSON.parse(text)));
-            })
-            .on('error', reject);
-        }),
-    };
-    running.add(traveller);
-    return traveller;
-  }
-
-  async function end(traveller: Traveller): Promise<void> {
-    running.delete(traveller);
-    const { instance } = traveller;
-    await instance.stop(1_000);
-    await instance.gateway.close();
-    instance.release();
-  }
-
   const nft = (...words: string[]) => execFileSync('nft', words, { encoding: 'utf8' });
   const links = () => execFileSync('ip', ['-o', 'link'], { encoding: 'utf8' });
 
   test('without the grant there is neither an interface, nor an address, nor a name', async () => {
-    const traveller = await travel(shut);
+    const traveller = await travellers.start(shut);
     assert.deepEqual(await traveller.ask('/interfaces'), ['lo']);
     for (const address of [PUBLIC, NAME_SERVER, OWN, ...FORBIDDEN])
       assert.equal(await traveller.ask(`/tcp/${address}/7000`), 'ENETUNREACH', address);
     assert.notEqual(await traveller.ask('/dns/example.org'), PUBLIC);
     assert.doesNotMatch(await traveller.ask('/resolver'), /nameserver/);
     assert.deepEqual(traveller.instance.shortfalls(), []);
-    await end(traveller);
+    await travellers.end(traveller);
     assert.doesNotMatch(nft('list', 'tables'), /platform_/, 'the packet filter is as it was');
   });
 
   test('with the grant it reaches publicly routable addresses and names, and no other address', async () => {
-    const traveller = await travel(open);
+    const traveller = await travellers.start(open);
     assert.deepEqual(traveller.instance.shortfalls(), [], logged.join('\n'));
     assert.equal(await traveller.ask(`/tcp/${PUBLIC}/7000`), `${PUBLIC} sees ${OWN}`);
     assert.equal(await traveller.ask(`/udp/${PUBLIC}/7000`), 'answered ping');
@@ -139,14 +69,14 @@ inInternet(import.meta.url, () => {
       [],
     );
     assert.equal(await traveller.ask('/if6').then((text: string) => /eth0/.test(text)), false, 'no IPv6 inside');
-    await end(traveller);
+    await travellers.end(traveller);
   });
 
   test('this machine’s own addresses and other workloads stay out of reach', async () => {
     const server = net.createServer((socket) => socket.end('host'));
     server.listen(7002, '0.0.0.0');
     await once(server, 'listening');
-    const [one, other] = [await travel(open), await travel(open)];
+    const [one, other] = [await travellers.start(open), await travellers.start(open)];
     for (const address of [OWN, '198.18.0.1', '127.0.0.1'])
       assert.equal(await one.ask(`/tcp/${address}/7002`), 'ECONNREFUSED', address);
     const addresses = [...nft('list', 'ruleset').matchAll(/"p\w+-\w+" \. ([\d.]+)/g)].map(([, address]) => address);
@@ -155,12 +85,12 @@ inInternet(import.meta.url, () => {
     const answers = [];
     for (const address of addresses) answers.push(await one.ask(`/connect/${address}/8080`));
     assert.deepEqual(answers.toSorted(), ['ECONNREFUSED', 'connected']);
-    await Promise.all([end(one), end(other)]);
+    await Promise.all([travellers.end(one), travellers.end(other)]);
     server.close();
   });
 
   test('a revoked grant freezes open connections at once, and a new grant opens new ones', async () => {
-    const traveller = await travel(shut);
+    const traveller = await travellers.start(shut);
     await traveller.instance.applyNetworkPolicy(open);
     assert.equal(await traveller.ask(`/hold/${PUBLIC}/7000`), 'held');
     const before = await traveller.ask<{ answers: number }>('/held');
@@ -178,16 +108,16 @@ inInternet(import.meta.url, () => {
     await traveller.instance.applyNetworkPolicy(open);
     assert.equal(await traveller.ask(`/tcp/${PUBLIC}/7000`), `${PUBLIC} sees ${OWN}`);
     assert.equal(await traveller.ask('/dns/example.org'), PUBLIC);
-    await end(traveller);
+    await travellers.end(traveller);
   });
 
   test('a source that is not its own is dropped', async () => {
-    const traveller = await travel(open);
+    const traveller = await travellers.start(open);
     assert.equal(await traveller.ask(`/udp/${PUBLIC}/7000`), 'answered ping');
     const came = (await visitors())[PUBLIC];
     // The workload cannot give itself an address; root does it for it, in its namespace.
     const [, name = '', address = ''] = /"(p\w+-\w+)" \. ([\d.]+)/.exec(nft('list', 'ruleset')) ?? [];
-    const pid = execFileSync('pgrep', ['-n', '-u', String(TEST_UID + started)], { encoding: 'utf8' }).trim();
+    const pid = execFileSync('pgrep', ['-n', '-u', String(traveller.uid)], { encoding: 'utf8' }).trim();
     const inside = (...words: string[]) => execFileSync('nsenter', [`--net=/proc/${pid}/ns/net`, 'ip', ...words]);
     inside('address', 'add', '198.18.77.77/32', 'dev', 'eth0');
     inside('route', 'change', 'default', 'via', '198.18.0.1', 'dev', 'eth0', 'src', '198.18.77.77');
@@ -196,14 +126,14 @@ inInternet(import.meta.url, () => {
     assert.equal((await visitors())[PUBLIC], came);
     inside('route', 'change', 'default', 'via', '198.18.0.1', 'dev', 'eth0', 'src', address);
     assert.equal(await traveller.ask(`/udp/${PUBLIC}/7000`), 'answered ping');
-    await end(traveller);
+    await travellers.end(traveller);
   });
 
   test('forwarding is on for the way out alone, and nothing is left after the end', async () => {
     const forwarding = (name: string) => readFileSync(`/proc/sys/net/ipv4/conf/${name}/forwarding`, 'utf8').trim();
-    const traveller = await travel(open);
+    const traveller = await travellers.start(open);
     assert.deepEqual([forwarding('up0'), forwarding('all'), forwarding('lo')], ['1', '0', '0']);
-    await end(traveller);
+    await travellers.end(traveller);
     assert.doesNotMatch(links(), /p\w{6}-/);
     await driver.close();
     assert.equal(forwarding('up0'), '0');
@@ -212,7 +142,7 @@ inInternet(import.meta.url, () => {
   });
 
   test('what a killed Runtime left is removed by the next start', async () => {
-    const traveller = await travel(open);
+    const traveller = await travellers.start(open);
     const table = nft('list', 'ruleset');
     await traveller.instance.stop(1_000);
     // As if this process had been killed: everything that the end removed is there again.

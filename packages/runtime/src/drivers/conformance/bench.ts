@@ -29,7 +29,7 @@ export interface StartRequest {
   /** Members of the manifest that differ from the default; for a new installation only. */
   readonly workload?: Readonly<Record<string, unknown>>;
   readonly abort?: AbortSignal;
-  /** Default: none. */
+  /** Default: that of the driver under test. */
   readonly network?: NetworkPolicy;
   /** Called when the Gateway stands and the workload runs no code yet. */
   readonly onGateway?: () => Promise<void> | void;
@@ -155,7 +155,7 @@ export async function openBench(under: DriverUnderTest, former?: Place): Promise
       ...(volume === undefined ? {} : { volume: volume.folder }),
       ...(uid === undefined ? {} : { uid }),
       environment: (inside) => workloadEnvironment({ assignment, gatewayCredential, inside }),
-      network: request.network ?? { public: false, tunnel: false },
+      network: request.network ?? under.network ?? { public: false, tunnel: false },
       fingerprint: fingerprintOf(assignment),
       async openGateway(where) {
         const gateway = await startGateway({ ...settings, ...where });
@@ -178,7 +178,11 @@ export async function openBench(under: DriverUnderTest, former?: Place): Promise
       await volume?.release();
       throw error;
     });
-    return running({ ...given, volume, instance }, limit);
+    const missing = under.network === undefined ? [] : instance.shortfalls();
+    const started = await running({ ...given, volume, instance }, limit);
+    if (missing.length === 0) return started;
+    await started.stop(0);
+    throw new Error(missing.join(' '));
   }
 
   async function adopt(survivor: Survivor, request: StartRequest): Promise<Started | undefined> {

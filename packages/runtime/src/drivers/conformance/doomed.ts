@@ -1,5 +1,6 @@
 // Runs in a process of its own that a test kills: starts a workload that spreads, and says when it has.
 import { placeAt } from '../../testing/place.ts';
+import type { NetworkPolicy } from '../driver.ts';
 import { firstReport, openBench } from './bench.ts';
 
 interface About {
@@ -8,6 +9,7 @@ interface About {
   readonly folder: string;
   readonly mode: 'after' | 'during';
   readonly timeFactor: number;
+  readonly network?: NetworkPolicy;
   /** Code of the workload, which must print one line of JSON. Default: one that spreads. */
   readonly source?: string;
 }
@@ -33,6 +35,7 @@ const bench = await openBench(
     module: new URL(about.module),
     options: about.options,
     timeFactor: about.timeFactor,
+    ...(about.network === undefined ? {} : { network: about.network }),
     can: { runtimeKilled: 'ends', cpuTimeSeenInside: true },
   },
   placeAt(about.folder),

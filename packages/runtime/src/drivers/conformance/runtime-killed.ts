@@ -78,8 +78,8 @@ function startDoomed(
   writeFileSync(secret, 'secret');
   const stdio: ('ignore' | 'pipe' | 'inherit' | number)[] = ['ignore', 'pipe', 'inherit'];
   stdio[90] = openSync(secret, 'r');
-  const { module, options, timeFactor = 1 } = under;
-  const about = JSON.stringify({ module: module.href, options, folder: place.folder, mode, timeFactor });
+  const { module, options, network, timeFactor = 1 } = under;
+  const about = JSON.stringify({ module: module.href, options, folder: place.folder, mode, network, timeFactor });
   const child = spawn(process.execPath, [script, about], { stdio: Array.from(stdio, (entry) => entry ?? 'ignore') });
   let text = '';
   child.stdout?.on('data', (chunk) => {

@@ -1,5 +1,5 @@
 // What a driver's test file tells the conformance suite about the driver that it brings.
-import type { Driver } from '../driver.ts';
+import type { Driver, NetworkPolicy } from '../driver.ts';
 
 export interface DriverUnderTest {
   /** Names the tests: `process, bubblewrap`. */
@@ -15,6 +15,8 @@ export interface DriverUnderTest {
   readonly timeFactor?: number;
   /** Behaviours that may be tried at the same time where they do not disturb each other. Default: 1. */
   readonly parallel?: number;
+  /** What its workloads may reach where a test does not say otherwise; must really be given. Default: nothing. */
+  readonly network?: NetworkPolicy;
   readonly can: {
     /** What becomes of workloads when the Runtime is killed: they end with it, or the next one takes them over. */
     readonly runtimeKilled: 'ends' | 'adopted';

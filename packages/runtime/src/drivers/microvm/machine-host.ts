@@ -49,7 +49,7 @@ export async function openMachineHost(
     removeStaleSockets(files.run);
     await cgroups.removeStale();
   }
-  const egress = owner ? await openEgress(dataDirectory) : new NoEgress('this is a trial.');
+  const egress = owner ? await openEgress({ dataDirectory, reachable: false, log }) : new NoEgress('this is a trial.');
   const resolverFile = openResolverFolder(join(dataDirectory, 'runtime', 'resolvers'));
   const images = openImages(imageDirectory, equipment.makeErofs);
   const [base, initial] = await Promise.all([baseImage(images, equipment), initramfs(images, equipment)]);

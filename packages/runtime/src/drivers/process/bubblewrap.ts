@@ -4,6 +4,7 @@ import type { Mount } from './layout.ts';
 export interface BubblewrapInput {
   readonly program: string;
   readonly mounts: readonly Mount[];
+  readonly network: 'its own' | 'the one it is started in';
   /** Descriptor of the compiled system call filter, or undefined on a processor it is not made for. */
   readonly seccompDescriptor?: number;
   readonly command: readonly string[];
@@ -24,7 +25,7 @@ export function bubblewrapArguments(input: BubblewrapInput): string[] {
     '--disable-userns',
     '--unshare-ipc',
     '--unshare-pid',
-    '--unshare-net',
+    ...(input.network === 'its own' ? ['--unshare-net'] : []),
     '--unshare-uts',
     '--unshare-cgroup-try',
     '--hostname',

@@ -1,5 +1,6 @@
 // Opens the process driver for drivers/conformance, confined in one given way.
 import type { Log } from '../../clock.ts';
+import { carrierNames } from '../../network/open-user-egress.ts';
 import type { Driver } from '../driver.ts';
 import type { Way } from './mechanism.ts';
 import { openProcessDriver } from './process-driver.ts';
@@ -13,5 +14,12 @@ const log: Log = { debug: () => undefined, info: () => undefined, warn: tell, er
 export function openForConformance(dataDirectory: string, options: Readonly<Record<string, string>>): Promise<Driver> {
   const way = ways.find((one) => one === options.way);
   if (way === undefined) throw new Error(`There is no way ${options.way}.`);
-  return openProcessDriver({ dataDirectory, allowUnsandboxed: false, ways: [way], log });
+  const carrier = carrierNames.find((one) => one === options.carrier);
+  return openProcessDriver({
+    dataDirectory,
+    allowUnsandboxed: false,
+    ways: [way],
+    ...(carrier === undefined ? {} : { carriers: [carrier] }),
+    log,
+  });
 }

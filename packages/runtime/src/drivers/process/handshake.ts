@@ -63,7 +63,7 @@ async function talk(
   const listener = await answer;
   over.throwIfAborted();
   const chain = onlyChildChain(child.pid ?? 0);
-  await options.attachGateway(listener, inbound.path, chain.at(-1));
+  await options.attachGateway(listener, inbound.path, chain.at(-1), chain[0]);
   over.throwIfAborted();
   await send(child, { kind: 'go' });
   // Launchers may still hold the other end, so the channel ends here and not there.

@@ -12,12 +12,21 @@ import { shakeHands } from './handshake.ts';
 import type { HostFiles } from './host-files.ts';
 import { askWhetherListening, type InboundSocket, openInbound } from './inbound-socket.ts';
 import { inheritedDescriptors } from './inherited-descriptors.ts';
-import { type CommandLine, type Confinement, commandLine, filterDescriptor, type Way } from './mechanism.ts';
+import {
+  type CommandLine,
+  type Confinement,
+  commandLine,
+  filterDescriptor,
+  type NetworkOwner,
+  type Way,
+} from './mechanism.ts';
 import { listeningPorts, onlyChildChain, type ProcessIdentity, signal, treeUse } from './process-tree.ts';
 import type { Tools } from './tools.ts';
 
 export interface SandboxHost {
   readonly way: Way;
+  /** Default: `sandbox`. */
+  readonly networkOwner?: NetworkOwner;
   readonly tools: Tools;
   readonly files: HostFiles;
   readonly cgroups: Cgroups;
@@ -39,12 +48,13 @@ export interface LaunchOptions {
   readonly environment: Readonly<Record<string, string>>;
   /**
    * Serves the Gateway on a listener that lives in the sandbox's network, to which the process of the workload leads
-   * too. The workload runs no code before it resolves.
+   * too, and in user namespaces of its own the launcher. The workload runs no code before it resolves.
    */
   readonly attachGateway: (
     listener: net.Server,
     inboundSocket: string,
     workload: ProcessIdentity | undefined,
+    launcher: ProcessIdentity | undefined,
   ) => Promise<void>;
   /** Something of ours to confine in place of the workload, which it runs in turn: the keeper of a virtual machine. */
   readonly keeper?: Keeper;

@@ -6,13 +6,20 @@ import type { Cgroup } from './cgroup.ts';
 import type { HostFiles } from './host-files.ts';
 import { inside, sandboxLayout } from './layout.ts';
 import type { Tools } from './tools.ts';
-import { unshareArguments } from './unshare.ts';
+import { loopbackUp, unshareArguments } from './unshare.ts';
 
 /**
  * `bubblewrap` and `unshare` make a user namespace as an unprivileged user. `unshare-as-root` makes the others as
  * root and then gives everything up, where user namespaces are forbidden. `none` is a plain process.
  */
 export type Way = 'bubblewrap' | 'unshare' | 'unshare-as-root' | 'none';
+
+/**
+ * Which user namespace the network of a sandbox belongs to. `sandbox`: the one that its mechanism makes. `launcher`: one
+ * around it, in which the launcher stays, so that the Runtime can act in that network and nothing inside ever can. Only
+ * bubblewrap differs: it leaves no process in the namespace it makes, while `unshare` always does.
+ */
+export type NetworkOwner = 'sandbox' | 'launcher';
 
 export interface Confinement {
   /** The package's `workload/` folder on the host. */
@@ -54,11 +61,17 @@ export function temporaryBytes(memoryMiB: number): number {
 export function commandLine(
   way: Way,
   confinement: Confinement,
-  host: { readonly tools: Tools; readonly files: HostFiles; readonly pidsEnforced: boolean },
+  host: {
+    readonly tools: Tools;
+    readonly files: HostFiles;
+    readonly networkOwner?: NetworkOwner;
+    readonly pidsEnforced: boolean;
+  },
   cgroup: Cgroup,
 ): CommandLine {
   const { tools, files } = host;
   const sandboxed = way !== 'none';
+  const around = way === 'bubblewrap' && host.networkOwner === 'launcher';
   const mounts = sandboxed
     ? sandboxLayout({
         shared: files,
@@ -87,6 +100,7 @@ export function commandLine(
       bubblewrapArguments({
         program: tools.bubblewrap ?? 'bwrap',
         mounts,
+        network: around ? 'the one it is started in' : 'its own',
         ...(files.filter === undefined ? {} : { seccompDescriptor: filterDescriptor }),
         command: counted,
       }),
@@ -115,6 +129,7 @@ export function commandLine(
     ...enter(cgroup),
     ...(way === 'unshare-as-root' ? [] : becomeUser(tools, confinement.uid)),
     ...boundResources(tools),
+    ...(around ? networkAround(tools) : []),
     ...confined,
   ];
   return {
@@ -140,6 +155,12 @@ export function enter(cgroup: Cgroup): string[] {
 function becomeUser(tools: Tools, uid: number | undefined): string[] {
   if (uid === undefined) return [];
   return [tools.setpriv ?? 'setpriv', '--reuid', String(uid), '--regid', String(uid), '--clear-groups', '--'];
+}
+
+/** A user namespace with a network of its own, in which the next program begins with all rights over that network. */
+function networkAround(tools: Tools): string[] {
+  const script = `${loopbackUp}\nexec "$@"`;
+  return [tools.unshare ?? 'unshare', '--user', '--map-root-user', '--net', '--', '/bin/sh', '-euc', script, 'network'];
 }
 
 export function boundResources(tools: Tools): string[] {

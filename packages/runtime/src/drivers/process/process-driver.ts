@@ -5,11 +5,12 @@ import net from 'node:net';
 import { join } from 'node:path';
 import type { Log } from '../../clock.ts';
 import type { RunningGateway } from '../../gateway-port.ts';
-import { NoEgress } from '../../network/egress.ts';
+import { type EgressWays, NoEgress } from '../../network/egress.ts';
 import { openEgress } from '../../network/open-egress.ts';
+import type { CarrierName } from '../../network/open-user-egress.ts';
 import { type Driver, type InsidePlaces, LaunchError, StartRefused, type WorkloadSpec } from '../driver.ts';
 import { gatewayPorts } from './handshake.ts';
-import { launch } from './launch.ts';
+import { launch, type SandboxHost } from './launch.ts';
 import { inside } from './layout.ts';
 import type { Way } from './mechanism.ts';
 import { createProcessNetwork } from './process-network.ts';
@@ -23,6 +24,8 @@ export interface ProcessDriverOptions {
   readonly allowUnsandboxed: boolean;
   /** Ways of confinement to try, best first. Default: all that this machine has. */
   readonly ways?: readonly Way[];
+  /** As an ordinary user: what may carry their traffic to the internet, best first. Default: all that this machine has. */
+  readonly carriers?: readonly CarrierName[];
   /** Name servers of workloads that may reach the internet. Default: none. */
   readonly dns?: readonly string[];
   readonly log: Log;
@@ -32,15 +35,42 @@ export interface ProcessDriver extends Driver {
   readonly report: SandboxReport;
 }
 
+/** The report of the driver, beside a Runtime that may be running: it leaves nothing. */
+export async function probeProcessDriver(
+  options: Pick<ProcessDriverOptions, 'dataDirectory' | 'ways' | 'log'>,
+): Promise<SandboxReport> {
+  const { dataDirectory, ways, log } = options;
+  const { host, report } = await openSandboxHost({ dataDirectory, ...(ways === undefined ? {} : { ways }) });
+  host.cgroups.close();
+  // As root nothing is tried before the first grant, and what another Runtime has made must stay.
+  if (!report.ok || process.getuid?.() === 0) return report;
+  return withInternet(report, await openEgress({ dataDirectory, reachable: isReachable(host), log }));
+}
+
+function isReachable({ networkOwner }: SandboxHost): boolean {
+  return networkOwner === 'launcher';
+}
+
+function withInternet(report: SandboxReport, egress: EgressWays | NoEgress): SandboxReport {
+  return egress instanceof NoEgress ? { ...report, noInternet: egress.message } : report;
+}
+
 export async function openProcessDriver(options: ProcessDriverOptions): Promise<ProcessDriver> {
   const { dataDirectory, ways } = options;
-  const { host, report } = await openSandboxHost({
+  const { host, report: walls } = await openSandboxHost({
     dataDirectory,
     owner: true,
     ...(ways === undefined ? {} : { ways }),
   });
   const sandboxed = host.way !== 'none';
-  const egress = await openEgress(dataDirectory);
+  const reachable = isReachable(host);
+  const egress = await openEgress({
+    dataDirectory,
+    reachable,
+    ...(options.carriers === undefined ? {} : { carriers: options.carriers }),
+    log: options.log,
+  });
+  const report = withInternet(walls, egress);
   const resolverFile = openResolverFolder(join(dataDirectory, 'runtime', 'resolvers'));
 
   async function places(spec: WorkloadSpec): Promise<InsidePlaces> {
@@ -77,8 +107,8 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
           resources: spec.manifest.resources,
           port: place.port,
           environment: spec.environment(place),
-          async attachGateway(listener, inboundSocket, workload) {
-            const connected = network.connect(workload);
+          async attachGateway(listener, inboundSocket, workload, launcher) {
+            const connected = network.connect(workload, reachable ? launcher : undefined);
             connected.catch(() => undefined);
             gateway = await spec.openGateway({ listen: listener, inbound: { socketPath: inboundSocket } });
             if (failed) await gateway.close();

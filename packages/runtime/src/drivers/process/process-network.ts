@@ -1,7 +1,10 @@
 // The network of one workload in a process sandbox beyond its Gateway: nothing, or what its owner granted.
 import { closeSync, openSync } from 'node:fs';
 import type { Log } from '../../clock.ts';
-import { type Egress, type EgressWays, NoEgress } from '../../network/egress.ts';
+import { findProgram } from '../../find-program.ts';
+import { type Egress, type EgressWays, type Launcher, NoEgress } from '../../network/egress.ts';
+import { insideOf } from '../../network/inside.ts';
+import type { Enter } from '../../network/namespace-sockets.ts';
 import { createUdpPublisher, type UdpPublisherOptions } from '../../network/udp-publisher.ts';
 import type { NetworkPolicy, WorkloadInstance, WorkloadSpec } from '../driver.ts';
 import { isAlive, type ProcessIdentity } from './process-tree.ts';
@@ -19,8 +22,11 @@ export interface ProcessNetworkParts {
 }
 
 export interface ProcessNetwork extends Pick<WorkloadInstance, 'applyNetworkPolicy' | 'publishUdp' | 'shortfalls'> {
-  /** Finds the sandbox's network and puts the policy of the start into effect, before the workload runs code. */
-  connect(workload: ProcessIdentity | undefined): Promise<void>;
+  /**
+   * Finds the sandbox's network and puts the policy of the start into effect, before the workload runs code.
+   * @param launcher as an ordinary user, where it stays in the user namespace that this network belongs to
+   */
+  connect(workload: ProcessIdentity | undefined, launcher?: ProcessIdentity): Promise<void>;
   /** Gives everything back, after the workload has ended or never was. Never rejects. */
   close(): Promise<void>;
 }
@@ -31,11 +37,14 @@ export function createProcessNetwork(spec: WorkloadSpec, parts: ProcessNetworkPa
   const udp = createUdpPublisher({
     installationId,
     namespace: async () => descriptor ?? 'it has no network of its own',
+    enter: () => enter,
     ...(parts.udpAddresses === undefined ? {} : { addresses: parts.udpAddresses }),
     log: parts.log,
   });
   let egress: Egress | undefined;
   let descriptor: number | undefined;
+  /** As an ordinary user, where the launcher leads to rights over it. */
+  let enter: Enter | undefined;
   /** Why the internet is granted and not there. */
   let missing: string | undefined;
 
@@ -70,7 +79,7 @@ export function createProcessNetwork(spec: WorkloadSpec, parts: ProcessNetworkPa
   }
 
   return {
-    connect: (workload) =>
+    connect: (workload, launcher) =>
       inTurn(async () => {
         policy = spec.network;
         if (parts.resolver === undefined || workload === undefined) return;
@@ -78,8 +87,14 @@ export function createProcessNetwork(spec: WorkloadSpec, parts: ProcessNetworkPa
         // The number may have gone to another process, whose network is none of our business.
         if (!isAlive(workload)) throw new Error('The workload ended before its network was made.');
         if (!(parts.ways instanceof NoEgress)) {
-          egress = parts.ways.attach({ key: installationId, descriptor, ...(uid === undefined ? {} : { uid }) });
+          egress = parts.ways.attach({
+            key: installationId,
+            descriptor,
+            ...(uid === undefined ? {} : { uid }),
+            ...(launcher === undefined ? {} : { launcher: asLauncher(launcher) }),
+          });
         }
+        if (launcher !== undefined) enter = wayThrough(launcher);
         if (policy.public) await open();
       }),
     applyNetworkPolicy: (next) =>
@@ -91,7 +106,9 @@ export function createProcessNetwork(spec: WorkloadSpec, parts: ProcessNetworkPa
       }),
     publishUdp: (next) => inTurn(() => udp.publish(next)),
     shortfalls: () => [
-      ...(missing === undefined ? [] : [`The internet is granted, but there is no way to it: ${missing}`]),
+      ...[missing ?? egress?.trouble?.()].flatMap((why) =>
+        why === undefined ? [] : [`The internet is granted, but there is no way to it: ${why}`],
+      ),
       ...(policy.tunnel ? ['A network tunnel is granted, but only the docker driver can give one.'] : []),
       ...udp.shortfalls(),
     ],
@@ -105,4 +122,13 @@ export function createProcessNetwork(spec: WorkloadSpec, parts: ProcessNetworkPa
         descriptor = undefined;
       }),
   };
+}
+
+function asLauncher(launcher: ProcessIdentity): Launcher {
+  return { pid: launcher.pid, isAlive: () => isAlive(launcher) };
+}
+
+function wayThrough(launcher: ProcessIdentity): Enter | undefined {
+  const nsenter = findProgram('nsenter');
+  return nsenter === undefined ? undefined : (command) => insideOf(nsenter, launcher, command);
 }

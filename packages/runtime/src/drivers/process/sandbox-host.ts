@@ -5,7 +5,7 @@ import { type DriverReport, LaunchError } from '../driver.ts';
 import { type Cgroups, openCgroups, type Resources } from './cgroup.ts';
 import { prepareHostFiles, removeStaleSockets } from './host-files.ts';
 import { launch, type SandboxHost } from './launch.ts';
-import type { Way } from './mechanism.ts';
+import type { NetworkOwner, Way } from './mechanism.ts';
 import { findTools, type Tools } from './tools.ts';
 
 export interface SandboxReport extends DriverReport {
@@ -50,14 +50,7 @@ const PROBE_RESOURCES: Resources = { memoryMiB: 256, cpus: 1, pids: 64 };
 const PROBE_UID = 65_534;
 const MAY_BE_WRITABLE = /^\/(tmp|proc|dev\/(shm|null|zero|full|random|urandom))$/;
 
-/** Runs a trivial workload in a sandbox and judges the walls from inside. Used by `platform doctor`. */
-export async function probeSandbox(options: ProbeOptions): Promise<SandboxReport> {
-  const { host, report } = await openSandboxHost(options);
-  host.cgroups.close();
-  return report;
-}
-
-/** The same, with what is needed to launch workloads afterwards; `way` is `none` where nothing works. */
+/** Runs a trivial workload in a sandbox and judges the walls from inside; gives what is needed to launch workloads afterwards; `way` is `none` where nothing works. */
 export async function openSandboxHost(options: ProbeOptions): Promise<{ host: SandboxHost; report: SandboxReport }> {
   const files = prepareHostFiles(options.dataDirectory);
   const tools = findTools();
@@ -68,10 +61,12 @@ export async function openSandboxHost(options: ProbeOptions): Promise<{ host: Sa
   }
   const failures: string[] = [];
   for (const way of options.ways ?? possibleWays(tools)) {
-    const host: SandboxHost = { way, tools, files, cgroups };
-    const seen = await look(host);
-    if (typeof seen !== 'string') return { host, report: goodReport(host, seen) };
-    failures.push(`${way}: ${seen}`);
+    for (const networkOwner of networkOwners(way, tools)) {
+      const host: SandboxHost = { way, networkOwner, tools, files, cgroups };
+      const seen = await look(host);
+      if (typeof seen !== 'string') return { host, report: goodReport(host, seen) };
+      failures.push(`${way}: ${seen}`);
+    }
   }
   const host: SandboxHost = { way: 'none', tools, files, cgroups };
   return { host, report: badReport(host, [...explain(options.dataDirectory, tools), ...failures]) };
@@ -91,6 +86,13 @@ function possibleWays(tools: Tools): Way[] {
     ...(canUnshare ? (['unshare'] as const) : []),
     ...(canUnshare && root ? (['unshare-as-root'] as const) : []),
   ];
+}
+
+/** Best first. As root the Runtime can act in every network, so that none has to be made around a sandbox. */
+function networkOwners(way: Way, tools: Tools): NetworkOwner[] {
+  if (process.getuid?.() === 0) return ['sandbox'];
+  if (way === 'unshare') return ['launcher'];
+  return way === 'bubblewrap' && tools.unshare !== undefined ? ['launcher', 'sandbox'] : ['sandbox'];
 }
 
 /** What the probe workload saw, or why it did not run or the walls do not stand. */

@@ -144,7 +144,7 @@ function tableLine(mount: Mount, root: string): string[] {
 }
 
 /** The new network namespace holds only a loopback device that is down. Whatever tool there is brings it up. */
-const loopbackUp = `
+export const loopbackUp = `
 if command -v ip >/dev/null 2>&1; then ip link set lo up
 elif command -v ifconfig >/dev/null 2>&1; then ifconfig lo 127.0.0.1 up
 elif command -v busybox >/dev/null 2>&1; then busybox ip link set lo up

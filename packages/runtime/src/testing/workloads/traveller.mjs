@@ -1,6 +1,7 @@
 // Tries to reach what it is told to, over HTTP: /tcp/<address>/<port>, /udp/…, /dns/<name>, /hold/… keeps a connection
-// open and /held says what became of it, /interfaces, /resolver, /boot, and /shell/<port>/<script in base64url>, which
-// gives a script to whoever listens inside.
+// open and /held says what became of it, /interfaces, /resolver, /boot, /program/<script in base64url>, and
+// /shell/<port>/<script in base64url>, which gives a script to whoever listens inside.
+import { spawnSync } from 'node:child_process';
 import dgram from 'node:dgram';
 import dns from 'node:dns/promises';
 import fs from 'node:fs';
@@ -81,6 +82,10 @@ const routes = {
       .slice(2)
       .map((line) => line.split(':')[0].trim())
       .filter(Boolean),
+  program: async (text) => {
+    const { status, stdout, stderr } = spawnSync('/bin/sh', ['-c', Buffer.from(text, 'base64url').toString()]);
+    return { status, said: `${stdout}${stderr}` };
+  },
   resolver: async () => fs.readFileSync('/etc/resolv.conf', 'utf8'),
   // Without IPv6 in the kernel there is no such file.
   if6: async () => (fs.existsSync('/proc/net/if_inet6') ? fs.readFileSync('/proc/net/if_inet6', 'utf8') : ''),

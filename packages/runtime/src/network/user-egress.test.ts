@@ -1,0 +1,203 @@
+// As an ordinary user: a workload with network.public reaches the internet and nothing else, whatever carries it there;
+// without it, nothing.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import net from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import { openProcessDriver, type ProcessDriver } from '../drivers/process/process-driver.ts';
+import { findProgram } from '../find-program.ts';
+import { FORBIDDEN, inInternet, NAME_SERVER, OWN, onMachine, PUBLIC, visitors } from '../testing/in-internet.ts';
+import { makePlace, type Place } from '../testing/place.ts';
+import { descendants, type SeenProcess } from '../testing/processes.ts';
+import { makeTravellers, type Traveller, type Travellers } from '../testing/travellers.ts';
+import { until } from '../testing/wait.ts';
+
+const open = { public: true, tunnel: false };
+const shut = { public: false, tunnel: false };
+/** Either carrier with either way of making sandboxes, so that each is tried once. */
+const kinds = [
+  { carrier: 'pasta', way: 'bubblewrap' },
+  { carrier: 'slirp4netns', way: 'unshare' },
+] as const;
+const ROUNDS = 5;
+
+inInternet(
+  import.meta.url,
+  () => {
+    for (const { carrier, way } of kinds) {
+      const skip =
+        findProgram(carrier) === undefined && `${carrier} is missing (Debian: apt-get install passt slirp4netns)`;
+      describe(`with ${carrier}, in sandboxes made with ${way}`, { skip }, () => {
+        let place: Place;
+        let driver: ProcessDriver;
+        let travellers: Travellers;
+        const logged: string[] = [];
+
+        before(async () => {
+          place = makePlace();
+          const write = (fields: object, message: string) => void logged.push(`${message} ${JSON.stringify(fields)}`);
+          driver = await openProcessDriver({
+            dataDirectory: place.folder,
+            allowUnsandboxed: false,
+            ways: [way],
+            carriers: [carrier],
+            dns: [NAME_SERVER],
+            log: { debug: write, info: write, warn: write, error: write },
+          });
+          assert.notEqual(process.getuid?.(), 0);
+          assert.ok(driver.report.ok, driver.report.reasons.join(' '));
+          travellers = makeTravellers(place, () => driver);
+        });
+        after(async () => {
+          await travellers?.endAll();
+          await driver?.close();
+          place?.remove();
+        });
+
+        const carriers = (): SeenProcess[] =>
+          descendants(process.pid).filter(({ pid }) => /^(pasta|passt|slirp4netns)/.test(commandOf(pid)));
+        const program = (traveller: Traveller, script: string) =>
+          traveller.ask<{ status: number | null; said: string }>(
+            `/program/${Buffer.from(script).toString('base64url')}`,
+          );
+
+        test('without the grant there is neither an interface, nor an address, nor a name', async () => {
+          const traveller = await travellers.start(shut);
+          assert.deepEqual(await traveller.ask('/interfaces'), ['lo']);
+          for (const address of [PUBLIC, NAME_SERVER, OWN, ...FORBIDDEN])
+            assert.equal(await traveller.ask(`/tcp/${address}/7000`), 'ENETUNREACH', address);
+          assert.notEqual(await traveller.ask('/dns/example.org'), PUBLIC);
+          assert.deepEqual(traveller.instance.shortfalls(), []);
+          assert.deepEqual(carriers(), []);
+          await travellers.end(traveller);
+        });
+
+        test('with the grant it reaches publicly routable addresses and names, and no other address', async () => {
+          const traveller = await travellers.start(open);
+          assert.deepEqual(traveller.instance.shortfalls(), [], logged.join('\n'));
+          assert.equal(await traveller.ask(`/tcp/${PUBLIC}/7000`), `${PUBLIC} sees ${OWN}`);
+          assert.equal(await traveller.ask(`/udp/${PUBLIC}/7000`), 'answered ping');
+          assert.equal(await traveller.ask('/dns/example.org'), PUBLIC);
+          for (const address of FORBIDDEN) {
+            assert.equal(await traveller.ask(`/tcp/${address}/7000`), 'ECONNREFUSED', address);
+            assert.match(await traveller.ask(`/udp/${address}/7000`), /^(EPERM|EHOSTUNREACH)$/, address);
+          }
+          const came = await visitors();
+          assert.deepEqual(
+            FORBIDDEN.filter((address) => came[address] !== undefined),
+            [],
+          );
+          assert.equal(await traveller.ask('/if6').then((text: string) => /eth0/.test(text)), false, 'no IPv6 inside');
+          await travellers.end(traveller);
+        });
+
+        test('this machine’s own services and other workloads stay out of reach, on new addresses too', async () => {
+          // Nothing is waited for: the address at which somebody came may be gone.
+          const server = net.createServer((socket) => socket.end('host', () => socket.destroy()));
+          server.listen(7002, '0.0.0.0');
+          await once(server, 'listening');
+          const [one, other] = [await travellers.start(open), await travellers.start(open)];
+          for (const address of [OWN, '198.18.0.1', '198.18.0.2', '198.18.0.3', '127.0.0.1', '127.1.1.1', '0.0.0.0'])
+            assert.equal(await one.ask(`/tcp/${address}/7002`), 'ECONNREFUSED', address);
+          const added = '5.6.7.9';
+          onMachine('address', 'add', `${added}/32`, 'dev', 'up0');
+          await until(
+            'the new address of this machine to be refused',
+            async () => (await one.ask(`/tcp/${added}/7002`)) === 'ECONNREFUSED',
+          );
+          onMachine('address', 'delete', `${added}/32`, 'dev', 'up0');
+          // Both have the same address, each in a network of its own: what one listens on there is not the other's.
+          const listen = "require('net').createServer().listen(7003, () => console.log('up'))";
+          const background = `/opt/platform/bin/node -e "${listen}" > /tmp/said 2>&1 < /dev/null & while ! grep -q up /tmp/said; do :; done`;
+          assert.equal((await program(other, background)).status, 0);
+          assert.equal(await other.ask('/connect/198.18.0.100/7003'), 'connected');
+          assert.equal(await one.ask('/connect/198.18.0.100/7003'), 'ECONNREFUSED');
+          await Promise.all([travellers.end(one), travellers.end(other)]);
+          server.close();
+        });
+
+        test('it has no right over its network: filter, devices, settings and rights stay as they are', async () => {
+          const traveller = await travellers.start(open);
+          const attempts = [
+            'nft flush ruleset',
+            'nft delete table inet platform',
+            'ip link set eth0 down',
+            'ip address add 10.9.9.9/8 dev eth0',
+            'ip link add name x0 type veth',
+            'echo 1 > /proc/sys/net/ipv4/ip_forward',
+            'echo 0 > /proc/sys/net/ipv6/conf/default/disable_ipv6',
+            'unshare --user --map-root-user nft flush ruleset',
+            'nsenter --user=/proc/1/ns/user nft flush ruleset',
+          ];
+          for (const attempt of attempts) {
+            const { status, said } = await program(traveller, attempt);
+            assert.notEqual(status, 0, `${attempt}: ${said}`);
+            assert.doesNotMatch(said, /not found/, attempt);
+          }
+          assert.equal(await traveller.ask(`/tcp/${FORBIDDEN[0]}/7000`), 'ECONNREFUSED');
+          assert.equal(await traveller.ask(`/tcp/${PUBLIC}/7000`), `${PUBLIC} sees ${OWN}`);
+          await travellers.end(traveller);
+        });
+
+        test('a revoked grant freezes open connections at once, and a new grant opens new ones', async (context) => {
+          const traveller = await travellers.start(shut);
+          const took: number[] = [];
+          for (let round = 0; round < ROUNDS; round += 1) {
+            await traveller.instance.applyNetworkPolicy(open);
+            assert.equal(await traveller.ask(`/hold/${PUBLIC}/7000`), 'held');
+            const before = await traveller.ask<{ answers: number }>('/held');
+            await until(
+              'the connection to be busy',
+              async () => (await traveller.ask<{ answers: number }>('/held')).answers > before.answers + 10,
+            );
+            const begun = performance.now();
+            await traveller.instance.applyNetworkPolicy(shut);
+            took.push(Math.round(performance.now() - begun));
+            const frozen = await traveller.ask<{ answers: number }>('/held');
+            assert.equal(await traveller.ask(`/udp/${PUBLIC}/7000`), 'ENETUNREACH');
+            assert.equal(await traveller.ask(`/tcp/${PUBLIC}/7000`), 'ENETUNREACH');
+            assert.equal((await traveller.ask<{ answers: number }>('/held')).answers, frozen.answers);
+            assert.deepEqual(await traveller.ask('/interfaces'), ['lo']);
+            assert.notEqual(await traveller.ask('/dns/example.org'), PUBLIC);
+            assert.deepEqual(carriers(), []);
+          }
+          took.sort((one, other) => one - other);
+          context.diagnostic(`revocation to last packet with ${carrier}, ms: median ${took[2]}, worst ${took.at(-1)}`);
+          await travellers.end(traveller);
+        });
+
+        test('a carrier that is killed is started again, and the status says so meanwhile', async () => {
+          const traveller = await travellers.start(open);
+          const [former] = carriers();
+          assert.ok(former !== undefined);
+          process.kill(former.pid, 'SIGKILL');
+          const said = await until('the status to say so', () => traveller.instance.shortfalls()[0]);
+          assert.match(said, new RegExp(`^The internet is granted, but there is no way to it: ${carrier}, which`));
+          await until('the shortfall to be over', () => traveller.instance.shortfalls().length === 0);
+          assert.equal(await traveller.ask(`/tcp/${PUBLIC}/7000`), `${PUBLIC} sees ${OWN}`);
+          assert.equal(await traveller.ask(`/tcp/${FORBIDDEN[0]}/7000`), 'ECONNREFUSED');
+          await travellers.end(traveller);
+        });
+
+        test('nothing is left after the end, and nothing comes back', async () => {
+          const traveller = await travellers.start(open);
+          const [carrying] = carriers();
+          assert.ok(carrying?.alive());
+          await travellers.end(traveller);
+          assert.equal(carrying?.alive(), false);
+          assert.deepEqual(carriers(), []);
+        });
+      });
+    }
+  },
+  'ordinary user',
+);
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8');
+  } catch {
+    return ''; // ended meanwhile
+  }
+}

@@ -24,7 +24,7 @@ export interface DriverUnderTest {
     readonly cpuTimeSeenInside: boolean;
     /** Its workloads run on a kernel of their own, so that what leads into it leads nowhere. Default: false. */
     readonly ownKernel?: boolean;
-    /** It publishes UDP ports as root. Default: it says of each that it cannot, and opens none. */
+    /** It publishes UDP ports. Default: it says of each that it cannot, and opens none. */
     readonly publishesUdp?: true;
   };
   /**

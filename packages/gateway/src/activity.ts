@@ -1,5 +1,6 @@
 // Counts the requests under way in both directions: what keeps a workload awake, what one installation may have at a
 // time, and when a closing Gateway is done.
+import type { DescriptorShare } from './descriptor-budget.ts';
 
 /** Requests of one direction at a time: core, shared by all installations, must not be filled by one of them. */
 export const CONCURRENT_AT_MOST = 512;
@@ -22,8 +23,11 @@ export interface Direction {
   isOverLimit(): boolean;
 }
 
-/** `onChange` is called at every begin and every end. */
-export function openActivity(onChange: () => void): Activity {
+/**
+ * @param onChange called at every begin and every end
+ * @param share counts every request under way too
+ */
+export function openActivity(onChange: () => void, share: DescriptorShare): Activity {
   let whenIdle: (() => void) | null = null;
   const counts = { out: 0, in: 0 };
   const totals = { out: 0, in: 0 };
@@ -31,15 +35,17 @@ export function openActivity(onChange: () => void): Activity {
     begin() {
       counts[name] += 1;
       totals[name] += 1;
+      share.begin();
       onChange();
     },
     end() {
       counts[name] -= 1;
+      share.end();
       onChange();
       if (counts.out + counts.in === 0) whenIdle?.();
     },
     begun: () => totals[name],
-    isOverLimit: () => counts[name] > CONCURRENT_AT_MOST,
+    isOverLimit: () => counts[name] > CONCURRENT_AT_MOST || share.isOver(),
   });
   return {
     out: direction('out'),

@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 import { openActivity } from './activity.ts';
 import { openByteMeter } from './byte-meter.ts';
+import { type DescriptorBudget, processDescriptors } from './descriptor-budget.ts';
 import { endFaulty, type Fault, faultOf } from './fault.ts';
 import type { UpstreamFailure } from './forward.ts';
 import { openInbound } from './inbound/inbound.ts';
@@ -34,6 +35,8 @@ export interface GatewayOptions extends CoreAddress {
   readonly inbound: ConnectTo;
   /** Milliseconds that core or the workload may take to the head of an answer, before 504. Default 60,000. */
   readonly headersTimeout?: number;
+  /** What it shares with the other Gateways. Default: one for all of this process. */
+  readonly descriptors?: DescriptorBudget;
   /** At the begin and the end of every request, both directions: what keeps a workload awake. */
   onActivity(): void;
   /** Never receives a credential, a query, a header or a body. */
@@ -91,13 +94,14 @@ const LOOPBACK_HOST = /^(?:127\.0\.0\.1|localhost)(?::[0-9]{1,5})?$/;
 export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
   const { installationId, appOrigin, headersTimeout = DEFAULT_HEADERS_TIMEOUT_MS } = options;
   const onFault = (error: unknown): void => options.log({ event: 'gateway_fault', installationId, ...faultOf(error) });
+  const share = (options.descriptors ?? processDescriptors()).open();
   const activity = openActivity(() => {
     try {
       options.onActivity();
     } catch (error) {
       onFault(error);
     }
-  });
+  }, share);
   const onFailure = (failure: UpstreamFailure): void =>
     options.log({ event: 'upstream_failure', installationId, ...failure });
   const services = openServices({ ...options, headersTimeout, onFailure });
@@ -119,6 +123,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     onBegin: activity.out.begin,
     onEnd: activity.out.end,
     onFault,
+    share,
   });
   server.on('connection', meters.outbound.watch);
   server.listen(options.listen);

@@ -3,6 +3,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { checkRequestTarget, type Refusal } from '@platform/contract';
+import type { DescriptorShare } from './descriptor-budget.ts';
 import { endFaulty } from './fault.ts';
 import { endWithProblem, sendProblem } from './problem.ts';
 import { MAX_HEADER_FIELDS, type RequestHead, readRequestHead } from './request-head.ts';
@@ -36,6 +37,8 @@ export interface ListenerOptions {
   onEnd(): void;
   /** A request could not be handled by a mistake of ours; it has been ended. */
   onFault(error: unknown): void;
+  /** Counts its connections; one that is over the share is closed. */
+  readonly share: DescriptorShare;
 }
 
 const LARGEST_HEAD = 16 * 1024;
@@ -46,6 +49,7 @@ const REQUEST_TIMEOUT_MS = 300_000;
  * would guard against nothing. They cost memory in a process that serves every installation of the node.
  */
 const KEEP_ALIVE_FOR_EVER = 0;
+/** Fewer where the process may have few descriptors open. */
 const CONNECTIONS_AT_MOST = 1_024;
 
 /** Bodies of refused requests up to this size are read and thrown away, so that the connection can serve the next. */
@@ -108,7 +112,12 @@ export function createListener(options: ListenerOptions): Server {
   );
   server.maxHeadersCount = MAX_HEADER_FIELDS + 1;
   server.maxConnections = CONNECTIONS_AT_MOST;
-  server.on('connection', (socket) => void connections.set(socket, { pending: [], broken: false }));
+  server.on('connection', (socket) => {
+    connections.set(socket, { pending: [], broken: false });
+    options.share.begin();
+    socket.once('close', options.share.end);
+    if (options.share.isOver()) socket.destroy();
+  });
   server.on('checkContinue', (req, res) => receive(req, res, true));
   server.on('checkExpectation', (_req: IncomingMessage, res: ServerResponse) => {
     refuse(res, { code: 'invalid_request', detail: 'Only the expectation 100-continue can be met.' });

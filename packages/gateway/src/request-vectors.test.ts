@@ -11,6 +11,7 @@ import {
   type RecordingUpstream,
   startRecordingUpstream,
 } from '../test-support/recording-upstream.ts';
+import { openDescriptorBudget } from './descriptor-budget.ts';
 import { forward } from './forward.ts';
 import { type RunningGateway, startGateway } from './gateway.ts';
 import { createListener } from './listener.ts';
@@ -107,6 +108,7 @@ const listener = createListener({
   onBegin: () => undefined,
   onEnd: () => undefined,
   onFault: (error) => assert.fail(String(error)),
+  share: openDescriptorBudget(20_000).open(),
 });
 let gateway: RunningGateway;
 

@@ -73,6 +73,8 @@ export interface ConformanceBench {
   limit(milliseconds: number): number;
   /** An installation that can be started more than once. */
   installation(workload?: Readonly<Record<string, unknown>>): Assignment;
+  /** One that an earlier bench has made. */
+  known(installationId: string, workload?: Readonly<Record<string, unknown>>): Assignment;
   /** As root: the user of an installation. */
   uid(installation: Assignment): number | undefined;
   /** Why the size of its volume is not limited on this machine; undefined when it is. */
@@ -98,7 +100,7 @@ export interface RecordingCore {
 }
 
 /** The subject of most tests, as text: every start gets a package folder of its own. */
-const SUBJECT = readFileSync(new URL('workloads/subject.mjs', import.meta.url), 'utf8');
+export const SUBJECT = readFileSync(new URL('workloads/subject.mjs', import.meta.url), 'utf8');
 const CORE_HOST = 'core.test';
 const FIRST_UID = 2_900_001;
 const isRoot = process.getuid?.() === 0;
@@ -198,6 +200,7 @@ export async function openBench(under: DriverUnderTest, former?: Place): Promise
     core,
     limit,
     installation: makeInstallation,
+    known: (installationId, workload) => makeInstallation(workload, installationId),
     uid: ({ installationId }) => uidOf(installationId),
     unlimitedVolume: ({ installationId }) =>
       driver.makesVolumes === true ? undefined : volumes.unlimited(installationId),
@@ -223,10 +226,12 @@ function fingerprintOf({ installationId }: Assignment): string {
   return createHash('sha256').update(installationId).digest('hex');
 }
 
-function makeInstallation(workload: Readonly<Record<string, unknown>> = {}): Assignment {
-  const resources = { memoryMiB: 128, cpus: 1, pids: 64, ...(workload.resources ?? {}) };
+function makeInstallation(
+  workload: Readonly<Record<string, unknown>> = {},
   // Like no other on this machine: the tests look for what is left of it.
-  const installationId = `inst-01890000-0000-7000-8000-${randomBytes(6).toString('hex')}`;
+  installationId = `inst-01890000-0000-7000-8000-${randomBytes(6).toString('hex')}`,
+): Assignment {
+  const resources = { memoryMiB: 128, cpus: 1, pids: 64, ...(workload.resources ?? {}) };
   return makeAssignment('0'.repeat(64), { installationId, workload: { ...workload, resources } });
 }
 

@@ -3,7 +3,7 @@ import { placeAt } from '../../testing/place.ts';
 import type { NetworkPolicy } from '../driver.ts';
 import { firstReport, openBench } from './bench.ts';
 
-interface About {
+export interface DoomedAbout {
   readonly module: string;
   readonly options: Readonly<Record<string, string>>;
   readonly folder: string;
@@ -28,7 +28,7 @@ const SPREADING = `
 `;
 
 // Written by the test that started this process.
-const about = JSON.parse(process.argv[2] ?? '{}') as About;
+const about = JSON.parse(process.argv[2] ?? '{}') as DoomedAbout;
 const bench = await openBench(
   {
     name: 'doomed',
@@ -41,17 +41,17 @@ const bench = await openBench(
   placeAt(about.folder),
 );
 const installation = bench.installation({ volume: true });
-const say = (descriptors: readonly string[]) =>
-  process.stdout.write(`${JSON.stringify({ installationId: installation.installationId, descriptors })}\n`);
+const say = (said: object) =>
+  process.stdout.write(`${JSON.stringify({ installationId: installation.installationId, said })}\n`);
 const started = await bench.start({
   installation,
   source: about.source ?? SPREADING,
   async onGateway() {
     // Killed in the middle of the start: the workload must not get to run at all.
     if (about.mode !== 'during') return;
-    say([]);
+    say({});
     await new Promise(() => setInterval(() => undefined, 1_000));
   },
 });
-say((await firstReport<{ descriptors: string[] }>(started, bench.limit(20_000))).descriptors);
+say(await firstReport<object>(started, bench.limit(20_000)));
 setInterval(() => undefined, 1_000);

@@ -1,15 +1,11 @@
 // The Runtime is killed without warning while a workload runs: what the next one finds.
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { openSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { makePlace, type Place } from '../../testing/place.ts';
 import { descendants } from '../../testing/processes.ts';
 import { until } from '../../testing/wait.ts';
-import { openBench } from './bench.ts';
+import { openBench, SUBJECT } from './bench.ts';
+import { type DoomedReport, killDoomed, startDoomed } from './doomed-process.ts';
 import { lookAround } from './traces.ts';
 import type { DriverUnderTest } from './under-test.ts';
 
@@ -20,13 +16,13 @@ export function runtimeKilledBehaviour(under: DriverUnderTest): void {
     if (under.can.runtimeKilled !== 'ends') return t.skip('this driver hands its workloads to the next Runtime');
     const place = makePlace();
     t.after(() => place.remove());
-    const { child, ready } = startDoomed(under, place, 'after');
+    const { child, ready } = startDoomed(under, place, { mode: 'after' });
     t.after(() => child.kill('SIGKILL'));
     const report = await ready;
-    assert.doesNotMatch(report.descriptors.join(' '), /left-open/);
+    assert.doesNotMatch(report.said.descriptors?.join(' ') ?? '', /left-open/);
     const below = descendants(child.pid ?? 0);
     assert.ok(below.length > 0);
-    await kill(child);
+    await killDoomed(child);
     await until('all of it to be gone', () => below.every((one) => !one.alive()), limit(20_000));
     await nothingIsLeft(t, place, [report.installationId]);
   });
@@ -34,14 +30,65 @@ export function runtimeKilledBehaviour(under: DriverUnderTest): void {
   test('when the Runtime is killed during a start, the workload does not begin to run', async (t) => {
     const place = makePlace();
     t.after(() => place.remove());
-    const { child, ready } = startDoomed(under, place, 'during');
+    const { child, ready } = startDoomed(under, place, { mode: 'during' });
     t.after(() => child.kill('SIGKILL'));
     const { installationId } = await ready;
     const below = descendants(child.pid ?? 0);
-    await kill(child);
+    await killDoomed(child);
     await until('all of it to be gone', () => below.every((one) => !one.alive()), limit(20_000));
     await nothingIsLeft(t, place, [installationId]);
   });
+
+  test('a workload that outlives its Runtime is taken over by the next one, and notices nothing', async (t) => {
+    if (under.can.runtimeKilled !== 'adopted') return t.skip('its workloads end with the Runtime');
+    const { place, report } = await outlived(t);
+    const next = await openBench(under, place);
+    t.after(() => next.close());
+    const [survivor, ...others] = await next.driver.list();
+    assert.ok(survivor !== undefined);
+    assert.deepEqual([survivor.installationId, others], [report.installationId, []]);
+    const installation = next.known(report.installationId, { volume: true });
+    const adopted = await next.adopt(survivor, { installation });
+    assert.ok(adopted !== undefined);
+    await adopted.listens();
+    assert.equal(await adopted.run(() => performance.timeOrigin), report.said.begun, 'it was started again');
+    assert.equal(await adopted.run(({ gateway }) => gateway('/nothing').then(({ status }) => status)), 404);
+    await adopted.run(({ fs }) => fs.writeFileSync(`${process.env.PLATFORM_VOLUME_DIR}/kept`, 'kept'));
+    assert.ok(((await adopted.instance.stats()).memoryBytes ?? 1) > 0);
+    await adopted.stop(0);
+    assert.deepEqual((await under.traces?.([report.installationId])) ?? [], []);
+
+    const again = await next.start({ installation });
+    await again.listens();
+    const kept = await again.run(({ fs }) => fs.readFileSync(`${process.env.PLATFORM_VOLUME_DIR}/kept`, 'utf8'));
+    assert.equal(kept, 'kept');
+    await again.stop(0);
+  });
+
+  test('a workload that outlives its Runtime and is not wanted any more is ended, with all that was made for it', async (t) => {
+    if (under.can.runtimeKilled !== 'adopted') return t.skip('its workloads end with the Runtime');
+    const { place, report } = await outlived(t);
+    const next = await openBench(under, place);
+    const survivors = await next.driver.list();
+    assert.deepEqual(
+      survivors.map(({ installationId }) => installationId),
+      [report.installationId],
+    );
+    for (const survivor of survivors) await next.driver.destroy(survivor);
+    await nothingIsLeft(t, place, [report.installationId]).finally(() => next.close());
+  });
+
+  /** One whose Runtime has been killed. */
+  async function outlived(t: TestContext): Promise<{ place: Place; report: DoomedReport }> {
+    const place = makePlace();
+    t.after(() => place.remove());
+    const source = `${SUBJECT}\nconsole.log(JSON.stringify({ begun: performance.timeOrigin }));`;
+    const { child, ready } = startDoomed(under, place, { mode: 'after', source });
+    t.after(() => child.kill('SIGKILL'));
+    const report = await ready;
+    await killDoomed(child);
+    return { place, report };
+  }
 
   /** After the next Runtime has begun, which sweeps what the kernel keeps. */
   async function nothingIsLeft(t: TestContext, place: Place, words: readonly string[]): Promise<void> {
@@ -54,37 +101,4 @@ export function runtimeKilledBehaviour(under: DriverUnderTest): void {
     open = false;
     assert.deepEqual(lookAround(place.folder, [...words, place.folder]).named, []);
   }
-}
-
-async function kill(child: ChildProcess): Promise<void> {
-  const gone = once(child, 'exit');
-  child.kill('SIGKILL');
-  await gone;
-}
-
-interface DoomedReport {
-  readonly installationId: string;
-  readonly descriptors: readonly string[];
-}
-
-function startDoomed(
-  under: DriverUnderTest,
-  place: Place,
-  mode: 'after' | 'during',
-): { child: ChildProcess; ready: Promise<DoomedReport> } {
-  const script = fileURLToPath(new URL('doomed.ts', import.meta.url));
-  // A descriptor that whoever started the platform left open, far above those that Node looks after.
-  const secret = join(place.folder, 'left-open');
-  writeFileSync(secret, 'secret');
-  const stdio: ('ignore' | 'pipe' | 'inherit' | number)[] = ['ignore', 'pipe', 'inherit'];
-  stdio[90] = openSync(secret, 'r');
-  const { module, options, network, timeFactor = 1 } = under;
-  const about = JSON.stringify({ module: module.href, options, folder: place.folder, mode, network, timeFactor });
-  const child = spawn(process.execPath, [script, about], { stdio: Array.from(stdio, (entry) => entry ?? 'ignore') });
-  let text = '';
-  child.stdout?.on('data', (chunk) => {
-    text += chunk;
-  });
-  const ready = until('the workload to run', () => text.endsWith('\n') && text, 30_000 * timeFactor);
-  return { child, ready: ready.then((line) => JSON.parse(line) as DoomedReport) };
 }

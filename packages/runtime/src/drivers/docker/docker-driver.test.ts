@@ -1,17 +1,11 @@
 // The docker driver on a real dockerd: what every driver must show, and what only this one promises.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { makeAssignment } from '../../testing/core-double.ts';
 import { engineMissing, prepareEngine } from '../../testing/docker-engine.ts';
 import { imageArchive, imageMissing, testImage } from '../../testing/image-archive.ts';
 import { registryMissing, startRegistry, type TestRegistry } from '../../testing/image-registry.ts';
-import { makePlace } from '../../testing/place.ts';
 import { until } from '../../testing/wait.ts';
-import { openBench, type Started } from '../conformance/bench.ts';
+import type { Started } from '../conformance/bench.ts';
 import { driverConformance, type Suite } from '../conformance/suite.ts';
 import type { DriverUnderTest } from '../conformance/under-test.ts';
 import { type Engine, labels, openEngine } from './engine.ts';
@@ -188,43 +182,4 @@ describe('the docker driver', { skip: missing }, () => {
       await runsConfined(await bench().start({ installation }), name);
     });
   }
-
-  test('a workload outlives a Runtime that is killed, and the next one has it', async (t) => {
-    const place = makePlace();
-    t.after(() => place.remove());
-    const script = fileURLToPath(new URL('../conformance/doomed.ts', import.meta.url));
-    const { module, options, timeFactor } = under;
-    const subject = readFileSync(new URL('../conformance/workloads/subject.mjs', import.meta.url), 'utf8');
-    const source = `${subject}\nconsole.log('{}');`;
-    const about = { module: module.href, options, folder: place.folder, mode: 'after', timeFactor, source };
-    const child = spawn(process.execPath, [script, JSON.stringify(about)], { stdio: ['ignore', 'pipe', 'inherit'] });
-    t.after(() => child.kill('SIGKILL'));
-    let text = '';
-    child.stdout.on('data', (chunk) => {
-      text += chunk;
-    });
-    const line = await until('the workload to run', () => text.endsWith('\n') && text, 90_000);
-    const { installationId }: { installationId: string } = JSON.parse(line);
-    const gone = once(child, 'exit');
-    child.kill('SIGKILL');
-    await gone;
-    const [container] = await docker.listContainers({
-      filters: { label: [`${labels.installation}=${installationId}`] },
-    });
-    assert.equal(container?.State, 'running');
-    const pid = async () => (await docker.getContainer(container?.Id ?? '').inspect()).State.Pid;
-    const before = await pid();
-    const next = await openBench(under, place);
-    t.after(() => next.close());
-    const [survivor, ...others] = await next.driver.list();
-    assert.deepEqual([survivor?.installationId, others], [installationId, []]);
-    if (survivor === undefined) return;
-    const installation = makeAssignment('0'.repeat(64), { installationId, workload: { volume: true } });
-    const adopted = await next.adopt(survivor, { installation });
-    await adopted?.listens();
-    assert.equal(await adopted?.run(() => 'the way in leads to it'), 'the way in leads to it');
-    assert.equal(await pid(), before);
-    await adopted?.stop(0);
-    assert.deepEqual(await traces([installationId]), []);
-  });
 });

@@ -8,7 +8,8 @@ const tell = (fields: object, message: string) => process.stderr.write(`${messag
 const log: Log = { debug: () => undefined, info: () => undefined, warn: tell, error: tell };
 
 export function openForConformance(dataDirectory: string, options: Readonly<Record<string, string>>): Promise<Driver> {
-  const { imageDirectory } = options;
+  const { imageDirectory, dns } = options;
   if (imageDirectory === undefined) throw new Error('The benches share a folder of images.');
-  return openMicrovmDriver({ ...settingsForTests(), dataDirectory, imageDirectory, log });
+  const resolver = dns === undefined ? {} : { dns: [dns] };
+  return openMicrovmDriver({ ...settingsForTests(), dataDirectory, imageDirectory, log, ...resolver });
 }

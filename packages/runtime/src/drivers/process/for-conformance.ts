@@ -20,6 +20,7 @@ export function openForConformance(dataDirectory: string, options: Readonly<Reco
     allowUnsandboxed: false,
     ways: [way],
     ...(carrier === undefined ? {} : { carriers: [carrier] }),
+    ...(options.dns === undefined ? {} : { dns: [options.dns] }),
     log,
   });
 }

@@ -1,0 +1,58 @@
+// A Runtime in a process of its own, for tests that kill it: doomed.ts, started and heard of.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Place } from '../../testing/place.ts';
+import { until } from '../../testing/wait.ts';
+import type { DoomedAbout } from './doomed.ts';
+import type { DriverUnderTest } from './under-test.ts';
+
+export interface DoomedReport {
+  readonly installationId: string;
+  /** What the workload printed first. */
+  readonly said: { readonly descriptors?: readonly string[]; readonly begun?: number };
+}
+
+export interface Doomed {
+  readonly child: ChildProcess;
+  /** Resolves when its workload runs, or, with `during`, when its Gateway stands. */
+  readonly ready: Promise<DoomedReport>;
+}
+
+export function startDoomed(
+  under: DriverUnderTest,
+  place: Place,
+  what: Pick<DoomedAbout, 'mode' | 'source' | 'network'>,
+): Doomed {
+  const script = fileURLToPath(new URL('doomed.ts', import.meta.url));
+  // A descriptor that whoever started the platform left open, far above those that Node looks after.
+  const secret = join(place.folder, 'left-open');
+  writeFileSync(secret, 'secret');
+  const stdio: ('ignore' | 'pipe' | 'inherit' | number)[] = ['ignore', 'pipe', 'inherit'];
+  const descriptor = openSync(secret, 'r');
+  stdio[90] = descriptor;
+  const { module, options, network, timeFactor = 1 } = under;
+  const about: DoomedAbout = {
+    ...{ module: module.href, options, folder: place.folder, timeFactor },
+    ...(network === undefined ? {} : { network }),
+    ...what,
+  };
+  const child = spawn(process.execPath, [script, JSON.stringify(about)], {
+    stdio: Array.from(stdio, (entry) => entry ?? 'ignore'),
+  });
+  closeSync(descriptor);
+  let text = '';
+  child.stdout?.on('data', (chunk) => {
+    text += chunk;
+  });
+  const ready = until('the workload to run', () => text.endsWith('\n') && text, 30_000 * timeFactor);
+  return { child, ready: ready.then((line) => JSON.parse(line) as DoomedReport) };
+}
+
+export async function killDoomed(child: ChildProcess): Promise<void> {
+  const gone = once(child, 'exit');
+  child.kill('SIGKILL');
+  await gone;
+}

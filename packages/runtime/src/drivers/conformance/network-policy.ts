@@ -1,0 +1,129 @@
+// The network of a workload follows the grants of its owner while it runs: tried with real packets, in an internet that
+// none of them leaves. A driver's test file declares this inside `inInternet`.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+import { FORBIDDEN, NAME_SERVER, OWN, PUBLIC, visitors } from '../../testing/in-internet.ts';
+import { makePlace } from '../../testing/place.ts';
+import { until } from '../../testing/wait.ts';
+import type { NetworkPolicy } from '../driver.ts';
+import { type ConformanceBench, firstReport, openBench, type Started } from './bench.ts';
+import { killDoomed, startDoomed } from './doomed-process.ts';
+import type { DriverUnderTest } from './under-test.ts';
+
+const TRAVELLER = readFileSync(new URL('../../testing/workloads/traveller.mjs', import.meta.url), 'utf8');
+const shut: NetworkPolicy = { public: false, tunnel: false };
+const open: NetworkPolicy = { public: true, tunnel: false };
+/** Connects in its very first line. */
+const AT_ONCE = `
+  import net from 'node:net';
+  const socket = net.connect({ host: '${PUBLIC}', port: 7000 });
+  const tell = (seen) => console.log(JSON.stringify({ seen }));
+  socket.once('data', (data) => { tell(String(data).trim()); socket.destroy(); });
+  socket.once('error', (error) => tell(error.code));
+  setInterval(() => {}, 1000);
+`;
+/** Some engines give networks without a way out a default route, which leads to a refusal. */
+const NO_WAY = /^E(NET|HOST)UNREACH$/;
+
+/** @param under With the option `dns`, which names a server of the internet that `inInternet` makes. */
+export function networkPolicyBehaviour(under: DriverUnderTest): void {
+  describe(`driver ${under.name}, on an internet`, () => {
+    let bench: ConformanceBench;
+    let traveller: Started;
+    before(async () => {
+      bench = await openBench(under);
+      traveller = await bench.start({ source: TRAVELLER });
+      await traveller.listens();
+    });
+    after(async () => {
+      await traveller?.stop(0);
+      await bench?.close();
+      bench?.place.remove();
+    });
+    const ask = async <Answer = string>(path: string, whom = traveller): Promise<Answer> =>
+      // Written by our own workload.
+      JSON.parse(await whom.ask(path)) as Answer;
+    const apply = (policy: NetworkPolicy) => traveller.instance.applyNetworkPolicy(policy);
+
+    async function reachesNothing(whom = traveller): Promise<void> {
+      const before = await visitors();
+      const addresses = [PUBLIC, NAME_SERVER, OWN, ...FORBIDDEN];
+      const outcomes = await Promise.all(addresses.map((address) => ask(`/tcp/${address}/7000`, whom)));
+      for (const [index, outcome] of outcomes.entries()) assert.match(outcome, NO_WAY, addresses[index]);
+      assert.match(await ask(`/udp/${PUBLIC}/7000`, whom), NO_WAY);
+      assert.notEqual(await ask('/dns/example.org', whom), PUBLIC);
+      assert.deepEqual(await visitors(), before);
+    }
+    async function reachesTheInternet(whom = traveller): Promise<void> {
+      assert.equal(await ask(`/tcp/${PUBLIC}/7000`, whom), `${PUBLIC} sees ${OWN}`);
+      assert.equal(await ask(`/udp/${PUBLIC}/7000`, whom), 'answered ping');
+      await until('it to know its name server', async () => (await ask('/dns/example.org', whom)) === PUBLIC);
+    }
+
+    test('without the grant no packet of a workload arrives anywhere', () => reachesNothing());
+
+    test('a grant opens publicly routable addresses and names to a workload that runs, and no other', async () => {
+      await apply(open);
+      assert.deepEqual(traveller.instance.shortfalls(), []);
+      await reachesTheInternet();
+      const refused = [OWN, ...FORBIDDEN];
+      const outcomes = await Promise.all(refused.map((address) => ask(`/tcp/${address}/7000`)));
+      for (const [index, outcome] of outcomes.entries()) assert.match(outcome, /^E[A-Z]+$/, refused[index]);
+      const came = await visitors();
+      assert.deepEqual(
+        FORBIDDEN.filter((address) => came[address] !== undefined),
+        [],
+      );
+      await apply(shut);
+    });
+
+    test('a revocation stops open connections at once, nothing passes after it, and a new grant opens new ones', async () => {
+      await apply(open);
+      assert.equal(await ask(`/hold/${PUBLIC}/7000`), 'held');
+      const answers = async () => (await ask<{ answers: number }>('/held')).answers;
+      const begun = await answers();
+      await until('the connection to be busy', async () => (await answers()) > begun + 10);
+      await apply(shut);
+      const frozen = await answers();
+      await reachesNothing();
+      assert.equal(await answers(), frozen);
+      await apply(open);
+      await reachesTheInternet();
+      await apply(shut);
+    });
+
+    test('a workload that is started with the grant has it in its first line', async () => {
+      const started = await bench.start({ source: AT_ONCE, network: open });
+      const { seen } = await firstReport<{ seen: string }>(started, bench.limit(20_000));
+      assert.equal(seen, `${PUBLIC} sees ${OWN}`);
+      await started.stop(0);
+    });
+
+    test('the network of a workload that outlives its Runtime becomes what its owner wants by then', async (t) => {
+      if (under.can.runtimeKilled !== 'adopted') return t.skip('its workloads end with the Runtime');
+      const place = makePlace();
+      t.after(() => place.remove());
+      const doomed = startDoomed(under, place, {
+        mode: 'after',
+        source: `${TRAVELLER}\nconsole.log(JSON.stringify({ descriptors: [] }));`,
+        network: open,
+      });
+      t.after(() => doomed.child.kill('SIGKILL'));
+      const { installationId } = await doomed.ready;
+      await killDoomed(doomed.child);
+      const next = await openBench(under, place);
+      t.after(() => next.close());
+      const survivor = (await next.driver.list()).find((one) => one.installationId === installationId);
+      assert.ok(survivor !== undefined);
+      const installation = next.known(installationId, { volume: true });
+      const adopted = await next.adopt(survivor, { installation, source: TRAVELLER, network: shut });
+      assert.ok(adopted !== undefined);
+      await adopted.listens();
+      await reachesNothing(adopted);
+      await adopted.instance.applyNetworkPolicy(open);
+      await reachesTheInternet(adopted);
+      await adopted.stop(0);
+    });
+  });
+}

@@ -87,4 +87,22 @@ test('core works with zero nodes and says so, and with the first one everything 
     const answer = await ask('/');
     assert.deepEqual([answer.status, answer.text], [200, 'here']);
   });
+
+  await t.test('the operator steers by labels, and an account reads why nothing takes its app', async () => {
+    const command = (...args: string[]) => runCommand(['node', ...args], place.environment);
+    assert.match(await command('rules'), /There is no rule/);
+    assert.match(await command('require', 'gpu', '--app', 'with-backend'), /^with-backend of every account: placed on/);
+    assert.equal(await command('rules'), 'with-backend of every account: gpu (0 nodes)\n');
+    const other = await registerAccount(place, 'latecomer');
+    const refused = await other.fetch('/v1/apps', { body: { appId: 'with-backend' } });
+    assert.equal(refused.status, 503);
+    assert.match(refused.text, /machines labelled gpu only/);
+    assert.match(await command('label', 'first', 'gpu'), /^first is gpu, platform-hosted\./);
+    assert.match(await command('list'), /gpu,platform-hosted/);
+    await other.browser.take('/v1/apps', { body: { appId: 'with-backend' } });
+    await command('release', 'gpu', '--app', 'with-backend');
+    await assert.rejects(command('release', 'gpu', '--app', 'with-backend'), /no such rule/);
+    await assert.rejects(command('label', 'first', 'self-hosted'), /platform-hosted|with the token/);
+    await assert.rejects(command('require', 'gpu'), /--account/);
+  });
 });

@@ -14,15 +14,13 @@ import {
 import { UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
 import { withLocalCore } from './local-core.ts';
+import { requireLabel } from './node-rules.ts';
 import { paint, say } from './terminal.ts';
-
-const LABEL = /^[a-z0-9]+(?:[-.=/][a-z0-9]+)*$/;
 
 export async function printToken(args: readonly string[]): Promise<number> {
   const { values } = parse(args, { label: { type: 'string', multiple: true } }, 0);
   const labels = Array.isArray(values.label) ? values.label.map(String) : [];
-  const wrong = labels.find((label) => label.length > 63 || !LABEL.test(label));
-  if (wrong !== undefined) throw new UsageError(`"${wrong}" is not a label: lower-case letters, digits, - . = and /.`);
+  labels.forEach(requireLabel);
   if (labels.includes('platform-hosted') && labels.includes('self-hosted'))
     throw new UsageError('A node is either platform-hosted or self-hosted.');
   const config = configuration();

@@ -2,6 +2,7 @@
 import { type Command, UsageError } from './command.ts';
 import { joinNode, startJoinedNode } from './node-join.ts';
 import { cordon, drain, list, printToken, remove, uncordon } from './node-manage.ts';
+import { label, releaseOf, requireOf, rules, unlabel } from './node-rules.ts';
 
 const actions: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
   join: joinNode,
@@ -12,6 +13,11 @@ const actions: Readonly<Record<string, (args: readonly string[]) => Promise<numb
   uncordon,
   drain,
   remove,
+  label,
+  unlabel,
+  require: requireOf,
+  release: releaseOf,
+  rules,
 };
 
 export const nodeCommand: Command = {
@@ -26,6 +32,10 @@ On the machine of core:
   drain <name>                 cordon it, and move away what can move
   remove <name> [--abandon-volumes]
                                end a node on which nothing is left; --abandon-volumes gives up the data that lies on it
+  label <name> <label>…        give a node labels; unlabel takes them away
+  require <label> [--account <name>] [--app <app id>]
+                               place these backends on nodes with the label only; release takes that back
+  rules                        what is required
 
 On another machine:
   join <core-url> <token> [--name <name>]

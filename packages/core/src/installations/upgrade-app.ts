@@ -29,7 +29,7 @@ export async function upgradeApp(
     const release = await findAppVersion(trx, appId, version);
     if (release === undefined) throw refuse('not_found', 'This version is not published.');
     // Where its volume is, there it stays.
-    const place = await placeUpgrade(trx, placeOf(installation), release.manifest);
+    const place = await placeUpgrade(trx, { accountKey, appId }, placeOf(installation), release.manifest);
     await updateVersion(trx, installation.id, {
       version,
       grants: intersectGrants(installation.grants, release.manifest.permissions),

@@ -89,6 +89,7 @@ async function placeOne(context: CoreContext, nodes: Nodes, row: WaitingRow): Pr
     await lockPlacement(trx);
     const node = await placeElsewhere(trx, {
       id: row.id,
+      owner: { accountKey: row.account_key, appId: row.app_id },
       workload: row.workload,
       hosting: row.wanted_hosting,
       volumeStore: row.volume_store,

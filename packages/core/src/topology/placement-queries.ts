@@ -3,6 +3,7 @@ import type { InstallationId, WorkloadManifest } from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { hostingLabels } from './hosting-labels.ts';
+import { meetsRules, type Owner } from './placement-rule-queries.ts';
 
 type Executor = Kysely<DatabaseSchema>;
 
@@ -22,6 +23,8 @@ export interface Demand {
   readonly store: string | null;
   /** This node or none, or `null`. */
   readonly only: string | null;
+  /** Whose rules it must meet; `null` for a node that it was placed on before. */
+  readonly owner: Owner | null;
 }
 
 /** A node that takes part in placement: not cordoned, not lost, and heard of unless it is core's own process. */
@@ -57,6 +60,7 @@ export async function bestNode(
        AND (${demand.hosting}::text IS NULL OR ${demand.hosting} = ANY (n.labels))
        AND (${demand.store}::text IS NULL OR n.shared_store = ${demand.store})
        AND (${demand.only}::text IS NULL OR n.id = ${demand.only})
+       AND ${demand.owner === null ? sql`true` : meetsRules(demand.owner)}
        AND (n.memory_mib IS NULL
             OR n.memory_mib >= ${demand.memoryMiB}
                AND (NOT ${demand.always}::boolean OR used.reserved + ${demand.memoryMiB} <= n.memory_mib))
@@ -93,10 +97,7 @@ export interface PlaceRow {
 }
 
 /** Where an app of an account is, or was before it was removed. */
-export async function findPlace(
-  db: Executor,
-  { accountKey, appId }: { readonly accountKey: string; readonly appId: string },
-): Promise<PlaceRow | undefined> {
+export async function findPlace(db: Executor, { accountKey, appId }: Owner): Promise<PlaceRow | undefined> {
   const { rows } = await sql<PlaceRow>`
     SELECT i.id, i.node_id, i.waiting, i.held_by, i.has_volume, i.volume_store,
            n.name AS node_name, n.labels AS node_labels, n.lost_at AS node_lost_at

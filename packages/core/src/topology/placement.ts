@@ -5,6 +5,7 @@ import type { Kysely } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { hostingOf } from './hosting-labels.ts';
 import { bestNode, type Demand, findPlace, lockPlacementRow, nodeCensus, type PlaceRow } from './placement-queries.ts';
+import { demandedLabels, type Owner } from './placement-rule-queries.ts';
 
 type Transaction = Kysely<DatabaseSchema>;
 
@@ -36,13 +37,13 @@ export const lockPlacement: (trx: Transaction) => Promise<void> = lockPlacementR
  */
 export async function placeInstallation(
   trx: Transaction,
-  owner: { readonly accountKey: string; readonly appId: string },
+  owner: Owner,
   app: { readonly workload?: WorkloadManifest | undefined },
 ): Promise<Place> {
   await lockPlacement(trx);
   const former = await findPlace(trx, owner);
   if (app.workload === undefined) return former === undefined ? nowhere : placeOf(former);
-  return former === undefined ? placeNew(trx, app.workload) : placeAgain(trx, former, app.workload);
+  return former === undefined ? placeNew(trx, owner, app.workload) : placeAgain(trx, owner, former, app.workload);
 }
 
 /** The same, but an installation that finds no node now waits for one. */
@@ -61,21 +62,22 @@ export async function placeOrWait(...call: Parameters<typeof placeInstallation>)
  */
 export async function placeUpgrade(
   trx: Transaction,
+  owner: Owner,
   place: Place,
   app: { readonly workload?: WorkloadManifest | undefined },
 ): Promise<Place> {
   const { workload } = app;
   if (workload === undefined || place.waiting) return place;
-  if (place.nodeId === null) return place.heldBy === null ? placeNew(trx, workload) : place;
+  if (place.nodeId === null) return place.heldBy === null ? placeNew(trx, owner, workload) : place;
   if (place.hasVolume || !workload.volume) return place;
   const { rows } = await nodeCensus(trx);
   const volumeStore = rows.find(({ id }) => id === place.nodeId)?.shared_store ?? null;
   return { ...place, hasVolume: true, volumeStore };
 }
 
-async function placeNew(trx: Transaction, workload: WorkloadManifest): Promise<Place> {
-  const node = await bestNode(trx, demandOf(workload));
-  if (node === undefined) throw await noPlace(trx, workload);
+async function placeNew(trx: Transaction, owner: Owner, workload: WorkloadManifest): Promise<Place> {
+  const node = await bestNode(trx, demandOf(workload, { owner }));
+  if (node === undefined) throw await noPlace(trx, owner, workload);
   return {
     ...nowhere,
     nodeId: node.id,
@@ -84,10 +86,15 @@ async function placeNew(trx: Transaction, workload: WorkloadManifest): Promise<P
   };
 }
 
-async function placeAgain(trx: Transaction, former: PlaceRow, workload: WorkloadManifest): Promise<Place> {
+async function placeAgain(
+  trx: Transaction,
+  owner: Owner,
+  former: PlaceRow,
+  workload: WorkloadManifest,
+): Promise<Place> {
   const place = placeOf(former);
   if (former.held_by !== null) return { ...place, waiting: true };
-  if (former.node_id === null) return keepVolume(place, await placeNew(trx, workload));
+  if (former.node_id === null) return keepVolume(place, await placeNew(trx, owner, workload));
   const there = await bestNode(trx, demandOf(workload, { only: former.node_id }));
   if (there !== undefined) return keepVolume(place, { ...place, ...volumeOn(there.shared_store, workload) });
   if (place.hasVolume && place.volumeStore === null)
@@ -95,9 +102,9 @@ async function placeAgain(trx: Transaction, former: PlaceRow, workload: Workload
       'unavailable',
       `The volume of this app lies on the machine ${former.node_name}, which takes nothing at the moment.`,
     );
-  const demand = demandOf(workload, { hosting: hostingOf(former.node_labels), store: place.volumeStore });
+  const demand = demandOf(workload, { owner, hosting: hostingOf(former.node_labels), store: place.volumeStore });
   const other = await bestNode(trx, demand);
-  if (other === undefined) throw await noPlace(trx, workload);
+  if (other === undefined) throw await noPlace(trx, owner, workload);
   // Its former node may not have heard yet that it was removed.
   if (former.node_lost_at === null) return { ...place, nodeId: null, waiting: true, heldBy: former.node_id };
   return keepVolume(place, { ...place, nodeId: other.id, ...volumeOn(other.shared_store, workload) });
@@ -120,12 +127,16 @@ export async function placeElsewhere(
   trx: Transaction,
   moved: {
     readonly id: InstallationId;
+    readonly owner: Owner;
     readonly workload: WorkloadManifest;
     readonly hosting: string | null;
     readonly volumeStore: string | null;
   },
 ): Promise<{ readonly id: string; readonly sharedStore: string | null } | undefined> {
-  const node = await bestNode(trx, demandOf(moved.workload, { hosting: moved.hosting, store: moved.volumeStore }));
+  const node = await bestNode(
+    trx,
+    demandOf(moved.workload, { owner: moved.owner, hosting: moved.hosting, store: moved.volumeStore }),
+  );
   return node === undefined ? undefined : { id: node.id, sharedStore: node.shared_store };
 }
 
@@ -147,12 +158,13 @@ function demandOf(workload: WorkloadManifest, more: Partial<Demand> = {}): Deman
     hosting: null,
     store: null,
     only: null,
+    owner: null,
     ...more,
   };
 }
 
 /** What stands in the way, in a sentence for who installs. */
-async function noPlace(trx: Transaction, workload: WorkloadManifest): Promise<Error> {
+async function noPlace(trx: Transaction, owner: Owner, workload: WorkloadManifest): Promise<Error> {
   const { rows } = await nodeCensus(trx);
   if (rows.length > 0 && !rows.some(({ runtimes }) => runtimes.includes(workload.runtime))) {
     const what = workload.runtime === 'oci' ? 'a container image' : `of runtime "${workload.runtime}"`;
@@ -168,6 +180,13 @@ async function noPlace(trx: Transaction, workload: WorkloadManifest): Promise<Er
     );
   if (!rows.some(({ open }) => open))
     return refuse('unavailable', 'No machine takes a new backend at the moment. Try again later.', { retryAfter: 30 });
+  const labels = await demandedLabels(trx, owner);
+  if (labels.length > 0)
+    return refuse(
+      'unavailable',
+      `The operator places the backend of this app on machines labelled ${labels.join(' and ')} only, and none of those takes it at the moment.`,
+      { retryAfter: 30 },
+    );
   return refuse(
     'unavailable',
     `No machine has room for the backend of this app, which needs ${workload.resources.memoryMiB} MiB of memory.`,

@@ -1,0 +1,77 @@
+// `platform node label|unlabel|require|release|rules`: the operator steers where backends run, by labels of nodes.
+import { parseArgs } from 'node:util';
+import { appId as appIdShape } from '@platform/contract';
+import { addRule, labelNode, listRules, type RuleRow, removeRule } from '@platform/core/topology/placement-rules.ts';
+import { UsageError } from './command.ts';
+import { configuration } from './configuration.ts';
+import { withLocalCore } from './local-core.ts';
+import { understood } from './package.ts';
+import { say } from './terminal.ts';
+
+const LABEL = /^(?=.{1,63}$)[a-z0-9]+(?:[-.=/][a-z0-9]+)*$/;
+
+/** @throws UsageError when it cannot be one */
+export function requireLabel(label: string): string {
+  if (LABEL.test(label)) return label;
+  throw new UsageError(`"${label}" is not a label: at most 63 lower-case letters, digits, - . = and /.`);
+}
+
+export function label(args: readonly string[]): Promise<number> {
+  const [name, ...labels] = nodeAndLabels(args);
+  return relabel(name, { add: labels });
+}
+
+export function unlabel(args: readonly string[]): Promise<number> {
+  const [name, ...labels] = nodeAndLabels(args);
+  return relabel(name, { remove: labels });
+}
+
+async function relabel(name: string, change: Parameters<typeof labelNode>[2]): Promise<number> {
+  const labels = await withLocalCore(configuration(), (context) => labelNode(context, name, change));
+  say(`${name} is ${labels.join(', ')}. That counts for what is placed from now on.`);
+  return 0;
+}
+
+export async function requireOf(args: readonly string[]): Promise<number> {
+  const rule = ruleOf(args);
+  await withLocalCore(configuration(), (context) => addRule(context, rule.label, rule));
+  say(`${subjectOf(rule)}: placed on nodes labelled ${rule.label} only, from now on.`);
+  return 0;
+}
+
+export async function releaseOf(args: readonly string[]): Promise<number> {
+  const rule = ruleOf(args);
+  await withLocalCore(configuration(), (context) => removeRule(context, rule.label, rule));
+  say(`${subjectOf(rule)}: no longer bound to nodes labelled ${rule.label}.`);
+  return 0;
+}
+
+export async function rules(args: readonly string[]): Promise<number> {
+  if (args.length > 0) throw new UsageError('platform node rules takes no names.');
+  const rows = await withLocalCore(configuration(), (context) => listRules(context));
+  if (rows.length === 0) say('There is no rule: backends are placed by free memory.');
+  for (const row of rows) say(`${subjectOf(row)}: ${row.label} (${row.nodes === 1 ? '1 node' : `${row.nodes} nodes`})`);
+  return 0;
+}
+
+function subjectOf({ account, appId }: Pick<RuleRow, 'account' | 'appId'>): string {
+  if (account === null) return `${appId} of every account`;
+  return appId === null ? `every backend of ${account}` : `${appId} of ${account}`;
+}
+
+function nodeAndLabels(args: readonly string[]): [string, ...string[]] {
+  const [name, ...labels] = args;
+  if (name === undefined || labels.length === 0) throw new UsageError('Name a node and one or more labels.');
+  return [name, ...labels.map(requireLabel)];
+}
+
+function ruleOf(args: readonly string[]): { label: string; account: string | null; appId: string | null } {
+  const options = { account: { type: 'string' }, app: { type: 'string' } } as const;
+  const { values, positionals } = understood(() => parseArgs({ args: [...args], options, allowPositionals: true }));
+  const [given, ...rest] = positionals;
+  if (given === undefined || rest.length > 0) throw new UsageError('Name one label.');
+  const { account = null, app = null } = values;
+  if (account === null && app === null) throw new UsageError('Say whose backends: --account <name>, --app <app id>.');
+  if (app !== null && !appIdShape.safeParse(app).success) throw new UsageError(`"${app}" is not the id of an app.`);
+  return { label: requireLabel(given), account: account?.toLowerCase() ?? null, appId: app };
+}

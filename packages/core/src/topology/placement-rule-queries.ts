@@ -1,0 +1,78 @@
+// All SQL of the operator's placement rules and of the labels of nodes.
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { DatabaseSchema } from '../database/schema.ts';
+
+type Executor = Kysely<DatabaseSchema>;
+
+/** Whose backend is to be placed. */
+export interface Owner {
+  readonly accountKey: string;
+  readonly appId: string;
+}
+
+interface Subject {
+  readonly accountKey: string | null;
+  readonly appId: string | null;
+}
+
+/** The rules about the backends of this owner, as rows `r`. */
+function rulesFor({ accountKey, appId }: Owner): RawBuilder<unknown> {
+  return sql`placement_rules r
+     WHERE (r.account_key IS NULL OR r.account_key = ${accountKey}) AND (r.app_id IS NULL OR r.app_id = ${appId})`;
+}
+
+/** Whether the node `n` has every label that is demanded for the owner. */
+export function meetsRules(owner: Owner): RawBuilder<boolean> {
+  return sql<boolean>`NOT EXISTS (SELECT 1 FROM ${rulesFor(owner)} AND NOT r.label = ANY (n.labels))`;
+}
+
+export async function demandedLabels(db: Executor, owner: Owner): Promise<string[]> {
+  const { rows } = await sql<{ label: string }>`
+    SELECT DISTINCT r.label FROM ${rulesFor(owner)} ORDER BY r.label`.execute(db);
+  return rows.map(({ label }) => label);
+}
+
+export interface RuleRow {
+  readonly label: string;
+  readonly account: string | null;
+  readonly appId: string | null;
+  /** Nodes that have the label. */
+  readonly nodes: number;
+}
+
+export async function selectRules(db: Executor): Promise<RuleRow[]> {
+  const { rows } = await sql<RuleRow>`
+    SELECT r.label, a.name AS account, r.app_id AS "appId",
+           (SELECT count(*)::integer FROM nodes n WHERE r.label = ANY (n.labels)) AS nodes
+      FROM placement_rules r LEFT JOIN accounts a ON a.key = r.account_key
+     ORDER BY r.label, a.name NULLS FIRST, r.app_id NULLS FIRST`.execute(db);
+  return rows;
+}
+
+export async function insertRule(db: Executor, label: string, { accountKey, appId }: Subject): Promise<void> {
+  await sql`
+    INSERT INTO placement_rules (label, account_key, app_id) VALUES (${label}, ${accountKey}, ${appId})
+    ON CONFLICT DO NOTHING`.execute(db);
+}
+
+export async function deleteRule(db: Executor, label: string, { accountKey, appId }: Subject): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    DELETE FROM placement_rules
+     WHERE label = ${label} AND account_key IS NOT DISTINCT FROM ${accountKey} AND app_id IS NOT DISTINCT FROM ${appId}
+  `.execute(db);
+  return numAffectedRows === 1n;
+}
+
+/** Returns the labels after the change, or `undefined` for a node that is not there. */
+export async function updateLabels(
+  db: Executor,
+  name: string,
+  { add, remove }: { readonly add: readonly string[]; readonly remove: readonly string[] },
+): Promise<string[] | undefined> {
+  const { rows } = await sql<{ labels: string[] }>`
+    UPDATE nodes
+       SET labels = ARRAY(SELECT DISTINCT label FROM unnest(labels || ${[...add]}::text[]) AS label
+                           WHERE NOT label = ANY (${[...remove]}::text[]) ORDER BY label)
+     WHERE name = ${name} RETURNING labels`.execute(db);
+  return rows[0]?.labels;
+}

@@ -1,0 +1,70 @@
+// What the operator demands of where backends run: labels that their nodes must have, and the labels of nodes. Both hold
+// for what is placed from then on; what was placed stays.
+import { refuse } from '@platform/contract';
+import { findAccount } from '../accounts/find-account.ts';
+import type { CoreContext } from '../context.ts';
+import { hostingLabels } from './hosting-labels.ts';
+import { lockPlacement } from './placement.ts';
+import { deleteRule, insertRule, type RuleRow, selectRules, updateLabels } from './placement-rule-queries.ts';
+
+export type { RuleRow } from './placement-rule-queries.ts';
+
+/** Whose backends a rule is about: of an account, an app, or an app of an account. */
+export interface RuleSubject {
+  readonly account: string | null;
+  readonly appId: string | null;
+}
+
+export function listRules({ database }: Pick<CoreContext, 'database'>): Promise<RuleRow[]> {
+  return selectRules(database);
+}
+
+/** A rule that is there already stays. @throws RefusalError `not_found` for an account that is none */
+export async function addRule(context: CoreContext, label: string, subject: RuleSubject): Promise<void> {
+  await change(context, subject, (trx, of) => insertRule(trx, label, of));
+}
+
+/** @throws RefusalError `not_found` when there is no such rule */
+export async function removeRule(context: CoreContext, label: string, subject: RuleSubject): Promise<void> {
+  await change(context, subject, async (trx, of) => {
+    if (!(await deleteRule(trx, label, of))) throw refuse('not_found', 'There is no such rule.');
+  });
+}
+
+/**
+ * Gives a node labels and takes some away.
+ *
+ * @throws RefusalError `not_found` for a node that is none; `invalid_request` for the labels that say who runs it
+ */
+export async function labelNode(
+  context: CoreContext,
+  name: string,
+  { add = [], remove = [] }: { readonly add?: readonly string[]; readonly remove?: readonly string[] },
+): Promise<string[]> {
+  const fixed = hostingLabels.find((label) => add.includes(label) || remove.includes(label));
+  if (fixed !== undefined)
+    throw refuse('invalid_request', `Who runs a machine is said once, with the token it joins with; ${fixed} stays.`);
+  return context.database.transaction().execute(async (trx) => {
+    await lockPlacement(trx);
+    const labels = await updateLabels(trx, name, { add, remove });
+    if (labels === undefined) throw refuse('not_found', `There is no node named ${name}.`);
+    return labels;
+  });
+}
+
+async function change(
+  context: CoreContext,
+  { account, appId }: RuleSubject,
+  work: (
+    trx: Parameters<typeof insertRule>[0],
+    of: { readonly accountKey: string | null; readonly appId: string | null },
+  ) => Promise<void>,
+): Promise<void> {
+  const owner = account === null ? null : await findAccount(context, account);
+  if (owner === undefined) throw refuse('not_found', `There is no account named ${account}.`);
+  await context.database.transaction().execute(async (trx) => {
+    // Whoever places at this moment has finished first.
+    await lockPlacement(trx);
+    await work(trx, { accountKey: owner?.key ?? null, appId });
+  });
+}

@@ -98,11 +98,10 @@ export function udpBehaviour({ under, bench, subject, neighbour }: Suite): void 
   test('UDP ports end with their workload', async (t) => {
     if (!canPublish) return t.skip('it does not publish them');
     const started = await bench().start();
-    await started.listens();
     const binding = await freeBinding();
     await started.instance.publishUdp([binding]);
     assert.equal(await isFree(binding.hostPort), false);
-    await started.stop();
+    await started.stop(0);
     assert.ok(await isFree(binding.hostPort));
   });
 

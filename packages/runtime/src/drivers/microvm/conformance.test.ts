@@ -11,6 +11,7 @@ if (lack === false) {
     options: { imageDirectory: imagesOfTests },
     // Emulated guests on a machine whose processors are busy with other tests too.
     timeFactor: 12,
+    parallel: 2,
     can: { runtimeKilled: 'ends', cpuTimeSeenInside: false, ownKernel: true, publishesUdp: true },
   });
 } else {

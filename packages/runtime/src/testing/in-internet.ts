@@ -1,6 +1,6 @@
 // Runs a test file again in a network namespace of its own, with a small internet around it that no packet can leave.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
@@ -38,6 +38,7 @@ export const OWN = '5.6.7.1';
 const file = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const CHECKOUT = fileURLToPath(new URL('../../../../', import.meta.url));
 const LIMIT = 240_000;
+const MOST_SAID = 4_000;
 
 /** Who the test is inside: root of that machine, or a user without any right over it or its network. A file that is both asks `getuid`. */
 export type Traveller = 'root' | 'ordinary user';
@@ -94,9 +95,15 @@ function travel(t: TestContext, url: string, as: Traveller): void {
     encoding: 'utf8',
     timeout: LIMIT,
   });
-  assert.equal(outcome.status, 0, `${outcome.stdout}\n${outcome.stderr}`);
+  assert.equal(outcome.status, 0, whatFailed(outcome));
   assert.match(outcome.stdout, /pass [1-9]/);
   for (const told of outcome.stdout.matchAll(/^\s*ℹ (\w+ to .*)$/gm)) t.diagnostic(told[1] ?? '');
+}
+
+/** Of a run that failed: its failures. When it did not come to tell them, the last that it said. */
+function whatFailed({ stdout, stderr, error }: SpawnSyncReturns<string>): string {
+  const at = stdout.lastIndexOf('failing tests:');
+  return at >= 0 ? stdout.slice(at) : [error?.message, stdout.slice(-MOST_SAID), stderr.slice(-MOST_SAID)].join('\n');
 }
 
 function asRoot(url: string): string[] {

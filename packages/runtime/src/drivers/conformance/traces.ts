@@ -4,35 +4,55 @@ import { join } from 'node:path';
 import { descendants } from '../../testing/processes.ts';
 import { identify } from '../process/process-tree.ts';
 
+/** Each in a few words that can stand in the message of a failure. */
 export interface Standing {
-  readonly descriptors: number;
+  /** What the descriptors of this process lead to. */
+  readonly descriptors: readonly string[];
   readonly files: readonly string[];
   /** Everything that names one of the words. */
   readonly named: readonly string[];
   /** Processes below this one. */
-  readonly children: number;
+  readonly children: readonly string[];
 }
 
 /** @param words The data folder and the installations. */
 export function lookAround(folder: string, words: readonly string[]): Standing {
   return {
-    descriptors: readdirSync('/proc/self/fd').length,
+    descriptors: descriptorTargets(),
     files: readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort(),
     named: [
       ...processes(words),
-      ...lines('/proc/self/mountinfo', words),
-      ...lines('/proc/net/unix', words),
+      ...entriesOf('/proc/self/mountinfo', 'mount', words),
+      ...entriesOf('/proc/net/unix', 'socket', words),
       ...groups(words),
     ],
-    children: descendants(process.pid).filter((one) => one.alive()).length,
+    children: descendants(process.pid)
+      .filter((one) => one.alive())
+      .map(({ pid }) => processText(pid)),
   };
 }
 
-function lines(file: string, words: readonly string[]): string[] {
+/** What is there now and was not before: of two lists that may hold the same more than once. */
+export function added(now: readonly string[], before: readonly string[]): string[] {
+  const known = [...before];
+  return now.filter((one) => {
+    const at = known.indexOf(one);
+    if (at >= 0) known.splice(at, 1);
+    return at < 0;
+  });
+}
+
+/** Of each line that names one of the words, the fields that do. */
+function entriesOf(file: string, kind: string, words: readonly string[]): string[] {
+  const isNamed = (text: string) => words.some((word) => text.includes(word));
   return read(file)
     .split('\n')
-    .filter((line) => words.some((word) => line.includes(word)))
-    .map((line) => `${file}: ${line}`);
+    .filter(isNamed)
+    .map((line) => `${kind} ${line.split(' ').filter(isNamed).join(' ')}`);
+}
+
+function processText(pid: number | string): string {
+  return `process ${pid} (${read(`/proc/${pid}/comm`).trim()})`;
 }
 
 /** Other processes whose command, control group, mounts or working folder name one of the words. */
@@ -42,10 +62,18 @@ function processes(words: readonly string[]): string[] {
     if (!/^\d+$/.test(pid) || Number(pid) === process.pid || identify(Number(pid)) === undefined) return [];
     const file = ['cmdline', 'cgroup', 'mountinfo'].find((name) => {
       const text = read(`/proc/${pid}/${name}`);
-      return words.some((word) => text.includes(word));
+      return words.some((word) => (name === 'mountinfo' ? isMountedIn(text, word) : text.includes(word)));
     });
-    return file === undefined ? [] : [`process ${pid} (${read(`/proc/${pid}/comm`).trim()}), named in its ${file}`];
+    return file === undefined ? [] : [`${processText(pid)}, named in its ${file}`];
   });
+}
+
+/**
+ * Whether something that the word names is mounted elsewhere, as in a sandbox. At its own path it is in every copy of
+ * this machine's mounts too, and any process of anybody that begins a mount namespace of its own has one for a moment.
+ */
+function isMountedIn(mounts: string, word: string): boolean {
+  return mounts.split('\n').some((line) => line.includes(word) && line.split(' ')[4]?.includes(word) === false);
 }
 
 function groups(words: readonly string[]): string[] {
@@ -77,13 +105,12 @@ function read(file: string): string {
   }
 }
 
-/** What the descriptors of this process lead to, for the message of a failure. */
-export function descriptorTargets(): string[] {
+function descriptorTargets(): string[] {
   return readdirSync('/proc/self/fd').flatMap((name) => {
     try {
       return [readlinkSync(`/proc/self/fd/${name}`)];
     } catch {
-      return [];
+      return []; // that of the listing itself
     }
   });
 }

@@ -1,7 +1,7 @@
 // What a platform or a node may have left on this machine after its end: processes, mounts, control groups, sockets.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 
 /** No process names the data folder, nothing is mounted or listens in it, and no control group is named after it. */
 export async function nothingLeft(dataDirectory: string): Promise<void> {
@@ -36,11 +36,23 @@ function controlGroups(name: string): string[] {
   const hierarchies = linesOf('/proc/self/mounts')
     .map((line) => line.split(' '))
     .filter(([, , type]) => type === 'cgroup' || type === 'cgroup2');
-  return hierarchies.flatMap(([, root = '']) =>
-    readdirSync(root, { recursive: true, encoding: 'utf8' })
-      .filter((folder) => basename(folder) === name)
-      .map((folder) => join(root, folder)),
-  );
+  return hierarchies.flatMap(([, root = '']) => foldersNamed(name, root));
+}
+
+function foldersNamed(name: string, folder: string): string[] {
+  return foldersIn(folder).flatMap((entry) => {
+    const path = join(folder, entry);
+    return [...(entry === name ? [path] : []), ...foldersNamed(name, path)];
+  });
+}
+
+function foldersIn(folder: string): string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+  } catch {
+    // Groups of others come and go while we look.
+    return [];
+  }
 }
 
 function linesOf(file: string): string[] {

@@ -57,6 +57,8 @@ export async function operate(node: Node, account: TestAccount, wish: Wish, rand
       const { status, text } = await account.fetch(app, { method: 'DELETE' });
       assert.equal(status, 204, text);
       wish.installed = false;
+      // Installed again, it begins as it does for everybody.
+      wish.stopped = 'unknown';
     } else if (choice < 0.5) {
       wish.stopped = 'unknown';
       const { status, text } = await account.fetch(`${app}/start`, { method: 'POST' });

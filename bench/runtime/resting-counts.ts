@@ -10,10 +10,10 @@ export interface Counts {
 
 /**
  * Seconds without a lower reading: longer than a node's question for its assignments waits (25 s) and a pool then keeps
- * the connection (10 s), each with its process of the database.
+ * the connection (10 s), each with its process of the database, and than the database waits between two cleanings (60 s).
  */
-const AT_REST = 40;
-const LONGEST = 240;
+const AT_REST = 75;
+const LONGEST = 400;
 
 /**
  * The least that was ever there at one moment. The platform asks itself small things all the time, so that a connection

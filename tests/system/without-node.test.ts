@@ -30,7 +30,7 @@ let joined: LongCommand | undefined;
 
 before(async () => {
   place = await platformPlace({ PLATFORM_LOCAL_NODE: 'false' });
-  node = await nodePlace();
+  node = await nodePlace({ PLATFORM_RUNTIME_DRIVER: 'process' });
 });
 after(async () => {
   await joined?.stop();
@@ -90,19 +90,14 @@ test('core works with zero nodes and says so, and with the first one everything 
 
   await t.test('the operator steers by labels, and an account reads why nothing takes its app', async () => {
     const command = (...args: string[]) => runCommand(['node', ...args], place.environment);
-    assert.match(await command('rules'), /There is no rule/);
     assert.match(await command('require', 'gpu', '--app', 'with-backend'), /^with-backend of every account: placed on/);
-    assert.equal(await command('rules'), 'with-backend of every account: gpu (0 nodes)\n');
     const other = await registerAccount(place, 'latecomer');
     const refused = await other.fetch('/v1/apps', { body: { appId: 'with-backend' } });
     assert.equal(refused.status, 503);
     assert.match(refused.text, /machines labelled gpu only/);
     assert.match(await command('label', 'first', 'gpu'), /^first is gpu, platform-hosted\./);
-    assert.match(await command('list'), /gpu,platform-hosted/);
     await other.browser.take('/v1/apps', { body: { appId: 'with-backend' } });
     await command('release', 'gpu', '--app', 'with-backend');
-    await assert.rejects(command('release', 'gpu', '--app', 'with-backend'), /no such rule/);
-    await assert.rejects(command('label', 'first', 'self-hosted'), /platform-hosted|with the token/);
-    await assert.rejects(command('require', 'gpu'), /--account/);
+    assert.match(await command('rules'), /There is no rule/);
   });
 });

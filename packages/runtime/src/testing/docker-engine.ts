@@ -1,10 +1,22 @@
 // A dockerd of a test's own: in a network namespace that nothing leads out of, with all its files in a temporary folder.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { identify } from '../drivers/process/process-tree.ts';
+import { unmountBelow } from './unmount.ts';
 import { until } from './wait.ts';
 
 export interface TestEngine {
@@ -75,6 +87,7 @@ export function prepareEngine(place: 'its own' | 'ours' = 'its own'): TestEngine
       const config = join(folder, 'daemon.json');
       writeFileSync(config, '{}');
       mkdirSync(join(folder, 'exec'), { recursive: true });
+      forgetDeadHelper(join(folder, 'exec', 'containerd', 'containerd.pid'));
       const output = openSync(log, 'a');
       child = spawn(
         'setpriv',
@@ -94,9 +107,19 @@ export function prepareEngine(place: 'its own' | 'ours' = 'its own'): TestEngine
     async remove() {
       await end('SIGTERM');
       if (place === 'its own') spawnSync('ip', ['netns', 'delete', name]);
+      // One that was killed leaves its data folder mounted on itself.
+      unmountBelow(folder);
       rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
     },
   };
+}
+
+/**
+ * dockerd waits in vain for a containerd that died with it as long as nobody has collected it: some first processes of a
+ * machine take their time.
+ */
+function forgetDeadHelper(pidFile: string): void {
+  if (existsSync(pidFile) && identify(Number(readFileSync(pidFile, 'utf8'))) === undefined) rmSync(pidFile);
 }
 
 function run(program: string, args: readonly string[]): void {

@@ -10,6 +10,7 @@ import { containerOptions, lostOptions, type Resources } from './container-optio
 import { type CoreRelay, openCoreRelay } from './core-relay.ts';
 import { type Container, type Engine, labels, removed } from './engine.ts';
 import type { Firewall } from './firewall.ts';
+import type { Remains } from './remains.ts';
 
 export interface Cell {
   readonly id: string;
@@ -22,6 +23,7 @@ export interface Cell {
   readonly nameServers: string;
   /** Where its Gateway finds core. */
   leadTo(coreOrigin: string): void;
+  /** With whatever is in it; what the engine does not hear now, it is told when it is back. Never rejects. */
   destroy(): Promise<void>;
   /** Gives back what it holds of this process; the cell itself stays. */
   release(): Promise<void>;
@@ -38,6 +40,8 @@ export interface CellParts {
   readonly folder: string;
   readonly numbers: ReturnType<typeof blockNumbers>;
   readonly random: (bytes: number) => Buffer;
+  /** Takes cells that cannot be taken apart while the engine is away. */
+  readonly remains: Pick<Remains, 'add'>;
 }
 
 /** Port of a Gateway inside its cell. */
@@ -87,7 +91,7 @@ export async function makeCell(parts: CellParts): Promise<Cell> {
     if (lost.length > 0) throw new Error(`The engine did not take these options: ${lost.join(', ')}.`);
     return cell(parts, { id, addresses, gateway, relay });
   } catch (error) {
-    await destroyCell(parts, id, relay);
+    await bury(parts, id, relay);
     throw error;
   }
 }
@@ -123,15 +127,21 @@ function cell(parts: CellParts, { id, addresses, gateway, relay }: Made): Cell {
     nameServers: join(parts.folder, id, 'resolv.conf'),
     leadTo: (coreOrigin) => relay?.leadTo(coreOrigin),
     destroy() {
-      ending ??= destroyCell(parts, id, relay);
+      ending ??= bury(parts, id, relay);
       return ending;
     },
     release: async () => relay?.close(),
   };
 }
 
+/** Ends a cell, at once or when the engine is back. Never rejects. */
+async function bury(parts: CellParts, id: string, relay: CoreRelay | undefined): Promise<void> {
+  await relay?.close();
+  await destroyCell(parts, id).catch(() => parts.remains.add(id));
+}
+
 /** Removes whatever there is of a cell, the workload's container included. */
-export async function destroyCell(parts: CellParts, id: string, relay?: CoreRelay): Promise<void> {
+export async function destroyCell(parts: Omit<CellParts, 'remains'>, id: string): Promise<void> {
   const { engine, firewall, owner } = parts;
   const members = await engine.listContainers({
     all: true,
@@ -142,7 +152,6 @@ export async function destroyCell(parts: CellParts, id: string, relay?: CoreRela
   await removeNetwork(engine, publicName(owner, id));
   // An element that is not there is an error to nft, and nothing to us.
   await firewall.forget(firewall.bridgeName('restricted', id)).catch(() => undefined);
-  await relay?.close();
   rmSync(join(parts.folder, id), { recursive: true, force: true });
 }
 

@@ -10,11 +10,12 @@ import { blockNumbers } from './addresses.ts';
 import { type AppImages, openAppImages } from './app-images.ts';
 import { ensureBaseImage } from './base-image.ts';
 import { openCellPool } from './cell-pool.ts';
-import { type CellParts, makeCell } from './cells.ts';
+import { type CellParts, destroyCell, makeCell } from './cells.ts';
 import { defaultEngineSocket, type Engine, engineMessage, openEngine } from './engine.ts';
 import { type Firewall, openFirewall } from './firewall.ts';
 import { clearLeftovers, destroySurvivor } from './leftovers.ts';
 import { tryWalls } from './probe.ts';
+import { openRemains } from './remains.ts';
 import { adoptContainer, startContainer } from './start-container.ts';
 
 export interface DockerDriverOptions {
@@ -77,11 +78,19 @@ export async function openDockerDriver(options: DockerDriverOptions): Promise<Dr
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const [image] = await Promise.all([ensureBaseImage(engine), options.sidecar.makeProgram(program)]);
   chmodSync(program, 0o644);
-  const node: DockerNode = {
+  const parts = {
     ...{ engine, firewall, owner, image, program },
     folder: join(folder, 'cells'),
     numbers: blockNumbers(randomBytes),
     random: randomBytes,
+  };
+  const remains = openRemains(
+    (cell) => destroyCell(parts, cell),
+    (cell, error) => options.log.warn({ cell, reason: engineMessage(error) }, 'an ended cell is still there'),
+  );
+  const node: DockerNode = {
+    ...parts,
+    remains,
     sidecar: options.sidecar,
     dns: options.dns ?? [],
     images: await openAppImages({
@@ -99,7 +108,7 @@ export async function openDockerDriver(options: DockerDriverOptions): Promise<Dr
   cells.refill();
   const holes = await tryWalls(node, cells);
   const report: DriverReport = { ...described, ok: holes.length === 0, reasons: holes };
-  if (!report.ok) await cells.close();
+  if (!report.ok) await Promise.all([cells.close(), remains.close()]);
   return {
     report,
     unenforced: () => unenforcedLimits(report),
@@ -117,7 +126,7 @@ export async function openDockerDriver(options: DockerDriverOptions): Promise<Dr
       });
       // Making the next cell takes the processors that this workload needs to come up.
       const refill = () => void setTimeout(cells.refill, REFILL_AFTER_MS).unref();
-      instance.exited.then(refill, refill);
+      instance.exited.then(cells.refill, cells.refill);
       return {
         ...instance,
         async listening(signal) {
@@ -129,6 +138,7 @@ export async function openDockerDriver(options: DockerDriverOptions): Promise<Dr
     },
     async close() {
       await cells.close();
+      await remains.close();
       await firewall.remove();
       rmSync(folder, { recursive: true, force: true });
     },

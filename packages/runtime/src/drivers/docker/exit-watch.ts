@@ -1,4 +1,6 @@
 // Waits for the end of a container, over deaths of the engine itself.
+
+import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Container, type ContainerInspectInfo, isGone } from './engine.ts';
 
@@ -19,7 +21,7 @@ const VANISHED: ContainerExit = { code: null, outOfMemory: false };
 export async function awaitExit(container: Container, onReturn?: () => Promise<void>): Promise<ContainerExit> {
   for (let answered = true; ; ) {
     try {
-      if (answered) await container.wait();
+      if (answered) await ended(container);
       const { State } = await container.inspect();
       if (!isUp(State)) return { code: State.ExitCode, outOfMemory: State.OOMKilled };
       if (!answered) await onReturn?.();
@@ -30,6 +32,26 @@ export async function awaitExit(container: Container, onReturn?: () => Promise<v
       await delay(ASK_AGAIN_MS, undefined, { ref: false });
     }
   }
+}
+
+interface Modem {
+  dial(options: object, callback: (error: Error | null, answer: Readable | undefined) => void): void;
+}
+
+/**
+ * Resolves when the container has ended, and rejects when the engine has. The client's own `wait` does not settle then:
+ * the engine's answer has begun, and it listens for nothing but its end.
+ */
+export async function ended(container: Container): Promise<void> {
+  const modem: Modem = container.modem;
+  const statusCodes = { 200: true, 404: 'no such container', 500: 'server error' };
+  const path = `/containers/${container.id}/wait?`;
+  const answer = await new Promise<Readable | undefined>((resolve, reject) => {
+    modem.dial({ path, method: 'POST', isStream: true, statusCodes }, (error, stream) =>
+      error === null ? resolve(stream) : reject(error),
+    );
+  });
+  for await (const _ of answer ?? []);
 }
 
 export function isUp({ Running, Dead, Status }: ContainerInspectInfo['State']): boolean {

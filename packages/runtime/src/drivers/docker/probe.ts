@@ -7,6 +7,7 @@ import { type Cell, makeCell } from './cells.ts';
 import { containerOptions, lostOptions } from './container-options.ts';
 import type { DockerNode } from './docker-driver.ts';
 import { engineMessage, labels, removed } from './engine.ts';
+import { ended } from './exit-watch.ts';
 import { framesOf, openOutput } from './log-stream.ts';
 
 /** User of the trial: one that owns nothing, and is none of an installation's. */
@@ -67,7 +68,7 @@ async function observe(node: DockerNode, own: Cell, other: Cell): Promise<string
     const lost = await lostOptions(container, options);
     if (lost.length > 0) return [`The container engine did not take these options: ${lost.join(', ')}.`];
     await container.start();
-    await container.wait();
+    await ended(container);
     const seen = readObservation(await output(container));
     return seen === undefined ? ['The trial container gave no usable answer.'] : breaches(seen, own, refused);
   } finally {

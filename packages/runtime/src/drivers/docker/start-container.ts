@@ -31,19 +31,11 @@ export async function startContainer(node: DockerNode, cells: CellPool, spec: Wo
   const settings = spec.gatewaySettings();
   settings.catch(() => undefined);
   const cell = await cells.take();
-  let container: Container | undefined;
-  let gateway: SidecarGateway | undefined;
+  const made = createContainer(node, cell, spec, program);
+  const opened = settings.then((given) => openGateway(node, cell, spec, given));
   try {
-    const made = createContainer(node, cell, spec, program);
-    made.then(
-      (created) => {
-        container = created;
-      },
-      () => undefined,
-    );
-    [gateway] = await Promise.all([openGateway(node, cell, spec, await settings), made]);
+    const [gateway, container] = await Promise.all([opened, made]);
     spec.abort.throwIfAborted();
-    container = await made;
     const access = createPublicAccess({
       node,
       installationId: spec.installationId,
@@ -55,8 +47,9 @@ export async function startContainer(node: DockerNode, cells: CellPool, spec: Wo
     await container.start();
     return await assemble(node, spec, { cell, container, gateway, access });
   } catch (error) {
-    await gateway?.close();
-    if (container !== undefined) await removed(container.remove({ force: true, v: true }));
+    // Neither may come into being after all; the container goes with its cell.
+    const [gateway] = await Promise.allSettled([opened, made]);
+    if (gateway.status === 'fulfilled') await gateway.value.close();
     await cell.destroy();
     throw asLaunchError(error);
   }
@@ -199,13 +192,13 @@ interface Parts {
 }
 
 async function assemble(node: DockerNode, spec: WorkloadSpec, parts: Parts): Promise<WorkloadInstance> {
-  const { cell, container, gateway } = parts;
+  const { cell, gateway } = parts;
   const { installationId } = spec;
   const watch = watchGateway(cell, gateway, {
     restarted: () => node.log.warn({ installationId }, 'a Gateway ended and was started again'),
     lost(reason) {
       node.log.error({ installationId, reason }, 'a Gateway cannot be started again: its workload is ended');
-      container.kill().catch(() => undefined);
+      void running.stop(0);
     },
   });
   const { applyNetworkPolicy, publishUdp, shortfalls, close } = parts.access;

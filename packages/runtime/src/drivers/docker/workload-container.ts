@@ -44,7 +44,8 @@ export async function runningWorkload(
     ended = true;
     await Promise.race([output.ended, delay(LAST_WORDS_MS, undefined, { ref: false })]);
     output.end();
-    await removed(container.remove({ force: true, v: true }));
+    // Its cell takes it along otherwise, when the engine is back.
+    await removed(container.remove({ force: true, v: true })).catch(() => undefined);
     if (exit.code === null) return { code: null, signal: null, reason: 'Its container was removed by someone else.' };
     return describeExit(exit.code, null, exit.outOfMemory ? 1 : 0, resources);
   });

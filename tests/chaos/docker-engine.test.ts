@@ -1,0 +1,181 @@
+// The docker driver under kills: of the platform with its Runtime, of the engine, of both, in the middle of use. What runs
+// is what its owner last wished, no volume had two writers, and in the end nothing is left on the engine or the machine.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { after, afterEach, before, beforeEach, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { WorkloadStatus } from '@platform/contract';
+import { type Engine, labels, openEngine } from '../../packages/runtime/src/drivers/docker/engine.ts';
+import { engineMissing, prepareEngine, type TestEngine } from '../../packages/runtime/src/testing/docker-engine.ts';
+import { until } from '../../packages/runtime/src/testing/wait.ts';
+import { openBackend } from '../support/backend.ts';
+import { registerAccount, type TestAccount } from '../support/client.ts';
+import { inOwnNetwork } from '../support/own-network.ts';
+import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
+import { randomFrom } from '../support/random.ts';
+import { nothingLeft } from './leftovers.ts';
+import { assertAsWished, assertServes, operate, publish, type Wish } from './lifecycle-operations.ts';
+
+const OPERATIONS = Number(process.env.PLATFORM_TEST_DOCKER_OPERATIONS ?? 30);
+const BETWEEN_KILLS = 12;
+const APPS = 3;
+const PATIENCE = 120_000;
+const RUN_FOLDER = '/run/platform-docker';
+
+inOwnNetwork(import.meta.url, { skip: engineMissing(), timeout: 30 * 60_000 }, () => {
+  let engine: TestEngine;
+  let docker: Engine;
+  let place: PlatformPlace;
+  let platform: PlatformProcess | undefined;
+  let account: TestAccount;
+
+  before(async () => {
+    engine = prepareEngine('ours');
+    await engine.start();
+    docker = await openEngine(engine.socketPath);
+  });
+  after(() => engine.remove());
+
+  beforeEach(async () => {
+    place = await platformPlace({
+      PLATFORM_RUNTIME_DRIVER: 'docker',
+      PLATFORM_RUNTIME_DOCKER_SOCKET: engine.socketPath,
+    });
+    platform = await startPlatform(place);
+    account = await registerAccount(place, 'restless');
+  });
+  afterEach(async () => {
+    await platform?.stop();
+    await nothingLeft(place.dataDirectory);
+    await nothingOnTheEngine();
+    await place.remove();
+  });
+
+  test('a backend outlives the platform that is killed, and the next one has it', async () => {
+    const wish = await installed('steady', 'always');
+    const before = await pidOf(await workload());
+    assert.equal(await ask(wish, '/'), '');
+    await platform?.kill('SIGKILL');
+    assert.equal(await pidOf(await workload()), before);
+    platform = await startPlatform(place);
+    await runs(wish);
+    assert.equal(await pidOf(await workload()), before);
+    await assertServes(place, account, wish);
+  });
+
+  test('after the engine was killed, what should run runs again, and the platform was there all the time', async () => {
+    const [always, sleeper] = [await installed('steady', 'always'), await installed('sleeper', 'automatic')];
+    assert.equal(await ask(sleeper, '/'), '');
+    await engine.kill();
+    assert.equal((await account.browser.take<{ items: object[] }>('/v1/apps')).items.length >= 2, true);
+    await engine.start();
+    await runs(always);
+    // Who comes starts it, as always.
+    await until('the other to answer', async () => (await answer(sleeper, '/')).status === 200, PATIENCE);
+    for (const wish of [always, sleeper]) await assertServes(place, account, wish);
+    assert.equal((await containers('workload')).length, 2);
+  });
+
+  test(`${OPERATIONS} lifecycle operations with kills of engine and platform among them end as wished`, async (context) => {
+    const seed = Number(process.env.PLATFORM_TEST_SEED ?? Date.now() % 1_000_000);
+    context.diagnostic(`PLATFORM_TEST_SEED=${seed}`);
+    const random = randomFrom(seed);
+    const wishes: Wish[] = [];
+    for (let index = 0; index < APPS; index += 1)
+      wishes.push(await publish(account, `restless-${index}`, index === 0 ? 'always' : 'automatic'));
+    const kills = { engine: 0, platform: 0 };
+    const outcomes = { answered: 0, lost: 0 };
+    for (let done = 0; done < OPERATIONS; ) {
+      const round = new AbortController();
+      const first = done;
+      const killAfter = 1 + Math.floor(random() * BETWEEN_KILLS);
+      const workers = wishes.map(async (wish) => {
+        while (done < Math.min(OPERATIONS, first + BETWEEN_KILLS) && !round.signal.aborted) {
+          done += 1;
+          outcomes[await operate(place, account, wish, random)] += 1;
+        }
+      });
+      const finished = Promise.all(workers);
+      await Promise.race([finished, until('the moment of the kill', () => done - first >= killAfter, PATIENCE)]);
+      // In the middle of what is under way: the moment is what is random here.
+      await Promise.race([finished, delay(random() * 1_500)]);
+      const victims = random();
+      if (victims < 0.6) {
+        await engine.kill();
+        kills.engine += 1;
+      }
+      if (victims > 0.4) {
+        await platform?.kill('SIGKILL');
+        kills.platform += 1;
+        round.abort();
+        await finished;
+      }
+      if (victims < 0.6) await engine.start();
+      if (victims > 0.4) platform = await startPlatform(place);
+      await finished;
+      await assertAsWished(account, wishes);
+    }
+    context.diagnostic(`PLATFORM_TEST_KILLS ${JSON.stringify({ ...kills, ...outcomes })}`);
+    for (const wish of wishes) await assertServes(place, account, wish);
+    assert.equal((await containers('workload')).length, APPS);
+  });
+
+  async function installed(appId: string, mode: Wish['mode']): Promise<Wish> {
+    const wish = await publish(account, appId, mode);
+    await account.browser.take('/v1/apps', { body: { appId } });
+    wish.installed = true;
+    if (mode === 'always') await runs(wish);
+    return wish;
+  }
+
+  async function answer({ appId }: Wish, path: string) {
+    return (await openBackend(place, account, appId))(path);
+  }
+
+  async function ask(wish: Wish, path: string): Promise<string> {
+    const { status, text } = await answer(wish, path);
+    assert.equal(status, 200, text);
+    return text;
+  }
+
+  function runs({ appId }: Wish): Promise<unknown> {
+    const isRunning = async () => {
+      const { state } = await account.browser.take<WorkloadStatus>(`/v1/apps/${appId}/status`);
+      return state === 'running';
+    };
+    return until(`${appId} to run`, isRunning, PATIENCE);
+  }
+
+  function containers(role: string) {
+    return docker.listContainers({ filters: { label: [`${labels.role}=${role}`] } });
+  }
+
+  async function workload() {
+    const [only, ...others] = await containers('workload');
+    assert.ok(only !== undefined && others.length === 0);
+    return docker.getContainer(only.Id);
+  }
+
+  /** As the driver tells data folders apart. */
+  function ownerOf(folder: string): string {
+    const { dev, ino } = statSync(folder);
+    return createHash('sha256').update(`${dev} ${ino}`).digest('hex').slice(0, 4);
+  }
+
+  async function pidOf(container: Awaited<ReturnType<typeof workload>>): Promise<number> {
+    return (await container.inspect()).State.Pid;
+  }
+
+  async function nothingOnTheEngine(): Promise<void> {
+    const filters = { label: [labels.owner] };
+    const all = await docker.listContainers({ all: true, filters });
+    const networks = await docker.listNetworks({ filters });
+    assert.deepEqual([...all.flatMap(({ Names }) => Names), ...networks.map(({ Name }) => Name)], []);
+    assert.doesNotMatch(execFileSync('nft', ['list', 'ruleset'], { encoding: 'utf8' }), /platform/);
+    assert.doesNotMatch(execFileSync('ip', ['-o', 'link'], { encoding: 'utf8' }), /: (pr|pp|veth)/);
+    assert.equal(existsSync(RUN_FOLDER) && readdirSync(RUN_FOLDER).includes(ownerOf(place.dataDirectory)), false);
+    assert.equal(readFileSync('/proc/self/mounts', 'utf8').includes(place.dataDirectory), false);
+  }
+});

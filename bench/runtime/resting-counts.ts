@@ -10,7 +10,7 @@ export interface Counts {
 
 /**
  * Seconds without a lower reading: longer than a node's question for its assignments waits (25 s) and a pool then keeps
- * the connection (10 s), each with its process of the database, and than the database waits between two cleanings (60 s).
+ * the connection (10 s), each with its process of the database, and than that waits between two cleanings (60 s).
  */
 const AT_REST = 75;
 const LONGEST = 400;

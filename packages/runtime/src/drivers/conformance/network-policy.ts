@@ -1,6 +1,6 @@
 // The network of a workload follows the grants of its owner while it runs: tried with real packets, in an internet that
-// none of them leaves. A driver's test file declares this inside `inInternet`. Virtual machines, which take long to boot where
-// they are emulated, are tried alike by tests/system/microvm-network.test.ts, through the whole platform.
+// none of them leaves. A driver's test file declares this inside `inInternet`. Virtual machines, which take long to boot
+// where they are emulated, are tried alike by tests/system/microvm-network.test.ts, through the whole platform.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';

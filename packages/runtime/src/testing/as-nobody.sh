@@ -4,11 +4,17 @@
 set -eu
 checkout=$1; stage=$2; shift 2
 mount --make-rprivate /
-mount --bind "$checkout" "$stage"
+# Not the folder itself: it may be closed to others, as are those above it.
+mount -t tmpfs -o mode=0755 tmpfs "$stage"
+for entry in "$checkout"/*; do
+  here=$stage/${entry##*/}
+  if [ -d "$entry" ]; then mkdir "$here"; else : >"$here"; fi
+  mount --bind "$entry" "$here"
+done
 # Volumes of tests that run at the same time: a copy of their mounts would outlive them here, and look like a leftover.
 while read -r _ _ _ _ point _; do
   case $point in
-    "$stage") ;;
+    "$stage" | "$stage"/*) ;;
     # Some go with the one that they are in, before their turn.
     "$(dirname "$(dirname "$stage")")"/*) umount -l "$point" 2>/dev/null || : ;;
   esac

@@ -139,6 +139,9 @@ export async function openDockerDriver(options: DockerDriverOptions): Promise<Dr
     async close() {
       await cells.close();
       await remains.close();
+      await firewall.removeStrayBridges([]).catch((error: unknown) => {
+        options.log.warn({ reason: engineMessage(error) }, 'a bridge is still there');
+      });
       await firewall.remove();
       rmSync(folder, { recursive: true, force: true });
     },

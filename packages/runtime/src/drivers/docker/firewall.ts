@@ -28,6 +28,8 @@ export interface Firewall {
   /** When this resolves, no further packet passes, those of open connections included. */
   keepIn(bridge: string, address: string): Promise<unknown>;
   remove(): Promise<unknown>;
+  /** Removes bridges with names of ours but those: an engine that is killed while it makes one forgets it. */
+  removeStrayBridges(known: readonly string[]): Promise<void>;
 }
 
 export type BridgeKind = 'restricted' | 'public';
@@ -35,10 +37,10 @@ export type BridgeKind = 'restricted' | 'public';
 const PREFIXES: Readonly<Record<BridgeKind, string>> = { restricted: 'pr', public: 'pp' };
 
 export function openFirewall({ owner, networkNamespace }: FirewallOptions): Firewall {
-  const command = [
-    ...(networkNamespace === undefined ? [] : [required('nsenter', 'util-linux'), `--net=${networkNamespace}`, '--']),
-    ...[required('nft', 'nftables'), '-f', '-'],
-  ];
+  const there =
+    networkNamespace === undefined ? [] : [required('nsenter', 'util-linux'), `--net=${networkNamespace}`, '--'];
+  const command = [...there, required('nft', 'nftables'), '-f', '-'];
+  const ip = [...there, required('ip', 'iproute2')];
   const table = `inet platform_docker_${owner}`;
   const egress = `platform_docker_${owner}_public`;
   const nft = (script: string) => run(command, { input: script });
@@ -76,6 +78,13 @@ table ${table} {
           .map((verb) => `${verb} element inet ${egress} granted { "${bridge}" . ${address} }\n`)
           .join(''),
       ),
+    async removeStrayBridges(known) {
+      const links = await run([...ip, '-o', 'link', 'show', 'type', 'bridge']);
+      const ours = new RegExp(`^\\d+: ((?:${Object.values(PREFIXES).join('|')})${owner}[0-9a-f]+)[@:]`, 'gm');
+      for (const [, name] of links.matchAll(ours)) {
+        if (name !== undefined && !known.includes(name)) await run([...ip, 'link', 'delete', name]);
+      }
+    },
     remove: () => nft([table, `inet ${egress}`].map((one) => `add table ${one}\ndelete table ${one}\n`).join('')),
   };
 }

@@ -32,6 +32,12 @@ export async function clearLeftovers(parts: CellParts): Promise<Survivor[]> {
     ...readdirSync(parts.folder),
   ];
   for (const cell of new Set(cells)) if (!kept.has(cell)) await destroyCell(parts, cell);
+  await parts.firewall.removeStrayBridges(
+    [...kept].flatMap((cell) => [
+      parts.firewall.bridgeName('restricted', cell),
+      parts.firewall.bridgeName('public', cell),
+    ]),
+  );
   return survivors;
 }
 

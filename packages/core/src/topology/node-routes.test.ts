@@ -77,6 +77,7 @@ test('an assignment says what to run, from which package, and who may reach it',
     version: '1.0.0',
     network: { public: false, tunnel: false },
     udpPorts: [],
+    objectStorage: false,
   });
   assert.deepEqual([workload.entry, workload.mode, workload.port], ['main.js', 'always', 8080]);
 });

@@ -11,6 +11,7 @@ import { type CoreRelay, openCoreRelay } from './core-relay.ts';
 import { type Container, type Engine, labels, removed } from './engine.ts';
 import type { Firewall } from './firewall.ts';
 import type { Remains } from './remains.ts';
+import { endStrays } from './strays.ts';
 
 export interface Cell {
   readonly id: string;
@@ -143,11 +144,14 @@ async function bury(parts: CellParts, id: string, relay: CoreRelay | undefined):
 /** Removes whatever there is of a cell, the workload's container included. */
 export async function destroyCell(parts: Omit<CellParts, 'remains'>, id: string): Promise<void> {
   const { engine, firewall, owner } = parts;
+  // Before the engine is asked, which may be away while its containers run on; and after it, which may have been starting one.
+  await endStrays(join(parts.folder, id));
   const members = await engine.listContainers({
     all: true,
     filters: { label: [`${labels.owner}=${owner}`, `${labels.cell}=${id}`] },
   });
   await Promise.all(members.map(({ Id }) => removed(engine.getContainer(Id).remove({ force: true, v: true }))));
+  await endStrays(join(parts.folder, id));
   await removeNetwork(engine, restrictedName(owner, id));
   await removeNetwork(engine, publicName(owner, id));
   // An element that is not there is an error to nft, and nothing to us.

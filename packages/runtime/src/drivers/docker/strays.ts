@@ -1,0 +1,67 @@
+// Ends processes of a cell that its engine has lost. An engine that is killed in the middle of a start takes the container
+// for never started when it is back, and removes it without ending what runs: on the volume of its successor.
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const LOOK_AGAIN_MS = 20;
+const LIMIT_MS = 5_000;
+/** `platform-docker/<owner>/cells/<cell>`: what names a cell wherever its files are mounted from. */
+const NAMING_PARTS = 4;
+
+/**
+ * Kills every process that has a file of the cell's folder mounted, which is every process in the cell, and resolves when
+ * none is left. Needs root, and sees the processes of its own machine only.
+ * @throws Error when one does not end within 5 s
+ */
+export async function endStrays(folder: string): Promise<void> {
+  const deadline = performance.now() + LIMIT_MS;
+  for (;;) {
+    const found = processesWithMount(folder);
+    if (found.length === 0) return;
+    if (performance.now() > deadline) throw new Error(`Processes ${found.join(', ')} of a container do not end.`);
+    for (const pid of found) kill(pid);
+    await delay(LOOK_AGAIN_MS);
+  }
+}
+
+function processesWithMount(folder: string): number[] {
+  const mark = `/${folder.split('/').slice(-NAMING_PARTS).join('/')}/`;
+  // All processes of a container see the same mounts, and most processes of a machine see ours, where no cell is mounted.
+  const known = new Map([[mountNamespace('self'), false]]);
+  const isInside = (pid: string): boolean => {
+    const namespace = mountNamespace(pid);
+    const inside = known.get(namespace) ?? rootsOfMounts(pid).some((root) => root.includes(mark));
+    if (namespace !== undefined) known.set(namespace, inside);
+    return inside;
+  };
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && isInside(name))
+    .map(Number);
+}
+
+/** Undefined when the process has ended. */
+function mountNamespace(pid: string): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/mnt`);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What of its file system each mount of a process shows: proc(5), mountinfo, field 4. */
+function rootsOfMounts(pid: string): string[] {
+  try {
+    const lines = readFileSync(`/proc/${pid}/mountinfo`, 'utf8').split('\n');
+    return lines.map((line) => line.split(' ')[3] ?? '');
+  } catch {
+    return [];
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended meanwhile.
+  }
+}

@@ -18,7 +18,7 @@ import { randomFrom } from '../support/random.ts';
 import { nothingLeft } from './leftovers.ts';
 import { assertAsWished, assertServes, operate, publish, type Wish } from './lifecycle-operations.ts';
 
-const OPERATIONS = Number(process.env.PLATFORM_TEST_DOCKER_OPERATIONS ?? 30);
+const OPERATIONS = Number(process.env.PLATFORM_TEST_DOCKER_OPERATIONS ?? 12);
 const BETWEEN_KILLS = 12;
 const APPS = 3;
 const PATIENCE = 120_000;

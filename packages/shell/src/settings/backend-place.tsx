@@ -4,6 +4,7 @@ import type { WorkloadDetail } from '@platform/contract';
 import { Icon } from '../design/icons.tsx';
 import { portAbout, portAddress } from './port-words.ts';
 
+// Shown below headings of different levels, so what is named here is no heading of its own.
 export function BackendPlace({ status }: { readonly status: WorkloadDetail }) {
   return (
     <>
@@ -17,7 +18,9 @@ function PublicPorts({ ports }: { readonly ports: NonNullable<WorkloadDetail['pu
   if (ports.length === 0) return null;
   return (
     <section class="ports" aria-labelledby="ports-title">
-      <h4 id="ports-title">UDP ports</h4>
+      <p class="small-title" id="ports-title">
+        UDP ports
+      </p>
       <ul>
         {ports.map((port) => (
           <li key={port.name} class="port">
@@ -41,7 +44,9 @@ function Shortcomings({ sentences }: { readonly sentences: readonly string[] }) 
     <section class="note warning" aria-labelledby="shortcomings-title">
       <Icon name="warning" size={18} />
       <div>
-        <h4 id="shortcomings-title">Not as it should be on this machine</h4>
+        <p class="small-title" id="shortcomings-title">
+          Not as it should be on this machine
+        </p>
         <ul class="shortcomings">
           {sentences.map((sentence) => (
             <li key={sentence}>{sentence}</li>

@@ -10,6 +10,7 @@ import { atMost, median, percentile, printRow, reported } from '../machine.ts';
 import { addSleepers, askSleeper, installHello, openColdStart } from '../platform/hello-app.ts';
 import { processorSecondsOfTree, settledResident } from '../platform/process-memory.ts';
 import { openBareBubblewrap } from './bare-bubblewrap.ts';
+import { benchMicrovm } from './microvm.ts';
 import { reconcileCpu } from './reconcile-cpu.ts';
 import { restingCounts } from './resting-counts.ts';
 
@@ -69,6 +70,7 @@ try {
   await platform.stop();
   await place.remove();
 }
+await benchMicrovm();
 
 // A dockerd makes bridges and packet rules: in a network namespace that ends with it.
 const missing = engineMissing();

@@ -1,7 +1,18 @@
-// `platform node label|unlabel|require|release|rules`: the operator steers where backends run, by labels of nodes.
+// `platform node label|unlabel|require|release|reserve|unreserve|rules`: the operator steers where backends run, by
+// labels of nodes.
 import { parseArgs } from 'node:util';
 import { appId as appIdShape } from '@platform/contract';
-import { addRule, labelNode, listRules, type RuleRow, removeRule } from '@platform/core/topology/placement-rules.ts';
+import {
+  addRule,
+  labelNode,
+  listReservedLabels,
+  listRules,
+  type ReservedLabelRow,
+  type RuleRow,
+  removeRule,
+  reserveLabel,
+  unreserveLabel,
+} from '@platform/core/topology/placement-rules.ts';
 import { UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
 import { withLocalCore } from './local-core.ts';
@@ -46,12 +57,50 @@ export async function releaseOf(args: readonly string[]): Promise<number> {
   return 0;
 }
 
+export async function reserve(args: readonly string[]): Promise<number> {
+  const label = onlyLabel(args);
+  const reserved = await withLocalCore(configuration(), async (context) => {
+    await reserveLabel(context, label);
+    return (await listReservedLabels(context)).filter((row) => row.label === label);
+  });
+  say(`Nodes labelled ${label} take only backends that it is required for, from now on.`);
+  for (const { strangers } of reserved)
+    if (strangers > 0) say(`What is there already stays until its node is drained: ${apps(strangers)}.`);
+  return 0;
+}
+
+export async function unreserve(args: readonly string[]): Promise<number> {
+  const label = onlyLabel(args);
+  await withLocalCore(configuration(), (context) => unreserveLabel(context, label));
+  say(`Nodes labelled ${label} take all backends again.`);
+  return 0;
+}
+
 export async function rules(args: readonly string[]): Promise<number> {
   if (args.length > 0) throw new UsageError('platform node rules takes no names.');
-  const rows = await withLocalCore(configuration(), (context) => listRules(context));
-  if (rows.length === 0) say('There is no rule: backends are placed by free memory.');
-  for (const row of rows) say(`${subjectOf(row)}: ${row.label} (${row.nodes === 1 ? '1 node' : `${row.nodes} nodes`})`);
+  const { required, reserved } = await withLocalCore(configuration(), async (context) => ({
+    required: await listRules(context),
+    reserved: await listReservedLabels(context),
+  }));
+  if (required.length + reserved.length === 0) say('There is no rule: backends are placed by free memory.');
+  for (const row of required) say(`${subjectOf(row)}: ${row.label} (${nodes(row.nodes)})`);
+  for (const row of reserved) say(reservation(row, required));
   return 0;
+}
+
+function reservation({ label, nodes: count, strangers }: ReservedLabelRow, required: readonly RuleRow[]): string {
+  const remarks = [nodes(count)];
+  if (!required.some((rule) => rule.label === label)) remarks.push('nothing requires it');
+  if (strangers > 0) remarks.push(`${apps(strangers)} from before`);
+  return `${label} is reserved (${remarks.join('; ')})`;
+}
+
+function nodes(count: number): string {
+  return count === 1 ? '1 node' : `${count} nodes`;
+}
+
+function apps(count: number): string {
+  return count === 1 ? '1 other app' : `${count} other apps`;
 }
 
 function subjectOf({ account, appId }: Pick<RuleRow, 'account' | 'appId'>): string {
@@ -65,13 +114,18 @@ function nodeAndLabels(args: readonly string[]): [string, ...string[]] {
   return [name, ...labels.map(requireLabel)];
 }
 
+function onlyLabel(args: readonly string[]): string {
+  const [given, ...rest] = args;
+  if (given === undefined || rest.length > 0) throw new UsageError('Name one label.');
+  return requireLabel(given);
+}
+
 function ruleOf(args: readonly string[]): { label: string; account: string | null; appId: string | null } {
   const options = { account: { type: 'string' }, app: { type: 'string' } } as const;
   const { values, positionals } = understood(() => parseArgs({ args: [...args], options, allowPositionals: true }));
-  const [given, ...rest] = positionals;
-  if (given === undefined || rest.length > 0) throw new UsageError('Name one label.');
+  const label = onlyLabel(positionals);
   const { account = null, app = null } = values;
   if (account === null && app === null) throw new UsageError('Say whose backends: --account <name>, --app <app id>.');
   if (app !== null && !appIdShape.safeParse(app).success) throw new UsageError(`"${app}" is not the id of an app.`);
-  return { label: requireLabel(given), account: account?.toLowerCase() ?? null, appId: app };
+  return { label, account: account?.toLowerCase() ?? null, appId: app };
 }

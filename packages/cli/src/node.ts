@@ -2,7 +2,7 @@
 import { type Command, UsageError } from './command.ts';
 import { joinNode, startJoinedNode } from './node-join.ts';
 import { cordon, drain, list, printToken, remove, uncordon } from './node-manage.ts';
-import { label, releaseOf, requireOf, rules, unlabel } from './node-rules.ts';
+import { label, releaseOf, requireOf, reserve, rules, unlabel, unreserve } from './node-rules.ts';
 
 const actions: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
   join: joinNode,
@@ -17,6 +17,8 @@ const actions: Readonly<Record<string, (args: readonly string[]) => Promise<numb
   unlabel,
   require: requireOf,
   release: releaseOf,
+  reserve,
+  unreserve,
   rules,
 };
 
@@ -35,7 +37,8 @@ On the machine of core:
   label <name> <label>…        give a node labels; unlabel takes them away
   require <label> [--account <name>] [--app <app id>]
                                place these backends on nodes with the label only; release takes that back
-  rules                        what is required
+  reserve <label>              keep nodes with the label for what requires it; unreserve takes that back
+  rules                        what is required and reserved
 
 On another machine:
   join <core-url> <token> [--name <name>]

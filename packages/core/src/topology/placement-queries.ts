@@ -3,7 +3,7 @@ import type { InstallationId, WorkloadManifest } from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { hostingLabels } from './hosting-labels.ts';
-import { meetsRules, type Owner } from './placement-rule-queries.ts';
+import { keptFromOwner, meetsRules, type Owner } from './placement-rule-queries.ts';
 
 type Executor = Kysely<DatabaseSchema>;
 
@@ -23,7 +23,7 @@ export interface Demand {
   readonly store: string | null;
   /** This node or none, or `null`. */
   readonly only: string | null;
-  /** Whose rules it must meet; `null` for a node that it was placed on before. */
+  /** Whose rules it must meet; `null` for the node on which its volume lies. */
   readonly owner: Owner | null;
 }
 
@@ -76,12 +76,15 @@ export interface CensusRow {
   readonly runtimes: string[];
   readonly shared_store: string | null;
   readonly open: boolean;
+  /** Reserved for backends of others than this owner. */
+  readonly kept: boolean;
 }
 
-/** Every node that was ever heard of or belongs to a core. */
-export function nodeCensus(db: Executor): Promise<{ rows: CensusRow[] }> {
+/** Every node that was ever heard of or belongs to a core, as it is to the backends of this owner. */
+export function nodeCensus(db: Executor, owner: Owner): Promise<{ rows: CensusRow[] }> {
   return sql<CensusRow>`
-    SELECT n.id, n.runtimes, n.shared_store, ${OPEN} AS open FROM nodes n WHERE NOT n.leased OR n.beat > 0`.execute(db);
+    SELECT n.id, n.runtimes, n.shared_store, ${OPEN} AS open, ${keptFromOwner(owner)} AS kept
+      FROM nodes n WHERE NOT n.leased OR n.beat > 0`.execute(db);
 }
 
 export interface PlaceRow {

@@ -1,4 +1,4 @@
-// All SQL of the operator's placement rules and of the labels of nodes.
+// All SQL of the operator's placement rules, of reserved labels and of the labels of nodes.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 
@@ -16,14 +16,25 @@ interface Subject {
 }
 
 /** The rules about the backends of this owner, as rows `r`. */
-function rulesFor({ accountKey, appId }: Owner): RawBuilder<unknown> {
+function rulesFor({ accountKey, appId }: Owner | typeof ownerOfRow): RawBuilder<unknown> {
   return sql`placement_rules r
      WHERE (r.account_key IS NULL OR r.account_key = ${accountKey}) AND (r.app_id IS NULL OR r.app_id = ${appId})`;
 }
 
-/** Whether the node `n` has every label that is demanded for the owner. */
+/** Of an installation `i` of the statement. */
+const ownerOfRow = { accountKey: sql.ref('i.account_key'), appId: sql.ref('i.app_id') } as const;
+
+/** Whether the node `n` has every label that is demanded for the owner, and is not kept for others. */
 export function meetsRules(owner: Owner): RawBuilder<boolean> {
-  return sql<boolean>`NOT EXISTS (SELECT 1 FROM ${rulesFor(owner)} AND NOT r.label = ANY (n.labels))`;
+  return sql<boolean>`
+    NOT EXISTS (SELECT 1 FROM ${rulesFor(owner)} AND NOT r.label = ANY (n.labels)) AND NOT ${keptFromOwner(owner)}`;
+}
+
+/** Whether the node `n` has a reserved label that nothing demands for the owner. */
+export function keptFromOwner(owner: Owner): RawBuilder<boolean> {
+  return sql<boolean>`
+    EXISTS (SELECT 1 FROM reserved_labels l
+             WHERE l.label = ANY (n.labels) AND NOT EXISTS (SELECT 1 FROM ${rulesFor(owner)} AND r.label = l.label))`;
 }
 
 export async function demandedLabels(db: Executor, owner: Owner): Promise<string[]> {
@@ -60,6 +71,36 @@ export async function deleteRule(db: Executor, label: string, { accountKey, appI
     DELETE FROM placement_rules
      WHERE label = ${label} AND account_key IS NOT DISTINCT FROM ${accountKey} AND app_id IS NOT DISTINCT FROM ${appId}
   `.execute(db);
+  return numAffectedRows === 1n;
+}
+
+export interface ReservedLabelRow {
+  readonly label: string;
+  /** Nodes that have the label. */
+  readonly nodes: number;
+  /** Backends on those nodes that it is not demanded of: they were placed before. */
+  readonly strangers: number;
+}
+
+export async function selectReservedLabels(db: Executor): Promise<ReservedLabelRow[]> {
+  const { rows } = await sql<ReservedLabelRow>`
+    SELECT l.label, (SELECT count(*)::integer FROM nodes n WHERE l.label = ANY (n.labels)) AS nodes,
+           (SELECT count(*)::integer
+              FROM installations i
+              JOIN nodes n ON n.id = i.node_id
+              JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+             WHERE l.label = ANY (n.labels) AND i.removed_at IS NULL AND v.manifest ? 'workload'
+               AND NOT EXISTS (SELECT 1 FROM ${rulesFor(ownerOfRow)} AND r.label = l.label)) AS strangers
+      FROM reserved_labels l ORDER BY l.label`.execute(db);
+  return rows;
+}
+
+export async function insertReservedLabel(db: Executor, label: string): Promise<void> {
+  await sql`INSERT INTO reserved_labels (label) VALUES (${label}) ON CONFLICT DO NOTHING`.execute(db);
+}
+
+export async function deleteReservedLabel(db: Executor, label: string): Promise<boolean> {
+  const { numAffectedRows } = await sql`DELETE FROM reserved_labels WHERE label = ${label}`.execute(db);
   return numAffectedRows === 1n;
 }
 

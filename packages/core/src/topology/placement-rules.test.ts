@@ -7,8 +7,17 @@ import { problemCode } from '../../../../tests/support/raw-http.ts';
 import { install, installationRow, nodeWorkload, publish } from '../../test-support/apps.ts';
 import { type JoinedNode, joinTestNode, registerLocalMachine, testMachine } from '../../test-support/joined-node.ts';
 import { cordonNode, drainNode } from './manage-nodes.ts';
+import { placeWaiting } from './move-installations.ts';
 import { Nodes } from './nodes.ts';
-import { addRule, labelNode, listRules, removeRule } from './placement-rules.ts';
+import {
+  addRule,
+  labelNode,
+  listReservedLabels,
+  listRules,
+  removeRule,
+  reserveLabel,
+  unreserveLabel,
+} from './placement-rules.ts';
 
 let platform: Constellation;
 let owner: TestAccount;
@@ -32,6 +41,7 @@ after(() => platform.close());
 beforeEach(async () => {
   const { pool } = platform.core.context;
   await pool.query('DELETE FROM placement_rules');
+  await pool.query('DELETE FROM reserved_labels');
   await pool.query(`UPDATE nodes SET labels = '{platform-hosted}', cordoned_at = NULL WHERE NOT local`);
 });
 
@@ -46,6 +56,18 @@ async function anApp(more: { readonly volume?: boolean } = {}): Promise<string> 
 
 async function nodeOf(account: TestAccount, appId: string): Promise<string | null> {
   return (await installationRow(platform, account, appId)).node_id;
+}
+
+/** Nobody answers for the first node here, so what it holds is taken for gone. Returns what waits on. */
+async function drainFirst(): Promise<readonly string[]> {
+  await drainNode(context(), new Nodes(context(), null), 'first');
+  await context().pool.query('UPDATE installations SET held_by = NULL');
+  return (await drainNode(context(), new Nodes(context(), null), 'first')).waiting;
+}
+
+async function strangersOn(label: string): Promise<number> {
+  await reserveLabel(context(), label);
+  return (await listReservedLabels(context())).find((row) => row.label === label)?.strangers ?? 0;
 }
 
 test('a backend that must have a label goes to a node with it, and all others go where they went before', async () => {
@@ -92,16 +114,10 @@ test('a new rule leaves what runs where it is; draining moves it by the rule, an
   assert.equal(await nodeOf(owner, appId), first.id);
   await addRule(context(), 'gpu', { account: null, appId });
   assert.equal(await nodeOf(owner, appId), first.id);
-  // Nobody answers for the first node here, so it is taken for gone.
-  const drain = async () => {
-    await drainNode(context(), new Nodes(context(), null), 'first');
-    await context().pool.query('UPDATE installations SET held_by = NULL');
-    return (await drainNode(context(), new Nodes(context(), null), 'first')).waiting;
-  };
-  assert.ok((await drain()).includes(appId), 'no node has the label');
+  assert.ok((await drainFirst()).includes(appId), 'no node has the label');
   assert.equal(await nodeOf(owner, appId), null);
   await labelNode(context(), 'second', { add: ['gpu'] });
-  await drain();
+  await drainFirst();
   assert.equal(await nodeOf(owner, appId), second.id);
 });
 
@@ -130,4 +146,101 @@ test('rules are listed with the nodes that meet them, are there once, and end wi
   await assert.rejects(labelNode(context(), 'nowhere', { add: ['gpu'] }), /no node named nowhere/);
   for (const change of [{ add: ['self-hosted'] }, { remove: ['platform-hosted'] }])
     await assert.rejects(labelNode(context(), 'second', change), /with the token/);
+});
+
+test('a node with a reserved label takes what it is demanded for and nothing else, from its first moment', async () => {
+  const [demanding, other] = [await anApp(), await anApp()];
+  await reserveLabel(context(), 'gpu');
+  await addRule(context(), 'gpu', { account: 'steered', appId: demanding });
+  await labelNode(context(), 'first', { add: ['gpu'] });
+  await install(owner, other);
+  for (const account of [owner, stranger]) await install(account, demanding);
+  assert.deepEqual(
+    [await nodeOf(owner, other), await nodeOf(owner, demanding), await nodeOf(stranger, demanding)],
+    [second.id, first.id, second.id],
+  );
+  const late = await joinTestNode(platform, 'late', {
+    labels: ['platform-hosted', 'gpu'],
+    machine: { ...testMachine, memoryMiB: 2_000_000 },
+  });
+  const [more, another] = [await anApp(), await anApp()];
+  await addRule(context(), 'gpu', { account: null, appId: more });
+  await install(owner, more);
+  await install(owner, another);
+  assert.deepEqual([await nodeOf(owner, more), await nodeOf(owner, another)], [late.id, second.id]);
+  await context().pool.query(`UPDATE installations SET node_id = NULL WHERE node_id = '${late.id}'`);
+  await context().pool.query(`DELETE FROM nodes WHERE id = '${late.id}'`);
+});
+
+test('every reserved label of a node must be demanded', async () => {
+  const appId = await anApp();
+  for (const label of ['gpu', 'eu']) await reserveLabel(context(), label);
+  await labelNode(context(), 'first', { add: ['gpu', 'eu'] });
+  await labelNode(context(), 'second', { add: ['gpu'] });
+  await addRule(context(), 'gpu', { account: null, appId });
+  await install(owner, appId);
+  assert.equal(await nodeOf(owner, appId), second.id);
+  await addRule(context(), 'eu', { account: 'unsteered', appId });
+  await install(stranger, appId);
+  assert.equal(await nodeOf(stranger, appId), first.id);
+});
+
+test('where every machine is reserved for others, or only those have room, the owner reads so', async () => {
+  const appId = await anApp();
+  await reserveLabel(context(), 'gpu');
+  await labelNode(context(), 'first', { add: ['gpu'] });
+  count += 1;
+  const large = `steered-${count}`;
+  await publish(owner, large, { workload: { ...nodeWorkload, resources: { memoryMiB: 4_096 } } });
+  const noRoom = await owner.fetch('/v1/apps', { body: { appId: large } });
+  assert.deepEqual([noRoom.status, problemCode(noRoom)], [503, 'unavailable']);
+  assert.match(noRoom.text, /No machine that is not reserved for other apps has room .* 4096 MiB/);
+  await labelNode(context(), 'second', { add: ['gpu'] });
+  const refused = await owner.fetch('/v1/apps', { body: { appId } });
+  assert.deepEqual([refused.status, problemCode(refused)], [503, 'unavailable']);
+  assert.match(refused.text, /Every machine that takes backends is reserved for other apps/);
+  await unreserveLabel(context(), 'gpu');
+  await install(owner, appId);
+  await assert.rejects(unreserveLabel(context(), 'gpu'), /gpu is not reserved/);
+});
+
+test('a reservation leaves what is there; draining moves it away and never to another reserved node', async () => {
+  const [mine, other] = [await anApp(), await anApp({ volume: true })];
+  await addRule(context(), 'gpu', { account: null, appId: mine });
+  await labelNode(context(), 'first', { add: ['gpu'] });
+  for (const appId of [mine, other]) await install(owner, appId);
+  const placedBefore = await strangersOn('gpu');
+  assert.ok(placedBefore > 0, 'what earlier tests placed on the first node');
+  assert.equal(await nodeOf(owner, other), first.id);
+  // Its data lies there, so it comes back in spite of the reservation.
+  await owner.fetch(`/v1/apps/${other}`, { method: 'DELETE' });
+  assert.equal(await strangersOn('gpu'), placedBefore - 1);
+  await install(owner, other);
+  assert.equal(await nodeOf(owner, other), first.id);
+  await labelNode(context(), 'second', { add: ['gpu'] });
+  const moving = await anApp();
+  await unreserveLabel(context(), 'gpu');
+  await install(owner, moving);
+  assert.equal(await nodeOf(owner, moving), first.id);
+  await reserveLabel(context(), 'gpu');
+  await drainFirst();
+  assert.deepEqual([await nodeOf(owner, moving), await nodeOf(owner, mine)], [null, second.id]);
+  await labelNode(context(), 'second', { remove: ['gpu'] });
+  await drainFirst();
+  assert.equal(await nodeOf(owner, moving), second.id);
+});
+
+test('a backend without a volume that is installed again is placed by the rules of now', async () => {
+  const appId = await anApp();
+  await install(owner, appId);
+  assert.equal(await nodeOf(owner, appId), first.id);
+  await owner.fetch(`/v1/apps/${appId}`, { method: 'DELETE' });
+  await reserveLabel(context(), 'gpu');
+  await labelNode(context(), 'first', { add: ['gpu'] });
+  await install(owner, appId);
+  // Its former node has to say first that it has ended it; nobody answers for it here.
+  assert.equal(await nodeOf(owner, appId), null);
+  await context().pool.query('UPDATE installations SET held_by = NULL');
+  await placeWaiting(context(), new Nodes(context(), null));
+  assert.equal(await nodeOf(owner, appId), second.id);
 });

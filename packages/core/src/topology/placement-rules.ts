@@ -1,13 +1,23 @@
-// What the operator demands of where backends run: labels that their nodes must have, and the labels of nodes. Both hold
-// for what is placed from then on; what was placed stays.
+// What the operator demands of where backends run: labels that their nodes must have, labels that keep all other backends
+// off a node, and the labels of nodes. All hold for what is placed from then on; what was placed stays.
 import { refuse } from '@platform/contract';
 import { findAccount } from '../accounts/find-account.ts';
 import type { CoreContext } from '../context.ts';
 import { hostingLabels } from './hosting-labels.ts';
 import { lockPlacement } from './placement.ts';
-import { deleteRule, insertRule, type RuleRow, selectRules, updateLabels } from './placement-rule-queries.ts';
+import {
+  deleteReservedLabel,
+  deleteRule,
+  insertReservedLabel,
+  insertRule,
+  type ReservedLabelRow,
+  type RuleRow,
+  selectReservedLabels,
+  selectRules,
+  updateLabels,
+} from './placement-rule-queries.ts';
 
-export type { RuleRow } from './placement-rule-queries.ts';
+export type { ReservedLabelRow, RuleRow } from './placement-rule-queries.ts';
 
 /** Whose backends a rule is about: of an account, an app, or an app of an account. */
 export interface RuleSubject {
@@ -28,6 +38,26 @@ export async function addRule(context: CoreContext, label: string, subject: Rule
 export async function removeRule(context: CoreContext, label: string, subject: RuleSubject): Promise<void> {
   await change(context, subject, async (trx, of) => {
     if (!(await deleteRule(trx, label, of))) throw refuse('not_found', 'There is no such rule.');
+  });
+}
+
+export function listReservedLabels({ database }: Pick<CoreContext, 'database'>): Promise<ReservedLabelRow[]> {
+  return selectReservedLabels(database);
+}
+
+/** Nodes that have the label, now or later, take no other backends than those it is demanded of. May be repeated. */
+export async function reserveLabel({ database }: CoreContext, label: string): Promise<void> {
+  await database.transaction().execute(async (trx) => {
+    await lockPlacement(trx);
+    await insertReservedLabel(trx, label);
+  });
+}
+
+/** @throws RefusalError `not_found` when the label is not reserved */
+export async function unreserveLabel({ database }: CoreContext, label: string): Promise<void> {
+  await database.transaction().execute(async (trx) => {
+    await lockPlacement(trx);
+    if (!(await deleteReservedLabel(trx, label))) throw refuse('not_found', `The label ${label} is not reserved.`);
   });
 }
 

@@ -70,7 +70,7 @@ export async function placeUpgrade(
   if (workload === undefined || place.waiting) return place;
   if (place.nodeId === null) return place.heldBy === null ? placeNew(trx, owner, workload) : place;
   if (place.hasVolume || !workload.volume) return place;
-  const { rows } = await nodeCensus(trx);
+  const { rows } = await nodeCensus(trx, owner);
   const volumeStore = rows.find(({ id }) => id === place.nodeId)?.shared_store ?? null;
   return { ...place, hasVolume: true, volumeStore };
 }
@@ -95,9 +95,10 @@ async function placeAgain(
   const place = placeOf(former);
   if (former.held_by !== null) return { ...place, waiting: true };
   if (former.node_id === null) return keepVolume(place, await placeNew(trx, owner, workload));
-  const there = await bestNode(trx, demandOf(workload, { only: former.node_id }));
+  const bound = place.hasVolume && place.volumeStore === null;
+  const there = await bestNode(trx, demandOf(workload, { only: former.node_id, owner: bound ? null : owner }));
   if (there !== undefined) return keepVolume(place, { ...place, ...volumeOn(there.shared_store, workload) });
-  if (place.hasVolume && place.volumeStore === null)
+  if (bound)
     throw refuse(
       'unavailable',
       `The volume of this app lies on the machine ${former.node_name}, which takes nothing at the moment.`,
@@ -165,7 +166,7 @@ function demandOf(workload: WorkloadManifest, more: Partial<Demand> = {}): Deman
 
 /** What stands in the way, in a sentence for who installs. */
 async function noPlace(trx: Transaction, owner: Owner, workload: WorkloadManifest): Promise<Error> {
-  const { rows } = await nodeCensus(trx);
+  const { rows } = await nodeCensus(trx, owner);
   if (rows.length > 0 && !rows.some(({ runtimes }) => runtimes.includes(workload.runtime))) {
     const what = workload.runtime === 'oci' ? 'a container image' : `of runtime "${workload.runtime}"`;
     return refuse(
@@ -178,7 +179,8 @@ async function noPlace(trx: Transaction, owner: Owner, workload: WorkloadManifes
       'unavailable',
       'No machine is there to run the backend of this app: this platform runs without a node. Its operator adds one with `platform node join`.',
     );
-  if (!rows.some(({ open }) => open))
+  const open = rows.filter((row) => row.open);
+  if (open.length === 0)
     return refuse('unavailable', 'No machine takes a new backend at the moment. Try again later.', { retryAfter: 30 });
   const labels = await demandedLabels(trx, owner);
   if (labels.length > 0)
@@ -187,9 +189,15 @@ async function noPlace(trx: Transaction, owner: Owner, workload: WorkloadManifes
       `The operator places the backend of this app on machines labelled ${labels.join(' and ')} only, and none of those takes it at the moment.`,
       { retryAfter: 30 },
     );
+  if (open.every(({ kept }) => kept))
+    return refuse(
+      'unavailable',
+      'Every machine that takes backends is reserved for other apps. The operator of this platform decides which.',
+      { retryAfter: 30 },
+    );
   return refuse(
     'unavailable',
-    `No machine has room for the backend of this app, which needs ${workload.resources.memoryMiB} MiB of memory.`,
+    `No machine${open.some(({ kept }) => kept) ? ' that is not reserved for other apps' : ''} has room for the backend of this app, which needs ${workload.resources.memoryMiB} MiB of memory.`,
   );
 }
 

@@ -1,6 +1,8 @@
 // What an owner reads of a backend's place: its UDP ports, and what its machine does not hold it to. On a desktop and on
 // a phone, by day and by night; pictures go to SCREENSHOT_DIR, by default screenshots/.
 import { strict as assert } from 'node:assert';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import * as path from 'node:path';
 import { after, before, test } from 'node:test';
@@ -18,7 +20,7 @@ const SERVER = `
   http.createServer((request, response) => response.end('here')).listen(Number(process.env.PORT));
 `;
 const GRANTS = [
-  { id: 'endpoints.public.udp', resources: ['UDP:7777', 'UDP:auto'] },
+  { id: 'endpoints.public.udp', resources: ['UDP:7777', 'UDP:auto', 'UDP:7778'] },
   // Which only containers can be given: what this machine does not give is told.
   { id: 'runtime.network-tunnel', resources: ['*'] },
 ];
@@ -28,9 +30,13 @@ let platform: PlatformProcess;
 let browser: Browser;
 let account: TestAccount;
 let firstPort: number;
+/** Has the third port of the range. */
+const squatter = createSocket('udp4');
 
 before(async () => {
   firstPort = await freePort();
+  squatter.bind({ address: '127.0.0.1', port: firstPort + 2, exclusive: true });
+  await once(squatter, 'listening');
   place = await platformPlace({
     PLATFORM_PUBLIC_HOST: 'play.localhost',
     PLATFORM_UDP_PORT_RANGE: `${firstPort}-${Math.min(firstPort + 9, 65_535)}`,
@@ -44,6 +50,7 @@ before(async () => {
     publicPorts: [
       { name: 'game', protocol: 'udp', containerPort: 7777 },
       { name: 'voice', protocol: 'udp', containerPort: 'auto' },
+      { name: 'lobby', protocol: 'udp', containerPort: 7778 },
     ],
   });
   const files = { 'frontend/index.html': '<!doctype html><title>t</title>', 'workload/main.mjs': SERVER };
@@ -56,6 +63,7 @@ before(async () => {
   browser = await launchBrowser();
 });
 after(async () => {
+  squatter.close();
   await browser?.close();
   await platform?.stop();
   await place?.remove();
@@ -83,9 +91,17 @@ for (const [device, viewport] of [
     await page.keyboard.press('Enter');
     const ports = page.getByRole('region', { name: 'UDP ports' });
     await ports.waitFor();
-    const [game, voice, ...more] = await ports.getByRole('listitem').allInnerTexts();
+    const [game, voice, lobby, ...more] = await ports.getByRole('listitem').allInnerTexts();
     assert.deepEqual(game?.split('\n'), ['game', `play.localhost:${firstPort}`, 'port 7777 inside']);
     assert.deepEqual(voice?.split('\n'), ['voice', `play.localhost:${firstPort + 1}`, 'the same port inside']);
+    assert.deepEqual(
+      lobby
+        ?.split('\n')
+        .map((text) => text.trim())
+        .slice(0, 2),
+      ['lobby', 'Not open'],
+    );
+    assert.match(lobby ?? '', new RegExp(`Port ${firstPort + 2} of this machine is taken by another program\\.`));
     assert.deepEqual(more, []);
     const missing = page.getByRole('region', { name: 'Not as it should be on this machine' });
     const sentences = await missing.getByRole('listitem').allInnerTexts();

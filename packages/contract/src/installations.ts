@@ -15,14 +15,20 @@ export const publicPortBinding = z.strictObject({
 });
 export type PublicPortBinding = z.infer<typeof publicPortBinding>;
 
+export const publicPortStatus = publicPortBinding.extend({
+  /** Why nothing is received on it, in a sentence or two; absent while it is open. */
+  closed: z.string().optional(),
+});
+export type PublicPortStatus = z.infer<typeof publicPortStatus>;
+
 export const workloadStatus = z.strictObject({
   state: z.enum(['stopped', 'starting', 'running', 'failed']),
   since: timestamp,
   /** One sentence; present when the state needs an explanation. */
   reason: z.string().optional(),
   restarts: z.int(),
-  /** Of a running workload with public UDP ports. */
-  publicPorts: z.array(publicPortBinding).optional(),
+  /** Of a running workload with public UDP ports, open or not. */
+  publicPorts: z.array(publicPortStatus).optional(),
 });
 export type WorkloadStatus = z.infer<typeof workloadStatus>;
 

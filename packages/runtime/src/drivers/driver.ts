@@ -126,9 +126,10 @@ export interface WorkloadInstance {
   /**
    * Makes exactly these UDP ports reach the workload, and closes all others. They carry datagrams in and the answers
    * to their senders back, and allow nothing else. Calls do not overlap.
+   * @returns by name, those that could not be opened, each with the reason for a person
    */
-  publishUdp(bindings: readonly UdpBinding[]): Promise<void>;
-  /** What was granted and cannot be given on this machine: for each one sentence with the reason. */
+  publishUdp(bindings: readonly UdpBinding[]): Promise<ReadonlyMap<string, string>>;
+  /** What was granted and cannot be given on this machine, UDP ports aside: for each one sentence with the reason. */
   shortfalls(): readonly string[];
   /** SIGTERM, then the end of everything in it after `graceMilliseconds`. */
   stop(graceMilliseconds: number): Promise<Exit>;

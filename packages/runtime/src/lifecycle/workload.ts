@@ -1,5 +1,5 @@
 // One run of a workload: package, volume, credentials, driver and Gateway brought together, and taken apart again.
-import type { Assignment, PublicPortBinding, WorkloadUse } from '@platform/contract';
+import type { Assignment, PublicPortStatus, WorkloadUse } from '@platform/contract';
 import { publicKeyText } from '@platform/link';
 import type { Clock, Log } from '../clock.ts';
 import type { CoreClient } from '../core-client.ts';
@@ -47,8 +47,8 @@ export interface WorkloadParts {
 export interface Workload extends Pick<WorkloadInstance, 'gateway' | 'listening' | 'ports' | 'shortfalls'> {
   /** Puts the network of a new assignment into effect. @throws Error when what was revoked may still be reachable. */
   applyNetwork(assignment: Assignment): Promise<void>;
-  /** Where its public UDP ports are reached. */
-  publicPorts(): readonly PublicPortBinding[];
+  /** Where its public UDP ports are reached, and which of them could not be opened. */
+  publicPorts(): readonly PublicPortStatus[];
   /** Resolves after the process, its Gateway and its log have ended. */
   readonly ended: Promise<Exit>;
   /** What it uses now. */
@@ -163,6 +163,7 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
     const running = assemble(instance, {
       ...options,
       metrics: parts.metrics,
+      log: parts.log,
       udpPorts: parts.udpPorts,
       isAdopted: adopted !== undefined,
     });
@@ -224,13 +225,13 @@ async function packageFolder(packages: PackageStore, assignment: Assignment): Pr
   }
 }
 
-interface Assembly extends StartOptions, Pick<WorkloadParts, 'metrics' | 'udpPorts'> {
+interface Assembly extends StartOptions, Pick<WorkloadParts, 'metrics' | 'udpPorts' | 'log'> {
   readonly isAdopted: boolean;
 }
 
 function assemble(
   instance: WorkloadInstance,
-  { assignment, writer, now, metrics, udpPorts, isAdopted }: Assembly,
+  { assignment, writer, now, metrics, log, udpPorts, isAdopted }: Assembly,
 ): Workload {
   const intake = createLogIntake(writer);
   intake.take(instance.stdout, 'stdout');
@@ -254,19 +255,30 @@ function assemble(
     changing = done.catch(() => undefined);
     return done;
   };
+  let published: readonly PublicPortStatus[] = [];
+  const publish = async (next: Assignment): Promise<void> => {
+    const bindings = udpPorts.of(next);
+    const closed = await instance.publishUdp(bindings);
+    published = bindings.map(({ hostAddress: _, ...shown }) => {
+      const why = closed.get(shown.name);
+      return why === undefined ? shown : { ...shown, closed: why };
+    });
+  };
   // It runs already and its ports follow: a datagram that comes too early is one that was lost.
-  void change(() => instance.publishUdp(udpPorts.of(assignment))).catch(() => undefined);
+  change(() => publish(assignment)).catch((error: unknown) => {
+    log.error({ installationId: assignment.installationId, err: error }, 'UDP ports could not be published');
+  });
   return {
     gateway: instance.gateway,
     listening: instance.listening,
     ports: instance.ports,
     shortfalls: () => [...instance.shortfalls(), ...udpPorts.missing(latest)],
-    publicPorts: () => udpPorts.of(latest).map(({ hostAddress: _, ...shown }) => shown),
+    publicPorts: () => published,
     applyNetwork(next) {
       latest = next;
       return change(async () => {
         await instance.applyNetworkPolicy(next.network);
-        await instance.publishUdp(udpPorts.of(next));
+        await publish(next);
       });
     },
     ended,

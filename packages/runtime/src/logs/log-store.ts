@@ -1,9 +1,11 @@
 // Keeps the last lines of each installation's output on disk, across restarts, in bounded space.
+
 import { mkdirSync } from 'node:fs';
 import { appendFile, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type LogEntry, limits, type NodeLogPiece } from '@platform/contract';
 import type { Clock, Log } from '../clock.ts';
+import { errorCode } from '../error-code.ts';
 import { entryOf, tail } from './log-tail.ts';
 import { parseLines, type StoredLine } from './stored-lines.ts';
 
@@ -234,8 +236,4 @@ async function readLines(path: string): Promise<StoredLine[]> {
     throw error;
   }
   return parseLines(text);
-}
-
-function errorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 }

@@ -1,8 +1,10 @@
 // Follows the log of one installation as it grows, at the pace of its reader. Being told that there is more only wakes
 // it: what it gives it reads from the disk, so a slow reader costs no memory, and learns how many lines it missed.
+
 import { open } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { NodeLogPiece } from '@platform/contract';
+import { errorCode } from '../error-code.ts';
 import { parseLines, type StoredLine } from './stored-lines.ts';
 
 export interface TailedFile {
@@ -61,8 +63,8 @@ interface Place {
 /** The whole lines from a place on; from the beginning when the file is another one by now. */
 async function readOn(file: TailedFile, known: Place): Promise<{ text: string; place: Place; more: boolean }> {
   const generation = file.generation();
-  const handle = await open(file.path, 'r').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
+  const handle = await open(file.path, 'r').catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   });
   if (handle === undefined) return { text: '', place: { inode: 0, generation, offset: 0 }, more: false };

@@ -160,6 +160,30 @@ test('a revoked port is closed at once while the workload runs on, and a granted
   assert.equal(opened.core.starts.get(assignment.installationId)?.length, 1);
 });
 
+test('a port that another program has is listed with the reason, and open after the next start', { skip }, async () => {
+  const squatter = dgram.createSocket('udp4');
+  await new Promise<void>((resolve) => squatter.bind({ address: '127.0.0.1', port, exclusive: true }, resolve));
+  const [opened, assignment] = await open([{ name: 'echo', containerPort: 9_000 }]);
+  await seen(opened, assignment);
+  const status = await until('the port to be listed', async () => {
+    const now = await opened.core.status(assignment.installationId);
+    return now.publicPorts === undefined ? undefined : now;
+  });
+  const [listed, ...more] = status.publicPorts ?? [];
+  assert.deepEqual([listed?.name, listed?.hostPort, more], ['echo', port, []]);
+  assert.match(listed?.closed ?? '', new RegExp(`^Port ${port} of this machine is taken by another program\\.`));
+  assert.ok(!status.unenforced.some((text) => text.includes('UDP')), 'it is told once');
+  await new Promise<void>((resolve) => squatter.close(() => resolve()));
+  const control = `/installations/${assignment.installationId}`;
+  await opened.core.control('POST', `${control}/stop`);
+  await opened.core.control('POST', `${control}/start`);
+  assert.equal(await ask(await client(), 'late'), 'late from 127.0.0.1');
+  const after = await opened.core.status(assignment.installationId);
+  assert.deepEqual(after.publicPorts, [
+    { name: 'echo', protocol: 'udp', containerPort: 9_000, host: '127.0.0.1', hostPort: port },
+  ]);
+});
+
 test('without a range nothing is published, and the status says so', { skip }, async () => {
   node = await startTestNode({ place });
   const hash = await node.core.publish({ 'index.mjs': ECHO });

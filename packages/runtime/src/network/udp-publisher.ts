@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Log } from '../clock.ts';
 import type { UdpBinding } from '../drivers/driver.ts';
+import { errorCode } from '../error-code.ts';
 import { findProgram } from '../find-program.ts';
 import { type Enter, makeSocketsIn } from './namespace-sockets.ts';
 import { openUdpRelay, type UdpRelay } from './udp-relay.ts';
@@ -10,7 +11,7 @@ export interface UdpPublisherOptions {
   readonly installationId: string;
   /**
    * Descriptor in this process that leads to the workload's network and stays open until `close`. Asked before a port
-   * opens. A string says why there is none: the end of a sentence.
+   * opens. A string says why there is none, in a sentence.
    */
   namespace(): Promise<number | string>;
   /** How to run a program in that network where the Runtime is not root; undefined where it has no right to. */
@@ -21,10 +22,8 @@ export interface UdpPublisherOptions {
 }
 
 export interface UdpPublisher {
-  /** Makes exactly these ports reach the workload. Calls must not overlap. */
-  publish(bindings: readonly UdpBinding[]): Promise<void>;
-  /** What could not be opened, in one sentence each. */
-  shortfalls(): readonly string[];
+  /** As `WorkloadInstance.publishUdp`. */
+  publish(bindings: readonly UdpBinding[]): Promise<ReadonlyMap<string, string>>;
   /** Nothing passes any more when this returns, and nothing is opened any more. */
   close(): void;
 }
@@ -33,9 +32,8 @@ const LOOPBACK = { relay: '127.0.0.1', workload: '127.0.0.1' } as const;
 
 export function createUdpPublisher(options: UdpPublisherOptions): UdpPublisher {
   const { installationId, namespace, addresses = LOOPBACK, log } = options;
-  /** By name; those that could not be opened are in `unpublished`. */
+  /** What is open, by name. */
   const relays = new Map<string, { readonly binding: UdpBinding; readonly relay: UdpRelay }>();
-  let unpublished: readonly string[] = [];
   let closed = false;
 
   function closeAllBut(wanted: readonly UdpBinding[]): void {
@@ -52,7 +50,7 @@ export function createUdpPublisher(options: UdpPublisherOptions): UdpPublisher {
     const isRoot = process.getuid?.() === 0;
     const fromOutside = options.enter?.();
     if (nsenter === undefined || (!isRoot && fromOutside === undefined))
-      return 'only a platform that runs as root, or makes user namespaces, with nsenter installed, can publish it';
+      return 'Only a platform that runs as root, or makes user namespaces, with nsenter installed, can publish it.';
     const place = await namespace();
     if (typeof place === 'string') return place;
     const asRoot: Enter = (command) => [nsenter, `--net=/proc/${process.pid}/fd/${place}`, '--', ...command];
@@ -71,26 +69,27 @@ export function createUdpPublisher(options: UdpPublisherOptions): UdpPublisher {
       return undefined;
     } catch (error) {
       log.error({ installationId, port: binding.hostPort, err: error }, 'a UDP port could not be published');
-      return `port ${binding.hostPort} of this machine cannot be opened`;
+      const here = `Port ${binding.hostPort} of this machine`;
+      return errorCode(error) === 'EADDRINUSE'
+        ? `${here} is taken by another program. It is tried again when the backend is started again.`
+        : `${here} cannot be opened; the log of the platform says more.`;
     }
   }
 
   return {
     async publish(bindings) {
       closeAllBut(bindings);
-      const failed: string[] = [];
+      const failed = new Map<string, string>();
       for (const binding of bindings) {
         if (closed || relays.has(binding.name)) continue;
         const why = await open(binding);
-        if (why !== undefined) failed.push(`The UDP port ${binding.name} is granted, but ${why}.`);
+        if (why !== undefined) failed.set(binding.name, why);
       }
-      unpublished = failed;
+      return failed;
     },
-    shortfalls: () => unpublished,
     close() {
       closed = true;
       closeAllBut([]);
-      unpublished = [];
     },
   };
 }

@@ -1,5 +1,5 @@
-// What the machine of a backend gives it: where its UDP ports are reached, and what is not as its manifest or its
-// permissions say.
+// What the machine of a backend gives it: where its UDP ports are reached or why they are not, and what else is not as
+// its manifest or its permissions say.
 import type { WorkloadDetail } from '@platform/contract';
 import { Icon } from '../design/icons.tsx';
 import { portAbout, portAddress } from './port-words.ts';
@@ -25,7 +25,13 @@ function PublicPorts({ ports }: { readonly ports: NonNullable<WorkloadDetail['pu
         {ports.map((port) => (
           <li key={port.name} class="port">
             <span class="port-name">{port.name}</span>
-            <code class="port-address">{portAddress(port)}</code>
+            {port.closed === undefined ? (
+              <code class="port-address">{portAddress(port)}</code>
+            ) : (
+              <span class="port-closed">
+                <Icon name="warning" size={16} /> Not open
+              </span>
+            )}
             <span class="port-about">{portAbout(port)}</span>
           </li>
         ))}

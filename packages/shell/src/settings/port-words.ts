@@ -1,11 +1,13 @@
 // Where a public UDP port of a backend is reached, in words.
-import type { PublicPortBinding } from '@platform/contract';
+import type { PublicPortStatus } from '@platform/contract';
 
 /** `play.example:40000`, and an IPv6 address in brackets. */
-export function portAddress({ host, hostPort }: PublicPortBinding): string {
+export function portAddress({ host, hostPort }: PublicPortStatus): string {
   return `${host.includes(':') ? `[${host}]` : host}:${hostPort}`;
 }
 
-export function portAbout({ containerPort, hostPort }: PublicPortBinding): string {
+/** Why it is not open, or which port it is inside. */
+export function portAbout({ containerPort, hostPort, closed }: PublicPortStatus): string {
+  if (closed !== undefined) return closed;
   return containerPort === hostPort ? 'the same port inside' : `port ${containerPort} inside`;
 }

@@ -90,7 +90,7 @@ export function createPublicAccess({
       return network;
     } catch (error) {
       node.log.error({ installationId, reason: engineMessage(error) }, 'the network of a container was not found');
-      return 'its network was not found; the log of the platform says more';
+      return 'The network of the backend was not found; the log of the platform says more.';
     }
   }
 
@@ -114,7 +114,6 @@ export function createPublicAccess({
         ? []
         : [`The internet is granted, but there is no way to it: ${missing}`]),
       ...(policy.tunnel && !hasTunnel ? ['A network tunnel is granted, and given at the next start.'] : []),
-      ...udp.shortfalls(),
     ],
     async close() {
       udp.close();

@@ -36,7 +36,7 @@ export function createProcessNetwork(spec: WorkloadSpec, parts: ProcessNetworkPa
   let policy: NetworkPolicy = { public: false, tunnel: false };
   const udp = createUdpPublisher({
     installationId,
-    namespace: async () => descriptor ?? 'it has no network of its own',
+    namespace: async () => descriptor ?? 'The backend has no network of its own.',
     enter: () => enter,
     ...(parts.udpAddresses === undefined ? {} : { addresses: parts.udpAddresses }),
     log: parts.log,
@@ -72,8 +72,9 @@ export function createProcessNetwork(spec: WorkloadSpec, parts: ProcessNetworkPa
 
   /** One after the other: a start that is given up closes what may just be opening. */
   let last: Promise<unknown> = Promise.resolve();
-  function inTurn(work: () => Promise<void> | void): Promise<void> {
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = last.then(work);
+    // Whoever asked for the turn is told; the next one has its own outcome.
     last = turn.catch(() => undefined);
     return turn;
   }
@@ -110,7 +111,6 @@ export function createProcessNetwork(spec: WorkloadSpec, parts: ProcessNetworkPa
         why === undefined ? [] : [`The internet is granted, but there is no way to it: ${why}`],
       ),
       ...(policy.tunnel ? ['A network tunnel is granted, but only the docker driver can give one.'] : []),
-      ...udp.shortfalls(),
     ],
     close: () =>
       inTurn(async () => {

@@ -17,12 +17,9 @@ import {
   visitors,
 } from '../../packages/runtime/src/testing/in-internet.ts';
 import { until } from '../../packages/runtime/src/testing/wait.ts';
-import { type AskBackend, openBackend } from '../support/backend.ts';
-import { registerAccount, type TestAccount } from '../support/client.ts';
-import { buildTestPackage, testManifest } from '../support/packages.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
+import { installTraveller, internet, type TravellerApp } from '../support/traveller.ts';
 
-const internet = { id: 'network.public', resources: ['*'] };
 const storage = { id: 'object-storage.raw', resources: ['self'] };
 const ROUNDS = 5;
 /** Milliseconds from the request to the last packet. */
@@ -56,8 +53,7 @@ else inInternet(import.meta.url, declare);
 function declare(): void {
   let place: PlatformPlace;
   let platform: PlatformProcess | undefined;
-  let account: TestAccount;
-  let ask: AskBackend;
+  let traveller: TravellerApp;
 
   before(async () => {
     spyOnTheWayOut();
@@ -68,11 +64,8 @@ function declare(): void {
     });
     await lendImages(join(place.dataDirectory, 'microvm'), 'rootDoor');
     platform = await startPlatform(place);
-    account = await registerAccount(place, 'traveller');
-    await publish();
-    await account.browser.take('/v1/apps', { body: { appId: 'traveller' } });
+    traveller = await installTraveller(place, [internet, storage]);
     await put([]);
-    ask = await openBackend(place, account, 'traveller');
     await isUp();
   });
 
@@ -81,31 +74,12 @@ function declare(): void {
     await place.remove();
   });
 
-  async function publish(): Promise<void> {
-    const body = await buildTestPackage({
-      manifest: testManifest('traveller', {
-        workload: { runtime: 'node', entry: 'main.mjs' },
-        permissions: [internet, storage],
-      }),
-      files: {
-        'frontend/index.html': '<!doctype html><title>t</title>',
-        'workload/main.mjs': readFileSync(
-          new URL('../../packages/runtime/src/testing/workloads/traveller.mjs', import.meta.url),
-        ),
-      },
-    });
-    const headers = { 'content-type': 'application/gzip' };
-    const published = await account.fetch('/v1/catalog/traveller/versions/1.0.0', { method: 'PUT', body, headers });
-    assert.equal(published.status, 201, published.text);
-  }
-
-  const put = (permissions: readonly { id: string; resources: string[] }[]) =>
-    account.browser.take('/v1/apps/traveller/permissions', { method: 'PUT', body: { permissions } });
-  const answer = async <Answer = string>(path: string): Promise<Answer> => JSON.parse((await ask(path)).text);
+  const put: TravellerApp['put'] = (permissions) => traveller.put(permissions);
+  const answer: TravellerApp['answer'] = (path) => traveller.answer(path);
   /** A request waits for 15 s at most, an emulated guest may need longer. @returns what tells its boots apart */
   const isUp = () => until('the guest to be up', bootId, BOOT_LIMIT);
   const bootId = async () => {
-    const { status, text } = await ask('/boot');
+    const { status, text } = await traveller.ask('/boot');
     return status === 200 && JSON.parse(text);
   };
   const asRoot = (script: string) => answer(`/shell/${ROOT_DOOR}/${Buffer.from(script).toString('base64url')}`);
@@ -202,7 +176,7 @@ function declare(): void {
     assert.notEqual(next, former);
     // Granted before it ran its first code: there is nothing to wait for.
     assert.equal(await answer('/dns/example.org'), PUBLIC);
-    const { items } = await account.browser.take<{ items: { line: string }[] }>('/v1/apps/traveller/logs');
+    const { items } = await traveller.account.browser.take<{ items: { line: string }[] }>('/v1/apps/traveller/logs');
     assert.ok(items.some(({ line }) => line === 'It starts anew: object storage was granted to it.'));
   });
 }

@@ -14,17 +14,21 @@ import { canMakePrograms } from './machine-code.ts';
 import { execute, type Field, requestsThatReach, runWay } from './run-way.ts';
 import { openSentinels, type Sentinels } from './targets.ts';
 import type { Targets, Way } from './way.ts';
+import { datagramWays } from './ways/datagrams.ts';
 import { fileWays } from './ways/files.ts';
 import { answerWays, gatewayWays, logWays } from './ways/gateway.ts';
 import { networkWays } from './ways/network.ts';
 import { privilegeWays } from './ways/privileges.ts';
 import { processWays } from './ways/processes.ts';
+import { socketWays } from './ways/sockets.ts';
 
 export const ways: readonly Way[] = [
   ...fileWays,
   ...processWays,
   ...privilegeWays,
   ...networkWays,
+  ...datagramWays,
+  ...socketWays,
   ...gatewayWays,
   ...answerWays,
   ...logWays,

@@ -2,7 +2,6 @@
 // network made for it, with a connection to this machine's own services that must be refused.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants } from 'node:fs';
 import net from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -15,6 +14,7 @@ import { type EgressWays, type Launcher, NoEgress } from './egress.ts';
 import { carrierAddresses, innerRuleset } from './inner-ruleset.ts';
 import { insideOf } from './inside.ts';
 import { ownPublicAddresses } from './own-addresses.ts';
+import { isTunOpen } from './tun-device.ts';
 import { type UserEgressTools, userEgressWays } from './user-egress.ts';
 
 const PROBE = fileURLToPath(new URL('probe-egress.mjs', import.meta.url));
@@ -49,7 +49,7 @@ export async function openUserEgress(
   }
   const tools = findTools();
   if (tools instanceof NoEgress) return tools;
-  if (!isOpen('/dev/net/tun')) {
+  if (!isTunOpen()) {
     return new NoEgress('/dev/net/tun is not there or not open to everybody (modprobe tun; chmod 666 /dev/net/tun).');
   }
   const failures: string[] = [];
@@ -77,15 +77,6 @@ function findTools(): Tools | NoEgress {
     );
   }
   return { nft, ip, nsenter, unshare, setpriv, prlimit: findProgram('prlimit') };
-}
-
-function isOpen(device: string): boolean {
-  try {
-    accessSync(device, constants.R_OK | constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Everything in the order in which a workload has it. @throws Error with the first thing that does not hold */

@@ -1,4 +1,5 @@
-// As root: a workload with network.public reaches the internet and nothing else; without it, nothing.
+// What root's own way to the internet, a pair of devices and a packet filter, does beside what every way does
+// (drivers/process/network-policy.test.ts): to other workloads, to forged sources, and to what it leaves on the machine.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -6,10 +7,10 @@ import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import { after, before, test } from 'node:test';
 import { openProcessDriver, type ProcessDriver } from '../drivers/process/process-driver.ts';
-import { FORBIDDEN, inInternet, NAME_SERVER, OWN, PUBLIC, visitors } from '../testing/in-internet.ts';
+import { inInternet, NAME_SERVER, OWN, PUBLIC, visitors } from '../testing/in-internet.ts';
 import { makePlace, type Place } from '../testing/place.ts';
+import { toldLog } from '../testing/told-log.ts';
 import { makeTravellers, type Travellers } from '../testing/travellers.ts';
-import { until } from '../testing/wait.ts';
 
 const open = { public: true, tunnel: false };
 const shut = { public: false, tunnel: false };
@@ -18,7 +19,6 @@ inInternet(import.meta.url, () => {
   let place: Place;
   let driver: ProcessDriver;
   let travellers: Travellers;
-  const logged: string[] = [];
 
   before(async () => {
     place = makePlace();
@@ -33,44 +33,16 @@ inInternet(import.meta.url, () => {
   });
 
   function openDriver(): Promise<ProcessDriver> {
-    const write = (fields: object, message: string) => void logged.push(`${message} ${JSON.stringify(fields)}`);
-    const log = { debug: write, info: write, warn: write, error: write };
-    return openProcessDriver({ dataDirectory: place.folder, allowUnsandboxed: false, dns: [NAME_SERVER], log });
+    return openProcessDriver({
+      dataDirectory: place.folder,
+      allowUnsandboxed: false,
+      dns: [NAME_SERVER],
+      log: toldLog,
+    });
   }
 
   const nft = (...words: string[]) => execFileSync('nft', words, { encoding: 'utf8' });
   const links = () => execFileSync('ip', ['-o', 'link'], { encoding: 'utf8' });
-
-  test('without the grant there is neither an interface, nor an address, nor a name', async () => {
-    const traveller = await travellers.start(shut);
-    assert.deepEqual(await traveller.ask('/interfaces'), ['lo']);
-    for (const address of [PUBLIC, NAME_SERVER, OWN, ...FORBIDDEN])
-      assert.equal(await traveller.ask(`/tcp/${address}/7000`), 'ENETUNREACH', address);
-    assert.notEqual(await traveller.ask('/dns/example.org'), PUBLIC);
-    assert.doesNotMatch(await traveller.ask('/resolver'), /nameserver/);
-    assert.deepEqual(traveller.instance.shortfalls(), []);
-    await travellers.end(traveller);
-    assert.doesNotMatch(nft('list', 'tables'), /platform_/, 'the packet filter is as it was');
-  });
-
-  test('with the grant it reaches publicly routable addresses and names, and no other address', async () => {
-    const traveller = await travellers.start(open);
-    assert.deepEqual(traveller.instance.shortfalls(), [], logged.join('\n'));
-    assert.equal(await traveller.ask(`/tcp/${PUBLIC}/7000`), `${PUBLIC} sees ${OWN}`);
-    assert.equal(await traveller.ask(`/udp/${PUBLIC}/7000`), 'answered ping');
-    assert.equal(await traveller.ask('/dns/example.org'), PUBLIC);
-    for (const address of FORBIDDEN) {
-      assert.equal(await traveller.ask(`/tcp/${address}/7000`), 'ECONNREFUSED', address);
-      assert.equal(await traveller.ask(`/udp/${address}/7000`), 'EHOSTUNREACH', address);
-    }
-    const came = await visitors();
-    assert.deepEqual(
-      FORBIDDEN.filter((address) => came[address] !== undefined),
-      [],
-    );
-    assert.equal(await traveller.ask('/if6').then((text: string) => /eth0/.test(text)), false, 'no IPv6 inside');
-    await travellers.end(traveller);
-  });
 
   test('this machine’s own addresses and other workloads stay out of reach', async () => {
     const server = net.createServer((socket) => socket.end('host'));
@@ -87,28 +59,6 @@ inInternet(import.meta.url, () => {
     assert.deepEqual(answers.toSorted(), ['ECONNREFUSED', 'connected']);
     await Promise.all([travellers.end(one), travellers.end(other)]);
     server.close();
-  });
-
-  test('a revoked grant freezes open connections at once, and a new grant opens new ones', async () => {
-    const traveller = await travellers.start(shut);
-    await traveller.instance.applyNetworkPolicy(open);
-    assert.equal(await traveller.ask(`/hold/${PUBLIC}/7000`), 'held');
-    const before = await traveller.ask<{ answers: number }>('/held');
-    await until(
-      'the connection to be busy',
-      async () => (await traveller.ask<{ answers: number }>('/held')).answers > before.answers + 10,
-    );
-    await traveller.instance.applyNetworkPolicy(shut);
-    const frozen = await traveller.ask<{ answers: number }>('/held');
-    assert.equal(await traveller.ask(`/udp/${PUBLIC}/7000`), 'ENETUNREACH');
-    assert.equal(await traveller.ask(`/tcp/${PUBLIC}/7000`), 'ENETUNREACH');
-    assert.equal((await traveller.ask<{ answers: number }>('/held')).answers, frozen.answers);
-    assert.deepEqual(await traveller.ask('/interfaces'), ['lo']);
-    assert.notEqual(await traveller.ask('/dns/example.org'), PUBLIC);
-    await traveller.instance.applyNetworkPolicy(open);
-    assert.equal(await traveller.ask(`/tcp/${PUBLIC}/7000`), `${PUBLIC} sees ${OWN}`);
-    assert.equal(await traveller.ask('/dns/example.org'), PUBLIC);
-    await travellers.end(traveller);
   });
 
   test('a source that is not its own is dropped', async () => {
@@ -129,10 +79,17 @@ inInternet(import.meta.url, () => {
     await travellers.end(traveller);
   });
 
-  test('forwarding is on for the way out alone, and nothing is left after the end', async () => {
+  test('forwarding is on for the way out alone, and nothing is left after a revocation or the end', async () => {
     const forwarding = (name: string) => readFileSync(`/proc/sys/net/ipv4/conf/${name}/forwarding`, 'utf8').trim();
+    const untouched = await travellers.start(shut);
+    assert.deepEqual(await untouched.ask('/interfaces'), ['lo']);
+    await travellers.end(untouched);
     const traveller = await travellers.start(open);
     assert.deepEqual([forwarding('up0'), forwarding('all'), forwarding('lo')], ['1', '0', '0']);
+    await traveller.instance.applyNetworkPolicy(shut);
+    assert.deepEqual(await traveller.ask('/interfaces'), ['lo']);
+    assert.doesNotMatch(links(), /p\w{6}-/);
+    await traveller.instance.applyNetworkPolicy(open);
     await travellers.end(traveller);
     assert.doesNotMatch(links(), /p\w{6}-/);
     await driver.close();

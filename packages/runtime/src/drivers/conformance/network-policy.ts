@@ -62,18 +62,25 @@ export function networkPolicyBehaviour(under: DriverUnderTest): void {
       await until('it to know its name server', async () => (await ask('/dns/example.org', whom)) === PUBLIC);
     }
 
-    test('without the grant no packet of a workload arrives anywhere', () => reachesNothing());
+    test('without the grant no packet of a workload arrives anywhere', async () => {
+      assert.deepEqual(traveller.instance.shortfalls(), []);
+      assert.doesNotMatch(await ask('/resolver'), /nameserver/);
+      await reachesNothing();
+    });
 
     test('a grant opens publicly routable addresses and names to a workload that runs, and no other', async () => {
       await apply(open);
       assert.deepEqual(traveller.instance.shortfalls(), []);
       await reachesTheInternet();
-      for (const address of [OWN, ...FORBIDDEN]) assert.match(await ask(`/tcp/${address}/7000`), /^E[A-Z]+$/, address);
+      for (const address of [OWN, ...FORBIDDEN])
+        for (const protocol of ['tcp', 'udp'])
+          assert.match(await ask(`/${protocol}/${address}/7000`), /^E[A-Z]+$/, `${protocol} to ${address}`);
       const came = await visitors();
       assert.deepEqual(
         FORBIDDEN.filter((address) => came[address] !== undefined),
         [],
       );
+      assert.doesNotMatch(await ask('/if6'), /eth/, 'no IPv6 inside');
       await apply(shut);
     });
 

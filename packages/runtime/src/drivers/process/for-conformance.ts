@@ -1,15 +1,11 @@
 // Opens the process driver for drivers/conformance, confined in one given way.
-import type { Log } from '../../clock.ts';
 import { carrierNames } from '../../network/open-user-egress.ts';
+import { toldLog } from '../../testing/told-log.ts';
 import type { Driver } from '../driver.ts';
 import type { Way } from './mechanism.ts';
 import { openProcessDriver } from './process-driver.ts';
 
 const ways: readonly Way[] = ['bubblewrap', 'unshare', 'unshare-as-root'];
-
-/** What a driver would tell the operator belongs to the output of the test. */
-const tell = (fields: object, message: string) => process.stderr.write(`${message} ${JSON.stringify(fields)}\n`);
-const log: Log = { debug: () => undefined, info: () => undefined, warn: tell, error: tell };
 
 export function openForConformance(dataDirectory: string, options: Readonly<Record<string, string>>): Promise<Driver> {
   const way = ways.find((one) => one === options.way);
@@ -21,6 +17,6 @@ export function openForConformance(dataDirectory: string, options: Readonly<Reco
     ways: [way],
     ...(carrier === undefined ? {} : { carriers: [carrier] }),
     ...(options.dns === undefined ? {} : { dns: [options.dns] }),
-    log,
+    log: toldLog,
   });
 }

@@ -1,0 +1,50 @@
+// An installed app whose backend tries to reach what it is told to, and the grants of its owner
+// (packages/runtime/src/testing/workloads/traveller.mjs).
+import { strict as assert } from 'node:assert';
+import { readFileSync } from 'node:fs';
+import { type AskBackend, openBackend } from './backend.ts';
+import { registerAccount, type TestAccount } from './client.ts';
+import { buildTestPackage, testManifest } from './packages.ts';
+import type { PlatformPlace } from './platform-process.ts';
+
+type Permissions = readonly { readonly id: string; readonly resources: readonly string[] }[];
+
+export const internet = { id: 'network.public', resources: ['*'] };
+
+export interface TravellerApp {
+  readonly account: TestAccount;
+  readonly ask: AskBackend;
+  /** What the backend says at a path, read as JSON. */
+  answer<Answer = string>(path: string): Promise<Answer>;
+  /** Replaces its grants. */
+  put(permissions: Permissions): Promise<unknown>;
+}
+
+/** @param requested what its manifest requests, and is granted at first */
+export async function installTraveller(place: PlatformPlace, requested: Permissions): Promise<TravellerApp> {
+  const account = await registerAccount(place, 'traveller');
+  const body = await buildTestPackage({
+    manifest: testManifest('traveller', {
+      workload: { runtime: 'node', entry: 'main.mjs' },
+      permissions: requested,
+    }),
+    files: {
+      'frontend/index.html': '<!doctype html><title>t</title>',
+      'workload/main.mjs': readFileSync(
+        new URL('../../packages/runtime/src/testing/workloads/traveller.mjs', import.meta.url),
+      ),
+    },
+  });
+  const headers = { 'content-type': 'application/gzip' };
+  const published = await account.fetch('/v1/catalog/traveller/versions/1.0.0', { method: 'PUT', body, headers });
+  assert.equal(published.status, 201, published.text);
+  await account.browser.take('/v1/apps', { body: { appId: 'traveller' } });
+  const ask = await openBackend(place, account, 'traveller');
+  return {
+    account,
+    ask,
+    answer: async (path) => JSON.parse((await ask(path)).text),
+    put: (permissions) =>
+      account.browser.take('/v1/apps/traveller/permissions', { method: 'PUT', body: { permissions } }),
+  };
+}

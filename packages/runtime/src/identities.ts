@@ -66,7 +66,7 @@ function readAllocations(file: string): Allocations | undefined {
   try {
     value = JSON.parse(readFileSync(file, 'utf8'));
   } catch {
-    value = undefined;
+    value = undefined; // damaged, as is said below
   }
   if (!isAllocations(value)) {
     throw new Error(

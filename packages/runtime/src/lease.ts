@@ -1,10 +1,11 @@
 // The lease of this node. While it is held, core places nothing of ours elsewhere; when it ends, whatever could be
 // placed elsewhere stops here first. Counted with a clock that nobody sets and that goes on while the machine sleeps.
+
 import { uptime as bootSeconds } from 'node:os';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { NodeLease } from '@platform/contract';
 import type { Log } from './clock.ts';
 import { NodeRemovedError } from './node-credentials.ts';
+import { pause } from './pause.ts';
 
 /** Milliseconds since the machine started, sleep included (CLOCK_BOOTTIME). */
 export function machineUptime(): number {
@@ -75,7 +76,7 @@ export class Lease {
     const checks = setInterval(() => this.#check(), CHECK);
     checks.unref();
     while (!signal.aborted) {
-      await delay(this.#interval, undefined, { signal, ref: false }).catch(() => undefined);
+      await pause(this.#interval, signal);
       if (signal.aborted) break;
       try {
         await this.beat(signal);

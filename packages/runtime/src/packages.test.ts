@@ -1,5 +1,6 @@
 // Packages are unpacked only when they are exactly what was asked for and harmless.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,8 +9,10 @@ import { buffer } from 'node:stream/consumers';
 import { after, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { type Header, pack } from 'tar-stream';
+import { errorCode } from './error-code.ts';
 import { openPackageStore, PackageError } from './packages.ts';
 import { makePlace } from './testing/place.ts';
+import { unmountBelow } from './testing/unmount.ts';
 
 const place = makePlace();
 after(() => place.remove());
@@ -107,6 +110,25 @@ describe('a package', () => {
     const { store, folder } = storeOf(blob);
     await assert.rejects(store.workloadFolder(hashOf(blob)), PackageError);
     assert.deepEqual(readdirSync(folder), []);
+  });
+
+  test('that this machine has no room for is not called unreadable, and is unpacked when there is room', {
+    skip: process.getuid?.() !== 0 && 'needs root, to mount a file system that is nearly full',
+  }, async (t) => {
+    const disk = join(place.folder, randomUUID());
+    mkdirSync(disk);
+    const mount = (...words: string[]) => execFileSync('mount', [...words, 'none', disk], { stdio: 'pipe' });
+    mount('-t', 'tmpfs', '-o', 'size=128k');
+    t.after(() => unmountBelow(place.folder));
+    const blob = await archive([[{ name: 'workload/a' }, 'a'.repeat(500_000)]]);
+    const { store, folder } = storeOf(blob, join(disk, 'packages'));
+    await assert.rejects(
+      store.workloadFolder(hashOf(blob)),
+      (error) => !(error instanceof PackageError) && errorCode(error) === 'ENOSPC',
+    );
+    assert.deepEqual(readdirSync(folder), []);
+    mount('-o', 'remount,size=4m');
+    assert.equal(statSync(join(await store.workloadFolder(hashOf(blob)), 'a')).size, 500_000);
   });
 
   test('is removed in one step: a kill in the middle leaves nothing that could be taken for it', async () => {

@@ -19,6 +19,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { limits } from '@platform/contract';
 import { extract, type Header } from 'tar-stream';
+import { errorCode } from './error-code.ts';
 
 export interface PackageStore {
   /**
@@ -43,6 +44,10 @@ const HASH = /^[0-9a-f]{64}$/;
 const UNFINISHED = '.new-';
 const REMOVED = '.old-';
 const WORKLOAD = 'workload';
+/** May be over at the next attempt; whatever else unpacking fails with is in the package, and stays. */
+const FAULTS_OF_THE_MACHINE: ReadonlySet<string> = new Set([
+  ...['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'ENOMEM', 'EMFILE', 'ENFILE', 'EACCES', 'EPERM', 'EAGAIN'],
+]);
 
 /**
  * @param folder Made if missing; enterable but not listable for others, so that sandbox users reach what they are given.
@@ -150,7 +155,7 @@ async function unpackWorkload(blob: string, target: string): Promise<void> {
       await chmod(place, executable ? 0o755 : 0o644);
     }
   } catch (error) {
-    if (error instanceof PackageError) throw error;
+    if (error instanceof PackageError || FAULTS_OF_THE_MACHINE.has(errorCode(error))) throw error;
     throw new PackageError('The package is not a readable archive.');
   }
 }
@@ -174,6 +179,11 @@ async function makeFolders(base: string, folder: string): Promise<void> {
 /** Brings the files to disk before the rename makes them count, so that a power cut leaves no half package. */
 async function flush(folder: string): Promise<void> {
   const child = spawn('sync', ['-f', folder], { stdio: 'ignore' });
-  // A machine without that program flushes by itself, only later.
-  await Promise.race([once(child, 'exit'), once(child, 'error')]).catch(() => undefined);
+  try {
+    const [code] = await once(child, 'exit');
+    if (code !== 0) throw new Error(`a package was not brought to disk: sync ended with ${code}`);
+  } catch (error) {
+    // A machine without that program flushes by itself, only later.
+    if (errorCode(error) !== 'ENOENT') throw error;
+  }
 }

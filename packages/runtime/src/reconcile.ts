@@ -1,11 +1,12 @@
 // Keeps this node in step with core: follows the assignments, and reports what really runs.
-import { setTimeout as delay } from 'node:timers/promises';
+
 import type { Assignment, InstallationStatus } from '@platform/contract';
 import type { Log } from './clock.ts';
 import type { CoreClient } from './core-client.ts';
 import type { Lease } from './lease.ts';
 import type { Installation } from './lifecycle/installation.ts';
 import type { PackageStore } from './packages.ts';
+import { pause } from './pause.ts';
 
 export interface Fleet {
   find(installationId: string): Installation | undefined;
@@ -133,7 +134,7 @@ export function createFleet(parts: FleetParts): Fleet {
       });
       const settled = Promise.all([...installations.values()].map((installation) => installation.networkSettled));
       const limit = new AbortController();
-      await Promise.race([settled, delay(LONGEST_SETTLING, undefined, { signal: limit.signal, ref: false })]);
+      await Promise.race([settled, pause(LONGEST_SETTLING, limit.signal)]);
       limit.abort();
     },
     remove,
@@ -204,7 +205,7 @@ export async function follow(
       // A core that was restarted may have forgotten where this node is.
       registered = false;
       const wake = AbortSignal.any([signal, turn]);
-      await delay(retry, undefined, { signal: wake, ref: false }).catch(() => undefined);
+      await pause(retry, wake);
       retry = Math.min(retry * 2, LONGEST_RETRY);
     }
   }
@@ -231,7 +232,7 @@ export function createReporter(
 
   async function report(): Promise<void> {
     let retry = FIRST_RETRY;
-    await delay(GATHER, undefined, { ref: false });
+    await pause(GATHER, abort.signal);
     while (outstanding.size > 0 && !abort.signal.aborted) {
       const ids = [...outstanding].slice(0, LARGEST_REPORT);
       for (const id of ids) outstanding.delete(id);
@@ -243,7 +244,7 @@ export function createReporter(
         for (const id of ids) outstanding.add(id);
         if (abort.signal.aborted) return;
         log.debug({ err: error }, 'a status report did not reach core');
-        await delay(retry, undefined, { signal: abort.signal, ref: false }).catch(() => undefined);
+        await pause(retry, abort.signal);
         retry = Math.min(retry * 2, LONGEST_RETRY);
       }
     }

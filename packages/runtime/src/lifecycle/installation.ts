@@ -112,7 +112,8 @@ export class Installation {
 
   /** A workload that cannot be held to what its owner revoked does not go on. */
   async #takeNetwork(assignment: Assignment): Promise<void> {
-    // A launch under way began with the former grants, and takes the latest ones when it has a workload.
+    // A launch under way began with the former grants, and takes the latest ones when it has a workload. One that fails
+    // has none, and is told as a failed start.
     const workload = await (this.#launching?.catch(() => undefined) ?? this.#workload);
     try {
       await workload?.applyNetwork(assignment);

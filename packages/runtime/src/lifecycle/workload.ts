@@ -1,4 +1,5 @@
 // One run of a workload: package, volume, credentials, driver and Gateway brought together, and taken apart again.
+
 import type { Assignment, PublicPortStatus, WorkloadUse } from '@platform/contract';
 import { publicKeyText } from '@platform/link';
 import type { Clock, Log } from '../clock.ts';
@@ -18,6 +19,7 @@ import { createLogIntake } from '../logs/log-intake.ts';
 import type { LogWriter } from '../logs/log-store.ts';
 import type { NodeMetrics } from '../metrics.ts';
 import type { UdpPorts } from '../network/udp-ports.ts';
+import { oneAtATime } from '../one-at-a-time.ts';
 import { PackageError, type PackageStore } from '../packages.ts';
 import type { SharedVolumes } from '../shared-volumes.ts';
 import type { Volumes } from '../volumes/volumes.ts';
@@ -169,6 +171,7 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
     });
     // The next start finds the volume free.
     const ended = running.ended.finally(release);
+    // It may fail before anybody waits for it; whoever does is told.
     ended.catch(() => undefined);
     return { ...running, ended, stop: () => running.stop().then(() => ended) };
   } catch (error) {
@@ -246,15 +249,10 @@ function assemble(
     uncount?.();
     return stopping && exit.signal === 'SIGKILL' ? { ...exit, reason: KILLED } : exit;
   });
+  // It may fail before anybody waits for it; whoever does is told.
   ended.catch(() => undefined);
-  // One change after the other; a failed one does not keep the next from being tried.
-  let changing: Promise<void> = Promise.resolve();
+  const change = oneAtATime();
   let latest = assignment;
-  const change = (work: () => Promise<void>): Promise<void> => {
-    const done = changing.then(work);
-    changing = done.catch(() => undefined);
-    return done;
-  };
   let published: readonly PublicPortStatus[] = [];
   const publish = async (next: Assignment): Promise<void> => {
     const bindings = udpPorts.of(next);

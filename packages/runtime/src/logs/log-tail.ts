@@ -2,9 +2,9 @@
 // it: what it gives it reads from the disk, so a slow reader costs no memory, and learns how many lines it missed.
 
 import { open } from 'node:fs/promises';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { NodeLogPiece } from '@platform/contract';
 import { errorCode } from '../error-code.ts';
+import { pause } from '../pause.ts';
 import { parseLines, type StoredLine } from './stored-lines.ts';
 
 export interface TailedFile {
@@ -46,7 +46,7 @@ export async function* tail(
       yield { items: lines.map(entryOf), last, missed };
     }
     await change;
-    await delay(GATHER_MILLISECONDS, undefined, { signal, ref: false }).catch(() => undefined);
+    await pause(GATHER_MILLISECONDS, signal);
   }
 }
 

@@ -84,6 +84,6 @@ function networkFile({ pid }: Pick<Launcher, 'pid'>, name: string): string {
   try {
     return readFileSync(`/proc/${pid}/net/${name}`, 'latin1');
   } catch {
-    return '';
+    return ''; // it has ended
   }
 }

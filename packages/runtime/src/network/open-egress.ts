@@ -33,7 +33,7 @@ export async function openEgress({
     );
   }
   try {
-    return await openVethEgress(dataDirectory, { nft, ip, nsenter });
+    return await openVethEgress({ dataDirectory, tools: { nft, ip, nsenter }, log });
   } catch (error) {
     return new NoEgress(`this machine does not let the platform change its network (${firstLine(error)}).`);
   }

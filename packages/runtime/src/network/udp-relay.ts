@@ -105,6 +105,7 @@ export async function openUdpRelay(options: UdpRelayOptions): Promise<UdpRelay> 
     );
   }
 
+  // An answer that cannot be sent just now is one that was lost, as on any way of datagrams.
   outer.on('error', () => undefined);
   outer.on('message', accept);
   stock();

@@ -3,8 +3,10 @@
 //
 // Two things close it, and either of them is enough: without the carrier there is no device that leads anywhere, and
 // without the filter's list of addresses nothing reaches it.
+
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../clock.ts';
+import { oneAtATime } from '../one-at-a-time.ts';
 import { run } from '../run-command.ts';
 import { type CarrierProcess, type CarrierTools, hasDevice, startCarrier } from './carrier-process.ts';
 import type { Carrier } from './carriers.ts';
@@ -92,12 +94,7 @@ function userEgress({ tools, carrier, log }: UserEgressParts, launcher: Launcher
   let trouble: string | undefined;
 
   /** What comes from outside and what is done here by itself never overlap. */
-  let last: Promise<unknown> = Promise.resolve();
-  function inTurn(work: () => Promise<void>): Promise<void> {
-    const turn = last.then(work);
-    last = turn.catch(() => undefined);
-    return turn;
-  }
+  const inTurn = oneAtATime();
 
   async function filter(rules: string): Promise<void> {
     const script = `[ ! -e ${WITHOUT_IPV6} ] || echo 1 > ${WITHOUT_IPV6}; exec "$0" -f -`;

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { addressText } from '@platform/contract';
+import type { Log } from '../clock.ts';
 import { run } from '../run-command.ts';
 import type { Egress, EgressWays, NetworkPlace } from './egress.ts';
 import { type Forwarding, openForwarding } from './forwarding.ts';
@@ -15,6 +16,13 @@ export interface VethTools {
   readonly nsenter: string;
 }
 
+export interface VethParts {
+  /** Names what is made on this machine, so that the next start finds what this one may leave behind. */
+  readonly dataDirectory: string;
+  readonly tools: VethTools;
+  readonly log: Log;
+}
+
 /** Benchmark space: nobody routes it, and no workload may send to it, so that it takes nothing away from anybody. */
 const ADDRESSES = '198.18.0.0/15';
 const FIRST_ADDRESS = 198 * 2 ** 24 + 18 * 2 ** 16;
@@ -23,10 +31,7 @@ const ADDRESS_COUNT = 2 ** 17;
 const ROUTER = addressText(FIRST_ADDRESS + 1);
 const INSIDE = 'eth0';
 
-/**
- * @param dataDirectory names what is made on this machine, so that the next start finds what this one may leave behind
- */
-export async function openVethEgress(dataDirectory: string, tools: VethTools): Promise<EgressWays> {
+export async function openVethEgress({ dataDirectory, tools, log }: VethParts): Promise<EgressWays> {
   const { dev, ino } = statSync(dataDirectory);
   const name = createHash('sha256').update(`${dev}:${ino}`).digest('hex').slice(0, 6);
   const table = `platform_${name}`;
@@ -49,7 +54,7 @@ export async function openVethEgress(dataDirectory: string, tools: VethTools): P
 
   return {
     attach(place) {
-      return vethEgress({ tools, table, prefix, stand, place });
+      return vethEgress({ tools, log, table, prefix, stand, place });
     },
     async close() {
       await removeLeftovers(tools, { table, prefix, forwarding });
@@ -58,15 +63,14 @@ export async function openVethEgress(dataDirectory: string, tools: VethTools): P
   };
 }
 
-interface VethParts {
-  readonly tools: VethTools;
+interface PairParts extends Pick<VethParts, 'tools' | 'log'> {
   readonly table: string;
   readonly prefix: string;
   readonly stand: () => Promise<void>;
   readonly place: NetworkPlace;
 }
 
-function vethEgress({ tools, table, prefix, stand, place }: VethParts): Egress {
+function vethEgress({ tools, log, table, prefix, stand, place }: PairParts): Egress {
   const uid = place.uid ?? 0;
   const outside = `${prefix}${uid.toString(36)}`;
   const address = addressText(FIRST_ADDRESS + (uid % ADDRESS_COUNT));
@@ -108,7 +112,11 @@ function vethEgress({ tools, table, prefix, stand, place }: VethParts): Egress {
       await attempt(nft(tools, `add ${element}\ndelete ${element}\n`)),
       await attempt(ip(tools, `link delete ${outside}\n`)),
     ];
-    if (filter !== undefined && link !== undefined && interfaceExists(outside)) throw filter;
+    // The kernel has taken the interface away with the namespace, or does so soon.
+    const stays = link !== undefined && interfaceExists(outside);
+    if (filter !== undefined && stays) throw filter;
+    if (filter !== undefined || stays)
+      log.warn({ installationId: place.key, err: filter ?? link }, 'one of the two ends of a public network failed');
     made = false;
   }
 
@@ -129,8 +137,9 @@ function vethEgress({ tools, table, prefix, stand, place }: VethParts): Egress {
       if (made) await disconnect();
     },
     async close() {
-      // The kernel has taken the interface away with the namespace, or does so soon.
-      if (made) await disconnect().catch(() => undefined);
+      const { key: installationId } = place;
+      const err = made ? await attempt(disconnect()) : undefined;
+      if (err !== undefined) log.error({ installationId, err }, 'a public network is left behind for the next start');
     },
   };
 }

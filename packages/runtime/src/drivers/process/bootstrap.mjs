@@ -63,6 +63,7 @@ function bridgeInbound(server, port) {
   let asked = false;
   server.allowHalfOpen = true;
   server.unref();
+  // A workload that has used up its descriptors accepts nobody, until it has some again.
   server.on('error', () => {});
   server.on('connection', (socket) => {
     socket.unref();

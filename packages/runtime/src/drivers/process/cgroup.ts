@@ -205,7 +205,7 @@ function folders(folder: string): string[] {
       .filter((entry) => entry.isDirectory())
       .map((entry) => entry.name);
   } catch {
-    return [];
+    return []; // it is gone, and all below it
   }
 }
 
@@ -238,6 +238,7 @@ function discard(folder: string): void {
   attempt(() => rmdirSync(folder));
 }
 
+/** Whether it could be done: what this machine allows is found out by trying, and the report says what it does not. */
 function attempt(action: () => void): boolean {
   try {
     action();
@@ -251,7 +252,7 @@ function readIfThere(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    return '';
+    return ''; // not on this kernel, or the group has ended
   }
 }
 

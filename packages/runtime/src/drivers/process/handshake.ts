@@ -33,7 +33,7 @@ export async function shakeHands(
   try {
     return await Promise.race([work, failure]);
   } catch (error) {
-    // The listener may come, or the talk succeed, after the launch has failed.
+    // The listener may come, or the talk succeed, after the launch has failed, which is what is told.
     answer.then((listener) => listener.close()).catch(() => undefined);
     throw error;
   } finally {

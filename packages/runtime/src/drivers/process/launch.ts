@@ -222,6 +222,7 @@ function running(parts: Parts): Sandbox {
     await cgroup.remove();
     return describeExit(code, name, memoryKills, options.resources, processRefusals);
   });
+  // It may fail before anybody waits for it; whoever does is told.
   exited.catch(() => undefined);
   return {
     stdout: parts.stdout,

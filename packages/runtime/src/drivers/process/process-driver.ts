@@ -109,6 +109,7 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
           environment: spec.environment(place),
           async attachGateway(listener, inboundSocket, workload, launcher) {
             const connected = network.connect(workload, reachable ? launcher : undefined);
+            // Waited for below; where the Gateway does not open, that is what is told.
             connected.catch(() => undefined);
             gateway = await spec.openGateway({ listen: listener, inbound: { socketPath: inboundSocket } });
             if (failed) await gateway.close();
@@ -119,6 +120,7 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
         if (gateway === undefined) throw new LaunchError('The sandbox stands without a Gateway.', '');
         const ports = () => sandbox.ports().filter((port) => !gatewayPorts.some((own) => own === port));
         const exited = sandbox.exited.finally(() => network.close());
+        // It may fail before anybody waits for it; whoever does is told.
         exited.catch(() => undefined);
         return {
           ...sandbox,

@@ -1,4 +1,5 @@
 // The network of one workload in a process sandbox beyond its Gateway: nothing, or what its owner granted.
+
 import { closeSync, openSync } from 'node:fs';
 import type { Log } from '../../clock.ts';
 import { findProgram } from '../../find-program.ts';
@@ -6,6 +7,7 @@ import { type Egress, type EgressWays, type Launcher, NoEgress } from '../../net
 import { insideOf } from '../../network/inside.ts';
 import type { Enter } from '../../network/namespace-sockets.ts';
 import { createUdpPublisher, type UdpPublisherOptions } from '../../network/udp-publisher.ts';
+import { oneAtATime } from '../../one-at-a-time.ts';
 import type { NetworkPolicy, WorkloadInstance, WorkloadSpec } from '../driver.ts';
 import { isAlive, type ProcessIdentity } from './process-tree.ts';
 import type { ResolverFile } from './resolver-file.ts';
@@ -71,13 +73,7 @@ export function createProcessNetwork(spec: WorkloadSpec, parts: ProcessNetworkPa
   }
 
   /** One after the other: a start that is given up closes what may just be opening. */
-  let last: Promise<unknown> = Promise.resolve();
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = last.then(work);
-    // Whoever asked for the turn is told; the next one has its own outcome.
-    last = turn.catch(() => undefined);
-    return turn;
-  }
+  const inTurn = oneAtATime();
 
   return {
     connect: (workload, launcher) =>

@@ -20,7 +20,7 @@ function stat(pid: number): Stat | undefined {
   try {
     text = readFileSync(`/proc/${pid}/stat`, 'latin1');
   } catch {
-    return undefined;
+    return undefined; // it has ended
   }
   // The second field, the name, may hold blanks and brackets; everything after the last bracket is regular.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
@@ -78,7 +78,7 @@ export function signal(identity: ProcessIdentity, name: NodeJS.Signals): boolean
     process.kill(identity.pid, name);
     return true;
   } catch {
-    return false;
+    return false; // it ended in this moment; there is no process inside of which we may not signal
   }
 }
 
@@ -127,7 +127,7 @@ export function listeningPorts(pid: number, exceptAt?: string): number[] {
     try {
       text = readFileSync(`/proc/${pid}/net/${table}`, 'latin1');
     } catch {
-      continue;
+      continue; // it has ended, or this kernel has no IPv6
     }
     for (const line of text.split('\n').slice(1)) {
       const [, local, , state] = line.trim().split(/\s+/);

@@ -132,7 +132,7 @@ function readObservation(output: string): Observation | undefined {
     // Our own workload wrote it; a wall that stands is still judged from each member.
     return JSON.parse(output) as Observation;
   } catch {
-    return undefined;
+    return undefined; // which is told as no usable answer
   }
 }
 

@@ -1,0 +1,8 @@
+// Waiting that ends early when nobody waits any more.
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Resolves after the time, or when the signal is aborted: the caller looks which. Keeps no process alive. */
+export async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  // Its only failure is the abort.
+  await delay(milliseconds, undefined, { signal, ref: false }).catch(() => undefined);
+}

@@ -48,11 +48,15 @@ export async function makeImage(
 ): Promise<void> {
   const unfinished = `${image}.new`;
   rmSync(unfinished, { force: true });
-  writeFileSync(unfinished, '', { mode: 0o600 });
-  truncateSync(unfinished, wantedBytes(diskMiB));
-  const options = `root_owner=${uid}:${uid},lazy_itable_init=1,lazy_journal_init=1`;
-  await run([tools.makeFileSystem, '-q', '-F', '-m', '0', '-E', options, unfinished], { limit: 60_000 });
-  renameSync(unfinished, image);
+  try {
+    writeFileSync(unfinished, '', { mode: 0o600 });
+    truncateSync(unfinished, wantedBytes(diskMiB));
+    const options = `root_owner=${uid}:${uid},lazy_itable_init=1,lazy_journal_init=1`;
+    await run([tools.makeFileSystem, '-q', '-F', '-m', '0', '-E', options, unfinished], { limit: 60_000 });
+    renameSync(unfinished, image);
+  } finally {
+    rmSync(unfinished, { force: true });
+  }
 }
 
 /** Mounts the image on the folder, larger than before if the limit has grown. A smaller limit changes nothing. */

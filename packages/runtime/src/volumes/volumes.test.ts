@@ -179,6 +179,19 @@ test('a machine that mounts no images after all makes folders, and says so', ima
   await volume.release();
 });
 
+test(
+  'a failure of the moment on a machine that mounts images is one, and takes nothing from other volumes',
+  images,
+  async () => {
+    if (typeof tools === 'string') return;
+    await (await volumes.attach(request())).release();
+    const failing = openVolumes(directory, { ...tools, makeFileSystem: '/bin/false' });
+    await assert.rejects(failing.attach(request(16, 'inst-two')));
+    assert.deepEqual(readdirSync(directory).toSorted(), ['inst-one', 'inst-one.ext4'], 'no folder without a limit');
+    await (await failing.attach(request())).release();
+  },
+);
+
 test('an image that cannot be mounted is never taken for an empty volume', images, async () => {
   await (await volumes.attach(request())).release();
   await assert.rejects(openVolumes(directory, 'no loop devices').attach(request()), /cannot be mounted/);

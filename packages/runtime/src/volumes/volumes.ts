@@ -1,6 +1,6 @@
 // The persistent folders of workloads on this node: one for each installation, kept when the app is removed, and as
 // large as its manifest says where this machine can hold it to that.
-import { chmodSync, existsSync, lchownSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, lchownSync, mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { findImageTools, type ImageTools, makeImage, mountImage, unmountImage } from './ext4-image.ts';
 import { mountsBelow } from './mounts.ts';
@@ -41,6 +41,8 @@ export function openVolumes(path: string, tools: ImageTools | string = findImage
   const attached = new Set<string>();
   /** Set when this machine turned out not to mount images after all. */
   let usable = tools;
+  /** It has mounted one at some time: a failure is one of the moment then. */
+  let proven = readdirSync(directory).some((name) => name.endsWith('.ext4'));
 
   const place = (installationId: string) => join(directory, installationId);
   const imageOf = (installationId: string) => `${place(installationId)}.ext4`;
@@ -68,7 +70,10 @@ export function openVolumes(path: string, tools: ImageTools | string = findImage
     return { folder, release: async () => undefined };
   }
 
-  /** Undefined where the first attempt shows that this machine cannot do it: then it never will. */
+  /**
+   * Undefined where the very first attempt shows that this machine cannot do it: then it never will.
+   * @throws Error when it cannot be made just now
+   */
   async function attachNew(
     images: ImageTools,
     parts: { readonly folder: string; readonly image: string; readonly diskMiB: number; readonly uid: number },
@@ -81,12 +86,15 @@ export function openVolumes(path: string, tools: ImageTools | string = findImage
     } catch (error) {
       rmSync(parts.image, { force: true });
       rmSync(parts.folder, { recursive: true, force: true });
+      // A full disk says nothing about what the machine can do; a folder without a limit would stay one for ever.
+      if (proven || /no space left/i.test(String(error))) throw error;
       usable = `this machine could not mount one of a limited size (${firstLine(error)})`;
       return undefined;
     }
   }
 
   function mounted(images: ImageTools, folder: string): AttachedVolume {
+    proven = true;
     return { folder, release: () => unmountImage(images, folder) };
   }
 

@@ -1,5 +1,6 @@
 // The `docker` driver: a workload as a container on a network of its own, whose only neighbour is its Gateway's container.
 // docs/decisions/docker-driver.md says what that keeps apart and what it does not.
+
 import { createHash, randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,6 +15,7 @@ import { type CellParts, destroyCell, makeCell } from './cells.ts';
 import { defaultEngineSocket, type Engine, engineMessage, openEngine } from './engine.ts';
 import { type Firewall, openFirewall } from './firewall.ts';
 import { clearLeftovers, destroySurvivor } from './leftovers.ts';
+import { requireNotPodman } from './not-podman.ts';
 import { tryWalls } from './probe.ts';
 import { openRemains } from './remains.ts';
 import { adoptContainer, startContainer } from './start-container.ts';
@@ -162,6 +164,7 @@ function requireRoot(): void {
 }
 
 async function describe(engine: Engine): Promise<Omit<DriverReport, 'ok' | 'reasons'>> {
+  await requireNotPodman(engine);
   const info: Readonly<Record<string, unknown>> = await engine.info();
   const security = Array.isArray(info.SecurityOptions) ? info.SecurityOptions.map(String) : [];
   if (info.OSType !== 'linux') throw new Error('The engine does not run Linux containers.');

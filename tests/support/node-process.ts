@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { unmountBelow } from '../../packages/runtime/src/testing/unmount.ts';
 import { freePort } from './free-port.ts';
-import { type LongCommand, type PlatformPlace, runCommand, startCommand } from './platform-process.ts';
+import { inherited, type LongCommand, type PlatformPlace, runCommand, startCommand } from './platform-process.ts';
 
 export interface NodePlace {
   readonly dataDirectory: string;
@@ -22,8 +22,7 @@ export async function nodePlace(more: NodeJS.ProcessEnv = {}): Promise<NodePlace
     dataDirectory,
     nodePort,
     environment: {
-      PATH: process.env.PATH,
-      HOME: process.env.HOME,
+      ...inherited,
       PLATFORM_DATA_DIR: dataDirectory,
       PLATFORM_NODE_ORIGIN: `http://node.platform.localhost:${nodePort}`,
       PLATFORM_NODE_CONTROL: `127.0.0.1:${controlPort}`,

@@ -10,7 +10,12 @@ import { unmountBelow } from '../../packages/runtime/src/testing/unmount.ts';
 import { freePort } from './free-port.ts';
 
 const CLI = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url));
-const COMPILE_CACHE = fileURLToPath(new URL('../../.platform/compile-cache', import.meta.url));
+/** What every command inherits; the compile cache as from `npm start`, so that a start costs here what it costs a user. */
+export const inherited: NodeJS.ProcessEnv = {
+  PATH: process.env.PATH,
+  HOME: process.env.HOME,
+  NODE_COMPILE_CACHE: fileURLToPath(new URL('../../.platform/compile-cache', import.meta.url)),
+};
 
 export interface PlatformProcess {
   readonly origin: string;
@@ -47,10 +52,7 @@ export async function platformPlace(more: NodeJS.ProcessEnv = {}): Promise<Platf
     port,
     nodePort,
     environment: {
-      PATH: process.env.PATH,
-      HOME: process.env.HOME,
-      // As `npm start` does, so that a start costs here what it costs a user.
-      NODE_COMPILE_CACHE: COMPILE_CACHE,
+      ...inherited,
       PLATFORM_DATA_DIR: dataDirectory,
       PLATFORM_OS_ORIGIN: origin,
       PLATFORM_NODE_ORIGIN: `http://node.platform.localhost:${nodePort}`,

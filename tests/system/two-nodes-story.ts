@@ -13,7 +13,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { buildTestPackage, testManifest } from '../support/packages.ts';
-import { type PlatformPlace, platformPlace, startPlatform } from '../support/platform-process.ts';
+import { inherited, type PlatformPlace, platformPlace, startPlatform } from '../support/platform-process.ts';
 
 const CLI = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url));
 const [ownAddress = '', otherNetwork = '', otherAddress = ''] = process.argv.slice(2);
@@ -45,8 +45,7 @@ async function main(): Promise<void> {
     PLATFORM_VOLUMES_SHARED: shared,
   });
   const machine = new SecondMachine({
-    PATH: process.env.PATH,
-    HOME: process.env.HOME,
+    ...inherited,
     PLATFORM_DATA_DIR: second,
     PLATFORM_LISTEN_HOST: otherAddress,
     PLATFORM_NODE_ORIGIN: 'http://second.platform.localhost:8788',

@@ -213,7 +213,7 @@ export const errors = {
   workload_unavailable: {
     status: 503,
     title: 'The backend of the app is not available.',
-    help: 'It is stopped, failed to start, or does not listen on its PORT. Settings shows the reason and the log.',
+    help: 'It is still starting (try again after `Retry-After`), is stopped, failed to start, or does not listen on its PORT. Settings shows the reason and the log.',
   },
   runtime_paused: {
     status: 503,

@@ -28,6 +28,7 @@ export interface InstallationParts {
 }
 
 const REACH_LIMIT = limits.workloadStartSeconds.value * 1_000;
+const RETRY_AFTER_SECONDS = 5;
 
 export class Installation {
   readonly #parts: InstallationParts;
@@ -158,7 +159,8 @@ export class Installation {
   }
 
   /**
-   * The Gateway of the running workload, which is started if need be; concurrent callers share one start.
+   * The Gateway of the running workload, which is started if need be; concurrent callers share one start, and so does
+   * who was told to come back and does.
    * @throws RefusalError `runtime_paused`, or `workload_unavailable` when it is stopped, failed, or not there within 15 s.
    */
   async reach(): Promise<RunningGateway> {
@@ -172,7 +174,10 @@ export class Installation {
     if (this.#state === 'stopped') this.#begin();
     await this.#shown.settled(REACH_LIMIT);
     if (this.#state === 'running' && this.#workload !== undefined) return this.#workload.gateway;
-    throw unavailable(this.#shown.now.reason ?? 'It did not start in time.');
+    const { state, reason } = this.#shown.now;
+    throw state === 'starting' && reason === undefined
+      ? stillStarting()
+      : unavailable(reason ?? 'It was stopped before it had started.');
   }
 
   #startIfAlways(): void {
@@ -361,8 +366,17 @@ export class Installation {
 
 function unavailable(reason: string | undefined) {
   return refuse('workload_unavailable', `The backend of the app is not available. ${reason ?? ''}`.trim(), {
-    retryAfter: 5,
+    retryAfter: RETRY_AFTER_SECONDS,
   });
+}
+
+/** Nothing is wrong: a machine that is slow or busy needs longer than anybody should wait for one answer. */
+function stillStarting() {
+  return refuse(
+    'workload_unavailable',
+    `The backend of the app is still starting, and goes on. Try again in ${RETRY_AFTER_SECONDS} seconds.`,
+    { retryAfter: RETRY_AFTER_SECONDS },
+  );
 }
 
 function unlimitedVolume(

@@ -206,7 +206,7 @@ describe('a workload', () => {
     await until('another start', () => (node.core.starts.get(one.installationId)?.length ?? 0) > starts);
   });
 
-  test('that does not listen in time is refused with 503, and its status says where it listens', async () => {
+  test('that does not listen in time is said to be starting, once for all who ask; its status says where it listens', async () => {
     const hash = await node.core.publish({
       'index.mjs': `import http from 'node:http'; http.createServer().listen(9999, () => console.log('up'));`,
     });
@@ -218,8 +218,19 @@ describe('a workload', () => {
     const answer = await call;
     assert.equal(answer.status, 503);
     assert.equal(answer.headers['retry-after'], '5');
-    assert.equal(JSON.parse(answer.text).code, 'workload_unavailable');
-    node.clock.advance(45_000);
+    const { code, detail } = JSON.parse(answer.text);
+    assert.deepEqual(
+      [code, detail],
+      ['workload_unavailable', 'The backend of the app is still starting, and goes on. Try again in 5 seconds.'],
+    );
+    const waiting = () => node.clock.timers().filter((left) => left === 15_000).length;
+    const others = waiting();
+    const again = node.call(one);
+    await until('the second call to wait', () => waiting() > others);
+    node.clock.advance(15_000);
+    assert.equal(JSON.parse((await again).text).detail, detail);
+    assert.equal(node.core.starts.get(one.installationId)?.length, 1, 'one start for both');
+    node.clock.advance(30_000);
     const status = await until('the limit to be seen', async () => {
       const now = await node.core.status(one.installationId);
       return now.reason?.includes('9999') ? now : undefined;

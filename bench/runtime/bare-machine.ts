@@ -61,7 +61,7 @@ export async function openBareMachine(
   const package_ = join(folder, 'package');
   mkdirSync(package_);
   writeFileSync(join(package_, 'main.mjs'), WORKLOAD);
-  const images = openImages(imageDirectory, equipment.makeErofs);
+  const images = await openImages(imageDirectory, equipment.makeErofs);
   const places: Readonly<Record<string, string>> = {
     [enclosed.kernel]: equipment.kernel,
     [enclosed.initramfs]: await initramfs(images, equipment, INIT),
@@ -100,7 +100,10 @@ export async function openBareMachine(
         await exited;
       }
     },
-    close: () => rmSync(folder, { recursive: true, force: true }),
+    close() {
+      images.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
   };
 }
 

@@ -8,6 +8,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { type DriverReport, LaunchError, StartRefused } from './drivers/driver.ts';
+import { lockFile } from './file-lock.ts';
 
 export interface SharedVolumes {
   /** Identity of the folder, the same on every node that has it. */
@@ -50,7 +51,8 @@ export function openSharedVolumes(directory: string | undefined, { driver }: Dri
     async claim(installationId, { epoch, uid, abort }) {
       const file = await open(join(locks, installationId), 'a+', 0o600);
       try {
-        await lock(file, abort);
+        if (!(await lockFile(file.fd, 'exclusive', { waitSeconds: LOCK_SECONDS, signal: abort })))
+          throw new LaunchError('Its volume is still in use on another machine.', `locked for ${LOCK_SECONDS} s`);
         await pass(file, epoch);
         const folder = join(directory, installationId);
         await prepare(folder, uid);
@@ -78,16 +80,6 @@ function storeIdentity(directory: string): string {
     }
   }
   return z.uuid().parse(readFileSync(file, 'utf8').trim());
-}
-
-/** Node has no flock(2). The lock belongs to the open file, which the helper shares with us, and ends with it. */
-async function lock(file: FileHandle, signal: AbortSignal): Promise<void> {
-  const helper = spawn('flock', ['-x', '-w', String(LOCK_SECONDS), '3'], {
-    stdio: ['ignore', 'ignore', 'ignore', file.fd],
-    signal,
-  });
-  const [code] = await once(helper, 'close');
-  if (code !== 0) throw new LaunchError('Its volume is still in use on another machine.', `flock ended with ${code}`);
 }
 
 /** Lets an epoch through that is newer than the last one, and keeps it on disk before anything may be written. */

@@ -1,22 +1,25 @@
 // Read-only images that machines boot from: the base with Node, one for each package, and the initramfs. Each is made
-// once, named after what it is made of, and readable by the users that machines run as.
+// once, named after what it is made of, and readable by the users that machines run as. Several platforms and nodes may
+// share the folder: locks of the kernel tell what is in use.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
-  existsSync,
+  closeSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmSync,
   statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
+import { lockFile, standsAt } from '../../file-lock.ts';
 import { LaunchError } from '../driver.ts';
 
 const run = promisify(execFile);
@@ -27,71 +30,94 @@ export interface Images {
    * @throws LaunchError when it cannot be made.
    */
   ofFolder(folder: string): Promise<string>;
-  /** The image named `name-<hash of identity>`, from whatever `fill` puts into the folder that it is given. */
+  /**
+   * The image named `name-<hash of identity>`, from whatever `fill` puts into the folder that it is given. Nobody
+   * removes it before `close`, or the end of this process.
+   */
   built(name: string, identity: string, fill: (folder: string) => Promise<void>): Promise<string>;
   /** A file that is no image of a folder, kept by the same rule. */
-  file(name: string, identity: string, make: () => Promise<Buffer>): Promise<string>;
+  file(name: string, identity: string, content: () => Promise<Buffer>): Promise<string>;
+  /** Removes what bears the name of an image of ours, is another one, and is held by nobody: made for former programs. */
+  removeFormer(): Promise<void>;
+  close(): void;
 }
 
 /** Packages whose images are kept; of more the longest unused go, unless a machine has them open. */
 const KEPT = 64;
+/** Begins the names of folders in which something is being made. */
+const MAKING = 'making-';
+/** Whoever removes something has it locked for a moment. */
+const LOCK_SECONDS = 10;
+
+/** Puts what it makes at a path. */
+type Make = (made: string) => Promise<void>;
 
 /** @param directory Made if missing. */
-export function openImages(directory: string, makeErofs: string): Images {
+export async function openImages(directory: string, makeErofs: string): Promise<Images> {
   mkdirSync(directory, { recursive: true, mode: 0o711 });
   chmodSync(directory, 0o711);
-  removeUnfinished(directory);
   const underWay = new Map<string, Promise<string>>();
+  /** Open files, whose locks say that they are in use. */
+  const held = new Map<string, number>();
+  for (const name of readdirSync(directory)) if (name.startsWith(MAKING)) await removeUnused(join(directory, name));
 
   /** Two starts of one package make its image once. */
-  function once(file: string, make: (temporary: string) => Promise<void>): Promise<string> {
+  function once(file: string, settle: () => Promise<void>): Promise<string> {
     const existing = underWay.get(file);
     if (existing !== undefined) return existing;
-    const work = settle(file, make).finally(() => underWay.delete(file));
+    const work = settle()
+      .then(() => file)
+      .finally(() => underWay.delete(file));
     underWay.set(file, work);
     return work;
   }
 
-  async function settle(file: string, make: (temporary: string) => Promise<void>): Promise<string> {
-    if (existsSync(file)) {
-      utimesSync(file, new Date(), new Date());
-      return file;
-    }
-    const temporary = mkdtempSync(join(directory, `making-${process.pid}-`));
-    try {
-      const made = join(temporary, 'image');
-      await make(made);
-      chmodSync(made, 0o644);
-      renameSync(made, file);
-      return file;
-    } catch (error) {
-      throw new LaunchError('The image of the app could not be made on this machine.', String(error));
-    } finally {
-      rmSync(temporary, { recursive: true, force: true });
+  async function hold(file: string, make: Make): Promise<void> {
+    while (!held.has(file)) {
+      const descriptor = (await openLocked(file)) ?? (await publish(directory, file, make));
+      if (descriptor !== undefined) held.set(file, descriptor);
     }
   }
 
-  const pack = (image: string, folder: string) =>
-    run(makeErofs, ['--quiet', '--all-root', '-T0', '-x-1', image, folder], { env: { PATH: '/usr/bin:/bin' } });
+  const pack = async (image: string, folder: string) => {
+    await run(makeErofs, ['--quiet', '--all-root', '-T0', '-x-1', image, folder], { env: { PATH: '/usr/bin:/bin' } });
+  };
 
   return {
     async ofFolder(folder) {
       const file = join(directory, `app-${hash(describeTree(folder))}`);
-      const image = await once(file, async (temporary) => {
-        await pack(temporary, folder);
+      await once(file, async () => {
+        if (isTouched(file)) return;
+        const descriptor = await publish(directory, file, (made) => pack(made, folder));
+        // Its lock is not needed: what is used goes last.
+        if (descriptor !== undefined) closeSync(descriptor);
       });
       forgetUnused(directory);
-      return image;
+      return file;
     },
-    built: (name, identity, fill) =>
-      once(join(directory, `${name}-${hash(identity)}`), async (temporary) => {
-        const tree = `${temporary}-tree`;
+    built(name, identity, fill) {
+      const file = join(directory, `${name}-${hash(identity)}`);
+      const make = async (made: string) => {
+        const tree = `${made}-tree`;
         mkdirSync(tree);
         await fill(tree);
-        await pack(temporary, tree);
-      }),
-    file: (name, identity, make) =>
-      once(join(directory, `${name}-${hash(identity)}`), async (temporary) => writeFileSync(temporary, await make())),
+        await pack(made, tree);
+      };
+      return once(file, () => hold(file, make));
+    },
+    file(name, identity, content) {
+      const file = join(directory, `${name}-${hash(identity)}`);
+      return once(file, () => hold(file, async (made) => writeFileSync(made, await content())));
+    },
+    async removeFormer() {
+      const names = new Set([...held.keys()].map(nameOf));
+      const files = readdirSync(directory).map((name) => join(directory, name));
+      for (const file of files) if (names.has(nameOf(file)) && !held.has(file)) await removeUnused(file);
+    },
+    close() {
+      for (const descriptor of held.values()) closeSync(descriptor);
+      held.clear();
+    },
   };
 }
 
@@ -113,19 +139,115 @@ function describeTree(folder: string): string {
     .replaceAll(folder, '');
 }
 
-/** What processes that were killed had begun. */
-function removeUnfinished(directory: string): void {
-  for (const name of readdirSync(directory)) {
-    const maker = /^making-(\d+)-/.exec(name)?.[1];
-    if (maker === undefined || existsSync(`/proc/${maker}`)) continue;
-    rmSync(join(directory, name), { recursive: true, force: true });
+/** A folder to make something in, which others leave alone until it is closed or this process has ended. */
+async function openWorkshop(directory: string): Promise<{ readonly folder: string; close(): void }> {
+  for (;;) {
+    const folder = mkdtempSync(join(directory, MAKING));
+    const descriptor = openIfThere(folder);
+    // Between its making and its lock somebody may have taken it for a dead process's.
+    if (descriptor !== undefined && (await lockFile(descriptor, 'exclusive')) && standsAt(descriptor, folder)) {
+      return {
+        folder,
+        close() {
+          rmSync(folder, { recursive: true, force: true });
+          closeSync(descriptor);
+        },
+      };
+    }
+    if (descriptor !== undefined) closeSync(descriptor);
   }
+}
+
+/**
+ * Makes a file and gives it its name, never in place of another of that name, which others may have open and count on.
+ * @returns it, open and locked before anybody else could see it; undefined when another was there first
+ * @throws LaunchError when it cannot be made
+ */
+async function publish(directory: string, file: string, make: Make): Promise<number | undefined> {
+  const workshop = await openWorkshop(directory);
+  try {
+    const made = join(workshop.folder, 'image');
+    await make(made);
+    chmodSync(made, 0o644);
+    const descriptor = openSync(made, 'r');
+    await lockFile(descriptor, 'shared');
+    if (isLinked(made, file)) return descriptor;
+    closeSync(descriptor);
+    return undefined;
+  } catch (error) {
+    throw new LaunchError('The image of the app could not be made on this machine.', String(error));
+  } finally {
+    workshop.close();
+  }
+}
+
+/** False when the name is taken. */
+function isLinked(made: string, file: string): boolean {
+  try {
+    linkSync(made, file);
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return false;
+    throw error;
+  }
+}
+
+/** Undefined when it was removed before it could be locked. */
+async function openLocked(file: string): Promise<number | undefined> {
+  const descriptor = openIfThere(file);
+  if (descriptor === undefined) return undefined;
+  if ((await lockFile(descriptor, 'shared', { waitSeconds: LOCK_SECONDS })) && standsAt(descriptor, file))
+    return descriptor;
+  closeSync(descriptor);
+  return undefined;
+}
+
+/** What runs from it goes on: a machine has its image mounted. */
+async function removeUnused(path: string): Promise<void> {
+  const descriptor = openIfThere(path);
+  if (descriptor === undefined) return;
+  try {
+    if ((await lockFile(descriptor, 'exclusive')) && standsAt(descriptor, path))
+      rmSync(path, { recursive: true, force: true });
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function openIfThere(path: string): number | undefined {
+  return unlessGone(() => openSync(path, 'r'));
+}
+
+/** Says that it is used, if it is there. */
+function isTouched(file: string): boolean {
+  const now = new Date();
+  return unlessGone(() => utimesSync(file, now, now) ?? true) === true;
+}
+
+function unlessGone<Value>(action: () => Value): Value | undefined {
+  try {
+    return action();
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
+
+/** Without the hash. */
+function nameOf(file: string): string {
+  return basename(file).replace(/-[0-9a-f]+$/, '');
 }
 
 function forgetUnused(directory: string): void {
   const apps = readdirSync(directory)
     .filter((name) => name.startsWith('app-'))
-    .map((name) => ({ path: join(directory, name), used: statSync(join(directory, name)).mtimeMs }))
+    .map((name) => join(directory, name))
+    // Another platform may have removed it by now.
+    .map((path) => ({ path, used: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 }))
     .sort((one, other) => other.used - one.used);
   // A running machine holds its image open; the name alone goes.
   for (const { path } of apps.slice(KEPT)) rmSync(path, { force: true });

@@ -51,8 +51,9 @@ export async function openMachineHost(
   }
   const egress = owner ? await openEgress({ dataDirectory, reachable: false, log }) : new NoEgress('this is a trial.');
   const resolverFile = openResolverFolder(join(dataDirectory, 'runtime', 'resolvers'));
-  const images = openImages(imageDirectory, equipment.makeErofs);
+  const images = await openImages(imageDirectory, equipment.makeErofs);
   const [base, initial] = await Promise.all([baseImage(images, equipment), initramfs(images, equipment)]);
+  if (owner) await images.removeFormer();
   return {
     sandbox: { way: 'unshare-as-root', tools: findTools(), files, cgroups },
     images,
@@ -70,4 +71,5 @@ export async function openMachineHost(
 export async function closeMachineHost(host: MachineHost): Promise<void> {
   if (!(host.egress instanceof NoEgress)) await host.egress.close();
   host.sandbox.cgroups.close();
+  host.images.close();
 }

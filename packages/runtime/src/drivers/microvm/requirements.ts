@@ -46,6 +46,7 @@ export function findEquipment(settings: MicrovmSettings): Equipment | readonly s
   }
   if (!existsSync('/dev/net/tun')) lacks.push('There is no /dev/net/tun. Load the kernel module: modprobe tun');
   debian('ip', 'iproute2');
+  debian('flock', 'util-linux');
   const { monitor, program } = findMonitor(settings, need);
   const kernel = settings.kernel ?? newestCloudKernel() ?? '';
   if (kernel === '' || !existsSync(kernel)) {

@@ -21,7 +21,7 @@ export async function lendImages(directory: string, door: 'rootDoor' | 'none' = 
   const equipment = findEquipment(settingsForTests());
   if (!('monitor' in equipment)) throw new Error(equipment.join(' '));
   mkdirSync(directory, { recursive: true });
-  const images = openImages(imagesOfTests, equipment.makeErofs);
+  const images = await openImages(imagesOfTests, equipment.makeErofs);
   const lend = (from: string, name: string) =>
     copyFileSync(from, join(directory, basename(name)), constants.COPYFILE_FICLONE);
   const [base, usual] = [await baseImage(images, equipment), await initramfs(images, equipment)];
@@ -30,6 +30,7 @@ export async function lendImages(directory: string, door: 'rootDoor' | 'none' = 
   // What a trial guest found out, so that there need not be another.
   const trial = join(imagesOfTests, 'trial.json');
   if (existsSync(trial)) lend(trial, trial);
+  images.close();
 }
 
 function withRootDoor(init: string): string {

@@ -6,6 +6,7 @@ import type { Exit } from '../drivers/exit-reason.ts';
 import { type LaunchOptions, launch, type Sandbox, type SandboxHost } from '../drivers/process/launch.ts';
 import type { Way } from '../drivers/process/mechanism.ts';
 import { openSandboxHost, type SandboxReport } from '../drivers/process/sandbox-host.ts';
+import { gather } from './gather.ts';
 
 export interface RunningSandbox {
   readonly sandbox: Sandbox;
@@ -70,16 +71,6 @@ export async function openBench(dataDirectory: string, way: Way): Promise<Sandbo
       };
     },
   };
-}
-
-function gather(stream: NodeJS.ReadableStream): { text: () => string; closed: Promise<unknown> } {
-  let text = '';
-  const closed = new Promise((resolve) => stream.once('close', resolve));
-  stream.on('data', (chunk: Buffer) => {
-    text += chunk.toString('utf8');
-  });
-  stream.resume();
-  return { text: () => text, closed };
 }
 
 /** One request to the workload through the way in. */

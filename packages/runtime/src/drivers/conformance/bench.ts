@@ -11,11 +11,14 @@ import { startGateway } from '@platform/gateway';
 import { workloadEnvironment } from '../../environment.ts';
 import type { GatewayHooks, GatewaySettings } from '../../gateway-port.ts';
 import { makeAssignment } from '../../testing/core-double.ts';
+import { gather } from '../../testing/gather.ts';
 import { makePlace, type Place } from '../../testing/place.ts';
+import { portOf } from '../../testing/port-of.ts';
 import { until } from '../../testing/wait.ts';
 import { type AttachedVolume, openVolumes } from '../../volumes/volumes.ts';
 import type { Driver, NetworkPolicy, Survivor, WorkloadInstance, WorkloadSpec } from '../driver.ts';
 import type { Exit } from '../exit-reason.ts';
+import { openCore, type RecordingCore } from './recording-core.ts';
 import type { Probe, ProbeAnswer } from './subject.ts';
 import { type DriverUnderTest, openUnderTest } from './under-test.ts';
 
@@ -89,15 +92,6 @@ type Prepared = Pick<Started, 'assignment' | 'gatewayCredential' | 'coreServiceC
   readonly spec: WorkloadSpec;
   readonly volume: AttachedVolume | undefined;
 };
-
-export interface RecordingCore {
-  readonly port: number;
-  readonly seen: {
-    readonly target: string;
-    readonly authorization: string | undefined;
-    readonly headers: http.IncomingHttpHeaders;
-  }[];
-}
 
 /** The subject of most tests, as text: every start gets a package folder of its own. */
 export const SUBJECT = readFileSync(new URL('workloads/subject.mjs', import.meta.url), 'utf8');
@@ -314,42 +308,6 @@ export async function runInside<Arguments extends readonly unknown[], Value>(
   const answer = JSON.parse(text) as ProbeAnswer;
   if (answer.error !== undefined) throw new Error(`inside: ${answer.error}`);
   return answer.value as Value;
-}
-
-/** Takes everything, also what a strict server refuses: the Gateway must not count on core. */
-export async function openCore(): Promise<RecordingCore & { server: http.Server }> {
-  const seen: RecordingCore['seen'] = [];
-  const server = http.createServer({ insecureHTTPParser: true, requireHostHeader: false }, (req, res) => {
-    const { headers } = req;
-    seen.push({ target: `${req.method} ${req.url}`, authorization: headers.authorization, headers });
-    res.end('core answered');
-  });
-  // What stands behind an upgrade is looked at as the request that it may be.
-  server.on('upgrade', ({ headers }, socket, head) => {
-    const target = head.toString('latin1').split(' HTTP/')[0] ?? '';
-    seen.push({ target, authorization: headers.authorization, headers });
-    socket.destroy();
-  });
-  // On every address of the machine, so that a workload that gets out in any way would find it.
-  server.listen(0);
-  await once(server, 'listening');
-  return { server, seen, port: portOf(server) };
-}
-
-export function portOf(server: { address(): ReturnType<http.Server['address']> }): number {
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('It has no port.');
-  return address.port;
-}
-
-function gather(stream: NodeJS.ReadableStream): { text: () => string; closed: Promise<unknown> } {
-  let text = '';
-  const closed = new Promise((resolve) => stream.once('close', resolve));
-  stream.on('data', (chunk: Buffer) => {
-    text += chunk.toString('utf8');
-  });
-  stream.resume();
-  return { text: () => text, closed };
 }
 
 /** The first line of a workload's output that is JSON. */

@@ -9,7 +9,7 @@ import { after, before, describe, test } from 'node:test';
 import { readImageReference } from '@platform/contract';
 import { digestOf, type TestImage, testImage } from '../../testing/image-archive.ts';
 import { registryMissing, startRegistry, type TestRegistry } from '../../testing/image-registry.ts';
-import { portOf } from '../conformance/bench.ts';
+import { portOf } from '../../testing/port-of.ts';
 import { type FetchOptions, fetchImage } from './fetch-image.ts';
 import { openFetchedImages } from './fetched-images.ts';
 import { checkImageArchive } from './image-archive.ts';

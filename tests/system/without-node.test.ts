@@ -98,6 +98,7 @@ test('core works with zero nodes and says so, and with the first one everything 
     assert.match(await command('label', 'first', 'gpu'), /^first is gpu, platform-hosted\./);
     await other.browser.take('/v1/apps', { body: { appId: 'with-backend' } });
     assert.match(await command('reserve', 'gpu'), /^Nodes labelled gpu take only backends that it is required for/);
+    assert.match(await command('list'), / gpu \(reserved\), platform-hosted$/m);
     await command('release', 'gpu', '--app', 'with-backend');
     assert.equal(await command('rules'), 'gpu is reserved (1 node; nothing requires it; 2 other apps from before)\n');
     assert.equal(await command('unreserve', 'gpu'), 'Nodes labelled gpu take all backends again.\n');

@@ -78,7 +78,7 @@ function cells(row: NodeRow): string[] {
     `${row.running} of ${row.apps} run`,
     row.driver === null ? '?' : `${row.driver} (${row.mechanism ?? '?'})`,
     row.version ?? '?',
-    row.labels.join(','),
+    row.labels.map((label) => (row.reserved.includes(label) ? `${label} (reserved)` : label)).join(', '),
   ];
 }
 

@@ -82,14 +82,18 @@ test('what is not bound to a silent node runs elsewhere; the former credentials 
   const first = await joinTestNode(platform, 'first', { machine: { sharedStore: STORE } });
   const apps = [await anApp({}), await anApp({ mode: 'always' }), await anApp({ volume: true })];
   const former = await start(first, apps[0] ?? '');
-  assert.equal((await bearer(platform, former.credential, '/v1/services/apps')).status, 403);
+  const services = async () => (await bearer(platform, former.credential, '/v1/services/apps')).status;
+  assert.equal(await services(), 403);
   const second = await joinTestNode(platform, 'second', { machine: { sharedStore: STORE } });
   await watchFor(LOST, second);
   assert.equal(await isLost(first), false, 'so much silence is still in order');
   await watchFor(TICK, second);
   assert.deepEqual([await isLost(first), await isLost(second)], [true, false]);
   for (const appId of apps) assert.equal(await nodeOf(appId), second.id);
-  assert.equal((await bearer(platform, former.credential, '/v1/services/apps')).status, 401);
+  // What a core remembers of a credential is dropped by a signal, which comes a moment later where much else is done.
+  let seen = await services();
+  while (seen === 403) seen = await services();
+  assert.equal(seen, 401);
   assert.equal((await start(first, apps[0] ?? '')).status, 404, 'the lost node cannot start it any more');
   const next = await start(second, apps[0] ?? '');
   assert.deepEqual([next.status, next.epoch], [200, former.epoch + 1]);

@@ -8,6 +8,8 @@ export interface NodeRow {
   readonly id: string;
   readonly name: string;
   readonly labels: string[];
+  /** Those of its labels that keep off what they are not demanded of. */
+  readonly reserved: string[];
   readonly state: 'ready' | 'cordoned' | 'lost' | 'joining';
   readonly local: boolean;
   readonly seen_at: Date | null;
@@ -27,7 +29,7 @@ export interface NodeRow {
 export async function listNodeRows(db: Executor): Promise<NodeRow[]> {
   const { rows } = await sql<NodeRow>`
     SELECT n.id, n.name, n.labels, n.local, n.seen_at, n.version, n.driver, n.mechanism, n.cpus, n.memory_mib,
-           n.shared_store,
+           n.shared_store, ARRAY(SELECT l.label FROM reserved_labels l WHERE l.label = ANY (n.labels)) AS reserved,
            CASE WHEN n.lost_at IS NOT NULL THEN 'lost'
                 WHEN n.cordoned_at IS NOT NULL THEN 'cordoned'
                 WHEN n.leased AND n.beat = 0 THEN 'joining' ELSE 'ready' END AS state,

@@ -77,6 +77,6 @@ function parse<Message extends { readonly kind: string }>(line: string): Message
     // Both ends are this file, of the same version; what a stranger could send here is told apart by `kind` alone.
     return typeof value === 'object' && value !== null && 'kind' in value ? (value as Message) : undefined;
   } catch {
-    return undefined;
+    return undefined; // which ends the connection
   }
 }

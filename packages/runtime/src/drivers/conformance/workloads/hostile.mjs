@@ -1,0 +1,126 @@
+// Serves, and does everything wrong that it is asked to: /scratch and /volume fill them, /flood its log, /connections
+// its Gateway (/tried says whether it has, /let-go ends it), /not-http answers with something else, /tamper spoils its volume. It ignores SIGTERM.
+import { fork, spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import http from 'node:http';
+
+const volume = process.env.PLATFORM_VOLUME_DIR;
+const FLOOD_LINES = 40_000;
+const LINES_AT_ONCE = 100;
+/** As many as one process may have open, in any of the sandboxes. */
+const CONNECTIONS_EACH = 2_500;
+const MOST_MIB = 200;
+
+const CHILD = `import net from 'node:net';
+const { hostname, port } = new URL(process.env.PLATFORM_API_URL);
+const kept = [];
+let settled = 0;
+const done = () => { settled += 1; if (settled === ${CONNECTIONS_EACH}) process.send('tried'); };
+for (let n = 0; n < ${CONNECTIONS_EACH}; n += 1) {
+  const socket = net.connect({ host: hostname, port: Number(port) });
+  kept.push(socket);
+  socket.once('connect', done);
+  socket.on('error', () => {});
+  socket.once('close', () => { if (socket.connecting !== false && !socket.remoteAddress) done(); });
+}`;
+let children = [];
+let tried = 0;
+
+process.on('SIGTERM', () => {});
+
+function fill(folder) {
+  const block = Buffer.alloc(1024 * 1024, 1);
+  const file = fs.openSync(`${folder}/fill`, 'w');
+  let written = 0;
+  try {
+    while (written < MOST_MIB) {
+      fs.writeSync(file, block);
+      written += 1;
+    }
+    return 'never full';
+  } catch (error) {
+    return `${error.code} ${written}`;
+  } finally {
+    fs.closeSync(file);
+    fs.rmSync(`${folder}/fill`);
+  }
+}
+
+function flood() {
+  const lines = `${'x'.repeat(99)}\n`.repeat(LINES_AT_ONCE);
+  let left = FLOOD_LINES / LINES_AT_ONCE;
+  const write = () => {
+    while (left > 0) {
+      left -= 1;
+      if (!process.stdout.write(lines)) {
+        process.stdout.once('drain', write);
+        return;
+      }
+    }
+    console.error('flood over');
+  };
+  setImmediate(write);
+  return 'begun';
+}
+
+/** @param count of processes, each with as many as it may have */
+function connections(count) {
+  fs.writeFileSync('/tmp/child.mjs', CHILD);
+  children = Array.from({ length: Number(count) }, () => fork('/tmp/child.mjs'));
+  for (const child of children) {
+    child.once('message', () => {
+      tried += 1;
+    });
+  }
+  return 'begun';
+}
+
+function letGo() {
+  for (const child of children) child.kill('SIGKILL');
+  return 'gone';
+}
+
+function tamper(outside) {
+  const code = (action) => {
+    try {
+      action();
+      return 'done';
+    } catch (error) {
+      return error.code;
+    }
+  };
+  fs.writeFileSync(`${volume}/kept`, 'kept');
+  const seen = {
+    device: spawnSync('mknod', [`${volume}/disk`, 'b', '8', '0']).status,
+    renamed: code(() => fs.renameSync(volume, '/tmp/volume')),
+    removed: code(() => fs.rmdirSync(volume)),
+    link: code(() => fs.symlinkSync(outside, `${volume}/link`)),
+    setuid: code(() => {
+      fs.copyFileSync('/bin/sh', `${volume}/sh`);
+      fs.chmodSync(`${volume}/sh`, 0o6755);
+    }),
+  };
+  spawnSync('mkfifo', [`${volume}/pipe`]);
+  fs.chmodSync(volume, 0o000);
+  fs.chmodSync(volume, 0o4777);
+  return JSON.stringify(seen);
+}
+
+const routes = {
+  scratch: () => fill('/tmp'),
+  volume: () => fill(volume),
+  flood,
+  connections,
+  tried: () => (tried === children.length ? 'all' : 'not yet'),
+  'let-go': letGo,
+  tamper: (outside) => tamper(Buffer.from(outside, 'base64url').toString()),
+  kept: () => fs.readFileSync(`${volume}/kept`, 'utf8'),
+};
+
+http
+  .createServer(async (req, res) => {
+    const [, route, argument] = req.url.split('/');
+    if (route === 'not-http') return req.socket.end('SSH-2.0-not-http\r\n\r\n');
+    res.end((await routes[route]?.(argument)) ?? 'up');
+  })
+  .listen(Number(process.env.PORT));

@@ -1,23 +1,20 @@
-// Runs one workload in one virtual machine: images, enclosure and keeper brought together. Everything that comes back
-// from the keeper is taken as the guest's own word.
+// Runs one workload in one virtual machine: images, enclosure and keeper brought together.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
 import type { RunningGateway } from '../../gateway-port.ts';
 import { LaunchError, StartRefused, type WorkloadInstance, type WorkloadSpec } from '../driver.ts';
-import { describeExit, type Exit } from '../exit-reason.ts';
 import { gatewayPorts } from '../process/handshake.ts';
 import { launch } from '../process/launch.ts';
 import { createProcessNetwork } from '../process/process-network.ts';
 import { type Enclosure, enclosureLine } from './enclosure.ts';
 import type { MachineHost } from './machine-host.ts';
 import { type Acceleration, enclosureResources, planGuest, planMachine } from './machine-plan.ts';
-import { addresses, bridgePorts, enclosed, inGuest, type KeeperReport } from './places.ts';
+import { addresses, enclosed, inGuest } from './places.ts';
+import { collectReports } from './reports.ts';
 import { volumeImage } from './volume-image.ts';
 
 /** Where nobody gave the workload a user of its own: `nobody`. */
 const NOBODY = 65_534;
-const LONGEST_REPORT = 16_384;
 /** The guest is another host of that network, and nothing listens on its loopback that the relay could reach. */
 const udpAddresses = { relay: addresses.host, workload: addresses.guest } as const;
 
@@ -54,16 +51,17 @@ export async function runMachine(
         port: manifest.port,
       }),
       async attachGateway(listener, inboundSocket, keeper) {
-        const connected = network.connect(keeper);
-        connected.catch(() => undefined);
-        gateway = await spec.openGateway({
-          listen: listener,
-          // The keeper's choice, for a listener that lives in the machine's network.
-          hosts: gatewayPorts.map((port) => `${addresses.host}:${port}`),
-          inbound: { socketPath: inboundSocket },
-        });
-        if (failed) await gateway.close();
-        await connected;
+        const openGateway = async () => {
+          gateway = await spec.openGateway({
+            listen: listener,
+            // The keeper's choice, for a listener that lives in the machine's network.
+            hosts: gatewayPorts.map((port) => `${addresses.host}:${port}`),
+            inbound: { socketPath: inboundSocket },
+          });
+          // The rest may have failed meanwhile, and nobody else knows of it yet.
+          if (failed) await gateway.close();
+        };
+        await Promise.all([network.connect(keeper), openGateway()]);
       },
       keeper: {
         commandLine: (cgroup) => enclosureLine(host.sandbox, enclosure, cgroup),
@@ -78,7 +76,8 @@ export async function runMachine(
     if (gateway === undefined) throw new LaunchError('The virtual machine stands without a Gateway.', '');
     const exited = sandbox.exited
       .finally(() => network.close())
-      .then((exit) => explainExit(exit, reports, manifest.resources));
+      .then((exit) => reports.explain(exit, manifest.resources));
+    // For who waits for it; that may be nobody yet.
     exited.catch(() => undefined);
     return {
       ...network,
@@ -87,7 +86,7 @@ export async function runMachine(
       stderr: sandbox.stderr,
       exited,
       listening: sandbox.listening,
-      ports: () => reports.ports(),
+      ports: reports.ports,
       stats: async () => sandbox.use(),
       stop: (grace) => sandbox.stop(grace).then(() => exited),
       release: sandbox.release,
@@ -144,70 +143,4 @@ function requireRunnable({ app, manifest, volume }: WorkloadSpec): string {
     );
   }
   return manifest.entry;
-}
-
-interface Reports {
-  take(stream: Readable): void;
-  ports(): readonly number[];
-  memoryKills(): number;
-  /** What the console said last, when the machine ended without a word of its init. */
-  lost(): string | undefined;
-}
-
-function collectReports(): Reports {
-  let ports: readonly number[] = [];
-  let kills = 0;
-  let lost: string | undefined;
-  const understand = (line: string) => {
-    const said = parseReport(line);
-    if (said?.kind === 'ports') ports = said.ports;
-    else if (said?.kind === 'memory') kills = said.kills;
-    else if (said?.kind === 'lost') lost = said.console;
-  };
-  return {
-    take(stream) {
-      let text = '';
-      stream.on('data', (chunk: Buffer) => {
-        text += chunk.toString('utf8');
-        const lines = text.split('\n');
-        text = lines.pop() ?? '';
-        if (text.length > LONGEST_REPORT) stream.destroy();
-        for (const line of lines) understand(line);
-      });
-      stream.on('error', () => undefined);
-    },
-    ports: () => ports.filter((port) => !bridgePorts.some((own) => own.bridge === port || own.question === port)),
-    memoryKills: () => kills,
-    lost: () => lost,
-  };
-}
-
-function parseReport(line: string): KeeperReport | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    if (typeof value !== 'object' || value === null || !('kind' in value)) return undefined;
-    if (value.kind === 'ports' && 'ports' in value && Array.isArray(value.ports)) {
-      return { kind: 'ports', ports: value.ports.filter((port) => Number.isInteger(port)).slice(0, 64) };
-    }
-    if (value.kind === 'memory' && 'kills' in value) return { kind: 'memory', kills: Number(value.kills) };
-    if (value.kind === 'lost' && 'console' in value) return { kind: 'lost', console: String(value.console) };
-  } catch {
-    // not what our keeper writes
-  }
-  return undefined;
-}
-
-/** In the terms of the workload's own limits, which are smaller than its machine's. */
-function explainExit(exit: Exit, reports: Reports, resources: { readonly memoryMiB: number }): Exit {
-  const lost = reports.lost();
-  if (lost !== undefined && exit.code === 1) {
-    const last = lost
-      .split('\n')
-      .filter((line) => line.trim() !== '')
-      .at(-1)
-      ?.trim()
-      .slice(0, 200);
-    return { ...exit, reason: `Its virtual machine ended unexpectedly${last === undefined ? '.' : `: ${last}`}` };
-  }
-  return describeExit(exit.code, exit.signal, reports.memoryKills(), resources);
 }

@@ -19,6 +19,7 @@ export interface GuestBridge {
  */
 export function relayInbound(server: net.Server, bridge: GuestBridge): void {
   let first = true;
+  // A connection that could not be taken is the caller's failure, who tries again; the next one may be.
   server.on('error', () => undefined);
   // The handle was made elsewhere; without this a half-closed request would lose its answer.
   Object.assign(server, { allowHalfOpen: true });

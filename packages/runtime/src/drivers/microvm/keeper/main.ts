@@ -122,7 +122,9 @@ function askForPorts(channel: GuestChannel): void {
 function followResolver(channel: GuestChannel): void {
   const tell = () => channel.setNameServers(nameServers());
   tell();
-  watch(RESOLVER, { persistent: false }, tell).on('error', () => undefined);
+  watch(RESOLVER, { persistent: false }, tell).on('error', (error) =>
+    process.stderr.write(`Changes of its name servers do not reach it any more: ${error.message}\n`),
+  );
 }
 
 function nameServers(): string[] {

@@ -160,12 +160,28 @@ function declare(): void {
     assert.notEqual(await answer('/dns/example.org'), PUBLIC);
   });
 
-  test('a machine is rebuilt when object storage is granted, and none is for the internet', async () => {
-    const former = await isUp();
+  test('a machine is rebuilt when object storage is granted or its package changes, and none is for the internet', async () => {
+    const first = await isUp();
     await put([internet]);
-    assert.equal(await bootId(), former);
+    assert.equal(await bootId(), first);
     await put([internet, storage]);
-    const next = await until(
+    const second = await anotherMachine(first);
+    // Granted before it ran its first code: there is nothing to wait for.
+    assert.equal(await answer('/dns/example.org'), PUBLIC);
+    assert.equal(await answer('/'), '1.0.0');
+
+    await traveller.upgrade('2.0.0');
+    await anotherMachine(second);
+    assert.equal(await answer('/'), '2.0.0');
+    assert.equal(await answer('/dns/example.org'), PUBLIC, 'its grants are those of before');
+    const { items } = await traveller.account.browser.take<{ items: { line: string }[] }>('/v1/apps/traveller/logs');
+    const lines = items.map(({ line }) => line);
+    assert.ok(lines.includes('It starts anew: object storage was granted to it.'), lines.join());
+    assert.ok(lines.includes('Version 2.0.0 replaces 1.0.0.'), lines.join());
+  });
+
+  const anotherMachine = (former: string) =>
+    until(
       'another machine',
       async () => {
         const id = await bootId();
@@ -173,12 +189,6 @@ function declare(): void {
       },
       BOOT_LIMIT,
     );
-    assert.notEqual(next, former);
-    // Granted before it ran its first code: there is nothing to wait for.
-    assert.equal(await answer('/dns/example.org'), PUBLIC);
-    const { items } = await traveller.account.browser.take<{ items: { line: string }[] }>('/v1/apps/traveller/logs');
-    assert.ok(items.some(({ line }) => line === 'It starts anew: object storage was granted to it.'));
-  });
 }
 
 /** Outside of every wall: which addresses packets that were not this machine's own have gone to. */

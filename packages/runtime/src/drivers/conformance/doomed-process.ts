@@ -6,25 +6,19 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Place } from '../../testing/place.ts';
 import { until } from '../../testing/wait.ts';
-import type { DoomedAbout } from './doomed.ts';
+import type { DoomedAbout, DoomedReport } from './doomed.ts';
 import type { DriverUnderTest } from './under-test.ts';
-
-export interface DoomedReport {
-  readonly installationId: string;
-  /** What the workload printed first. */
-  readonly said: { readonly descriptors?: readonly string[]; readonly begun?: number };
-}
 
 export interface Doomed {
   readonly child: ChildProcess;
-  /** Resolves when its workload runs, or, with `during`, when its Gateway stands. */
+  /** Resolves when its workloads run, and the last start has begun. */
   readonly ready: Promise<DoomedReport>;
 }
 
 export function startDoomed(
   under: DriverUnderTest,
   place: Place,
-  what: Pick<DoomedAbout, 'mode' | 'source' | 'network'>,
+  what: Pick<DoomedAbout, 'sources' | 'last' | 'network'>,
 ): Doomed {
   const script = fileURLToPath(new URL('doomed.ts', import.meta.url));
   // A descriptor that whoever started the platform left open, far above those that Node looks after.
@@ -47,7 +41,7 @@ export function startDoomed(
   child.stdout?.on('data', (chunk) => {
     text += chunk;
   });
-  const ready = until('the workload to run', () => text.endsWith('\n') && text, 30_000 * timeFactor);
+  const ready = until('the workloads to run', () => text.endsWith('\n') && text, 30_000 * timeFactor);
   return { child, ready: ready.then((line) => JSON.parse(line) as DoomedReport) };
 }
 

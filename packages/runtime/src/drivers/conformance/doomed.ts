@@ -1,4 +1,4 @@
-// Runs in a process of its own that a test kills: starts a workload that spreads, and says when it has.
+// Runs in a process of its own that a test kills: starts workloads, and says when they run.
 import { placeAt } from '../../testing/place.ts';
 import type { NetworkPolicy } from '../driver.ts';
 import { firstReport, openBench } from './bench.ts';
@@ -7,11 +7,23 @@ export interface DoomedAbout {
   readonly module: string;
   readonly options: Readonly<Record<string, string>>;
   readonly folder: string;
-  readonly mode: 'after' | 'during';
   readonly timeFactor: number;
   readonly network?: NetworkPolicy;
-  /** Code of the workload, which must print one line of JSON. Default: one that spreads. */
-  readonly source?: string;
+  /** Code of the workloads, each of which must print one line of JSON. Default: one workload that spreads. */
+  readonly sources?: readonly string[];
+  /** Begins one more start, and is killed in the middle of it, when its Gateway stands. */
+  readonly last?: 'begun';
+}
+
+/** What it says in one line, when all is as it should be. */
+export interface DoomedReport {
+  readonly workloads: readonly {
+    readonly installationId: string;
+    /** What the workload printed first. */
+    readonly said: { readonly descriptors?: readonly string[]; readonly begun?: number };
+  }[];
+  /** Installation of the start that it will not survive. */
+  readonly begun?: string;
 }
 
 /** Has children that try to outlive it: another session, ignored signals, a double fork. */
@@ -40,18 +52,24 @@ const bench = await openBench(
   },
   placeAt(about.folder),
 );
-const installation = bench.installation({ volume: true });
-const say = (said: object) =>
-  process.stdout.write(`${JSON.stringify({ installationId: installation.installationId, said })}\n`);
-const started = await bench.start({
-  installation,
-  source: about.source ?? SPREADING,
-  async onGateway() {
-    // Killed in the middle of the start: the workload must not get to run at all.
-    if (about.mode !== 'during') return;
-    say({});
-    await new Promise(() => setInterval(() => undefined, 1_000));
-  },
-});
-say(await firstReport<object>(started, bench.limit(20_000)));
+// It lives until it is killed.
 setInterval(() => undefined, 1_000);
+const workloads: DoomedReport['workloads'][number][] = [];
+for (const source of about.sources ?? [SPREADING]) {
+  const installation = bench.installation({ volume: true });
+  const started = await bench.start({ installation, source });
+  const { installationId } = installation;
+  workloads.push({ installationId, said: await firstReport<object>(started, bench.limit(20_000)) });
+}
+const say = (report: DoomedReport) => process.stdout.write(`${JSON.stringify(report)}\n`);
+if (about.last === undefined) say({ workloads });
+else {
+  const installation = bench.installation({ volume: true });
+  await bench.start({
+    installation,
+    async onGateway() {
+      say({ workloads, begun: installation.installationId });
+      await new Promise(() => undefined);
+    },
+  });
+}

@@ -113,12 +113,11 @@ export function networkPolicyBehaviour(under: DriverUnderTest): void {
       const place = makePlace();
       t.after(() => place.remove());
       const doomed = startDoomed(under, place, {
-        mode: 'after',
-        source: `${TRAVELLER}\nconsole.log(JSON.stringify({ descriptors: [] }));`,
+        sources: [`${TRAVELLER}\nconsole.log(JSON.stringify({ descriptors: [] }));`],
         network: open,
       });
       t.after(() => doomed.child.kill('SIGKILL'));
-      const { installationId } = await doomed.ready;
+      const [{ installationId } = { installationId: 'none' }] = (await doomed.ready).workloads;
       await killDoomed(doomed.child);
       const next = await openBench(under, place);
       t.after(() => next.close());

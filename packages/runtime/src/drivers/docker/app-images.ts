@@ -10,7 +10,7 @@ import { extract, pack } from 'tar-stream';
 import type { Log } from '../../clock.ts';
 import { LaunchError, StartRefused } from '../driver.ts';
 import { followed } from './base-image.ts';
-import { type Engine, isGone, labels, removed } from './engine.ts';
+import { type Engine, engineMessage, engineStatus, isGone, labels, removed } from './engine.ts';
 import { openFetchedImages } from './fetched-images.ts';
 import { checkImageArchive, type ImageArchive, ImageArchiveError, readArchive } from './image-archive.ts';
 import { RegistryError } from './registry.ts';
@@ -36,6 +36,8 @@ export interface AppImagesOptions {
 }
 
 const REPOSITORY = 'platform-app';
+/** A container that outlived the Runtime has it. */
+const IN_USE = 409;
 const PLAIN_PATH = /^(?!.*(^|\/)\.{0,2}(\/|$))[\w.+\-/]+$/;
 const RESERVED = /^(PLATFORM_|PROVIDER_)/;
 
@@ -46,6 +48,7 @@ export async function openAppImages(options: AppImagesOptions): Promise<AppImage
   const known = new Map<string, Promise<string>>();
 
   async function fromFile(file: string): Promise<string> {
+    // Whoever started then heard why it failed; now it is tried anew.
     const before = await known.get(file)?.catch(() => undefined);
     // Somebody may have tidied up the engine since.
     if (before !== undefined && (await isThere(engine, before))) return before;
@@ -73,6 +76,7 @@ export async function openAppImages(options: AppImagesOptions): Promise<AppImage
   return {
     async ensure(app, image, abort) {
       const file = join(app, image);
+      // What cannot be looked at is none, and is refused below by its name.
       const isFile = PLAIN_PATH.test(image) && (await lstat(file).catch(() => undefined))?.isFile() === true;
       if (isFile) return fromFile(file);
       const reference = readImageReference(image);
@@ -93,13 +97,24 @@ function refuseUnlessAllowed(reference: ImageReference, registries: readonly str
 }
 
 /** Those that no container uses and that are had again without asking anybody, or that nobody used for long. */
-async function removeUnused({ engine, owner }: AppImagesOptions, isKept: (digest: string) => boolean): Promise<void> {
+async function removeUnused(
+  { engine, owner, log }: AppImagesOptions,
+  isKept: (digest: string) => boolean,
+): Promise<void> {
   const images = await engine.listImages({ filters: { label: [`${labels.role}=app`, `${labels.owner}=${owner}`] } });
   const unused = images.filter(({ Labels }) => {
     const digest = Labels?.[labels.digest];
     return digest === undefined || !isKept(digest);
   });
-  await Promise.all(unused.map(({ Id }) => removed(engine.getImage(Id).remove()).catch(() => undefined)));
+  const removals = unused.map(async ({ Id }) => {
+    try {
+      await removed(engine.getImage(Id).remove());
+    } catch (error) {
+      if (engineStatus(error) !== IN_USE)
+        log.warn({ image: Id, reason: engineMessage(error) }, 'an unused image is still there');
+    }
+  });
+  await Promise.all(removals);
 }
 
 /** What an image is called when it is not called after its archive. */
@@ -180,6 +195,7 @@ async function write(body: PassThrough, file: string, { archive, name, tags }: G
     JSON.stringify([{ Config: 'config.json', RepoTags: [name], Layers: layers.map((layer) => paths.get(layer)) }]),
   );
   const source = extract();
+  // Its failure ends the loop below as well; nobody else waits for it.
   pipeline(readArchive(file), source).catch(() => undefined);
   for await (const entry of source) {
     const path = paths.get(entry.header.name.replace(/^(\.\/)+/, ''));

@@ -74,6 +74,7 @@ async function write(client: RegistryClient, options: FetchOptions, signal: Abor
   const progress = sayProgress(log, about);
   const archive = pack();
   const written = pipeline(archive, createWriteStream(file, { mode: 0o600, flags: 'wx' }), { signal });
+  // Waited for at the end; until then its failure is that of whatever is being written.
   written.catch(() => undefined);
   const entry = (name: string, content: Buffer) => archive.entry({ name, mtime: new Date(0) }, content);
   try {
@@ -85,6 +86,7 @@ async function write(client: RegistryClient, options: FetchOptions, signal: Abor
     archive.destroy();
     throw error;
   } finally {
+    // The file is closed before anybody removes it. Which of the two errors counts is decided above and below.
     await written.catch(() => undefined);
   }
   await written;

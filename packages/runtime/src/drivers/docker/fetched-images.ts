@@ -47,6 +47,7 @@ export function openFetchedImages({ folder, log }: { readonly folder: string; re
         underWay.delete(reference.digest);
       }
     })();
+    // Told to those who wait, of whom there may be none any more.
     work.catch(() => undefined);
     const begun = { work, controller, waiting: 0 };
     underWay.set(reference.digest, begun);
@@ -67,7 +68,7 @@ export function openFetchedImages({ folder, log }: { readonly folder: string; re
         abort.removeEventListener('abort', give);
         one.waiting -= 1;
         if (one.waiting === 0) {
-          // The next one begins anew, and must not find the remains.
+          // The next one begins anew, and must not find the remains. How it ended is told by the race above.
           one.controller.abort();
           await one.work.catch(() => undefined);
         }

@@ -69,15 +69,9 @@ table ${table} {
 }
 `),
     allowWithin: (bridge) => nft(`add element ${table} within { "${bridge}" . "${bridge}" }\n`),
-    forget: (bridge) => nft(`delete element ${table} within { "${bridge}" . "${bridge}" }\n`),
+    forget: (bridge) => nft(takenAway(`${table} within { "${bridge}" . "${bridge}" }`)),
     letOut: (bridge, address) => nft(`add element inet ${egress} granted { "${bridge}" . ${address} }\n`),
-    // Added first, since taking away what is not there is an error to nft.
-    keepIn: (bridge, address) =>
-      nft(
-        ['add', 'delete']
-          .map((verb) => `${verb} element inet ${egress} granted { "${bridge}" . ${address} }\n`)
-          .join(''),
-      ),
+    keepIn: (bridge, address) => nft(takenAway(`inet ${egress} granted { "${bridge}" . ${address} }`)),
     async removeStrayBridges(known) {
       const links = await run([...ip, '-o', 'link', 'show', 'type', 'bridge']);
       const ours = new RegExp(`^\\d+: ((?:${Object.values(PREFIXES).join('|')})${owner}[0-9a-f]+)[@:]`, 'gm');
@@ -87,6 +81,11 @@ table ${table} {
     },
     remove: () => nft([table, `inet ${egress}`].map((one) => `add table ${one}\ndelete table ${one}\n`).join('')),
   };
+}
+
+/** Added first, since taking away what is not there is an error to nft. */
+function takenAway(element: string): string {
+  return ['add', 'delete'].map((verb) => `${verb} element ${element}\n`).join('');
 }
 
 function required(program: string, from: string): string {

@@ -70,6 +70,7 @@ export function readArchive(file: string): Readable {
   const raw = createReadStream(file);
   if (!begin.equals(GZIP)) return raw;
   const plain = createGunzip();
+  // Its failure is that of what is returned, which the caller reads.
   pipeline(raw, plain).catch(() => undefined);
   return plain;
 }

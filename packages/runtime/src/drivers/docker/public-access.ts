@@ -80,6 +80,7 @@ export function createPublicAccess({
 
   async function takeAway(): Promise<void> {
     const network = node.engine.getNetwork(publicName(node.owner, cell.id));
+    // What cannot be cut off now is when its network is removed, which fails otherwise.
     await removed(network.disconnect({ Container: container.id, Force: true })).catch(() => undefined);
     await removeNetwork(node.engine, publicName(node.owner, cell.id));
   }
@@ -119,7 +120,11 @@ export function createPublicAccess({
       udp.close();
       if (network !== undefined) closeSync(network);
       network = undefined;
-      if (address !== undefined) await revoke().catch(() => undefined);
+      if (address === undefined) return;
+      await revoke().catch((error: unknown) => {
+        // Its container has ended, and no other will ever be on a bridge of this name.
+        node.log.warn({ cell: cell.id, reason: engineMessage(error) }, 'a public network is still there');
+      });
     },
   };
 }

@@ -246,6 +246,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     registered,
     async stop() {
       stopping.abort();
+      driver.leave?.();
       await following;
       const closing = [endpoints.close(LISTENER_GRACE), control.close(LISTENER_GRACE)];
       await Promise.all([survivors.endRest(), ...[...fleet.all()].map((installation) => installation.close())]);

@@ -182,6 +182,12 @@ export interface Driver {
   start(spec: WorkloadSpec): Promise<WorkloadInstance>;
   /** Limits of a manifest that it does not enforce here, one sentence each, but for a volume that the Runtime makes. */
   unenforced(manifest: WorkloadManifest): string[];
+  /**
+   * The Runtime is about to end. From now on nothing waits long for something that is away: stops, starts and `close`
+   * settle within seconds, and what could not be removed is logged and left to the next Runtime. Called once, before the
+   * last stops. Default: nothing that this driver needs can be away.
+   */
+  leave?(): void;
   /** Ends the driver. Every instance has been stopped before. */
   close(): Promise<void>;
 }

@@ -2,7 +2,7 @@
 import type { Cell } from './cells.ts';
 
 export interface CellPool {
-  /** The cell that stands ready, or a new one. */
+  /** The cell that stands ready, or a new one. An engine that was started again has ended the Gateways of all. */
   take(): Promise<Cell>;
   /** Has another one made, when nobody waits for the machine. */
   refill(): void;
@@ -15,9 +15,13 @@ export function openCellPool(make: () => Promise<Cell>, tell: (error: unknown) =
   let closed = false;
   return {
     async take() {
-      const ready = spare;
+      const taken = spare;
       spare = undefined;
-      return (await ready) ?? make();
+      const ready = await taken;
+      if (ready === undefined) return make();
+      if (await ready.stands()) return ready;
+      await ready.destroy();
+      return make();
     },
     refill() {
       if (closed) return;

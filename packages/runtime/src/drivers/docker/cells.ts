@@ -9,8 +9,11 @@ import { makeBridge, publicName, removeNetwork, restrictedName } from './bridges
 import { containerOptions, lostOptions, type Resources } from './container-options.ts';
 import { type CoreRelay, openCoreRelay } from './core-relay.ts';
 import { type Container, type Engine, labels, removed } from './engine.ts';
+import type { EngineLine } from './engine-line.ts';
+import { isUp } from './exit-watch.ts';
 import type { Firewall } from './firewall.ts';
 import type { Remains } from './remains.ts';
+import { endShims } from './shims.ts';
 import { endStrays } from './strays.ts';
 
 export interface Cell {
@@ -22,6 +25,8 @@ export interface Cell {
   readonly folder: string;
   /** File that its workload sees as `/etc/resolv.conf`. */
   readonly nameServers: string;
+  /** Whether its Gateway runs; false also when the engine does not say so. */
+  stands(): Promise<boolean>;
   /** Where its Gateway finds core. */
   leadTo(coreOrigin: string): void;
   /** With whatever is in it; what the engine does not hear now, it is told when it is back. Never rejects. */
@@ -41,6 +46,7 @@ export interface CellParts {
   readonly folder: string;
   readonly numbers: ReturnType<typeof blockNumbers>;
   readonly random: (bytes: number) => Buffer;
+  readonly line: Pick<EngineLine, 'cut' | 'timeLeft'>;
   /** Takes cells that cannot be taken apart while the engine is away. */
   readonly remains: Pick<Remains, 'add'>;
 }
@@ -49,6 +55,8 @@ export interface CellParts {
 export const GATEWAY_PORT = 8701;
 const GATEWAY_RESOURCES: Resources = { memoryMiB: 256, cpus: 4, pids: 32 };
 const ID_BYTES = 4;
+/** What workloads are left of the time for a stop, where the engine could not ask them to end. */
+const LAST_GRACE_MS = 2_000;
 
 function cellNames(owner: string, id: string): { readonly network: string; readonly gateway: string } {
   return { network: restrictedName(owner, id), gateway: `platform-${owner}-${id}-gateway` };
@@ -126,6 +134,11 @@ function cell(parts: CellParts, { id, addresses, gateway, relay }: Made): Cell {
     network: cellNames(parts.owner, id).network,
     folder: join(parts.folder, id, 'own'),
     nameServers: join(parts.folder, id, 'resolv.conf'),
+    stands: () =>
+      gateway.inspect().then(
+        ({ State }) => isUp(State),
+        () => false,
+      ),
     leadTo: (coreOrigin) => relay?.leadTo(coreOrigin),
     destroy() {
       ending ??= bury(parts, id, relay);
@@ -138,25 +151,38 @@ function cell(parts: CellParts, { id, addresses, gateway, relay }: Made): Cell {
 /** Ends a cell, at once or when the engine is back. Never rejects. */
 async function bury(parts: CellParts, id: string, relay: CoreRelay | undefined): Promise<void> {
   await relay?.close();
-  await destroyCell(parts, id).catch(() => parts.remains.add(id));
+  await destroyCell(parts, id).catch((error: unknown) => parts.remains.add(id, error));
 }
 
 /** Removes whatever there is of a cell, the workload's container included. */
 export async function destroyCell(parts: Omit<CellParts, 'remains'>, id: string): Promise<void> {
-  const { engine, firewall, owner } = parts;
-  // Before the engine is asked, which may be away while its containers run on; and after it, which may have been starting one.
-  await endStrays(join(parts.folder, id));
+  const { engine, firewall, owner, folder, line } = parts;
+  const own = join(folder, id);
+  try {
+    await removeMembers(parts, id);
+  } finally {
+    // Whatever the engine says: it may be away while its containers run on, and one that died does not know them all.
+    const lost = await endStrays(own, { grace: line.cut.aborted ? Math.min(LAST_GRACE_MS, line.timeLeft()) : 0 });
+    if (lost) await endShims(own);
+  }
+  await removeNetwork(engine, restrictedName(owner, id));
+  await removeNetwork(engine, publicName(owner, id));
+  await firewall.forget(firewall.bridgeName('restricted', id));
+  rmSync(own, { recursive: true, force: true });
+}
+
+/** The same, when the engine may have died since the cell was made: of what it forgot more than processes may be left. */
+export async function destroyForgottenCell(parts: Omit<CellParts, 'remains'>, id: string): Promise<void> {
+  await destroyCell(parts, id);
+  await endShims(join(parts.folder, id));
+}
+
+async function removeMembers({ engine, owner }: Omit<CellParts, 'remains'>, id: string): Promise<void> {
   const members = await engine.listContainers({
     all: true,
     filters: { label: [`${labels.owner}=${owner}`, `${labels.cell}=${id}`] },
   });
   await Promise.all(members.map(({ Id }) => removed(engine.getContainer(Id).remove({ force: true, v: true }))));
-  await endStrays(join(parts.folder, id));
-  await removeNetwork(engine, restrictedName(owner, id));
-  await removeNetwork(engine, publicName(owner, id));
-  // An element that is not there is an error to nft, and nothing to us.
-  await firewall.forget(firewall.bridgeName('restricted', id)).catch(() => undefined);
-  rmSync(join(parts.folder, id), { recursive: true, force: true });
 }
 
 function makeFolders(base: string, id: string, uid: number): { readonly own: string; readonly core: string } {

@@ -1,6 +1,5 @@
 // The `docker` driver: a workload as a container on a network of its own, whose only neighbour is its Gateway's container.
 // docs/decisions/docker-driver.md says what that keeps apart and what it does not.
-
 import { createHash, randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,11 +10,12 @@ import { blockNumbers } from './addresses.ts';
 import { type AppImages, openAppImages } from './app-images.ts';
 import { ensureBaseImage } from './base-image.ts';
 import { openCellPool } from './cell-pool.ts';
-import { type CellParts, destroyCell, makeCell } from './cells.ts';
+import { type CellParts, destroyForgottenCell, makeCell } from './cells.ts';
 import { defaultEngineSocket, type Engine, engineMessage, openEngine } from './engine.ts';
+import { openEngineLine } from './engine-line.ts';
+import { describeEngine, explainMissing, unenforcedLimits } from './engine-report.ts';
 import { type Firewall, openFirewall } from './firewall.ts';
 import { clearLeftovers, destroySurvivor } from './leftovers.ts';
-import { requireNotPodman } from './not-podman.ts';
 import { tryWalls } from './probe.ts';
 import { openRemains } from './remains.ts';
 import { adoptContainer, startContainer } from './start-container.ts';
@@ -63,17 +63,18 @@ export async function openDockerDriver(options: DockerDriverOptions): Promise<Dr
   let firewall: Firewall;
   let engine: Engine;
   let described: Omit<DriverReport, 'ok' | 'reasons'>;
+  const line = openEngineLine();
   try {
     requireRoot();
     firewall = openFirewall({
       owner,
       ...(options.networkNamespace === undefined ? {} : { networkNamespace: options.networkNamespace }),
     });
-    engine = await openEngine(options.socketPath ?? defaultEngineSocket);
-    described = await describe(engine);
+    engine = await openEngine(options.socketPath ?? defaultEngineSocket, line);
+    described = await describeEngine(engine);
     await firewall.install();
   } catch (error) {
-    return refusingDriver(explain(error));
+    return refusingDriver(explainMissing(error));
   }
   const folder = join(RUN_FOLDER, owner);
   const program = join(folder, 'gateway.mjs');
@@ -81,14 +82,14 @@ export async function openDockerDriver(options: DockerDriverOptions): Promise<Dr
   const [image] = await Promise.all([ensureBaseImage(engine), options.sidecar.makeProgram(program)]);
   chmodSync(program, 0o644);
   const parts = {
-    ...{ engine, firewall, owner, image, program },
+    ...{ engine, firewall, owner, image, program, line },
     folder: join(folder, 'cells'),
     numbers: blockNumbers(randomBytes),
     random: randomBytes,
   };
   const remains = openRemains(
-    (cell) => destroyCell(parts, cell),
-    (cell, error) => options.log.warn({ cell, reason: engineMessage(error) }, 'an ended cell is still there'),
+    (cell) => destroyForgottenCell(parts, cell),
+    (cell, reason) => options.log.warn({ cell, reason }, 'an ended cell is still there'),
   );
   const node: DockerNode = {
     ...parts,
@@ -138,9 +139,19 @@ export async function openDockerDriver(options: DockerDriverOptions): Promise<Dr
         },
       };
     },
+    leave: () => line.leave(() => engine.ping()),
     async close() {
       await cells.close();
-      await remains.close();
+      const left = await remains.close();
+      line.close();
+      if (left.length > 0) {
+        // Its engine may yet bring something of it up, which must find the packet rules there.
+        options.log.warn(
+          { cells: left },
+          'the container engine is away: what it has of these cells is left to the next start',
+        );
+        return;
+      }
       await firewall.removeStrayBridges([]).catch((error: unknown) => {
         options.log.warn({ reason: engineMessage(error) }, 'a bridge is still there');
       });
@@ -163,33 +174,6 @@ function requireRoot(): void {
   throw new Error('The docker driver sets packet rules of its own, so the platform must run as root.');
 }
 
-async function describe(engine: Engine): Promise<Omit<DriverReport, 'ok' | 'reasons'>> {
-  await requireNotPodman(engine);
-  const info: Readonly<Record<string, unknown>> = await engine.info();
-  const security = Array.isArray(info.SecurityOptions) ? info.SecurityOptions.map(String) : [];
-  if (info.OSType !== 'linux') throw new Error('The engine does not run Linux containers.');
-  if (!security.some((option) => option.includes('seccomp'))) throw new Error('The engine was built without seccomp.');
-  if (security.some((option) => option.includes('rootless'))) {
-    throw new Error('The engine runs rootless, where its networks are out of reach of packet rules.');
-  }
-  const by = (member: string) => (info[member] === true ? 'cgroup' : false);
-  return {
-    driver: 'docker',
-    runtimes: ['node', 'oci'],
-    mechanism: `dockerd ${String(info.ServerVersion)}`,
-    limits: { memory: by('MemoryLimit'), cpus: by('CpuCfsQuota'), pids: by('PidsLimit') },
-  };
-}
-
-function explain(error: unknown): string {
-  const message = engineMessage(error);
-  if (/ENOENT|ECONNREFUSED/.test(message) && /sock/.test(message)) {
-    return 'No container engine listens here. Debian: apt-get install docker.io.';
-  }
-  if (/EACCES/.test(message)) return 'The container engine does not listen to this user.';
-  return message;
-}
-
 function refusal(report: DriverReport): StartRefused {
   return new StartRefused(`This machine cannot confine the app: ${report.reasons[0] ?? 'the trial container failed.'}`);
 }
@@ -208,18 +192,4 @@ function refusingDriver(reason: string): Driver {
     start: () => Promise.reject(refusal(report)),
     close: async () => undefined,
   };
-}
-
-function unenforcedLimits(report: DriverReport): string[] {
-  return [
-    ...(report.limits.memory
-      ? []
-      : ['Its memory is not limited on this machine: the engine has no control group for it.']),
-    ...(report.limits.cpus
-      ? []
-      : ['Its processor time is not limited on this machine: the engine has no control group for it.']),
-    ...(report.limits.pids
-      ? []
-      : ['The number of its processes is not limited on this machine: the engine has no control group for it.']),
-  ];
 }

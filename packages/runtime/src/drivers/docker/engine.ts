@@ -1,5 +1,6 @@
 // The container engine: a dockerd reached over its Unix socket, through dockerode.
 import type Dockerode from 'dockerode';
+import type { EngineLine } from './engine-line.ts';
 
 export type Engine = Dockerode;
 export type { Container, ContainerCreateOptions, ContainerInspectInfo, NetworkInspectInfo } from 'dockerode';
@@ -19,10 +20,14 @@ export const labels = {
 
 export const defaultEngineSocket = '/var/run/docker.sock';
 
-/** Loads the client only where a driver asks for it: nobody else pays its memory. */
-export async function openEngine(socketPath: string): Promise<Engine> {
+/**
+ * Loads the client only where a driver asks for it: nobody else pays its memory.
+ * @param line Carries all requests. Default: the process's own connections.
+ */
+export async function openEngine(socketPath: string, line?: EngineLine): Promise<Engine> {
   const { default: Client } = await import('dockerode');
-  return new Client({ socketPath });
+  // Without the first two, DOCKER_HOST of the environment would lead to another engine than the one that is meant.
+  return new Client({ host: '', protocol: 'http', socketPath, ...(line === undefined ? {} : { agent: line.agent }) });
 }
 
 /** The HTTP status that the engine answered with, or undefined where it did not answer at all. */
@@ -44,17 +49,17 @@ export async function removed(removal: Promise<unknown>): Promise<void> {
   try {
     await removal;
   } catch (error) {
-    const status = engineStatus(error);
-    if (
-      status !== GONE &&
-      status !== ALREADY &&
-      !(status === BUSY && /already in progress/.test(engineMessage(error)))
-    ) {
-      throw error;
-    }
+    if (isGone(error) || isAlready(error)) return;
+    if (engineStatus(error) === BUSY && /already in progress/.test(engineMessage(error))) return;
+    throw error;
   }
 }
 
 export function isGone(error: unknown): boolean {
   return engineStatus(error) === GONE;
+}
+
+/** It is what it was asked to become. */
+export function isAlready(error: unknown): boolean {
+  return engineStatus(error) === ALREADY;
 }

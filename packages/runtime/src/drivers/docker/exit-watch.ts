@@ -4,21 +4,26 @@ import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Container, type ContainerInspectInfo, isGone } from './engine.ts';
 
-export interface ContainerExit {
-  readonly code: number | null;
-  readonly outOfMemory: boolean;
+/** How a container ended, or in one sentence why nobody can tell. */
+export type ContainerExit = { readonly code: number; readonly outOfMemory: boolean } | { readonly unknown: string };
+
+export interface ExitWatch {
+  /** Nobody waits for the engine any more. */
+  readonly cut: AbortSignal;
+  /** Called when the engine is back and the container still runs. */
+  onReturn?(): Promise<void>;
 }
 
 const ASK_AGAIN_MS = 200;
-/** Removed by someone else, with all that it could have told. */
-const VANISHED: ContainerExit = { code: null, outOfMemory: false };
+/** With all that it could have told. */
+const VANISHED: ContainerExit = { unknown: 'Its container was removed by someone else.' };
+const LEFT: ContainerExit = { unknown: 'The container engine did not answer when the platform ended.' };
 
 /**
  * Resolves when the container runs no more. While the engine is away, its containers may run on, so that nothing is
- * decided before it is back.
- * @param onReturn Called when the engine is back and the container still runs.
+ * decided before it is back, or before the line to it is cut: then they may run on for good.
  */
-export async function awaitExit(container: Container, onReturn?: () => Promise<void>): Promise<ContainerExit> {
+export async function awaitExit(container: Container, { cut, onReturn }: ExitWatch): Promise<ContainerExit> {
   for (let answered = true; ; ) {
     try {
       if (answered) await ended(container);
@@ -28,6 +33,7 @@ export async function awaitExit(container: Container, onReturn?: () => Promise<v
       answered = true;
     } catch (error) {
       if (isGone(error)) return VANISHED;
+      if (cut.aborted) return LEFT;
       answered = false;
       await delay(ASK_AGAIN_MS, undefined, { ref: false });
     }

@@ -15,7 +15,7 @@ const ATTEMPTS = 5;
 export function watchGateway(
   cell: Cell,
   gateway: SidecarGateway,
-  tell: { restarted(): void; lost(reason: string): void },
+  { cut, ...tell }: { readonly cut: AbortSignal; restarted(): void; lost(reason: string): void },
 ): GatewayWatch {
   let watching = true;
   void watch().catch((error: unknown) => {
@@ -24,8 +24,8 @@ export function watchGateway(
 
   async function watch(): Promise<void> {
     for (;;) {
-      await awaitExit(cell.gateway);
-      if (!watching) return;
+      await awaitExit(cell.gateway, { cut });
+      if (!watching || cut.aborted) return;
       await again();
       if (watching) tell.restarted();
     }

@@ -1,31 +1,39 @@
 // Cells that could not be taken apart when they ended, because the engine was away: they are when it is back.
 import { setTimeout as delay } from 'node:timers/promises';
+import { engineMessage } from './engine.ts';
 
 export interface Remains {
-  /** Has the cell with this id taken apart as soon as that can be done. */
-  add(cell: string): void;
-  /** Tries once more, and gives up what cannot be done now to the next Runtime. */
-  close(): Promise<void>;
+  /** Has the cell with this id taken apart as soon as that can be done. `error` says why it could not be now. */
+  add(cell: string, error: unknown): void;
+  /** Tries once more, and returns what cannot be done now: it is left to the next Runtime. */
+  close(): Promise<readonly string[]>;
 }
 
 const AGAIN_MS = 1_000;
 
-/** @param tell Hears why a cell is still there. */
+/** @param tell Hears why a cell is still there, once for each reason. */
 export function openRemains(
   destroy: (cell: string) => Promise<void>,
-  tell: (cell: string, error: unknown) => void,
+  tell: (cell: string, reason: string) => void,
 ): Remains {
-  const left = new Set<string>();
+  /** With the reason that was told last. */
+  const left = new Map<string, string>();
   let sweeping = false;
   let closed = false;
 
+  function keep(cell: string, error: unknown): void {
+    const reason = engineMessage(error);
+    if (left.get(cell) !== reason) tell(cell, reason);
+    left.set(cell, reason);
+  }
+
   async function sweep(): Promise<void> {
-    for (const cell of [...left]) {
+    for (const cell of [...left.keys()]) {
       try {
         await destroy(cell);
         left.delete(cell);
       } catch (error) {
-        tell(cell, error);
+        keep(cell, error);
       }
     }
   }
@@ -40,13 +48,14 @@ export function openRemains(
   }
 
   return {
-    add(cell) {
-      left.add(cell);
+    add(cell, error) {
+      keep(cell, error);
       if (!sweeping) void keepSweeping();
     },
     async close() {
       closed = true;
       await sweep();
+      return [...left.keys()];
     },
   };
 }

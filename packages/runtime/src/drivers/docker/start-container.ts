@@ -29,6 +29,7 @@ export async function startContainer(node: DockerNode, cells: CellPool, spec: Wo
   const program = await programOf(node, spec);
   // Asked of core while the container is made.
   const settings = spec.gatewaySettings();
+  // Heard of below, when there is a cell.
   settings.catch(() => undefined);
   const cell = await cells.take();
   const made = createContainer(node, cell, spec, program);
@@ -194,7 +195,9 @@ interface Parts {
 async function assemble(node: DockerNode, spec: WorkloadSpec, parts: Parts): Promise<WorkloadInstance> {
   const { cell, gateway } = parts;
   const { installationId } = spec;
+  const { cut } = node.line;
   const watch = watchGateway(cell, gateway, {
+    cut,
     restarted: () => node.log.warn({ installationId }, 'a Gateway ended and was started again'),
     lost(reason) {
       node.log.error({ installationId, reason }, 'a Gateway cannot be started again: its workload is ended');
@@ -203,7 +206,7 @@ async function assemble(node: DockerNode, spec: WorkloadSpec, parts: Parts): Pro
   });
   const { applyNetworkPolicy, publishUdp, shortfalls, close } = parts.access;
   const running = await runningWorkload(
-    { ...parts, resources: spec.manifest.resources, beforeClose: watch.stop },
+    { ...parts, resources: spec.manifest.resources, cut, beforeClose: watch.stop },
     async () => {
       await close();
       await cell.destroy();

@@ -1,11 +1,13 @@
-// Processes that an engine has lost are ended with their cell, and no others.
+// Processes that an engine has lost are ended with their cell, its own shims too, and no others.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { findProgram } from '../../find-program.ts';
+import { endShims } from './shims.ts';
 import { endStrays } from './strays.ts';
 
 const skip = process.getuid?.() !== 0 && 'mounting needs root: run the tests as root';
@@ -19,7 +21,7 @@ function makeCell(base: string, id: string): string {
 
 /** A process that sees a file of the cell in place of another, as its container would; it ignores being asked to end. */
 async function straying(context: TestContext, folder: string) {
-  const script = 'mount --bind "$0/resolv.conf" /etc/hostname; trap "" TERM; echo there; while :; do sleep 60; done';
+  const script = 'mount --bind "$0/resolv.conf" /etc/hostname; trap "" TERM; echo there; while :; do sleep 0.05; done';
   const child = spawn('unshare', ['--mount', '--', 'sh', '-euc', script, folder], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -48,4 +50,47 @@ test('a cell whose folder is gone is known all the same', { skip }, async (conte
   const ended = once(stray, 'exit');
   await endStrays(folder);
   assert.deepEqual(await ended, [null, 'SIGKILL']);
+});
+
+test('what runs in a cell may first end in its own way, if there is time', { skip }, async (context) => {
+  const base = mkdtempSync(join(tmpdir(), 'strays-'));
+  context.after(() => rmSync(base, { recursive: true, force: true }));
+  const folder = makeCell(base, 'dddddddd');
+  const script = `mount --bind "$0/resolv.conf" /etc/hostname
+    trap 'exit 3' TERM; echo there; while :; do sleep 0.02; done`;
+  const child = spawn('unshare', ['--mount', '--pid', '--fork', '--', 'sh', '-euc', script, folder], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  context.after(() => child.kill('SIGKILL'));
+  await once(child.stdout, 'data');
+  const ended = once(child, 'exit');
+  assert.equal(await endStrays(folder, { grace: 20_000 }), true);
+  assert.deepEqual(await ended, [3, null]);
+});
+
+test('a shim of the cell is ended, and neither another nor who pretends to be one', { skip }, async (context) => {
+  const base = mkdtempSync(join(tmpdir(), 'shims-'));
+  context.after(() => rmSync(base, { recursive: true, force: true }));
+  const shim = join(base, 'containerd-shim-runc-v2');
+  const sleep = findProgram('sleep');
+  assert.ok(sleep !== undefined);
+  copyFileSync(sleep, shim);
+  const beside = async (cell: string, program: string) => {
+    const bundle = mkdtempSync(join(base, 'bundle-'));
+    const source = join(makeCell(base, cell), 'resolv.conf');
+    writeFileSync(join(bundle, 'config.json'), JSON.stringify({ mounts: [{ source }] }));
+    const child = spawn(program, ['1000'], { cwd: bundle, argv0: shim, stdio: 'ignore' });
+    context.after(() => child.kill('SIGKILL'));
+    await once(child, 'spawn');
+    return child;
+  };
+  const [lost, other, pretender] = [
+    await beside('eeeeeeee', shim),
+    await beside('ffffffff', shim),
+    await beside('eeeeeeee', sleep),
+  ];
+  const ended = once(lost, 'exit');
+  await endShims(makeCell(base, 'eeeeeeee'));
+  assert.deepEqual(await ended, [null, 'SIGKILL']);
+  for (const { exitCode, signalCode } of [other, pretender]) assert.equal(exitCode ?? signalCode, null);
 });

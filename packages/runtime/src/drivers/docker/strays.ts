@@ -8,18 +8,28 @@ const LIMIT_MS = 5_000;
 /** `platform-docker/<owner>/cells/<cell>`: what names a cell wherever its files are mounted from. */
 const NAMING_PARTS = 4;
 
+export interface StrayOptions {
+  /** Milliseconds between SIGTERM and SIGKILL. Default: none, and no SIGTERM. */
+  readonly grace?: number;
+}
+
 /**
  * Kills every process that has a file of the cell's folder mounted, which is every process in the cell, and resolves when
  * none is left. Needs root, and sees the processes of its own machine only.
+ * @returns whether there were any
  * @throws Error when one does not end within 5 s
  */
-export async function endStrays(folder: string): Promise<void> {
-  const deadline = performance.now() + LIMIT_MS;
-  for (;;) {
+export async function endStrays(folder: string, { grace = 0 }: StrayOptions = {}): Promise<boolean> {
+  const began = performance.now();
+  let asked = grace <= 0;
+  for (let met = false; ; met = true) {
     const found = processesWithMount(folder);
-    if (found.length === 0) return;
-    if (performance.now() > deadline) throw new Error(`Processes ${found.join(', ')} of a container do not end.`);
-    for (const pid of found) kill(pid);
+    if (found.length === 0) return met;
+    const waited = performance.now() - began;
+    if (waited > grace + LIMIT_MS) throw new Error(`Processes ${found.join(', ')} of a container do not end.`);
+    if (waited >= grace) for (const pid of found) kill(pid, 'SIGKILL');
+    else if (!asked) for (const pid of found.filter(isFirstOfItsContainer)) kill(pid, 'SIGTERM');
+    asked = true;
     await delay(LOOK_AGAIN_MS);
   }
 }
@@ -48,7 +58,7 @@ function mountNamespace(pid: string): string | undefined {
   }
 }
 
-/** What of its file system each mount of a process shows: proc(5), mountinfo, field 4. */
+/** What of its file system each mount of a process shows: proc(5), mountinfo, field 4. Nothing when it has ended. */
 function rootsOfMounts(pid: string): string[] {
   try {
     const lines = readFileSync(`/proc/${pid}/mountinfo`, 'utf8').split('\n');
@@ -58,9 +68,18 @@ function rootsOfMounts(pid: string): string[] {
   }
 }
 
-function kill(pid: number): void {
+/** It passes signals on to the others, which would hear them twice. */
+function isFirstOfItsContainer(pid: number): boolean {
   try {
-    process.kill(pid, 'SIGKILL');
+    return /^NSpid:.*\t1$/m.test(readFileSync(`/proc/${pid}/status`, 'latin1'));
+  } catch {
+    return false;
+  }
+}
+
+export function kill(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
+  try {
+    process.kill(pid, signal);
   } catch {
     // It has ended meanwhile.
   }

@@ -6,7 +6,7 @@ import { describeExit, type Exit } from '../exit-reason.ts';
 import { listeningPorts } from '../process/process-tree.ts';
 import type { Cell } from './cells.ts';
 import type { Resources } from './container-options.ts';
-import { type Container, isGone, removed } from './engine.ts';
+import { type Container, isAlready, isGone, removed } from './engine.ts';
 import { awaitExit } from './exit-watch.ts';
 import { framesOf, type Output, openOutput } from './log-stream.ts';
 
@@ -17,6 +17,8 @@ export interface WorkloadContainer {
   readonly resources: Resources;
   /** Seconds since 1970; what was said before has been kept by an earlier Runtime. Default: from the beginning. */
   readonly outputSince?: number;
+  /** Nobody waits for the engine any more. */
+  readonly cut: AbortSignal;
   /** Called when the Gateway is about to end on purpose. */
   beforeClose(): void;
 }
@@ -34,21 +36,23 @@ export async function runningWorkload(
   parts: WorkloadContainer,
   closing: () => Promise<void>,
 ): Promise<RunningWorkload> {
-  const { container, gateway, resources } = parts;
+  const { container, gateway, resources, cut } = parts;
   const { State } = await container.inspect();
   const output = openOutput();
   await follow(container, output, parts.outputSince ?? 0);
   const seconds = () => Math.floor(Date.now() / 1_000);
   let ended = false;
-  const exited = awaitExit(container, () => follow(container, output, seconds())).then(async (exit): Promise<Exit> => {
+  const onReturn = () => follow(container, output, seconds());
+  const exited = awaitExit(container, { cut, onReturn }).then(async (exit): Promise<Exit> => {
     ended = true;
     await Promise.race([output.ended, delay(LAST_WORDS_MS, undefined, { ref: false })]);
     output.end();
-    // Its cell takes it along otherwise, when the engine is back.
+    // The exit is told either way. What the engine does not hear now goes with the cell, which tells why it cannot.
     await removed(container.remove({ force: true, v: true })).catch(() => undefined);
-    if (exit.code === null) return { code: null, signal: null, reason: 'Its container was removed by someone else.' };
+    if ('unknown' in exit) return { code: null, signal: null, reason: exit.unknown };
     return describeExit(exit.code, null, exit.outOfMemory ? 1 : 0, resources);
   });
+  // Whoever asks hears of it; nobody has to.
   exited.catch(() => undefined);
   let closed: Promise<void> | undefined;
   return {
@@ -84,7 +88,7 @@ async function follow(container: Container, output: Output, since: number): Prom
   output.follow(await framesOf(container, since));
 }
 
-/** Asks, waits, and then does not ask any more; and again, until the engine has heard it. */
+/** Asks, waits, and then does not ask any more; and again, until the engine has heard it or nobody waits for it. */
 async function end(container: Container, graceMilliseconds: number, isOver: () => boolean): Promise<void> {
   const deadline = performance.now() + graceMilliseconds;
   for (;;) {
@@ -94,9 +98,7 @@ async function end(container: Container, graceMilliseconds: number, isOver: () =
       await container.stop({ t: Math.ceil(left / 1_000) });
       return;
     } catch (error) {
-      const status =
-        typeof error === 'object' && error !== null && 'statusCode' in error ? error.statusCode : undefined;
-      if (isGone(error) || status === 304) return;
+      if (isGone(error) || isAlready(error)) return;
       await delay(KILL_RETRY_MS);
     }
   }

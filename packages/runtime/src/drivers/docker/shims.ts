@@ -1,0 +1,53 @@
+// Ends the shims that an engine has lost. containerd keeps one process beside each container, which ends when containerd
+// has heard of the container's end. One that was killed in between never asks for it, and the shim would stay for good.
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { kill } from './strays.ts';
+
+const PROGRAM = /\/containerd-shim[\w.-]*$/;
+const LOOK_AGAIN_MS = 20;
+/** An engine at work ends the shim of a container that it has removed a moment after it has said so. */
+const BY_ITSELF_MS = 1_000;
+const LIMIT_MS = 5_000;
+
+/**
+ * Kills the shims of a cell's containers, which all have ended and are unknown to their engine, and resolves when none is
+ * left. A shim works in the folder in which containerd keeps the configuration of its container, and that names the
+ * cell's folder, from which files are mounted.
+ * @throws Error when one does not end within 5 s
+ */
+export async function endShims(folder: string): Promise<void> {
+  const began = performance.now();
+  for (;;) {
+    const found = shimsOf(folder);
+    if (found.length === 0) return;
+    const waited = performance.now() - began;
+    if (waited > LIMIT_MS) throw new Error(`The engine's shims ${found.join(', ')} do not end.`);
+    if (waited > BY_ITSELF_MS) for (const pid of found) kill(pid, 'SIGKILL');
+    await delay(LOOK_AGAIN_MS);
+  }
+}
+
+function shimsOf(folder: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && isShim(name) && configurationOf(name).includes(`"${folder}/`))
+    .map(Number);
+}
+
+/** By its program, which nobody but root can be: workloads choose their names and folders themselves. */
+function isShim(pid: string): boolean {
+  try {
+    return PROGRAM.test(readlinkSync(`/proc/${pid}/exe`)) && statSync(`/proc/${pid}`).uid === 0;
+  } catch {
+    // A thread of the kernel, or it has ended.
+    return false;
+  }
+}
+
+function configurationOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cwd/config.json`, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -22,42 +22,55 @@ const OPERATIONS = Number(process.env.PLATFORM_TEST_DOCKER_OPERATIONS ?? 12);
 const BETWEEN_KILLS = 12;
 const APPS = 3;
 const PATIENCE = 120_000;
+/** Milliseconds that any stop may take. */
+const STOP_LIMIT = 10_000;
 const RUN_FOLDER = '/run/platform-docker';
 
 inOwnNetwork(import.meta.url, { skip: engineMissing(), timeout: 30 * 60_000 }, () => {
   let engine: TestEngine;
   let docker: Engine;
   let place: PlatformPlace;
-  let platform: PlatformProcess | undefined;
+  let platform: PlatformProcess;
   let account: TestAccount;
+  /** Apps of the test that runs. */
+  let wishes: Wish[];
 
   before(async () => {
     engine = prepareEngine('ours');
-    await engine.start();
-    docker = await openEngine(engine.socketPath);
-  });
-  after(() => engine.remove());
-
-  beforeEach(async () => {
     place = await platformPlace({
       PLATFORM_RUNTIME_DRIVER: 'docker',
       PLATFORM_RUNTIME_DOCKER_SOCKET: engine.socketPath,
     });
+    await engine.start();
+    docker = await openEngine(engine.socketPath);
     platform = await startPlatform(place);
     account = await registerAccount(place, 'restless');
   });
+  after(async () => {
+    try {
+      assert.equal(await platform.stop(), 0, platform.output());
+      await nothingLeft(place.dataDirectory);
+      await nothingOnTheEngine();
+      await place.remove();
+    } finally {
+      await engine.remove();
+    }
+  });
+
+  beforeEach(() => {
+    wishes = [];
+  });
   afterEach(async () => {
-    await platform?.stop();
-    await nothingLeft(place.dataDirectory);
-    await nothingOnTheEngine();
-    await place.remove();
+    for (const { appId } of wishes) await account.fetch(`/v1/apps/${appId}`, { method: 'DELETE' });
+    await until('the workloads to be gone', async () => (await containers('workload')).length === 0, PATIENCE);
+    await noForgottenShims();
   });
 
   test('a backend outlives the platform that is killed, and the next one has it', async () => {
-    const wish = await installed('steady', 'always');
+    const wish = await installed('survivor', 'always');
     const before = await pidOf(await workload());
     assert.equal(await ask(wish, '/'), '');
-    await platform?.kill('SIGKILL');
+    await platform.kill('SIGKILL');
     assert.equal(await pidOf(await workload()), before);
     platform = await startPlatform(place);
     await runs(wish);
@@ -68,21 +81,47 @@ inOwnNetwork(import.meta.url, { skip: engineMissing(), timeout: 30 * 60_000 }, (
   test('after the engine was killed, what should run runs again, and the platform was there all the time', async () => {
     const [always, sleeper] = [await installed('steady', 'always'), await installed('sleeper', 'automatic')];
     assert.equal(await ask(sleeper, '/'), '');
+    const former = await idsOfAll();
     await engine.kill();
     assert.equal((await account.browser.take<{ items: object[] }>('/v1/apps')).items.length >= 2, true);
     await engine.start();
-    await runs(always);
-    // Who comes starts it, as always.
-    await until('the other to answer', async () => (await answer(sleeper, '/')).status === 200, PATIENCE);
+    // The one by itself, and the other for who comes, as always.
+    await until('both to answer', async () => (await answers(always)) && (await answers(sleeper)), PATIENCE);
     for (const wish of [always, sleeper]) await assertServes(place, account, wish);
     assert.equal((await containers('workload')).length, 2);
+    const kept = async () => (await idsOfAll()).filter((id) => former.includes(id));
+    await until('the former containers to be gone', async () => (await kept()).length === 0, PATIENCE);
   });
+
+  for (const [how, goAway, comeBack] of [
+    ['does not answer', () => engine.freeze(), () => engine.thaw()],
+    ['is dead', () => engine.kill(), () => engine.start()],
+  ] as const) {
+    test(`a stop of the platform while the engine ${how} takes no longer than any, and the next start tidies up`, async () => {
+      const wish = await installed(`left-${how.split(' ').at(-1)}`, 'always');
+      const former = await idsOfAll();
+      await goAway();
+      const began = performance.now();
+      assert.equal(await platform.stop(), 0, platform.output());
+      const took = performance.now() - began;
+      assert.ok(took < STOP_LIMIT, `${Math.round(took)} ms`);
+      assert.match(platform.output(), /left to the next start/);
+      assert.deepEqual(strays(), [], 'no workload runs on');
+      await comeBack();
+      platform = await startPlatform(place);
+      await runs(wish);
+      assert.deepEqual(
+        (await idsOfAll()).filter((id) => former.includes(id)),
+        [],
+      );
+      await assertServes(place, account, wish);
+    });
+  }
 
   test(`${OPERATIONS} lifecycle operations with kills of engine and platform among them end as wished`, async (context) => {
     const seed = Number(process.env.PLATFORM_TEST_SEED ?? Date.now() % 1_000_000);
     context.diagnostic(`PLATFORM_TEST_SEED=${seed}`);
     const random = randomFrom(seed);
-    const wishes: Wish[] = [];
     for (let index = 0; index < APPS; index += 1)
       wishes.push(await publish(account, `restless-${index}`, index === 0 ? 'always' : 'automatic'));
     const kills = { engine: 0, platform: 0 };
@@ -107,7 +146,7 @@ inOwnNetwork(import.meta.url, { skip: engineMissing(), timeout: 30 * 60_000 }, (
         kills.engine += 1;
       }
       if (victims > 0.4) {
-        await platform?.kill('SIGKILL');
+        await platform.kill('SIGKILL');
         kills.platform += 1;
         round.abort();
         await finished;
@@ -124,18 +163,19 @@ inOwnNetwork(import.meta.url, { skip: engineMissing(), timeout: 30 * 60_000 }, (
 
   async function installed(appId: string, mode: Wish['mode']): Promise<Wish> {
     const wish = await publish(account, appId, mode);
+    wishes.push(wish);
     await account.browser.take('/v1/apps', { body: { appId } });
     wish.installed = true;
     if (mode === 'always') await runs(wish);
     return wish;
   }
 
-  async function answer({ appId }: Wish, path: string) {
-    return (await openBackend(place, account, appId))(path);
+  async function answers({ appId }: Wish): Promise<boolean> {
+    return (await (await openBackend(place, account, appId))('/')).status === 200;
   }
 
-  async function ask(wish: Wish, path: string): Promise<string> {
-    const { status, text } = await answer(wish, path);
+  async function ask({ appId }: Wish, path: string): Promise<string> {
+    const { status, text } = await (await openBackend(place, account, appId))(path);
     assert.equal(status, 200, text);
     return text;
   }
@@ -150,6 +190,21 @@ inOwnNetwork(import.meta.url, { skip: engineMissing(), timeout: 30 * 60_000 }, (
 
   function containers(role: string) {
     return docker.listContainers({ filters: { label: [`${labels.role}=${role}`] } });
+  }
+
+  /** Of workloads and Gateways, those of the spare included. */
+  async function idsOfAll(): Promise<string[]> {
+    return (await docker.listContainers({ filters: { label: [labels.owner] } })).map(({ Id }) => Id);
+  }
+
+  /** A shim that no container has any more stays for good; one that ends takes a moment. */
+  async function noForgottenShims(): Promise<void> {
+    const forgotten = async () => {
+      const known = await docker.listContainers({ all: true });
+      return engine.shims().filter((id) => known.every(({ Id }) => Id !== id));
+    };
+    await until('no shim to be left', async () => (await forgotten()).length === 0).catch(() => undefined);
+    assert.deepEqual(await forgotten(), []);
   }
 
   async function workload() {
@@ -173,10 +228,25 @@ inOwnNetwork(import.meta.url, { skip: engineMissing(), timeout: 30 * 60_000 }, (
     const all = await docker.listContainers({ all: true, filters });
     const networks = await docker.listNetworks({ filters });
     assert.deepEqual([...all.flatMap(({ Names }) => Names), ...networks.map(({ Name }) => Name)], []);
+    assert.deepEqual(engine.shims(), []);
     assert.doesNotMatch(execFileSync('nft', ['list', 'ruleset'], { encoding: 'utf8' }), /platform/);
     // Ends of cables (veth) that a killed engine forgot are its own: nobody else can tell whose they were.
     assert.doesNotMatch(execFileSync('ip', ['-o', 'link'], { encoding: 'utf8' }), /: (pr|pp)/);
     assert.equal(existsSync(RUN_FOLDER) && readdirSync(RUN_FOLDER).includes(ownerOf(place.dataDirectory)), false);
     assert.equal(readFileSync('/proc/self/mounts', 'utf8').includes(place.dataDirectory), false);
+  }
+
+  /** Processes of cells of our data folder: those that see a file of it mounted. */
+  function strays(): string[] {
+    const mark = `/platform-docker/${ownerOf(place.dataDirectory)}/cells/`;
+    return readdirSync('/proc').filter((name) => {
+      if (!/^\d+$/.test(name)) return false;
+      try {
+        return readFileSync(`/proc/${name}/mountinfo`, 'latin1').includes(mark);
+      } catch {
+        // It ended while we looked.
+        return false;
+      }
+    });
   }
 });

@@ -8,6 +8,7 @@ import {
   mkdirSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
@@ -26,6 +27,11 @@ export interface TestEngine {
   start(): Promise<void>;
   /** Ends it as it is, with everything that it was doing. Its containers may live on until it is back. */
   kill(): Promise<void>;
+  /** Lets it take connections and answer none. */
+  freeze(): void;
+  thaw(): void;
+  /** Ids of the containers whose shims run, the engine's own or forgotten by it. */
+  shims(): string[];
   /** Ends it and removes everything. */
   remove(): Promise<void>;
 }
@@ -73,6 +79,8 @@ export function prepareEngine(place: 'its own' | 'ours' = 'its own'): TestEngine
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const gone = once(child, 'exit');
     child.kill(signal);
+    // Should it be frozen.
+    child.kill('SIGCONT');
     await gone;
   }
 
@@ -104,6 +112,9 @@ export function prepareEngine(place: 'its own' | 'ours' = 'its own'): TestEngine
       });
     },
     kill: () => end('SIGKILL'),
+    freeze: () => void child?.kill('SIGSTOP'),
+    thaw: () => void child?.kill('SIGCONT'),
+    shims: () => commands().flatMap((words) => idOfShim(words, folder) ?? []),
     async remove() {
       await end('SIGTERM');
       if (place === 'its own') spawnSync('ip', ['netns', 'delete', name]);
@@ -120,6 +131,26 @@ export function prepareEngine(place: 'its own' | 'ours' = 'its own'): TestEngine
  */
 function forgetDeadHelper(pidFile: string): void {
   if (existsSync(pidFile) && identify(Number(readFileSync(pidFile, 'utf8'))) === undefined) rmSync(pidFile);
+}
+
+/** Arguments of every process of this machine. */
+function commands(): string[][] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+      } catch {
+        // It has ended meanwhile.
+        return [];
+      }
+    });
+}
+
+/** As containerd starts one for each container, with the address of its own socket. */
+function idOfShim(words: readonly string[], folder: string): string | undefined {
+  const isOurs = words[0]?.includes('containerd-shim') === true && words.some((word) => word.startsWith(`${folder}/`));
+  return isOurs ? words[words.indexOf('-id') + 1] : undefined;
 }
 
 function run(program: string, args: readonly string[]): void {

@@ -15,7 +15,7 @@ export interface Wish {
   stopped: boolean | 'unknown';
 }
 
-/** What became of one operation: core answered, or the connection to it broke. */
+/** What became of one operation: core answered, or the connection to it or from it to its database broke. */
 export type Outcome = 'answered' | 'lost';
 
 type Node = Pick<PlatformPlace, 'nodePort'>;
@@ -45,6 +45,7 @@ export async function operate(node: Node, account: TestAccount, wish: Wish, rand
       wish.installed = 'unknown';
       wish.stopped = 'unknown';
       const { status, text } = await account.fetch('/v1/apps', { body: { appId: wish.appId } });
+      if (nothingPromised(text)) return 'lost';
       // What core said is gone is not there.
       assert.ok(status === 201 || (status === 409 && !acknowledged), text);
       wish.installed = true;
@@ -55,6 +56,7 @@ export async function operate(node: Node, account: TestAccount, wish: Wish, rand
     if (choice < 0.1) {
       wish.installed = 'unknown';
       const { status, text } = await account.fetch(app, { method: 'DELETE' });
+      if (nothingPromised(text)) return 'lost';
       assert.equal(status, 204, text);
       wish.installed = false;
       // Installed again, it begins as it does for everybody.
@@ -62,12 +64,14 @@ export async function operate(node: Node, account: TestAccount, wish: Wish, rand
     } else if (choice < 0.5) {
       wish.stopped = 'unknown';
       const { status, text } = await account.fetch(`${app}/start`, { method: 'POST' });
+      if (nothingPromised(text)) return 'lost';
       // While its node is away the wish is kept all the same.
       assert.ok([200, 503].includes(status), text);
       wish.stopped = false;
     } else if (choice < 0.8) {
       wish.stopped = 'unknown';
       const { status, text } = await account.fetch(`${app}/stop`, { method: 'POST' });
+      if (nothingPromised(text)) return 'lost';
       assert.ok([200, 503].includes(status), text);
       wish.stopped = true;
     } else {
@@ -81,6 +85,11 @@ export async function operate(node: Node, account: TestAccount, wish: Wish, rand
     if (error instanceof assert.AssertionError) throw error;
     return 'lost';
   }
+}
+
+/** Core's database did not answer in its time, as on a machine that is busy with being killed and started again. */
+function nothingPromised(text: string): boolean {
+  return text.includes('"code":"unavailable"');
 }
 
 /** Every acknowledged wish is still known; what was not acknowledged is now known to be one or the other. */

@@ -4,7 +4,8 @@ import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { kill } from './strays.ts';
 
-const PROGRAM = /\/containerd-shim[\w.-]*$/;
+/** Replaced programs, as by an update, have a remark behind their names. */
+const PROGRAM = /\/containerd-shim[\w.-]*( \(deleted\))?$/;
 const LOOK_AGAIN_MS = 20;
 /** An engine at work ends the shim of a container that it has removed a moment after it has said so. */
 const BY_ITSELF_MS = 1_000;

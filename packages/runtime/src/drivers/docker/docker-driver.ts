@@ -87,10 +87,11 @@ export async function openDockerDriver(options: DockerDriverOptions): Promise<Dr
     numbers: blockNumbers(randomBytes),
     random: randomBytes,
   };
-  const remains = openRemains(
-    (cell) => destroyForgottenCell(parts, cell),
-    (cell, reason) => options.log.warn({ cell, reason }, 'an ended cell is still there'),
-  );
+  const remains = openRemains({
+    destroy: (cell) => destroyForgottenCell(parts, cell),
+    cut: line.cut,
+    tell: (cell, reason) => options.log.warn({ cell, reason }, 'an ended cell is still there'),
+  });
   const node: DockerNode = {
     ...parts,
     remains,
@@ -139,7 +140,11 @@ export async function openDockerDriver(options: DockerDriverOptions): Promise<Dr
         },
       };
     },
-    leave: () => line.leave(() => engine.ping()),
+    leave() {
+      line.leave(() => engine.ping());
+      // While the workloads are being stopped; `close` waits for it.
+      void cells.close();
+    },
     async close() {
       await cells.close();
       const left = await remains.close();

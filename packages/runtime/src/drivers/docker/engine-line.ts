@@ -18,7 +18,7 @@ export interface EngineLine {
 }
 
 export interface EngineLineOptions {
-  /** Milliseconds. Default: 2,500. An engine at work answers in a few; one that is started again needs one or two seconds. */
+  /** Milliseconds. Default: 2,000. An engine at work answers in a few, and one that is started again is back in about that. */
   readonly silence?: number;
   /** Milliseconds. Default: 7,000, after the grace of workloads (5 s) and before the end of the whole stop (9 s). */
   readonly limit?: number;
@@ -26,7 +26,7 @@ export interface EngineLineOptions {
 
 const ASK_EVERY_MS = 100;
 
-export function openEngineLine({ silence = 2_500, limit = 7_000 }: EngineLineOptions = {}): EngineLine {
+export function openEngineLine({ silence = 2_000, limit = 7_000 }: EngineLineOptions = {}): EngineLine {
   const cutting = new AbortController();
   const agent = new CuttableAgent(cutting.signal);
   let end = Number.POSITIVE_INFINITY;

@@ -5,17 +5,21 @@ import { engineMessage } from './engine.ts';
 export interface Remains {
   /** Has the cell with this id taken apart as soon as that can be done. `error` says why it could not be now. */
   add(cell: string, error: unknown): void;
-  /** Tries once more, and returns what cannot be done now: it is left to the next Runtime. */
+  /** Tries once more, unless the line to the engine is cut, and returns what cannot be done now: it is left to the next Runtime. */
   close(): Promise<readonly string[]>;
 }
 
 const AGAIN_MS = 1_000;
 
-/** @param tell Hears why a cell is still there, once for each reason. */
-export function openRemains(
-  destroy: (cell: string) => Promise<void>,
-  tell: (cell: string, reason: string) => void,
-): Remains {
+export interface RemainsOptions {
+  destroy(cell: string): Promise<void>;
+  /** Nobody waits for the engine any more. */
+  readonly cut: AbortSignal;
+  /** Hears why a cell is still there, once for each reason. */
+  tell(cell: string, reason: string): void;
+}
+
+export function openRemains({ destroy, cut, tell }: RemainsOptions): Remains {
   /** With the reason that was told last. */
   const left = new Map<string, string>();
   let sweeping = false;
@@ -54,7 +58,8 @@ export function openRemains(
     },
     async close() {
       closed = true;
-      await sweep();
+      // Its processes were ended when it was added; the rest is the engine's.
+      if (!cut.aborted) await sweep();
       return [...left.keys()];
     },
   };

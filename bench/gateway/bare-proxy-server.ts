@@ -1,7 +1,13 @@
 // The least a proxy of node:http and undici can do: no credential, no rules, no limits, no streams. What it reaches is
 // the ground that the Gateway stands on.
 import { createServer, type ServerResponse } from 'node:http';
-import { type Dispatcher, Pool } from 'undici';
+import { createRequire } from 'node:module';
+import type { Dispatcher } from 'undici';
+
+// The Gateway's own copy; what a bench finds by the name alone is the one of @fastify/http-proxy, an older major.
+const { Pool }: typeof import('undici') = createRequire(
+  new URL('../../packages/gateway/package.json', import.meta.url),
+)('undici');
 
 const [origin = ''] = process.argv.slice(2);
 const pool = new Pool(origin, { pipelining: 1, bodyTimeout: 0, headersTimeout: 0 });

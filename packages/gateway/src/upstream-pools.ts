@@ -1,6 +1,5 @@
 // The connections to the other sides. One pool per core for all Gateways of a process: an idle Gateway holds no socket
 // and no pool of its own, and a pool is made at the first request.
-import type { Socket } from 'node:net';
 import { type LinkTarget, linkConnector, readPublicKey } from '@platform/link';
 import { buildConnector, Pool } from 'undici';
 import type { ByteMeter } from './byte-meter.ts';
@@ -99,39 +98,7 @@ export function openPool(name: string, to: ConnectTo, meter?: ByteMeter): Pool {
   });
 }
 
-/**
- * Where bytes of all plain connections arrive, to be copied out before the next can come. Otherwise Node makes 64 KiB for
- * every read, of which a small answer needs a few hundred bytes.
- */
-const ARRIVALS = Buffer.allocUnsafeSlow(64 * 1024);
-
 /** undici's maker of connections, which all lead through one Unix socket if there is one. */
 function through(socketPath: string | undefined): typeof buildConnector {
-  return (given = {}) => {
-    const options = socketPath === undefined ? given : { ...given, socketPath };
-    const connectTls = buildConnector(options);
-    return (target, callback) => {
-      if (target.protocol === 'https:') connectTls(target, callback);
-      else connectPlain(options, target, callback);
-    };
-  };
-}
-
-function connectPlain(
-  options: buildConnector.BuildOptions,
-  target: buildConnector.Options,
-  callback: buildConnector.Callback,
-): void {
-  // Set before the first byte: Node begins to read after it has told of the connection.
-  let connection: Socket | null = null;
-  const onread = {
-    buffer: ARRIVALS,
-    // What `push` answers holds the other side back when nobody reads here.
-    callback: (length: number) => connection?.push(Buffer.from(ARRIVALS.subarray(0, length))) ?? false,
-  };
-  buildConnector({ ...options, onread })(target, (...[error, socket]) => {
-    connection = socket;
-    if (error === null) callback(null, socket);
-    else callback(error, null);
-  });
+  return socketPath === undefined ? buildConnector : (options) => buildConnector({ ...options, socketPath });
 }

@@ -53,9 +53,9 @@ export function driverConformance(under: DriverUnderTest, more?: (suite: Suite) 
     isolationBehaviour(suite);
     networkBehaviour(suite);
     udpBehaviour(suite);
-    limitsBehaviour(suite);
     // Each has a workload of its own.
-    describe('lifecycle', { concurrency: under.parallel ?? 1 }, () => {
+    describe('limits and lifecycle', { concurrency: under.parallel ?? 1 }, () => {
+      limitsBehaviour(suite);
       lifecycleBehaviour(suite);
       restartBehaviour(suite);
     });

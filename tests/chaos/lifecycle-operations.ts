@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { InstalledApp } from '@platform/contract';
+import { until } from '../../packages/runtime/src/testing/wait.ts';
 import { openBackend } from '../support/backend.ts';
 import type { TestAccount } from '../support/client.ts';
 import { buildTestPackage, testManifest } from '../support/packages.ts';
@@ -114,7 +115,11 @@ export async function assertServes(node: Node, account: TestAccount, wish: Wish)
   });
   assert.equal(started.state, 'running', started.reason);
   const ask = await openBackend(node, account, wish.appId);
-  const answer = await ask('/');
+  // The end of its former run may be noticed only now; whoever comes then is told to come again.
+  const answer = await until(`${wish.appId} to answer`, async () => {
+    const answered = await ask('/');
+    return answered.status === 503 ? undefined : answered;
+  });
   assert.equal(answer.status, 200, answer.text);
   assert.equal(answer.text, '', 'two writers of one volume');
 }

@@ -7,11 +7,12 @@ import { type Core, type CoreOptions, createCore } from '@platform/core';
 import type { CoreConfig } from '@platform/core/config/config.ts';
 import type { Log } from '@platform/core/context.ts';
 import { migrate } from '@platform/core/database/migrate.ts';
-import { defaultRates, type Rates } from '@platform/core/http/rate-limit.ts';
+import type { Rates } from '@platform/core/http/rate-limit.ts';
 import { keyFromSeed, type LinkKey } from '@platform/link';
 import { freePort } from './free-port.ts';
 import { buildTestPackage, testManifest } from './packages.ts';
 import { testDatabase } from './postgres.ts';
+import { unlimitedRates } from './rates.ts';
 
 const SYSTEM_APPS = ['launcher', 'store', 'settings', 'wallet', 'contacts', 'agent', 'notifications'];
 
@@ -46,11 +47,6 @@ export interface Constellation {
   replica(more?: Partial<CoreOptions>): Promise<TestCore>;
   close(): Promise<void>;
 }
-
-/** Unlimited in effect: tests of rate limits set their own. */
-const generous: Rates = Object.fromEntries(
-  Object.keys(defaultRates).map((name) => [name, { perMinute: 10_000_000, burst: 10_000_000 }]),
-) as Rates;
 
 export async function startConstellation(options: ConstellationOptions = {}): Promise<Constellation> {
   const database = await testDatabase({ key: 'core', migrate: async (url) => void (await migrate(url)) });
@@ -95,7 +91,7 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
       random: randomBytes,
       log,
       systemPackages,
-      rates: { ...generous, ...options.rates },
+      rates: { ...unlimitedRates, ...options.rates },
       ...(options.withoutNode === true ? {} : { localNode }),
       ...more,
     });

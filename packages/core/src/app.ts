@@ -17,6 +17,7 @@ import { cursorCodec } from './http/cursor.ts';
 import type { Handlers } from './http/handlers.ts';
 import { healthRoutes } from './http/health.ts';
 import { IdentityCache } from './http/identity-cache.ts';
+import { takeFromBucket } from './http/rate-buckets.ts';
 import { defaultRates, type Rates, rateLimiter } from './http/rate-limit.ts';
 import { createServer } from './http/server.ts';
 import { shellFiles } from './http/shell-files.ts';
@@ -113,7 +114,11 @@ export async function createCore(options: CoreOptions): Promise<Core> {
       new IdentityCache(signals, clock),
       { sessionCookie: config.sessionCookie, clock },
     ),
-    takeRate: rateLimiter(options.rates ?? defaultRates, clock),
+    takeRate: rateLimiter({
+      rates: options.rates ?? defaultRates,
+      clock,
+      takeFromBucket: (request) => takeFromBucket(pool, request),
+    }),
     settled: () => signals.settled(pool),
     ...(options.metrics === undefined ? {} : { answered: options.metrics.answered }),
     serveShell: await shellFiles(config, () => random(12).toString('base64url')),

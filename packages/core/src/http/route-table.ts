@@ -1,6 +1,6 @@
 // Puts every route of the contract's table behind the same checks, in the same order: caller, origin, rate, grant,
 // parameters, body. A handler is reached only by what its table entry allows.
-import { type FieldError, type RateLimitName, type RouteId, type RouteSpec, refuse, routes } from '@platform/contract';
+import { type FieldError, type RouteId, type RouteSpec, refuse, routes } from '@platform/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type * as z from 'zod';
 import { findForbiddenMaterial } from '../accounts/forbidden-material.ts';
@@ -11,13 +11,14 @@ import type { Authenticator } from './authenticate.ts';
 import type { Caller } from './caller.ts';
 import type { Handlers, RouteResult } from './handlers.ts';
 import { checkOrigin } from './origins.ts';
+import type { TakeRate } from './rate-limit.ts';
 import { hasBody, readJsonBody } from './read-body.ts';
 
 export interface RouteTableOptions {
   readonly config: CoreConfig;
   readonly authenticator: Authenticator;
   readonly handlers: Handlers;
-  readonly takeRate: (name: RateLimitName, subject: string) => void;
+  readonly takeRate: TakeRate;
   /** After a session changed something: waits until this replica has heard what it revoked. */
   readonly settled: () => Promise<void>;
 }
@@ -76,7 +77,8 @@ async function answer(
   options: RouteTableOptions,
 ): Promise<FastifyReply> {
   const caller = await admit(request, spec, options);
-  options.takeRate(spec.rate, rateSubject(caller, request));
+  const turn = options.takeRate(spec.rate, rateSubject(caller, request));
+  if (turn !== undefined) await turn;
   const params = parse(spec.params, request.params, 'path');
   const query = parse(spec.query, request.query, 'query');
   const body = await readBody(request, spec);

@@ -1,0 +1,75 @@
+// A replica of core in a process of its own, on the database of a constellation: what one process would share by
+// accident it cannot, and it can be killed.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
+import * as path from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { CoreConfig } from '@platform/core/config/config.ts';
+import type { Rates } from '@platform/core/http/rate-limit.ts';
+import type { Constellation } from './constellation.ts';
+import { freePort } from './free-port.ts';
+
+const MAIN = fileURLToPath(new URL('./core-process-main.ts', import.meta.url));
+
+/** What the process is told over its standard input. */
+export interface CoreProcessOrder {
+  readonly config: CoreConfig;
+  readonly databaseUrl: string;
+  /** Base64url. */
+  readonly masterKey: string;
+  readonly systemPackages: readonly { readonly path: string }[];
+  /** Kinds that are not named are unlimited in effect. */
+  readonly rates: Partial<Rates>;
+}
+
+export interface CoreProcess {
+  readonly port: number;
+  readonly origin: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+  kill(): Promise<void>;
+}
+
+export interface CoreProcessOptions {
+  readonly rates?: Partial<Rates>;
+  /** Default: a free one. */
+  readonly port?: number;
+}
+
+/** Resolves when it listens; it ends with this process at the latest. */
+export async function startCoreProcess(world: Constellation, options: CoreProcessOptions = {}): Promise<CoreProcess> {
+  const { config, masterKey } = world.core.context;
+  const port = options.port ?? (await freePort());
+  const origin = `http://shell.platform.localhost:${port}`;
+  const files = (await readdir(world.directory)).filter((file) => file.endsWith('.tgz'));
+  const order: CoreProcessOrder = {
+    config: { ...config, origin, listenPort: port },
+    databaseUrl: world.databaseUrl,
+    masterKey: masterKey.toString('base64url'),
+    systemPackages: files.map((file) => ({ path: path.join(world.directory, file) })),
+    rates: options.rates ?? {},
+  };
+  const child = spawn(process.execPath, [MAIN], { stdio: ['pipe', 'pipe', 'inherit'] });
+  // Its standard input stays open: when this process is gone, the other one hears it and ends.
+  child.stdin.write(`${JSON.stringify(order)}\n`);
+  await new Promise<void>((resolve, reject) => {
+    createInterface({ input: child.stdout }).once('line', () => resolve());
+    child.once('exit', (code, signal) => reject(new Error(`a replica ended at its start (${code ?? signal})`)));
+  });
+  return {
+    port,
+    origin,
+    pid: child.pid ?? 0,
+    stop: () => end(child, 'SIGTERM'),
+    kill: () => end(child, 'SIGKILL'),
+  };
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill(signal);
+  await exited;
+}

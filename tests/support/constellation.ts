@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
+import { limits } from '@platform/contract';
 import { type Core, type CoreOptions, createCore } from '@platform/core';
 import type { CoreConfig } from '@platform/core/config/config.ts';
 import type { Log } from '@platform/core/context.ts';
@@ -75,6 +76,8 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
       appsDomain: 'apps.platform.localhost',
       nodeOrigin: 'http://node.platform.localhost:8788',
       nodeLostMilliseconds: 60_000,
+      notificationDays: limits.notificationDays.value,
+      notificationsKept: limits.notificationsKept.value,
       listenHost: '127.0.0.1',
       listenPort: port,
       trustedProxies: [],

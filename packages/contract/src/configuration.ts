@@ -94,6 +94,11 @@ export const configurationVariables = {
     meaning:
       'Rates that differ from docs/limits.md, for each kind `name=per minute` or `name=per minute/burst`, comma-separated, e.g. `authentication=60,notification=120/240`. Kinds: authentication, session, notification, searchWrite, service.',
   },
+  PLATFORM_NOTIFICATION_DAYS: { default: '90', meaning: 'Days after which a notification is removed.' },
+  PLATFORM_NOTIFICATIONS_KEPT: {
+    default: '10000',
+    meaning: 'Notifications kept for an account, 1 to 1,000,000; the oldest are removed first.',
+  },
   PLATFORM_RUNTIME_DRIVER: {
     default: 'auto',
     meaning:

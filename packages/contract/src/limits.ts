@@ -2,7 +2,7 @@
 
 interface LimitEntry {
   readonly value: number;
-  readonly unit: 'bytes' | 'seconds' | 'milliseconds' | 'characters' | 'items' | 'per minute';
+  readonly unit: 'bytes' | 'days' | 'seconds' | 'milliseconds' | 'characters' | 'items' | 'per minute';
   readonly meaning: string;
 }
 
@@ -67,7 +67,12 @@ export const limits = {
   notificationsKept: {
     value: 10_000,
     unit: 'items',
-    meaning: 'notifications kept for an account; the oldest go first',
+    meaning: 'notifications kept for an account; the oldest go first (default of PLATFORM_NOTIFICATIONS_KEPT)',
+  },
+  notificationDays: {
+    value: 90,
+    unit: 'days',
+    meaning: 'life of a notification (default of PLATFORM_NOTIFICATION_DAYS)',
   },
   eventStreams: { value: 16, unit: 'items', meaning: 'live event streams of one account or installation' },
   eventStreamSeconds: { value: 3_600, unit: 'seconds', meaning: 'life of one live event stream; clients resume it' },

@@ -17,6 +17,7 @@ import { cursorCodec } from './http/cursor.ts';
 import type { Handlers } from './http/handlers.ts';
 import { healthRoutes } from './http/health.ts';
 import { IdentityCache } from './http/identity-cache.ts';
+import { idleBuckets } from './http/idle-buckets.ts';
 import { takeFromBucket } from './http/rate-buckets.ts';
 import { defaultRates, type Rates, rateLimiter } from './http/rate-limit.ts';
 import { createServer } from './http/server.ts';
@@ -29,6 +30,7 @@ import { leaseRoutes } from './leases/routes.ts';
 import type { CoreMetrics } from './metrics.ts';
 import { EventHub } from './notifications/event-hub.ts';
 import { eventRoutes } from './notifications/events.ts';
+import { notificationRetention } from './notifications/retention.ts';
 import { notificationRoutes } from './notifications/routes.ts';
 import { pauseRoutes } from './pause/routes.ts';
 import { searchRoutes } from './search/routes.ts';
@@ -93,6 +95,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     log,
     stopping: stopping.signal,
   };
+  const rates = options.rates ?? defaultRates;
   const shipped = await ensureSystemPackages(context, options.systemPackages);
   const localNode = await openLocalNode(context, options.localNode);
   await followSystemPackages(context, shipped);
@@ -115,7 +118,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
       { sessionCookie: config.sessionCookie, clock },
     ),
     takeRate: rateLimiter({
-      rates: options.rates ?? defaultRates,
+      rates,
       clock,
       takeFromBucket: (request) => takeFromBucket(pool, request),
     }),
@@ -130,6 +133,8 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     linkListen == null ? null : await acceptLinks(server.server, { ...linkListen, key: linkKeyOf(options.masterKey) });
   const watch = new NodeWatch(context, nodes, options.monotonic ?? (() => performance.now()));
   watch.start();
+  const housekeeping = [notificationRetention(context), idleBuckets(context, rates)];
+  for (const task of housekeeping) task.start();
   return {
     port: (server.server.address() as AddressInfo).port,
     context,
@@ -138,6 +143,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     async stop() {
       stopping.abort();
       await watch.stop();
+      await Promise.all(housekeeping.map((task) => task.stop()));
       await link?.close();
       await server.close();
       await signals.stop();

@@ -15,6 +15,10 @@ export interface CoreConfig {
   readonly nodeOrigin: string;
   /** A node without a heartbeat for so long is taken for lost. */
   readonly nodeLostMilliseconds: number;
+  /** Notifications are removed after so many days. */
+  readonly notificationDays: number;
+  /** Notifications of one account at most; the oldest go first. */
+  readonly notificationsKept: number;
   readonly listenHost: string;
   readonly listenPort: number;
   readonly trustedProxies: readonly string[];

@@ -1,6 +1,7 @@
 // Reads the environment once, at start. A wrong or contradictory value stops the start with one message that names
 // the variable, what is wrong with it and how to set it (contract 6). The subjects have files of their own:
-// web-settings.ts, node-settings.ts, docker-settings.ts, microvm-settings.ts, network-settings.ts.
+// web-settings.ts, node-settings.ts, docker-settings.ts, microvm-settings.ts, network-settings.ts,
+// notification-settings.ts.
 import { readFileSync } from 'node:fs';
 import * as path from 'node:path';
 import {
@@ -15,6 +16,7 @@ import type { LogLevel } from '../log.ts';
 import type { CoreConfig } from './config.ts';
 import { type NetworkSettings, readNetworkSettings } from './network-settings.ts';
 import { type NodeSettings, readNodeSettings } from './node-settings.ts';
+import { type NotificationSettings, readNotificationSettings } from './notification-settings.ts';
 import {
   type AddressAndPort,
   absolutePath,
@@ -31,7 +33,8 @@ export interface PlatformConfig
   extends Omit<CoreConfig, 'packagesDirectory' | 'shellDirectory'>,
     WebSettings,
     NodeSettings,
-    NetworkSettings {
+    NetworkSettings,
+    NotificationSettings {
   readonly databaseUrl: string | null;
   readonly dataDirectory: string;
   readonly masterKeyFile: string;
@@ -68,6 +71,7 @@ export function readConfiguration(environment: Environment, surroundings: Surrou
     ...readWebSettings(read),
     ...readNodeSettings(read),
     ...readNetworkSettings(read),
+    ...readNotificationSettings(read),
     databaseUrl: readDatabaseUrl(read('PLATFORM_DATABASE_URL')),
     dataDirectory,
     masterKeyFile: absolutePath(

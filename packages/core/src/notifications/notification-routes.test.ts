@@ -1,7 +1,7 @@
 // Promises of the notification routes: stored once, seen by whom the grant names, read for everybody at once.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type Grant, limits, type Notification } from '@platform/contract';
+import type { Grant, Notification } from '@platform/contract';
 import { registerAccount, type TestAccount } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { type InstalledTestApp, installTestApp } from '../../../../tests/support/installed-app.ts';
@@ -227,25 +227,6 @@ test('pages follow each other newest first without gap or repeat, also while mor
     'invalid_cursor',
     'a cursor of the shell',
   );
-});
-
-test('an account keeps its newest notifications and no more', async () => {
-  const account = await newAccount();
-  const app = await newApp(account, 'sender', publish('*'));
-  const kept = limits.notificationsKept.value;
-  await world.core.context.pool.query(
-    `INSERT INTO notifications (id, account_key, installation_id, app_id, topic, title, body, priority, delivery, created_at)
-     SELECT 'ntf-' || gen_random_uuid(), i.account_key, i.id, i.app_id, 'news', 'old ' || n, '', 'low', 'inbox', now()
-       FROM installations i, generate_series(1, $2::int) AS n WHERE i.id = $1`,
-    [app.installationId, kept],
-  );
-  await send(app, { title: 'new' });
-  const { rows } = await world.core.context.pool.query<{ title: string }>(
-    'SELECT title FROM notifications WHERE installation_id = $1 ORDER BY sequence',
-    [app.installationId],
-  );
-  assert.equal(rows.length, kept);
-  assert.deepEqual([rows[0]?.title, rows.at(-1)?.title], ['old 2', 'new']);
 });
 
 const refused: [string, object][] = [

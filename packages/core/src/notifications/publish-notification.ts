@@ -1,11 +1,10 @@
 // Stores a notification of an installation and tells every replica, once for each dedupe key.
-import { limits, type NotificationId, notificationId, type RouteBody } from '@platform/contract';
+import { type NotificationId, notificationId, type RouteBody } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { newId } from '../credentials/ids.ts';
 import { notify } from '../database/notify.ts';
 import type { FrontendCaller, InstallationCaller } from '../http/caller.ts';
 import {
-  deleteOldest,
   findByDedupeKey,
   insertNotification,
   lockAccountNotifications,
@@ -31,7 +30,6 @@ export async function publishNotification(
     await lockAccountNotifications(trx, accountKey);
     const record = await insertNotification(trx, notification);
     if (record === undefined) return { record: await recordOf(trx, notification), created: false };
-    await deleteOldest(trx, accountKey, limits.notificationsKept.value);
     await notify(trx, 'notification-published', { accountKey, notificationId: record.id, sequence: record.sequence });
     return { record, created: true };
   });
@@ -41,7 +39,6 @@ async function recordOf(
   trx: Parameters<typeof findByDedupeKey>[0],
   { installation_id, dedupe_key }: NewNotification,
 ): Promise<NotificationRow> {
-  // Under the lock of the account nobody can remove the record that was in the way.
   const found = dedupe_key === null ? undefined : await findByDedupeKey(trx, installation_id, dedupe_key);
   if (found === undefined) throw new Error('a notification was neither inserted nor found');
   return found;

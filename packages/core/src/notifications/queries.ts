@@ -67,23 +67,6 @@ export async function findByDedupeKey(
     .executeTakeFirst();
 }
 
-/** Removes all but the newest `kept` records of an account. */
-export async function deleteOldest(trx: Transaction<DatabaseSchema>, accountKey: string, kept: number): Promise<void> {
-  await trx
-    .deleteFrom('notifications')
-    .where('account_key', '=', accountKey)
-    .where('sequence', '<=', (query) =>
-      query
-        .selectFrom('notifications')
-        .select('sequence')
-        .where('account_key', '=', accountKey)
-        .orderBy('sequence', 'desc')
-        .offset(kept)
-        .limit(1),
-    )
-    .execute();
-}
-
 export interface ListSelection {
   readonly topic?: string | undefined;
   readonly unread: boolean;

@@ -1,0 +1,20 @@
+// Removes rate buckets that have filled again since somebody took from them: the same as never having been.
+import type { CoreContext } from '../context.ts';
+import { PeriodicTask } from '../database/periodic-task.ts';
+import { removeIdleBuckets } from './rate-buckets.ts';
+import type { Rates } from './rate-limit.ts';
+
+const PERIOD_MILLISECONDS = 10 * 60_000;
+const BATCH = 1_000;
+
+export function idleBuckets(context: CoreContext, rates: Rates): PeriodicTask {
+  const minutes = Math.max(...Object.values(rates).map(({ perMinute, burst }) => burst / perMinute));
+  return new PeriodicTask(context, {
+    name: 'idle-rate-buckets',
+    everyMilliseconds: PERIOD_MILLISECONDS,
+    async piece() {
+      const full = new Date(context.clock().getTime() - Math.max(PERIOD_MILLISECONDS, minutes * 60_000));
+      return (await removeIdleBuckets(context.pool, full, BATCH)) === BATCH;
+    },
+  });
+}

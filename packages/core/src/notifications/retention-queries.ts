@@ -1,0 +1,75 @@
+// The SQL that removes notifications: those that are over, those that are too old, and those an account has too many of.
+// Each statement removes a bounded number and waits for nobody.
+import { type Kysely, sql } from 'kysely';
+import type { DatabaseSchema } from '../database/schema.ts';
+
+type Database = Kysely<DatabaseSchema>;
+
+/** @returns how many were removed */
+export async function removeExpired(database: Database, now: Date, most: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    DELETE FROM notifications WHERE id IN (
+      SELECT id FROM notifications WHERE expires_at <= ${now}
+      ORDER BY expires_at LIMIT ${most} FOR UPDATE SKIP LOCKED)`.execute(database);
+  return Number(numAffectedRows ?? 0n);
+}
+
+/**
+ * Looks at the oldest records of all: their sequence tells their age without an index of its own.
+ *
+ * @returns how many were removed
+ */
+export async function removeOlder(database: Database, before: Date, most: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    DELETE FROM notifications WHERE sequence IN (
+      SELECT sequence FROM notifications
+       WHERE sequence = ANY (ARRAY(SELECT sequence FROM notifications ORDER BY sequence LIMIT ${most}))
+         AND created_at < ${before}
+         FOR UPDATE SKIP LOCKED)`.execute(database);
+  return Number(numAffectedRows ?? 0n);
+}
+
+export interface AccountPage {
+  /** The last account looked at; `null` when there are no more. */
+  readonly last: string | null;
+  /** Accounts with more than `kept` records, and the newest sequence that is too many. */
+  readonly surplus: readonly { readonly accountKey: string; readonly upTo: string }[];
+}
+
+/** Looks at the next accounts that have notifications, in the order of their keys, reading the index alone. */
+export async function accountsWithSurplus(
+  database: Database,
+  { after, accounts, kept }: { readonly after: string; readonly accounts: number; readonly kept: number },
+): Promise<AccountPage> {
+  const { rows } = await sql<{ account_key: string; up_to: string | null }>`
+    WITH RECURSIVE page AS (
+      (SELECT account_key, 1 AS number FROM notifications WHERE account_key > ${after} ORDER BY account_key LIMIT 1)
+      UNION ALL
+      SELECT (SELECT account_key FROM notifications WHERE account_key > page.account_key ORDER BY account_key LIMIT 1),
+             number + 1
+        FROM page WHERE number < ${accounts} AND account_key IS NOT NULL
+    )
+    SELECT account_key,
+           (SELECT sequence FROM notifications AS own WHERE own.account_key = page.account_key
+             ORDER BY sequence DESC OFFSET ${kept} LIMIT 1) AS up_to
+      FROM page WHERE account_key IS NOT NULL ORDER BY number`.execute(database);
+  return {
+    last: rows.at(-1)?.account_key ?? null,
+    surplus: rows.flatMap(({ account_key, up_to }) =>
+      up_to === null ? [] : [{ accountKey: account_key, upTo: up_to }],
+    ),
+  };
+}
+
+/** @returns how many were removed */
+export async function removeUpTo(
+  database: Database,
+  { accountKey, upTo }: AccountPage['surplus'][number],
+  most: number,
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    DELETE FROM notifications WHERE sequence IN (
+      SELECT sequence FROM notifications WHERE account_key = ${accountKey} AND sequence <= ${upTo}
+      ORDER BY sequence LIMIT ${most} FOR UPDATE SKIP LOCKED)`.execute(database);
+  return Number(numAffectedRows ?? 0n);
+}

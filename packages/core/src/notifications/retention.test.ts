@@ -1,0 +1,112 @@
+// Promises of retention: what is over, too old or too much goes, the rest stays, and one replica at a time removes it.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { registerAccount } from '../../../../tests/support/client.ts';
+import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
+import { installTestApp } from '../../../../tests/support/installed-app.ts';
+import { PeriodicTask } from '../database/periodic-task.ts';
+import { notificationRetention } from './retention.ts';
+
+const DAY = 86_400_000;
+const KEPT = 2_500;
+let now = Date.UTC(2026, 0, 1);
+let world: Constellation;
+let accounts = 0;
+before(async () => {
+  const config = { notificationDays: 30, notificationsKept: KEPT };
+  world = await startConstellation({ clock: () => new Date(now), config });
+});
+after(() => world.close());
+
+interface Records {
+  readonly title: string;
+  readonly count: number;
+  readonly ageDays?: number;
+  readonly expiresInSeconds?: number;
+}
+
+/** An account with these records, in this order; `titles` says which are left and how many of each. */
+async function accountWith(...all: readonly Records[]): Promise<{ titles(): Promise<Record<string, number>> }> {
+  accounts += 1;
+  const { pool } = world.core.context;
+  const account = await registerAccount(world, `keeper-${accounts}`);
+  const app = await installTestApp(world, account, `sender-${accounts}`, []);
+  for (const { title, count, ageDays = 0, expiresInSeconds } of all) {
+    await pool.query(
+      `INSERT INTO notifications
+         (id, account_key, installation_id, app_id, topic, title, body, priority, delivery, created_at, expires_at)
+       SELECT 'ntf-' || gen_random_uuid(), account_key, id, app_id, 'news', $2, '', 'low', 'inbox', $4, $5
+         FROM installations, generate_series(1, $3::int) WHERE id = $1`,
+      [
+        app.installationId,
+        title,
+        count,
+        new Date(now - ageDays * DAY),
+        expiresInSeconds === undefined ? null : new Date(now + expiresInSeconds * 1_000),
+      ],
+    );
+  }
+  return {
+    async titles() {
+      const { rows } = await pool.query<{ title: string; n: number }>(
+        'SELECT title, count(*)::int AS n FROM notifications WHERE installation_id = $1 GROUP BY title',
+        [app.installationId],
+      );
+      return Object.fromEntries(rows.map(({ title, n }) => [title, n]));
+    },
+  };
+}
+
+/** A round of housekeeping, when it is due again. */
+async function sweep(): Promise<void> {
+  now += 11 * 60_000;
+  assert.equal(await notificationRetention(world.core.context).run(), true);
+}
+
+test('expired and old records go, the others stay', async () => {
+  const account = await accountWith(
+    { title: 'old', count: 1_200, ageDays: 31 },
+    { title: 'not yet old', count: 3, ageDays: 29 },
+    { title: 'expired', count: 1_100, expiresInSeconds: 60 },
+    { title: 'expires later', count: 2, expiresInSeconds: 7_200 },
+    { title: 'lasting', count: 4 },
+  );
+  await sweep();
+  assert.deepEqual(await account.titles(), { 'not yet old': 3, 'expires later': 2, lasting: 4 });
+});
+
+test('every account keeps its newest records, and no more than the operator allows', async () => {
+  const many = await accountWith({ title: 'first', count: 1_300 }, { title: 'last', count: KEPT });
+  const some = await accountWith({ title: 'few', count: 5 });
+  const one = await accountWith({ title: 'oldest', count: 1 }, { title: 'newer', count: KEPT });
+  await sweep();
+  assert.deepEqual(await many.titles(), { last: KEPT });
+  assert.deepEqual(await some.titles(), { few: 5 });
+  assert.deepEqual(await one.titles(), { newer: KEPT });
+});
+
+test('of replicas that look at the same time one does the work, and the next round is due later', async () => {
+  now += DAY;
+  const done = await Promise.all(Array.from({ length: 6 }, () => notificationRetention(world.core.context).run()));
+  assert.equal(done.filter(Boolean).length, 1);
+  assert.equal(await notificationRetention(world.core.context).run(), false);
+  await sweep();
+});
+
+test('a replica that falls behind leaves the task to the one that took it over', async () => {
+  const everyMilliseconds = 1_000;
+  let pieces = 0;
+  const quick = new PeriodicTask(world.core.context, { name: 'shared', everyMilliseconds, piece: async () => false });
+  const slow = new PeriodicTask(world.core.context, {
+    name: 'shared',
+    everyMilliseconds,
+    async piece() {
+      pieces += 1;
+      now += 2_000;
+      assert.equal(await quick.run(), true, 'it is due again');
+      return true;
+    },
+  });
+  assert.equal(await slow.run(), false);
+  assert.equal(pieces, 1);
+});

@@ -15,7 +15,7 @@ import { buildTestPackage, testManifest } from './packages.ts';
 import { testDatabase } from './postgres.ts';
 import { unlimitedRates } from './rates.ts';
 
-const SYSTEM_APPS = ['launcher', 'store', 'settings', 'wallet', 'contacts', 'agent', 'notifications'];
+const SYSTEM_APPS = ['launcher', 'store', 'settings', 'wallet', 'contacts', 'agent', 'notifications', 'fleet'];
 
 export interface ConstellationOptions {
   readonly config?: Partial<CoreConfig>;
@@ -23,7 +23,7 @@ export interface ConstellationOptions {
   readonly rates?: Partial<Rates>;
   /** Core's machine is no node. */
   readonly withoutNode?: true;
-  /** Built packages to start with. Default: seven minimal system apps. */
+  /** Built packages to start with. Default: minimal system apps. */
   readonly systemPackages?: readonly { readonly path: string }[];
 }
 

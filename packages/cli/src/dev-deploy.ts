@@ -80,7 +80,7 @@ async function putInPlace(
   { id, version, permissions }: Manifest,
 ): Promise<InstallationId> {
   const before = await selectOwn(context.database, account.key, id);
-  if (before === undefined) await installApp(context, account.key, { appId: id, version });
+  if (before === undefined) await installApp(context, account, { appId: id, version });
   else {
     await upgradeApp(context, account.key, id, version);
     // The developer asks and answers: what the manifest newly requests is granted at once, here and nowhere else.

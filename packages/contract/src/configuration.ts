@@ -88,7 +88,11 @@ export const configurationVariables = {
     default: 'master.key in the data folder',
     meaning: 'File with the 32-byte master key, base64url. Created at first start; back it up.',
   },
-  PLATFORM_MASTER_ACCOUNT: { default: '', meaning: 'Account name that may use system-wide inventory.' },
+  PLATFORM_MASTER_ACCOUNT: {
+    default: '',
+    meaning:
+      'Account that sees the whole platform in its app Fleet. Register it first: names are given to whoever asks first.',
+  },
   PLATFORM_RATE_LIMITS: {
     default: '',
     meaning:

@@ -21,4 +21,5 @@ export * from './public-addresses.ts';
 export * from './request-target.ts';
 export * from './routes.ts';
 export * from './search.ts';
+export * from './system-inventory.ts';
 export * from './work-leases.ts';

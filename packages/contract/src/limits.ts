@@ -97,6 +97,13 @@ export const limits = {
   },
   workLeaseReason: { value: 200, unit: 'characters', meaning: 'reason of a work lease' },
   workLeases: { value: 64, unit: 'items', meaning: 'work leases of one installation at the same time' },
+  inventoryNodes: { value: 200, unit: 'items', meaning: 'nodes in the system inventory; the rest is only counted' },
+  inventoryLabels: { value: 200, unit: 'items', meaning: 'labels of nodes in the system inventory' },
+  inventoryApps: {
+    value: 50,
+    unit: 'items',
+    meaning: 'apps in the system inventory, those with the most installations',
+  },
   authenticationRate: { value: 300, unit: 'per minute', meaning: 'authentication requests from one client address' },
   notificationRate: { value: 60, unit: 'per minute', meaning: 'notifications of one installation' },
   notificationBurst: { value: 120, unit: 'items', meaning: 'notifications of one installation in a burst' },

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { logEntry, workloadStatus, workloadUse } from './installations.ts';
 import { mostPublicPorts, publicPort, workloadManifest } from './manifest.ts';
 import { appId, installationId, timestamp, version } from './primitives.ts';
+import { machineLoad } from './system-inventory.ts';
 
 export const assignment = z.strictObject({
   installationId,
@@ -132,6 +133,17 @@ export function joinProofText(coreHost: string, token: string): string {
 export function credentialProofText(coreHost: string, nonce: string): string {
   return `platform node credential v1\n${coreHost}\n${nonce}`;
 }
+
+/** A node that reports absurd totals spoils a figure and nothing else. */
+const tally = z.int().min(0).max(1e15);
+const tallies = z.strictObject({ requests: tally, sentBytes: tally, receivedBytes: tally });
+
+export const nodeHeartbeatBody = z.strictObject({
+  load: machineLoad.optional(),
+  /** What went through all Gateways of the node since its Runtime started; a new `run` counts from zero. */
+  traffic: z.strictObject({ run: z.uuid(), outbound: tallies, inbound: tallies }).optional(),
+});
+export type NodeHeartbeat = z.infer<typeof nodeHeartbeatBody>;
 
 export const nodeLease = z.strictObject({
   /**

@@ -12,6 +12,7 @@ import * as notifications from './notifications.ts';
 import type { PermissionId } from './permissions.ts';
 import { appId, installationId, notificationId, page, pageQuery, version, workLeaseId } from './primitives.ts';
 import * as search from './search.ts';
+import { systemInventory } from './system-inventory.ts';
 import * as leases from './work-leases.ts';
 
 /** Who may call: `anonymous` needs no credential; every other kind is made from exactly one credential. */
@@ -485,6 +486,15 @@ export const routes = {
     answers: { 200: page(installations.servicesApp) },
     rate: 'service',
   },
+  'services.system.read': {
+    method: 'GET',
+    path: '/v1/services/system',
+    summary: 'The whole platform in figures, for an app of the master account',
+    callers: ['installation', 'frontend'],
+    grant: { id: 'system.inventory.read', resource: '*' },
+    answers: { 200: systemInventory },
+    rate: 'service',
+  },
   'services.notifications.publish': {
     method: 'POST',
     path: '/v1/services/notifications',
@@ -636,7 +646,7 @@ export const routes = {
     path: '/v1/node/heartbeat',
     summary: 'A node lives; its lease begins anew',
     callers: ['node'],
-    body: json(accounts.emptyBody.optional()),
+    body: json(node.nodeHeartbeatBody.optional()),
     answers: { 200: node.nodeLease },
     rate: 'none',
   },

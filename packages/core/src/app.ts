@@ -11,6 +11,7 @@ import { linkKeyOf } from './credentials/master-key.ts';
 import { migrate } from './database/migrate.ts';
 import { openDatabase } from './database/open-database.ts';
 import { Signals } from './database/signals.ts';
+import { fleetRoutes } from './fleet/routes.ts';
 import { frontendHandler } from './frontends/serve.ts';
 import { authenticator } from './http/authenticate.ts';
 import { cursorCodec } from './http/cursor.ts';
@@ -22,7 +23,7 @@ import { takeFromBucket } from './http/rate-buckets.ts';
 import { defaultRates, type Rates, rateLimiter } from './http/rate-limit.ts';
 import { createServer } from './http/server.ts';
 import { shellFiles } from './http/shell-files.ts';
-import { createDefaultInstallations } from './installations/default-installations.ts';
+import { createDefaultInstallations, ensureMasterInstallations } from './installations/default-installations.ts';
 import { findFrontendCaller, findInstallationCaller } from './installations/find-caller.ts';
 import { followSystemPackages } from './installations/follow-system-packages.ts';
 import { installationRoutes } from './installations/routes.ts';
@@ -99,6 +100,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const shipped = await ensureSystemPackages(context, options.systemPackages);
   const localNode = await openLocalNode(context, options.localNode);
   await followSystemPackages(context, shipped);
+  await ensureMasterInstallations(context);
   const nodes = new Nodes(context, localNode?.nodeId ?? null);
   const hub = new EventHub(context);
   options.metrics?.watch({ pool, liveStreams: () => hub.size });
@@ -169,6 +171,7 @@ function handlers(context: CoreContext, nodes: Nodes, hub: EventHub): Handlers {
     ...notificationRoutes(context),
     ...eventRoutes(context, hub),
     ...searchRoutes(context),
+    ...fleetRoutes(context),
     ...nodeRoutes(context, followers),
     ...leaseRoutes(context),
     ...pauseRoutes(context),

@@ -4,6 +4,7 @@ import {
   type Assignments,
   assignments,
   type InstallationStatus,
+  type NodeHeartbeat,
   type NodeLease,
   nodeLease,
   type registerNodeBody,
@@ -33,8 +34,8 @@ export interface CoreClientOptions {
 
 export interface CoreClient {
   register(body: z.input<typeof registerNodeBody>, signal: AbortSignal): Promise<void>;
-  /** Tells core that this node lives; `milliseconds` is how long the answer may take. */
-  heartbeat(milliseconds: number, signal: AbortSignal): Promise<NodeLease>;
+  /** Tells core that this node lives, and what it does; `milliseconds` is how long the answer may take. */
+  heartbeat(report: NodeHeartbeat, milliseconds: number, signal: AbortSignal): Promise<NodeLease>;
   /** Waits up to 25 s on core's side for a revision other than `after`. */
   assignments(after: string | undefined, signal: AbortSignal): Promise<Assignments>;
   /** New credentials for one workload start; the former ones end. */
@@ -120,9 +121,9 @@ export function createCoreClient(options: CoreClientOptions): CoreClient {
     async register(body, signal) {
       await (await call('POST', '/v1/node/register', { body, signal })).dump();
     },
-    async heartbeat(milliseconds, signal) {
+    async heartbeat(report, milliseconds, signal) {
       const limit = AbortSignal.any([signal, AbortSignal.timeout(milliseconds)]);
-      const body = await call('POST', '/v1/node/heartbeat', { signal: limit, timeout: milliseconds });
+      const body = await call('POST', '/v1/node/heartbeat', { body: report, signal: limit, timeout: milliseconds });
       return nodeLease.parse(await body.json());
     },
     async assignments(after, signal) {

@@ -1,6 +1,6 @@
-// What this machine offers, as it tells core when it registers.
-import { availableParallelism, totalmem } from 'node:os';
-import type { NodeMachine } from '@platform/contract';
+// What this machine offers, as it tells core when it registers, and what it is busy with.
+import { availableParallelism, loadavg, totalmem } from 'node:os';
+import type { MachineLoad, NodeMachine } from '@platform/contract';
 import type { DriverReport } from './drivers/driver.ts';
 import { RUNTIME_VERSION } from './version.ts';
 
@@ -21,6 +21,13 @@ export function describeMachine(
     version: RUNTIME_VERSION,
     ...(more.sharedStore === undefined ? {} : { sharedStore: more.sharedStore }),
   };
+}
+
+/** Of everything that runs here, the platform itself included. */
+export function machineLoad(): MachineLoad {
+  const [lastMinute = 0] = loadavg();
+  const used = Math.max(0, machineMemory() - process.availableMemory());
+  return { cpus: Math.round(lastMinute * 100) / 100, memoryUsedMiB: Math.round(used / MiB) };
 }
 
 /** Of the machine, or of the container that this process is limited to. */

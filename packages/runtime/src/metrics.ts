@@ -3,29 +3,26 @@
 import { type InstallationStatus, nodeMetrics } from '@platform/contract';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { DriverReport } from './drivers/driver.ts';
-import type { RunningGateway } from './gateway-port.ts';
-
-/** One run of a workload, as far as it is counted. */
-export interface CountedRun {
-  readonly gateway: Pick<RunningGateway, 'traffic'>;
-  readonly logLinesDropped: () => number;
-}
+import type { Tally } from './tally.ts';
 
 export interface NodeMetrics {
   /** The text of Prometheus, format 0.0.4, without metrics of the process as a whole. */
   text(): Promise<string>;
   /** Begins to read what there is. Called once, by the Runtime. */
-  watch(node: { readonly report: DriverReport; readonly statuses: () => Iterable<InstallationStatus> }): void;
+  watch(node: {
+    readonly report: DriverReport;
+    readonly statuses: () => Iterable<InstallationStatus>;
+    readonly tally: Pick<Tally, 'totals'>;
+  }): void;
   /** The status of an installation changed. */
   changed(status: InstallationStatus): void;
   /** A request found the backend stopped. */
   woken(): void;
   reconciled(seconds: number): void;
-  /** Counts a run from its start; the function it gives is called at its end. */
-  run(run: CountedRun): () => void;
   gatewayEvent(event: object): void;
 }
 
+const nothing = { requests: 0, sentBytes: 0, receivedBytes: 0 };
 const DIRECTIONS = ['outbound', 'inbound'] as const;
 const STATES: readonly InstallationStatus['state'][] = ['stopped', 'starting', 'running', 'failed'];
 const START_BUCKETS = [0.05, 0.1, 0.2, 0.35, 0.5, 1, 2, 5, 10, 30, 60];
@@ -40,8 +37,7 @@ export function createNodeMetrics(): NodeMetrics {
     registers: [registry],
   });
   let statuses: () => Iterable<InstallationStatus> = () => [];
-  const live = new Set<CountedRun>();
-  const ended = { outbound: nothing(), inbound: nothing(), dropped: 0 };
+  let totals: Tally['totals'] = () => ({ outbound: nothing, inbound: nothing, logLinesDropped: 0 });
   const before = new Map<string, InstallationStatus>();
 
   const info = new Gauge(options('platform_node_info'));
@@ -59,18 +55,12 @@ export function createNodeMetrics(): NodeMetrics {
   const reconciles = new Histogram({ ...options('platform_node_reconcile_seconds'), buckets: RECONCILE_BUCKETS });
   const failures = new Counter(options('platform_node_gateway_failures_total'));
 
-  /** Of all runs, ended and live. */
-  function total(direction: (typeof DIRECTIONS)[number]): Traffic {
-    const sum = { ...ended[direction] };
-    for (const { gateway } of live) add(sum, gateway.traffic()[direction]);
-    return sum;
-  }
   // Totals are kept where they arise; a counter of Prometheus is set to them when somebody asks.
   new Counter({
     ...options('platform_node_gateway_requests_total'),
     collect() {
       this.reset();
-      for (const direction of DIRECTIONS) this.inc({ direction }, total(direction).requests);
+      for (const direction of DIRECTIONS) this.inc({ direction }, totals()[direction].requests);
     },
   });
   new Counter({
@@ -78,7 +68,7 @@ export function createNodeMetrics(): NodeMetrics {
     collect() {
       this.reset();
       for (const direction of DIRECTIONS) {
-        const { sentBytes, receivedBytes } = total(direction);
+        const { sentBytes, receivedBytes } = totals()[direction];
         this.inc({ direction, flow: 'sent' }, sentBytes);
         this.inc({ direction, flow: 'received' }, receivedBytes);
       }
@@ -88,7 +78,7 @@ export function createNodeMetrics(): NodeMetrics {
     ...options('platform_node_log_lines_dropped_total'),
     collect() {
       this.reset();
-      this.inc([...live].reduce((sum, run) => sum + run.logLinesDropped(), ended.dropped));
+      this.inc(totals().logLinesDropped);
     },
   });
 
@@ -96,6 +86,7 @@ export function createNodeMetrics(): NodeMetrics {
     text: () => registry.metrics(),
     watch(node) {
       statuses = node.statuses;
+      totals = node.tally.totals;
       info.set({ driver: node.report.driver, mechanism: node.report.mechanism }, 1);
     },
     changed(status) {
@@ -113,15 +104,6 @@ export function createNodeMetrics(): NodeMetrics {
     },
     woken: () => wakes.inc(),
     reconciled: (seconds) => reconciles.observe(seconds),
-    run(run) {
-      live.add(run);
-      return () => {
-        if (!live.delete(run)) return;
-        const traffic = run.gateway.traffic();
-        for (const direction of DIRECTIONS) add(ended[direction], traffic[direction]);
-        ended.dropped += run.logLinesDropped();
-      };
-    },
     gatewayEvent(event) {
       if (!('event' in event) || event.event !== 'upstream_failure') return;
       if ('upstream' in event && 'code' in event) {
@@ -129,16 +111,4 @@ export function createNodeMetrics(): NodeMetrics {
       }
     },
   };
-}
-
-type Traffic = { requests: number; sentBytes: number; receivedBytes: number };
-
-function nothing(): Traffic {
-  return { requests: 0, sentBytes: 0, receivedBytes: 0 };
-}
-
-function add(sum: Traffic, more: Readonly<Traffic>): void {
-  sum.requests += more.requests;
-  sum.sentBytes += more.sentBytes;
-  sum.receivedBytes += more.receivedBytes;
 }

@@ -1,9 +1,9 @@
 // The Runtime of one node: turns what core wants into running, confined workloads. Read this file first.
 // drivers/ holds the walls, lifecycle/ the states of a workload, listener/ the HTTP sides, reconcile.ts the talk with core.
-
+import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import type { Assignment } from '@platform/contract';
+import type { Assignment, NodeHeartbeat } from '@platform/contract';
 import type { LinkKey } from '@platform/link';
 import { type Clock, systemClock } from './clock.ts';
 import { createCoreClient } from './core-client.ts';
@@ -21,12 +21,13 @@ import { type Endpoints, handleEndpoint } from './listener/endpoints.ts';
 import { type Exchange, type HttpServer, startHttpServer } from './listener/http-server.ts';
 import { sendProblem } from './listener/problem.ts';
 import { openLogStore } from './logs/log-store.ts';
-import { describeMachine } from './machine.ts';
+import { describeMachine, machineLoad } from './machine.ts';
 import type { NodeMetrics } from './metrics.ts';
 import { openUdpPorts, type UdpPortOptions } from './network/udp-ports.ts';
 import { openPackageStore } from './packages.ts';
 import { createFleet, createReporter, type FollowHooks, follow } from './reconcile.ts';
 import { openSharedVolumes } from './shared-volumes.ts';
+import { createTally } from './tally.ts';
 import { openVolumes } from './volumes/volumes.ts';
 
 export type { DriverWish } from './drivers/choose.ts';
@@ -117,6 +118,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     process.getuid?.() === 0 ? openIdentities(join(dataDirectory, 'runtime', 'identities.json')) : undefined;
   const failures = openFailures(join(dataDirectory, 'runtime', 'failures.json'), log);
   const udpPorts = openUdpPorts(join(dataDirectory, 'runtime', 'udp-ports.json'), options.udp);
+  const tally = createTally();
   const slots = createSlots(Math.max(2, availableParallelism()));
   const reporter = createReporter(core, (id) => fleet.find(id)?.status(), log);
   const fleet = createFleet({
@@ -138,6 +140,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
             ...(options.coreKey === undefined ? {} : { coreKey: options.coreKey }),
             startGateway: options.startGateway,
             metrics: options.metrics,
+            tally,
             random: options.random,
             log,
           },
@@ -161,6 +164,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   options.metrics?.watch({
     report: driver.report,
     statuses: () => [...fleet.all()].map((installation) => installation.status()),
+    tally,
   });
   const controlParts: ControlParts = {
     credential: `pnc_${options.random(CONTROL_CREDENTIAL_BYTES).toString('base64url')}`,
@@ -192,8 +196,13 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   let assigned: readonly Assignment[] = [];
   /** Without the lease, core may be starting elsewhere what can move. */
   const carryOut = () => fleet.apply(lease.held() ? assigned : assigned.filter(({ movable }) => movable !== true));
+  const run = randomUUID();
+  const report = (): NodeHeartbeat => {
+    const { outbound, inbound } = tally.totals();
+    return { load: machineLoad(), traffic: { run, outbound, inbound } };
+  };
   const lease = new Lease({
-    heartbeat: core.heartbeat,
+    heartbeat: (milliseconds, signal) => core.heartbeat(report(), milliseconds, signal),
     uptime,
     log,
     hooks: {

@@ -14,7 +14,7 @@ import { verifyRegistration } from './verify-registration.ts';
 export type CreateDefaultInstallations = (
   trx: Transaction<DatabaseSchema>,
   context: CoreContext,
-  accountKey: string,
+  account: { readonly key: string; readonly name: string },
 ) => Promise<unknown>;
 
 /** Somebody who is signed in from here on. */
@@ -61,7 +61,7 @@ export async function finishRegistration(context: CoreContext, request: Registra
     if (!(await insertAccount(trx, { key, name, created_at: now }))) throw nameTaken();
     const passkey = { accountKey: key, label: 'Passkey 1', now, passkey: outcome.passkey };
     if ((await insertPasskey(trx, passkey)) === undefined) throw refused('credential-taken');
-    await request.createDefaultInstallations(trx, context, key);
+    await request.createDefaultInstallations(trx, context, { key, name });
     return {
       name,
       createdAt: now,

@@ -1,6 +1,6 @@
 // All SQL of the catalog.
 import type { Manifest } from '@platform/contract';
-import type { Kysely, Transaction } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 
 type Database = Kysely<DatabaseSchema>;
@@ -65,13 +65,14 @@ export async function findNewestVersions(database: Database, appIds: readonly st
     .execute();
 }
 
-/** The newest versions of all apps, by app id. */
+/** The newest versions of all apps, by app id; of the apps of the platform those named in `hidden` are left out. */
 export async function listNewestVersions(
   database: Database,
-  page: { readonly after: string; readonly limit: number },
+  page: { readonly after: string; readonly limit: number; readonly hidden: readonly string[] },
 ): Promise<AppVersion[]> {
   return await selectVersions(database)
     .where('app_versions.newest', '=', true)
+    .where(sql<boolean>`NOT (apps.system AND apps.app_id = ANY (${[...page.hidden]}))`)
     .where('app_versions.app_id', '>', page.after)
     .orderBy('app_versions.app_id')
     .limit(page.limit)

@@ -2,6 +2,7 @@
 import { type CatalogEntry, refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
+import { hiddenFrom, isOfferedTo } from './master-apps.ts';
 import { compareVersions } from './newest-version.ts';
 import { publishPackage } from './publish-package.ts';
 import { PublishSlots } from './publish-slots.ts';
@@ -16,18 +17,19 @@ export function catalogRoutes(
   const { database, cursors } = context;
   const slots = new PublishSlots();
   return {
-    'catalog.list': async ({ query: { limit, cursor } }) => {
+    'catalog.list': async ({ caller, query: { limit, cursor } }) => {
       const after = cursor === undefined ? '' : String(cursors.decode(LIST, cursor));
-      const found = await listNewestVersions(database, { after, limit: limit + 1 });
+      const hidden = hiddenFrom(context, caller.accountName);
+      const found = await listNewestVersions(database, { after, limit: limit + 1, hidden });
       const items = found.slice(0, limit).map(catalogEntryOf);
       const last = items.at(-1);
       const nextCursor = found.length > limit && last !== undefined ? cursors.encode(LIST, last.appId) : null;
       return { status: 200, body: { items, nextCursor } };
     },
 
-    'catalog.read': async ({ params: { appId } }) => {
+    'catalog.read': async ({ caller, params: { appId } }) => {
       const app = await findAppVersion(database, appId);
-      if (app === undefined) throw refuse('not_found');
+      if (app === undefined || !isOfferedTo(context, caller.accountName, app)) throw refuse('not_found');
       const versions = await listVersions(database, appId);
       versions.sort((a, b) => compareVersions(a.version, b.version));
       return {
@@ -40,9 +42,9 @@ export function catalogRoutes(
       };
     },
 
-    'catalog.icon': async ({ params: { appId }, request, reply }) => {
+    'catalog.icon': async ({ caller, params: { appId }, request, reply }) => {
       const app = await findAppVersion(database, appId);
-      if (app === undefined) throw refuse('not_found');
+      if (app === undefined || !isOfferedTo(context, caller.accountName, app)) throw refuse('not_found');
       await serveIcon(context, app, request, reply);
       return { streamed: true };
     },

@@ -1,5 +1,5 @@
 // The tables as TypeScript sees them; the truth is in migrations/.
-import type { Grant, InstallationId, Manifest, Notification, NotificationId } from '@platform/contract';
+import type { Grant, InstallationId, Manifest, NodeHeartbeat, Notification, NotificationId } from '@platform/contract';
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
 
 type Bigint = ColumnType<string, number | string | bigint, number | string | bigint>;
@@ -77,6 +77,18 @@ export interface DatabaseSchema {
     runtimes: Generated<string[]>;
     version: string | null;
     shared_store: string | null;
+    load_cpus: number | null;
+    load_memory_mib: number | null;
+    traffic: NullableJson<NonNullable<NodeHeartbeat['traffic']>>;
+  };
+  traffic_hours: {
+    hour: Date;
+    outbound_requests: Bigint;
+    outbound_sent: Bigint;
+    outbound_received: Bigint;
+    inbound_requests: Bigint;
+    inbound_sent: Bigint;
+    inbound_received: Bigint;
   };
   node_tokens: { token_hash: Buffer; labels: string[]; expires_at: Date; used_by: Buffer | null };
   node_challenges: { nonce_hash: Buffer; node_id: string; expires_at: Date };

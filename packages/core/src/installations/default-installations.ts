@@ -1,20 +1,25 @@
 // The apps every account has from its first moment, each an installation with its own principal like any other
 // (specification 1.2, 2.1).
+import type { InstallationId } from '@platform/contract';
 import type { Kysely } from 'kysely';
-import { findNewestVersions } from '../catalog/queries.ts';
+import { findAccount, type NamedAccount } from '../accounts/find-account.ts';
+import { isMaster } from '../accounts/master-account.ts';
+import { masterAppIds } from '../catalog/master-apps.ts';
+import { type AppVersion, findNewestVersions } from '../catalog/queries.ts';
 import type { CoreContext } from '../context.ts';
+import { notify } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { normaliseGrants } from '../grants/grant-coverage.ts';
 import { assignmentsChanged } from '../topology/assignments.ts';
-import { placeOrWait } from '../topology/placement.ts';
+import { lockPlacement, placeOrWait } from '../topology/placement.ts';
 import { newInstallation } from './install-app.ts';
-import { insertInstallation } from './queries.ts';
+import { insertInstallation, selectEverInstalled } from './queries.ts';
 
 export const defaultAppIds = ['launcher', 'store', 'settings', 'wallet', 'contacts', 'agent', 'notifications'] as const;
 
 /**
  * Installs the default apps at their newest version with all their requested grants, inside the transaction that
- * creates the account.
+ * creates the account; the master account gets those that are for it alone as well.
  *
  * @throws Error when one of them was not published at start: a fault of the build, which must not make accounts that
  *   lack an app
@@ -22,16 +27,46 @@ export const defaultAppIds = ['launcher', 'store', 'settings', 'wallet', 'contac
 export async function createDefaultInstallations(
   trx: Kysely<DatabaseSchema>,
   context: CoreContext,
-  accountKey: string,
+  account: NamedAccount,
 ): Promise<void> {
-  const releases = (await findNewestVersions(trx, defaultAppIds)).filter(({ system }) => system);
+  const appIds = isMaster(context, account.name) ? [...defaultAppIds, ...masterAppIds] : defaultAppIds;
+  const releases = (await findNewestVersions(trx, appIds)).filter(({ system }) => system);
   const missing = defaultAppIds.filter((appId) => !releases.some((release) => release.appId === appId));
   if (missing.length > 0) throw new Error(`the packages of these default apps are missing: ${missing.join(', ')}`);
-  for (const release of releases) {
-    const grants = normaliseGrants(release.manifest.permissions);
-    const place = await placeOrWait(trx, { accountKey, appId: release.appId }, release.manifest);
-    const id = await insertInstallation(trx, newInstallation(context, accountKey, release, { grants, place }));
-    if (id === undefined) throw new Error(`the new account already has ${release.appId}`);
-  }
+  for (const release of releases) await installWhole(trx, context, account.key, release);
   if (releases.some(({ manifest }) => manifest.workload !== undefined)) await assignmentsChanged(trx);
+}
+
+/**
+ * Gives the master account what is for it alone, when it was registered before the operator named it or before the
+ * platform came with it. What it had and removed stays removed. To be called at the start.
+ */
+export async function ensureMasterInstallations(context: CoreContext): Promise<void> {
+  const { masterAccount } = context.config;
+  const account = masterAccount === null ? undefined : await findAccount(context, masterAccount);
+  if (account === undefined) return;
+  await context.database.transaction().execute(async (trx) => {
+    await lockPlacement(trx);
+    const had = await selectEverInstalled(trx, account.key, masterAppIds);
+    const releases = await findNewestVersions(trx, masterAppIds);
+    for (const release of releases.filter(({ system, appId }) => system && !had.includes(appId))) {
+      const installationId = await installWhole(trx, context, account.key, release);
+      await notify(trx, 'installation-changed', { installationId, accountKey: account.key });
+      context.log.info({ appId: release.appId, account: account.name }, 'an app was installed for the master account');
+    }
+  });
+}
+
+/** With every grant it asks for: it comes with the platform. */
+async function installWhole(
+  trx: Kysely<DatabaseSchema>,
+  context: CoreContext,
+  accountKey: string,
+  release: AppVersion,
+): Promise<InstallationId> {
+  const grants = normaliseGrants(release.manifest.permissions);
+  const place = await placeOrWait(trx, { accountKey, appId: release.appId }, release.manifest);
+  const id = await insertInstallation(trx, newInstallation(context, accountKey, release, { grants, place }));
+  if (id === undefined) throw new Error(`the account already has ${release.appId}`);
+  return id;
 }

@@ -1,6 +1,8 @@
 // Installing an app: a version, the grants the person left it, a host and a node of its own (contract 3).
 import { type Grant, type installBody, refuse } from '@platform/contract';
 import type * as z from 'zod';
+import type { NamedAccount } from '../accounts/find-account.ts';
+import { isOfferedTo } from '../catalog/master-apps.ts';
 import { type AppVersion, findAppVersion } from '../catalog/queries.ts';
 import type { CoreContext } from '../context.ts';
 import { newId, opaqueLabel } from '../credentials/ids.ts';
@@ -17,11 +19,13 @@ import { insertInstallation, type NewInstallation } from './queries.ts';
  */
 export async function installApp(
   context: CoreContext,
-  accountKey: string,
+  account: NamedAccount,
   { appId, version, permissions }: z.output<typeof installBody>,
 ): Promise<void> {
   const release = await findAppVersion(context.database, appId, version);
-  if (release === undefined) throw refuse('not_found', 'No such app or version is published.');
+  if (release === undefined || !isOfferedTo(context, account.name, release))
+    throw refuse('not_found', 'No such app or version is published.');
+  const accountKey = account.key;
   const requested = release.manifest.permissions;
   const grants = permissions === undefined ? normaliseGrants(requested) : checkGrants(requested, permissions);
   await context.database.transaction().execute(async (trx) => {

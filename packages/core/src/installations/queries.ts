@@ -154,6 +154,21 @@ export async function markRemoved(db: Executor, id: InstallationId, now: Date): 
   await db.deleteFrom('frontend_capabilities').where('installation_id', '=', id).execute();
 }
 
+/** Which of these apps the account has, or had and removed. */
+export async function selectEverInstalled(
+  db: Executor,
+  accountKey: string,
+  appIds: readonly string[],
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('installations')
+    .select('app_id')
+    .where('account_key', '=', accountKey)
+    .where('app_id', 'in', [...appIds])
+    .execute();
+  return rows.map(({ app_id }) => app_id);
+}
+
 export interface BackendRow {
   readonly id: InstallationId;
   readonly accountKey: string;

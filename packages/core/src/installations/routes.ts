@@ -46,7 +46,7 @@ export function installationRoutes(
       body: await listApps(context, caller.accountKey, query),
     }),
     'apps.install': async ({ caller, body }) => {
-      await installApp(context, caller.accountKey, body);
+      await installApp(context, { key: caller.accountKey, name: caller.accountName }, body);
       return { status: 201, body: { app: await findApp(context, caller.accountKey, body.appId) } };
     },
     'apps.uninstall': async ({ caller, params }) => {

@@ -113,3 +113,13 @@ export async function deleteLeasesOfAccount(db: Executor, accountKey: string): P
     DELETE FROM work_leases l USING installations i
      WHERE i.id = l.installation_id AND i.account_key = ${accountKey}`.execute(db);
 }
+
+/** Leases of all installations that have not ended. */
+export async function countLeases(db: Executor, now: Date): Promise<number> {
+  const { leases } = await db
+    .selectFrom('work_leases')
+    .select(({ fn }) => fn.countAll<string>().as('leases'))
+    .where('expires_at', '>', now)
+    .executeTakeFirstOrThrow();
+  return Number(leases);
+}

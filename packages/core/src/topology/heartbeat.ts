@@ -1,9 +1,10 @@
 // The lease of a node. The node counts it from when it sent the heartbeat, core from when it saw the count go up, each
 // with a clock that nobody sets: the node's ends first, by more than a workload takes to stop.
-import { type NodeLease, refuse } from '@platform/contract';
+import { type NodeHeartbeat, type NodeLease, refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { assignmentsChanged } from './assignments.ts';
 import { countHeartbeat } from './node-queries.ts';
+import { takeReport } from './traffic.ts';
 
 /** A node stops what it must within this, and the clocks of two machines do not drift apart by more in one lease. */
 export const LEASE_MARGIN_MILLISECONDS = 15_000;
@@ -16,11 +17,12 @@ export function leaseOf(nodeLostMilliseconds: number): { leaseMilliseconds: numb
 }
 
 /** @throws RefusalError `unauthenticated` for a node that was removed a moment ago */
-export async function takeHeartbeat(context: CoreContext, nodeId: string): Promise<NodeLease> {
+export async function takeHeartbeat(context: CoreContext, nodeId: string, report: NodeHeartbeat): Promise<NodeLease> {
   const lostAfterMilliseconds = context.config.nodeLostMilliseconds;
   const { leaseMilliseconds, heartbeatMilliseconds } = leaseOf(lostAfterMilliseconds);
   const counted = await context.database.transaction().execute(async (trx) => {
     const heartbeat = await countHeartbeat(trx, nodeId, { now: context.clock(), lostAfterMilliseconds });
+    if (heartbeat !== undefined) await takeReport(trx, nodeId, { report, now: context.clock() });
     if (heartbeat?.returned === true) await assignmentsChanged(trx);
     return heartbeat;
   });

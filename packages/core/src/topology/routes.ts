@@ -33,7 +33,10 @@ export function nodeRoutes(context: CoreContext, followers: Followers): Handlers
       body: { nonce: await challengeNode(context, body.publicKey) },
     }),
     'node.credential': async ({ body }) => ({ status: 200, body: await renewCredential(context, body) }),
-    'node.heartbeat': async ({ caller }) => ({ status: 200, body: await takeHeartbeat(context, caller.nodeId) }),
+    'node.heartbeat': async ({ caller, body }) => ({
+      status: 200,
+      body: await takeHeartbeat(context, caller.nodeId, body ?? {}),
+    }),
     'node.register': async ({ caller, body }) => {
       await registerNode(context, caller.nodeId, body);
       return { status: 204 };

@@ -79,7 +79,7 @@ const SERVER = `
 `;
 
 test('the status of a running workload shows what it uses, and that of a stopped one nothing', async () => {
-  const node = await startTestNode();
+  const node = await startTestNode({ lease: { leaseMilliseconds: null, heartbeatMilliseconds: 50 } });
   try {
     const one = makeAssignment(await node.core.publish({ 'index.mjs': SERVER }));
     node.core.assign([one]);
@@ -101,6 +101,14 @@ test('the status of a running workload shows what it uses, and that of a stopped
     assert.ok(usage.network.inbound.sentBytes > 20_000);
     await node.core.control('POST', `/installations/${one.installationId}/stop`);
     assert.equal((await detail()).usage, null);
+    // Core is told of all Gateways together, those of ended runs included.
+    const traffic = await until('a heartbeat that tells of both requests', () => {
+      const told = node.core.told();
+      return told?.traffic?.inbound.requests === 2 ? told.traffic : undefined;
+    });
+    assert.equal(traffic.outbound.requests, 1);
+    assert.ok(traffic.inbound.sentBytes > 20_000);
+    assert.ok((node.core.told()?.load?.memoryUsedMiB ?? 0) > 0);
   } finally {
     await node.close();
   }

@@ -22,6 +22,7 @@ import type { UdpPorts } from '../network/udp-ports.ts';
 import { oneAtATime } from '../one-at-a-time.ts';
 import { PackageError, type PackageStore } from '../packages.ts';
 import type { SharedVolumes } from '../shared-volumes.ts';
+import type { Tally } from '../tally.ts';
 import type { Volumes } from '../volumes/volumes.ts';
 import { createAnswerRemarks } from './answer-remarks.ts';
 import { fingerprintOf } from './start-relevant.ts';
@@ -43,7 +44,8 @@ export interface WorkloadParts {
   readonly startGateway: StartGateway;
   readonly random: (bytes: number) => Buffer;
   readonly log: Log;
-  readonly metrics: Pick<NodeMetrics, 'run' | 'gatewayEvent'> | undefined;
+  readonly metrics: Pick<NodeMetrics, 'gatewayEvent'> | undefined;
+  readonly tally: Pick<Tally, 'run'>;
 }
 
 export interface Workload extends Pick<WorkloadInstance, 'gateway' | 'listening' | 'ports' | 'shortfalls'> {
@@ -164,7 +166,7 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
       }));
     const running = assemble(instance, {
       ...options,
-      metrics: parts.metrics,
+      tally: parts.tally,
       log: parts.log,
       udpPorts: parts.udpPorts,
       isAdopted: adopted !== undefined,
@@ -228,25 +230,25 @@ async function packageFolder(packages: PackageStore, assignment: Assignment): Pr
   }
 }
 
-interface Assembly extends StartOptions, Pick<WorkloadParts, 'metrics' | 'udpPorts' | 'log'> {
+interface Assembly extends StartOptions, Pick<WorkloadParts, 'tally' | 'udpPorts' | 'log'> {
   readonly isAdopted: boolean;
 }
 
 function assemble(
   instance: WorkloadInstance,
-  { assignment, writer, now, metrics, log, udpPorts, isAdopted }: Assembly,
+  { assignment, writer, now, tally, log, udpPorts, isAdopted }: Assembly,
 ): Workload {
   const intake = createLogIntake(writer);
   intake.take(instance.stdout, 'stdout');
   intake.take(instance.stderr, 'stderr');
-  const uncount = metrics?.run({ gateway: instance.gateway, logLinesDropped: intake.dropped });
+  const uncount = tally.run({ gateway: instance.gateway, logLinesDropped: intake.dropped });
   let stopping = false;
   const ended = instance.exited.then(async (exit) => {
     // The Gateway first: afterwards the socket's number may stand for something else.
     await instance.gateway.close();
     instance.release();
     await intake.ended();
-    uncount?.();
+    uncount();
     return stopping && exit.signal === 'SIGKILL' ? { ...exit, reason: KILLED } : exit;
   });
   // It may fail before anybody waits for it; whoever does is told.

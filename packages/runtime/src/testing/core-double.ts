@@ -8,8 +8,10 @@ import {
   type Assignment,
   assignment,
   type InstallationStatus,
+  type NodeHeartbeat,
   type NodeLease,
   type NodeLogs,
+  nodeHeartbeatBody,
 } from '@platform/contract';
 import { pack } from 'tar-stream';
 
@@ -48,6 +50,8 @@ export interface CoreDouble {
   answerHeartbeats(next: NodeLease | 'silence'): void;
   /** How many arrived. */
   heartbeats(): number;
+  /** What the last one told. */
+  told(): NodeHeartbeat | undefined;
   close(): Promise<void>;
 }
 
@@ -67,6 +71,7 @@ export async function startCoreDouble(now: () => Date = () => new Date()): Promi
   let startStatus = 200;
   let leaseStatus = 200;
   let heartbeats = 0;
+  let told: NodeHeartbeat | undefined;
   let lease: NodeLease | 'silence' = { leaseMilliseconds: null, heartbeatMilliseconds: 10_000 };
   let registration: { controlUrl: string; controlCredential: string } | undefined;
   const waiting = new Set<() => void>();
@@ -98,6 +103,7 @@ export async function startCoreDouble(now: () => Date = () => new Date()): Promi
     }
     if (url.pathname === '/v1/node/heartbeat') {
       heartbeats += 1;
+      told = nodeHeartbeatBody.parse(JSON.parse(body));
       return lease === 'silence' ? undefined : answer(res, 200, lease);
     }
     if (url.pathname === '/v1/node/assignments') {
@@ -214,6 +220,7 @@ export async function startCoreDouble(now: () => Date = () => new Date()): Promi
       lease = next;
     },
     heartbeats: () => heartbeats,
+    told: () => told,
     async close() {
       const closed = once(server, 'close');
       server.close();

@@ -1,0 +1,51 @@
+// The inventory of the whole platform, of one moment. Every figure comes from the domain that it belongs to.
+import type { SystemInventory } from '@platform/contract';
+import { countAccounts } from '../accounts/count-queries.ts';
+import { countPackages } from '../catalog/count-queries.ts';
+import type { CoreContext } from '../context.ts';
+import { countInstallations, countPlaces } from '../installations/count-queries.ts';
+import { countLeases } from '../leases/queries.ts';
+import { countNotifications } from '../notifications/count-queries.ts';
+import { countEntries } from '../search/count-queries.ts';
+import { nodeInventory } from '../topology/node-inventory.ts';
+import { PLATFORM_VERSION } from '../version.ts';
+import { databaseBytes } from './queries.ts';
+
+/** Counting goes over whole tables, so this replica does it once at a time: who asks meanwhile gets the same answer. */
+export function inventoryReader(context: CoreContext): () => Promise<SystemInventory> {
+  let reading: Promise<SystemInventory> | undefined;
+  return () => {
+    reading ??= read(context).finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  };
+}
+
+function read({ database, clock, config }: CoreContext): Promise<SystemInventory> {
+  const now = clock();
+  return database
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .setAccessMode('read only')
+    .execute(async (trx) => {
+      const { nodes, capacity, traffic, topology } = await nodeInventory(trx, now);
+      const { waiting, volumes } = await countPlaces(trx);
+      return {
+        accounts: await countAccounts(trx, now),
+        nodes,
+        capacity: { ...capacity, waiting },
+        installations: await countInstallations(trx),
+        traffic,
+        topology: { origin: config.origin, appsDomain: config.appsDomain, version: PLATFORM_VERSION, ...topology },
+        usage: {
+          databaseBytes: await databaseBytes(trx),
+          packages: await countPackages(trx),
+          volumes,
+          notifications: await countNotifications(trx),
+          searchEntries: await countEntries(trx),
+          workLeases: await countLeases(trx, now),
+        },
+      };
+    });
+}

@@ -1,0 +1,21 @@
+// Who may see the whole platform: apps of the account that the operator names, and of those only the ones that nobody
+// else can change: what it published itself, and what comes with the platform.
+import { refuse } from '@platform/contract';
+import { isMaster } from '../accounts/master-account.ts';
+import { findOwner } from '../catalog/queries.ts';
+import type { CoreContext } from '../context.ts';
+
+/** @throws RefusalError `master_account_only`, whatever grants the caller holds */
+export async function requireMasterApp(
+  context: CoreContext,
+  caller: { readonly accountKey: string; readonly accountName: string; readonly appId: string },
+): Promise<void> {
+  if (!isMaster(context, caller.accountName)) throw refuse('master_account_only');
+  const owner = await findOwner(context.database, caller.appId);
+  // Another publisher could put into the next version of its app whatever it likes.
+  if (owner === undefined || !(owner.system || owner.ownerKey === caller.accountKey))
+    throw refuse(
+      'master_account_only',
+      'Only an app that the master account published itself, or one that comes with the platform, may do this.',
+    );
+}

@@ -1,0 +1,51 @@
+// The SQL that counts installations, for the operator's inventory: by the state of their backends, and by app.
+import { limits, type SystemInventory } from '@platform/contract';
+import { type Kysely, sql } from 'kysely';
+import type { DatabaseSchema } from '../database/schema.ts';
+
+type Executor = Kysely<DatabaseSchema>;
+
+export async function countInstallations(db: Executor): Promise<SystemInventory['installations']> {
+  const states = await sql<{ state: string | null; installations: number }>`
+    SELECT CASE WHEN v.manifest ? 'workload' THEN coalesce(s.state, 'unknown') END AS state,
+           count(*)::integer AS installations
+      FROM installations i
+      JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+      LEFT JOIN installation_status s ON s.installation_id = i.id
+     WHERE i.removed_at IS NULL GROUP BY 1`.execute(db);
+  const of = (state: string) => states.rows.find((row) => row.state === state)?.installations ?? 0;
+  const { rows } = await sql<SystemInventory['installations']['largest'][number] & { apps: number }>`
+    WITH counted AS (
+      SELECT i.app_id, count(*)::integer AS installations,
+             (count(*) FILTER (WHERE s.state = 'running'))::integer AS running,
+             (count(*) FILTER (WHERE s.state = 'failed'))::integer AS failed
+        FROM installations i LEFT JOIN installation_status s ON s.installation_id = i.id
+       WHERE i.removed_at IS NULL GROUP BY i.app_id),
+    largest AS (
+      SELECT *, (SELECT count(*)::integer FROM counted) AS apps FROM counted
+       ORDER BY installations DESC, app_id LIMIT ${limits.inventoryApps.value})
+    SELECT l.app_id AS "appId", v.manifest ->> 'name' AS name, l.installations, l.running, l.failed, l.apps
+      FROM largest l JOIN app_versions v ON v.app_id = l.app_id AND v.newest
+     ORDER BY l.installations DESC, l.app_id`.execute(db);
+  return {
+    total: states.rows.reduce((sum, row) => sum + row.installations, 0),
+    states: {
+      running: of('running'),
+      starting: of('starting'),
+      stopped: of('stopped'),
+      failed: of('failed'),
+      unknown: of('unknown'),
+    },
+    apps: rows[0]?.apps ?? 0,
+    largest: rows.map(({ apps: _all, ...app }) => app),
+  };
+}
+
+/** Installations that wait for a node, and volumes that exist, those of removed apps too. */
+export async function countPlaces(db: Executor): Promise<{ readonly waiting: number; readonly volumes: number }> {
+  const { rows } = await sql<{ waiting: number; volumes: number }>`
+    SELECT (count(*) FILTER (WHERE waiting AND removed_at IS NULL))::integer AS waiting,
+           (count(*) FILTER (WHERE has_volume))::integer AS volumes
+      FROM installations WHERE waiting OR has_volume`.execute(db);
+  return rows[0] ?? { waiting: 0, volumes: 0 };
+}

@@ -1,0 +1,88 @@
+// Nodes as the operator's inventory shows them: what they are and have, where they are reached by browsers, what their
+// labels keep apart, and what went through their Gateways. Where core itself reaches a node is nobody's business.
+import { limits, type SystemInventory, type TrafficTotals } from '@platform/contract';
+import type { Kysely } from 'kysely';
+import type { DatabaseSchema } from '../database/schema.ts';
+import { listNodeRows, type NodeRow } from './manage-queries.ts';
+import { shownHours } from './traffic.ts';
+import { type NodeReport, nodeReports, trafficSince } from './traffic-queries.ts';
+
+type Executor = Kysely<DatabaseSchema>;
+
+export interface NodeInventory extends Pick<SystemInventory, 'nodes' | 'traffic'> {
+  readonly capacity: Omit<SystemInventory['capacity'], 'waiting'>;
+  readonly topology: Pick<SystemInventory['topology'], 'endpoints' | 'labels'>;
+}
+
+export async function nodeInventory(db: Executor, now: Date): Promise<NodeInventory> {
+  const rows = await listNodeRows(db);
+  const reports = new Map((await nodeReports(db)).map((report) => [report.name, report]));
+  const shown = rows.slice(0, limits.inventoryNodes.value);
+  return {
+    nodes: { total: rows.length, items: shown.map((row) => nodeItem(row, reports.get(row.name))) },
+    capacity: capacityOf(rows.filter(({ state }) => state === 'ready')),
+    traffic: await lastHours(db, now),
+    topology: {
+      endpoints: shown.map(({ name, shared_store }) => ({
+        node: name,
+        origin: reports.get(name)?.inbound_origin ?? null,
+        sharesVolumes: shared_store !== null,
+      })),
+      labels: labelsOf(rows),
+    },
+  };
+}
+
+function nodeItem(row: NodeRow, report: NodeReport | undefined): SystemInventory['nodes']['items'][number] {
+  const { load_cpus: cpus = null, load_memory_mib: memoryUsedMiB = null } = report ?? {};
+  return {
+    name: row.name,
+    state: row.state,
+    local: row.local,
+    labels: row.labels,
+    version: row.version,
+    driver: row.driver,
+    mechanism: row.mechanism,
+    seenAt: row.seen_at?.toISOString() ?? null,
+    cpus: row.cpus,
+    memoryMiB: row.memory_mib,
+    reservedMiB: row.reserved_mib,
+    placedMiB: row.placed_mib,
+    installations: row.apps,
+    running: row.running,
+    load: cpus === null || memoryUsedMiB === null ? null : { cpus, memoryUsedMiB },
+  };
+}
+
+function capacityOf(ready: readonly NodeRow[]): NodeInventory['capacity'] {
+  const sum = (figure: (row: NodeRow) => number | null) => ready.reduce((all, row) => all + (figure(row) ?? 0), 0);
+  return {
+    cpus: sum(({ cpus }) => cpus),
+    memoryMiB: sum(({ memory_mib }) => memory_mib),
+    reservedMiB: sum(({ reserved_mib }) => reserved_mib),
+    placedMiB: sum(({ placed_mib }) => placed_mib),
+  };
+}
+
+function labelsOf(rows: readonly NodeRow[]): SystemInventory['topology']['labels'] {
+  const reserved = new Set(rows.flatMap((row) => row.reserved));
+  const nodes = new Map<string, number>();
+  for (const label of rows.flatMap(({ labels }) => labels)) nodes.set(label, (nodes.get(label) ?? 0) + 1);
+  return [...nodes]
+    .map(([label, count]) => ({ label, nodes: count, reserved: reserved.has(label) }))
+    .sort((one, other) => (one.label < other.label ? -1 : 1))
+    .slice(0, limits.inventoryLabels.value);
+}
+
+const none: TrafficTotals = { requests: 0, sentBytes: 0, receivedBytes: 0 };
+
+async function lastHours(db: Executor, now: Date): Promise<SystemInventory['traffic']> {
+  const hours = shownHours(now);
+  const counted = await trafficSince(db, hours[0] ?? now);
+  return {
+    hours: hours.map((hour) => ({
+      at: hour.toISOString(),
+      ...(counted.get(hour.getTime()) ?? { outbound: none, inbound: none }),
+    })),
+  };
+}

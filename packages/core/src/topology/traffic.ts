@@ -1,0 +1,50 @@
+// What nodes report with their heartbeats, kept for the operator's inventory: their load as it is, and the traffic of
+// their Gateways added up by the hour. Totals come in and differences are added, so that a report lost is made up for by
+// the next one.
+import type { NodeHeartbeat } from '@platform/contract';
+import type { Kysely } from 'kysely';
+import type { DatabaseSchema } from '../database/schema.ts';
+import { addToHour, keepReport, removeHoursBefore } from './traffic-queries.ts';
+
+const HOUR = 3_600_000;
+const HOURS_SHOWN = 24;
+const HOURS_KEPT = 48;
+
+type Tallies = NonNullable<NodeHeartbeat['traffic']>;
+
+/** To be called while the row of the node is locked, or two reports of one node would both be added to the former one. */
+export async function takeReport(
+  trx: Kysely<DatabaseSchema>,
+  nodeId: string,
+  { report, now }: { readonly report: NodeHeartbeat; readonly now: Date },
+): Promise<void> {
+  if (report.load === undefined && report.traffic === undefined) return;
+  const former = await keepReport(trx, nodeId, report);
+  const { traffic } = report;
+  if (traffic === undefined) return;
+  const outbound = growth(traffic, former, 'outbound');
+  const inbound = growth(traffic, former, 'inbound');
+  if ([outbound, inbound].every((way) => Object.values(way).every((value) => value === 0))) return;
+  const hour = hourOf(now);
+  if (await addToHour(trx, hour, { outbound, inbound }))
+    await removeHoursBefore(trx, new Date(hour.getTime() - HOURS_KEPT * HOUR));
+}
+
+function growth(now: Tallies, former: Tallies | null, way: 'outbound' | 'inbound'): Tallies['outbound'] {
+  const base = former?.run === now.run ? former[way] : { requests: 0, sentBytes: 0, receivedBytes: 0 };
+  return {
+    requests: Math.max(0, now[way].requests - base.requests),
+    sentBytes: Math.max(0, now[way].sentBytes - base.sentBytes),
+    receivedBytes: Math.max(0, now[way].receivedBytes - base.receivedBytes),
+  };
+}
+
+/** The beginnings of the hours that the inventory shows, the oldest first. */
+export function shownHours(now: Date): Date[] {
+  const last = hourOf(now).getTime();
+  return Array.from({ length: HOURS_SHOWN }, (_, index) => new Date(last - (HOURS_SHOWN - 1 - index) * HOUR));
+}
+
+function hourOf(moment: Date): Date {
+  return new Date(Math.floor(moment.getTime() / HOUR) * HOUR);
+}

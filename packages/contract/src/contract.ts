@@ -14,6 +14,7 @@ export * from './limits.ts';
 export * from './manifest.ts';
 export * from './metrics.ts';
 export * from './node.ts';
+export * from './notification-settings.ts';
 export * from './notifications.ts';
 export * from './permissions.ts';
 export * from './primitives.ts';

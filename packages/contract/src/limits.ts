@@ -74,6 +74,7 @@ export const limits = {
     unit: 'days',
     meaning: 'life of a notification (default of PLATFORM_NOTIFICATION_DAYS)',
   },
+  notificationMutes: { value: 256, unit: 'items', meaning: 'muted apps and topics of an account' },
   eventStreams: { value: 16, unit: 'items', meaning: 'live event streams of one account or installation' },
   eventStreamSeconds: { value: 3_600, unit: 'seconds', meaning: 'life of one live event stream; clients resume it' },
   searchEntries: { value: 10_000, unit: 'items', meaning: 'search entries of an installation' },

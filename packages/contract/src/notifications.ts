@@ -95,5 +95,7 @@ export const shellEvent = z.discriminatedUnion('event', [
   z.strictObject({ event: z.literal('apps'), data: z.strictObject({}) }),
   /** The account was paused or resumed; for the shell only. */
   z.strictObject({ event: z.literal('runtime'), data: z.strictObject({}) }),
+  /** The person changed what notifications may do; for the shell only. */
+  z.strictObject({ event: z.literal('notification-settings'), data: z.strictObject({}) }),
 ]);
 export type ShellEvent = z.infer<typeof shellEvent>;

@@ -8,6 +8,7 @@ import { permissionsBody, permissionsView } from './grants.ts';
 import * as installations from './installations.ts';
 import { limits } from './limits.ts';
 import * as node from './node.ts';
+import { changeNotificationSettingsBody, notificationSettings } from './notification-settings.ts';
 import * as notifications from './notifications.ts';
 import type { PermissionId } from './permissions.ts';
 import { appId, installationId, notificationId, page, pageQuery, version, workLeaseId } from './primitives.ts';
@@ -455,6 +456,24 @@ export const routes = {
     origin: 'shell',
     body: json(accounts.emptyBody.optional()),
     answers: { 200: notifications.readAllAnswer },
+    rate: 'session',
+  },
+  'notificationSettings.read': {
+    method: 'GET',
+    path: '/v1/account/notification-settings',
+    summary: 'Which surfaces notifications may use, and what is muted',
+    callers: ['session'],
+    answers: { 200: notificationSettings },
+    rate: 'session',
+  },
+  'notificationSettings.change': {
+    method: 'PATCH',
+    path: '/v1/account/notification-settings',
+    summary: 'Change some of them; `muted` is replaced as a whole',
+    callers: ['session'],
+    origin: 'shell',
+    body: json(changeNotificationSettingsBody),
+    answers: { 200: notificationSettings },
     rate: 'session',
   },
   'events.stream': {

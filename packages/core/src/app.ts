@@ -33,6 +33,7 @@ import { EventHub } from './notifications/event-hub.ts';
 import { eventRoutes } from './notifications/events.ts';
 import { notificationRetention } from './notifications/retention.ts';
 import { notificationRoutes } from './notifications/routes.ts';
+import { notificationSettingsRoutes } from './notifications/settings-routes.ts';
 import { pauseRoutes } from './pause/routes.ts';
 import { searchRoutes } from './search/routes.ts';
 import { findNodeCaller } from './topology/find-node.ts';
@@ -169,6 +170,7 @@ function handlers(context: CoreContext, nodes: Nodes, hub: EventHub): Handlers {
     ...catalogRoutes(context),
     ...installationRoutes(context, { nodes, followers, hub }),
     ...notificationRoutes(context),
+    ...notificationSettingsRoutes(context),
     ...eventRoutes(context, hub),
     ...searchRoutes(context),
     ...fleetRoutes(context),

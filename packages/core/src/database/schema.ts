@@ -162,6 +162,8 @@ export interface DatabaseSchema {
     expires_at: Date | null;
     read_at: Date | null;
   };
+  notification_settings: { account_key: string; system: boolean; web_push: boolean; flashes: boolean };
+  notification_mutes: { account_key: string; app_id: string; topic: string | null };
   search_entries: {
     installation_id: InstallationId;
     id: string;

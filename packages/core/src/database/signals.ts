@@ -19,6 +19,7 @@ export interface SignalMap {
   /** An account was paused or resumed. */
   'pause-changed': { accountKey: string };
   'notification-published': { accountKey: string; notificationId: string; sequence: string };
+  'notification-settings-changed': { accountKey: string };
   /** `ids` null: all of the account. */
   'notifications-read': { accountKey: string; ids: string[] | null };
 }

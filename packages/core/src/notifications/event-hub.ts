@@ -6,14 +6,17 @@ import type { FrontendCaller, InstallationCaller, SessionCaller } from '../http/
 
 export type StreamCaller = SessionCaller | FrontendCaller | InstallationCaller;
 
+/** The apps of the account, whether it is paused, or what its notifications may do. */
+export type AccountChange = 'apps' | 'runtime' | 'notification-settings';
+
 /** A live stream, as the hub sees it. Each method returns at once. */
 export interface Listener {
   readonly caller: StreamCaller;
   /** There may be new notifications. */
   wake(): void;
   notificationsRead(ids: readonly string[]): void;
-  /** The apps of the account, or whether it is paused. */
-  changed(what: 'apps' | 'runtime'): void;
+  /** Only streams of the shell hear of these. */
+  changed(what: AccountChange): void;
   end(): void;
 }
 
@@ -39,6 +42,11 @@ export class EventHub {
       this.#each(accountKey, (one) => {
         if (one.caller.kind === 'session') one.changed('runtime');
         else one.end();
+      }),
+    );
+    signals.on('notification-settings-changed', ({ accountKey }) =>
+      this.#each(accountKey, (one) => {
+        if (one.caller.kind === 'session') one.changed('notification-settings');
       }),
     );
     signals.on('credential-replaced', ({ installationId }) =>

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import type { ShellEvent } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { EventConnection, type StreamTiming } from '../http/event-connection.ts';
-import type { Listener, StreamCaller } from './event-hub.ts';
+import type { AccountChange, Listener, StreamCaller } from './event-hub.ts';
 import { lastRead, listAfter, notificationOf, onlyVisible, type Visibility } from './queries.ts';
 
 export interface StreamStart {
@@ -25,7 +25,7 @@ export class EventStream implements Listener {
   #position = '0';
   #read: string[] = [];
   /** What changed and is not told yet. */
-  #changes = new Set<'apps' | 'runtime'>();
+  #changes = new Set<AccountChange>();
   #running = false;
   #again = false;
 
@@ -41,7 +41,8 @@ export class EventStream implements Listener {
     this.#position = position;
     const left = 'expiresAt' in this.caller ? this.caller.expiresAt.getTime() - this.#context.clock().getTime() : null;
     this.#connection.open(timing, { id: position, leftMilliseconds: left });
-    if (resumed && this.caller.kind === 'session') this.#changes = new Set(['apps', 'runtime']);
+    if (resumed && this.caller.kind === 'session')
+      this.#changes = new Set(['apps', 'runtime', 'notification-settings']);
     this.#run(async () => {
       if (resumed) await this.#tellRead(await this.#lastRead(position));
     });
@@ -56,7 +57,7 @@ export class EventStream implements Listener {
     this.#run();
   }
 
-  changed(what: 'apps' | 'runtime'): void {
+  changed(what: AccountChange): void {
     this.#changes.add(what);
     this.#run();
   }

@@ -1,0 +1,19 @@
+// The settings of notifications over HTTP, for the shell.
+import type { CoreContext } from '../context.ts';
+import type { HandlersOf } from '../http/handlers.ts';
+import { changeNotificationSettings, readNotificationSettings } from './settings.ts';
+
+export function notificationSettingsRoutes(
+  context: CoreContext,
+): HandlersOf<'notificationSettings.read' | 'notificationSettings.change'> {
+  return {
+    'notificationSettings.read': async ({ caller }) => ({
+      status: 200,
+      body: await readNotificationSettings(context.database, caller.accountKey),
+    }),
+    'notificationSettings.change': async ({ caller, body }) => ({
+      status: 200,
+      body: await changeNotificationSettings(context, caller.accountKey, body),
+    }),
+  };
+}

@@ -1,0 +1,49 @@
+// What a person decides about the surfaces of notifications, and what that means for one record.
+import type { NotificationSettings, RouteBody } from '@platform/contract';
+import type { Kysely } from 'kysely';
+import type { CoreContext } from '../context.ts';
+import { notify } from '../database/notify.ts';
+import type { DatabaseSchema } from '../database/schema.ts';
+import { replaceMutes, selectMutes, selectSettings, selectSurfaces, upsertSettings } from './settings-queries.ts';
+
+type Executor = Kysely<DatabaseSchema>;
+
+/** The surfaces that a record may use besides the inbox, where it always arrives. */
+export interface AllowedSurfaces {
+  readonly system: boolean;
+  readonly webPush: boolean;
+  readonly flash: boolean;
+}
+
+export async function readNotificationSettings(db: Executor, accountKey: string): Promise<NotificationSettings> {
+  // One after the other: `db` may be a transaction, which is one connection.
+  const surfaces = await selectSettings(db, accountKey);
+  return { ...surfaces, muted: await selectMutes(db, accountKey) };
+}
+
+export async function changeNotificationSettings(
+  context: CoreContext,
+  accountKey: string,
+  { muted, ...surfaces }: RouteBody<'notificationSettings.change'>,
+): Promise<NotificationSettings> {
+  return await context.database.transaction().execute(async (trx) => {
+    // Holds the row until the end, so that two changes at once do not mix their mutes.
+    await upsertSettings(trx, accountKey, surfaces);
+    if (muted !== undefined) await replaceMutes(trx, accountKey, muted);
+    await notify(trx, 'notification-settings-changed', { accountKey });
+    return await readNotificationSettings(trx, accountKey);
+  });
+}
+
+/**
+ * What the person allows for records of this app and topic. The permission of the browser, and how a record asks to be
+ * delivered, come on top. `db` may be the transaction in which the record is written.
+ */
+export async function allowedSurfaces(
+  db: Executor,
+  accountKey: string,
+  source: { readonly appId: string; readonly topic: string },
+): Promise<AllowedSurfaces> {
+  const { muted, ...surfaces } = await selectSurfaces(db, accountKey, source);
+  return muted ? { system: false, webPush: false, flash: false } : surfaces;
+}

@@ -82,6 +82,8 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
       listenPort: port,
       trustedProxies: [],
       masterAccount: null,
+      vapidSubject: 'mailto:operator@platform.example',
+      pushPrivateOrigins: [],
       packagesDirectory,
       shellDirectory,
       ...options.config,

@@ -153,6 +153,16 @@ export const configurationVariables = {
     meaning:
       'Comma-separated name servers of backends that may reach the internet: publicly routable IPv4 addresses. Other backends have none.',
   },
+  PLATFORM_VAPID_SUBJECT: {
+    default: 'PLATFORM_OS_ORIGIN where that is https on a public host, else none',
+    meaning:
+      'Where push services reach the operator (RFC 8292): `mailto:` with an address, or an `https:` URL. Without one no web push is offered.',
+  },
+  PLATFORM_WEB_PUSH_PRIVATE_ORIGINS: {
+    default: '',
+    meaning:
+      'Comma-separated https origins of push services of your own that may lie on private addresses, e.g. `https://push.example.lan:8443`. All others must be publicly routable and on port 443.',
+  },
   PLATFORM_METRICS_LISTEN: {
     default: '',
     meaning:
@@ -171,5 +181,5 @@ export const laterConfigurationVariables = [
   'PLATFORM_MESSAGING_BRIDGE_URL',
   'PLATFORM_MESSAGING_BRIDGE_TOKEN',
 ] as const;
-/** Families of the same kind. */
-export const laterConfigurationFamilies = ['PLATFORM_OBJECT_STORE_', 'PLATFORM_VAPID_'] as const;
+/** A family of the same kind. */
+export const laterConfigurationFamilies = ['PLATFORM_OBJECT_STORE_'] as const;

@@ -19,6 +19,7 @@ export * from './notifications.ts';
 export * from './permissions.ts';
 export * from './primitives.ts';
 export * from './public-addresses.ts';
+export * from './push.ts';
 export * from './request-target.ts';
 export * from './routes.ts';
 export * from './search.ts';

@@ -75,6 +75,23 @@ export const limits = {
     meaning: 'life of a notification (default of PLATFORM_NOTIFICATION_DAYS)',
   },
   notificationMutes: { value: 256, unit: 'items', meaning: 'muted apps and topics of an account' },
+  pushSubscriptions: {
+    value: 20,
+    unit: 'items',
+    meaning: 'browsers of one account that get web push; one more ends the one that subscribed longest ago',
+  },
+  pushEndpoint: { value: 2_048, unit: 'characters', meaning: 'endpoint of a push subscription' },
+  pushPayload: { value: 3_000, unit: 'bytes', meaning: 'web push message before encryption; its body is shortened' },
+  pushWaiting: {
+    value: 1_000,
+    unit: 'items',
+    meaning: 'web push messages that wait for one browser; the oldest go first',
+  },
+  pushLifeSeconds: {
+    value: 604_800,
+    unit: 'seconds',
+    meaning: 'time in which a web push message is delivered or given up, unless its notification expires sooner',
+  },
   eventStreams: { value: 16, unit: 'items', meaning: 'live event streams of one account or installation' },
   eventStreamSeconds: { value: 3_600, unit: 'seconds', meaning: 'life of one live event stream; clients resume it' },
   searchEntries: { value: 10_000, unit: 'items', meaning: 'search entries of an installation' },

@@ -15,6 +15,8 @@ export const installationId = prefixedId('inst');
 export type InstallationId = z.infer<typeof installationId>;
 export const notificationId = prefixedId('ntf');
 export type NotificationId = z.infer<typeof notificationId>;
+export const pushSubscriptionId = prefixedId('psh');
+export type PushSubscriptionId = z.infer<typeof pushSubscriptionId>;
 export const workLeaseId = prefixedId('lease');
 export type WorkLeaseId = z.infer<typeof workLeaseId>;
 

@@ -12,6 +12,7 @@ import { changeNotificationSettingsBody, notificationSettings } from './notifica
 import * as notifications from './notifications.ts';
 import type { PermissionId } from './permissions.ts';
 import { appId, installationId, notificationId, page, pageQuery, version, workLeaseId } from './primitives.ts';
+import * as push from './push.ts';
 import * as search from './search.ts';
 import { systemInventory } from './system-inventory.ts';
 import * as leases from './work-leases.ts';
@@ -474,6 +475,34 @@ export const routes = {
     origin: 'shell',
     body: json(changeNotificationSettingsBody),
     answers: { 200: notificationSettings },
+    rate: 'session',
+  },
+  'push.key': {
+    method: 'GET',
+    path: '/v1/push/key',
+    summary: 'The key with which a browser subscribes to web push',
+    callers: ['session'],
+    answers: { 200: push.pushKeyAnswer },
+    rate: 'session',
+  },
+  'push.subscribe': {
+    method: 'POST',
+    path: '/v1/push/subscriptions',
+    summary: 'Send web push to this browser while the session lasts; the same endpoint again replaces it',
+    callers: ['session'],
+    origin: 'shell',
+    body: json(push.pushSubscribeBody),
+    answers: { 201: push.pushSubscriptionAnswer },
+    rate: 'session',
+  },
+  'push.unsubscribe': {
+    method: 'DELETE',
+    path: '/v1/push/subscriptions',
+    summary: 'Send no more web push to an endpoint',
+    callers: ['session'],
+    origin: 'shell',
+    body: json(push.pushUnsubscribeBody),
+    answers: { 204: null },
     rate: 'session',
   },
   'events.stream': {

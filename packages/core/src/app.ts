@@ -35,6 +35,8 @@ import { notificationRetention } from './notifications/retention.ts';
 import { notificationRoutes } from './notifications/routes.ts';
 import { notificationSettingsRoutes } from './notifications/settings-routes.ts';
 import { pauseRoutes } from './pause/routes.ts';
+import { pushRoutes } from './push/routes.ts';
+import { openVapidKeys } from './push/vapid-keys.ts';
 import { searchRoutes } from './search/routes.ts';
 import { findNodeCaller } from './topology/find-node.ts';
 import { Followers } from './topology/followers.ts';
@@ -82,6 +84,14 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   if (applied.length > 0) log.info({ applied }, 'the database was brought to this version');
   const onError = (error: unknown) => log.warn({ err: error }, 'a database connection was lost');
   const { pool, database, close } = openDatabase({ url: options.databaseUrl, onError });
+  const { masterKey } = options;
+  const vapid =
+    config.vapidSubject === null
+      ? null
+      : await openVapidKeys({ database, masterKey, random, clock }).catch(async (error: unknown) => {
+          await close();
+          throw error;
+        });
   const signals = new Signals(options.databaseUrl, onError);
   await signals.start();
   const stopping = new AbortController();
@@ -92,8 +102,8 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     signals,
     clock,
     random,
-    masterKey: options.masterKey,
-    cursors: cursorCodec(options.masterKey),
+    masterKey,
+    cursors: cursorCodec(masterKey),
     log,
     stopping: stopping.signal,
   };
@@ -109,7 +119,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     config,
     log,
     random,
-    handlers: handlers(context, nodes, hub),
+    handlers: handlers(context, { nodes, hub, pushKey: vapid?.publicKey ?? null }),
     authenticator: authenticator(
       {
         findSession: (hash) => findSession(context, hash),
@@ -133,7 +143,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   await server.listen({ host: config.listenHost, port: config.listenPort });
   const { linkListen } = options;
   const link =
-    linkListen == null ? null : await acceptLinks(server.server, { ...linkListen, key: linkKeyOf(options.masterKey) });
+    linkListen == null ? null : await acceptLinks(server.server, { ...linkListen, key: linkKeyOf(masterKey) });
   const watch = new NodeWatch(context, nodes, options.monotonic ?? (() => performance.now()));
   watch.start();
   const housekeeping = [notificationRetention(context), idleBuckets(context, rates)];
@@ -162,7 +172,13 @@ async function openLocalNode(context: CoreContext, options: CoreOptions['localNo
   return null;
 }
 
-function handlers(context: CoreContext, nodes: Nodes, hub: EventHub): Handlers {
+interface Parts {
+  readonly nodes: Nodes;
+  readonly hub: EventHub;
+  readonly pushKey: string | null;
+}
+
+function handlers(context: CoreContext, { nodes, hub, pushKey }: Parts): Handlers {
   const followers = new Followers(context);
   return {
     ...healthRoutes(context),
@@ -172,6 +188,7 @@ function handlers(context: CoreContext, nodes: Nodes, hub: EventHub): Handlers {
     ...notificationRoutes(context),
     ...notificationSettingsRoutes(context),
     ...eventRoutes(context, hub),
+    ...pushRoutes(context, pushKey),
     ...searchRoutes(context),
     ...fleetRoutes(context),
     ...nodeRoutes(context, followers),

@@ -33,6 +33,21 @@ export function deleteSession(executor: Executor, accountKey: string, id: string
     .executeTakeFirst();
 }
 
+/** Keeps a session from being deleted until the transaction ends. @returns whether it still lasts */
+export async function holdSession(
+  executor: Executor,
+  { sessionId, now }: { readonly sessionId: string; readonly now: Date },
+): Promise<boolean> {
+  const row = await executor
+    .selectFrom('sessions')
+    .select('id')
+    .where('id', '=', sessionId)
+    .where('expires_at', '>', now)
+    .forKeyShare()
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 export function deleteSessionByToken(executor: Executor, tokenHash: Buffer): Promise<EndedSession | undefined> {
   return executor
     .deleteFrom('sessions')

@@ -23,6 +23,10 @@ export interface CoreConfig {
   readonly listenPort: number;
   readonly trustedProxies: readonly string[];
   readonly masterAccount: string | null;
+  /** Where push services reach the operator, `mailto:` or `https:`; `null` where no web push is offered. */
+  readonly vapidSubject: string | null;
+  /** Origins of push services that may lie on private addresses. */
+  readonly pushPrivateOrigins: readonly string[];
   /** Folder for package blobs: `<hash>.tgz`, and unpacked frontends. */
   readonly packagesDirectory: string;
   /** Folder with the built shell. */

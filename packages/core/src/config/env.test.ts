@@ -88,6 +88,21 @@ const wrong: readonly [name: string, environment: Record<string, string>][] = [
   ['PLATFORM_RATE_LIMITS', { PLATFORM_RATE_LIMITS: 'service=fast' }],
   ['PLATFORM_NOTIFICATION_DAYS', { PLATFORM_NOTIFICATION_DAYS: '0' }],
   ['PLATFORM_NOTIFICATIONS_KEPT', { PLATFORM_NOTIFICATIONS_KEPT: 'all' }],
+  ['PLATFORM_VAPID_SUBJECT', { PLATFORM_VAPID_SUBJECT: 'ada@example.org' }],
+  ['PLATFORM_VAPID_SUBJECT', { PLATFORM_VAPID_SUBJECT: 'mailto:ada' }],
+  ['PLATFORM_VAPID_SUBJECT', { PLATFORM_VAPID_SUBJECT: 'mailto:ada@localhost' }],
+  ['PLATFORM_VAPID_SUBJECT', { PLATFORM_VAPID_SUBJECT: 'mailto:ada@home.local' }],
+  ['PLATFORM_VAPID_SUBJECT', { PLATFORM_VAPID_SUBJECT: 'mailto:ada@home.local.' }],
+  ['PLATFORM_VAPID_SUBJECT', { PLATFORM_VAPID_SUBJECT: 'mailto:ada@example.org,bob@home.local' }],
+  ['PLATFORM_VAPID_SUBJECT', { PLATFORM_VAPID_SUBJECT: 'http://example.org' }],
+  ['PLATFORM_VAPID_SUBJECT', { PLATFORM_VAPID_SUBJECT: 'https://localhost/contact' }],
+  ['PLATFORM_VAPID_SUBJECT', { PLATFORM_VAPID_SUBJECT: 'https://home.LOCAL' }],
+  ['PLATFORM_VAPID_SUBJECT', { PLATFORM_VAPID_SUBJECT: 'https://[::1]/' }],
+  ['PLATFORM_VAPID_SUBJECT', { PLATFORM_VAPID_SUBJECT: 'https://192.168.1.10/' }],
+  ['PLATFORM_VAPID_SUBJECT', { PLATFORM_VAPID_SUBJECT: 'https://ada:secret@example.org' }],
+  ['PLATFORM_WEB_PUSH_PRIVATE_ORIGINS', { PLATFORM_WEB_PUSH_PRIVATE_ORIGINS: 'http://push.example.lan' }],
+  ['PLATFORM_WEB_PUSH_PRIVATE_ORIGINS', { PLATFORM_WEB_PUSH_PRIVATE_ORIGINS: 'https://push.example.lan/up' }],
+  ['PLATFORM_WEB_PUSH_PRIVATE_ORIGINS', { PLATFORM_WEB_PUSH_PRIVATE_ORIGINS: 'https://*.example.lan' }],
   ['PLATFORM_METRICS_LISTEN', { PLATFORM_METRICS_LISTEN: '0.0.0.0:9090' }],
   ['PLATFORM_METRICS_LISTEN', { PLATFORM_METRICS_LISTEN: '127.0.0.1' }],
   ['PLATFORM_LOG_LEVEL', { PLATFORM_LOG_LEVEL: 'loud' }],
@@ -111,8 +126,26 @@ for (const [name, environment] of wrong) {
 }
 
 test('a variable of a part that is not there yet is told, not refused', () => {
-  const { notices } = read({ PLATFORM_INGRESS_DOMAIN: 'x.example', PLATFORM_VAPID_SUBJECT: 'mailto:x@example.org' });
+  const { notices } = read({ PLATFORM_INGRESS_DOMAIN: 'x.example', PLATFORM_OBJECT_STORE_BUCKET: 'x' });
   assert.equal(notices.length, 2);
+});
+
+const deployed = { PLATFORM_NODE_ORIGIN: 'https://node.example.org', PLATFORM_APPS_DOMAIN: 'apps-of-example.net' };
+
+test('web push is offered where push services can be told how to reach the operator', () => {
+  assert.equal(read({}).vapidSubject, null, 'a laptop has no address that anybody could reach');
+  assert.equal(
+    read({ ...deployed, PLATFORM_OS_ORIGIN: 'https://cloud.example.org' }).vapidSubject,
+    'https://cloud.example.org',
+  );
+  const inside = read({ ...deployed, PLATFORM_OS_ORIGIN: 'https://cloud.home.arpa' });
+  assert.equal(inside.vapidSubject, null, 'https in a network of its own');
+  const given = read({
+    PLATFORM_VAPID_SUBJECT: 'mailto:ada@example.org',
+    PLATFORM_WEB_PUSH_PRIVATE_ORIGINS: 'https://push.example.lan:8443, https://10.0.0.7',
+  });
+  assert.equal(given.vapidSubject, 'mailto:ada@example.org');
+  assert.deepEqual(given.pushPrivateOrigins, ['https://push.example.lan:8443', 'https://10.0.0.7']);
 });
 
 test('the effective configuration names every variable and shows no secret', () => {

@@ -1,6 +1,6 @@
 // Reads the environment once, at start. A wrong or contradictory value stops the start with one message that names
 // the variable, what is wrong with it and how to set it (contract 6). The subjects have files of their own:
-// web-settings.ts, node-settings.ts, docker-settings.ts, microvm-settings.ts, network-settings.ts,
+// web-settings.ts, push-settings.ts, node-settings.ts, docker-settings.ts, microvm-settings.ts, network-settings.ts,
 // notification-settings.ts.
 import { readFileSync } from 'node:fs';
 import * as path from 'node:path';
@@ -17,6 +17,7 @@ import type { CoreConfig } from './config.ts';
 import { type NetworkSettings, readNetworkSettings } from './network-settings.ts';
 import { type NodeSettings, readNodeSettings } from './node-settings.ts';
 import { type NotificationSettings, readNotificationSettings } from './notification-settings.ts';
+import { readPushSettings } from './push-settings.ts';
 import {
   type AddressAndPort,
   absolutePath,
@@ -67,8 +68,10 @@ export function readConfiguration(environment: Environment, surroundings: Surrou
     'PLATFORM_DATA_DIR',
     read('PLATFORM_DATA_DIR') ?? defaultDataDirectory(environment, surroundings),
   );
+  const web = readWebSettings(read);
   const config = {
-    ...readWebSettings(read),
+    ...web,
+    ...readPushSettings(read, web.origin),
     ...readNodeSettings(read),
     ...readNetworkSettings(read),
     ...readNotificationSettings(read),
@@ -160,13 +163,14 @@ function readMasterAccount(value: string | undefined): string | null {
 
 function effectiveValues(
   read: Read,
-  config: { readonly rpId: string; readonly dataDirectory: string; readonly masterKeyFile: string },
+  config: Pick<PlatformConfig, 'rpId' | 'dataDirectory' | 'masterKeyFile' | 'vapidSubject'>,
 ): PlatformConfig['effective'] {
   const computed: Partial<Record<ConfigurationVariable, string>> = {
     PLATFORM_RP_ID: config.rpId,
     PLATFORM_DATA_DIR: config.dataDirectory,
     PLATFORM_MASTER_KEY_FILE: config.masterKeyFile,
     PLATFORM_DATABASE_URL: '(embedded)',
+    PLATFORM_VAPID_SUBJECT: config.vapidSubject ?? '',
   };
   return (Object.keys(configurationVariables) as ConfigurationVariable[]).map((name) => {
     const given = read(name);

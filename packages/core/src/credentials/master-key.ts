@@ -21,6 +21,11 @@ export function linkKeyOf(masterKey: Buffer): LinkKey {
   return keyFromSeed(purposeKey(masterKey, 'link'));
 }
 
+/** Finds a value again that is kept sealed; whoever reads the database alone cannot try values. */
+export function keyedHash(masterKey: Buffer, purpose: string, value: string): Buffer {
+  return createHmac('sha256', purposeKey(masterKey, purpose)).update(value).digest();
+}
+
 /** AES-256-GCM: 12 bytes nonce, ciphertext, 16 bytes tag. `context` binds the value to its place. */
 export function seal(
   masterKey: Buffer,

@@ -164,6 +164,30 @@ export interface DatabaseSchema {
   };
   notification_settings: { account_key: string; system: boolean; web_push: boolean; flashes: boolean };
   notification_mutes: { account_key: string; app_id: string; topic: string | null };
+  push_keys: { name: 'vapid'; public_key: string; sealed_private_key: Buffer; created_at: Date };
+  push_subscriptions: {
+    id: string;
+    account_key: string;
+    session_id: string;
+    expires_at: Date;
+    endpoint_hash: Buffer;
+    sealed: Buffer;
+    created_at: Date;
+    due_at: Date | null;
+    lease: string | null;
+    leased_until: Date | null;
+  };
+  push_messages: {
+    sequence: Generated<string>;
+    subscription_id: string;
+    notification_id: NotificationId;
+    topic: string | null;
+    urgency: 'very-low' | 'low' | 'normal' | 'high';
+    sealed: Buffer;
+    expires_at: Date;
+    attempts: Generated<number>;
+    shortened: Generated<boolean>;
+  };
   search_entries: {
     installation_id: InstallationId;
     id: string;

@@ -1,0 +1,58 @@
+// Web push: the subscriptions of browsers and the key they are made with (specification 2.4; contract 4; RFC 8030,
+// 8291 and 8292).
+import * as z from 'zod';
+import { limits } from './limits.ts';
+import { pushSubscriptionId, timestamp } from './primitives.ts';
+
+/** base64url without padding of so many bytes (RFC 4648, section 5). */
+function base64url(bytes: number) {
+  return z
+    .string()
+    .length(Math.ceil((bytes * 4) / 3))
+    .regex(/^[A-Za-z0-9_-]+$/, 'must be base64url without padding');
+}
+
+export const pushKeyAnswer = z.strictObject({
+  /**
+   * `applicationServerKey` for `pushManager.subscribe`: the VAPID public key, an uncompressed point of P-256,
+   * base64url. `null` where the platform sends no web push: docs/operators.md says what the operator sets.
+   */
+  publicKey: base64url(65).nullable(),
+});
+
+const endpoint = z.string().min(1).max(limits.pushEndpoint.value);
+
+/** What `PushSubscription.toJSON()` of a browser holds, without `expirationTime`. */
+export const pushSubscribeBody = z.strictObject({
+  /** https, without credentials, on a publicly routable host: whoever knows it may send to this browser. */
+  endpoint,
+  keys: z.strictObject({
+    /** Public key of the browser: an uncompressed point of P-256, 65 bytes. */
+    p256dh: base64url(65),
+    /** Secret of the browser, 16 bytes. */
+    auth: base64url(16),
+  }),
+});
+
+export const pushUnsubscribeBody = z.strictObject({ endpoint });
+
+export const pushSubscription = z.strictObject({ id: pushSubscriptionId, createdAt: timestamp });
+export type PushSubscription = z.infer<typeof pushSubscription>;
+export const pushSubscriptionAnswer = z.strictObject({ subscription: pushSubscription });
+
+/** What a push message says, as JSON and encrypted for one browser: what its service worker shows. */
+export const pushPayload = z.strictObject({
+  /** Id of the notification. A message may arrive twice; the service worker shows an id once. */
+  id: z.string(),
+  appId: z.string(),
+  /** Name of the app, from the version that is installed. */
+  appName: z.string(),
+  title: z.string(),
+  /** Ends with `…` where it was shortened. */
+  body: z.string(),
+  tone: z.enum(['neutral', 'accent', 'success', 'warning', 'danger']),
+  priority: z.enum(['low', 'normal', 'high', 'critical']),
+  /** Query of the app that a tap opens: the target of the notification's first action. `null`: the app's beginning. */
+  target: z.string().nullable(),
+});
+export type PushPayload = z.infer<typeof pushPayload>;

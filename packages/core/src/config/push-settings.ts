@@ -1,0 +1,64 @@
+// Web push: how push services reach the operator, and which of them may lie in the operator's own network.
+import { isIP } from 'node:net';
+import { isPubliclyRoutable } from '@platform/contract';
+import type { CoreConfig } from './config.ts';
+import { listed, type Read, wrong } from './variables.ts';
+
+type PushSettings = Pick<CoreConfig, 'vapidSubject' | 'pushPrivateOrigins'>;
+
+/** @param origin of the shell, the subject where none is set and it is one that others can reach */
+export function readPushSettings(read: Read, origin: string): PushSettings {
+  return {
+    vapidSubject: readSubject(read('PLATFORM_VAPID_SUBJECT')) ?? subjectOf(new URL(origin)),
+    pushPrivateOrigins: readPrivateOrigins(read('PLATFORM_WEB_PUSH_PRIVATE_ORIGINS') ?? ''),
+  };
+}
+
+function subjectOf(url: URL): string | null {
+  return url.protocol === 'https:' && isPublicHost(url.hostname) ? url.origin : null;
+}
+
+/** RFC 8292, section 2.1. Apple's service answers a subject on a local host with an error that nobody understands. */
+function readSubject(value: string | undefined): string | null {
+  if (value === undefined) return null;
+  const refused = (what: string) =>
+    wrong(
+      'PLATFORM_VAPID_SUBJECT',
+      `is "${value}", ${what}`,
+      'set an address that push services can reach, like mailto:you@example.org or https://example.org',
+    );
+  const mail = /^mailto:[^\s@,<>?"]+@([^\s@,<>?"]+)$/i.exec(value)?.[1];
+  if (mail !== undefined) {
+    if (!isPublicHost(mail)) throw refused('which is no address outside this network');
+    return value;
+  }
+  if (!URL.canParse(value) || new URL(value).protocol !== 'https:')
+    throw refused('which is neither mailto: with an address nor an https: URL');
+  const { hostname, username, password } = new URL(value);
+  if (username !== '' || password !== '') throw refused('which holds a user name or password');
+  if (!isPublicHost(hostname)) throw refused('which is no address outside this network');
+  return value;
+}
+
+const LOCAL_SUFFIXES = ['.local', '.localhost', '.lan', '.internal', '.home.arpa', '.invalid', '.test'];
+
+/** A name with a dot in it that is not reserved for networks of one's own, or a publicly routable IPv4 address. */
+function isPublicHost(host: string): boolean {
+  const name = host.toLowerCase().replace(/\.$/, '');
+  if (isIP(name) !== 0) return isPubliclyRoutable(name);
+  if (!/^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(name)) return false;
+  return !LOCAL_SUFFIXES.some((suffix) => name.endsWith(suffix));
+}
+
+function readPrivateOrigins(value: string): string[] {
+  return listed(value).map((part) => {
+    const origin = URL.canParse(part) ? new URL(part) : null;
+    if (origin?.protocol !== 'https:' || origin.origin !== part.toLowerCase() || part.includes('*'))
+      throw wrong(
+        'PLATFORM_WEB_PUSH_PRIVATE_ORIGINS',
+        `holds "${part}"`,
+        'list https origins, scheme, host and port only, like https://push.example.lan:8443',
+      );
+    return origin.origin;
+  });
+}

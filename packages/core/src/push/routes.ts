@@ -1,0 +1,24 @@
+// Web push over HTTP: the key that browsers subscribe with, and their subscriptions.
+import { refuse } from '@platform/contract';
+import type { CoreContext } from '../context.ts';
+import type { HandlersOf } from '../http/handlers.ts';
+import { subscribe, unsubscribe } from './subscriptions.ts';
+
+/** @param publicKey VAPID key of the platform; `null` where it sends no web push */
+export function pushRoutes(
+  context: CoreContext,
+  publicKey: string | null,
+): HandlersOf<'push.key' | 'push.subscribe' | 'push.unsubscribe'> {
+  return {
+    'push.key': async () => ({ status: 200, body: { publicKey } }),
+    'push.subscribe': async ({ caller, body }) => {
+      if (publicKey === null)
+        throw refuse('not_found', 'This platform sends no web push; its operator sets PLATFORM_VAPID_SUBJECT.');
+      return { status: 201, body: { subscription: await subscribe(context, caller, body) } };
+    },
+    'push.unsubscribe': async ({ caller, body }) => {
+      await unsubscribe(context, caller, body);
+      return { status: 204 };
+    },
+  };
+}

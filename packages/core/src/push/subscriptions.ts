@@ -1,0 +1,67 @@
+// The browsers of an account that get web push: bound to the session in which they subscribed, gone with it, and known
+// to the database sealed and by a keyed hash only, since whoever knows an endpoint may write to its browser.
+import { limits, type PushSubscription, pushSubscriptionId, type RouteBody, refuse } from '@platform/contract';
+import { holdSession } from '../accounts/session-queries.ts';
+import type { CoreContext } from '../context.ts';
+import { newId } from '../credentials/ids.ts';
+import { keyedHash, seal, unseal } from '../credentials/master-key.ts';
+import type { SessionCaller } from '../http/caller.ts';
+import { type PushAddress, readPushAddress } from './push-address.ts';
+import {
+  deleteSubscription,
+  deleteSubscriptionById,
+  deleteSubscriptionsBeyond,
+  findSubscription,
+  lockSubscriptions,
+  upsertSubscription,
+} from './queries.ts';
+
+const PURPOSE = 'push-subscription';
+
+/**
+ * The same endpoint again keeps its id and what waits for it. From another account, the browser has changed hands: what
+ * waited for the former one is gone.
+ *
+ * @throws RefusalError `invalid_request` for an endpoint or keys that are refused, `unauthenticated` when the session
+ *   ended meanwhile
+ */
+export async function subscribe(
+  context: CoreContext,
+  { accountKey, sessionId, expiresAt }: SessionCaller,
+  body: RouteBody<'push.subscribe'>,
+): Promise<PushSubscription> {
+  const { masterKey, random, clock, config, database } = context;
+  const address = readPushAddress(body, config.pushPrivateOrigins);
+  const endpointHash = keyedHash(masterKey, PURPOSE, address.endpoint);
+  const now = clock();
+  return await database.transaction().execute(async (trx) => {
+    await lockSubscriptions(trx);
+    if (!(await holdSession(trx, { sessionId, now }))) throw refuse('unauthenticated');
+    const former = await findSubscription(trx, endpointHash);
+    const isOwn = former?.account_key === accountKey;
+    if (former !== undefined && !isOwn) await deleteSubscriptionById(trx, former.id);
+    const id = former !== undefined && isOwn ? former.id : newId('psh', context);
+    const sealed = seal(masterKey, PURPOSE, id, Buffer.from(JSON.stringify(address)), random);
+    await upsertSubscription(trx, { id, accountKey, sessionId, expiresAt, endpointHash, sealed, now });
+    await deleteSubscriptionsBeyond(trx, accountKey, limits.pushSubscriptions.value);
+    return { id: pushSubscriptionId.parse(id), createdAt: now.toISOString() };
+  });
+}
+
+/** Ends what this account has at the endpoint, if anything: the answer says nothing about others. */
+export async function unsubscribe(
+  { database, masterKey }: CoreContext,
+  { accountKey }: SessionCaller,
+  { endpoint }: RouteBody<'push.unsubscribe'>,
+): Promise<void> {
+  const endpointHash = keyedHash(masterKey, PURPOSE, endpoint);
+  await database.transaction().execute(async (trx) => {
+    await lockSubscriptions(trx);
+    await deleteSubscription(trx, accountKey, endpointHash);
+  });
+}
+
+/** Where to reach a browser, for the moment of sending. @throws Error when it was sealed with another key */
+export function openAddress(masterKey: Buffer, { id, sealed }: { id: string; sealed: Buffer }): PushAddress {
+  return JSON.parse(unseal(masterKey, PURPOSE, id, sealed).toString('utf8')) as PushAddress;
+}

@@ -21,7 +21,7 @@ export const notificationSettings = z.strictObject({
   system: z.boolean(),
   /** Sent to the browsers that subscribed. */
   webPush: z.boolean(),
-  /** `high` and `critical` records drawn by the shell above every app. */
+  /** Drawn by the shell above every app: `high` and `critical` until they are dealt with, others for a moment. */
   flashes: z.boolean(),
   muted,
 });

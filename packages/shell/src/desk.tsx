@@ -11,7 +11,8 @@ import { forgetIcons } from './frames/app-icons.ts';
 import { readInstalledApps, refreshInstalledApps } from './frames/installed-apps.ts';
 import { Stage } from './frames/stage.tsx';
 import { restoreHome } from './home.ts';
-import { applyRead, readInbox, receive } from './notifications/inbox.ts';
+import { FlashRegion } from './notifications/flash-region.tsx';
+import { applyRead, followNotificationSettings, readInbox, receive } from './notifications/inbox.ts';
 import { ToastRegion } from './notifications/toast-region.tsx';
 import { showToast } from './notifications/toasts.ts';
 import { pausedAt, readPause } from './pause.ts';
@@ -48,6 +49,7 @@ function begin(): () => void {
       void readApps(refreshInstalledApps).then(tellAppsChanged);
     },
     onRuntime: () => void readPause(),
+    onNotificationSettings: () => void followNotificationSettings(),
     onFreshStart: () => {
       void readPause();
       void readInbox();
@@ -71,6 +73,7 @@ export function Desk({ account }: { readonly account: AccountView }) {
   return (
     <div class="desk">
       <Bar account={account} />
+      <FlashRegion />
       <Stage />
       <ToastRegion />
       <PromptDialog />

@@ -11,6 +11,8 @@ export interface EventStreamOptions extends Pick<LastingStreamOptions, 'onLive' 
   readonly onApps: () => void;
   /** The account was paused or resumed. */
   readonly onRuntime: () => void;
+  /** What notifications may do changed, here or elsewhere. */
+  readonly onNotificationSettings: () => void;
   /** A stream began that may have missed events: lists should be read again. */
   readonly onFreshStart: () => void;
 }
@@ -27,6 +29,7 @@ export function openEventStream(options: EventStreamOptions): () => void {
       listen(stream, 'notifications-read', ({ ids }) => options.onRead(ids));
       listen(stream, 'apps', () => options.onApps());
       listen(stream, 'runtime', () => options.onRuntime());
+      listen(stream, 'notification-settings', () => options.onNotificationSettings());
     },
   });
 }

@@ -39,6 +39,8 @@ export const shellRoutes = {
   'notifications.list': 'GET /v1/notifications',
   'notifications.read': 'POST /v1/notifications/:id/read',
   'notifications.readAll': 'POST /v1/notifications/read-all',
+  'notificationSettings.read': 'GET /v1/account/notification-settings',
+  'notificationSettings.change': 'PATCH /v1/account/notification-settings',
   'search.query': 'GET /v1/search',
 } as const satisfies { [Id in RouteId]?: RouteLine<Id> };
 

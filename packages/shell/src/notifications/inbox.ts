@@ -5,6 +5,8 @@ import { plainMessage } from '../api/api-error.ts';
 import { call } from '../api/client.ts';
 import { nameOf } from '../frames/installed-apps.ts';
 import { openApp } from '../frames/open-apps.ts';
+import { dropFlashes, dropUnwantedFlashes, isImportant, offerFlashes } from './flashes.ts';
+import { allows, readNotificationSettings } from './settings.ts';
 import { showToast } from './toasts.ts';
 
 /** More unread records than this are shown as "99+" anyway. */
@@ -17,17 +19,31 @@ export const inboxFailure = signal<string | null>(null);
 const unreadIds = signal<ReadonlySet<string>>(new Set());
 export const unreadCount = computed(() => unreadIds.value.size);
 
-/** Reads the first page and the unread count anew. */
+/** Reads the first page, the unread count and what notifications may do anew. */
 export async function readInbox(): Promise<void> {
   try {
     const [page, unread] = await Promise.all([
       call('notifications.list', { query: { limit: 50 } }),
       call('notifications.list', { query: { limit: UNREAD_COUNTED, unread: 'true' } }),
+      readNotificationSettings(),
     ]);
     notifications.value = page.items;
     olderCursor.value = page.nextCursor;
     unreadIds.value = new Set(unread.items.map(({ id }) => id));
     inboxFailure.value = null;
+    const stillUnread = unreadIds.value;
+    dropFlashes(({ id }) => !stillUnread.has(id));
+    offerFlashes(unread.items);
+  } catch (error) {
+    inboxFailure.value = plainMessage(error);
+  }
+}
+
+/** The person changed what notifications may do, here or elsewhere. */
+export async function followNotificationSettings(): Promise<void> {
+  try {
+    await readNotificationSettings();
+    dropUnwantedFlashes();
   } catch (error) {
     inboxFailure.value = plainMessage(error);
   }
@@ -50,6 +66,7 @@ export function applyRead(ids: readonly string[] | null): void {
   const readAt = new Date().toISOString();
   const isRead = (id: string) => ids === null || ids.includes(id);
   unreadIds.value = new Set([...unreadIds.value].filter((id) => !isRead(id)));
+  dropFlashes(({ id }) => isRead(id));
   notifications.value =
     notifications.value?.map((record) =>
       record.readAt === null && isRead(record.id) ? { ...record, readAt } : record,
@@ -72,11 +89,16 @@ export async function markAllRead(): Promise<number> {
 /** Opens the app that sent the record, at the place one of its actions names, and marks it read. */
 export function openNotification(record: Notification, target: string | null): void {
   openApp(record.appId, target);
-  if (record.readAt === null) {
-    markRead(record.id).catch((error: unknown) => {
-      showToast({ title: 'The notification is still unread', body: plainMessage(error), tone: 'danger' });
-    });
-  }
+  dismissNotification(record);
+}
+
+/** Seen: marked read, which ends its flash in every browser of the account. */
+export function dismissNotification(record: Notification): void {
+  dropFlashes(({ id }) => id === record.id);
+  if (record.readAt !== null) return;
+  markRead(record.id).catch((error: unknown) => {
+    showToast({ title: 'The notification is still unread', body: plainMessage(error), tone: 'danger' });
+  });
 }
 
 /** A record that has just been published. */
@@ -88,13 +110,13 @@ export function receive(record: Notification): void {
   notifications.value = [record, ...(notifications.value ?? [])];
   if (record.readAt !== null) return;
   unreadIds.value = new Set([...unreadIds.value, record.id]);
-  if (record.delivery === 'inbox' || record.priority === 'low') return;
+  offerFlashes([record]);
+  if (isImportant(record) || record.delivery === 'inbox' || record.priority === 'low' || !allows('flashes', record))
+    return;
   showToast({
     title: record.title,
     isNotification: true,
     body: `${nameOf(record.appId)}${record.body === '' ? '' : ` — ${record.body}`}`,
-    urgent: record.priority === 'high' || record.priority === 'critical',
-    tone: record.priority === 'critical' ? 'danger' : 'plain',
     action: { label: 'Open', run: () => openNotification(record, null) },
   });
 }

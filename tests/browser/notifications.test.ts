@@ -1,0 +1,205 @@
+// What an app tells its person appears where they allow it: flashes above every app, and no sound of what is muted.
+// On a desktop and on a phone, by day and by night; pictures go to SCREENSHOT_DIR, by default screenshots/.
+import { strict as assert } from 'node:assert';
+import { mkdir } from 'node:fs/promises';
+import * as path from 'node:path';
+import { after, before, beforeEach, test } from 'node:test';
+import { AxeBuilder } from '@axe-core/playwright';
+import type { LaunchDescriptor, Notification, PublishNotification } from '@platform/contract';
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import { registerAccount, type TestAccount, TestBrowser } from '../support/client.ts';
+import { buildTestPackage, testManifest } from '../support/packages.ts';
+import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
+import { DESKTOP, launchBrowser, PHONE, showScheme } from './browser.ts';
+
+const SCREENSHOTS = path.resolve(process.env.SCREENSHOT_DIR ?? 'screenshots');
+const SETTINGS = '/v1/account/notification-settings';
+const PAGE = '<!doctype html><html lang="en"><title>Herald</title><main><h1>Herald</h1></main></html>';
+
+let place: PlatformPlace;
+let platform: PlatformProcess;
+let browser: Browser;
+let account: TestAccount;
+let publish: (body: Partial<PublishNotification>) => Promise<Notification>;
+
+before(async () => {
+  place = await platformPlace();
+  platform = await startPlatform(place);
+  account = await registerAccount(platform, 'reader');
+  const manifest = testManifest('herald', { permissions: [{ id: 'notifications.publish', resources: ['*'] }] });
+  const answer = await account.fetch('/v1/catalog/herald/versions/1.0.0', {
+    method: 'PUT',
+    body: await buildTestPackage({ manifest, files: { 'frontend/index.html': PAGE } }),
+    headers: { 'content-type': 'application/gzip' },
+  });
+  assert.equal(answer.status, 201, answer.text);
+  await account.browser.take('/v1/apps', { body: { appId: 'herald' } });
+  publish = await publisher();
+  browser = await launchBrowser();
+});
+after(async () => {
+  await browser?.close();
+  await platform?.stop();
+  await place?.remove();
+});
+beforeEach(async () => {
+  await account.browser.take('/v1/notifications/read-all', { body: {} });
+  await change({ system: true, flashes: true, muted: [] });
+});
+
+/** Publishes as the app's own page does. */
+async function publisher(): Promise<typeof publish> {
+  const { origin, frontendCapability } = await account.browser.take<LaunchDescriptor>('/v1/apps/herald/launch', {
+    method: 'POST',
+  });
+  const frontend = new TestBrowser(platform);
+  const { capability } = await frontend.take<{ capability: string }>('/v1/frontend/exchange', {
+    body: { capability: frontendCapability },
+    headers: { origin },
+  });
+  const headers = { origin, authorization: `Bearer ${capability}` };
+  return async (body) => {
+    const sent = { topic: 'news', title: 'News', ...body };
+    const { notification } = await frontend.take<{ notification: Notification }>('/v1/services/notifications', {
+      body: sent,
+      headers,
+    });
+    return notification;
+  };
+}
+
+const change = (body: object) => account.browser.take(SETTINGS, { method: 'PATCH', body });
+
+async function unread(): Promise<string[]> {
+  const { items } = await account.browser.take<{ items: Notification[] }>('/v1/notifications?unread=true');
+  return items.map(({ title }) => title);
+}
+
+async function openDesk(viewport: { width: number; height: number }): Promise<{ context: BrowserContext; page: Page }> {
+  const context = await browser.newContext({ viewport, reducedMotion: 'reduce' });
+  context.setDefaultTimeout(60_000);
+  const [name = '', value = ''] = account.cookie.split('=', 2);
+  await context.addCookies([{ name, value, url: platform.origin, httpOnly: true, sameSite: 'Lax' }]);
+  const page = await context.newPage();
+  await page.goto(platform.origin);
+  await page.frameLocator('iframe[title="Launcher"]').getByRole('button', { name: 'herald' }).waitFor();
+  return { context, page };
+}
+
+const flashes = (page: Page) => page.getByRole('region', { name: 'Important notifications' });
+const bell = (page: Page, name: string) =>
+  page.locator('button[popovertarget="notifications"]').and(page.getByRole('button', { name, exact: true }));
+
+/** Presses do not count in the first half second, so a press may need to be repeated. */
+async function pressUntilGone(press: () => Promise<void>, gone: Locator): Promise<void> {
+  const deadline = AbortSignal.timeout(60_000);
+  while (!deadline.aborted) {
+    await press().catch(() => undefined);
+    const left = await gone.waitFor({ state: 'detached', timeout: 1_000 }).then(
+      () => true,
+      () => false,
+    );
+    if (left) return;
+  }
+  assert.fail('the press had no effect');
+}
+
+/** A picture by day and by night, and nothing that axe finds fault with. */
+async function look(page: Page, device: string, name: string): Promise<void> {
+  const folder = path.join(SCREENSHOTS, device);
+  await mkdir(folder, { recursive: true });
+  for (const scheme of ['light', 'dark'] as const) {
+    await showScheme(page, scheme);
+    await page.screenshot({ path: path.join(folder, `${name}${scheme === 'dark' ? '-dark' : ''}.png`) });
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    assert.deepEqual(
+      violations.map(({ id, nodes }) => `${id} at ${nodes.map(({ target }) => target.join(' ')).join(', ')}`),
+      [],
+      `${name} on a ${device}, ${scheme}`,
+    );
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+}
+
+for (const [device, viewport] of [
+  ['desktop', DESKTOP],
+  ['phone', PHONE],
+] as const) {
+  test(`important notifications flash one at a time, and an action opens the app that sent it, on a ${device}`, async (t) => {
+    const { context, page } = await openDesk(viewport);
+    t.after(() => context.close());
+    const focused = () => page.evaluate(() => document.activeElement?.tagName);
+    const before = await focused();
+    await publish({
+      title: 'The boiler is at 90 degrees',
+      body: 'It was told to stop at 80.',
+      priority: 'high',
+      presentation: {
+        mode: 'flash',
+        tone: 'warning',
+        layout: 'hero',
+        actions: [
+          { id: 'see', label: 'See the boiler', type: 'open-app', style: 'primary', target: '?boiler=7' },
+          { id: 'later', label: 'Later', type: 'open-app' },
+        ],
+      },
+    });
+    const status = flashes(page).getByRole('status');
+    await status.getByText('The boiler is at 90 degrees').waitFor();
+    assert.equal(await focused(), before, 'a flash takes no focus');
+    await publish({ title: 'The cellar is under water', priority: 'critical', presentation: { mode: 'banner' } });
+    await status.getByText('1 more waiting').waitFor();
+    assert.equal(await flashes(page).getByText('The cellar is under water').count(), 0);
+    await look(page, device, 'flash');
+    await pressUntilGone(
+      () => status.getByRole('button', { name: 'See the boiler' }).click({ timeout: 1_000 }),
+      status.getByText('The boiler is at 90 degrees'),
+    );
+    await page.locator('iframe[title="herald"][src*="boiler=7"]').waitFor();
+
+    const alert = flashes(page).getByRole('alert');
+    await alert.getByText('The cellar is under water').waitFor();
+    assert.deepEqual(await unread(), ['The cellar is under water']);
+    // With the keyboard alone.
+    await alert.getByRole('button', { name: /^Dismiss/ }).focus();
+    await pressUntilGone(() => page.keyboard.press('Escape'), alert.getByText('The cellar is under water'));
+    await bell(page, 'Notifications').waitFor();
+    assert.deepEqual(await unread(), []);
+  });
+}
+
+test('an important notification from before flashes too, never over a question, and is gone when read elsewhere', async (t) => {
+  await publish({ title: 'Sent in the night', priority: 'high' });
+  const { context, page } = await openDesk(DESKTOP);
+  t.after(() => context.close());
+  const shown = flashes(page).getByText('Sent in the night');
+  await shown.waitFor();
+  await page.getByRole('button', { name: 'Account reader' }).click();
+  await page.getByRole('button', { name: 'Pause everything' }).click();
+  const question = page.getByRole('dialog', { name: 'Pause everything?' });
+  await question.waitFor();
+  await shown.waitFor({ state: 'detached' });
+  await page.keyboard.press('Escape');
+  await question.waitFor({ state: 'detached' });
+  await shown.waitFor();
+  await account.browser.take('/v1/notifications/read-all', { body: {} });
+  await shown.waitFor({ state: 'detached' });
+});
+
+test('what is muted arrives in the inbox and nowhere else, and muting ends a flash that is there', async (t) => {
+  const { context, page } = await openDesk(DESKTOP);
+  t.after(() => context.close());
+  await publish({ title: 'Loud', topic: 'chatter', priority: 'high' });
+  await flashes(page).getByText('Loud').waitFor();
+  await change({ muted: [{ appId: 'herald', topic: 'chatter' }] });
+  await flashes(page).getByText('Loud').waitFor({ state: 'detached' });
+  await publish({ title: 'Muted flash', topic: 'chatter', priority: 'critical' });
+  await publish({ title: 'Muted message', topic: 'chatter' });
+  await bell(page, 'Notifications, 3 unread').waitFor();
+  await publish({ title: 'Another topic', topic: 'news' });
+  const messages = page.getByRole('region', { name: 'Messages' });
+  await messages.getByText('Another topic').waitFor();
+  for (const region of [messages, flashes(page)]) assert.equal(await region.getByText(/^Muted/).count(), 0);
+  await bell(page, 'Notifications, 4 unread').click();
+  await page.getByRole('region', { name: 'Notifications', exact: true }).getByText('Muted flash').waitFor();
+});

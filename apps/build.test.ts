@@ -10,7 +10,7 @@ import { manifest } from '@platform/contract';
 import { extract } from 'tar-stream';
 import { type BuiltApp, buildApps } from './build.ts';
 
-const SYSTEM_APPS = ['agent', 'contacts', 'launcher', 'notifications', 'settings', 'store', 'wallet'];
+const SYSTEM_APPS = ['agent', 'contacts', 'fleet', 'launcher', 'notifications', 'settings', 'store', 'wallet'];
 const LARGEST_SCRIPT_BYTES = 20_000;
 
 let built: readonly BuiltApp[] = [];
@@ -28,7 +28,7 @@ async function filesOf({ path: file }: BuiltApp): Promise<Map<string, Buffer>> {
   return files;
 }
 
-test('the seven system apps and the examples are built', () => {
+test('the system apps and the examples are built', () => {
   assert.deepEqual(
     built.map(({ id }) => id),
     [...SYSTEM_APPS, 'notes'],

@@ -16,7 +16,9 @@ const SHARED_INPUTS = [
   'apps/build.ts',
   'apps/shared',
   'packages/sdk/src',
+  'packages/shell/src/design/sparkline.tsx',
   'packages/shell/src/design/tokens.css',
+  'packages/shell/src/design/words.ts',
   'packages/cli/src/packaging',
   'package-lock.json',
 ];

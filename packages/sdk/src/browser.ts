@@ -1,11 +1,27 @@
 // @platform/sdk/browser: what a frontend needs of the platform. One file without dependencies, under 8 kB gzip.
-import type { BridgeCalls, BridgeContext, BridgeEvents, CatalogEntry, InstalledApp } from '@platform/contract';
+import type {
+  BridgeCalls,
+  BridgeContext,
+  BridgeEvents,
+  CatalogEntry,
+  InstalledApp,
+  SearchResult,
+  ServicesApp,
+  SystemInventory,
+} from '@platform/contract';
 import { type Backend, backendOf } from './backend.ts';
 import { type Bridge, connectBridge } from './bridge.ts';
 import { type Launch, readLaunch } from './launch.ts';
 import { PlatformError } from './platform-error.ts';
 import type { CallOptions } from './service-call.ts';
-import { type NotificationsService, notificationsService } from './services.ts';
+import {
+  listApps,
+  type NotificationsService,
+  notificationsService,
+  type Page,
+  type PageOptions,
+  readSystem,
+} from './services.ts';
 
 export type {
   BridgeContext,
@@ -13,14 +29,17 @@ export type {
   InstalledApp,
   Notification,
   PublishNotification,
+  SearchResult,
+  ServicesApp,
   ShellEvent,
+  SystemInventory,
   WorkloadStatus,
 } from '@platform/contract';
 export type { Backend } from './backend.ts';
 export type { Bridge } from './bridge.ts';
 export { PlatformError, type SdkErrorCode } from './platform-error.ts';
 export type { CallOptions } from './service-call.ts';
-export type { NotificationListOptions, NotificationsService, Page, StreamOptions } from './services.ts';
+export type { NotificationListOptions, NotificationsService, Page, PageOptions, StreamOptions } from './services.ts';
 
 /** The bridge methods about apps as functions; each needs its grant. */
 export interface Apps {
@@ -48,6 +67,7 @@ export class App {
   readonly apps: Apps;
   /** Any bridge method by name: `app.bridge.call('search.query', { q })`. */
   readonly bridge: Bridge;
+  readonly #launch: Launch;
   readonly #notifications: NotificationsService;
 
   private constructor(launch: Launch, bridge: Bridge) {
@@ -55,6 +75,7 @@ export class App {
     this.bridge = bridge;
     this.backend = backendOf(launch.backend);
     this.apps = appsOver(bridge);
+    this.#launch = launch;
     this.#notifications = notificationsService(launch);
   }
 
@@ -88,6 +109,26 @@ export class App {
 
   notifications(): NotificationsService {
     return this.#notifications;
+  }
+
+  /** Installed apps of the account, those that the resources of the grant `apps.catalog.read` name. */
+  listApps(options?: PageOptions): Promise<Page<ServicesApp>> {
+    return listApps(this.#launch, options);
+  }
+
+  /**
+   * What all apps of the account indexed. Only for the home screen, with `apps.launcher.register`; filling the index is
+   * for workloads.
+   *
+   * @param options.limit 1 to 200; default 20
+   */
+  search(q: string, options: { readonly limit?: number } = {}): Promise<SearchResult> {
+    return this.bridge.call('search.query', { q, ...options });
+  }
+
+  /** The whole platform in figures, for an app of the master account. Grant `system.inventory.read`. */
+  system(options?: CallOptions): Promise<SystemInventory> {
+    return readSystem(this.#launch, options);
   }
 
   /** The shell's events: `context` (all of it anew), `target`, `notification`, `apps`. Returns the function that ends it. */

@@ -1,5 +1,12 @@
 // The service routes as functions, the same for a workload and a frontend.
-import type { Notification, PublishNotification, SearchEntry, ServicesApp, ShellEvent } from '@platform/contract';
+import type {
+  Notification,
+  PublishNotification,
+  SearchEntry,
+  ServicesApp,
+  ShellEvent,
+  SystemInventory,
+} from '@platform/contract';
 import { eventStream } from './event-stream.ts';
 import { type CallOptions, callService, type ServiceAccess } from './service-call.ts';
 
@@ -104,9 +111,19 @@ export function searchService(access: ServiceAccess): SearchService {
   };
 }
 
-/** Apps of the account. Grant `apps.catalog.read`. */
+/** Installed apps of the account, those that the resources of the grant `apps.catalog.read` name. */
 export function listApps(access: ServiceAccess, options: PageOptions = {}): Promise<Page<ServicesApp>> {
   const { limit, cursor, ...call } = options;
   const input = { method: 'GET', path: '/v1/services/apps', query: { limit, cursor } } as const;
   return callService<'services.apps.list'>(access, input, call);
+}
+
+/**
+ * The whole platform in figures. Grant `system.inventory.read`.
+ *
+ * @throws {PlatformError} `master_account_only` unless the account that the operator named installed this app, and
+ *   published it or got it with the platform
+ */
+export function readSystem(access: ServiceAccess, options?: CallOptions): Promise<SystemInventory> {
+  return callService<'services.system.read'>(access, { method: 'GET', path: '/v1/services/system' }, options);
 }

@@ -1,6 +1,6 @@
 // @platform/sdk for workloads: the platform's services, through the Gateway beside this process.
 
-import type { ServicesApp } from '@platform/contract';
+import type { ServicesApp, SystemInventory } from '@platform/contract';
 import { PlatformError } from './platform-error.ts';
 import type { CallOptions } from './service-call.ts';
 import {
@@ -9,6 +9,7 @@ import {
   notificationsService,
   type Page,
   type PageOptions,
+  readSystem,
   type SearchService,
   searchService,
 } from './services.ts';
@@ -21,7 +22,13 @@ import {
   type WorkLeaseOptions,
 } from './work-lease.ts';
 
-export type { Notification, PublishNotification, SearchEntry, ServicesApp } from '@platform/contract';
+export type {
+  Notification,
+  PublishNotification,
+  SearchEntry,
+  ServicesApp,
+  SystemInventory,
+} from '@platform/contract';
 export { PlatformError, type SdkErrorCode } from './platform-error.ts';
 export type { CallOptions } from './service-call.ts';
 export type {
@@ -70,9 +77,14 @@ export class PlatformServicesClient {
     return new PlatformServicesClient({ apiUrl, gatewayToken });
   }
 
-  /** Apps of the account. Grant `apps.catalog.read`. */
+  /** Installed apps of the account, those that the resources of the grant `apps.catalog.read` name. */
   listApps(options?: PageOptions): Promise<Page<ServicesApp>> {
     return listApps(this.#access, options);
+  }
+
+  /** The whole platform in figures, for an app of the master account. Grant `system.inventory.read`. */
+  system(options?: CallOptions): Promise<SystemInventory> {
+    return readSystem(this.#access, options);
   }
 
   /**
@@ -94,3 +106,11 @@ export class PlatformServicesClient {
     return releaseWorkLease(this.#access, id, options);
   }
 }
+
+/** For a workload that only needs notifications; the same name as in a frontend. */
+export const Notifications = {
+  /** @throws {PlatformError} `not_launched` when the platform did not start this process */
+  async connect(): Promise<NotificationsService> {
+    return PlatformServicesClient.fromEnv().notifications;
+  },
+};

@@ -1,0 +1,24 @@
+// Figures of the inventory as people read them.
+import { bytes } from '../../../packages/shell/src/design/words.ts';
+
+export { ago, bytes } from '../../../packages/shell/src/design/words.ts';
+
+/** `1 lease`, `12,345 leases` */
+export function counted(amount: number, noun: string): string {
+  return `${figure(amount)} ${noun}${amount === 1 ? '' : 's'}`;
+}
+
+/** `12,345` */
+export function figure(value: number): string {
+  return value.toLocaleString('en', { maximumFractionDigits: 1 });
+}
+
+const MiB = 1024 * 1024;
+
+export function memory(mebibytes: number): string {
+  return bytes(mebibytes * MiB);
+}
+
+export function sum(values: readonly number[]): number {
+  return values.reduce((all, value) => all + value, 0);
+}

@@ -6,12 +6,12 @@ import { stripTypeScriptTypes } from 'node:module';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, before, test } from 'node:test';
-import type { App, PlatformError } from '@platform/sdk/browser';
+import type { App, PlatformError, ServicesApp } from '@platform/sdk/browser';
 import { buildSdk } from '@platform/sdk/build';
 import type { Browser, Frame, Page } from 'playwright-core';
 import { planPackage } from '../../packages/cli/src/packaging/plan-package.ts';
 import { writePackage } from '../../packages/cli/src/packaging/write-package.ts';
-import { SUITE_GRANTS, serviceCases } from '../sdk/service-cases.ts';
+import { serviceCases, withTopic } from '../sdk/service-cases.ts';
 import { registerAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { DESKTOP, launchBrowser, newPerson } from './browser.ts';
@@ -33,7 +33,11 @@ const MANIFEST = {
   summary: 'Runs what the SDK promises in a frame.',
   frontend: { entry: 'index.html' },
   workload: { runtime: 'node', entry: 'server.mjs' },
-  permissions: SUITE_GRANTS,
+  permissions: [
+    ...withTopic('imports'),
+    { id: 'apps.catalog.read', resources: ['sdk-page'] },
+    { id: 'apps.launcher.register', resources: ['self'] },
+  ],
 };
 const PAGE = `<!doctype html><html lang="en"><title>SDK</title><script type="module" src="page.js"></script>`;
 const SCRIPT = `
@@ -112,6 +116,14 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+/** The example of the documentation that begins so, as it stands there. */
+async function documented(beginning: string): Promise<string> {
+  const text = await readFile(new URL('../../docs/app-authors.md', import.meta.url), 'utf8');
+  const example = text.split('```js\n').find((block) => block.startsWith(beginning));
+  assert.ok(example !== undefined, beginning);
+  return example.slice(0, example.indexOf('```'));
+}
+
 async function publish(): Promise<void> {
   const cases = await readFile(new URL('../sdk/service-cases.ts', import.meta.url), 'utf8');
   const files = {
@@ -119,6 +131,7 @@ async function publish(): Promise<void> {
     'frontend/index.html': PAGE,
     'frontend/page.js': SCRIPT,
     'frontend/cases.js': stripTypeScriptTypes(cases),
+    'frontend/example.js': `${await documented('import { App }')}\nexport { apps, read, sent, unread };`,
     'workload/server.mjs': SERVER,
   };
   for (const [name, content] of Object.entries(files)) {
@@ -162,7 +175,7 @@ test('the context names the app and its grants, and not the account without that
   const frame = await openApp();
   const context = await frame.evaluate(() => ({ ...sdkTest.app.context }));
   assert.equal(context.appId, MANIFEST.id);
-  assert.deepEqual(context.capabilities, SUITE_GRANTS);
+  assert.deepEqual(context.capabilities, MANIFEST.permissions);
   assert.equal(context.accountName, undefined);
 });
 
@@ -203,9 +216,39 @@ test('after a reload the app is connected again without a new launch', async () 
 
 test('the bridge refuses what the grants do not cover, by code', async () => {
   const frame = await openApp();
-  assert.equal(await frame.evaluate(() => sdkTest.codeOf(sdkTest.app.apps.list())), 'grant_missing');
+  assert.equal(await frame.evaluate(() => sdkTest.codeOf(sdkTest.app.apps.uninstall('notes'))), 'grant_missing');
   assert.equal(await frame.evaluate(() => sdkTest.codeOf(sdkTest.app.apps.open('settings'))), 'grant_missing');
   assert.equal(await frame.evaluate(() => sdkTest.codeOf(sdkTest.app.apps.requestInstall('notes'))), 'grant_missing');
+});
+
+test('the example of a frontend in the documentation runs as it stands', async () => {
+  const frame = await openApp();
+  const { apps, read, sent, unread } = await frame.evaluate(() => import(`${location.origin}/example.js`));
+  assert.deepEqual([sent.topic, sent.title], ['imports', 'Import done']);
+  assert.deepEqual(unread, [sent]);
+  assert.ok(read.id === sent.id && read.readAt !== null);
+  assert.deepEqual(
+    apps.map(({ appId, installed }: ServicesApp) => [appId, installed]),
+    [['sdk-page', true]],
+  );
+});
+
+test('the home screen searches for its person, as the documentation shows, and nobody else does', async (t) => {
+  const frame = await openApp();
+  assert.equal(await frame.evaluate(() => sdkTest.codeOf(sdkTest.app.search('settings'))), 'not_authorized');
+  t.after(() => page.evaluate(() => localStorage.clear()));
+  await frame.evaluate(() => sdkTest.app.bridge.call('launcher.register'));
+  const example = (await documented('const { apps, items } = await app.search')).replace("'milk'", "'settings'");
+  const found = await frame.evaluate(`(async (app) => { ${example}; return { apps, items }; })(sdkTest.app)`);
+  assert.deepEqual(found, {
+    apps: [{ appId: 'settings', name: 'Settings', icon: '/v1/catalog/settings/icon' }],
+    items: [],
+  });
+});
+
+test('the inventory of the platform is refused to an app without its grant', async () => {
+  const frame = await openApp();
+  assert.equal(await frame.evaluate(() => sdkTest.codeOf(sdkTest.app.system())), 'grant_missing');
 });
 
 test('the app hears of another theme', async () => {

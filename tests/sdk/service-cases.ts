@@ -7,6 +7,11 @@ export const SUITE_GRANTS = [
   { id: 'notifications.read', resources: ['suite.*'] },
 ];
 
+/** The grants of the suite, for one topic more. */
+export function withTopic(topic: string): { id: string; resources: string[] }[] {
+  return SUITE_GRANTS.map(({ id, resources }) => ({ id, resources: [...resources, topic] }));
+}
+
 export interface CaseTools {
   readonly notifications: NotificationsService;
   /** Deep equality of plain data. */

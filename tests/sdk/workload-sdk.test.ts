@@ -1,15 +1,16 @@
 // The SDK for workloads, as a workload uses it: through a real Gateway to a real core.
 import { strict as assert } from 'node:assert';
-import { readFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, before, test } from 'node:test';
 import { type RunningGateway, startGateway } from '@platform/gateway';
-import { PlatformError, PlatformServicesClient } from '@platform/sdk';
+import { Notifications, PlatformError, PlatformServicesClient } from '@platform/sdk';
+import { buildSdk } from '@platform/sdk/build';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type Constellation, startConstellation } from '../support/constellation.ts';
 import { buildTestPackage, testManifest } from '../support/packages.ts';
-import { SUITE_GRANTS, serviceCases } from './service-cases.ts';
+import { SUITE_GRANTS, serviceCases, withTopic } from './service-cases.ts';
 
 const GATEWAY_TOKEN = `pgw_${'t'.repeat(43)}`;
 
@@ -22,7 +23,7 @@ before(async () => {
   constellation = await startConstellation();
   account = await registerAccount(constellation, 'sdk-user');
   const permissions = [
-    ...SUITE_GRANTS,
+    ...withTopic('notes'),
     { id: 'search.index', resources: ['self'] },
     { id: 'apps.catalog.read', resources: ['sdk-suite', 'launcher'] },
   ];
@@ -138,6 +139,51 @@ test('a work lease is made, renewed and released, and each belongs to this insta
   await assert.rejects(client.releaseWorkLease('.'), { code: 'invalid_request' });
   await assert.rejects(client.acquireWorkLease({ durationSeconds: 14 }), { code: 'invalid_request', status: 400 });
   await lease.release();
+});
+
+/** Does something as a process that the platform started. */
+async function asWorkload<Value>(work: () => Promise<Value>): Promise<Value> {
+  process.env.PLATFORM_API_URL = apiUrl();
+  process.env.PLATFORM_GATEWAY_TOKEN = GATEWAY_TOKEN;
+  try {
+    return await work();
+  } finally {
+    delete process.env.PLATFORM_API_URL;
+    delete process.env.PLATFORM_GATEWAY_TOKEN;
+  }
+}
+
+test('notifications alone are had by their own name', async () => {
+  await assert.rejects(Notifications.connect(), { code: 'not_launched' });
+  const notifications = await asWorkload(() => Notifications.connect());
+  const { topic } = await notifications.publish({ topic: 'suite.alone', title: 'Alone' });
+  assert.equal(topic, 'suite.alone');
+});
+
+test('the inventory of the platform is refused to an app without its grant', async () => {
+  await assert.rejects(client.system(), { name: 'PlatformError', code: 'grant_missing', status: 403 });
+});
+
+test('the example of a workload in the documentation runs as it stands, with the SDK as it is packed', async (t) => {
+  const page = await readFile(new URL('../../docs/app-authors.md', import.meta.url), 'utf8');
+  const [, code] = /```js\n(import \{ PlatformServicesClient \}[\s\S]*?)```/.exec(page) ?? [];
+  assert.ok(code !== undefined);
+  const folder = await mkdtemp(path.join(tmpdir(), 'sdk-example-'));
+  t.after(() => rm(folder, { recursive: true }));
+  await copyFile((await buildSdk()).workload, path.join(folder, 'platform-sdk.mjs'));
+  await writeFile(path.join(folder, 'example.mjs'), `${code}\nexport { apps };`);
+  const { apps } = await asWorkload(() => import(path.join(folder, 'example.mjs')));
+  assert.deepEqual(
+    apps.map(({ appId }: { appId: string }) => appId),
+    ['launcher', 'sdk-suite'],
+  );
+  assert.deepEqual(await found('bread'), ['n1']);
+  assert.deepEqual(await found('ideas'), []);
+  const { items } = await account.browser.take<{ items: { title: string }[] }>('/v1/notifications?topic=notes');
+  assert.deepEqual(
+    items.map(({ title }) => title),
+    ['Saved'],
+  );
 });
 
 test('the example of a work lease in the documentation does what is said beside it', async () => {

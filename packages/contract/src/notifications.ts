@@ -9,12 +9,15 @@ export const notificationTopic = z
   .max(limits.notificationTopic.value)
   .regex(/^[a-z0-9._-]+$/, 'must hold only lower-case letters, digits, dots, underscores and hyphens');
 
-/** Text a person reads: no control characters besides line breaks, no bidirectional overrides. */
+const wellFormed = (value: string) => value.isWellFormed();
+
+/** Text a person reads: no control characters besides line breaks, no bidirectional overrides, no half characters. */
 function text(maximum: number) {
   return z
     .string()
     .max(maximum)
-    .regex(/^[^\u0000-\u0009\u000B-\u001F\u007F\u202A-\u202E\u2066-\u2069]*$/u, 'must not hold control characters');
+    .regex(/^[^\u0000-\u0009\u000B-\u001F\u007F\u202A-\u202E\u2066-\u2069]*$/u, 'must not hold control characters')
+    .refine(wellFormed, 'must be well-formed Unicode');
 }
 
 const action = z.strictObject({
@@ -56,6 +59,7 @@ export const publishNotificationBody = z.strictObject({
     .min(1)
     .max(limits.notificationDedupeKey.value)
     .regex(/^\P{Cc}*$/u)
+    .refine(wellFormed, 'must be well-formed Unicode')
     .optional(),
 });
 export type PublishNotification = z.input<typeof publishNotificationBody>;

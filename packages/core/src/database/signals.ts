@@ -18,7 +18,8 @@ export interface SignalMap {
   'assignments-carried-out': { nodeId: string; revision: string };
   /** An account was paused or resumed. */
   'pause-changed': { accountKey: string };
-  'notification-published': { accountKey: string; notificationId: string; sequence: string };
+  /** `sequence`: the newest of those that were published together. */
+  'notification-published': { accountKey: string; sequence: string };
   'notification-settings-changed': { accountKey: string };
   /** `ids` null: all of the account. */
   'notifications-read': { accountKey: string; ids: string[] | null };

@@ -117,8 +117,3 @@ export async function findLaunch(
   });
   return rows[0];
 }
-
-/** Whether a statement failed because a row it refers to is gone (SQLSTATE 23503). */
-export function isMissingReference(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '23503';
-}

@@ -4,8 +4,9 @@ import { type ExchangeAnswer, limits, refuse } from '@platform/contract';
 import { appOrigin, type CoreConfig } from '../config/config.ts';
 import type { CoreContext } from '../context.ts';
 import { credentialKind, hashCredential, newCredential } from '../credentials/credential.ts';
+import { isMissingReference } from '../database/missing-reference.ts';
 import { parseAppHost } from '../http/origins.ts';
-import { findLaunch, isMissingReference, useLaunch } from './capability-queries.ts';
+import { findLaunch, useLaunch } from './capability-queries.ts';
 
 /**
  * An exchange from another origin uses nothing up, so that it cannot lock the rightful one out.

@@ -5,9 +5,10 @@ import { appOrigin } from '../config/config.ts';
 import type { CoreContext } from '../context.ts';
 import { hashCredential, newCredential } from '../credentials/credential.ts';
 import { dataPlaneCapability } from '../credentials/master-key.ts';
+import { isMissingReference } from '../database/missing-reference.ts';
 import type { SessionCaller } from '../http/caller.ts';
 import { pausedRefusal } from '../pause/paused-refusal.ts';
-import { isMissingReference, issueLaunch, type LaunchRow } from './capability-queries.ts';
+import { issueLaunch, type LaunchRow } from './capability-queries.ts';
 
 /** @throws RefusalError `not_found` for an app that is not installed or has nothing to open, `session_expired`, `runtime_paused` */
 export async function launchApp(context: CoreContext, caller: SessionCaller, appId: string): Promise<LaunchDescriptor> {

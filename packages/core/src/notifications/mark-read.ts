@@ -35,7 +35,7 @@ async function mark<Result>(
   const now = context.clock();
   return await context.database.transaction().execute(async (trx) => {
     // One order for all writers, so that two of them never wait for each other's rows.
-    await lockAccountNotifications(trx, accountKey);
+    await lockAccountNotifications(trx, [accountKey]);
     const ids = await markRead(trx, visibility, which, now);
     for (let at = 0; at < ids.length; at += IDS_IN_A_SIGNAL) {
       await notify(trx, 'notifications-read', { accountKey, ids: ids.slice(at, at + IDS_IN_A_SIGNAL) });

@@ -228,35 +228,3 @@ test('pages follow each other newest first without gap or repeat, also while mor
     'a cursor of the shell',
   );
 });
-
-const refused: [string, object][] = [
-  ['an upper-case topic', { topic: 'News' }],
-  ['no title', { title: undefined }],
-  ['a title of two lines', { title: 'a\nb' }],
-  ['a title that turns the reading direction', { title: 'a\u202Eb' }],
-  ['a body of 2,001 characters', { body: 'x'.repeat(2_001) }],
-  ['an unknown priority', { priority: 'urgent' }],
-  ['an expiry beyond a week', { presentation: { expiresInSeconds: 604_801 } }],
-  [
-    'four actions',
-    { presentation: { actions: [1, 2, 3, 4].map((n) => ({ id: `a${n}`, label: 'x', type: 'open-app' })) } },
-  ],
-  [
-    'a target elsewhere',
-    { presentation: { actions: [{ id: 'a', label: 'x', type: 'open-app', target: 'https://x.example' }] } },
-  ],
-  [
-    'a target with a fragment',
-    { presentation: { actions: [{ id: 'a', label: 'x', type: 'open-app', target: '?a#b' }] } },
-  ],
-  ['an unknown member', { html: '<b>x</b>' }],
-];
-for (const [what, change] of refused) {
-  test(`a notification with ${what} is refused`, async () => {
-    const account = await newAccount();
-    const app = await newApp(account, 'sender', publish('*'));
-    const answer = await app.call(ROUTE, { body: { topic: 'news', title: 'Hello', ...change } });
-    assert.deepEqual([answer.status, problemCode(answer)], [400, 'invalid_request']);
-    assert.deepEqual(await titles(account), []);
-  });
-}

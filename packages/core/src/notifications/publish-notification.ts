@@ -1,47 +1,69 @@
-// Stores a notification of an installation and tells every replica, once for each dedupe key.
-import { type NotificationId, notificationId, type RouteBody } from '@platform/contract';
+// Publishes a notification of an installation, once for each dedupe key. What is published while a transaction is being
+// written waits for the next one and shares it: a signal makes PostgreSQL commit one transaction after the other, so one
+// for each notification would be as fast as the disk.
+import { type NotificationId, notificationId, type RouteBody, refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { newId } from '../credentials/ids.ts';
-import { notify } from '../database/notify.ts';
+import { isMissingReference } from '../database/missing-reference.ts';
 import type { FrontendCaller, InstallationCaller } from '../http/caller.ts';
-import {
-  findByDedupeKey,
-  insertNotification,
-  lockAccountNotifications,
-  type NewNotification,
-  type NotificationRow,
-} from './queries.ts';
+import type { NewNotification } from './queries.ts';
+import { type Published, storeNotifications } from './store-notifications.ts';
 
-export interface Published {
-  readonly record: NotificationRow;
-  /** False when the installation had published this dedupe key before. */
-  readonly created: boolean;
-}
+/** In one transaction. */
+const MOST_TOGETHER = 200;
+/** Transactions at the same time: one that waits for the lock of an account does not hold up the others. */
+const TRANSACTIONS = 2;
 
-/** The grant for the topic was checked before, by the route table. */
-export async function publishNotification(
-  context: CoreContext,
+/** The grant for the topic is checked before, by the route table. */
+export type Publish = (
   caller: FrontendCaller | InstallationCaller,
   body: RouteBody<'services.notifications.publish'>,
-): Promise<Published> {
-  const { accountKey } = caller;
-  const notification = newNotification(context, caller, body);
-  return await context.database.transaction().execute(async (trx) => {
-    await lockAccountNotifications(trx, accountKey);
-    const record = await insertNotification(trx, notification);
-    if (record === undefined) return { record: await recordOf(trx, notification), created: false };
-    await notify(trx, 'notification-published', { accountKey, notificationId: record.id, sequence: record.sequence });
-    return { record, created: true };
-  });
+) => Promise<Published>;
+
+interface Waiting {
+  readonly notification: NewNotification;
+  readonly stored: (published: Published) => void;
+  readonly failed: (error: unknown) => void;
 }
 
-async function recordOf(
-  trx: Parameters<typeof findByDedupeKey>[0],
-  { installation_id, dedupe_key }: NewNotification,
-): Promise<NotificationRow> {
-  const found = dedupe_key === null ? undefined : await findByDedupeKey(trx, installation_id, dedupe_key);
-  if (found === undefined) throw new Error('a notification was neither inserted nor found');
-  return found;
+/** Resolves each notification when it is durable. */
+export function notificationPublisher(context: CoreContext): Publish {
+  const queue: Waiting[] = [];
+  let running = 0;
+
+  function begin(): void {
+    while (running < TRANSACTIONS && queue.length > 0) {
+      running += 1;
+      void storeTogether(context, queue.splice(0, MOST_TOGETHER)).finally(() => {
+        running -= 1;
+        begin();
+      });
+    }
+  }
+
+  return function publish(caller, body) {
+    return new Promise((stored, failed) => {
+      queue.push({ notification: newNotification(context, caller, body), stored, failed });
+      begin();
+    });
+  };
+}
+
+/** Settles every one of them; none of them fails for another's fault. */
+async function storeTogether(context: CoreContext, waiting: readonly Waiting[]): Promise<void> {
+  try {
+    const published = await storeNotifications(
+      context.database,
+      waiting.map(({ notification }) => notification),
+    );
+    for (const [index, one] of published.entries()) waiting[index]?.stored(one);
+  } catch (error) {
+    const [only, ...others] = waiting;
+    // Nothing was stored: each alone, so that the one at fault is told and the others are not.
+    if (others.length > 0) for (const one of waiting) await storeTogether(context, [one]);
+    // The installation may have been removed since its credential was looked up.
+    else only?.failed(isMissingReference(error) ? refuse('unauthenticated') : error);
+  }
 }
 
 function newNotification(
@@ -60,7 +82,7 @@ function newNotification(
     title: body.title,
     body: body.body,
     priority: body.priority,
-    presentation: body.presentation === undefined ? null : JSON.stringify(body.presentation),
+    presentation: body.presentation ?? null,
     delivery: body.delivery,
     dedupe_key: body.dedupeKey ?? null,
     created_at: now,

@@ -5,9 +5,7 @@ import type { DatabaseSchema } from '../database/schema.ts';
 
 type Database = Kysely<DatabaseSchema>;
 export type NotificationRow = Selectable<DatabaseSchema['notifications']>;
-export type NewNotification = Omit<NotificationRow, 'sequence' | 'read_at' | 'presentation'> & {
-  readonly presentation: string | null;
-};
+export type NewNotification = Omit<NotificationRow, 'sequence' | 'read_at'>;
 
 /** Whose records, and which of them: the shell sees all of its account, an app those on topics it may read. */
 export interface Visibility {
@@ -35,36 +33,51 @@ function matchesTopic(patterns: readonly string[]) {
 
 /**
  * Lets the notifications of an account be written by one transaction at a time, so that their sequence grows in the
- * order in which they become visible: whoever has seen a number has seen all lower ones.
+ * order in which they become visible: whoever has seen a number has seen all lower ones. Of several accounts always in
+ * the same order, so that two transactions never wait for each other.
  */
-export async function lockAccountNotifications(trx: Transaction<DatabaseSchema>, accountKey: string): Promise<void> {
-  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${accountKey}, 4207))`.execute(trx);
-}
-
-/** @returns `undefined` when the installation has a record with this dedupe key already */
-export async function insertNotification(
+export async function lockAccountNotifications(
   trx: Transaction<DatabaseSchema>,
-  notification: NewNotification,
-): Promise<NotificationRow | undefined> {
-  return await trx
-    .insertInto('notifications')
-    .values(notification)
-    .onConflict((conflict) => conflict.columns(['installation_id', 'dedupe_key']).doNothing())
-    .returningAll()
-    .executeTakeFirst();
+  accountKeys: readonly string[],
+): Promise<void> {
+  const keys = [...new Set(accountKeys)].sort();
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(key, 4207)) FROM unnest(${keys}::text[]) AS key`.execute(trx);
 }
 
-export async function findByDedupeKey(
+/** @returns those that were inserted; for the others the installation has a record with their dedupe key already */
+export async function insertNotifications(
+  trx: Transaction<DatabaseSchema>,
+  notifications: readonly NewNotification[],
+): Promise<NotificationRow[]> {
+  // One parameter, so that the statement is the same for any number of them.
+  const { rows } = await sql<NotificationRow>`
+    INSERT INTO notifications (id, account_key, installation_id, app_id, topic, title, body, priority, presentation,
+                               delivery, dedupe_key, created_at, expires_at)
+    SELECT id, account_key, installation_id, app_id, topic, title, body, priority, presentation,
+           delivery, dedupe_key, created_at, expires_at
+      FROM jsonb_to_recordset(${JSON.stringify(notifications)}::jsonb) AS new (
+             id text, account_key text, installation_id text, app_id text, topic text, title text, body text,
+             priority text, presentation jsonb, delivery text, dedupe_key text, created_at timestamptz,
+             expires_at timestamptz)
+    ON CONFLICT (installation_id, dedupe_key) DO NOTHING
+    RETURNING *`.execute(trx);
+  return rows;
+}
+
+/** The records that installations have under these dedupe keys. */
+export async function findByDedupeKeys(
   database: Database,
-  installationId: NotificationRow['installation_id'],
-  dedupeKey: string,
-): Promise<NotificationRow | undefined> {
+  notifications: readonly Pick<NewNotification, 'installation_id' | 'dedupe_key'>[],
+): Promise<NotificationRow[]> {
+  const installations = notifications.map(({ installation_id }) => installation_id);
+  const keys = notifications.map(({ dedupe_key }) => dedupe_key);
   return await database
     .selectFrom('notifications')
     .selectAll()
-    .where('installation_id', '=', installationId)
-    .where('dedupe_key', '=', dedupeKey)
-    .executeTakeFirst();
+    .where(
+      sql<boolean>`(installation_id, dedupe_key) IN (SELECT * FROM unnest(${installations}::text[], ${keys}::text[]))`,
+    )
+    .execute();
 }
 
 export interface ListSelection {

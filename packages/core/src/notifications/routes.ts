@@ -5,7 +5,7 @@ import { resourcesOf } from '../grants/grant-coverage.ts';
 import type { FrontendCaller, InstallationCaller, SessionCaller } from '../http/caller.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 import { markAllRead, markOneRead } from './mark-read.ts';
-import { publishNotification } from './publish-notification.ts';
+import { notificationPublisher } from './publish-notification.ts';
 import { listNotifications, notificationOf, type Visibility } from './queries.ts';
 
 type Reader = SessionCaller | FrontendCaller | InstallationCaller;
@@ -27,6 +27,8 @@ export function notificationRoutes(
   | 'services.notifications.read'
   | 'services.notifications.readAll'
 > {
+  const publish = notificationPublisher(context);
+
   async function list(caller: Reader, query: RouteQuery<'notifications.list'>) {
     const { topic, unread, limit, cursor } = query;
     const owner = caller.kind === 'session' ? caller.accountKey : caller.installationId;
@@ -54,7 +56,7 @@ export function notificationRoutes(
     'notifications.read': ({ caller, params }) => read(caller, params.id),
     'notifications.readAll': ({ caller }) => readAll(caller),
     'services.notifications.publish': async ({ caller, body }) => {
-      const { record, created } = await publishNotification(context, caller, body);
+      const { record, created } = await publish(caller, body);
       return { status: created ? 201 : 200, body: { notification: notificationOf(record) } };
     },
     'services.notifications.list': ({ caller, query }) => list(caller, query),

@@ -1,0 +1,178 @@
+// Notifications: how many a second are accepted and durable, how soon one is on an open stream, what a stream costs. Core
+// alone on one core of the machine, PostgreSQL on a disk and the callers on the other.
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { startEmbeddedPostgres } from '@platform/core/database/embedded-postgres.ts';
+import pg from 'pg';
+import type { EventReader } from '../../tests/support/event-reader.ts';
+import { loadWithWrk } from '../gateway/processes.ts';
+import { atLeast, atMost, median, percentile, printRow, reported } from '../machine.ts';
+import { settledResident } from '../platform/process-memory.ts';
+import { type BenchServer, listen, messageOf, PUBLISH, publish } from './accounts.ts';
+
+const ROUNDS = 5;
+const SECONDS = 3;
+const CORE_CPU = 0;
+const REST_CPU = 1;
+const STREAMS = 1_000;
+const PER_SECOND = 500;
+const LATENCY_SECONDS = 10;
+const MiB = 1024 * 1024;
+
+// Not in memory: durable means on the disk of this machine.
+const folder = await mkdtemp(join(tmpdir(), 'bench-notifications-'));
+await chmod(folder, 0o711);
+await mkdir(join(folder, 'postgres'));
+const postgres = await startEmbeddedPostgres({
+  dataDir: join(folder, 'postgres'),
+  log: (line) => process.stderr.write(`${line}\n`),
+});
+const onRest = (pid: number) => promisify(execFile)('taskset', ['-a', '-c', '-p', String(REST_CPU), String(pid)]);
+// Every process it makes from now on inherits the core it runs on.
+await onRest(postgres.pid);
+await onRest(process.pid);
+const child = spawn(
+  'taskset',
+  ['-c', String(CORE_CPU), process.execPath, fileURLToPath(new URL('./server.ts', import.meta.url))],
+  { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, PLATFORM_TEST_DATABASE_URL: postgres.url } },
+);
+
+try {
+  const [line] = await once(child.stdout, 'data');
+  const server: BenchServer = JSON.parse(String(line));
+  // First, while the process has no memory left over from other work that streams could hide in.
+  await measureStreams(server, child.pid ?? 0);
+  await measureLatency(server);
+  await measureThroughput(server);
+  process.stderr.write(
+    '  ntfy and Gotify: Debian, npm and PyPI have clients at most, no server; no peer was measured\n',
+  );
+} finally {
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+  await postgres.stop();
+  await rm(folder, { recursive: true, force: true });
+}
+
+async function measureThroughput({ port, host, accounts }: BenchServer): Promise<void> {
+  const script = join(folder, 'publish.lua');
+  const tokens = accounts.map(({ credential }) => `"Bearer ${credential}"`).join(', ');
+  await writeFile(
+    script,
+    `local tokens = { ${tokens} }
+     local turn = 0
+     wrk.method = "POST"
+     wrk.body = ${JSON.stringify(messageOf('A title'))}
+     wrk.headers["Host"] = "${host}"
+     wrk.headers["Content-Type"] = "application/json"
+     function request()
+       turn = turn % #tokens + 1
+       wrk.headers["Authorization"] = tokens[turn]
+       return wrk.format()
+     end`,
+  );
+  const url = `http://127.0.0.1:${port}${PUBLISH}`;
+  const load = { core: REST_CPU, callers: 128, seconds: SECONDS, script };
+  await loadWithWrk(url, load);
+  const before = await counts();
+  const rates: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) rates.push((await loadWithWrk(url, load)).requestsPerSecond);
+  const after = await counts();
+  const accepted = rates.reduce((sum, rate) => sum + rate * SECONDS, 0);
+  printRow(atLeast('notifications accepted and durable, PostgreSQL beside', median(rates), 'a second', 3_000));
+  // A round that is over leaves up to 128 requests unanswered, which are stored all the same.
+  if (after.records - before.records < accepted * 0.99) throw new Error('fewer records were stored than accepted');
+  const commits = after.commits - before.commits;
+  printRow(reported('notifications in a transaction', (after.records - before.records) / commits, ''));
+}
+
+/** Records and transactions of the whole cluster so far. */
+async function counts(): Promise<{ readonly records: number; readonly commits: number }> {
+  const names = await rowsOf<{ datname: string }>(
+    postgres.url,
+    "SELECT datname FROM pg_database WHERE datname LIKE 'test\\_%' AND NOT datistemplate",
+  );
+  let records = 0;
+  for (const { datname } of names) {
+    const url = new URL(postgres.url);
+    url.pathname = `/${datname}`;
+    const rows = await rowsOf<{ n: string | null }>(url.href, 'SELECT count(*) AS n FROM notifications');
+    records += Number(rows[0]?.n ?? 0);
+  }
+  const [all] = await rowsOf<{ n: string }>(postgres.url, 'SELECT sum(xact_commit) AS n FROM pg_stat_database');
+  return { records, commits: Number(all?.n ?? 0) };
+}
+
+async function rowsOf<Row extends pg.QueryResultRow>(url: string, query: string): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Row>(query)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** From before the request is sent until the event has arrived, both seen by this process. */
+async function measureLatency(server: BenchServer): Promise<void> {
+  const streams = await Promise.all(server.accounts.map((account) => listen(server, account)));
+  const sent = new Map<string, number>();
+  const times: number[] = [];
+  const total = PER_SECOND * LATENCY_SECONDS;
+  const arrivals = Promise.all(streams.map((stream) => timesOf(stream, sent, times)));
+  const started = performance.now();
+  const answers: Promise<void>[] = [];
+  while (answers.length < total) {
+    const due = Math.min(total, Math.floor(((performance.now() - started) / 1_000) * PER_SECOND));
+    while (answers.length < due) {
+      const account = server.accounts[answers.length % server.accounts.length];
+      if (account === undefined) throw new Error('there is no account');
+      const title = `n${answers.length}`;
+      sent.set(title, performance.now());
+      answers.push(publish(server, account, title));
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  await Promise.all(answers);
+  const deadline = performance.now() + 10_000;
+  while (times.length < total && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10));
+  if (times.length !== total) throw new Error(`${times.length} of ${total} notifications arrived`);
+  for (const stream of streams) stream.close();
+  await arrivals;
+  printRow(reported(`publish to visible on an open stream at ${PER_SECOND} a second, median`, median(times), 'ms'));
+  printRow(atMost('the same, 99th percentile', percentile(times, 99), 'ms', 25));
+}
+
+/** Notes when each notification arrived, until the stream is closed. */
+async function timesOf(stream: EventReader, sent: ReadonlyMap<string, number>, times: number[]): Promise<void> {
+  let seen = 0;
+  const look = () => {
+    for (; seen < stream.events.length; seen += 1) {
+      const event = stream.events[seen];
+      if (event?.event !== 'notification') continue;
+      const { notification } = event.data as { notification: { title: string } };
+      const at = sent.get(notification.title);
+      if (at !== undefined) times.push(performance.now() - at);
+    }
+    return false;
+  };
+  await stream.until(look).catch(() => undefined);
+}
+
+async function measureStreams(server: BenchServer, pid: number): Promise<void> {
+  const before = await settledResident(pid);
+  const streams: EventReader[] = [];
+  while (streams.length < STREAMS) {
+    const account = server.accounts[streams.length % server.accounts.length];
+    if (account === undefined) throw new Error('there is no account');
+    streams.push(await listen(server, account));
+  }
+  const cost = (await settledResident(pid)) - before;
+  printRow(atMost(`${STREAMS} open streams, memory of core`, cost / MiB, 'MiB', 60));
+  for (const stream of streams) stream.close();
+}

@@ -1,0 +1,60 @@
+// Stores notifications of any accounts in one transaction, and tells every replica.
+import type { Kysely, Transaction } from 'kysely';
+import { notifyEach } from '../database/notify.ts';
+import type { DatabaseSchema } from '../database/schema.ts';
+import {
+  findByDedupeKeys,
+  insertNotifications,
+  lockAccountNotifications,
+  type NewNotification,
+  type NotificationRow,
+} from './queries.ts';
+
+export interface Published {
+  readonly record: NotificationRow;
+  /** False when the installation had published this dedupe key before. */
+  readonly created: boolean;
+}
+
+/** @returns one for each notification, in their order; all are durable, or none is and it throws */
+export async function storeNotifications(
+  database: Kysely<DatabaseSchema>,
+  notifications: readonly NewNotification[],
+): Promise<Published[]> {
+  return await database.transaction().execute(async (trx) => {
+    await lockAccountNotifications(
+      trx,
+      notifications.map(({ account_key }) => account_key),
+    );
+    const published = await insertOrFind(trx, notifications);
+    const created = published.filter((one) => one.created).map(({ record }) => record);
+    // The newest of each account: a stream that is woken reads all that is new.
+    const newest = new Map(created.map((record) => [record.account_key, record.sequence]));
+    const signals = [...newest].map(([accountKey, sequence]) => ({ accountKey, sequence }));
+    if (signals.length > 0) await notifyEach(trx, 'notification-published', signals);
+    return published;
+  });
+}
+
+async function insertOrFind(
+  trx: Transaction<DatabaseSchema>,
+  notifications: readonly NewNotification[],
+): Promise<Published[]> {
+  const found = new Map<NewNotification, Published>();
+  // What was in the way of one may be removed, as too old, before it is looked for: then there is room for it.
+  for (let rest = notifications; rest.length > 0; rest = rest.filter((one) => !found.has(one))) {
+    const inserted = new Map((await insertNotifications(trx, rest)).map((record) => [record.id, record]));
+    const refused = rest.filter(({ id }) => !inserted.has(id));
+    const former = refused.length === 0 ? [] : await findByDedupeKeys(trx, refused);
+    for (const one of rest) {
+      const record = inserted.get(one.id);
+      const before = record ?? former.find((row) => isSame(row, one));
+      if (before !== undefined) found.set(one, { record: before, created: record !== undefined });
+    }
+  }
+  return notifications.flatMap((one) => found.get(one) ?? []);
+}
+
+function isSame(row: NotificationRow, { installation_id, dedupe_key }: NewNotification): boolean {
+  return dedupe_key !== null && row.installation_id === installation_id && row.dedupe_key === dedupe_key;
+}

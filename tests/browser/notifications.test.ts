@@ -75,12 +75,16 @@ async function unread(): Promise<string[]> {
   return items.map(({ title }) => title);
 }
 
-async function openDesk(viewport: { width: number; height: number }): Promise<{ context: BrowserContext; page: Page }> {
+async function openDesk(
+  viewport: { width: number; height: number },
+  prepare: () => void = () => undefined,
+): Promise<{ context: BrowserContext; page: Page }> {
   const context = await browser.newContext({ viewport, reducedMotion: 'reduce' });
   context.setDefaultTimeout(60_000);
   const [name = '', value = ''] = account.cookie.split('=', 2);
   await context.addCookies([{ name, value, url: platform.origin, httpOnly: true, sameSite: 'Lax' }]);
   const page = await context.newPage();
+  await page.addInitScript(prepare);
   await page.goto(platform.origin);
   await page.frameLocator('iframe[title="Launcher"]').getByRole('button', { name: 'herald' }).waitFor();
   return { context, page };
@@ -202,4 +206,71 @@ test('what is muted arrives in the inbox and nowhere else, and muting ends a fla
   for (const region of [messages, flashes(page)]) assert.equal(await region.getByText(/^Muted/).count(), 0);
   await bell(page, 'Notifications, 4 unread').click();
   await page.getByRole('region', { name: 'Notifications', exact: true }).getByText('Muted flash').waitFor();
+});
+
+/** Stands for the desktop, which no test machine has: keeps what the page hands to it, and lets the test press it. */
+function recordNotifications(): void {
+  const shown: { title: string; body: string; tag: string; notification: EventTarget }[] = [];
+  class Recorder extends EventTarget {
+    static permission = 'default';
+    static async requestPermission() {
+      Recorder.permission = 'granted';
+      return Recorder.permission;
+    }
+    constructor(title: string, { body, tag }: { body: string; tag: string }) {
+      super();
+      shown.push({ title, body, tag, notification: this });
+    }
+    close() {
+      this.dispatchEvent(new Event('close'));
+    }
+  }
+  let hidden = false;
+  Object.defineProperty(Document.prototype, 'hidden', { get: () => hidden });
+  Object.assign(globalThis, {
+    Notification: Recorder,
+    shown,
+    hide(value: boolean) {
+      hidden = value;
+      document.dispatchEvent(new Event('visibilitychange'));
+    },
+  });
+}
+
+/** In the page that `recordNotifications` prepared. */
+declare const shown: { title: string; body: string; tag: string; notification: EventTarget }[];
+declare const hide: (value: boolean) => void;
+
+test('a page nobody looks at hands notifications to the browser once allowed, and a press opens the app', async (t) => {
+  const { context, page } = await openDesk(DESKTOP, recordNotifications);
+  t.after(() => context.close());
+  await page.evaluate(() => hide(true));
+  await publish({ title: 'Before it was allowed' });
+  await bell(page, 'Notifications, 1 unread').waitFor();
+  await page.evaluate(() => hide(false));
+  await page.getByRole('button', { name: 'Account reader' }).click();
+  await page.getByRole('region', { name: 'Account' }).getByRole('button', { name: 'Notifications' }).click();
+  await page.getByRole('button', { name: 'Allow notifications' }).click();
+  await page.getByText('It shows the notifications of your apps.').waitFor();
+  await look(page, 'desktop', 'notification-settings');
+
+  await publish({ title: 'While the person looks' });
+  await bell(page, 'Notifications, 2 unread').waitFor();
+  await page.evaluate(() => hide(true));
+  await publish({ title: 'Inbox only', delivery: 'inbox' });
+  const actions: PublishNotification['presentation'] = {
+    actions: [{ id: 'open', label: 'Open', type: 'open-app', target: '?seen=1' }],
+  };
+  const sent = await publish({ title: 'While nobody looks', body: 'Come', presentation: actions });
+  await page.waitForFunction(() => shown.length > 0);
+  await page.getByLabel('Notifications of your devices').uncheck();
+  await page.waitForFunction(async (route) => !(await (await fetch(route)).json()).system, SETTINGS);
+  await publish({ title: 'Switched off' });
+  await bell(page, 'Notifications, 5 unread').waitFor();
+  assert.deepEqual(await page.evaluate(() => shown.map(({ title, body, tag }) => ({ title, body, tag }))), [
+    { title: 'While nobody looks', body: 'herald\nCome', tag: sent.id },
+  ]);
+  await page.evaluate(() => shown[0]?.notification.dispatchEvent(new Event('click')));
+  await page.locator('iframe[title="herald"][src*="seen=1"]').waitFor();
+  await bell(page, 'Notifications, 4 unread').waitFor();
 });

@@ -13,6 +13,7 @@ import { Stage } from './frames/stage.tsx';
 import { restoreHome } from './home.ts';
 import { FlashRegion } from './notifications/flash-region.tsx';
 import { applyRead, followNotificationSettings, readInbox, receive } from './notifications/inbox.ts';
+import { listenWhileHidden } from './notifications/mirror.ts';
 import { ToastRegion } from './notifications/toast-region.tsx';
 import { showToast } from './notifications/toasts.ts';
 import { pausedAt, readPause } from './pause.ts';
@@ -55,6 +56,7 @@ function begin(): () => void {
       void readInbox();
       void readApps(refreshInstalledApps).then(tellAppsChanged);
     },
+    whileHidden: listenWhileHidden,
     onLive: (isLive) => {
       live.value = isLive;
     },

@@ -6,7 +6,8 @@ export type SettingsPage =
   | { readonly page: 'app'; readonly appId: string }
   | { readonly page: 'logs'; readonly appId: string }
   | { readonly page: 'passkeys' }
-  | { readonly page: 'sessions' };
+  | { readonly page: 'sessions' }
+  | { readonly page: 'notifications' };
 
 export type View =
   | { readonly kind: 'home' }
@@ -20,7 +21,8 @@ export function readView(hash: string): View {
   const [area, first, second, third] = hash.replace(/^#\/?/, '').split('/');
   if (area === 'app' && first !== undefined && APP_ID.test(first)) return { kind: 'app', appId: first };
   if (area !== 'settings') return { kind: 'home' };
-  if (first === 'passkeys' || first === 'sessions') return { kind: 'settings', page: first };
+  if (first === 'passkeys' || first === 'sessions' || first === 'notifications')
+    return { kind: 'settings', page: first };
   if (first === 'apps' && second !== undefined && APP_ID.test(second)) {
     return { kind: 'settings', page: third === 'log' ? 'logs' : 'app', appId: second };
   }

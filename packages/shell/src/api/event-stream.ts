@@ -5,7 +5,7 @@ import { type LastingStreamOptions, openLastingStream } from './lasting-stream.t
 type EventName = ShellEvent['event'];
 type DataOf<Name extends EventName> = Extract<ShellEvent, { event: Name }>['data'];
 
-export interface EventStreamOptions extends Pick<LastingStreamOptions, 'onLive' | 'onRefused'> {
+export interface EventStreamOptions extends Pick<LastingStreamOptions, 'onLive' | 'onRefused' | 'whileHidden'> {
   readonly onNotification: (notification: Notification) => void;
   readonly onRead: (ids: readonly string[] | null) => void;
   readonly onApps: () => void;

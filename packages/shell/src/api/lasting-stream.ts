@@ -8,6 +8,11 @@ export interface LastingStreamOptions {
   readonly onLive: (live: boolean) => void;
   /** Core refused the stream; the reason is not readable here, so the session may have ended. */
   readonly onRefused: () => void;
+  /**
+   * Told when nobody looks at the page any more. Once it calls `chosen` the stream lasts although nobody looks, until
+   * `shown` is aborted.
+   */
+  readonly whileHidden?: (shown: AbortSignal, chosen: () => void) => void;
 }
 
 const FIRST_WAIT_MS = 1_000;
@@ -20,6 +25,7 @@ export function openLastingStream(options: LastingStreamOptions): () => void {
   let source: EventSource | null = null;
   let wait = FIRST_WAIT_MS;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let shown = new AbortController();
   let hiddenTimer: ReturnType<typeof setTimeout> | undefined;
 
   function connect(): void {
@@ -47,8 +53,18 @@ export function openLastingStream(options: LastingStreamOptions): () => void {
 
   function onVisibility(): void {
     clearTimeout(hiddenTimer);
-    if (document.hidden) hiddenTimer = setTimeout(disconnect, HIDDEN_MS);
+    shown.abort();
+    if (document.hidden) hide();
     else if (source === null) connect();
+  }
+
+  function hide(): void {
+    shown = new AbortController();
+    options.whileHidden?.(shown.signal, () => {
+      clearTimeout(hiddenTimer);
+      if (source === null) connect();
+    });
+    hiddenTimer = setTimeout(disconnect, HIDDEN_MS);
   }
 
   document.addEventListener('visibilitychange', onVisibility);
@@ -56,6 +72,7 @@ export function openLastingStream(options: LastingStreamOptions): () => void {
   return () => {
     document.removeEventListener('visibilitychange', onVisibility);
     clearTimeout(hiddenTimer);
+    shown.abort();
     disconnect();
   };
 }

@@ -6,6 +6,7 @@ import { call } from '../api/client.ts';
 import { nameOf } from '../frames/installed-apps.ts';
 import { openApp } from '../frames/open-apps.ts';
 import { dropFlashes, dropUnwantedFlashes, isImportant, offerFlashes } from './flashes.ts';
+import { endMirrored, mirror } from './mirror.ts';
 import { allows, readNotificationSettings } from './settings.ts';
 import { showToast } from './toasts.ts';
 
@@ -67,6 +68,7 @@ export function applyRead(ids: readonly string[] | null): void {
   const isRead = (id: string) => ids === null || ids.includes(id);
   unreadIds.value = new Set([...unreadIds.value].filter((id) => !isRead(id)));
   dropFlashes(({ id }) => isRead(id));
+  endMirrored(isRead);
   notifications.value =
     notifications.value?.map((record) =>
       record.readAt === null && isRead(record.id) ? { ...record, readAt } : record,
@@ -111,6 +113,7 @@ export function receive(record: Notification): void {
   if (record.readAt !== null) return;
   unreadIds.value = new Set([...unreadIds.value, record.id]);
   offerFlashes([record]);
+  mirror(record, () => openNotification(record, record.presentation?.actions[0]?.target ?? null));
   if (isImportant(record) || record.delivery === 'inbox' || record.priority === 'low' || !allows('flashes', record))
     return;
   showToast({

@@ -13,11 +13,18 @@ export async function readNotificationSettings(): Promise<NotificationSettings> 
   return settings;
 }
 
-/** `muted` is replaced as a whole, the rest stays. @throws ApiError */
+/** Shown at once, and taken back when core refuses. `muted` is replaced as a whole, the rest stays. @throws ApiError */
 export async function changeNotificationSettings(change: Partial<NotificationSettings>): Promise<NotificationSettings> {
-  const settings = await call('notificationSettings.change', { body: { ...change } });
-  notificationSettings.value = settings;
-  return settings;
+  const former = notificationSettings.value;
+  if (former !== null) notificationSettings.value = { ...former, ...change };
+  try {
+    const settings = await call('notificationSettings.change', { body: { ...change } });
+    notificationSettings.value = settings;
+    return settings;
+  } catch (error) {
+    notificationSettings.value = former;
+    throw error;
+  }
 }
 
 export function isMuted(settings: NotificationSettings, appId: string, topic: string | null): boolean {

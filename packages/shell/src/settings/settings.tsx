@@ -6,15 +6,17 @@ import { addressOf, type SettingsPage } from '../view.ts';
 import { AppLogPage } from './app-log.tsx';
 import { AppPage } from './app-page.tsx';
 import { AppsPage } from './apps-page.tsx';
+import { NotificationsPage } from './notifications-page.tsx';
 import { PasskeysPage } from './passkeys-page.tsx';
 import { SessionsPage } from './sessions-page.tsx';
 
 const PAGES: readonly {
-  readonly page: 'apps' | 'passkeys' | 'sessions';
+  readonly page: 'apps' | 'notifications' | 'passkeys' | 'sessions';
   readonly icon: IconName;
   readonly label: string;
 }[] = [
   { page: 'apps', icon: 'apps', label: 'Apps' },
+  { page: 'notifications', icon: 'bell', label: 'Notifications' },
   { page: 'passkeys', icon: 'key', label: 'Passkeys' },
   { page: 'sessions', icon: 'devices', label: 'Sessions' },
 ];
@@ -53,6 +55,7 @@ export function Settings({ page }: { readonly page: SettingsPage }) {
 function Page({ page }: { readonly page: SettingsPage }) {
   if (page.page === 'app') return <AppPage key={page.appId} appId={page.appId} />;
   if (page.page === 'logs') return <AppLogPage key={page.appId} appId={page.appId} />;
+  if (page.page === 'notifications') return <NotificationsPage />;
   if (page.page === 'passkeys') return <PasskeysPage />;
   if (page.page === 'sessions') return <SessionsPage />;
   return <AppsPage />;

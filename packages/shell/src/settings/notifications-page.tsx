@@ -1,0 +1,144 @@
+// What notifications may do: the surfaces of the account, the permission of this browser, and what is muted.
+import type { NotificationMute, NotificationSettings } from '@platform/contract';
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { plainMessage } from '../api/api-error.ts';
+import { AppPicture, Button, Empty, Note, Skeleton } from '../design/controls.tsx';
+import { findApp, nameOf } from '../frames/installed-apps.ts';
+import { askBrowserPermission, browserPermission } from '../notifications/mirror.ts';
+import {
+  changeNotificationSettings,
+  notificationSettings,
+  readNotificationSettings,
+} from '../notifications/settings.ts';
+import { useAction } from './reading.ts';
+import { PageHead } from './settings.tsx';
+
+const SURFACES = [
+  {
+    name: 'flashes',
+    label: 'Above your apps',
+    about: 'While this page is open. Important ones stay until you deal with them, others go after a moment.',
+  },
+  {
+    name: 'system',
+    label: 'Notifications of your devices',
+    about: 'While this page is open behind something else, in the browsers where you allowed it.',
+  },
+  {
+    name: 'webPush',
+    label: 'Web push',
+    about: 'Also when no page is open, to the browsers that you subscribed.',
+  },
+] as const satisfies readonly { name: keyof NotificationSettings; label: string; about: string }[];
+
+export function NotificationsPage() {
+  const problem = useSignal<string | null>(null);
+  const settings = notificationSettings.value;
+  const failure = problem.value;
+  const attempt = (work: () => Promise<unknown>) =>
+    void work().then(
+      () => (problem.value = null),
+      (error: unknown) => (problem.value = plainMessage(error)),
+    );
+  useEffect(() => attempt(readNotificationSettings), []);
+  const change = (what: Partial<NotificationSettings>) => attempt(() => changeNotificationSettings(what));
+  return (
+    <>
+      <PageHead title="Notifications">
+        <p class="quiet-text">Everything your apps tell you arrives under the bell. Choose where else it may appear.</p>
+      </PageHead>
+      {failure !== null && <Note tone="danger">{failure}</Note>}
+      {settings === null ? (
+        failure === null && <Skeleton lines={3} label="Loading the settings" />
+      ) : (
+        <>
+          <ul class="rows">
+            {SURFACES.map(({ name, label, about }) => (
+              <li key={name}>
+                <label class="row">
+                  <span class="row-text">
+                    <span class="row-title">{label}</span>
+                    <span class="row-about">{about}</span>
+                  </span>
+                  <input
+                    type="checkbox"
+                    checked={settings[name]}
+                    onChange={(event) => change({ [name]: event.currentTarget.checked })}
+                  />
+                </label>
+              </li>
+            ))}
+          </ul>
+          <ThisBrowser />
+          <section class="block">
+            <h3>Muted</h3>
+            <Muted muted={settings.muted} onChange={(muted) => change({ muted })} />
+          </section>
+        </>
+      )}
+    </>
+  );
+}
+
+function ThisBrowser() {
+  const { failure, run } = useAction();
+  const permission = browserPermission.value;
+  return (
+    <section class="block">
+      <h3>This browser</h3>
+      {failure !== null && <Note tone="danger">{failure}</Note>}
+      {permission === 'granted' && <p>It shows the notifications of your apps.</p>}
+      {permission === 'default' && (
+        <>
+          <p class="quiet-text">It has not been asked yet whether it may show notifications.</p>
+          <p class="buttons">
+            <Button icon="bell" onClick={() => void run(askBrowserPermission)}>
+              Allow notifications
+            </Button>
+          </p>
+        </>
+      )}
+      {permission === 'denied' && (
+        <Note tone="warning">
+          It refuses notifications of this page. You can allow them where the browser keeps the permissions of this
+          site, usually behind the sign left of its address.
+        </Note>
+      )}
+      {permission === 'unsupported' && <Note tone="info">It cannot show notifications of web pages.</Note>}
+    </section>
+  );
+}
+
+interface MutedProps {
+  readonly muted: readonly NotificationMute[];
+  readonly onChange: (muted: NotificationMute[]) => void;
+}
+
+function Muted({ muted, onChange }: MutedProps) {
+  if (muted.length === 0)
+    return (
+      <Empty icon="bell" title="Nothing is muted">
+        You mute an app, or one kind of its news, in the Notifications app.
+      </Empty>
+    );
+  return (
+    <ul class="rows">
+      {muted.map((mute) => {
+        const what = mute.topic === null ? nameOf(mute.appId) : `${nameOf(mute.appId)}: ${mute.topic}`;
+        return (
+          <li key={`${mute.appId} ${mute.topic ?? ''}`} class="row">
+            <AppPicture name={nameOf(mute.appId)} path={findApp(mute.appId)?.icon ?? null} />
+            <span class="row-text">
+              <span class="row-title">{nameOf(mute.appId)}</span>
+              <span class="row-about">{mute.topic === null ? 'Everything' : `Only “${mute.topic}”`}</span>
+            </span>
+            <Button onClick={() => onChange(muted.filter((other) => other !== mute))}>
+              Unmute<span class="only-read"> {what}</span>
+            </Button>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

@@ -25,6 +25,7 @@ const EVERYTHING = [
   { id: 'notifications.read', resources: ['*'] },
   { id: 'apps.catalog.read', resources: ['*'] },
   { id: 'search.index', resources: ['self'] },
+  { id: 'system.inventory.read', resources: ['*'] },
 ];
 
 interface InstalledApp {

@@ -21,6 +21,8 @@ export interface ConstellationOptions {
   readonly config?: Partial<CoreConfig>;
   readonly clock?: () => Date;
   readonly rates?: Partial<Rates>;
+  /** How web push connects and repeats. */
+  readonly push?: CoreOptions['push'];
   /** Core's machine is no node. */
   readonly withoutNode?: true;
   /** Built packages to start with. Default: minimal system apps. */
@@ -97,6 +99,7 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
       log,
       systemPackages,
       rates: { ...unlimitedRates, ...options.rates },
+      ...(options.push === undefined ? {} : { push: options.push }),
       ...(options.withoutNode === true ? {} : { localNode }),
       ...more,
     });

@@ -85,6 +85,27 @@ export const coreMetrics = {
     labels: [],
     meaning: 'Open live streams of events and logs.',
   },
+  platform_core_push_waiting: {
+    type: 'gauge',
+    labels: [],
+    meaning: 'Web push messages that wait in the outbox, of all replicas together.',
+  },
+  platform_core_push_sent_total: {
+    type: 'counter',
+    labels: [],
+    meaning: 'Web push messages that a push service took.',
+  },
+  platform_core_push_failed_total: {
+    type: 'counter',
+    labels: [],
+    meaning: 'Attempts to send web push that failed and are repeated.',
+  },
+  platform_core_push_dropped_total: {
+    type: 'counter',
+    labels: ['reason'],
+    meaning:
+      'Web push messages given up: `expired`, `gone` (their browser unsubscribed), `refused` by the push service, or `too-large`.',
+  },
 } as const satisfies Record<string, MetricEntry>;
 
 export type NodeMetric = keyof typeof nodeMetrics;

@@ -35,6 +35,8 @@ import { notificationRetention } from './notifications/retention.ts';
 import { notificationRoutes } from './notifications/routes.ts';
 import { notificationSettingsRoutes } from './notifications/settings-routes.ts';
 import { pauseRoutes } from './pause/routes.ts';
+import { openPushWorker, type PushOptions } from './push/open-push-worker.ts';
+import { countWaiting } from './push/outbox-queries.ts';
 import { pushRoutes } from './push/routes.ts';
 import { openVapidKeys } from './push/vapid-keys.ts';
 import { searchRoutes } from './search/routes.ts';
@@ -62,6 +64,8 @@ export interface CoreOptions {
   readonly localNode?: LocalNodeOptions & { readonly runtime: boolean };
   /** Where nodes of other machines reach this core over TLS under its own key. Default: nowhere. */
   readonly linkListen?: { readonly host: string; readonly port: number } | null;
+  /** How web push connects and repeats, for tests; none of it can be configured. Default: as documented. */
+  readonly push?: PushOptions;
   /** Milliseconds that only ever go forward. Default: `performance.now`. */
   readonly monotonic?: () => number;
 }
@@ -114,7 +118,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   await ensureMasterInstallations(context);
   const nodes = new Nodes(context, localNode?.nodeId ?? null);
   const hub = new EventHub(context);
-  options.metrics?.watch({ pool, liveStreams: () => hub.size });
+  options.metrics?.watch({ pool, liveStreams: () => hub.size, pushWaiting: () => countWaiting(database) });
   const server = createServer({
     config,
     log,
@@ -146,6 +150,8 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     linkListen == null ? null : await acceptLinks(server.server, { ...linkListen, key: linkKeyOf(masterKey) });
   const watch = new NodeWatch(context, nodes, options.monotonic ?? (() => performance.now()));
   watch.start();
+  const pushWorker =
+    vapid === null ? null : openPushWorker(context, vapid, { ...options.push, counts: options.metrics?.push });
   const housekeeping = [notificationRetention(context), idleBuckets(context, rates)];
   for (const task of housekeeping) task.start();
   return {
@@ -156,6 +162,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     async stop() {
       stopping.abort();
       await watch.stop();
+      await pushWorker?.stop();
       await Promise.all(housekeeping.map((task) => task.stop()));
       await link?.close();
       await server.close();

@@ -2,6 +2,7 @@
 import { coreMetrics } from '@platform/contract';
 import type pg from 'pg';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { PushCounts } from './push/push-worker.ts';
 
 export interface AnsweredRequest {
   /** The pattern, e.g. `/v1/apps/:appId`; `null` for a path that is no route. */
@@ -16,7 +17,12 @@ export interface CoreMetrics {
   /** The text of Prometheus, format 0.0.4, without metrics of the process as a whole. */
   text(): Promise<string>;
   /** Begins to read what there is. Called once, by core. */
-  watch(core: { readonly pool: pg.Pool; readonly liveStreams: () => number }): void;
+  watch(core: {
+    readonly pool: pg.Pool;
+    readonly liveStreams: () => number;
+    readonly pushWaiting: () => Promise<number>;
+  }): void;
+  readonly push: PushCounts;
   answered(request: AnsweredRequest): void;
 }
 
@@ -32,9 +38,23 @@ export function createCoreMetrics(): CoreMetrics {
   });
   const requests = new Counter(options('platform_core_requests_total'));
   const seconds = new Histogram({ ...options('platform_core_request_seconds'), buckets: BUCKETS });
+  const pushSent = new Counter(options('platform_core_push_sent_total'));
+  const pushFailed = new Counter(options('platform_core_push_failed_total'));
+  const pushDropped = new Counter(options('platform_core_push_dropped_total'));
   return {
     text: () => registry.metrics(),
-    watch({ pool, liveStreams }) {
+    push: {
+      sent: () => pushSent.inc(),
+      failed: () => pushFailed.inc(),
+      dropped: (reason) => pushDropped.inc({ reason }),
+    },
+    watch({ pool, liveStreams, pushWaiting }) {
+      new Gauge({
+        ...options('platform_core_push_waiting'),
+        async collect() {
+          this.set(await pushWaiting());
+        },
+      });
       new Gauge({
         ...options('platform_core_database_connections'),
         collect() {

@@ -21,6 +21,8 @@ export interface SignalMap {
   /** `sequence`: the newest of those that were published together. */
   'notification-published': { accountKey: string; sequence: string };
   'notification-settings-changed': { accountKey: string };
+  /** Web push messages wait in the outbox. */
+  'push-queued': Record<string, never>;
   /** `ids` null: all of the account. */
   'notifications-read': { accountKey: string; ids: string[] | null };
 }

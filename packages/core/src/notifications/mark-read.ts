@@ -2,6 +2,7 @@
 import { type NotificationId, refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
+import { withdrawPush } from '../push/outbox.ts';
 import { findVisible, lockAccountNotifications, markRead, type NotificationRow, type Visibility } from './queries.ts';
 
 /** A signal holds less than 8,000 bytes, PostgreSQL's limit; an id with its quotes takes 43. */
@@ -37,6 +38,7 @@ async function mark<Result>(
     // One order for all writers, so that two of them never wait for each other's rows.
     await lockAccountNotifications(trx, [accountKey]);
     const ids = await markRead(trx, visibility, which, now);
+    await withdrawPush(trx, ids);
     for (let at = 0; at < ids.length; at += IDS_IN_A_SIGNAL) {
       await notify(trx, 'notifications-read', { accountKey, ids: ids.slice(at, at + IDS_IN_A_SIGNAL) });
     }

@@ -53,7 +53,7 @@ export function notificationPublisher(context: CoreContext): Publish {
 async function storeTogether(context: CoreContext, waiting: readonly Waiting[]): Promise<void> {
   try {
     const published = await storeNotifications(
-      context.database,
+      context,
       waiting.map(({ notification }) => notification),
     );
     for (const [index, one] of published.entries()) waiting[index]?.stored(one);

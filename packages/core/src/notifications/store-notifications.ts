@@ -1,7 +1,9 @@
 // Stores notifications of any accounts in one transaction, and tells every replica.
-import type { Kysely, Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
+import type { CoreContext } from '../context.ts';
 import { notifyEach } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
+import { enqueuePush, type OutboxContext } from '../push/outbox.ts';
 import {
   findByDedupeKeys,
   insertNotifications,
@@ -18,16 +20,17 @@ export interface Published {
 
 /** @returns one for each notification, in their order; all are durable, or none is and it throws */
 export async function storeNotifications(
-  database: Kysely<DatabaseSchema>,
+  context: OutboxContext & Pick<CoreContext, 'database'>,
   notifications: readonly NewNotification[],
 ): Promise<Published[]> {
-  return await database.transaction().execute(async (trx) => {
+  return await context.database.transaction().execute(async (trx) => {
     await lockAccountNotifications(
       trx,
       notifications.map(({ account_key }) => account_key),
     );
     const published = await insertOrFind(trx, notifications);
     const created = published.filter((one) => one.created).map(({ record }) => record);
+    await enqueuePush(trx, context, created);
     // The newest of each account: a stream that is woken reads all that is new.
     const newest = new Map(created.map((record) => [record.account_key, record.sequence]));
     const signals = [...newest].map(([accountKey, sequence]) => ({ accountKey, sequence }));

@@ -1,0 +1,159 @@
+// The SQL of the outbox. A subscription, not a message, is what a worker leases: its messages go out one after the other.
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
+import type { DatabaseSchema } from '../database/schema.ts';
+
+type Database = Kysely<DatabaseSchema>;
+export type MessageRow = Selectable<DatabaseSchema['push_messages']>;
+export type NewMessage = Omit<MessageRow, 'sequence' | 'attempts' | 'shortened'>;
+
+/** Locks the subscriptions of some accounts that still last, in the order in which all writers lock them. */
+export async function lockSubscriptionsOf(
+  trx: Transaction<DatabaseSchema>,
+  accountKeys: readonly string[],
+  now: Date,
+): Promise<{ id: string; account_key: string }[]> {
+  return await trx
+    .selectFrom('push_subscriptions')
+    .select(['id', 'account_key'])
+    .where('account_key', 'in', accountKeys)
+    .where('expires_at', '>', now)
+    .orderBy('id')
+    .forNoKeyUpdate()
+    .execute();
+}
+
+/** Adds messages of subscriptions that are locked: each takes the place of one of its topic, or of the oldest of too many. */
+export async function insertMessages(
+  trx: Transaction<DatabaseSchema>,
+  messages: readonly NewMessage[],
+  { waiting, now }: { readonly waiting: number; readonly now: Date },
+): Promise<void> {
+  const subscribed = messages.map(({ subscription_id }) => subscription_id);
+  const topics = messages.map(({ topic }) => topic);
+  const ids = [...new Set(subscribed)];
+  await sql`
+    DELETE FROM push_messages m USING unnest(${subscribed}::text[], ${topics}::text[]) AS n (subscription_id, topic)
+     WHERE m.subscription_id = n.subscription_id AND m.topic = n.topic`.execute(trx);
+  await trx
+    .insertInto('push_messages')
+    .values([...messages])
+    .execute();
+  await sql`
+    DELETE FROM push_messages WHERE sequence IN (
+      SELECT m.sequence FROM unnest(${ids}::text[]) AS s (id) CROSS JOIN LATERAL (
+        SELECT sequence FROM push_messages WHERE subscription_id = s.id ORDER BY sequence DESC OFFSET ${waiting}) m)`.execute(
+    trx,
+  );
+  // One that waits to be tried again is not tried sooner for a new message.
+  await sql`UPDATE push_subscriptions SET due_at = coalesce(due_at, ${now}) WHERE id = ANY(${ids}::text[])`.execute(
+    trx,
+  );
+}
+
+export async function deleteMessagesOf(trx: Database, notificationIds: readonly string[]): Promise<void> {
+  await sql`DELETE FROM push_messages WHERE notification_id = ANY(${notificationIds}::text[])`.execute(trx);
+}
+
+export interface Claim {
+  readonly lease: string;
+  readonly now: Date;
+  readonly until: Date;
+  readonly atMost: number;
+}
+
+export interface ClaimedSubscription {
+  readonly id: string;
+  readonly sealed: Buffer;
+  readonly expires_at: Date;
+}
+
+/** Leases subscriptions with due messages that nobody else has, the longest due first. */
+export async function claimSubscriptions(
+  database: Database,
+  { lease, now, until, atMost }: Claim,
+): Promise<ClaimedSubscription[]> {
+  const { rows } = await sql<ClaimedSubscription>`
+    UPDATE push_subscriptions SET lease = ${lease}, leased_until = ${until}
+     WHERE id IN (
+       SELECT id FROM push_subscriptions
+        WHERE due_at <= ${now} AND (leased_until IS NULL OR leased_until <= ${now})
+        ORDER BY due_at LIMIT ${atMost} FOR NO KEY UPDATE SKIP LOCKED)
+    RETURNING id, sealed, expires_at`.execute(database);
+  return rows;
+}
+
+/** The next messages of each subscription, in the order in which they are sent. */
+export async function nextMessages(
+  database: Database,
+  ids: readonly string[],
+  atMost: number,
+): Promise<Map<string, MessageRow[]>> {
+  const { rows } = await sql<MessageRow>`
+    SELECT m.* FROM unnest(${ids}::text[]) AS s (id) CROSS JOIN LATERAL (
+      SELECT * FROM push_messages WHERE subscription_id = s.id ORDER BY sequence LIMIT ${atMost}) m
+     ORDER BY m.sequence`.execute(database);
+  return Map.groupBy(rows, ({ subscription_id }) => subscription_id);
+}
+
+/** What became of a leased subscription and its messages. */
+export interface Settlement {
+  readonly id: string;
+  readonly lease: string;
+  /** Messages that are sent or given up. */
+  readonly done: readonly string[];
+  /** The push service knows it no more, or its session is over. */
+  readonly gone: boolean;
+  /** The message in front is tried again then. */
+  readonly retry: { readonly sequence: string; readonly at: Date; readonly shortened: boolean } | null;
+}
+
+/** Writes what became of some subscriptions and gives them back. Those whose lease another worker has are left alone. */
+export async function settle(
+  trx: Transaction<DatabaseSchema>,
+  settlements: readonly Settlement[],
+  now: Date,
+): Promise<void> {
+  const { rows } = await sql<{ id: string }>`
+    SELECT s.id FROM push_subscriptions s
+      JOIN unnest(${settlements.map(({ id }) => id)}::text[], ${settlements.map(({ lease }) => lease)}::text[])
+           AS l (id, lease) ON l.id = s.id AND l.lease = s.lease
+     ORDER BY s.id FOR NO KEY UPDATE OF s`.execute(trx);
+  const held = new Set(rows.map(({ id }) => id));
+  const ours = settlements.filter(({ id }) => held.has(id));
+  const done = settlements.flatMap((settlement) => settlement.done);
+  await sql`DELETE FROM push_messages WHERE sequence = ANY(${done}::bigint[])`.execute(trx);
+  const gone = ours.filter((settlement) => settlement.gone).map(({ id }) => id);
+  if (gone.length > 0) await trx.deleteFrom('push_subscriptions').where('id', 'in', gone).execute();
+  const retries = ours.flatMap(({ retry }) => (retry === null ? [] : [retry]));
+  if (retries.length > 0)
+    await sql`
+      UPDATE push_messages m SET attempts = attempts + 1, shortened = r.shortened
+        FROM unnest(${retries.map(({ sequence }) => sequence)}::bigint[],
+                    ${retries.map(({ shortened }) => shortened)}::boolean[]) AS r (sequence, shortened)
+       WHERE m.sequence = r.sequence`.execute(trx);
+  // The rows are locked already, so this sees every message that was committed before it.
+  await sql`
+    UPDATE push_subscriptions s SET lease = NULL, leased_until = NULL,
+           due_at = CASE WHEN EXISTS (SELECT FROM push_messages m WHERE m.subscription_id = s.id)
+                         THEN coalesce(r.at, ${now}) END
+      FROM unnest(${ours.map(({ id }) => id)}::text[],
+                  ${ours.map(({ retry }) => retry?.at ?? null)}::timestamptz[]) AS r (id, at)
+     WHERE s.id = r.id`.execute(trx);
+}
+
+/** When the next subscription can be leased; `null` when nothing waits. */
+export async function nextDue(database: Database): Promise<Date | null> {
+  const { rows } = await sql<{ at: Date | null }>`
+    SELECT min(greatest(due_at, leased_until)) AS at FROM push_subscriptions WHERE due_at IS NOT NULL`.execute(
+    database,
+  );
+  return rows[0]?.at ?? null;
+}
+
+export async function countWaiting(database: Database): Promise<number> {
+  const { count } = await database
+    .selectFrom('push_messages')
+    .select((select) => select.fn.countAll<string>().as('count'))
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}

@@ -1,0 +1,109 @@
+// Puts messages into the outbox in the transaction that stores their notification, and takes back what was read: what is
+// accepted is delivered, whatever is killed in between.
+import { limits, type PushPayload } from '@platform/contract';
+import type { Transaction } from 'kysely';
+import type { CoreContext } from '../context.ts';
+import { keyedHash, seal, unseal } from '../credentials/master-key.ts';
+import { notify } from '../database/notify.ts';
+import type { DatabaseSchema } from '../database/schema.ts';
+import { selectOwn } from '../installations/queries.ts';
+import type { NotificationRow } from '../notifications/queries.ts';
+import { allowedSurfaces } from '../notifications/settings.ts';
+import { composeMessage, urgencies } from './compose-message.ts';
+import {
+  deleteMessagesOf,
+  insertMessages,
+  lockSubscriptionsOf,
+  type MessageRow,
+  type NewMessage,
+} from './outbox-queries.ts';
+
+const PURPOSE = 'push-message';
+/** RFC 8030, section 5.4: at most 32 characters of base64url. */
+const TOPIC_BYTES = 24;
+
+export type OutboxContext = Pick<CoreContext, 'config' | 'clock' | 'masterKey' | 'random'>;
+
+/**
+ * One message for each browser of the account of each record, unless the record asks for no push or its owner wants none.
+ *
+ * @param records new ones, in their order
+ */
+export async function enqueuePush(
+  trx: Transaction<DatabaseSchema>,
+  context: OutboxContext,
+  records: readonly NotificationRow[],
+): Promise<void> {
+  const asked = records.filter(({ delivery }) => delivery === 'inbox-and-web-push');
+  if (asked.length === 0 || context.config.vapidSubject === null) return;
+  const now = context.clock();
+  const accountKeys = [...new Set(asked.map(({ account_key }) => account_key))];
+  const subscribed = await lockSubscriptionsOf(trx, accountKeys, now);
+  const browsers = Map.groupBy(subscribed, ({ account_key }) => account_key);
+  const messages: NewMessage[] = [];
+  for (const record of asked) {
+    const { account_key: accountKey, app_id: appId, topic } = record;
+    const ids = (browsers.get(accountKey) ?? []).map(({ id }) => id);
+    if (ids.length === 0) continue;
+    const surfaces = await allowedSurfaces(trx, accountKey, { appId, topic });
+    if (!surfaces.webPush) continue;
+    const app = await selectOwn(trx, accountKey, appId);
+    messages.push(...messagesOf(context, { record, ids, appName: app?.manifest.name ?? appId, now }));
+  }
+  if (messages.length === 0) return;
+  await insertMessages(trx, messages, { waiting: limits.pushWaiting.value, now });
+  await notify(trx, 'push-queued', {});
+}
+
+interface Addressed {
+  readonly record: NotificationRow;
+  readonly appName: string;
+  /** Of subscriptions. */
+  readonly ids: readonly string[];
+  readonly now: Date;
+}
+
+function messagesOf({ masterKey, random }: OutboxContext, { record, ids, appName, now }: Addressed): NewMessage[] {
+  const payload = Buffer.from(JSON.stringify(composeMessage(record, appName)));
+  return ids.map((id) => ({
+    subscription_id: id,
+    notification_id: record.id,
+    topic: topicOf(masterKey, id, record),
+    urgency: urgencies[record.priority],
+    sealed: seal(masterKey, PURPOSE, placeOf(id, record.id), payload, random),
+    expires_at: expiryOf(record, now),
+  }));
+}
+
+/** Whoever read a notification is not told of it any more. */
+export async function withdrawPush(
+  trx: Transaction<DatabaseSchema>,
+  notificationIds: readonly string[],
+): Promise<void> {
+  if (notificationIds.length > 0) await deleteMessagesOf(trx, notificationIds);
+}
+
+/** What a waiting message says. @throws Error when it was changed or sealed with another key */
+export function openMessage(
+  masterKey: Buffer,
+  { subscription_id, notification_id, sealed }: Pick<MessageRow, 'subscription_id' | 'notification_id' | 'sealed'>,
+): PushPayload {
+  const plain = unseal(masterKey, PURPOSE, placeOf(subscription_id, notification_id), sealed);
+  return JSON.parse(plain.toString('utf8')) as PushPayload;
+}
+
+function placeOf(subscriptionId: string, notificationId: string): string {
+  return `${subscriptionId}/${notificationId}`;
+}
+
+/** Another one for each browser, so that a push service cannot tell by it which of them belong together. */
+function topicOf(masterKey: Buffer, subscriptionId: string, record: NotificationRow): string | null {
+  if (record.dedupe_key === null) return null;
+  const value = `${subscriptionId}\0${record.installation_id}\0${record.dedupe_key}`;
+  return keyedHash(masterKey, 'push-topic', value).subarray(0, TOPIC_BYTES).toString('base64url');
+}
+
+function expiryOf({ expires_at }: NotificationRow, now: Date): Date {
+  const longest = now.getTime() + limits.pushLifeSeconds.value * 1000;
+  return new Date(Math.min(expires_at?.getTime() ?? longest, longest));
+}

@@ -5,14 +5,16 @@ import type { DatabaseSchema } from '../database/schema.ts';
 
 type Executor = Kysely<DatabaseSchema>;
 
+/** Counted first and joined then: a manifest is read once for a version, not once for an installation. */
 export async function countInstallations(db: Executor): Promise<SystemInventory['installations']> {
   const states = await sql<{ state: string | null; installations: number }>`
-    SELECT CASE WHEN v.manifest ? 'workload' THEN coalesce(s.state, 'unknown') END AS state,
-           count(*)::integer AS installations
-      FROM installations i
-      JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
-      LEFT JOIN installation_status s ON s.installation_id = i.id
-     WHERE i.removed_at IS NULL GROUP BY 1`.execute(db);
+    SELECT CASE WHEN v.manifest ? 'workload' THEN coalesce(c.state, 'unknown') END AS state,
+           sum(c.installations)::integer AS installations
+      FROM (SELECT i.app_id, i.version, s.state, count(*) AS installations
+              FROM installations i LEFT JOIN installation_status s ON s.installation_id = i.id
+             WHERE i.removed_at IS NULL GROUP BY i.app_id, i.version, s.state) c
+      JOIN app_versions v ON v.app_id = c.app_id AND v.version = c.version
+     GROUP BY 1`.execute(db);
   const of = (state: string) => states.rows.find((row) => row.state === state)?.installations ?? 0;
   const { rows } = await sql<SystemInventory['installations']['largest'][number] & { apps: number }>`
     WITH counted AS (

@@ -49,11 +49,13 @@ export async function ensureMasterInstallations(context: CoreContext): Promise<v
     await lockPlacement(trx);
     const had = await selectEverInstalled(trx, account.key, masterAppIds);
     const releases = await findNewestVersions(trx, masterAppIds);
-    for (const release of releases.filter(({ system, appId }) => system && !had.includes(appId))) {
+    const missing = releases.filter(({ system, appId }) => system && !had.includes(appId));
+    for (const release of missing) {
       const installationId = await installWhole(trx, context, account.key, release);
       await notify(trx, 'installation-changed', { installationId, accountKey: account.key });
       context.log.info({ appId: release.appId, account: account.name }, 'an app was installed for the master account');
     }
+    if (missing.some(({ manifest }) => manifest.workload !== undefined)) await assignmentsChanged(trx);
   });
 }
 

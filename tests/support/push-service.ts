@@ -32,7 +32,7 @@ export interface PushedBrowser {
   readonly received: readonly ReceivedPush[];
   /** Answers of the next requests, in this order; afterwards 201. */
   answer(...answers: Answer[]): void;
-  /** Resolves when so many have arrived. @throws Error after 20 s */
+  /** Resolves when so many have arrived. @throws Error after 40 s */
   until(count: number): Promise<readonly ReceivedPush[]>;
 }
 
@@ -51,7 +51,8 @@ export interface PushService {
   close(): Promise<void>;
 }
 
-const WAIT_MILLISECONDS = 20_000;
+/** Longer than the lease of a worker that was killed. */
+const WAIT_MILLISECONDS = 40_000;
 
 interface Browser {
   readonly keys: BrowserKeys;
@@ -61,7 +62,7 @@ interface Browser {
 }
 
 export async function startPushService(): Promise<PushService> {
-  const { cert, key } = await newCertificate();
+  const { cert, key } = await newPushCertificate();
   const folder = await mkdtemp(path.join(tmpdir(), 'platform-push-'));
   const caFile = path.join(folder, 'ca.pem');
   await writeFile(caFile, cert);
@@ -146,7 +147,8 @@ export async function startPushService(): Promise<PushService> {
   };
 }
 
-async function newCertificate(): Promise<{ cert: string; key: string }> {
+/** A certificate for loopback that is its own authority, with its key, PEM. */
+export async function newPushCertificate(): Promise<{ cert: string; key: string }> {
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
   const keys = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
   const certificate = await X509CertificateGenerator.createSelfSigned({

@@ -1,4 +1,4 @@
-// Delivers the outbox. Every replica has a worker; each leases subscriptions for a minute, so that what a killed one held
+// Delivers the outbox. Every replica has a worker; each leases subscriptions for 20 s, so that what a killed one held
 // is taken over, and sends the messages of one subscription one after the other. A message may go out twice, never not
 // at all: its service worker shows an id once.
 import type { CoreContext } from '../context.ts';
@@ -35,9 +35,9 @@ export interface PushWorkerOptions {
 
 const SLOTS = 64;
 const MESSAGES_AT_ONCE = 32;
-const LEASE_MILLISECONDS = 60_000;
+const LEASE_MILLISECONDS = 20_000;
 /** A slot gives a subscription back after this long; with the longest request after it, well within the lease. */
-const WORK_MILLISECONDS = 30_000;
+const WORK_MILLISECONDS = 3_000;
 const LONGEST_RETRY_MILLISECONDS = 3_600_000;
 /** Without a signal, a look at what is due happens this often. */
 const IDLE_MILLISECONDS = 15_000;

@@ -274,3 +274,37 @@ test('a page nobody looks at hands notifications to the browser once allowed, an
   await page.locator('iframe[title="herald"][src*="seen=1"]').waitFor();
   await bell(page, 'Notifications, 4 unread').waitFor();
 });
+
+for (const [device, viewport] of [
+  ['desktop', DESKTOP],
+  ['phone', PHONE],
+] as const) {
+  test(`the Notifications app sorts, mutes and tests, on a ${device}`, async (t) => {
+    const { context, page } = await openDesk(viewport);
+    t.after(() => context.close());
+    await publish({ title: `A chapter for the ${device}`, topic: 'books', body: 'It is about rivers.' });
+    await publish({ title: `News for the ${device}`, topic: 'weekly' });
+    await page.frameLocator('iframe[title="Launcher"]').getByRole('button', { name: 'Notifications' }).click();
+    const inbox = page.frameLocator('iframe[title="Notifications"]');
+    const chapter = inbox.getByRole('article', { name: `A chapter for the ${device}` });
+    await inbox.getByLabel('On topic').selectOption('books');
+    await inbox.getByRole('article', { name: `News for the ${device}` }).waitFor({ state: 'detached' });
+    await chapter.getByText('Mute', { exact: true }).click();
+    await chapter.getByRole('button', { name: 'Only “books”' }).click();
+    await chapter.getByText('Muted', { exact: true }).waitFor();
+    const { muted } = await account.browser.take<{ muted: unknown[] }>(SETTINGS);
+    assert.deepEqual(muted, [{ appId: 'herald', topic: 'books' }]);
+
+    await inbox.getByText('Where they appear').click();
+    await look(page, device, 'notifications-app');
+    await inbox.getByRole('button', { name: 'Unmute herald: books' }).click();
+    await chapter.getByText('Muted', { exact: true }).waitFor({ state: 'detached' });
+    await inbox.getByRole('button', { name: 'Send a test' }).click();
+    const test = flashes(page).getByText('This is a test');
+    await test.waitFor();
+    await inbox.getByLabel('Above your apps').uncheck();
+    await test.waitFor({ state: 'detached' });
+    await inbox.getByRole('button', { name: 'Set up this browser' }).click();
+    await page.getByRole('heading', { name: 'This browser' }).waitFor();
+  });
+}

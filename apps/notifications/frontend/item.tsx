@@ -1,11 +1,15 @@
 // One notification in the inbox, with the actions its app gave it.
 import type { InstalledApp, Notification } from '@platform/sdk/browser';
 import { AppIcon } from '../../shared/app-icon.tsx';
+import { MuteMenu } from './mute-menu.tsx';
+import type { Mute } from './use-settings.ts';
 
 interface ItemProps {
   readonly notification: Notification;
   /** The app that sent it, while it is installed. */
   readonly sender: InstalledApp | undefined;
+  readonly muted: boolean;
+  readonly onMute: (mute: Mute) => void;
   readonly onRead: () => void;
   readonly onOpen: (target?: string) => void;
 }
@@ -13,9 +17,9 @@ interface ItemProps {
 const PRIORITIES = { high: 'Important', critical: 'Urgent' } as const;
 const STYLES = { primary: 'primary', secondary: '', danger: 'danger' } as const;
 
-export function Item({ notification, sender, onRead, onOpen }: ItemProps) {
-  const { title, body, createdAt, readAt, priority, presentation } = notification;
-  const name = sender?.name ?? notification.appId;
+export function Item({ notification, sender, muted, onMute, onRead, onOpen }: ItemProps) {
+  const { appId, topic, title, body, createdAt, readAt, priority, presentation } = notification;
+  const name = sender?.name ?? appId;
   const actions = presentation?.actions ?? [];
   return (
     <article class={readAt === null ? 'card unread appears' : 'card'} aria-label={title}>
@@ -23,8 +27,9 @@ export function Item({ notification, sender, onRead, onOpen }: ItemProps) {
       <div class="grow">
         <h2>{title}</h2>
         <p class="quiet small">
-          {name} · <time dateTime={createdAt}>{new Date(createdAt).toLocaleString()}</time>{' '}
-          {(priority === 'high' || priority === 'critical') && <span class="badge danger">{PRIORITIES[priority]}</span>}
+          {name} · {topic} · <time dateTime={createdAt}>{new Date(createdAt).toLocaleString()}</time>{' '}
+          {(priority === 'high' || priority === 'critical') && <span class="badge danger">{PRIORITIES[priority]}</span>}{' '}
+          {muted && <span class="badge">Muted</span>}
         </p>
         {body !== '' && <p class="body">{body}</p>}
         <div class="row">
@@ -44,6 +49,7 @@ export function Item({ notification, sender, onRead, onOpen }: ItemProps) {
               Mark read
             </button>
           )}
+          {!muted && <MuteMenu name={name} appId={appId} topic={topic} onMute={onMute} />}
         </div>
       </div>
     </article>

@@ -5,19 +5,28 @@ import { Failure } from '../../shared/failure.tsx';
 import { startApp } from '../../shared/start-app.tsx';
 import { messageOf, useLoaded } from '../../shared/use-loaded.ts';
 import { Item } from './item.tsx';
+import { Surfaces } from './surfaces.tsx';
 import { useInbox } from './use-inbox.ts';
+import { useSettings } from './use-settings.ts';
 
 startApp(Inbox);
 
 function Inbox({ app }: { readonly app: App }) {
   const [unreadOnly, setUnreadOnly] = useState(false);
   const [from, setFrom] = useState('');
+  const [topic, setTopic] = useState('');
   const [problem, setProblem] = useState<string>();
   const inbox = useInbox(app.notifications(), { unreadOnly });
+  const settings = useSettings(app);
   const apps = useLoaded(app, () => app.apps.list());
   const known = new Map((apps.value ?? []).map((entry) => [entry.appId, entry]));
   const senders = [...new Set(inbox.items.map(({ appId }) => appId))].sort();
-  const shown = inbox.items.filter(({ appId }) => from === '' || appId === from);
+  const nameOf = (appId: string) => known.get(appId)?.name ?? appId;
+  const ofApp = inbox.items.filter(({ appId }) => from === '' || appId === from);
+  const topics = [...new Set(ofApp.map((item) => item.topic))].sort();
+  // A topic that the chosen app does not have would leave the list empty without a word.
+  const chosen = topics.includes(topic) ? topic : '';
+  const shown = ofApp.filter((item) => chosen === '' || item.topic === chosen);
   const attempt = (work: () => Promise<unknown>) => {
     setProblem(undefined);
     work().catch((error: unknown) => setProblem(messageOf(error)));
@@ -44,12 +53,21 @@ function Inbox({ app }: { readonly app: App }) {
           <option value="">From every app</option>
           {senders.map((appId) => (
             <option key={appId} value={appId}>
-              {known.get(appId)?.name ?? appId}
+              {nameOf(appId)}
+            </option>
+          ))}
+        </select>
+        <select aria-label="On topic" value={chosen} onChange={(event) => setTopic(event.currentTarget.value)}>
+          <option value="">On every topic</option>
+          {topics.map((name) => (
+            <option key={name} value={name}>
+              {name}
             </option>
           ))}
         </select>
       </div>
-      <Failure text={problem ?? inbox.failure} />
+      <Surfaces app={app} settings={settings} nameOf={nameOf} attempt={attempt} />
+      <Failure text={problem ?? inbox.failure ?? settings.failure} />
       {inbox.loaded && shown.length === 0 && <p class="quiet">Nothing here. Your apps write to you in this place.</p>}
       <ul class="plain inbox" aria-live="polite">
         {shown.map((notification) => (
@@ -57,6 +75,8 @@ function Inbox({ app }: { readonly app: App }) {
             <Item
               notification={notification}
               sender={known.get(notification.appId)}
+              muted={settings.isMuted(notification.appId, notification.topic)}
+              onMute={(mute) => attempt(() => settings.mute(mute))}
               onRead={() => attempt(() => inbox.read(notification.id))}
               onOpen={(target) =>
                 attempt(async () => {

@@ -2,6 +2,7 @@
 import type { BridgeContext, BridgeMethod } from './bridge.ts';
 import type { CatalogEntry } from './catalog.ts';
 import type { InstalledApp, WorkloadStatus } from './installations.ts';
+import type { NotificationSettings } from './notification-settings.ts';
 import type { Notification, PublishNotification } from './notifications.ts';
 import type { SearchResult } from './search.ts';
 
@@ -11,7 +12,7 @@ interface Page<Item> {
 }
 
 /** Trusted surfaces of the shell that an app may ask to be shown; the shell draws them, the app sees nothing of them. */
-export type ShellSurface = 'permissions' | 'passkeys' | 'sessions' | 'logs';
+export type ShellSurface = 'permissions' | 'passkeys' | 'sessions' | 'logs' | 'notifications';
 
 /** What the shell answers today. A method of `bridgeMethods` without an entry here is refused with `unavailable`. */
 export interface BridgeCalls {
@@ -29,6 +30,18 @@ export interface BridgeCalls {
   };
   'notifications.read': { params: { readonly id: string }; result: { readonly notification: Notification } };
   'notifications.readAll': { params: undefined; result: { readonly updated: number } };
+  /** These three only for the platform's own Notifications app, with `notifications.read` on `*`. */
+  'notifications.settings': { params: undefined; result: NotificationSettings };
+  /** Without `topic` the whole app; `muted` false takes back exactly this entry. */
+  'notifications.mute': {
+    params: { readonly appId: string; readonly topic?: string; readonly muted: boolean };
+    result: NotificationSettings;
+  };
+  /** What is named changes. */
+  'notifications.surfaces': {
+    params: { readonly flashes?: boolean; readonly system?: boolean };
+    result: NotificationSettings;
+  };
   /** Grant `apps.catalog.read`. The scope is `installed` when absent. */
   'apps.list': {
     params: { readonly scope?: 'installed' | 'catalog' };

@@ -12,6 +12,7 @@ import { findApp, nameOf, readInstalledApps } from './frames/installed-apps.ts';
 import { findOpen, frontApp, homeApp, openApp, setAppTitle, startFrames, tellApps } from './frames/open-apps.ts';
 import { becomeHome } from './home.ts';
 import { markAllRead, markRead } from './notifications/inbox.ts';
+import { changeNotificationSettings, readNotificationSettings } from './notifications/settings.ts';
 import { showToast } from './notifications/toasts.ts';
 import { type Asker, askToInstall, askToPause, askToUninstall, prompt } from './prompts/prompts.ts';
 import { session } from './session/session.ts';
@@ -67,12 +68,15 @@ const shellSide: ShellSide = {
     call('notifications.list', { query: { ...query, unread: unread === undefined ? undefined : String(unread) } }),
   markRead,
   markAllRead,
+  notificationSettings: readNotificationSettings,
+  changeNotificationSettings,
   open: openApp,
   goHome: () => go({ kind: 'home' }),
   becomeHome,
   setTitle: setAppTitle,
   showSurface: (surface, appId) => {
-    if (surface === 'passkeys' || surface === 'sessions') go({ kind: 'settings', page: surface });
+    if (surface === 'passkeys' || surface === 'sessions' || surface === 'notifications')
+      go({ kind: 'settings', page: surface });
     else if (appId === null) go({ kind: 'settings', page: 'apps' });
     else go({ kind: 'settings', page: surface === 'logs' ? 'logs' : 'app', appId });
   },

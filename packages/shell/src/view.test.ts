@@ -11,6 +11,7 @@ const views: readonly View[] = [
   { kind: 'settings', page: 'logs', appId: 'notes' },
   { kind: 'settings', page: 'passkeys' },
   { kind: 'settings', page: 'sessions' },
+  { kind: 'settings', page: 'notifications' },
 ];
 
 for (const view of views) {

@@ -1,6 +1,6 @@
 // A shell for tests of the bridge's methods: its apps, records and grants are what a test says, and it writes down what
 // it was made to do. Used by tests only.
-import type { Grant, InstalledApp, Notification } from '@platform/contract';
+import type { Grant, InstalledApp, Notification, NotificationSettings } from '@platform/contract';
 import { callMethod } from './methods.ts';
 import type { BridgeCaller, ShellSide } from './shell-side.ts';
 
@@ -51,6 +51,7 @@ export interface World {
   isSystem: boolean;
   appId: string;
   approves: boolean;
+  settings: NotificationSettings;
   /** What the shell was made to do, in order. */
   readonly done: string[];
 }
@@ -65,6 +66,7 @@ export function world(change: Partial<World> = {}): World {
     isSystem: false,
     appId: 'asker',
     approves: true,
+    settings: { system: true, webPush: true, flashes: true, muted: [{ appId: 'notes', topic: 'old' }] },
     done: [],
     ...change,
   };
@@ -126,6 +128,12 @@ export function call(state: World, method: string, params?: unknown): Promise<un
     markAllRead: async () => {
       did('read all');
       return 2;
+    },
+    notificationSettings: async () => state.settings,
+    changeNotificationSettings: async (change) => {
+      did(`settings ${JSON.stringify(change)}`);
+      state.settings = { ...state.settings, ...change };
+      return state.settings;
     },
     open: (appId, target) => did(`open ${appId} ${target}`),
     goHome: () => did('home'),

@@ -247,6 +247,41 @@ test('the trusted surfaces open for the platform’s own Settings app alone', as
   await assert.rejects(call(settings, 'chrome.set', { surface: 'logs', appId: 'gone' }), { code: 'not_found' });
 });
 
+test('the platform’s own Notifications app alone mutes and changes surfaces, in front, while it may read everything', async () => {
+  const own = { appId: 'notifications', isSystem: true, grants: everything };
+  const mute = { appId: 'notes', topic: 'news', muted: true };
+  const changes = [
+    ['notifications.mute', mute],
+    ['notifications.surfaces', { flashes: false }],
+  ] as const;
+  for (const [method, params] of [...changes, ['notifications.settings', undefined]] as const) {
+    for (const change of [{ appId: 'asker' }, { isSystem: false }]) {
+      const state = world({ ...own, ...change });
+      await assert.rejects(call(state, method, params), { code: 'not_authorized' });
+      assert.deepEqual(state.done, []);
+    }
+    const narrow = world({ ...own, grants: [{ id: 'notifications.read', resources: ['news'] }] });
+    await assert.rejects(call(narrow, method, params), { code: 'grant_missing' });
+    assert.deepEqual(narrow.done, []);
+  }
+  for (const [method, params] of changes)
+    await assert.rejects(call(world({ ...own, inFront: false }), method, params), { code: 'not_authorized' });
+
+  const state = world(own);
+  const old = { appId: 'notes', topic: 'old' };
+  await call(state, 'notifications.mute', mute);
+  await call(state, 'notifications.mute', mute);
+  assert.deepEqual(state.settings.muted, [old, { appId: 'notes', topic: 'news' }]);
+  await call(state, 'notifications.mute', { appId: 'notes', muted: true });
+  await call(state, 'notifications.mute', { ...mute, muted: false });
+  assert.deepEqual(state.settings.muted, [old, { appId: 'notes', topic: null }]);
+  await call(state, 'notifications.surfaces', { system: false });
+  assert.deepEqual(await call(state, 'notifications.settings'), { ...state.settings, system: false });
+  await call(state, 'chrome.set', { surface: 'notifications' });
+  assert.equal(state.done.at(-1), 'surface notifications null');
+  await assert.rejects(call(state, 'chrome.set', { surface: 'passkeys' }), { code: 'not_authorized' });
+});
+
 test('an app names its own place only, whatever it sends', async () => {
   const state = world();
   await call(state, 'chrome.set', { title: 'Chapter 2' });

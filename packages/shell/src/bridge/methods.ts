@@ -36,7 +36,7 @@ interface Call {
 
 type Method = (call: Call) => Promise<unknown> | unknown;
 
-const SURFACES = ['permissions', 'passkeys', 'sessions', 'logs'] as const;
+const SURFACES = ['permissions', 'passkeys', 'sessions', 'logs', 'notifications'] as const;
 
 function result<Name extends BridgeCall>(value: BridgeCalls[Name]['result']): BridgeCalls[Name]['result'] {
   return value;
@@ -54,6 +54,14 @@ async function requireTarget(call: Call, id: PermissionId, target: string): Prom
   if (!covers(grants, id, target)) {
     throw new BridgeRefusal('grant_missing', `The grant for ${id} of this app does not cover ${target}.`);
   }
+}
+
+/** What silences other apps is for the platform's own Notifications app alone, while it may read everything. */
+async function requireNotificationsApp(call: Call): Promise<void> {
+  if (call.caller.appId !== 'notifications' || !call.caller.isSystemApp()) {
+    throw new BridgeRefusal('not_authorized', 'Only the platform’s own Notifications app may do this.');
+  }
+  await requireTarget(call, 'notifications.read', '*');
 }
 
 /** What moves the person's view or puts a question before them is only for the app they are looking at. */
@@ -102,6 +110,31 @@ const methods: Record<BridgeCall, Method> = {
     readParams({}, call.params);
     const topics = resourcesOf(await grantsFor(call, 'notifications.read'), 'notifications.read');
     return result<'notifications.readAll'>({ updated: await markAllVisible(call.shell, topics) });
+  },
+  'notifications.settings': async (call) => {
+    readParams({}, call.params);
+    await requireNotificationsApp(call);
+    return result<'notifications.settings'>(await call.shell.notificationSettings());
+  },
+  'notifications.mute': async (call) => {
+    const { appId, topic, muted } = readParams(
+      { appId: appIdText, topic: optional(topicText), muted: truth() },
+      call.params,
+    );
+    await requireNotificationsApp(call);
+    requireInFront(call);
+    const mute = { appId, topic: topic ?? null };
+    const former = (await call.shell.notificationSettings()).muted;
+    const others = former.filter((other) => other.appId !== mute.appId || other.topic !== mute.topic);
+    return result<'notifications.mute'>(
+      await call.shell.changeNotificationSettings({ muted: muted ? [...others, mute] : others }),
+    );
+  },
+  'notifications.surfaces': async (call) => {
+    const change = readParams({ flashes: optional(truth()), system: optional(truth()) }, call.params);
+    await requireNotificationsApp(call);
+    requireInFront(call);
+    return result<'notifications.surfaces'>(await call.shell.changeNotificationSettings(change));
   },
 
   'apps.list': async (call) => {
@@ -196,7 +229,8 @@ const methods: Record<BridgeCall, Method> = {
       call.params,
     );
     if (surface !== undefined) {
-      if (call.caller.appId !== 'settings' || !call.caller.isSystemApp()) {
+      const isOfCaller = call.caller.appId === 'settings' || call.caller.appId === surface;
+      if (!isOfCaller || !call.caller.isSystemApp()) {
         throw new BridgeRefusal('not_authorized', 'Only the platform’s own Settings app may open its surfaces.');
       }
       requireInFront(call);

@@ -5,6 +5,7 @@ import type {
   Grant,
   InstalledApp,
   Notification,
+  NotificationSettings,
   SearchResult,
   ShellSurface,
   WorkloadStatus,
@@ -47,6 +48,8 @@ export interface ShellSide {
   }): Promise<NotificationPage>;
   markRead(id: string): Promise<Notification>;
   markAllRead(): Promise<number>;
+  notificationSettings(): Promise<NotificationSettings>;
+  changeNotificationSettings(change: Partial<NotificationSettings>): Promise<NotificationSettings>;
 
   open(appId: string, target: string | null): void;
   goHome(): void;

@@ -25,11 +25,6 @@ const SURFACES = [
     label: 'Notifications of your devices',
     about: 'While this page is open behind something else, in the browsers where you allowed it.',
   },
-  {
-    name: 'webPush',
-    label: 'Web push',
-    about: 'Also when no page is open, to the browsers that you subscribed.',
-  },
 ] as const satisfies readonly { name: keyof NotificationSettings; label: string; about: string }[];
 
 export function NotificationsPage() {
@@ -56,7 +51,7 @@ export function NotificationsPage() {
           <ul class="rows">
             {SURFACES.map(({ name, label, about }) => (
               <li key={name}>
-                <label class="row">
+                <label class="row plain-weight">
                   <span class="row-text">
                     <span class="row-title">{label}</span>
                     <span class="row-about">{about}</span>

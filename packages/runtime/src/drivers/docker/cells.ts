@@ -13,7 +13,7 @@ import type { EngineLine } from './engine-line.ts';
 import { isUp } from './exit-watch.ts';
 import type { Firewall } from './firewall.ts';
 import type { Remains } from './remains.ts';
-import { endShims } from './shims.ts';
+import { endShims, noteContainer } from './shims.ts';
 import { endStrays } from './strays.ts';
 
 export interface Cell {
@@ -23,6 +23,8 @@ export interface Cell {
   readonly gateway: Container;
   /** Where the Gateway makes its sockets, on this machine. */
   readonly folder: string;
+  /** Before a workload's container is started in it. */
+  note(container: Container): void;
   /** File that its workload sees as `/etc/resolv.conf`. */
   readonly nameServers: string;
   /** Whether its Gateway runs; false also when the engine does not say so. */
@@ -95,6 +97,7 @@ export async function makeCell(parts: CellParts): Promise<Cell> {
       tunnel: false,
     });
     const gateway = await parts.engine.createContainer({ name: names.gateway, ...options });
+    noteContainer(join(parts.folder, id), gateway.id);
     await gateway.start();
     const lost = await lostOptions(gateway, options);
     if (lost.length > 0) throw new Error(`The engine did not take these options: ${lost.join(', ')}.`);
@@ -133,6 +136,7 @@ function cell(parts: CellParts, { id, addresses, gateway, relay }: Made): Cell {
     gateway,
     network: cellNames(parts.owner, id).network,
     folder: join(parts.folder, id, 'own'),
+    note: (container) => noteContainer(join(parts.folder, id), container.id),
     nameServers: join(parts.folder, id, 'resolv.conf'),
     stands: () =>
       gateway.inspect().then(

@@ -1,6 +1,7 @@
 // Ends the shims that an engine has lost. containerd keeps one process beside each container, which ends when containerd
 // has heard of the container's end. One that was killed in between never asks for it, and the shim would stay for good.
-import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { kill } from './strays.ts';
 
@@ -12,9 +13,17 @@ const BY_ITSELF_MS = 1_000;
 const LIMIT_MS = 5_000;
 
 /**
+ * Notes that a container belongs to the cell with this folder, before it is started: an engine that dies may forget it, and
+ * containerd removes the folder that it kept for it, so that nobody could tell later whose its shim is.
+ */
+export function noteContainer(folder: string, id: string): void {
+  mkdirSync(notes(folder), { recursive: true });
+  writeFileSync(join(notes(folder), id), '');
+}
+
+/**
  * Kills the shims of a cell's containers, which all have ended and are unknown to their engine, and resolves when none is
- * left. A shim works in the folder in which containerd keeps the configuration of its container, and that names the
- * cell's folder, from which files are mounted.
+ * left.
  * @throws Error when one does not end within 5 s
  */
 export async function endShims(folder: string): Promise<void> {
@@ -30,9 +39,24 @@ export async function endShims(folder: string): Promise<void> {
 }
 
 function shimsOf(folder: string): number[] {
+  const containers = new Set(noted(folder));
+  if (containers.size === 0) return [];
   return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && isShim(name) && configurationOf(name).includes(`"${folder}/`))
+    .filter((name) => /^\d+$/.test(name) && isShim(name) && containers.has(containerOf(name)))
     .map(Number);
+}
+
+function notes(folder: string): string {
+  return join(folder, 'containers');
+}
+
+function noted(folder: string): string[] {
+  try {
+    return readdirSync(notes(folder));
+  } catch {
+    // The cell had none yet, or is gone.
+    return [];
+  }
 }
 
 /** By its program, which nobody but root can be: workloads choose their names and folders themselves. */
@@ -45,10 +69,12 @@ function isShim(pid: string): boolean {
   }
 }
 
-function configurationOf(pid: string): string {
+/** The id that containerd gave the shim; empty without one. */
+function containerOf(pid: string): string {
   try {
-    return readFileSync(`/proc/${pid}/cwd/config.json`, 'utf8');
+    return /\0-id\0([^\0]*)/.exec(readFileSync(`/proc/${pid}/cmdline`, 'utf8'))?.[1] ?? '';
   } catch {
+    // It ended while we looked.
     return '';
   }
 }

@@ -160,6 +160,7 @@ async function createContainer(node: DockerNode, cell: Cell, spec: WorkloadSpec,
     await destroySurvivor(node, { installationId });
     return create();
   });
+  cell.note(container);
   const lost = await lostOptions(container, options);
   if (lost.length === 0) return container;
   await removed(container.remove({ force: true, v: true }));

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { findProgram } from '../../find-program.ts';
-import { endShims } from './shims.ts';
+import { endShims, noteContainer } from './shims.ts';
 import { endStrays } from './strays.ts';
 
 const skip = process.getuid?.() !== 0 && 'mounting needs root: run the tests as root';
@@ -72,14 +72,14 @@ test('a shim of the cell is ended, and neither another nor who pretends to be on
   const base = mkdtempSync(join(tmpdir(), 'shims-'));
   context.after(() => rmSync(base, { recursive: true, force: true }));
   const shim = join(base, 'containerd-shim-runc-v2');
-  const sleep = findProgram('sleep');
-  assert.ok(sleep !== undefined);
-  copyFileSync(sleep, shim);
+  const shell = findProgram('sh');
+  assert.ok(shell !== undefined);
+  copyFileSync(shell, shim);
   const beside = async (cell: string, program: string) => {
-    const bundle = mkdtempSync(join(base, 'bundle-'));
-    const source = join(makeCell(base, cell), 'resolv.conf');
-    writeFileSync(join(bundle, 'config.json'), JSON.stringify({ mounts: [{ source }] }));
-    const child = spawn(program, ['1000'], { cwd: bundle, argv0: shim, stdio: 'ignore' });
+    const container = `${cell}0123`;
+    noteContainer(makeCell(base, cell), container);
+    const words = ['-c', 'read line', shim, '-namespace', 'moby', '-id', container];
+    const child = spawn(program, words, { argv0: shim, stdio: ['pipe', 'ignore', 'ignore'] });
     context.after(() => child.kill('SIGKILL'));
     await once(child, 'spawn');
     return child;
@@ -87,7 +87,7 @@ test('a shim of the cell is ended, and neither another nor who pretends to be on
   const [lost, other, pretender] = [
     await beside('eeeeeeee', shim),
     await beside('ffffffff', shim),
-    await beside('eeeeeeee', sleep),
+    await beside('eeeeeeee', shell),
   ];
   const ended = once(lost, 'exit');
   await endShims(makeCell(base, 'eeeeeeee'));

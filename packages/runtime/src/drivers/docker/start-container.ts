@@ -197,22 +197,25 @@ async function assemble(node: DockerNode, spec: WorkloadSpec, parts: Parts): Pro
   const { cell, gateway } = parts;
   const { installationId } = spec;
   const { cut } = node.line;
-  const watch = watchGateway(cell, gateway, {
-    cut,
-    restarted: () => node.log.warn({ installationId }, 'a Gateway ended and was started again'),
-    lost(reason) {
-      node.log.error({ installationId, reason }, 'a Gateway cannot be started again: its workload is ended');
-      void running.stop(0);
-    },
-  });
   const { applyNetworkPolicy, publishUdp, shortfalls, close } = parts.access;
   const running = await runningWorkload(
-    { ...parts, resources: spec.manifest.resources, cut, beforeClose: watch.stop },
+    { ...parts, resources: spec.manifest.resources, cut, beforeClose: () => watch.stop() },
     async () => {
       await close();
       await cell.destroy();
     },
   );
+  // Only now: a Gateway that cannot be started again ends a workload that is there to be ended.
+  const watch = watchGateway(cell, gateway, {
+    cut,
+    restarted: () => node.log.warn({ installationId }, 'a Gateway ended and was started again'),
+    lost(reason) {
+      node.log.error({ installationId, reason }, 'a Gateway cannot be started again: its workload is ended');
+      running
+        .stop(0)
+        .catch((error: unknown) => node.log.error({ installationId, err: error }, 'a workload could not be ended'));
+    },
+  });
   return { ...running, applyNetworkPolicy, publishUdp, shortfalls };
 }
 

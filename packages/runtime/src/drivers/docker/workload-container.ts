@@ -71,7 +71,8 @@ export async function runningWorkload(
     exited,
     async listening(signal) {
       const over = new AbortController();
-      void exited.finally(() => over.abort());
+      const giveUp = () => over.abort();
+      exited.then(giveUp, giveUp);
       return gateway.workloadListens(AbortSignal.any([signal, over.signal]));
     },
     ports: () => (State.Pid > 0 ? listeningPorts(State.Pid, ENGINE_RESOLVER) : []),

@@ -166,19 +166,14 @@ export async function destroyCell(parts: Omit<CellParts, 'remains'>, id: string)
     await removeMembers(parts, id);
   } finally {
     // Whatever the engine says: it may be away while its containers run on, and one that died does not know them all.
-    const lost = await endStrays(own, { grace: line.cut.aborted ? Math.min(LAST_GRACE_MS, line.timeLeft()) : 0 });
-    if (lost) await endShims(own);
+    await endStrays(own, { grace: line.cut.aborted ? Math.min(LAST_GRACE_MS, line.timeLeft()) : 0 });
+    await endShims(own);
   }
   await removeNetwork(engine, restrictedName(owner, id));
   await removeNetwork(engine, publicName(owner, id));
   await firewall.forget(firewall.bridgeName('restricted', id));
+  // Last, since it says which containers the cell had.
   rmSync(own, { recursive: true, force: true });
-}
-
-/** The same, when the engine may have died since the cell was made: of what it forgot more than processes may be left. */
-export async function destroyForgottenCell(parts: Omit<CellParts, 'remains'>, id: string): Promise<void> {
-  await destroyCell(parts, id);
-  await endShims(join(parts.folder, id));
 }
 
 async function removeMembers({ engine, owner }: Omit<CellParts, 'remains'>, id: string): Promise<void> {

@@ -10,7 +10,7 @@ import { blockNumbers } from './addresses.ts';
 import { type AppImages, openAppImages } from './app-images.ts';
 import { ensureBaseImage } from './base-image.ts';
 import { openCellPool } from './cell-pool.ts';
-import { type CellParts, destroyForgottenCell, makeCell } from './cells.ts';
+import { type CellParts, destroyCell, makeCell } from './cells.ts';
 import { defaultEngineSocket, type Engine, engineMessage, openEngine } from './engine.ts';
 import { openEngineLine } from './engine-line.ts';
 import { describeEngine, explainMissing, unenforcedLimits } from './engine-report.ts';
@@ -88,7 +88,7 @@ export async function openDockerDriver(options: DockerDriverOptions): Promise<Dr
     random: randomBytes,
   };
   const remains = openRemains({
-    destroy: (cell) => destroyForgottenCell(parts, cell),
+    destroy: (cell) => destroyCell(parts, cell),
     cut: line.cut,
     tell: (cell, reason) => options.log.warn({ cell, reason }, 'an ended cell is still there'),
   });

@@ -1,7 +1,7 @@
 // What an earlier Runtime of the same data folder left on the engine: workloads that run on, and halves to be removed.
 import { readdirSync } from 'node:fs';
 import type { Survivor } from '../driver.ts';
-import { type CellParts, destroyCell, destroyForgottenCell } from './cells.ts';
+import { type CellParts, destroyCell } from './cells.ts';
 import { labels, removed } from './engine.ts';
 
 /** Removes everything that is not a running workload in a whole cell, and returns those. */
@@ -31,7 +31,7 @@ export async function clearLeftovers(parts: CellParts): Promise<Survivor[]> {
     ...networks.flatMap(({ Labels }) => Labels?.[labels.cell] ?? []),
     ...readdirSync(parts.folder),
   ];
-  for (const cell of new Set(cells)) if (!kept.has(cell)) await destroyForgottenCell(parts, cell);
+  for (const cell of new Set(cells)) if (!kept.has(cell)) await destroyCell(parts, cell);
   await parts.firewall.removeStrayBridges(
     [...kept].flatMap((cell) => [
       parts.firewall.bridgeName('restricted', cell),

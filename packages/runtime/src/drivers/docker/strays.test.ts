@@ -64,7 +64,7 @@ test('what runs in a cell may first end in its own way, if there is time', { ski
   context.after(() => child.kill('SIGKILL'));
   await once(child.stdout, 'data');
   const ended = once(child, 'exit');
-  assert.equal(await endStrays(folder, { grace: 20_000 }), true);
+  await endStrays(folder, { grace: 20_000 });
   assert.deepEqual(await ended, [3, null]);
 });
 

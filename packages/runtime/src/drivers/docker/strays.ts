@@ -16,15 +16,14 @@ export interface StrayOptions {
 /**
  * Kills every process that has a file of the cell's folder mounted, which is every process in the cell, and resolves when
  * none is left. Needs root, and sees the processes of its own machine only.
- * @returns whether there were any
  * @throws Error when one does not end within 5 s
  */
-export async function endStrays(folder: string, { grace = 0 }: StrayOptions = {}): Promise<boolean> {
+export async function endStrays(folder: string, { grace = 0 }: StrayOptions = {}): Promise<void> {
   const began = performance.now();
   let asked = grace <= 0;
-  for (let met = false; ; met = true) {
+  for (;;) {
     const found = processesWithMount(folder);
-    if (found.length === 0) return met;
+    if (found.length === 0) return;
     const waited = performance.now() - began;
     if (waited > grace + LIMIT_MS) throw new Error(`Processes ${found.join(', ')} of a container do not end.`);
     if (waited >= grace) for (const pid of found) kill(pid, 'SIGKILL');

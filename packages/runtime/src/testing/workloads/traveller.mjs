@@ -1,4 +1,4 @@
-// Tries to reach what it is told to, over HTTP: /tcp/<address>/<port>, /udp/…[/<milliseconds>], /dns/<name>, /hold/… keeps a connection
+// Tries to reach what it is told to, over HTTP: /tcp/<address>/<port>, /udp/…, /dns/<name>, /hold/… keeps a connection
 // open and /held says what became of it, /interfaces, /resolver, /boot, /program/<script in base64url>, and
 // /shell/<port>/<script in base64url>, which gives a script to whoever listens inside.
 import { spawnSync } from 'node:child_process';
@@ -32,7 +32,7 @@ const routes = {
       });
       socket.once('error', (error) => resolve(error.code));
     }),
-  udp: (address, port, patience = PATIENCE) =>
+  udp: (address, port) =>
     new Promise((resolve) => {
       const socket = dgram.createSocket('udp4');
       let over = false;
@@ -45,7 +45,7 @@ const routes = {
         resolve(answer);
       };
       const send = () => socket.send('ping', (error) => error && done(error.code));
-      const timer = setTimeout(done, Number(patience), 'silence');
+      const timer = setTimeout(done, PATIENCE, 'silence');
       let again;
       socket.once('message', (message) => done(`answered ${message}`));
       socket.on('error', (error) => done(error.code));

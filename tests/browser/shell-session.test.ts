@@ -198,9 +198,10 @@ test('everything of the bar is reached with the keyboard alone', async (t) => {
   await page.locator('iframe[title="Wallet"]').waitFor();
   await page.getByRole('button', { name: 'Account keyboard' }).focus();
   await page.keyboard.press('Enter');
-  await page.keyboard.press('Tab');
-  await page.keyboard.press('Tab');
-  assert.equal(await page.locator(':focus').innerText(), 'Passkeys');
+  for (const next of ['Apps and permissions', 'Notifications', 'Passkeys']) {
+    await page.keyboard.press('Tab');
+    assert.equal(await page.locator(':focus').innerText(), next);
+  }
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Passkeys' }).waitFor();
   await page.keyboard.press('Control+k');

@@ -1,18 +1,15 @@
 // What an app tells its person appears where they allow it: flashes above every app, and no sound of what is muted.
 // On a desktop and on a phone, by day and by night; pictures go to SCREENSHOT_DIR, by default screenshots/.
 import { strict as assert } from 'node:assert';
-import { mkdir } from 'node:fs/promises';
-import * as path from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { LaunchDescriptor, Notification, PublishNotification } from '@platform/contract';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { registerAccount, type TestAccount, TestBrowser } from '../support/client.ts';
 import { buildTestPackage, testManifest } from '../support/packages.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
-import { DESKTOP, launchBrowser, PHONE, showScheme } from './browser.ts';
+import { DESKTOP, launchBrowser, PHONE } from './browser.ts';
+import { look } from './look.ts';
 
-const SCREENSHOTS = path.resolve(process.env.SCREENSHOT_DIR ?? 'screenshots');
 const SETTINGS = '/v1/account/notification-settings';
 const PAGE = '<!doctype html><html lang="en"><title>Herald</title><main><h1>Herald</h1></main></html>';
 
@@ -106,23 +103,6 @@ async function pressUntilGone(press: () => Promise<void>, gone: Locator): Promis
     if (left) return;
   }
   assert.fail('the press had no effect');
-}
-
-/** A picture by day and by night, and nothing that axe finds fault with. */
-async function look(page: Page, device: string, name: string): Promise<void> {
-  const folder = path.join(SCREENSHOTS, device);
-  await mkdir(folder, { recursive: true });
-  for (const scheme of ['light', 'dark'] as const) {
-    await showScheme(page, scheme);
-    await page.screenshot({ path: path.join(folder, `${name}${scheme === 'dark' ? '-dark' : ''}.png`) });
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    assert.deepEqual(
-      violations.map(({ id, nodes }) => `${id} at ${nodes.map(({ target }) => target.join(' ')).join(', ')}`),
-      [],
-      `${name} on a ${device}, ${scheme}`,
-    );
-  }
-  await page.emulateMedia({ colorScheme: 'light' });
 }
 
 for (const [device, viewport] of [

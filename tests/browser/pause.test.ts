@@ -1,23 +1,20 @@
 // Everything of an account is paused and goes on again: asked for by an app, decided by the person, ended by nobody else.
 // On a desktop and on a phone, by day and by night; pictures go to SCREENSHOT_DIR, by default screenshots/.
 import { strict as assert } from 'node:assert';
-import { mkdir } from 'node:fs/promises';
-import * as path from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, BrowserContext, Frame, Page } from 'playwright-core';
 import { type AskBackend, openBackend } from '../support/backend.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { buildTestPackage, testManifest } from '../support/packages.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { problemCode } from '../support/raw-http.ts';
-import { DESKTOP, launchBrowser, PHONE, showScheme } from './browser.ts';
+import { DESKTOP, launchBrowser, PHONE } from './browser.ts';
 import { type Attack, publishHostileApp, showApp } from './hostile-app.ts';
+import { look } from './look.ts';
 
 /** In the frames of the apps below. */
 declare const attack: Attack;
 
-const SCREENSHOTS = path.resolve(process.env.SCREENSHOT_DIR ?? 'screenshots');
 const SERVER = `
   import http from 'node:http';
   http.createServer((request, response) => response.end('here')).listen(Number(process.env.PORT));
@@ -110,23 +107,6 @@ function appears(what: ReturnType<Page['getByRole']>): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-/** A picture by day and by night, and nothing that axe finds fault with. */
-async function look(page: Page, device: string, name: string): Promise<void> {
-  const folder = path.join(SCREENSHOTS, device);
-  await mkdir(folder, { recursive: true });
-  for (const scheme of ['light', 'dark'] as const) {
-    await showScheme(page, scheme);
-    await page.screenshot({ path: path.join(folder, `${name}${scheme === 'dark' ? '-dark' : ''}.png`) });
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    assert.deepEqual(
-      violations.map(({ id, nodes }) => `${id} at ${nodes.map(({ target }) => target.join(' ')).join(', ')}`),
-      [],
-      `${name} on a ${device}, ${scheme}`,
-    );
-  }
-  await page.emulateMedia({ colorScheme: 'light' });
 }
 
 for (const [device, viewport] of [

@@ -628,7 +628,7 @@ export const routes = {
     summary: 'Remove one entry',
     callers: ['installation'],
     grant: { id: 'search.index', resource: 'self' },
-    params: z.strictObject({ entryId: z.string().min(1).max(limits.searchId.value) }),
+    params: z.strictObject({ entryId: search.searchEntryId }),
     answers: { 204: null },
     rate: 'searchWrite',
   },

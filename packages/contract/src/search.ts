@@ -12,12 +12,15 @@ export const appLocalUrl = z
 
 const utf8Bytes = new TextEncoder();
 
+/** Without control bytes: NUL is none that a database takes. */
+export const searchEntryId = z
+  .string()
+  .min(1)
+  .max(limits.searchId.value)
+  .regex(/^\P{Cc}*$/u);
+
 export const searchEntry = z.strictObject({
-  id: z
-    .string()
-    .min(1)
-    .max(limits.searchId.value)
-    .regex(/^\P{Cc}*$/u),
+  id: searchEntryId,
   title: z
     .string()
     .trim()
@@ -55,7 +58,11 @@ export const indexedAnswer = z.strictObject({ indexed: z.int() });
 export const searchQuery = z.strictObject({
   q: z.string().trim().min(1).max(limits.searchQuery.value),
   limit: z.coerce.number().int().min(1).max(limits.pageMaximum.value).default(20),
-  kind: z.string().max(limits.searchKind.value).optional(),
+  kind: z
+    .string()
+    .max(limits.searchKind.value)
+    .regex(/^\P{Cc}*$/u)
+    .optional(),
   app: appId.optional(),
 });
 

@@ -178,7 +178,9 @@ test('a write that races with the removal of the app leaves nothing behind', asy
 test('a reader sees an index before or after a replacement, never between', async () => {
   const account = await newAccount();
   const app = await newApp(account);
-  const edition = (name: string) => Array.from({ length: 150 }, (_, index) => entry(`e${index}`, `edition ${name}`));
+  // Other ids in each, and a word that only resembles the typed one: it takes a second look to find all of these.
+  const edition = (name: string) =>
+    Array.from({ length: 150 }, (_, index) => entry(`${name}-${index}`, index % 2 ? 'editions' : 'edition'));
   await write(app, 'PUT', edition('zero'));
   let writing = true;
   const writer = (async () => {
@@ -189,7 +191,7 @@ test('a reader sees an index before or after a replacement, never between', asyn
   while (writing) {
     const { items } = await found(account, 'edition', { limit: '200' });
     assert.equal(items.length, 150);
-    assert.equal(new Set(items.map(({ title }) => title)).size, 1, 'all of one edition');
+    assert.equal(new Set(items.map(({ id }) => id.split('-')[0])).size, 1, 'all of one edition');
     reads += 1;
   }
   await writer;
@@ -254,6 +256,9 @@ test('two entries of one id, too many entries and an app without the grant are r
   assert.equal(problemCode(twice), 'invalid_request');
   const many = Array.from({ length: limits.searchUpsert.value + 1 }, (_, index) => entry(`e${index}`, 'x'));
   assert.equal(problemCode(await app.call(INDEX, { body: { entries: many } })), 'invalid_request');
+  const tooMany = Array.from({ length: limits.searchEntries.value + 1 }, (_, index) => entry(`e${index}`, 'x'));
+  assert.equal(problemCode(await app.call(INDEX, { method: 'PUT', body: { entries: tooMany } })), 'invalid_request');
+  assert.deepEqual(await idsOf(account, 'x'), [], 'nothing was stored');
   await account.browser.take('/v1/apps/notes-app/permissions', { method: 'PUT', body: { permissions: [] } });
   const answer = await app.call(INDEX, { method: 'PUT', body: { entries: [] } });
   assert.deepEqual([answer.status, problemCode(answer)], [403, 'grant_missing']);
@@ -267,4 +272,17 @@ test('a search that finds nothing to look for answers with nothing', async () =>
   assert.deepEqual([empty.status, problemCode(empty)], [400, 'invalid_request']);
   const long = await account.fetch(`/v1/search?q=${'a'.repeat(201)}`);
   assert.deepEqual([long.status, problemCode(long)], [400, 'invalid_request']);
+});
+
+test('NUL, which no database text holds, is refused wherever it comes in', async () => {
+  const account = await newAccount();
+  const app = await newApp(account);
+  await write(app, 'PUT', [entry('a', 'alpha beta')]);
+  assert.deepEqual(await idsOf(account, 'alpha\u0000beta'), ['a'], 'between words it is nothing but a border');
+  for (const query of ['kind=%00', 'app=%00']) {
+    const answer = await account.fetch(`/v1/search?q=alpha&${query}`);
+    assert.deepEqual([answer.status, problemCode(answer)], [400, 'invalid_request']);
+  }
+  const removed = await app.call(`${INDEX}/a%00b`, { method: 'DELETE' });
+  assert.deepEqual([removed.status, problemCode(removed)], [400, 'invalid_path']);
 });

@@ -39,6 +39,7 @@ import { openPushWorker, type PushOptions } from './push/open-push-worker.ts';
 import { countWaiting } from './push/outbox-queries.ts';
 import { pushRoutes } from './push/routes.ts';
 import { openVapidKeys } from './push/vapid-keys.ts';
+import { postgresEngine } from './search/postgres-engine.ts';
 import { searchRoutes } from './search/routes.ts';
 import { findNodeCaller } from './topology/find-node.ts';
 import { Followers } from './topology/followers.ts';
@@ -196,7 +197,7 @@ function handlers(context: CoreContext, { nodes, hub, pushKey }: Parts): Handler
     ...notificationSettingsRoutes(context),
     ...eventRoutes(context, hub),
     ...pushRoutes(context, pushKey),
-    ...searchRoutes(context),
+    ...searchRoutes(context, postgresEngine(context.pool)),
     ...fleetRoutes(context),
     ...nodeRoutes(context, followers),
     ...leaseRoutes(context),

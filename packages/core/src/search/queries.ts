@@ -1,64 +1,82 @@
 // The SQL that asks the search index; index-queries.ts writes it.
 import type pg from 'pg';
+import type { FoundItem, SearchPage, SearchScope } from './engine.ts';
 import { gramsOf } from './grams.ts';
 import { remainsOf } from './near-words.ts';
 import type { Matching } from './search-query.ts';
 
-/** What of an account is searched. */
-export interface SearchScope {
-  readonly accountKey: string;
-  readonly appId: string | null;
-  readonly kind: string | null;
-}
-
-export interface FoundItem {
-  readonly appId: string;
-  readonly id: string;
-  readonly title: string;
-  readonly kind: string;
-  readonly url: string;
-  readonly score: number;
-}
-
 /**
  * Ranked by where and how the words were found; then by how much of the title they are, in quarters; then by how
- * often they stand there. The sum stays below 1. Parameters 2 to 5 are a `Matching`, 6 the length of the query.
+ * often they stand there. The sum stays below 1.
+ *
+ * @param first number of the first of four parameters that are a `Matching`; parameter 6 is the length of the query
  */
-const score = `
-  (CASE WHEN e.document @@ $5::tsquery THEN 0.75
-        WHEN e.document @@ $4::tsquery THEN 0.5
-        WHEN e.document @@ $3::tsquery THEN 0.25
+function scoreOf(first: 2 | 10): string {
+  return `
+  (CASE WHEN e.document @@ $${first + 3}::tsquery THEN 0.75
+        WHEN e.document @@ $${first + 2}::tsquery THEN 0.5
+        WHEN e.document @@ $${first + 1}::tsquery THEN 0.25
         ELSE 0 END
    + 0.15 * floor(4 * least(1, $6::float8 / char_length(e.title))) / 4
-   + 0.1 * ts_rank('{0.05, 0.2, 0.6, 1}', e.document, $2::tsquery, 32))::float8 AS score`;
+   + 0.1 * ts_rank('{0.05, 0.2, 0.6, 1}', e.document, $${first}::tsquery, 32))::float8`;
+}
 
-export const FIND_ITEMS = {
-  name: 'search-items',
-  text: `
-    SELECT e.app_id AS "appId", e.id, e.title, e.kind, e.url, ${score}
+/** What was typed comes before what only resembles it. */
+const typedScore = `0.3 + 0.7 * ${scoreOf(2)}`;
+
+function selectItems(found: '$2' | '$10', score: string): string {
+  return `
+    SELECT e.app_id AS "appId", e.id, e.title, e.kind, e.url, ${score} AS score
       FROM search_entries e
       JOIN installations i ON i.id = e.installation_id AND i.removed_at IS NULL
-     WHERE e.account_key = $1 AND e.document @@ $2::tsquery
+     WHERE e.account_key = $1 AND e.document @@ ${found}::tsquery
        AND ($7::text IS NULL OR e.app_id = $7) AND ($8::text IS NULL OR e.kind = $8)
      ORDER BY score DESC, e.app_id, e.id
-     LIMIT $9`,
-};
+     LIMIT $9`;
+}
+
+export const FIND_ITEMS = { name: 'search-items', text: selectItems('$2', typedScore) };
 
 export async function findItems(
   pool: pg.Pool,
   scope: SearchScope,
-  { found, exact, title, exactTitle }: Matching,
-  { typedLength, limit }: { readonly typedLength: number; readonly limit: number },
+  matching: Matching,
+  page: SearchPage,
 ): Promise<FoundItem[]> {
-  const values = [scope.accountKey, found, exact, title, exactTitle, typedLength, scope.appId, scope.kind, limit];
-  const { rows } = await pool.query<FoundItem>({ ...FIND_ITEMS, values });
+  const { rows } = await pool.query<FoundItem>({ ...FIND_ITEMS, values: valuesOf(scope, matching, page) });
   return rows;
+}
+
+export const FIND_SIMILAR_ITEMS = {
+  name: 'search-similar-items',
+  text: selectItems('$10', `CASE WHEN e.document @@ $2::tsquery THEN ${typedScore} ELSE 0.3 * ${scoreOf(10)} END`),
+};
+
+/** @param similar finds all that `typed` does, and what only resembles it */
+export async function findSimilarItems(
+  pool: pg.Pool,
+  scope: SearchScope,
+  typed: Matching,
+  similar: Matching,
+  page: SearchPage,
+): Promise<FoundItem[]> {
+  const values = [...valuesOf(scope, typed, page), similar.found, similar.exact, similar.title, similar.exactTitle];
+  const { rows } = await pool.query<FoundItem>({ ...FIND_SIMILAR_ITEMS, values });
+  return rows;
+}
+
+function valuesOf(
+  { accountKey, appId, kind }: SearchScope,
+  { found, exact, title, exactTitle }: Matching,
+  { typedLength, limit }: SearchPage,
+): unknown[] {
+  return [accountKey, found, exact, title, exactTitle, typedLength, appId, kind, limit];
 }
 
 const RANK_DOCUMENTS = {
   name: 'search-documents',
   text: `
-    SELECT e.number::int AS number, ${score}
+    SELECT e.number::int AS number, ${scoreOf(2)} AS score
       FROM unnest($1::text[], $7::text[]) WITH ORDINALITY AS given (vector, title, number),
            LATERAL (SELECT vector::tsvector AS document, title, number) AS e
      WHERE e.document @@ $2::tsquery

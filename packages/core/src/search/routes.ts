@@ -1,11 +1,13 @@
 // Search over HTTP: apps write their index through the Gateway, the shell asks.
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
+import type { SearchEngine } from './engine.ts';
 import { search } from './search.ts';
 import { clearIndex, removeEntries, replaceIndex, upsertIndex } from './write-index.ts';
 
 export function searchRoutes(
   context: CoreContext,
+  engine: SearchEngine,
 ): HandlersOf<
   | 'search.query'
   | 'services.search.replace'
@@ -16,7 +18,7 @@ export function searchRoutes(
   return {
     'search.query': async ({ caller, query }) => ({
       status: 200,
-      body: await search(context, caller.accountKey, query),
+      body: await search(context, engine, caller.accountKey, query),
     }),
     'services.search.replace': async ({ caller, body: { entries } }) => {
       await replaceIndex(context, caller, entries);

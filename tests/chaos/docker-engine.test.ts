@@ -182,10 +182,8 @@ inOwnNetwork(import.meta.url, { skip: engineMissing(), timeout: 30 * 60_000 }, (
 
   function runs({ appId }: Wish): Promise<unknown> {
     const isRunning = async () => {
-      const answer = await account.fetch(`/v1/apps/${appId}/status`);
-      // A node that has just begun, or looks at an engine that has, may not answer yet.
-      assert.ok(answer.status === 200 || answer.status === 503, answer.text);
-      return answer.status === 200 && (answer.json as WorkloadStatus).state === 'running';
+      const { state } = await account.browser.take<WorkloadStatus>(`/v1/apps/${appId}/status`);
+      return state === 'running';
     };
     return until(`${appId} to run`, isRunning, PATIENCE);
   }

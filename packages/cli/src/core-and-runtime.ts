@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import * as path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Core, createCore } from '@platform/core';
 import type { PlatformConfig } from '@platform/core/config/env.ts';
@@ -14,6 +15,9 @@ import type { Started } from './running.ts';
 import { step } from './terminal.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** Milliseconds for the Runtime beside core to become known to it: a call over loopback. It goes on trying afterwards. */
+const REGISTRATION_PATIENCE = 5_000;
 
 interface Place {
   /** The data folder, absolute and locked. */
@@ -48,6 +52,8 @@ export async function startCoreAndRuntime(
     }),
   );
   started.add(() => runtime.stop());
+  // Until then core would answer for every backend that its machine does not answer.
+  await Promise.race([runtime.registered, delay(REGISTRATION_PATIENCE, undefined, { ref: false })]);
   return { runtime };
 }
 

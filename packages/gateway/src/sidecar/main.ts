@@ -28,7 +28,7 @@ if (ownFolder === undefined || coreSocket === undefined) throw new Error('Name t
 
 let runtime: Socket | undefined;
 let serving: Promise<Serving> | undefined;
-const activity = reportActivity(() => serving);
+const activity = reportActivity(beginning);
 
 const control = net.createServer((socket) => {
   socket.on('error', () => socket.destroy());
@@ -36,9 +36,14 @@ const control = net.createServer((socket) => {
 });
 await listen(control, socketNames.control);
 
+/** What serves, or undefined where nothing does: that it could not begin is told to who configured it. */
+async function beginning(): Promise<Serving | undefined> {
+  return await serving?.catch(() => undefined);
+}
+
 async function obey(socket: Socket, message: ToSidecar): Promise<void> {
   if (message.kind === 'close') {
-    const { gateway } = (await serving) ?? {};
+    const { gateway } = (await beginning()) ?? {};
     await gateway?.close();
     if (gateway !== undefined) send(socket, { kind: 'closed', traffic: gateway.traffic() });
     return;
@@ -82,7 +87,7 @@ async function serve(settings: SidecarSettings): Promise<Serving> {
 
 /** False when nobody waits for it any more. */
 async function workloadListens(asking: Socket): Promise<boolean> {
-  const workload = (await serving)?.settings.workload;
+  const workload = (await beginning())?.settings.workload;
   const begun = performance.now();
   while (workload !== undefined && !asking.destroyed) {
     if (await knock(workload.hostname, Number(workload.port))) return true;
@@ -115,7 +120,7 @@ function tell(message: FromSidecar): void {
   if (runtime !== undefined) send(runtime, message);
 }
 
-function reportActivity(current: () => Promise<Serving> | undefined): { signal(): void } {
+function reportActivity(current: () => Promise<Serving | undefined>): { signal(): void } {
   let scheduled = false;
   let told = 0;
   const report = async () => {

@@ -74,6 +74,7 @@ export async function openDockerDriver(options: DockerDriverOptions): Promise<Dr
     described = await describeEngine(engine);
     await firewall.install();
   } catch (error) {
+    line.close();
     return refusingDriver(explainMissing(error));
   }
   const folder = join(RUN_FOLDER, owner);

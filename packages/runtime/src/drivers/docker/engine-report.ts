@@ -1,10 +1,15 @@
 // What the driver's report says of an engine, or of one that is missing, for a person.
+import { setTimeout as delay } from 'node:timers/promises';
 import type { DriverReport } from '../driver.ts';
 import { type Engine, engineMessage } from './engine.ts';
 import { requireNotPodman } from './not-podman.ts';
 
+/** Milliseconds for its first answer. One that hangs takes connections and never answers; one that starts refuses them. */
+const FIRST_ANSWER_MS = 5_000;
+
 /** What an engine says of itself. @throws Error when workloads could not be confined by one like it */
 export async function describeEngine(engine: Engine): Promise<Omit<DriverReport, 'ok' | 'reasons'>> {
+  await requireAnswer(engine);
   await requireNotPodman(engine);
   const info: Readonly<Record<string, unknown>> = await engine.info();
   const security = Array.isArray(info.SecurityOptions) ? info.SecurityOptions.map(String) : [];
@@ -20,6 +25,14 @@ export async function describeEngine(engine: Engine): Promise<Omit<DriverReport,
     mechanism: `dockerd ${String(info.ServerVersion)}`,
     limits: { memory: by('MemoryLimit'), cpus: by('CpuCfsQuota'), pids: by('PidsLimit') },
   };
+}
+
+async function requireAnswer(engine: Engine): Promise<void> {
+  const answers = engine.ping().then(() => true);
+  if (await Promise.race([answers, delay(FIRST_ANSWER_MS, false, { ref: false })])) return;
+  throw new Error(
+    `The container engine listens, but has not answered for ${FIRST_ANSWER_MS / 1_000} s. Start it again, then the platform.`,
+  );
 }
 
 /** Why there is no engine that can be used, in one sentence with what to do. */

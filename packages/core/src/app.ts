@@ -88,16 +88,14 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const applied = await migrate(options.databaseUrl);
   if (applied.length > 0) log.info({ applied }, 'the database was brought to this version');
   const onError = (error: unknown) => log.warn({ err: error }, 'a database connection was lost');
+  // Ended in the reverse order, also when one of them does not start: what stayed open would keep the process.
+  await using parts = new AsyncDisposableStack();
   const { pool, database, close } = openDatabase({ url: options.databaseUrl, onError });
+  parts.defer(close);
   const { masterKey } = options;
-  const vapid =
-    config.vapidSubject === null
-      ? null
-      : await openVapidKeys({ database, masterKey, random, clock }).catch(async (error: unknown) => {
-          await close();
-          throw error;
-        });
+  const vapid = config.vapidSubject === null ? null : await openVapidKeys({ database, masterKey, random, clock });
   const signals = new Signals(options.databaseUrl, onError);
+  parts.defer(() => signals.stop());
   await signals.start();
   const stopping = new AbortController();
   const context: CoreContext = {
@@ -145,16 +143,24 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     serveShell: await shellFiles(config, () => random(12).toString('base64url')),
     serveApp: frontendHandler(context),
   });
+  parts.defer(() => server.close());
   await server.listen({ host: config.listenHost, port: config.listenPort });
   const { linkListen } = options;
   const link =
     linkListen == null ? null : await acceptLinks(server.server, { ...linkListen, key: linkKeyOf(masterKey) });
+  if (link !== null) parts.defer(() => link.close());
   const watch = new NodeWatch(context, nodes, options.monotonic ?? (() => performance.now()));
+  parts.defer(() => watch.stop());
   watch.start();
-  const pushWorker =
-    vapid === null ? null : openPushWorker(context, vapid, { ...options.push, counts: options.metrics?.push });
-  const housekeeping = [notificationRetention(context), idleBuckets(context, rates)];
-  for (const task of housekeeping) task.start();
+  if (vapid !== null) {
+    const worker = openPushWorker(context, vapid, { ...options.push, counts: options.metrics?.push });
+    parts.defer(() => worker.stop());
+  }
+  for (const task of [notificationRetention(context), idleBuckets(context, rates)]) {
+    parts.defer(() => task.stop());
+    task.start();
+  }
+  const running = parts.move();
   return {
     port: (server.server.address() as AddressInfo).port,
     context,
@@ -162,13 +168,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     localNode,
     async stop() {
       stopping.abort();
-      await watch.stop();
-      await pushWorker?.stop();
-      await Promise.all(housekeeping.map((task) => task.stop()));
-      await link?.close();
-      await server.close();
-      await signals.stop();
-      await close();
+      await running.disposeAsync();
     },
   };
 }

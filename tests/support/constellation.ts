@@ -23,6 +23,7 @@ export interface ConstellationOptions {
   readonly rates?: Partial<Rates>;
   /** How web push connects and repeats. */
   readonly push?: CoreOptions['push'];
+  readonly metrics?: CoreOptions['metrics'];
   /** Core's machine is no node. */
   readonly withoutNode?: true;
   /** Built packages to start with. Default: minimal system apps. */
@@ -100,6 +101,7 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
       systemPackages,
       rates: { ...unlimitedRates, ...options.rates },
       ...(options.push === undefined ? {} : { push: options.push }),
+      ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
       ...(options.withoutNode === true ? {} : { localNode }),
       ...more,
     });

@@ -3,8 +3,14 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:cry
 import { credentialPrefixes, type InstallationId } from '@platform/contract';
 import { keyFromSeed, type LinkKey } from '@platform/link';
 
+/** By master key, then by purpose: purposes are few, and a derivation takes longer than what is done with its key. */
+const purposeKeys = new WeakMap<Buffer, Map<string, Buffer>>();
+
 function purposeKey(masterKey: Buffer, purpose: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', masterKey, '', `platform/${purpose}/v1`, 32));
+  const known = purposeKeys.get(masterKey) ?? new Map<string, Buffer>();
+  const key = known.get(purpose) ?? Buffer.from(hkdfSync('sha256', masterKey, '', `platform/${purpose}/v1`, 32));
+  purposeKeys.set(masterKey, known.set(purpose, key));
+  return key;
 }
 
 /**

@@ -104,6 +104,21 @@ export async function lockOwn(trx: Executor, accountKey: string, appId: string):
   return selectOwn(trx, accountKey, appId);
 }
 
+/** What the installed apps of some accounts are called, in their order; `null` for one that is not installed. */
+export async function selectAppNames(
+  db: Executor,
+  apps: readonly { readonly accountKey: string; readonly appId: string }[],
+): Promise<(string | null)[]> {
+  const { rows } = await sql<{ name: string | null }>`
+    SELECT v.manifest ->> 'name' AS name
+      FROM unnest(${apps.map(({ accountKey }) => accountKey)}::text[],
+                  ${apps.map(({ appId }) => appId)}::text[]) WITH ORDINALITY AS n (account_key, app_id, place)
+      LEFT JOIN installations i ON i.account_key = n.account_key AND i.app_id = n.app_id AND i.removed_at IS NULL
+      LEFT JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+     ORDER BY n.place`.execute(db);
+  return rows.map(({ name }) => name);
+}
+
 /** Returns the revision after the change. */
 export async function updateGrants(db: Executor, id: InstallationId, grants: readonly Grant[]): Promise<number> {
   const { revision } = await db

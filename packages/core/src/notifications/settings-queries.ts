@@ -51,18 +51,27 @@ export async function replaceMutes(
   await trx.insertInto('notification_mutes').values(rows).execute();
 }
 
+export interface Source {
+  readonly accountKey: string;
+  readonly appId: string;
+  readonly topic: string;
+}
+
+/** One row for each source, in their order. */
 export async function selectSurfaces(
   db: Executor,
-  accountKey: string,
-  { appId, topic }: { readonly appId: string; readonly topic: string },
-): Promise<{ system: boolean; webPush: boolean; flash: boolean; muted: boolean }> {
-  const settings = await selectSettings(db, accountKey);
-  const mute = await db
-    .selectFrom('notification_mutes')
-    .select('app_id')
-    .where('account_key', '=', accountKey)
-    .where('app_id', '=', appId)
-    .where((either) => either.or([either('topic', 'is', null), either('topic', '=', topic)]))
-    .executeTakeFirst();
-  return { system: settings.system, webPush: settings.webPush, flash: settings.flashes, muted: mute !== undefined };
+  sources: readonly Source[],
+): Promise<{ system: boolean; webPush: boolean; flash: boolean; muted: boolean }[]> {
+  const { rows } = await sql<{ system: boolean; webPush: boolean; flash: boolean; muted: boolean }>`
+    SELECT coalesce(s.system, true) AS system, coalesce(s.web_push, true) AS "webPush",
+           coalesce(s.flashes, true) AS flash,
+           EXISTS (SELECT FROM notification_mutes m
+                    WHERE m.account_key = n.account_key AND m.app_id = n.app_id
+                      AND (m.topic IS NULL OR m.topic = n.topic)) AS muted
+      FROM unnest(${sources.map(({ accountKey }) => accountKey)}::text[],
+                  ${sources.map(({ appId }) => appId)}::text[],
+                  ${sources.map(({ topic }) => topic)}::text[]) WITH ORDINALITY AS n (account_key, app_id, topic, place)
+      LEFT JOIN notification_settings s ON s.account_key = n.account_key
+     ORDER BY n.place`.execute(db);
+  return rows;
 }

@@ -4,7 +4,14 @@ import type { Kysely } from 'kysely';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
-import { replaceMutes, selectMutes, selectSettings, selectSurfaces, upsertSettings } from './settings-queries.ts';
+import {
+  replaceMutes,
+  type Source,
+  selectMutes,
+  selectSettings,
+  selectSurfaces,
+  upsertSettings,
+} from './settings-queries.ts';
 
 type Executor = Kysely<DatabaseSchema>;
 
@@ -36,14 +43,10 @@ export async function changeNotificationSettings(
 }
 
 /**
- * What the person allows for records of this app and topic. The permission of the browser, and how a record asks to be
- * delivered, come on top. `db` may be the transaction in which the record is written.
+ * What each person allows for records of an app and topic, in the order of `sources`. The permission of the browser, and
+ * how a record asks to be delivered, come on top. `db` may be the transaction in which the records are written.
  */
-export async function allowedSurfaces(
-  db: Executor,
-  accountKey: string,
-  source: { readonly appId: string; readonly topic: string },
-): Promise<AllowedSurfaces> {
-  const { muted, ...surfaces } = await selectSurfaces(db, accountKey, source);
-  return muted ? { system: false, webPush: false, flash: false } : surfaces;
+export async function allowedSurfaces(db: Executor, sources: readonly Source[]): Promise<AllowedSurfaces[]> {
+  const all = await selectSurfaces(db, sources);
+  return all.map(({ muted, ...surfaces }) => (muted ? { system: false, webPush: false, flash: false } : surfaces));
 }

@@ -28,16 +28,23 @@ export async function insertMessages(
   messages: readonly NewMessage[],
   { waiting, now }: { readonly waiting: number; readonly now: Date },
 ): Promise<void> {
-  const subscribed = messages.map(({ subscription_id }) => subscription_id);
-  const topics = messages.map(({ topic }) => topic);
-  const ids = [...new Set(subscribed)];
+  const ids = [...new Set(messages.map(({ subscription_id }) => subscription_id))];
+  const collapsing = messages.filter(({ topic }) => topic !== null);
+  if (collapsing.length > 0)
+    await sql`
+      DELETE FROM push_messages m
+       USING unnest(${collapsing.map(({ subscription_id }) => subscription_id)}::text[],
+                    ${collapsing.map(({ topic }) => topic)}::text[]) AS n (subscription_id, topic)
+       WHERE m.subscription_id = n.subscription_id AND m.topic = n.topic`.execute(trx);
+  // One array for each column: the statement is the same for any number of messages, and they keep their order.
   await sql`
-    DELETE FROM push_messages m USING unnest(${subscribed}::text[], ${topics}::text[]) AS n (subscription_id, topic)
-     WHERE m.subscription_id = n.subscription_id AND m.topic = n.topic`.execute(trx);
-  await trx
-    .insertInto('push_messages')
-    .values([...messages])
-    .execute();
+    INSERT INTO push_messages (subscription_id, notification_id, topic, urgency, sealed, expires_at)
+    SELECT * FROM unnest(${messages.map(({ subscription_id }) => subscription_id)}::text[],
+                         ${messages.map(({ notification_id }) => notification_id)}::text[],
+                         ${messages.map(({ topic }) => topic)}::text[],
+                         ${messages.map(({ urgency }) => urgency)}::text[],
+                         ${messages.map(({ sealed }) => sealed)}::bytea[],
+                         ${messages.map(({ expires_at }) => expires_at)}::timestamptz[])`.execute(trx);
   await sql`
     DELETE FROM push_messages WHERE sequence IN (
       SELECT m.sequence FROM unnest(${ids}::text[]) AS s (id) CROSS JOIN LATERAL (

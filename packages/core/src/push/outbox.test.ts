@@ -8,7 +8,9 @@ import { type Constellation, startConstellation } from '../../../../tests/suppor
 import { type InstalledTestApp, installTestApp } from '../../../../tests/support/installed-app.ts';
 import { type PushedBrowser, type PushService, startPushService } from '../../../../tests/support/push-service.ts';
 import { databaseText } from '../../test-support/database-sweep.ts';
+import { createCoreMetrics } from '../metrics.ts';
 
+const metrics = createCoreMetrics();
 let world: Constellation;
 let service: PushService;
 let publicKey: string;
@@ -18,6 +20,7 @@ before(async () => {
   world = await startConstellation({
     config: { pushPrivateOrigins: [service.origin] },
     push: { ca: service.ca, firstRetryMilliseconds: 40 },
+    metrics,
   });
 });
 after(async () => {
@@ -51,6 +54,20 @@ async function publish(app: InstalledTestApp, title: string, more: object = {}):
   const answer = await app.call('/v1/services/notifications', { body });
   assert.equal(answer.status, 201, answer.text);
   return (answer.json as { notification: { id: string } }).notification.id;
+}
+
+/** What an operator reads of web push, without the prefix that all of it has. */
+async function counted(): Promise<Record<string, number>> {
+  const lines = (await metrics.text()).matchAll(/^platform_core_push_(\S+) (\d+)$/gm);
+  return Object.fromEntries([...lines].map(([, name = '', value]) => [name, Number(value)]));
+}
+
+/** By how much that changed, without what stayed the same. */
+async function countedBy(work: () => Promise<unknown>): Promise<Record<string, number>> {
+  const before = await counted();
+  await work();
+  const rises = Object.entries(await counted()).map(([name, value]) => [name, value - (before[name] ?? 0)] as const);
+  return Object.fromEntries(rises.filter(([, rise]) => rise !== 0));
 }
 
 const titles = ({ received }: PushedBrowser) => received.map(({ payload }) => payload.title);
@@ -294,11 +311,48 @@ test('what waits is sealed in the database', async () => {
     assert.ok(!text.includes(form), form);
 });
 
+test('what becomes of messages is counted, with the reason for what is dropped', async () => {
+  const stage = await newStage();
+  const { account, app, browser } = stage;
+  const settled = async (count: number) => {
+    await browser.until(count);
+    await until(account, nothingWaits);
+  };
+  const publishAndSettle = (count: number, ...statuses: number[]) =>
+    countedBy(async () => {
+      browser.answer(...statuses.map((status) => ({ status })));
+      await publish(app, 'counted', { body: 'x'.repeat(1_500) });
+      await settled(count);
+    });
+  assert.deepEqual(await publishAndSettle(1, 201), { sent_total: 1 });
+  assert.deepEqual(await publishAndSettle(3, 503), { sent_total: 1, failed_total: 1 });
+  assert.deepEqual(await publishAndSettle(4, 403), { 'dropped_total{reason="refused"}': 1 });
+  assert.deepEqual(await publishAndSettle(6, 413), { sent_total: 1 });
+  assert.deepEqual(await publishAndSettle(8, 413, 413), { 'dropped_total{reason="too-large"}': 1 });
+  const held = await countedBy(() => hold(stage));
+  assert.deepEqual(held, { failed_total: 1, waiting: 1 });
+  await publish(app, 'too old');
+  await query(
+    "UPDATE push_messages SET expires_at = now() - interval '1 s' WHERE sequence IN (SELECT max(sequence) FROM push_messages)",
+  );
+  const released = await countedBy(async () => {
+    await release(stage);
+    await settled(10);
+  });
+  assert.deepEqual(released, { sent_total: 1, 'dropped_total{reason="expired"}': 1, waiting: -2 });
+  const gone = await countedBy(async () => {
+    browser.answer({ status: 410 });
+    await publish(app, 'nobody there');
+    await until(account, (rows) => rows.length === 0);
+  });
+  assert.deepEqual(gone, { 'dropped_total{reason="gone"}': 1 });
+});
+
 test('replicas share the work, and a lease that ran out is taken over', async () => {
   const stage = await newStage();
   const { account, app, browser } = stage;
   await hold(stage);
-  await world.replica();
+  await world.replica({ metrics: createCoreMetrics() });
   await publish(app, 'taken over');
   // As a worker leaves it that was killed.
   await query(

@@ -6,7 +6,7 @@ import type { CoreContext } from '../context.ts';
 import { keyedHash, seal, unseal } from '../credentials/master-key.ts';
 import { notify } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
-import { selectOwn } from '../installations/queries.ts';
+import { selectAppNames } from '../installations/queries.ts';
 import type { NotificationRow } from '../notifications/queries.ts';
 import { allowedSurfaces } from '../notifications/settings.ts';
 import { composeMessage, urgencies } from './compose-message.ts';
@@ -40,19 +40,56 @@ export async function enqueuePush(
   const accountKeys = [...new Set(asked.map(({ account_key }) => account_key))];
   const subscribed = await lockSubscriptionsOf(trx, accountKeys, now);
   const browsers = Map.groupBy(subscribed, ({ account_key }) => account_key);
-  const messages: NewMessage[] = [];
-  for (const record of asked) {
-    const { account_key: accountKey, app_id: appId, topic } = record;
-    const ids = (browsers.get(accountKey) ?? []).map(({ id }) => id);
-    if (ids.length === 0) continue;
-    const surfaces = await allowedSurfaces(trx, accountKey, { appId, topic });
-    if (!surfaces.webPush) continue;
-    const app = await selectOwn(trx, accountKey, appId);
-    messages.push(...messagesOf(context, { record, ids, appName: app?.manifest.name ?? appId, now }));
-  }
-  if (messages.length === 0) return;
+  if (browsers.size === 0) return;
+  const wanted = await onlyWanted(
+    trx,
+    asked.filter(({ account_key }) => browsers.has(account_key)),
+  );
+  if (wanted.length === 0) return;
+  const names = await appNamesOf(trx, wanted);
+  const messages = wanted.flatMap((record) => {
+    const ids = (browsers.get(record.account_key) ?? []).map(({ id }) => id);
+    return messagesOf(context, { record, ids, appName: names.get(appKeyOf(record)) ?? record.app_id, now });
+  });
   await insertMessages(trx, messages, { waiting: limits.pushWaiting.value, now });
   await notify(trx, 'push-queued', {});
+}
+
+/** Those whose owner lets them use web push. */
+async function onlyWanted(
+  trx: Transaction<DatabaseSchema>,
+  records: readonly NotificationRow[],
+): Promise<NotificationRow[]> {
+  const keyOf = (record: NotificationRow) => `${appKeyOf(record)}\0${record.topic}`;
+  const sources = distinct(records, keyOf);
+  const surfaces = await allowedSurfaces(
+    trx,
+    sources.map(({ account_key: accountKey, app_id: appId, topic }) => ({ accountKey, appId, topic })),
+  );
+  const wanted = new Set(sources.filter((_, place) => surfaces[place]?.webPush).map(keyOf));
+  return records.filter((record) => wanted.has(keyOf(record)));
+}
+
+/** By `appKeyOf`; an app that was removed meanwhile has none. */
+async function appNamesOf(
+  trx: Transaction<DatabaseSchema>,
+  records: readonly NotificationRow[],
+): Promise<Map<string, string | null>> {
+  const apps = distinct(records, appKeyOf);
+  const names = await selectAppNames(
+    trx,
+    apps.map(({ account_key: accountKey, app_id: appId }) => ({ accountKey, appId })),
+  );
+  return new Map(apps.map((app, place) => [appKeyOf(app), names[place] ?? null]));
+}
+
+function appKeyOf({ account_key, app_id }: NotificationRow): string {
+  return `${account_key}\0${app_id}`;
+}
+
+/** One record for each key. */
+function distinct(records: readonly NotificationRow[], keyOf: (record: NotificationRow) => string): NotificationRow[] {
+  return [...new Map(records.map((record) => [keyOf(record), record])).values()];
 }
 
 interface Addressed {

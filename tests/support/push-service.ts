@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import 'reflect-metadata';
 import { SubjectAlternativeNameExtension, X509CertificateGenerator } from '@peculiar/x509';
-import type { PushPayload } from '@platform/contract';
+import { type PushPayload, pushPayload } from '@platform/contract';
 import { type BrowserKeys, decryptPush, newBrowserKeys, type VapidClaims, verifyVapid } from './push-crypto.ts';
 
 export interface ReceivedPush {
@@ -85,7 +85,7 @@ export async function startPushService(): Promise<PushService> {
     if (headers['content-encoding'] !== 'aes128gcm') throw new Error('an encoding that is not known');
     if (!/^\d+$/.test(headers.ttl === undefined ? '' : String(headers.ttl))) throw new Error('no TTL');
     if (headers.topic !== undefined && !/^[\w-]{1,32}$/.test(String(headers.topic))) throw new Error('a wrong topic');
-    const payload = JSON.parse(decryptPush(body, browser.keys).toString('utf8')) as PushPayload;
+    const payload = pushPayload.parse(JSON.parse(decryptPush(body, browser.keys).toString('utf8')));
     browser.received.push({ payload, headers, claims, size: body.length });
     return browser.answers.shift() ?? { status: 201 };
   }

@@ -39,7 +39,7 @@ export interface BridgeCalls {
   };
   /** What is named changes. */
   'notifications.surfaces': {
-    params: { readonly flashes?: boolean; readonly system?: boolean };
+    params: { readonly flashes?: boolean; readonly system?: boolean; readonly webPush?: boolean };
     result: NotificationSettings;
   };
   /** Grant `apps.catalog.read`. The scope is `installed` when absent. */

@@ -52,6 +52,7 @@ export const limits = {
   grantsPerInstallation: { value: 64, unit: 'items', meaning: 'distinct permission ids of an installation' },
   grantResources: { value: 256, unit: 'items', meaning: 'resources of one grant' },
   grantResourceLength: { value: 256, unit: 'characters', meaning: 'one resource of a grant' },
+  appName: { value: 60, unit: 'characters', meaning: 'name of an app' },
   notificationTopic: { value: 64, unit: 'characters', meaning: 'notification topic' },
   notificationTitle: { value: 120, unit: 'characters', meaning: 'notification title' },
   notificationBody: { value: 2_000, unit: 'characters', meaning: 'notification body' },

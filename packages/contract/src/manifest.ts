@@ -143,7 +143,7 @@ export const manifest = z
     schemaVersion: z.int().min(1).max(9),
     id: appId,
     version,
-    name: z.string().trim().min(1).max(60),
+    name: z.string().trim().min(1).max(limits.appName.value),
     summary: z.string().trim().min(1).max(200),
     /** A file below `frontend/`. */
     icon: packagePath.optional(),

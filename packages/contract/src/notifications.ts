@@ -12,7 +12,7 @@ export const notificationTopic = z
 const wellFormed = (value: string) => value.isWellFormed();
 
 /** Text a person reads: no control characters besides line breaks, no bidirectional overrides, no half characters. */
-function text(maximum: number) {
+export function notificationText(maximum: number) {
   return z
     .string()
     .max(maximum)
@@ -22,7 +22,7 @@ function text(maximum: number) {
 
 const action = z.strictObject({
   id: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/),
-  label: text(limits.notificationActionLabel.value).min(1),
+  label: notificationText(limits.notificationActionLabel.value).min(1),
   type: z.literal('open-app'),
   style: z.enum(['primary', 'secondary', 'danger']).default('secondary'),
   /** A query string of the same app: starts with `?`, no fragment. */
@@ -47,10 +47,10 @@ export const presentation = z.strictObject({
 
 export const publishNotificationBody = z.strictObject({
   topic: notificationTopic,
-  title: text(limits.notificationTitle.value)
+  title: notificationText(limits.notificationTitle.value)
     .min(1)
     .regex(/^[^\n]*$/, 'must be one line'),
-  body: text(limits.notificationBody.value).default(''),
+  body: notificationText(limits.notificationBody.value).default(''),
   priority: z.enum(['low', 'normal', 'high', 'critical']).default('normal'),
   presentation: presentation.optional(),
   delivery: z.enum(['inbox', 'inbox-and-system', 'inbox-and-web-push']).default('inbox-and-system'),

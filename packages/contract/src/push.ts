@@ -2,7 +2,8 @@
 // 8291 and 8292).
 import * as z from 'zod';
 import { limits } from './limits.ts';
-import { pushSubscriptionId, timestamp } from './primitives.ts';
+import { notificationText } from './notifications.ts';
+import { appId, notificationId, pushSubscriptionId, timestamp } from './primitives.ts';
 
 /** base64url without padding of so many bytes (RFC 4648, section 5). */
 function base64url(bytes: number) {
@@ -40,19 +41,23 @@ export const pushSubscription = z.strictObject({ id: pushSubscriptionId, created
 export type PushSubscription = z.infer<typeof pushSubscription>;
 export const pushSubscriptionAnswer = z.strictObject({ subscription: pushSubscription });
 
-/** What a push message says, as JSON and encrypted for one browser: what its service worker shows. */
+/** The browsers of the account that get web push, the newest first. Nothing here leads to one of them. */
+export const pushSubscriptionList = z.strictObject({ items: z.array(pushSubscription) });
+
+/**
+ * What a push message says, as JSON and encrypted for one browser: what its service worker shows, and nothing else. A tap
+ * opens the notification by its id, so that where it leads is asked of core, by whoever is signed in then.
+ */
 export const pushPayload = z.strictObject({
-  /** Id of the notification. A message may arrive twice; the service worker shows an id once. */
-  id: z.string(),
-  appId: z.string(),
+  /** Of the notification. A message may arrive twice; the service worker shows an id once. */
+  id: notificationId,
+  appId,
   /** Name of the app, from the version that is installed. */
-  appName: z.string(),
-  title: z.string(),
+  appName: notificationText(limits.appName.value).min(1),
+  title: notificationText(limits.notificationTitle.value).min(1),
   /** Ends with `…` where it was shortened. */
-  body: z.string(),
+  body: notificationText(limits.notificationBody.value),
   tone: z.enum(['neutral', 'accent', 'success', 'warning', 'danger']),
   priority: z.enum(['low', 'normal', 'high', 'critical']),
-  /** Query of the app that a tap opens: the target of the notification's first action. `null`: the app's beginning. */
-  target: z.string().nullable(),
 });
 export type PushPayload = z.infer<typeof pushPayload>;

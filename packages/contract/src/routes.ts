@@ -485,6 +485,14 @@ export const routes = {
     answers: { 200: push.pushKeyAnswer },
     rate: 'session',
   },
+  'push.list': {
+    method: 'GET',
+    path: '/v1/push/subscriptions',
+    summary: 'The browsers of the account that get web push',
+    callers: ['session'],
+    answers: { 200: push.pushSubscriptionList },
+    rate: 'session',
+  },
   'push.subscribe': {
     method: 'POST',
     path: '/v1/push/subscriptions',

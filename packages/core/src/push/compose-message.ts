@@ -20,8 +20,7 @@ export const urgencies = {
 export function composeMessage(record: NotificationRow, appName: string): PushPayload {
   const { id, app_id: appId, title, body, priority, presentation } = record;
   const tone = presentation?.tone ?? 'neutral';
-  const target = presentation?.actions.find((action) => action.target !== undefined)?.target ?? null;
-  return fitted({ id, appId, appName, title, body, tone, priority, target }, limits.pushPayload.value);
+  return fitted({ id, appId, appName, title, body, tone, priority }, limits.pushPayload.value);
 }
 
 /** The same in fewer bytes, for whoever answered 413. */

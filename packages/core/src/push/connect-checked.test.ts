@@ -2,6 +2,7 @@
 // connected to, and the address that was checked is the one that is used.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { notificationId } from '@platform/contract';
 import { type PushService, startPushService } from '../../../../tests/support/push-service.ts';
 import { checkedLookup, type Resolve } from './connect-checked.ts';
 import { type Outcome, PushSender } from './send-message.ts';
@@ -26,8 +27,17 @@ async function send(host: string, resolve: Resolve, privateOrigins: string[] = [
   };
   const options = { keys: vapid, subject: 'mailto:a@example.org', clock: () => new Date(), ca: service.ca };
   const sender = new PushSender({ ...options, privateOrigins, resolve });
-  const payload = { id: 'ntf-1', appId: 'a', appName: 'A', title: 'T', body: '', target: null } as const;
-  const message = { payload: { ...payload, tone: 'neutral', priority: 'normal' }, ttl: 60, topic: null } as const;
+  const id = notificationId.parse('ntf-01890a5d-ac96-774b-bcce-b302099a8057');
+  const payload = {
+    id,
+    appId: 'app',
+    appName: 'A',
+    title: 'T',
+    body: '',
+    tone: 'neutral',
+    priority: 'normal',
+  } as const;
+  const message = { payload, ttl: 60, topic: null } as const;
   try {
     const address = { endpoint: url.href, ...keys };
     return await sender.send(address, { ...message, urgency: 'normal' }, new AbortController().signal);

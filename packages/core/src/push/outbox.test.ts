@@ -121,7 +121,6 @@ test('a message arrives encrypted and signed, and says what its service worker n
     body: 'In the kitchen.',
     tone: 'success',
     priority: 'high',
-    target: '?pot=1',
   });
   assert.equal(push.headers.urgency, 'high');
   assert.match(String(push.headers.topic), /^[\w-]{32}$/);

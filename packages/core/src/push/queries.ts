@@ -57,6 +57,17 @@ export async function upsertSubscription(trx: Database, subscription: NewSubscri
            created_at = EXCLUDED.created_at`.execute(trx);
 }
 
+export async function selectSubscriptions(database: Database, accountKey: string, now: Date) {
+  return await database
+    .selectFrom('push_subscriptions')
+    .select(['id', 'created_at'])
+    .where('account_key', '=', accountKey)
+    .where('expires_at', '>', now)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute();
+}
+
 /** Keeps those that subscribed last. */
 export async function deleteSubscriptionsBeyond(trx: Database, accountKey: string, kept: number): Promise<void> {
   await trx

@@ -2,15 +2,19 @@
 import { refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
-import { subscribe, unsubscribe } from './subscriptions.ts';
+import { listSubscriptions, subscribe, unsubscribe } from './subscriptions.ts';
 
 /** @param publicKey VAPID key of the platform; `null` where it sends no web push */
 export function pushRoutes(
   context: CoreContext,
   publicKey: string | null,
-): HandlersOf<'push.key' | 'push.subscribe' | 'push.unsubscribe'> {
+): HandlersOf<'push.key' | 'push.list' | 'push.subscribe' | 'push.unsubscribe'> {
   return {
     'push.key': async () => ({ status: 200, body: { publicKey } }),
+    'push.list': async ({ caller }) => ({
+      status: 200,
+      body: { items: await listSubscriptions(context, caller) },
+    }),
     'push.subscribe': async ({ caller, body }) => {
       if (publicKey === null)
         throw refuse('not_found', 'This platform sends no web push; its operator sets PLATFORM_VAPID_SUBJECT.');

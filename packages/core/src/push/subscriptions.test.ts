@@ -116,6 +116,21 @@ test('a subscription ends with its session, and others of the account stay', asy
   assert.deepEqual(await subscriptionsOf(account), [kept]);
 });
 
+test('an account lists its own subscriptions, and nothing that leads to a browser', async () => {
+  const [account, other] = [await newAccount(), await newAccount()];
+  await subscribe(other);
+  const ids = [await subscribe(account), await subscribe(account)];
+  const { items } = await account.browser.take<{ items: object[] }>(ROUTE);
+  assert.deepEqual(
+    items.map((item) => Object.keys(item)),
+    [
+      ['id', 'createdAt'],
+      ['id', 'createdAt'],
+    ],
+  );
+  assert.deepEqual(items.map((item) => 'id' in item && item.id).toSorted(), ids.toSorted());
+});
+
 test('an account has so many subscriptions; one more ends the oldest', async () => {
   const account = await newAccount();
   const ids: string[] = [];

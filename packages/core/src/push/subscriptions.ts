@@ -13,6 +13,7 @@ import {
   deleteSubscriptionsBeyond,
   findSubscription,
   lockSubscriptions,
+  selectSubscriptions,
   upsertSubscription,
 } from './queries.ts';
 
@@ -46,6 +47,18 @@ export async function subscribe(
     await deleteSubscriptionsBeyond(trx, accountKey, limits.pushSubscriptions.value);
     return { id: pushSubscriptionId.parse(id), createdAt: now.toISOString() };
   });
+}
+
+/** Those whose session lasts. At most `limits.pushSubscriptions`. */
+export async function listSubscriptions(
+  { database, clock }: CoreContext,
+  { accountKey }: SessionCaller,
+): Promise<PushSubscription[]> {
+  const rows = await selectSubscriptions(database, accountKey, clock());
+  return rows.map(({ id, created_at }) => ({
+    id: pushSubscriptionId.parse(id),
+    createdAt: created_at.toISOString(),
+  }));
 }
 
 /** Ends what this account has at the endpoint, if anything: the answer says nothing about others. */

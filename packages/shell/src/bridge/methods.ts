@@ -131,7 +131,10 @@ const methods: Record<BridgeCall, Method> = {
     );
   },
   'notifications.surfaces': async (call) => {
-    const change = readParams({ flashes: optional(truth()), system: optional(truth()) }, call.params);
+    const change = readParams(
+      { flashes: optional(truth()), system: optional(truth()), webPush: optional(truth()) },
+      call.params,
+    );
     await requireNotificationsApp(call);
     requireInFront(call);
     return result<'notifications.surfaces'>(await call.shell.changeNotificationSettings(change));

@@ -16,6 +16,7 @@ const SHARED_INPUTS = [
   'apps/build.ts',
   'apps/shared',
   'packages/sdk/src',
+  'packages/shell/src/design/sparkline.css',
   'packages/shell/src/design/sparkline.tsx',
   'packages/shell/src/design/tokens.css',
   'packages/shell/src/design/words.ts',
@@ -83,6 +84,8 @@ async function unlessBuilt({ folder, dist, shared, plan }: Building): Promise<Bu
 /** A system app is bundled first: its page, the SDK and what the apps share become a few files. */
 async function bundled(folder: string, dist: string): Promise<PlanOptions> {
   const content = join(dist, 'package');
+  const page = join(folder, 'frontend', 'index.html');
+  const html = await pageOf(folder);
   // Loaded here, because a start that has nothing to build should not wait for the bundler.
   const { build } = await import('vite');
   await build({
@@ -90,7 +93,11 @@ async function bundled(folder: string, dist: string): Promise<PlanOptions> {
     configFile: false,
     logLevel: 'warn',
     publicDir: false,
+    plugins: [
+      { name: 'page', resolveId: (id) => (id === page ? id : null), load: (id) => (id === page ? html : null) },
+    ],
     build: {
+      rolldownOptions: { input: page },
       outDir: join(content, 'frontend'),
       emptyOutDir: true,
       target: 'es2024',
@@ -101,6 +108,16 @@ async function bundled(folder: string, dist: string): Promise<PlanOptions> {
   await copyFile(join(folder, 'frontend', 'icon.svg'), join(content, 'frontend', 'icon.svg'));
   await copyFile(join(folder, 'manifest.json'), join(content, 'manifest.json'));
   return { folder: content };
+}
+
+/** The page of a system app, which exists only while it is built: its name, its styles, and a script that draws it. */
+async function pageOf(folder: string): Promise<string> {
+  const { name } = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')) as { name: string };
+  const own = existsSync(join(folder, 'frontend', 'style.css')) ? ['./style.css'] : [];
+  const styles = ['../../shared/style.css', ...own].map((file) => `<link rel="stylesheet" href="${file}" />`);
+  const page = await readFile(join(apps, 'shared', 'page.html'), 'utf8');
+  // A function, because `$` in a replacement means something.
+  return page.replace('%NAME%', () => name).replace('%STYLES%', styles.join('\n    '));
 }
 
 async function contentHash(files: PackagePlan['files']): Promise<string> {

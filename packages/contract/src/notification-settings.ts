@@ -8,13 +8,12 @@ import { appId } from './primitives.ts';
 export const notificationMute = z.strictObject({ appId, topic: notificationTopic.nullable() });
 export type NotificationMute = z.infer<typeof notificationMute>;
 
-const muted = z
+const nameOf = ({ appId, topic }: NotificationMute) => `${appId} ${topic ?? ''}`;
+
+const mutes = z
   .array(notificationMute)
   .max(limits.notificationMutes.value)
-  .refine(
-    (mutes) => new Set(mutes.map(({ appId, topic }) => `${appId} ${topic ?? ''}`)).size === mutes.length,
-    'must be distinct',
-  );
+  .refine((all) => new Set(all.map(nameOf)).size === all.length, 'must be distinct');
 
 export const notificationSettings = z.strictObject({
   /** Mirrored by the browser while a page of the shell is open. */
@@ -23,9 +22,26 @@ export const notificationSettings = z.strictObject({
   webPush: z.boolean(),
   /** Drawn by the shell above every app: `high` and `critical` until they are dealt with, others for a moment. */
   flashes: z.boolean(),
-  muted,
+  muted: mutes,
 });
 export type NotificationSettings = z.infer<typeof notificationSettings>;
 
-/** What is named is replaced, `muted` as a whole; the rest stays. */
-export const changeNotificationSettingsBody = notificationSettings.partial();
+/**
+ * What is named changes, the rest stays. `muted` replaces the whole list; `mute` and `unmute` add to it and take from it,
+ * so that two changes at once both count.
+ */
+export const changeNotificationSettingsBody = notificationSettings
+  .partial()
+  .extend({ mute: mutes.optional(), unmute: mutes.optional() })
+  .refine(({ muted, mute, unmute }) => muted === undefined || (mute === undefined && unmute === undefined), {
+    path: ['muted'],
+    message: 'must not stand beside `mute` or `unmute`',
+  })
+  .refine(
+    ({ mute = [], unmute = [] }) => new Set([...mute, ...unmute].map(nameOf)).size === mute.length + unmute.length,
+    {
+      path: ['unmute'],
+      message: 'must not name what `mute` names',
+    },
+  );
+export type NotificationSettingsChange = z.input<typeof changeNotificationSettingsBody>;

@@ -470,7 +470,7 @@ export const routes = {
   'notificationSettings.change': {
     method: 'PATCH',
     path: '/v1/account/notification-settings',
-    summary: 'Change some of them; `muted` is replaced as a whole',
+    summary: 'Change some of them; `muted` is replaced as a whole, `mute` and `unmute` change single entries',
     callers: ['session'],
     origin: 'shell',
     body: json(changeNotificationSettingsBody),

@@ -51,6 +51,27 @@ export async function replaceMutes(
   await trx.insertInto('notification_mutes').values(rows).execute();
 }
 
+/** Adds and removes single mutes in one statement; what is there already, or is not, stays so. */
+export async function changeMutes(
+  trx: Transaction<DatabaseSchema>,
+  accountKey: string,
+  { mute, unmute }: { readonly mute: readonly NotificationMute[]; readonly unmute: readonly NotificationMute[] },
+): Promise<void> {
+  const [apps, topics] = columnsOf(mute);
+  const [otherApps, otherTopics] = columnsOf(unmute);
+  await sql`
+    WITH gone AS (
+      DELETE FROM notification_mutes m USING unnest(${otherApps}::text[], ${otherTopics}::text[]) AS u (app_id, topic)
+       WHERE m.account_key = ${accountKey} AND m.app_id = u.app_id AND m.topic IS NOT DISTINCT FROM u.topic)
+    INSERT INTO notification_mutes (account_key, app_id, topic)
+    SELECT ${accountKey}, app_id, topic FROM unnest(${apps}::text[], ${topics}::text[]) AS m (app_id, topic)
+    ON CONFLICT DO NOTHING`.execute(trx);
+}
+
+function columnsOf(mutes: readonly NotificationMute[]): [appIds: string[], topics: (string | null)[]] {
+  return [mutes.map(({ appId }) => appId), mutes.map(({ topic }) => topic)];
+}
+
 export interface Source {
   readonly accountKey: string;
   readonly appId: string;

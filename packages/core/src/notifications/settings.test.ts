@@ -75,12 +75,48 @@ test('a list that is too long, repeats itself or names no app changes nothing', 
     { muted: [{ appId: 'alpha' }] },
     { muted: [{ appId: '../x', topic: null }] },
     { muted: [{ appId: 'alpha', topic: 'No Topic' }] },
+    { mute: many },
+    { unmute: [many[0], many[0]] },
+    { muted: [], mute: [many[0]] },
+    { mute: [many[0]], unmute: [many[1], many[0]] },
   ];
   for (const body of wrong) {
     const answer = await account.fetch(ROUTE, { method: 'PATCH', body: { flashes: false, ...body } });
     assert.deepEqual([answer.status, problemCode(answer)], [400, 'invalid_request'], JSON.stringify(body));
   }
   assert.deepEqual(await read(account), everything);
+});
+
+test('single entries are muted and unmuted, whatever is there already, and the others stay', async () => {
+  const account = await newAccount();
+  const [app, topic, other] = [
+    { appId: 'alpha', topic: null },
+    { appId: 'alpha', topic: 'news' },
+    { appId: 'beta', topic: 'news' },
+  ];
+  assert.deepEqual((await change(account, { mute: [app, topic] })).muted, [app, topic]);
+  assert.deepEqual((await change(account, { mute: [topic, other], unmute: [app] })).muted, [topic, other]);
+  assert.deepEqual((await change(account, { unmute: [app, topic], flashes: false })).muted, [other]);
+  assert.deepEqual(await read(account), { ...everything, flashes: false, muted: [other] });
+});
+
+test('mutes made at once all count, up to as many as there may be', async () => {
+  const account = await newAccount();
+  const most = limits.notificationMutes.value;
+  const all = Array.from({ length: most + 3 }, (_, at) => ({
+    appId: `app-${String(at).padStart(3, '0')}`,
+    topic: null,
+  }));
+  await change(account, { mute: all.slice(0, most - 9) });
+  const answers = await Promise.all(
+    all.slice(most - 9).map((mute) => account.fetch(ROUTE, { method: 'PATCH', body: { mute: [mute] } })),
+  );
+  const refused = answers.filter(({ status }) => status === 400);
+  assert.equal(refused.length, 3);
+  for (const answer of refused) assert.equal(problemCode(answer), 'invalid_request');
+  const muted = new Set((await read(account)).muted.map(({ appId }) => appId));
+  const accepted = all.filter((_, at) => at < most - 9 || answers[at - most + 9]?.status === 200);
+  assert.deepEqual(muted, new Set(accepted.map(({ appId }) => appId)));
 });
 
 test('a muted app or topic may use no surface, and what is switched off is off for all', async () => {

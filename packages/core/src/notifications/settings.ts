@@ -1,10 +1,11 @@
 // What a person decides about the surfaces of notifications, and what that means for one record.
-import type { NotificationSettings, RouteBody } from '@platform/contract';
+import { limits, type NotificationSettings, type RouteBody, refuse } from '@platform/contract';
 import type { Kysely } from 'kysely';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import {
+  changeMutes,
   replaceMutes,
   type Source,
   selectMutes,
@@ -31,14 +32,18 @@ export async function readNotificationSettings(db: Executor, accountKey: string)
 export async function changeNotificationSettings(
   context: CoreContext,
   accountKey: string,
-  { muted, ...surfaces }: RouteBody<'notificationSettings.change'>,
+  { muted, mute = [], unmute = [], ...surfaces }: RouteBody<'notificationSettings.change'>,
 ): Promise<NotificationSettings> {
   return await context.database.transaction().execute(async (trx) => {
-    // Holds the row until the end, so that two changes at once do not mix their mutes.
+    // Holds the row until the end, so that two changes at once do not mix their mutes and each counts those before it.
     await upsertSettings(trx, accountKey, surfaces);
     if (muted !== undefined) await replaceMutes(trx, accountKey, muted);
+    if (mute.length + unmute.length > 0) await changeMutes(trx, accountKey, { mute, unmute });
+    const settings = await readNotificationSettings(trx, accountKey);
+    const most = limits.notificationMutes.value;
+    if (settings.muted.length > most) throw refuse('invalid_request', `At most ${most} apps and topics can be muted.`);
     await notify(trx, 'notification-settings-changed', { accountKey });
-    return await readNotificationSettings(trx, accountKey);
+    return settings;
   });
 }
 

@@ -1,6 +1,7 @@
 // A shell for tests of the bridge's methods: its apps, records and grants are what a test says, and it writes down what
 // it was made to do. Used by tests only.
 import type { Grant, InstalledApp, Notification, NotificationSettings } from '@platform/contract';
+import { changedSettings } from '../notifications/changed-settings.ts';
 import { callMethod } from './methods.ts';
 import type { BridgeCaller, ShellSide } from './shell-side.ts';
 
@@ -132,7 +133,7 @@ export function call(state: World, method: string, params?: unknown): Promise<un
     notificationSettings: async () => state.settings,
     changeNotificationSettings: async (change) => {
       did(`settings ${JSON.stringify(change)}`);
-      state.settings = { ...state.settings, ...change };
+      state.settings = changedSettings(state.settings, change);
       return state.settings;
     },
     open: (appId, target) => did(`open ${appId} ${target}`),

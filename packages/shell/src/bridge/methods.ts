@@ -124,11 +124,9 @@ const methods: Record<BridgeCall, Method> = {
     await requireNotificationsApp(call);
     requireInFront(call);
     const mute = { appId, topic: topic ?? null };
-    const former = (await call.shell.notificationSettings()).muted;
-    const others = former.filter((other) => other.appId !== mute.appId || other.topic !== mute.topic);
-    return result<'notifications.mute'>(
-      await call.shell.changeNotificationSettings({ muted: muted ? [...others, mute] : others }),
-    );
+    // Only this entry, so that two mutes at once both count.
+    const change = muted ? { mute: [mute] } : { unmute: [mute] };
+    return result<'notifications.mute'>(await call.shell.changeNotificationSettings(change));
   },
   'notifications.surfaces': async (call) => {
     const change = readParams(

@@ -6,6 +6,7 @@ import type {
   InstalledApp,
   Notification,
   NotificationSettings,
+  NotificationSettingsChange,
   SearchResult,
   ShellSurface,
   WorkloadStatus,
@@ -49,7 +50,7 @@ export interface ShellSide {
   markRead(id: string): Promise<Notification>;
   markAllRead(): Promise<number>;
   notificationSettings(): Promise<NotificationSettings>;
-  changeNotificationSettings(change: Partial<NotificationSettings>): Promise<NotificationSettings>;
+  changeNotificationSettings(change: NotificationSettingsChange): Promise<NotificationSettings>;
 
   open(appId: string, target: string | null): void;
   goHome(): void;

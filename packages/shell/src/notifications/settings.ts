@@ -1,7 +1,8 @@
 // What the person decided about notifications, as this page knows it, and what that means for one record.
-import type { Notification, NotificationSettings } from '@platform/contract';
+import type { Notification, NotificationSettings, NotificationSettingsChange } from '@platform/contract';
 import { signal } from '@preact/signals';
 import { call } from '../api/client.ts';
+import { changedSettings } from './changed-settings.ts';
 
 /** `null` until the first answer. */
 export const notificationSettings = signal<NotificationSettings | null>(null);
@@ -13,16 +14,18 @@ export async function readNotificationSettings(): Promise<NotificationSettings> 
   return settings;
 }
 
-/** Shown at once, and taken back when core refuses. `muted` is replaced as a whole, the rest stays. @throws ApiError */
-export async function changeNotificationSettings(change: Partial<NotificationSettings>): Promise<NotificationSettings> {
+/** Shown at once, and taken back when core refuses. @throws ApiError */
+export async function changeNotificationSettings(change: NotificationSettingsChange): Promise<NotificationSettings> {
   const former = notificationSettings.value;
-  if (former !== null) notificationSettings.value = { ...former, ...change };
+  const hoped = former === null ? null : changedSettings(former, change);
+  notificationSettings.value = hoped;
   try {
-    const settings = await call('notificationSettings.change', { body: { ...change } });
+    const settings = await call('notificationSettings.change', { body: change });
     notificationSettings.value = settings;
     return settings;
   } catch (error) {
-    notificationSettings.value = former;
+    // Unless it was changed once more, or read anew, in the meantime.
+    if (notificationSettings.value === hoped) notificationSettings.value = former;
     throw error;
   }
 }

@@ -9,6 +9,8 @@ interface CallOptions<Id extends ShellRoute> {
   readonly body?: RouteBodyInput<Id>;
   /** Default 30 seconds; installing unpacks a package and may take longer. */
   readonly timeoutMs?: number;
+  /** Ends the call early; it then fails with code `unavailable`, or while the answer is read with an `AbortError`. */
+  readonly signal?: AbortSignal;
 }
 
 const sessionEnded = new Set<() => void>();
@@ -43,7 +45,11 @@ async function refusalOf(response: Response): Promise<ApiError> {
 export async function call<Id extends ShellRoute>(id: Id, options: CallOptions<Id> = {}): Promise<RouteAnswer<Id>> {
   const [method = 'GET', path = ''] = shellRoutes[id].split(' ');
   const body = options.body === undefined ? (method === 'POST' ? {} : undefined) : options.body;
-  const request: RequestInit = { method, signal: AbortSignal.timeout(options.timeoutMs ?? 30_000) };
+  const limit = AbortSignal.timeout(options.timeoutMs ?? 30_000);
+  const request: RequestInit = {
+    method,
+    signal: AbortSignal.any([limit, ...(options.signal ? [options.signal] : [])]),
+  };
   if (body !== undefined) {
     request.headers = { 'content-type': 'application/json' };
     request.body = JSON.stringify(body);

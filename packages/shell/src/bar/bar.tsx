@@ -6,12 +6,12 @@ import { nameOf } from '../frames/installed-apps.ts';
 import { findOpen, frontApp, homeApp, openApps } from '../frames/open-apps.ts';
 import { unreadCount } from '../notifications/inbox.ts';
 import { NotificationsButton } from '../notifications/panel.tsx';
+import { Search } from '../search/search.tsx';
 import { go, view } from '../view.ts';
 import { AccountButton } from './account-menu.tsx';
 import { isBarShown, showBar } from './immersion.ts';
 import { live } from './live.ts';
 import { OpenAppsButton, OpenAppTabs } from './open-app-tabs.tsx';
-import { Search } from './search.tsx';
 
 function titleOfPage(): string {
   const unread = unreadCount.value > 0 ? `(${unreadCount.value > 99 ? '99+' : unreadCount.value}) ` : '';

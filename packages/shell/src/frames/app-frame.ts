@@ -2,6 +2,7 @@
 import { BRIDGE_VERSION, type BridgeContext, type BridgeEvent, type LaunchDescriptor } from '@platform/contract';
 import { createGreeter, readHello } from '../bridge/handshake.ts';
 import { type PortSession, servePort } from '../bridge/port-session.ts';
+import { launchAddress } from './launch-address.ts';
 
 const SANDBOX = 'allow-scripts allow-same-origin allow-forms allow-modals allow-popups allow-downloads';
 
@@ -9,7 +10,7 @@ export interface AppFrameOptions {
   readonly appId: string;
   readonly title: string;
   readonly descriptor: LaunchDescriptor;
-  /** A query string of a notification action goes into the first address too, for apps that only read that. */
+  /** A place in the app. It goes into the first address too, for apps that only read that. */
   readonly target: string | null;
   readonly context: () => Promise<BridgeContext>;
   readonly answer: (method: string, params: unknown) => Promise<unknown>;
@@ -27,13 +28,6 @@ export interface AppFrame {
   /** Sends an event to the app, if its document has greeted. @returns whether it has */
   send(event: BridgeEvent): boolean;
   close(): void;
-}
-
-/** The launch address, with a `?` target as its query. The fragment keeps the capabilities. */
-export function launchAddress(url: string, target: string | null): string {
-  const address = new URL(url);
-  if (target?.startsWith('?') === true) address.search = target;
-  return address.href;
 }
 
 /** An app must never share the origin of this page: the sandbox would mean nothing. */

@@ -140,7 +140,7 @@ export function ensureOpen(appId: string): void {
   void launch(appId);
 }
 
-/** Brings the app to the front, opening it where needed; `target` is a place in the app, such as `?note=1`. */
+/** Brings the app to the front, opening it where needed; `target` is a place in it, such as `?note=1` or `/notes/1`. */
 export function openApp(appId: string, target: string | null = null): void {
   if (findApp(appId)?.hasFrontend === false) {
     go({ kind: 'settings', page: 'app', appId });
@@ -153,7 +153,10 @@ export function openApp(appId: string, target: string | null = null): void {
 
 function deliver(appId: string, target: string): void {
   const heard = frames.get(appId)?.send({ event: 'target', data: { target } }) ?? false;
-  if (!heard) targets.set(appId, target);
+  if (heard) return;
+  targets.set(appId, target);
+  // A page that does not speak with this one learns of a place only by being opened there.
+  if (findOpen(appId)?.phase === 'ready') relaunch(appId);
 }
 
 export function relaunch(appId: string): void {

@@ -4,9 +4,10 @@ import type { CoreContext } from '../context.ts';
 import { iconOf } from '../installations/app-summary.ts';
 import { listInstalled } from '../installations/prepared-queries.ts';
 import type { SearchScope } from './engine.ts';
+import { matchingOf } from './matching.ts';
 import { rankDocuments } from './queries.ts';
 import { searchDocumentOf } from './search-document.ts';
-import { matchingOf, type SearchQuery } from './search-query.ts';
+import type { SearchQuery } from './search-query.ts';
 import { similarWords } from './similar-words.ts';
 
 /** Installed apps that are looked at, and results that are given. */

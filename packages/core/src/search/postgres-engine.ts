@@ -1,8 +1,9 @@
 // The engine that is always there: what the words match exactly first, then words that hold or resemble them.
 import type pg from 'pg';
 import type { FoundItem, SearchEngine, SearchPage, SearchScope } from './engine.ts';
+import { matchingOf } from './matching.ts';
 import { findItems, findSimilarItems, proposeWords } from './queries.ts';
-import { matchingOf, type SearchQuery } from './search-query.ts';
+import type { SearchQuery } from './search-query.ts';
 import { similarWords } from './similar-words.ts';
 
 /** Typed words for which similar ones are looked up; each costs a look into the index. */

@@ -2,8 +2,8 @@
 import type pg from 'pg';
 import type { FoundItem, SearchPage, SearchScope } from './engine.ts';
 import { gramsOf } from './grams.ts';
+import type { Matching } from './matching.ts';
 import { remainsOf } from './near-words.ts';
-import type { Matching } from './search-query.ts';
 
 /**
  * Ranked by where and how the words were found; then by how much of the title they are, in quarters; then by how

@@ -1,5 +1,6 @@
-// Turns what a person typed into tsqueries. Nothing of it is syntax but double quotes around a phrase.
-import { isComparable, quoteLexeme } from './search-document.ts';
+// Reads what a person typed. Nothing of it is syntax but double quotes around a phrase.
+import { allOf, anyOf, type Condition, exactly, type PlacedWord } from './condition.ts';
+import { isComparable } from './search-document.ts';
 import { type Component, components, pairsOf, type Run, type Word } from './words.ts';
 
 interface QueryPart {
@@ -15,35 +16,8 @@ export interface Typed {
   readonly last: boolean;
 }
 
-/** tsqueries in their text form: what is found, and what of it counts more. */
-export interface Matching {
-  readonly found: string;
-  /** The same with the last word as a whole word. */
-  readonly exact: string;
-  /** All words in the title, the last as a beginning. */
-  readonly title: string;
-  /** All words in the title, the last as a whole word. */
-  readonly exactTitle: string;
-}
-
-/** @param similar words of the index that may stand for a typed one */
-export function matchingOf(query: SearchQuery, similar: SimilarWords = new Map()): Matching {
-  return {
-    found: query.tsquery({ similar }),
-    exact: query.tsquery({ similar, exact: true }),
-    title: query.tsquery({ similar, title: true }),
-    exactTitle: query.tsquery({ similar, exact: true, title: true }),
-  };
-}
-
-export type SimilarWords = ReadonlyMap<string, readonly string[]>;
-
-interface Reading {
-  /** `exact` takes the last word as whole; `title` asks for every word in the title. */
-  readonly exact?: boolean;
-  readonly title?: boolean;
-  readonly similar: SimilarWords;
-}
+/** Whether the last word may be only the beginning of one. */
+type LastWord = 'beginning' | 'whole';
 
 export class SearchQuery {
   readonly #parts: readonly QueryPart[];
@@ -65,57 +39,54 @@ export class SearchQuery {
     for (const { phrase, components } of this.#parts) {
       if (phrase) continue;
       for (const word of components.flatMap(({ parts }) => parts)) {
-        if (word.kind === 'word' && word.symbol === null && isComparable(word.folded))
-          found.set(word.folded, { word: word.folded, last: word === this.#last });
+        if (word.kind === 'word' && isTyped(word))
+          found.set(word.folded, { word: word.folded, last: this.#isLast(word) });
       }
     }
     return [...found.values()];
   }
 
-  /** Text form of a tsquery; to be asked only when the query is not empty. */
-  tsquery(reading: Reading): string {
-    return this.#parts
-      .map(({ phrase, components }) =>
-        phrase
-          ? phraseOf(components, reading)
-          : components.map((component) => this.#componentOf(component, reading)).join(' & '),
-      )
-      .join(' & ');
+  /** What an entry must hold; to be asked only when the query is not empty. */
+  condition(lastWord: LastWord): Condition {
+    const prefixed = (part: Word | Run | undefined) => lastWord === 'beginning' && this.#isLast(part);
+    return allOf(
+      this.#parts.flatMap(({ phrase, components }) =>
+        phrase ? [phraseOf(components)] : components.map((component) => this.#componentOf(component, prefixed)),
+      ),
+    );
   }
 
-  get #last(): Word | Run | undefined {
+  #isLast(word: Word | Run | undefined): boolean {
     const part = this.#parts.at(-1);
-    return part === undefined || part.phrase ? undefined : part.components.at(-1)?.parts.at(-1);
+    return word !== undefined && part?.phrase === false && part.components.at(-1)?.parts.at(-1) === word;
   }
 
-  #componentOf({ parts, joined }: Component, reading: Reading): string {
-    const all = parts.map((part) => (part.kind === 'word' ? this.#wordOf(part, reading) : this.#runOf(part, reading)));
-    if (joined === null) return all.join(' & ');
-    return `((${all.join(' & ')}) | ${lexeme(joined, { ...reading, prefix: this.#isPrefix(parts.at(-1), reading) })})`;
+  #componentOf({ parts, joined }: Component, prefixed: (part: Word | Run | undefined) => boolean): Condition {
+    const all = allOf(
+      parts.map((part) => (part.kind === 'word' ? this.#wordOf(part, prefixed(part)) : runOf(part, prefixed(part)))),
+    );
+    return joined === null ? all : anyOf([all, exactly(joined, prefixed(parts.at(-1)))]);
   }
 
-  #wordOf(word: Word, reading: Reading): string {
-    const prefix = this.#isPrefix(word, reading);
-    if (word.symbol !== null) return lexeme(word.symbol, { ...reading, prefix: false });
-    const whole = reading.similar.get(word.folded) ?? [];
-    const forms = [word.folded, ...(word.longForm === null ? [] : [word.longForm])];
-    return oneOf([
-      ...forms.map((form) => lexeme(form, { ...reading, prefix })),
-      ...whole.map((form) => lexeme(form, { ...reading, prefix: false })),
+  #wordOf(word: Word, prefix: boolean): Condition {
+    if (word.symbol !== null) return exactly(word.symbol, false);
+    const comparable = isTyped(word) ? { last: this.#isLast(word) } : null;
+    return anyOf([
+      { kind: 'word', text: word.folded, prefix, comparable },
+      ...(word.longForm === null ? [] : [exactly(word.longForm, prefix)]),
     ]);
   }
+}
 
-  /** By the words of the dictionary, or as a part of any run: the dictionary cuts by what stands beside. */
-  #runOf(run: Run, reading: Reading): string {
-    const prefix = this.#isPrefix(run, reading);
-    const last = run.words.at(-1);
-    const words = run.words.map((word) => lexeme(word.folded, { ...reading, prefix: prefix && word === last }));
-    return oneOf([`(${words.join(' & ')})`, chain(placesOfRun(run), reading)]);
-  }
+function isTyped({ symbol, folded }: Word): boolean {
+  return symbol === null && isComparable(folded);
+}
 
-  #isPrefix(part: Word | Run | undefined, { exact }: Reading): boolean {
-    return exact !== true && part !== undefined && part === this.#last;
-  }
+/** By the words of the dictionary, or as a part of any run: the dictionary cuts by what stands beside. */
+function runOf(run: Run, prefix: boolean): Condition {
+  const last = run.words.at(-1);
+  const words = run.words.map((word) => exactly(word.folded, prefix && word === last));
+  return anyOf([allOf(words), chain(placesOfRun(run))]);
 }
 
 interface Placed {
@@ -131,7 +102,7 @@ function placesOfRun({ characters, position }: Run): Placed[] {
   return kept.map(({ pair, offset }) => ({ text: pair, position: position + offset, prefix: pairs.length === 1 }));
 }
 
-function phraseOf(all: readonly Component[], reading: Reading): string {
+function phraseOf(all: readonly Component[]): Condition {
   const places = all.flatMap(({ parts }) =>
     parts.flatMap((part) =>
       part.kind === 'run'
@@ -139,24 +110,16 @@ function phraseOf(all: readonly Component[], reading: Reading): string {
         : [{ text: part.symbol ?? part.folded, position: part.position, prefix: false }],
     ),
   );
-  return chain(places, reading);
+  return chain(places);
 }
 
-function chain(places: readonly Placed[], reading: Reading): string {
-  let text = '';
-  places.forEach((place, index) => {
-    const before = places[index - 1];
-    if (before !== undefined) text += ` <${place.position - before.position}> `;
-    text += lexeme(place.text, { ...reading, prefix: place.prefix });
-  });
-  return `(${text})`;
-}
-
-function oneOf(alternatives: readonly string[]): string {
-  return alternatives.length === 1 ? (alternatives[0] ?? '') : `(${alternatives.join(' | ')})`;
-}
-
-function lexeme(text: string, { prefix, title }: Reading & { readonly prefix: boolean }): string {
-  const marks = (prefix ? '*' : '') + (title === true ? 'AB' : '');
-  return marks === '' ? quoteLexeme(text) : `${quoteLexeme(text)}:${marks}`;
+function chain(places: readonly Placed[]): Condition {
+  const of = places.map(
+    ({ text, prefix, position }, index): PlacedWord => ({
+      text,
+      prefix,
+      distance: position - (places[index - 1]?.position ?? position),
+    }),
+  );
+  return { kind: 'ordered', of };
 }

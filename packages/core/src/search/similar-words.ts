@@ -1,6 +1,9 @@
 // Which words of an index a typed word may stand for: those that hold it, and those it was meant to be.
 import { slips } from './near-words.ts';
-import type { SimilarWords, Typed } from './search-query.ts';
+import type { Typed } from './search-query.ts';
+
+/** For a typed word, the words of an index that may stand for it. */
+export type SimilarWords = ReadonlyMap<string, readonly string[]>;
 
 /** Letters of the longer of both words from which on there may be one slip (contract 4), and two. */
 const FIRST_SLIP = 5;

@@ -1,0 +1,26 @@
+// The tsqueries of one search: what is found, and what of it counts more.
+import type { SearchQuery } from './search-query.ts';
+import type { SimilarWords } from './similar-words.ts';
+import { tsqueryText } from './tsquery-text.ts';
+
+/** tsqueries in their text form. */
+export interface Matching {
+  readonly found: string;
+  /** The same with the last word as a whole word. */
+  readonly exact: string;
+  /** All words in the title, the last as a beginning. */
+  readonly title: string;
+  /** All words in the title, the last as a whole word. */
+  readonly exactTitle: string;
+}
+
+/** @param similar words of the index that may stand for a typed one */
+export function matchingOf(query: SearchQuery, similar: SimilarWords = new Map()): Matching {
+  const [beginning, whole] = [query.condition('beginning'), query.condition('whole')];
+  return {
+    found: tsqueryText(beginning, { similar }),
+    exact: tsqueryText(whole, { similar }),
+    title: tsqueryText(beginning, { similar, title: true }),
+    exactTitle: tsqueryText(whole, { similar, title: true }),
+  };
+}

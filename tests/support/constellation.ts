@@ -87,6 +87,7 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
       masterAccount: null,
       vapidSubject: 'mailto:operator@platform.example',
       pushPrivateOrigins: [],
+      searchOpenSearch: null,
       packagesDirectory,
       shellDirectory,
       ...options.config,

@@ -12,5 +12,6 @@ export const commands = {
   logs: async () => (await import('./logs.ts')).logsCommand,
   stop: async () => (await import('./start-stop.ts')).stopCommand,
   recover: async () => (await import('./recover.ts')).recoverCommand,
+  search: async () => (await import('./search.ts')).searchCommand,
   node: async () => (await import('./node.ts')).nodeCommand,
 } as const satisfies Record<string, () => Promise<Command>>;

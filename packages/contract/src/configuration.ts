@@ -163,6 +163,12 @@ export const configurationVariables = {
     meaning:
       'Comma-separated https origins of push services of your own that may lie on private addresses, e.g. `https://push.example.lan:8443`. All others must be publicly routable and on port 443.',
   },
+  PLATFORM_SEARCH_OPENSEARCH_URL: {
+    default: '',
+    meaning:
+      'Cluster of OpenSearch that takes searches off PostgreSQL, like `https://user:password@opensearch.example:9200`; http on loopback only. Empty: PostgreSQL searches.',
+    secret: true,
+  },
   PLATFORM_METRICS_LISTEN: {
     default: '',
     meaning:

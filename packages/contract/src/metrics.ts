@@ -85,6 +85,16 @@ export const coreMetrics = {
     labels: [],
     meaning: 'Open live streams of events and logs.',
   },
+  platform_core_search_waiting: {
+    type: 'gauge',
+    labels: [],
+    meaning: 'Search entries that OpenSearch was not told of yet; 0 without one.',
+  },
+  platform_core_search_failed_total: {
+    type: 'counter',
+    labels: [],
+    meaning: 'Searches that PostgreSQL answered because OpenSearch failed to.',
+  },
   platform_core_push_waiting: {
     type: 'gauge',
     labels: [],

@@ -39,7 +39,8 @@ import { openPushWorker, type PushOptions } from './push/open-push-worker.ts';
 import { countWaiting } from './push/outbox-queries.ts';
 import { pushRoutes } from './push/routes.ts';
 import { openVapidKeys } from './push/vapid-keys.ts';
-import { postgresEngine } from './search/postgres-engine.ts';
+import { openSearching, type Searching } from './search/open-searching.ts';
+import { countWaiting as countUntold } from './search/outbox-queries.ts';
 import { searchRoutes } from './search/routes.ts';
 import { findNodeCaller } from './topology/find-node.ts';
 import { Followers } from './topology/followers.ts';
@@ -117,12 +118,18 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   await ensureMasterInstallations(context);
   const nodes = new Nodes(context, localNode?.nodeId ?? null);
   const hub = new EventHub(context);
-  options.metrics?.watch({ pool, liveStreams: () => hub.size, pushWaiting: () => countWaiting(database) });
+  options.metrics?.watch({
+    pool,
+    liveStreams: () => hub.size,
+    pushWaiting: () => countWaiting(database),
+    searchWaiting: () => countUntold(database),
+  });
+  const searching = await openSearching(context, () => options.metrics?.searchFailed());
   const server = createServer({
     config,
     log,
     random,
-    handlers: handlers(context, { nodes, hub, pushKey: vapid?.publicKey ?? null }),
+    handlers: handlers(context, { nodes, hub, searching, pushKey: vapid?.publicKey ?? null }),
     authenticator: authenticator(
       {
         findSession: (hash) => findSession(context, hash),
@@ -152,6 +159,8 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const watch = new NodeWatch(context, nodes, options.monotonic ?? (() => performance.now()));
   parts.defer(() => watch.stop());
   watch.start();
+  parts.defer(() => searching.stop());
+  searching.start();
   if (vapid !== null) {
     const worker = openPushWorker(context, vapid, { ...options.push, counts: options.metrics?.push });
     parts.defer(() => worker.stop());
@@ -183,10 +192,11 @@ async function openLocalNode(context: CoreContext, options: CoreOptions['localNo
 interface Parts {
   readonly nodes: Nodes;
   readonly hub: EventHub;
+  readonly searching: Searching;
   readonly pushKey: string | null;
 }
 
-function handlers(context: CoreContext, { nodes, hub, pushKey }: Parts): Handlers {
+function handlers(context: CoreContext, { nodes, hub, searching, pushKey }: Parts): Handlers {
   const followers = new Followers(context);
   return {
     ...healthRoutes(context),
@@ -197,7 +207,7 @@ function handlers(context: CoreContext, { nodes, hub, pushKey }: Parts): Handler
     ...notificationSettingsRoutes(context),
     ...eventRoutes(context, hub),
     ...pushRoutes(context, pushKey),
-    ...searchRoutes(context, postgresEngine(context.pool)),
+    ...searchRoutes(context, searching.engine),
     ...fleetRoutes(context),
     ...nodeRoutes(context, followers),
     ...leaseRoutes(context),

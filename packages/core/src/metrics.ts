@@ -21,8 +21,11 @@ export interface CoreMetrics {
     readonly pool: pg.Pool;
     readonly liveStreams: () => number;
     readonly pushWaiting: () => Promise<number>;
+    readonly searchWaiting: () => Promise<number>;
   }): void;
   readonly push: PushCounts;
+  /** A search that an index elsewhere failed to answer. */
+  searchFailed(): void;
   answered(request: AnsweredRequest): void;
 }
 
@@ -41,6 +44,7 @@ export function createCoreMetrics(): CoreMetrics {
   const pushSent = new Counter(options('platform_core_push_sent_total'));
   const pushFailed = new Counter(options('platform_core_push_failed_total'));
   const pushDropped = new Counter(options('platform_core_push_dropped_total'));
+  const searchFailed = new Counter(options('platform_core_search_failed_total'));
   return {
     text: () => registry.metrics(),
     push: {
@@ -48,7 +52,14 @@ export function createCoreMetrics(): CoreMetrics {
       failed: () => pushFailed.inc(),
       dropped: (reason) => pushDropped.inc({ reason }),
     },
-    watch({ pool, liveStreams, pushWaiting }) {
+    searchFailed: () => searchFailed.inc(),
+    watch({ pool, liveStreams, pushWaiting, searchWaiting }) {
+      new Gauge({
+        ...options('platform_core_search_waiting'),
+        async collect() {
+          this.set(await searchWaiting());
+        },
+      });
       new Gauge({
         ...options('platform_core_push_waiting'),
         async collect() {

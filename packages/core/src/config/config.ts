@@ -27,6 +27,12 @@ export interface CoreConfig {
   readonly vapidSubject: string | null;
   /** Origins of push services that may lie on private addresses. */
   readonly pushPrivateOrigins: readonly string[];
+  /** A cluster of OpenSearch that takes searches off PostgreSQL, or `null`. */
+  readonly searchOpenSearch: {
+    /** Without credentials and trailing slash. */
+    readonly address: string;
+    readonly auth: { readonly username: string; readonly password: string } | null;
+  } | null;
   /** Folder for package blobs: `<hash>.tgz`, and unpacked frontends. */
   readonly packagesDirectory: string;
   /** Folder with the built shell. */

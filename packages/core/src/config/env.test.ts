@@ -46,8 +46,20 @@ test('a deployment on https takes its ports from the listener, not from the publ
   assert.equal(config.rpId, 'cloud.example.org');
 });
 
+test('credentials of OpenSearch are taken out of its address and never printed', () => {
+  const config = read({ PLATFORM_SEARCH_OPENSEARCH_URL: 'https://platform:s%40crt@search.example:9200/' });
+  assert.deepEqual(config.searchOpenSearch, {
+    address: 'https://search.example:9200',
+    auth: { username: 'platform', password: 's@crt' },
+  });
+  assert.doesNotMatch(JSON.stringify(config.effective), /s%40crt|s@crt/);
+  assert.equal(read({}).searchOpenSearch, null);
+});
+
 const wrong: readonly [name: string, environment: Record<string, string>][] = [
   ['PLATFORM_OS_ORIGIN', { PLATFORM_OS_ORIGIN: 'shell' }],
+  ['PLATFORM_SEARCH_OPENSEARCH_URL', { PLATFORM_SEARCH_OPENSEARCH_URL: 'search.example:9200' }],
+  ['PLATFORM_SEARCH_OPENSEARCH_URL', { PLATFORM_SEARCH_OPENSEARCH_URL: 'http://search.example:9200' }],
   ['PLATFORM_OS_ORIGIN', { PLATFORM_OS_ORIGIN: 'ftp://shell.platform.localhost' }],
   ['PLATFORM_OS_ORIGIN', { PLATFORM_OS_ORIGIN: 'http://shell.platform.localhost:8787/x' }],
   ['PLATFORM_OS_ORIGIN', { PLATFORM_OS_ORIGIN: 'http://cloud.example.org' }],

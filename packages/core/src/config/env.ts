@@ -1,7 +1,7 @@
 // Reads the environment once, at start. A wrong or contradictory value stops the start with one message that names
 // the variable, what is wrong with it and how to set it (contract 6). The subjects have files of their own:
 // web-settings.ts, push-settings.ts, node-settings.ts, docker-settings.ts, microvm-settings.ts, network-settings.ts,
-// notification-settings.ts.
+// notification-settings.ts, search-settings.ts.
 import { readFileSync } from 'node:fs';
 import * as path from 'node:path';
 import {
@@ -18,6 +18,7 @@ import { type NetworkSettings, readNetworkSettings } from './network-settings.ts
 import { type NodeSettings, readNodeSettings } from './node-settings.ts';
 import { type NotificationSettings, readNotificationSettings } from './notification-settings.ts';
 import { readPushSettings } from './push-settings.ts';
+import { readSearchSettings } from './search-settings.ts';
 import {
   type AddressAndPort,
   absolutePath,
@@ -75,6 +76,7 @@ export function readConfiguration(environment: Environment, surroundings: Surrou
     ...readNodeSettings(read),
     ...readNetworkSettings(read),
     ...readNotificationSettings(read),
+    ...readSearchSettings(read),
     databaseUrl: readDatabaseUrl(read('PLATFORM_DATABASE_URL')),
     dataDirectory,
     masterKeyFile: absolutePath(

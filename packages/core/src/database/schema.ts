@@ -199,6 +199,20 @@ export interface DatabaseSchema {
     digest: Buffer;
     document: string;
   };
+  search_feeds: {
+    engine: 'opensearch';
+    address: string;
+    index_name: string;
+    obsolete: Generated<string[]>;
+    state: Generated<'filling' | 'draining' | 'ready'>;
+    filled_to: Generated<string>;
+  };
+  search_outbox: {
+    installation_id: InstallationId;
+    entry_id: string;
+    account_key: string;
+    sequence: Generated<string>;
+  };
   search_words: {
     installation_id: InstallationId;
     word: string;

@@ -23,6 +23,8 @@ export interface SignalMap {
   'notification-settings-changed': { accountKey: string };
   /** Web push messages wait in the outbox. */
   'push-queued': Record<string, never>;
+  /** Entries wait to be told to another search engine. */
+  'search-queued': Record<string, never>;
   /** `ids` null: all of the account. */
   'notifications-read': { accountKey: string; ids: string[] | null };
 }

@@ -4,6 +4,7 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { gramsOf } from './grams.ts';
 import { remainsOf } from './near-words.ts';
+import { notifyFeed, toldLater } from './outbox-queries.ts';
 
 type Trx = Transaction<DatabaseSchema>;
 
@@ -27,8 +28,14 @@ export async function lockIndex(trx: Trx, installationId: InstallationId): Promi
     .where('removed_at', 'is', null)
     .forKeyShare()
     .executeTakeFirst();
-  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${installationId}, 4208))`.execute(trx);
+  await holdIndex(trx, installationId);
+  await notifyFeed(trx);
   return row !== undefined;
+}
+
+/** One transaction at a time. */
+export async function holdIndex(trx: Trx, installationId: string): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${installationId}, 4208))`.execute(trx);
 }
 
 export interface IndexedEntry {
@@ -48,6 +55,7 @@ export async function upsertEntries(
 ): Promise<void> {
   const column = (name: keyof IndexedEntry) => entries.map((entry) => entry[name]);
   await sql`
+    WITH written AS (
     INSERT INTO search_entries (installation_id, account_key, app_id, id, title, kind, url, digest, document)
     SELECT ${installationId}, ${accountKey}, ${appId}, id, title, kind, url, digest, vector::tsvector
       FROM unnest(${column('id')}::text[], ${column('title')}::text[], ${column('kind')}::text[],
@@ -55,7 +63,9 @@ export async function upsertEntries(
            AS entry (id, title, kind, url, digest, vector)
     ON CONFLICT (installation_id, id) DO UPDATE
        SET title = EXCLUDED.title, kind = EXCLUDED.kind, url = EXCLUDED.url, digest = EXCLUDED.digest,
-           document = EXCLUDED.document`.execute(trx);
+           document = EXCLUDED.document
+    RETURNING installation_id, id, account_key)
+    ${toldLater('written')}`.execute(trx);
 }
 
 /** What each entry of an installation was made of. */
@@ -80,15 +90,19 @@ export async function countEntries(trx: Trx, installationId: InstallationId): Pr
 
 export async function deleteEntries(trx: Trx, installationId: InstallationId, ids: readonly string[]): Promise<void> {
   await forgetWords(trx, installationId, ids);
-  await trx
-    .deleteFrom('search_entries')
-    .where('installation_id', '=', installationId)
-    .where(sql<boolean>`id = ANY(${ids}::text[])`)
-    .execute();
+  await sql`
+    WITH gone AS (
+      DELETE FROM search_entries WHERE installation_id = ${installationId} AND id = ANY(${ids}::text[])
+      RETURNING installation_id, id, account_key)
+    ${toldLater('gone')}`.execute(trx);
 }
 
 export async function deleteIndex(trx: Kysely<DatabaseSchema>, installationId: InstallationId): Promise<void> {
-  await trx.deleteFrom('search_entries').where('installation_id', '=', installationId).execute();
+  await sql`
+    WITH gone AS (
+      DELETE FROM search_entries WHERE installation_id = ${installationId}
+      RETURNING installation_id, id, account_key)
+    ${toldLater('gone')}`.execute(trx);
   await trx.deleteFrom('search_words').where('installation_id', '=', installationId).execute();
 }
 

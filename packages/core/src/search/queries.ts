@@ -1,6 +1,6 @@
 // The SQL that asks the search index; index-queries.ts writes it.
 import type pg from 'pg';
-import type { FoundItem, SearchPage, SearchScope } from './engine.ts';
+import type { FoundItem, FoundKey, SearchPage, SearchScope } from './engine.ts';
 import { gramsOf } from './grams.ts';
 import type { Matching } from './matching.ts';
 import { remainsOf } from './near-words.ts';
@@ -71,6 +71,43 @@ function valuesOf(
   { typedLength, limit }: SearchPage,
 ): unknown[] {
   return [accountKey, found, exact, title, exactTitle, typedLength, appId, kind, limit];
+}
+
+/**
+ * What an index elsewhere found is shown only if it is here, of this account, of an app that is installed, and within the
+ * scope. A title of which more was typed comes first among equals.
+ */
+const FIND_BY_KEYS = {
+  name: 'search-items-by-keys',
+  text: `
+    SELECT e.app_id AS "appId", e.id, e.title, e.kind, e.url,
+           (given.score + 0.105 * floor(4 * least(1, $5::float8 / char_length(e.title))) / 4)::float8 AS score
+      FROM unnest($2::text[], $3::text[], $4::float8[]) AS given (installation_id, id, score)
+      JOIN search_entries e ON e.installation_id = given.installation_id AND e.id = given.id
+      JOIN installations i ON i.id = e.installation_id AND i.removed_at IS NULL
+     WHERE e.account_key = $1 AND ($6::text IS NULL OR e.app_id = $6) AND ($7::text IS NULL OR e.kind = $7)
+       AND ($8::tsquery IS NULL OR e.document @@ $8)
+     ORDER BY score DESC, e.app_id, e.id
+     LIMIT $9`,
+};
+
+export interface FoundElsewhere {
+  readonly keys: readonly FoundKey[];
+  /** A tsquery of the words that must follow each other, or `null`. */
+  readonly ordered: string | null;
+}
+
+export async function findByKeys(
+  pool: pg.Pool,
+  { accountKey, appId, kind }: SearchScope,
+  { keys, ordered }: FoundElsewhere,
+  { typedLength, limit }: SearchPage,
+): Promise<FoundItem[]> {
+  const [installations, ids] = [keys.map(({ installationId }) => installationId), keys.map(({ id }) => id)];
+  const scores = keys.map(({ score }) => score);
+  const values = [accountKey, installations, ids, scores, typedLength, appId, kind, ordered, limit];
+  const { rows } = await pool.query<FoundItem>({ ...FIND_BY_KEYS, values });
+  return rows;
 }
 
 const RANK_DOCUMENTS = {

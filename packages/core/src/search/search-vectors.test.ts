@@ -1,12 +1,15 @@
 // Promise of search over the multilingual corpus: what must be found is found, the wanted is scored, and nothing of
-// another account ever shows.
+// another account ever shows; by PostgreSQL, and by what is asked of OpenSearch, as a double of it understands that.
 import assert from 'node:assert/strict';
 import * as fs from 'node:fs';
 import { after, before, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { SearchResult } from '@platform/contract';
 import { registerAccount, type TestAccount } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { installTestApp } from '../../../../tests/support/installed-app.ts';
+import { type OpenSearchDouble, startOpenSearchDouble } from '../../../../tests/support/opensearch-double.ts';
+import { feedStatus } from './manage-feed.ts';
 
 interface CorpusEntry {
   readonly id: string;
@@ -37,12 +40,24 @@ function vectorsOf<Case>(file: string): { meta: { accountB: string[] }; cases: C
 const corpus = vectorsOf<CorpusEntry>('search-corpus.json');
 const queries = vectorsOf<QueryVector>('search-queries.json');
 
-let world: Constellation;
-let account: TestAccount;
+let double: OpenSearchDouble;
+const worlds: Constellation[] = [];
+/** Account A, here and there. */
+const owners: TestAccount[] = [];
 
 before(async () => {
-  world = await startConstellation();
-  account = await registerAccount(world, 'account-a');
+  double = await startOpenSearchDouble();
+  for (const searchOpenSearch of [null, { address: double.url, auth: null }])
+    worlds.push(await startConstellation({ config: { searchOpenSearch } }));
+  for (const world of worlds) owners.push(await accountWithCorpus(world));
+});
+after(async () => {
+  await Promise.all(worlds.map((world) => world.close()));
+  await double.close();
+});
+
+async function accountWithCorpus(world: Constellation): Promise<TestAccount> {
+  const account = await registerAccount(world, 'account-a');
   const other = await registerAccount(world, 'account-b');
   for (const [owner, name] of [
     [account, 'A'],
@@ -56,10 +71,14 @@ before(async () => {
     const answer = await app.call('/v1/services/search/index', { method: 'PUT', body: { entries } });
     assert.deepEqual([answer.status, answer.json], [200, { indexed: entries.length }]);
   }
-});
-after(() => world.close());
+  for (;;) {
+    const status = await feedStatus(world.core.context);
+    if (status === null || (status.state === 'ready' && status.waiting === 0)) return account;
+    await delay(5);
+  }
+}
 
-async function ask({ query, kind }: Pick<QueryVector, 'query' | 'kind'>) {
+async function ask(account: TestAccount, { query, kind }: Pick<QueryVector, 'query' | 'kind'>) {
   const parameters = new URLSearchParams({ q: query, ...(kind === undefined ? {} : { kind }) });
   const answer = await account.fetch(`/v1/search?${parameters}`);
   const refused = answer.status === 400;
@@ -81,27 +100,45 @@ function holds({ mustHit, first, minHits, maxHits, onlyKind }: QueryVector, { it
 
 for (const vector of queries.cases.filter(({ graded }) => graded !== true)) {
   test(`${vector.name}: ${vector.query.slice(0, 40)}`, async () => {
-    const result = await ask(vector);
-    assert.ok(holds(vector, result), JSON.stringify({ vector, got: result.items.map(({ id, title }) => [id, title]) }));
+    for (const account of owners) {
+      const result = await ask(account, vector);
+      assert.ok(
+        holds(vector, result),
+        JSON.stringify({ vector, got: result.items.map(({ id, title }) => [id, title]) }),
+      );
+    }
   });
 }
 
-test('of the spellings that are wanted but not demanded, all but the known ones are found', async (t) => {
+/** What only PostgreSQL finds: the beginning of a long word with a slip in it. */
+const NOT_THERE = ['typo-05: Kranknversicherung'];
+
+test('of the spellings that are wanted but not demanded, all but the known ones are found', async () => {
   const graded = queries.cases.filter((vector) => vector.graded === true);
-  const missed = [];
-  for (const vector of graded) {
-    if (!holds(vector, await ask(vector))) missed.push(`${vector.name}: ${vector.query}`);
+  const missed: string[][] = [];
+  for (const account of owners) {
+    const answers = await Promise.all(graded.map(async (vector) => ({ vector, result: await ask(account, vector) })));
+    missed.push(
+      answers
+        .filter(({ vector, result }) => !holds(vector, result))
+        .map(({ vector: { name, query } }) => `${name}: ${query}`),
+    );
   }
-  t.diagnostic(`graded: ${graded.length - missed.length} of ${graded.length}`);
-  assert.deepEqual(missed, []);
+  assert.deepEqual(missed, [[], NOT_THERE]);
 });
 
 test('a word that only the other account has finds nothing, however it is misspelt', async () => {
   const own = new Set(corpus.cases.filter((entry) => entry.account === 'A').flatMap(wordsOf));
   const foreign = new Set(corpus.cases.filter((entry) => entry.account === 'B').flatMap(wordsOf));
   for (const word of foreign) {
-    if (!own.has(word)) await ask({ query: word });
+    if (!own.has(word)) for (const account of owners) await ask(account, { query: word });
   }
+});
+
+test('the double was asked, and answered every time', () => {
+  assert.ok(double.requests.filter(({ path }) => path.includes('/_search')).length > queries.cases.length);
+  for (const world of worlds)
+    assert.ok(!world.log.some(({ message }) => message.includes('OpenSearch did not answer')));
 });
 
 function wordsOf({ title, text }: CorpusEntry): string[] {

@@ -1,0 +1,67 @@
+// Lets an index elsewhere find, and PostgreSQL decide what of it is shown. Whenever the index cannot be believed, as it
+// is still being filled, waits for changes of this account or is out of reach, PostgreSQL answers as if it were alone.
+import type { CoreContext } from '../context.ts';
+import { orderIn } from './condition.ts';
+import {
+  EngineError,
+  type FedIndex,
+  type FoundItem,
+  type SearchEngine,
+  type SearchPage,
+  type SearchScope,
+} from './engine.ts';
+import { readyIndex } from './feed-queries.ts';
+import { findByKeys } from './queries.ts';
+import type { SearchQuery } from './search-query.ts';
+import { tsqueryText } from './tsquery-text.ts';
+
+/** Keys asked for beyond the page: some may be of entries that are gone, or hold the words in another order. */
+const SPARE = 3;
+/** After a failure the index is left alone for so long. */
+const PAUSE_MILLISECONDS = 5_000;
+
+export interface FedEngineOptions {
+  readonly index: FedIndex;
+  readonly own: SearchEngine;
+  /** Told of each search that PostgreSQL had to answer because the index failed. */
+  readonly failed: () => void;
+}
+
+export class FedEngine implements SearchEngine {
+  readonly #context: Pick<CoreContext, 'database' | 'pool' | 'clock' | 'log'>;
+  readonly #options: FedEngineOptions;
+  #pausedUntil = 0;
+
+  constructor(context: Pick<CoreContext, 'database' | 'pool' | 'clock' | 'log'>, options: FedEngineOptions) {
+    this.#context = context;
+    this.#options = options;
+  }
+
+  async find(scope: SearchScope, query: SearchQuery, page: SearchPage): Promise<FoundItem[]> {
+    return (await this.#elsewhere(scope, query, page)) ?? this.#options.own.find(scope, query, page);
+  }
+
+  /** @returns `null` when PostgreSQL must answer */
+  async #elsewhere(scope: SearchScope, query: SearchQuery, page: SearchPage): Promise<FoundItem[] | null> {
+    const { database, pool, clock, log } = this.#context;
+    if (clock().getTime() < this.#pausedUntil) return null;
+    const { index } = this.#options;
+    const ready = await readyIndex(database, scope.accountKey);
+    if (ready?.address !== index.address) return null;
+    try {
+      const keys = await index.find(ready.index_name, scope, query, page.limit * SPARE);
+      if (keys.length === 0) return [];
+      const order = orderIn(query.condition('beginning'));
+      const ordered = order === null ? null : tsqueryText(order, { similar: new Map() });
+      const items = await findByKeys(pool, scope, { keys, ordered }, page);
+      // Nothing of it holds any more: it was changed while the index was asked.
+      return items.length === 0 ? null : items;
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+      this.#pausedUntil = clock().getTime() + PAUSE_MILLISECONDS;
+      this.#options.failed();
+      log.warn({ reason: error.message }, 'OpenSearch did not answer a search; PostgreSQL does');
+      return null;
+    }
+  }
+}

@@ -1,15 +1,21 @@
 // What is derived from or sealed with the master key: one purpose, one key (HKDF-SHA256, RFC 5869).
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import { credentialPrefixes, type InstallationId } from '@platform/contract';
 import { keyFromSeed, type LinkKey } from '@platform/link';
 
-/** By master key, then by purpose: purposes are few, and a derivation takes longer than what is done with its key. */
-const purposeKeys = new WeakMap<Buffer, Map<string, Buffer>>();
+/**
+ * By master key, then by purpose: purposes are few, and a derivation takes longer than what is done with its key. Key
+ * objects, because Node takes as long again to find out that bytes are none.
+ */
+const purposeKeys = new WeakMap<Buffer, Map<string, KeyObject>>();
 
-function purposeKey(masterKey: Buffer, purpose: string): Buffer {
-  const known = purposeKeys.get(masterKey) ?? new Map<string, Buffer>();
-  const key = known.get(purpose) ?? Buffer.from(hkdfSync('sha256', masterKey, '', `platform/${purpose}/v1`, 32));
-  purposeKeys.set(masterKey, known.set(purpose, key));
+function purposeKey(masterKey: Buffer, purpose: string): KeyObject {
+  const known = purposeKeys.get(masterKey) ?? new Map<string, KeyObject>();
+  purposeKeys.set(masterKey, known);
+  const former = known.get(purpose);
+  if (former !== undefined) return former;
+  const key = createSecretKey(Buffer.from(hkdfSync('sha256', masterKey, '', `platform/${purpose}/v1`, 32)));
+  known.set(purpose, key);
   return key;
 }
 
@@ -24,7 +30,7 @@ export function dataPlaneCapability(masterKey: Buffer, installationId: Installat
 
 /** The key by which nodes know core, the same on every replica. */
 export function linkKeyOf(masterKey: Buffer): LinkKey {
-  return keyFromSeed(purposeKey(masterKey, 'link'));
+  return keyFromSeed(purposeKey(masterKey, 'link').export());
 }
 
 /** Finds a value again that is kept sealed; whoever reads the database alone cannot try values. */

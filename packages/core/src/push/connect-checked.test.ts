@@ -40,7 +40,7 @@ async function send(host: string, resolve: Resolve, privateOrigins: string[] = [
   const message = { payload, ttl: 60, topic: null } as const;
   try {
     const address = { endpoint: url.href, ...keys };
-    return await sender.send(address, { ...message, urgency: 'normal' }, new AbortController().signal);
+    return await sender.send(address, { ...message, urgency: 'normal' });
   } finally {
     await sender.close();
   }

@@ -5,7 +5,9 @@ import { type PushCounts, PushWorker, type PushWorkerOptions } from './push-work
 import { PushSender } from './send-message.ts';
 import type { VapidKeys } from './vapid-keys.ts';
 
-export interface PushOptions extends ConnectOptions, Pick<PushWorkerOptions, 'firstRetryMilliseconds'> {}
+export interface PushOptions
+  extends ConnectOptions,
+    Pick<PushWorkerOptions, 'firstRetryMilliseconds' | 'leaseMilliseconds'> {}
 
 const uncounted: PushCounts = { sent: () => undefined, failed: () => undefined, dropped: () => undefined };
 
@@ -16,6 +18,7 @@ export function openPushWorker(
     ca,
     resolve,
     firstRetryMilliseconds,
+    leaseMilliseconds,
     counts = uncounted,
   }: PushOptions & { readonly counts?: PushCounts | undefined },
 ): PushWorker {
@@ -23,7 +26,7 @@ export function openPushWorker(
   const { vapidSubject: subject, pushPrivateOrigins: privateOrigins } = config;
   if (subject === null) throw new Error('web push has no subject');
   const sender = new PushSender({ keys, subject, privateOrigins, clock, ca, resolve });
-  const worker = new PushWorker(context, { sender, counts, firstRetryMilliseconds });
+  const worker = new PushWorker(context, { sender, counts, firstRetryMilliseconds, leaseMilliseconds });
   worker.start();
   return worker;
 }

@@ -31,13 +31,15 @@ export interface PushWorkerOptions {
   readonly counts: PushCounts;
   /** Wait before the first repetition; doubled each time. Milliseconds, default 5,000. */
   readonly firstRetryMilliseconds?: number | undefined;
+  /** After it, what a worker that is gone had begun is taken over. Milliseconds, default 20,000. */
+  readonly leaseMilliseconds?: number | undefined;
 }
 
 const SLOTS = 64;
 const MESSAGES_AT_ONCE = 32;
 const LEASE_MILLISECONDS = 20_000;
-/** A slot gives a subscription back after this long; with the longest request after it, well within the lease. */
-const WORK_MILLISECONDS = 3_000;
+/** A slot gives a subscription back after this part of a lease: with the longest request after it, well within it. */
+const PART_OF_LEASE = 0.15;
 const LONGEST_RETRY_MILLISECONDS = 3_600_000;
 /** Without a signal, a look at what is due happens this often. */
 const IDLE_MILLISECONDS = 15_000;
@@ -48,13 +50,13 @@ const GRACE_MILLISECONDS = 3_000;
 export class PushWorker {
   readonly #context: CoreContext;
   readonly #options: PushWorkerOptions;
-  readonly #abort = new AbortController();
   readonly #working = new Set<Promise<void>>();
   #finished: Settlement[] = [];
   #settling: Promise<void> | undefined;
   #pumping: Promise<void> | undefined;
   #again = false;
   #stopped = false;
+  #aborted = false;
   #timer: NodeJS.Timeout | undefined;
   #unsubscribe: () => void = () => undefined;
 
@@ -73,12 +75,16 @@ export class PushWorker {
     this.#stopped = true;
     this.#unsubscribe();
     clearTimeout(this.#timer);
-    const impatient = setTimeout(() => this.#abort.abort(), GRACE_MILLISECONDS);
+    const { sender } = this.#options;
+    const impatient = setTimeout(() => {
+      this.#aborted = true;
+      void sender.abort();
+    }, GRACE_MILLISECONDS);
     await this.#pumping;
     await Promise.all(this.#working);
     clearTimeout(impatient);
     await this.#settling;
-    await this.#options.sender.close();
+    await sender.close();
   }
 
   #wake(): void {
@@ -121,7 +127,8 @@ export class PushWorker {
     const now = clock();
     const lease = random(12).toString('base64url');
     const atMost = SLOTS - this.#working.size;
-    const until = new Date(now.getTime() + LEASE_MILLISECONDS);
+    const { leaseMilliseconds = LEASE_MILLISECONDS } = this.#options;
+    const until = new Date(now.getTime() + leaseMilliseconds);
     const claimed = await claimSubscriptions(database, { lease, now, until, atMost });
     if (claimed.length === 0) return false;
     const ids = claimed.map(({ id }) => id);
@@ -144,7 +151,7 @@ export class PushWorker {
 
   async #deliver(subscription: ClaimedSubscription, lease: string, messages: MessageRow[]): Promise<Settlement> {
     const { masterKey, clock, log } = this.#context;
-    const { counts } = this.#options;
+    const { counts, leaseMilliseconds = LEASE_MILLISECONDS } = this.#options;
     const { id } = subscription;
     const done: string[] = [];
     if (subscription.expires_at <= clock()) {
@@ -154,7 +161,7 @@ export class PushWorker {
     const address = openAddress(masterKey, subscription);
     const started = performance.now();
     for (const message of messages) {
-      if (this.#stopped || performance.now() - started > WORK_MILLISECONDS) break;
+      if (this.#stopped || performance.now() - started > leaseMilliseconds * PART_OF_LEASE) break;
       if (message.expires_at <= clock()) counts.dropped('expired');
       else {
         const { outcome, shortened } = await this.#attempt(address, message);
@@ -163,7 +170,7 @@ export class PushWorker {
           return { id, lease, done, gone: true, retry: null };
         }
         if (outcome.kind === 'later') {
-          if (this.#abort.signal.aborted) break;
+          if (this.#aborted) break;
           counts.failed();
           log.debug({ subscriptionId: id, why: outcome.why }, 'web push is tried again later');
           const retry = { sequence: message.sequence, at: this.#retryAt(message.attempts, outcome), shortened };
@@ -191,8 +198,7 @@ export class PushWorker {
     const payload = openMessage(masterKey, message);
     const ttl = Math.max(0, Math.floor((message.expires_at.getTime() - clock().getTime()) / 1000));
     const { urgency, topic } = message;
-    const send = (said: typeof payload) =>
-      sender.send(address, { payload: said, ttl, urgency, topic }, this.#abort.signal);
+    const send = (said: typeof payload) => sender.send(address, { payload: said, ttl, urgency, topic });
     const outcome = await send(message.shortened ? shortenMessage(payload) : payload);
     if (outcome.kind !== 'too-large' || message.shortened) return { outcome, shortened: message.shortened };
     return { outcome: await send(shortenMessage(payload)), shortened: true };

@@ -1,10 +1,12 @@
 // Sends one message to one browser: encrypted for it (RFC 8291), signed by this platform (RFC 8292), through its push
 // service (RFC 8030). What the service answers becomes one of a few outcomes.
+import type { IncomingHttpHeaders } from 'node:http';
 import type { PushPayload } from '@platform/contract';
-import { type Dispatcher, request } from 'undici';
+import type { Dispatcher } from 'undici';
 import webPush from 'web-push';
 import type { Urgency } from './compose-message.ts';
 import { BlockedAddressError, type ConnectOptions, privateAgent, publicAgent } from './connect-checked.ts';
+import { EncryptionPool } from './encryption-pool.ts';
 import type { PushAddress } from './push-address.ts';
 import type { VapidKeys } from './vapid-keys.ts';
 
@@ -39,11 +41,8 @@ const REQUEST_MILLISECONDS = 15_000;
 /** A token holds for half a day (RFC 8292 allows a day) and is used for half of that. */
 const TOKEN_SECONDS = 12 * 3_600;
 const MOST_TOKENS = 1_000;
-
-/** `aes128gcm` of RFC 8188 with the keys of RFC 8291: one record. */
-export function encryptFor({ p256dh, auth }: Pick<PushAddress, 'p256dh' | 'auth'>, plain: Buffer): Buffer {
-  return webPush.encrypt(p256dh, auth, plain, 'aes128gcm').cipherText;
-}
+const TOO_LATE = 'it took too long';
+const NOT_ROUTABLE = 'its address is not publicly routable';
 
 /** The header `Authorization` for a push service, by its origin. */
 export function vapidHeader(
@@ -59,6 +58,7 @@ export class PushSender {
   readonly #options: SenderOptions;
   readonly #public: Dispatcher;
   readonly #private: Dispatcher;
+  readonly #encryption = new EncryptionPool();
   readonly #tokens = new Map<string, { readonly header: string; readonly until: number }>();
 
   constructor(options: SenderOptions) {
@@ -67,36 +67,34 @@ export class PushSender {
     this.#private = privateAgent(options);
   }
 
-  /** @param stopping ends the request; the outcome is `later` then */
-  async send(address: PushAddress, message: OutgoingMessage, stopping: AbortSignal): Promise<Outcome> {
-    const { origin } = new URL(address.endpoint);
-    const body = encryptFor(address, Buffer.from(JSON.stringify(message.payload)));
-    try {
-      const answer = await request(address.endpoint, {
-        dispatcher: this.#options.privateOrigins.includes(origin) ? this.#private : this.#public,
-        method: 'POST',
-        headers: {
-          authorization: this.#authorization(origin),
-          'content-encoding': 'aes128gcm',
-          'content-type': 'application/octet-stream',
-          ttl: String(message.ttl),
-          urgency: message.urgency,
-          ...(message.topic === null ? {} : { topic: message.topic }),
-        },
-        body,
-        signal: AbortSignal.any([stopping, AbortSignal.timeout(REQUEST_MILLISECONDS)]),
-      });
-      await answer.body.dump();
-      return outcomeOf(answer.statusCode, retryAfterOf(answer.headers['retry-after'], this.#options.clock()));
-    } catch (error) {
-      if (error instanceof BlockedAddressError) return { kind: 'refused', why: 'its address is not publicly routable' };
-      // Errors of the network name hosts and addresses, but never the path, which is the secret part.
-      return { kind: 'later', why: error instanceof Error ? error.name : 'unknown', afterMilliseconds: null };
-    }
+  /** @throws Error for a browser whose keys are none, or after `close` */
+  async send({ endpoint, ...browser }: PushAddress, message: OutgoingMessage): Promise<Outcome> {
+    const { origin, pathname, search } = new URL(endpoint);
+    const { privateOrigins, clock } = this.#options;
+    const body = await this.#encryption.encrypt(browser, JSON.stringify(message.payload));
+    const dispatcher = privateOrigins.includes(origin) ? this.#private : this.#public;
+    const headers = {
+      authorization: this.#authorization(origin),
+      'content-encoding': 'aes128gcm',
+      'content-type': 'application/octet-stream',
+      ttl: String(message.ttl),
+      urgency: message.urgency,
+      ...(message.topic === null ? {} : { topic: message.topic }),
+    };
+    return await new Promise((resolve) => {
+      const answer = new Answer(clock, resolve);
+      dispatcher.dispatch({ origin, path: pathname + search, method: 'POST', headers, body }, answer);
+    });
+  }
+
+  /** Ends requests under way; their outcome is `later`. */
+  async abort(): Promise<void> {
+    await Promise.all([this.#public.destroy(), this.#private.destroy()]);
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#public.destroy(), this.#private.destroy()]);
+    await this.abort();
+    await this.#encryption.close();
   }
 
   #authorization(origin: string): string {
@@ -109,6 +107,56 @@ export class PushSender {
     const header = vapidHeader(origin, { keys, subject, expires: new Date(now + TOKEN_SECONDS * 1000) });
     this.#tokens.set(origin, { header, until: now + (TOKEN_SECONDS * 1000) / 2 });
     return header;
+  }
+}
+
+/** What a push service answers: the status and one header. The handler itself, since nobody reads the body as a stream. */
+class Answer implements Dispatcher.DispatchHandler {
+  readonly #clock: () => Date;
+  readonly #resolve: (outcome: Outcome) => void;
+  readonly #limit: NodeJS.Timeout;
+  #controller: Dispatcher.DispatchController | undefined;
+  #over = false;
+  #outcome: Outcome = { kind: 'later', why: 'no answer', afterMilliseconds: null };
+
+  constructor(clock: () => Date, resolve: (outcome: Outcome) => void) {
+    this.#clock = clock;
+    this.#resolve = resolve;
+    this.#limit = setTimeout(() => this.#expire(), REQUEST_MILLISECONDS);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#over) controller.abort(new Error(TOO_LATE));
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    this.#outcome = outcomeOf(status, retryAfterOf(headers['retry-after'], this.#clock()));
+  }
+
+  /** undici asks for one. Nothing in a body is used, and ANSWER_BYTES bounds it. */
+  onResponseData(): void {}
+
+  onResponseEnd(): void {
+    this.#finish(this.#outcome);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (error instanceof BlockedAddressError) this.#finish({ kind: 'refused', why: NOT_ROUTABLE });
+    // Errors of the network name hosts and addresses, but never the path, which is the secret part.
+    else this.#finish({ kind: 'later', why: error.name, afterMilliseconds: null });
+  }
+
+  #expire(): void {
+    this.#finish({ kind: 'later', why: TOO_LATE, afterMilliseconds: null });
+    this.#controller?.abort(new Error(TOO_LATE));
+  }
+
+  #finish(outcome: Outcome): void {
+    if (this.#over) return;
+    this.#over = true;
+    clearTimeout(this.#limit);
+    this.#resolve(outcome);
   }
 }
 

@@ -6,7 +6,8 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { limits } from '@platform/contract';
 import { type BrowserKeys, decryptPush, newBrowserKeys, verifyVapid } from '../../../../tests/support/push-crypto.ts';
-import { encryptFor, vapidHeader } from './send-message.ts';
+import { encryptFor } from './encrypt.ts';
+import { vapidHeader } from './send-message.ts';
 
 interface Vectors {
   readonly rfc8291: Readonly<

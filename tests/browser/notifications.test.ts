@@ -255,6 +255,32 @@ test('a page nobody looks at hands notifications to the browser once allowed, an
   await bell(page, 'Notifications, 4 unread').waitFor();
 });
 
+test('of all hidden tabs one goes on listening, and when it is closed the next takes its place', async (t) => {
+  const { context, page: first } = await openDesk(DESKTOP, recordNotifications);
+  t.after(() => context.close());
+  const second = await context.newPage();
+  await second.addInitScript(recordNotifications);
+  const listens = () => second.waitForResponse((response) => new URL(response.url()).pathname === '/v1/events');
+  await Promise.all([listens(), second.goto(platform.origin)]);
+  await bell(second, 'Notifications').waitFor();
+  await context.clock.install();
+  for (const page of [first, second])
+    await page.evaluate(async () => {
+      await Notification.requestPermission();
+      hide(true);
+    });
+  await second.waitForFunction(async () => (await navigator.locks.query()).pending?.length === 1);
+  await context.clock.fastForward('01:01');
+  await publish({ title: 'For the tab that listens' });
+  await first.waitForFunction(() => shown.length === 1);
+  await Promise.all([listens(), first.close()]);
+  await publish({ title: 'For the next one' });
+  await second.waitForFunction(() => shown.length > 0);
+  assert.deepEqual(await second.evaluate(() => shown.map(({ title }) => title)), ['For the next one']);
+  await second.evaluate(() => hide(false));
+  await second.waitForFunction(async () => (await navigator.locks.query()).held?.length === 0);
+});
+
 for (const [device, viewport] of [
   ['desktop', DESKTOP],
   ['phone', PHONE],

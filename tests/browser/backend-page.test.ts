@@ -3,18 +3,15 @@
 import { strict as assert } from 'node:assert';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { mkdir } from 'node:fs/promises';
-import * as path from 'node:path';
 import { after, before, test } from 'node:test';
-import { AxeBuilder } from '@axe-core/playwright';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { freePort } from '../support/free-port.ts';
 import { buildTestPackage, testManifest } from '../support/packages.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
-import { DESKTOP, launchBrowser, PHONE, showScheme } from './browser.ts';
+import { DESKTOP, launchBrowser, PHONE } from './browser.ts';
+import { look } from './look.ts';
 
-const SCREENSHOTS = path.resolve(process.env.SCREENSHOT_DIR ?? 'screenshots');
 const SERVER = `
   import http from 'node:http';
   http.createServer((request, response) => response.end('here')).listen(Number(process.env.PORT));
@@ -110,29 +107,11 @@ for (const [device, viewport] of [
       `${sentences}`,
     );
     for (const sentence of sentences) assert.match(sentence, /^[A-Z].*\.$/);
-    await look(page, device);
+    await page.getByRole('button', { name: 'See its log' }).scrollIntoViewIfNeeded();
+    await look(page, device, 'backend');
 
     await page.getByRole('button', { name: 'Stop' }).focus();
     await page.keyboard.press('Enter');
     await ports.waitFor({ state: 'detached' });
   });
-}
-
-/** A picture by day and by night, nothing that axe finds fault with, and nothing wider than the screen. */
-async function look(page: Page, device: string): Promise<void> {
-  const folder = path.join(SCREENSHOTS, device);
-  await mkdir(folder, { recursive: true });
-  await page.getByRole('button', { name: 'See its log' }).scrollIntoViewIfNeeded();
-  for (const scheme of ['light', 'dark'] as const) {
-    await showScheme(page, scheme);
-    await page.screenshot({ path: path.join(folder, `backend${scheme === 'dark' ? '-dark' : ''}.png`) });
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    assert.deepEqual(
-      violations.map(({ id, nodes }) => `${id} at ${nodes.map(({ target }) => target.join(' ')).join(', ')}`),
-      [],
-      `on a ${device}, ${scheme}`,
-    );
-    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    assert.ok(overflow <= 0, `${overflow} pixels are beyond the edge of a ${device}`);
-  }
 }

@@ -1,18 +1,15 @@
 // What the master account sees of the whole platform, in its app Fleet: on a desktop and on a phone, by day and by
 // night, with the keyboard. Pictures go to SCREENSHOT_DIR, by default screenshots/.
 import { strict as assert } from 'node:assert';
-import { mkdir } from 'node:fs/promises';
-import * as path from 'node:path';
 import { after, before, test } from 'node:test';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, FrameLocator, Locator, Page } from 'playwright-core';
 import { openBackend } from '../support/backend.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { buildTestPackage, testManifest } from '../support/packages.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
-import { DESKTOP, launchBrowser, PHONE, showScheme } from './browser.ts';
+import { DESKTOP, launchBrowser, PHONE } from './browser.ts';
+import { look } from './look.ts';
 
-const SCREENSHOTS = path.resolve(process.env.SCREENSHOT_DIR ?? 'screenshots');
 const SERVER = `
   import http from 'node:http';
   http.createServer((request, response) => response.end('here')).listen(Number(process.env.PORT));
@@ -94,7 +91,8 @@ for (const [device, viewport] of [
     assert.ok(await hours.evaluate((table) => table === document.activeElement), 'what scrolls is reached');
     await fleet.getByText('By the hour').focus();
     await page.keyboard.press('Enter');
-    await look(page, device);
+    const headings = ['Fleet', 'Capacity', 'Topology'].map((name) => fleet.getByRole('heading', { name, exact: true }));
+    await look(page, device, 'fleet', headings);
   });
 }
 
@@ -105,30 +103,3 @@ test('without its grant it says what is missing', async (t) => {
   await master.browser.take('/v1/apps/fleet/permissions', { method: 'PUT', body: { permissions: [] } });
   await lookedAtAgain(fleet, fleet.getByRole('alert').getByText(/system\.inventory\.read/));
 });
-
-/** Pictures from top to bottom by day and by night, nothing that axe finds fault with, nothing beyond the edge. */
-async function look(page: Page, device: string): Promise<void> {
-  const folder = path.join(SCREENSHOTS, device);
-  await mkdir(folder, { recursive: true });
-  const frame = page.frames().find((one) => one !== page.mainFrame() && one.url().includes('fleet'));
-  assert.ok(frame !== undefined);
-  for (const scheme of ['light', 'dark'] as const) {
-    await showScheme(page, scheme);
-    for (const [part, heading] of ['Fleet', 'Capacity', 'Topology'].entries()) {
-      await frame.getByRole('heading', { name: heading, exact: true }).evaluate((title) => {
-        title.scrollIntoView();
-        return new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
-      });
-      const name = `fleet-${part + 1}${scheme === 'dark' ? '-dark' : ''}.png`;
-      await page.screenshot({ path: path.join(folder, name) });
-    }
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    assert.deepEqual(
-      violations.map(({ id, nodes }) => `${id} at ${nodes.map(({ target }) => target.join(' ')).join(', ')}`),
-      [],
-      `on a ${device}, ${scheme}`,
-    );
-    const overflow = await frame.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    assert.ok(overflow <= 0, `${overflow} pixels are beyond the edge of a ${device}`);
-  }
-}

@@ -1,9 +1,9 @@
-// How a page looks: pictures of it, and what axe finds fault with.
+// How a page looks: pictures of it by day and by night, what axe finds fault with, and what is beyond the edge.
 import { strict as assert } from 'node:assert';
 import { mkdir } from 'node:fs/promises';
 import * as path from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { showScheme } from './browser.ts';
 
 /** Where pictures go: `SCREENSHOT_DIR`, by default `screenshots/`. */
@@ -12,21 +12,53 @@ const SCREENSHOTS = path.resolve(process.env.SCREENSHOT_DIR ?? 'screenshots');
 /** What differs by night: colours. The other rules would find again what they found by day. */
 const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 
-/** A picture by day and by night, and nothing that axe finds fault with. */
-export async function look(page: Page, device: string, name: string): Promise<void> {
+/**
+ * Takes the pictures `<device>/<name>.png` and `<device>/<name>-dark.png`.
+ *
+ * @param parts of a page that is longer than the screen: a picture with each of them at the top, numbered from 1
+ * @throws AssertionError for each element that axe finds fault with, and for a document that is wider than its frame
+ */
+export async function look(page: Page, device: string, name: string, parts: readonly Locator[] = []): Promise<void> {
   const folder = path.join(SCREENSHOTS, device);
   await mkdir(folder, { recursive: true });
   for (const scheme of ['light', 'dark'] as const) {
+    const take = (picture: string) =>
+      page.screenshot({ path: path.join(folder, `${picture}${scheme === 'dark' ? '-dark' : ''}.png`) });
     await showScheme(page, scheme);
-    await page.screenshot({ path: path.join(folder, `${name}${scheme === 'dark' ? '-dark' : ''}.png`) });
-    const axe = new AxeBuilder({ page });
-    if (scheme === 'dark') axe.withRules(COLOUR_RULES);
-    const { violations } = await axe.analyze();
-    assert.deepEqual(
-      violations.map(({ id, nodes }) => `${id} at ${nodes.map(({ target }) => target.join(' ')).join(', ')}`),
-      [],
-      `${name} on a ${device}, ${scheme}`,
-    );
+    if (parts.length === 0) await take(name);
+    for (const [index, part] of parts.entries()) {
+      await bringToTop(part);
+      await take(`${name}-${index + 1}`);
+    }
+    assert.deepEqual(await faults(page, scheme), [], `${name} on a ${device}, ${scheme}`);
   }
   await page.emulateMedia({ colorScheme: 'light' });
+  assert.deepEqual(await tooWide(page), [], `${name} on a ${device}`);
+}
+
+function bringToTop(part: Locator): Promise<unknown> {
+  return part.evaluate((element) => {
+    element.scrollIntoView();
+    return new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+  });
+}
+
+async function faults(page: Page, scheme: 'light' | 'dark'): Promise<string[]> {
+  const axe = new AxeBuilder({ page });
+  if (scheme === 'dark') axe.withRules(COLOUR_RULES);
+  const { violations } = await axe.analyze();
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary = '' }) => `${id} at ${target.join(' in ')}: ${failureSummary}`),
+  );
+}
+
+/** One line for each frame whose document goes beyond its edge. */
+async function tooWide(page: Page): Promise<string[]> {
+  const widths = page.frames().map(async (frame) => {
+    const beyond = await frame.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    // A frame that is not shown has no width.
+    const shown = frame === page.mainFrame() || (await (await frame.frameElement()).isVisible());
+    return shown && beyond > 0 ? [`${beyond} pixels of ${frame.url()} are beyond the edge`] : [];
+  });
+  return (await Promise.all(widths)).flat();
 }

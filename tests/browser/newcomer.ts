@@ -1,12 +1,8 @@
 // What a newcomer does at the screen, step by step, in the words on it. Each step ends with pictures and an axe check.
 import { strict as assert } from 'node:assert';
-import { mkdir } from 'node:fs/promises';
-import * as path from 'node:path';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { FrameLocator, Locator, Page } from 'playwright-core';
-import { type Person, showScheme } from './browser.ts';
-
-const SCREENSHOTS = path.resolve(process.env.SCREENSHOT_DIR ?? 'screenshots');
+import type { Person } from './browser.ts';
+import { look } from './look.ts';
 
 interface Story {
   readonly origin: string;
@@ -15,8 +11,6 @@ interface Story {
 }
 
 export class Newcomer {
-  /** One line for each element a check found fault with. */
-  readonly violations: string[] = [];
   readonly #person: Person;
   readonly #page: Page;
   readonly #story: Story;
@@ -251,28 +245,8 @@ export class Newcomer {
     await effect.waitFor();
   }
 
-  /** A picture in light and in dark, and what axe says to each. */
-  async #look(name: string): Promise<void> {
+  #look(name: string): Promise<void> {
     this.#steps += 1;
-    const folder = path.join(SCREENSHOTS, this.#story.device);
-    await mkdir(folder, { recursive: true });
-    for (const scheme of ['light', 'dark'] as const) {
-      await showScheme(this.#page, scheme);
-      const file = `${String(this.#steps).padStart(2, '0')}-${name}${scheme === 'dark' ? '-dark' : ''}.png`;
-      await this.#page.screenshot({ path: path.join(folder, file) });
-      await this.#check(`${name} in ${scheme}`, new AxeBuilder({ page: this.#page }), scheme);
-    }
-    await this.#page.emulateMedia({ colorScheme: 'light' });
-  }
-
-  async #check(where: string, axe: AxeBuilder, scheme: 'light' | 'dark'): Promise<void> {
-    // In the dark nothing differs but the colours.
-    const { violations } = await (scheme === 'dark' ? axe.withRules('color-contrast') : axe).analyze();
-    for (const { id, nodes } of violations) {
-      for (const { target, failureSummary } of nodes) {
-        const reason = (failureSummary ?? '').replace(/\s+/g, ' ');
-        this.violations.push(`${where}: ${id} at ${target.join(' in ')}: ${reason}`);
-      }
-    }
+    return look(this.#page, this.#story.device, `${String(this.#steps).padStart(2, '0')}-${name}`);
   }
 }

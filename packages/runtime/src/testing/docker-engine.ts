@@ -75,8 +75,29 @@ export function prepareEngine(place: 'its own' | 'ours' = 'its own'): TestEngine
   const log = join(folder, 'log');
   let child: ChildProcess | undefined;
 
+  /** Again when it gave up, as the machine's service manager would: on a busy machine it may not wait long enough. */
+  function launch(): void {
+    const config = join(folder, 'daemon.json');
+    writeFileSync(config, '{}');
+    mkdirSync(join(folder, 'exec'), { recursive: true });
+    forgetDeadHelper(join(folder, 'exec', 'containerd', 'containerd.pid'));
+    const output = openSync(log, 'a');
+    child = spawn(
+      'setpriv',
+      [
+        ...['--pdeathsig', 'TERM', 'nsenter', `--net=${networkNamespace}`, 'dockerd', '--config-file', config],
+        ...['--data-root', join(folder, 'data'), '--exec-root', join(folder, 'exec')],
+        ...['--pidfile', join(folder, 'pid'), '--host', `unix://${socketPath}`],
+        ...['--bridge=none', '--userland-proxy=false', '--shutdown-timeout=1'],
+      ],
+      { stdio: ['ignore', output, output] },
+    );
+  }
+
+  const hasEnded = () => child === undefined || child.exitCode !== null || child.signalCode !== null;
+
   async function end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    if (child === undefined || hasEnded()) return;
     const gone = once(child, 'exit');
     child.kill(signal);
     // Should it be frozen.
@@ -92,22 +113,12 @@ export function prepareEngine(place: 'its own' | 'ours' = 'its own'): TestEngine
         run('ip', ['netns', 'add', name]);
         run('ip', ['-n', name, 'link', 'set', 'lo', 'up']);
       }
-      const config = join(folder, 'daemon.json');
-      writeFileSync(config, '{}');
-      mkdirSync(join(folder, 'exec'), { recursive: true });
-      forgetDeadHelper(join(folder, 'exec', 'containerd', 'containerd.pid'));
-      const output = openSync(log, 'a');
-      child = spawn(
-        'setpriv',
-        [
-          ...['--pdeathsig', 'TERM', 'nsenter', `--net=${networkNamespace}`, 'dockerd', '--config-file', config],
-          ...['--data-root', join(folder, 'data'), '--exec-root', join(folder, 'exec')],
-          ...['--pidfile', join(folder, 'pid'), '--host', `unix://${socketPath}`],
-          ...['--bridge=none', '--userland-proxy=false', '--shutdown-timeout=1'],
-        ],
-        { stdio: ['ignore', output, output] },
-      );
-      await until('dockerd to answer', () => answers(socketPath), START_LIMIT).catch((error: unknown) => {
+      launch();
+      const isUp = async () => {
+        if (hasEnded()) launch();
+        return await answers(socketPath);
+      };
+      await until('dockerd to answer', isUp, START_LIMIT).catch((error: unknown) => {
         throw new Error(`${error} dockerd said: ${readFileSync(log, 'utf8').slice(-2_000)}`);
       });
     },

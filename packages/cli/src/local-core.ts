@@ -51,6 +51,7 @@ export function withLocalCore<Result>(
         masterKey,
         cursors: cursorCodec(masterKey),
         log: createLog('fatal'),
+        pushCounts: { dropped: () => undefined },
         stopping: stopping.signal,
       };
       return await work(context, new Nodes(context, await localNodeId(context, config)));

@@ -114,7 +114,7 @@ export const coreMetrics = {
     type: 'counter',
     labels: ['reason'],
     meaning:
-      'Web push messages given up: `expired`, `gone` (their browser unsubscribed), `refused` by the push service, or `too-large`.',
+      'Web push messages given up: `expired`, `gone` (their browser unsubscribed), `refused` by the push service, `surplus` (the oldest of too many for one browser), or `too-large`.',
   },
 } as const satisfies Record<string, MetricEntry>;
 

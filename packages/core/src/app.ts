@@ -109,6 +109,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     masterKey,
     cursors: cursorCodec(masterKey),
     log,
+    pushCounts: options.metrics?.push ?? { dropped: () => undefined },
     stopping: stopping.signal,
   };
   const rates = options.rates ?? defaultRates;

@@ -5,6 +5,7 @@ import type { CoreConfig } from './config/config.ts';
 import type { DatabaseSchema } from './database/schema.ts';
 import type { Signals } from './database/signals.ts';
 import type { CursorCodec } from './http/cursor.ts';
+import type { PushCounts } from './push/push-worker.ts';
 
 export interface Log {
   debug(fields: object, message: string): void;
@@ -29,6 +30,8 @@ export interface CoreContext {
   /** Cursors of paged lists. */
   readonly cursors: CursorCodec;
   readonly log: Log;
+  /** Told of web push that is given up before any worker sees it. */
+  readonly pushCounts: Pick<PushCounts, 'dropped'>;
   /** Fires when the platform stops: long polls and streams end. */
   readonly stopping: AbortSignal;
 }

@@ -20,23 +20,26 @@ export interface Published {
 
 /** @returns one for each notification, in their order; all are durable, or none is and it throws */
 export async function storeNotifications(
-  context: OutboxContext & Pick<CoreContext, 'database'>,
+  context: OutboxContext & Pick<CoreContext, 'database' | 'pushCounts'>,
   notifications: readonly NewNotification[],
 ): Promise<Published[]> {
-  return await context.database.transaction().execute(async (trx) => {
+  const { stored, surplus } = await context.database.transaction().execute(async (trx) => {
     await lockAccountNotifications(
       trx,
       notifications.map(({ account_key }) => account_key),
     );
     const published = await insertOrFind(trx, notifications);
     const created = published.filter((one) => one.created).map(({ record }) => record);
-    await enqueuePush(trx, context, created);
+    const surplus = await enqueuePush(trx, context, created);
     // The newest of each account: a stream that is woken reads all that is new.
     const newest = new Map(created.map((record) => [record.account_key, record.sequence]));
     const signals = [...newest].map(([accountKey, sequence]) => ({ accountKey, sequence }));
     if (signals.length > 0) await notifyEach(trx, 'notification-published', signals);
-    return published;
+    return { stored: published, surplus };
   });
+  // Only now are they gone: what is rolled back was not given up.
+  for (let count = 0; count < surplus; count += 1) context.pushCounts.dropped('surplus');
+  return stored;
 }
 
 async function insertOrFind(

@@ -22,12 +22,16 @@ export async function lockSubscriptionsOf(
     .execute();
 }
 
-/** Adds messages of subscriptions that are locked: each takes the place of one of its topic, or of the oldest of too many. */
+/**
+ * Adds messages of subscriptions that are locked: each takes the place of one of its topic, or of the oldest of too many.
+ *
+ * @returns how many were too many
+ */
 export async function insertMessages(
   trx: Transaction<DatabaseSchema>,
   messages: readonly NewMessage[],
   { waiting, now }: { readonly waiting: number; readonly now: Date },
-): Promise<void> {
+): Promise<number> {
   const ids = [...new Set(messages.map(({ subscription_id }) => subscription_id))];
   const collapsing = messages.filter(({ topic }) => topic !== null);
   if (collapsing.length > 0)
@@ -45,7 +49,7 @@ export async function insertMessages(
                          ${messages.map(({ urgency }) => urgency)}::text[],
                          ${messages.map(({ sealed }) => sealed)}::bytea[],
                          ${messages.map(({ expires_at }) => expires_at)}::timestamptz[])`.execute(trx);
-  await sql`
+  const { numAffectedRows: surplus = 0n } = await sql`
     DELETE FROM push_messages WHERE sequence IN (
       SELECT m.sequence FROM unnest(${ids}::text[]) AS s (id) CROSS JOIN LATERAL (
         SELECT sequence FROM push_messages WHERE subscription_id = s.id ORDER BY sequence DESC OFFSET ${waiting}) m)`.execute(
@@ -55,6 +59,7 @@ export async function insertMessages(
   await sql`UPDATE push_subscriptions SET due_at = coalesce(due_at, ${now}) WHERE id = ANY(${ids}::text[])`.execute(
     trx,
   );
+  return Number(surplus);
 }
 
 export async function deleteMessagesOf(trx: Database, notificationIds: readonly string[]): Promise<void> {

@@ -294,7 +294,8 @@ test('a browser has so many messages waiting; the oldest go first', async () => 
     limits.pushWaiting.value,
   );
   const before = await query<Waiting>(`${WAITING} ORDER BY m.sequence`, account.name);
-  await publish(app, 'one more');
+  const given = await countedBy(() => publish(app, 'one more'));
+  assert.equal(given['dropped_total{reason="surplus"}'], 1);
   const rows = await query<Waiting>(`${WAITING} ORDER BY m.sequence`, account.name);
   assert.equal(rows.length, limits.pushWaiting.value);
   assert.equal(rows[0]?.sequence, before[1]?.sequence);

@@ -28,31 +28,33 @@ export type OutboxContext = Pick<CoreContext, 'config' | 'clock' | 'masterKey' |
  * One message for each browser of the account of each record, unless the record asks for no push or its owner wants none.
  *
  * @param records new ones, in their order
+ * @returns how many messages were given up for them, as the oldest of too many
  */
 export async function enqueuePush(
   trx: Transaction<DatabaseSchema>,
   context: OutboxContext,
   records: readonly NotificationRow[],
-): Promise<void> {
+): Promise<number> {
   const asked = records.filter(({ delivery }) => delivery === 'inbox-and-web-push');
-  if (asked.length === 0 || context.config.vapidSubject === null) return;
+  if (asked.length === 0 || context.config.vapidSubject === null) return 0;
   const now = context.clock();
   const accountKeys = [...new Set(asked.map(({ account_key }) => account_key))];
   const subscribed = await lockSubscriptionsOf(trx, accountKeys, now);
   const browsers = Map.groupBy(subscribed, ({ account_key }) => account_key);
-  if (browsers.size === 0) return;
+  if (browsers.size === 0) return 0;
   const wanted = await onlyWanted(
     trx,
     asked.filter(({ account_key }) => browsers.has(account_key)),
   );
-  if (wanted.length === 0) return;
+  if (wanted.length === 0) return 0;
   const names = await appNamesOf(trx, wanted);
   const messages = wanted.flatMap((record) => {
     const ids = (browsers.get(record.account_key) ?? []).map(({ id }) => id);
     return messagesOf(context, { record, ids, appName: names.get(appKeyOf(record)) ?? record.app_id, now });
   });
-  await insertMessages(trx, messages, { waiting: limits.pushWaiting.value, now });
+  const surplus = await insertMessages(trx, messages, { waiting: limits.pushWaiting.value, now });
   await notify(trx, 'push-queued', {});
+  return surplus;
 }
 
 /** Those whose owner lets them use web push. */

@@ -16,7 +16,7 @@ import {
 import type { Outcome, PushSender } from './send-message.ts';
 import { openAddress } from './subscriptions.ts';
 
-export type DropReason = 'expired' | 'gone' | 'refused' | 'too-large';
+export type DropReason = 'expired' | 'gone' | 'refused' | 'surplus' | 'too-large';
 
 /** What an operator is told. */
 export interface PushCounts {

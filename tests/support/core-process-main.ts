@@ -21,6 +21,7 @@ async function start(order: CoreProcessOrder): Promise<void> {
     log: { debug: quiet, info: quiet, warn: quiet, error: (fields) => console.error(fields) },
     systemPackages: order.systemPackages,
     rates: { ...unlimitedRates, ...order.rates },
+    push: order.push,
   });
   process.once('SIGTERM', () => void core.stop().then(() => process.exit(0)));
   process.stdout.write('listening\n');

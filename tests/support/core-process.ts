@@ -6,6 +6,7 @@ import { readdir } from 'node:fs/promises';
 import * as path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import type { CoreOptions } from '@platform/core';
 import type { CoreConfig } from '@platform/core/config/config.ts';
 import type { Rates } from '@platform/core/http/rate-limit.ts';
 import type { Constellation } from './constellation.ts';
@@ -22,7 +23,11 @@ export interface CoreProcessOrder {
   readonly systemPackages: readonly { readonly path: string }[];
   /** Kinds that are not named are unlimited in effect. */
   readonly rates: Partial<Rates>;
+  readonly push: PushSettings;
 }
+
+/** How web push connects and repeats, without what cannot be told to another process. */
+export type PushSettings = Omit<NonNullable<CoreOptions['push']>, 'resolve'>;
 
 export interface CoreProcess {
   readonly port: number;
@@ -36,6 +41,9 @@ export interface CoreProcessOptions {
   readonly rates?: Partial<Rates>;
   /** Default: a free one. */
   readonly port?: number;
+  /** Over the configuration of the constellation. */
+  readonly config?: Partial<CoreConfig>;
+  readonly push?: PushSettings;
 }
 
 /** Resolves when it listens; it ends with this process at the latest. */
@@ -45,11 +53,12 @@ export async function startCoreProcess(world: Constellation, options: CoreProces
   const origin = `http://shell.platform.localhost:${port}`;
   const files = (await readdir(world.directory)).filter((file) => file.endsWith('.tgz'));
   const order: CoreProcessOrder = {
-    config: { ...config, origin, listenPort: port },
+    config: { ...config, ...options.config, origin, listenPort: port },
     databaseUrl: world.databaseUrl,
     masterKey: masterKey.toString('base64url'),
     systemPackages: files.map((file) => ({ path: path.join(world.directory, file) })),
     rates: options.rates ?? {},
+    push: options.push ?? {},
   };
   const child = spawn(process.execPath, [MAIN], { stdio: ['pipe', 'pipe', 'inherit'] });
   // Its standard input stays open: when this process is gone, the other one hears it and ends.

@@ -312,5 +312,14 @@ for (const [device, viewport] of [
     await test.waitFor({ state: 'detached' });
     await inbox.getByRole('button', { name: 'Set up this browser' }).click();
     await page.getByRole('heading', { name: 'This browser' }).waitFor();
+    const both = [
+      { appId: 'herald', topic: 'books' },
+      { appId: 'herald', topic: 'weekly' },
+    ];
+    await change({ muted: both });
+    await page.getByRole('button', { name: 'Unmute herald: books' }).click();
+    // Drawn before core answers, so it is core that is asked.
+    await page.waitForFunction(async (route) => (await (await fetch(route)).json()).muted.length < 2, SETTINGS);
+    assert.deepEqual((await account.browser.take<{ muted: unknown[] }>(SETTINGS)).muted, both.slice(1));
   });
 }

@@ -1,5 +1,5 @@
 // What notifications may do: the surfaces of the account, the permission of this browser, and what is muted.
-import type { NotificationMute, NotificationSettings } from '@platform/contract';
+import type { NotificationMute, NotificationSettings, NotificationSettingsChange } from '@platform/contract';
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { plainMessage } from '../api/api-error.ts';
@@ -37,7 +37,7 @@ export function NotificationsPage() {
       (error: unknown) => (problem.value = plainMessage(error)),
     );
   useEffect(() => attempt(readNotificationSettings), []);
-  const change = (what: Partial<NotificationSettings>) => attempt(() => changeNotificationSettings(what));
+  const change = (what: NotificationSettingsChange) => attempt(() => changeNotificationSettings(what));
   return (
     <>
       <PageHead title="Notifications">
@@ -68,7 +68,7 @@ export function NotificationsPage() {
           <ThisBrowser />
           <section class="block">
             <h3>Muted</h3>
-            <Muted muted={settings.muted} onChange={(muted) => change({ muted })} />
+            <Muted muted={settings.muted} onUnmute={(mute) => change({ unmute: [mute] })} />
           </section>
         </>
       )}
@@ -107,10 +107,10 @@ function ThisBrowser() {
 
 interface MutedProps {
   readonly muted: readonly NotificationMute[];
-  readonly onChange: (muted: NotificationMute[]) => void;
+  readonly onUnmute: (mute: NotificationMute) => void;
 }
 
-function Muted({ muted, onChange }: MutedProps) {
+function Muted({ muted, onUnmute }: MutedProps) {
   if (muted.length === 0)
     return (
       <Empty icon="bell" title="Nothing is muted">
@@ -128,7 +128,7 @@ function Muted({ muted, onChange }: MutedProps) {
               <span class="row-title">{nameOf(mute.appId)}</span>
               <span class="row-about">{mute.topic === null ? 'Everything' : `Only “${mute.topic}”`}</span>
             </span>
-            <Button onClick={() => onChange(muted.filter((other) => other !== mute))}>
+            <Button onClick={() => onUnmute(mute)}>
               Unmute<span class="only-read"> {what}</span>
             </Button>
           </li>

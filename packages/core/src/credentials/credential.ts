@@ -1,5 +1,5 @@
 // Bearer credentials: 256 random bits behind a typed prefix, known to the database by their SHA-256 only (contract 3).
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { type CredentialKind, credentialPrefixes } from '@platform/contract';
 
 const PATTERN = /^p[a-z]{2}_[A-Za-z0-9_-]{43}$/;
@@ -10,7 +10,7 @@ export function newCredential(kind: CredentialKind, random: (bytes: number) => B
 
 /** What the database holds. */
 export function hashCredential(credential: string): Buffer {
-  return createHash('sha256').update(credential).digest();
+  return hash('sha256', credential, 'buffer');
 }
 
 /** The kind a presented credential claims, or `null` when it is not one of ours in shape. */

@@ -100,10 +100,10 @@ export class EventStream implements Listener {
   }
 
   async #sendNew(): Promise<void> {
-    const { database, clock } = this.#context;
+    const { pool, clock } = this.#context;
     for (let more = true; more && !this.ended; ) {
       const page = { after: this.#position, limit: PAGE };
-      const rows = await listAfter(database, this.#visibility, page, clock());
+      const rows = await listAfter(pool, this.#visibility, page, clock());
       for (const row of rows) {
         if (this.ended) return;
         await this.#send({ event: 'notification', data: { notification: notificationOf(row) } }, row.sequence);

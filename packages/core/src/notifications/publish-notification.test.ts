@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { installationId, RefusalError } from '@platform/contract';
+import { sql } from 'kysely';
 import { registerAccount } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { installTestApp } from '../../../../tests/support/installed-app.ts';
@@ -10,6 +11,7 @@ import { newId } from '../credentials/ids.ts';
 import type { InstallationCaller } from '../http/caller.ts';
 import { findInstallationCaller } from '../installations/find-caller.ts';
 import { notificationPublisher, type Publish } from './publish-notification.ts';
+import { lockAccountNotifications } from './queries.ts';
 
 let world: Constellation;
 before(async () => {
@@ -92,4 +94,26 @@ test('of equal dedupe keys in one transaction, or in those of two replicas, one 
   assert.equal(published.filter((answer) => answer?.created).length, 4);
   assert.equal(new Set(published.map((answer) => answer?.record.id)).size, 4);
   assert.deepEqual([(await stored(one)).length, (await stored(two)).length], [2, 2]);
+});
+
+test('what waits for another writer of its account gets a higher number than what that one writes', async () => {
+  const { database, pool } = world.core.context;
+  const caller = await callerOf('waiting');
+  const publish = notificationPublisher(world.core.context);
+  const { record } = await publish(caller, { ...usual, title: 'first' });
+  const waits = `SELECT count(*)::int AS n FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+                  WHERE l.locktype = 'advisory' AND NOT l.granted AND d.datname = current_database()`;
+  let waiting: ReturnType<Publish> | undefined;
+  await database.transaction().execute(async (trx) => {
+    await lockAccountNotifications(trx, [caller.accountKey]);
+    waiting = publish(caller, { ...usual, title: 'third' });
+    while ((await pool.query<{ n: number }>(waits)).rows[0]?.n !== 1);
+    await sql`
+      INSERT INTO notifications (id, account_key, installation_id, app_id, topic, title, body, priority, delivery, created_at)
+      SELECT ${newId('ntf', world.core.context)}, account_key, installation_id, app_id, topic, 'second', body, priority,
+             delivery, created_at
+        FROM notifications WHERE id = ${record.id}`.execute(trx);
+  });
+  await waiting;
+  assert.deepEqual(await stored(caller), ['first', 'second', 'third']);
 });

@@ -1,6 +1,7 @@
 // All SQL of notifications.
 import type { Notification, NotificationId } from '@platform/contract';
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
+import type pg from 'pg';
 import type { DatabaseSchema } from '../database/schema.ts';
 
 type Database = Kysely<DatabaseSchema>;
@@ -25,10 +26,16 @@ function selectVisible(database: Database, { accountKey, topics }: Visibility, n
 
 /** The rule of `matchesResource`, for the database. */
 function matchesTopic(patterns: readonly string[]) {
-  const exact = patterns.filter((pattern) => !pattern.endsWith('*'));
-  const prefixes = patterns.filter((pattern) => pattern.endsWith('*')).map((pattern) => pattern.slice(0, -1));
+  const { exact, prefixes } = splitPatterns(patterns);
   return sql<boolean>`(topic = ANY(${exact}::text[])
     OR EXISTS (SELECT FROM unnest(${prefixes}::text[]) AS prefix WHERE starts_with(topic, prefix)))`;
+}
+
+function splitPatterns(patterns: readonly string[]): { readonly exact: string[]; readonly prefixes: string[] } {
+  return {
+    exact: patterns.filter((pattern) => !pattern.endsWith('*')),
+    prefixes: patterns.filter((pattern) => pattern.endsWith('*')).map((pattern) => pattern.slice(0, -1)),
+  };
 }
 
 /**
@@ -40,17 +47,29 @@ export async function lockAccountNotifications(
   trx: Transaction<DatabaseSchema>,
   accountKeys: readonly string[],
 ): Promise<void> {
-  const keys = [...new Set(accountKeys)].sort();
+  const keys = sortedAccounts(accountKeys);
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(key, 4207)) FROM unnest(${keys}::text[]) AS key`.execute(trx);
 }
 
-/** @returns those that were inserted; for the others the installation has a record with their dedupe key already */
+function sortedAccounts(accountKeys: readonly string[]): string[] {
+  return [...new Set(accountKeys)].sort();
+}
+
+/**
+ * Inserts under the locks of `lockAccountNotifications`, which the same statement takes first: the filter is evaluated
+ * before the first record gets its number.
+ *
+ * @returns those that were inserted; for the others the installation has a record with their dedupe key already
+ */
 export async function insertNotifications(
   trx: Transaction<DatabaseSchema>,
   notifications: readonly NewNotification[],
 ): Promise<NotificationRow[]> {
+  const keys = sortedAccounts(notifications.map(({ account_key }) => account_key));
   // One parameter, so that the statement is the same for any number of them.
   const { rows } = await sql<NotificationRow>`
+    WITH locked AS MATERIALIZED (
+      SELECT pg_advisory_xact_lock(hashtextextended(key, 4207)) FROM unnest(${keys}::text[]) AS key)
     INSERT INTO notifications (id, account_key, installation_id, app_id, topic, title, body, priority, presentation,
                                delivery, dedupe_key, created_at, expires_at)
     SELECT id, account_key, installation_id, app_id, topic, title, body, priority, presentation,
@@ -59,6 +78,7 @@ export async function insertNotifications(
              id text, account_key text, installation_id text, app_id text, topic text, title text, body text,
              priority text, presentation jsonb, delivery text, dedupe_key text, created_at timestamptz,
              expires_at timestamptz)
+     WHERE (SELECT count(*) FROM locked) > 0
     ON CONFLICT (installation_id, dedupe_key) DO NOTHING
     RETURNING *`.execute(trx);
   return rows;
@@ -102,19 +122,27 @@ export async function listNotifications(
   return await query.orderBy('sequence', 'desc').limit(limit).execute();
 }
 
-/** What came after a sequence, oldest first. */
+const LIST_AFTER = `
+SELECT * FROM notifications
+ WHERE account_key = $1 AND sequence > $2 AND (expires_at IS NULL OR expires_at > $3)
+   AND ($4::boolean OR topic = ANY($5::text[])
+        OR EXISTS (SELECT FROM unnest($6::text[]) AS prefix WHERE starts_with(topic, prefix)))
+ ORDER BY sequence LIMIT $7`;
+
+/** What came after a sequence, oldest first: prepared, since every live stream asks it for every signal. */
 export async function listAfter(
-  database: Database,
-  visibility: Visibility,
+  pool: pg.Pool,
+  { accountKey, topics }: Visibility,
   { after, limit }: { readonly after: string; readonly limit: number },
   now: Date,
 ): Promise<NotificationRow[]> {
-  return await selectVisible(database, visibility, now)
-    .selectAll()
-    .where('sequence', '>', after)
-    .orderBy('sequence')
-    .limit(limit)
-    .execute();
+  const { exact, prefixes } = splitPatterns(topics ?? []);
+  const { rows } = await pool.query<NotificationRow>({
+    name: 'list-notifications-after',
+    text: LIST_AFTER,
+    values: [accountKey, after, now, topics === null, exact, prefixes, limit],
+  });
+  return rows;
 }
 
 /** The newest sequence of the account, `0` before its first notification. */

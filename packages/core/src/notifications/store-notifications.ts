@@ -4,13 +4,7 @@ import type { CoreContext } from '../context.ts';
 import { notifyEach } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { enqueuePush, type OutboxContext } from '../push/outbox.ts';
-import {
-  findByDedupeKeys,
-  insertNotifications,
-  lockAccountNotifications,
-  type NewNotification,
-  type NotificationRow,
-} from './queries.ts';
+import { findByDedupeKeys, insertNotifications, type NewNotification, type NotificationRow } from './queries.ts';
 
 export interface Published {
   readonly record: NotificationRow;
@@ -24,10 +18,6 @@ export async function storeNotifications(
   notifications: readonly NewNotification[],
 ): Promise<Published[]> {
   const { stored, surplus } = await context.database.transaction().execute(async (trx) => {
-    await lockAccountNotifications(
-      trx,
-      notifications.map(({ account_key }) => account_key),
-    );
     const published = await insertOrFind(trx, notifications);
     const created = published.filter((one) => one.created).map(({ record }) => record);
     const surplus = await enqueuePush(trx, context, created);

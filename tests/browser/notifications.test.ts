@@ -2,8 +2,9 @@
 // On a desktop and on a phone, by day and by night; pictures go to SCREENSHOT_DIR, by default screenshots/.
 import { strict as assert } from 'node:assert';
 import { after, before, beforeEach, test } from 'node:test';
-import type { LaunchDescriptor, Notification, PublishNotification } from '@platform/contract';
+import type { LaunchDescriptor, Notification, NotificationSettings, PublishNotification } from '@platform/contract';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import { until } from '../../packages/runtime/src/testing/wait.ts';
 import { registerAccount, type TestAccount, TestBrowser } from '../support/client.ts';
 import { buildTestPackage, testManifest } from '../support/packages.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
@@ -244,7 +245,7 @@ test('a page nobody looks at hands notifications to the browser once allowed, an
   const sent = await publish({ title: 'While nobody looks', body: 'Come', presentation: actions });
   await page.waitForFunction(() => shown.length > 0);
   await page.getByLabel('Notifications of your devices').uncheck();
-  await page.waitForFunction(async (route) => !(await (await fetch(route)).json()).system, SETTINGS);
+  await until('the switch in core', async () => !(await account.browser.take<NotificationSettings>(SETTINGS)).system);
   await publish({ title: 'Switched off' });
   await bell(page, 'Notifications, 5 unread').waitFor();
   assert.deepEqual(await page.evaluate(() => shown.map(({ title, body, tag }) => ({ title, body, tag }))), [
@@ -260,25 +261,28 @@ test('of all hidden tabs one goes on listening, and when it is closed the next t
   t.after(() => context.close());
   const second = await context.newPage();
   await second.addInitScript(recordNotifications);
-  const listens = () => second.waitForResponse((response) => new URL(response.url()).pathname === '/v1/events');
-  await Promise.all([listens(), second.goto(platform.origin)]);
-  await bell(second, 'Notifications').waitFor();
+  const answerOf = (path: string) => second.waitForResponse((response) => new URL(response.url()).pathname === path);
+  await Promise.all([answerOf('/v1/events'), answerOf(SETTINGS), second.goto(platform.origin)]);
+  await second.frameLocator('iframe[title="Launcher"]').getByRole('button', { name: 'herald' }).waitFor();
   await context.clock.install();
-  for (const page of [first, second])
+  // `waitForFunction` would take the promise itself for a yes.
+  const locks = () => second.evaluate(() => navigator.locks.query());
+  for (const [place, page] of [first, second].entries()) {
     await page.evaluate(async () => {
       await Notification.requestPermission();
       hide(true);
     });
-  await second.waitForFunction(async () => (await navigator.locks.query()).pending?.length === 1);
+    await until('the lock', async () => (await locks())[place === 0 ? 'held' : 'pending']?.length === 1);
+  }
   await context.clock.fastForward('01:01');
   await publish({ title: 'For the tab that listens' });
   await first.waitForFunction(() => shown.length === 1);
-  await Promise.all([listens(), first.close()]);
+  await Promise.all([answerOf('/v1/events'), first.close()]);
   await publish({ title: 'For the next one' });
   await second.waitForFunction(() => shown.length > 0);
   assert.deepEqual(await second.evaluate(() => shown.map(({ title }) => title)), ['For the next one']);
   await second.evaluate(() => hide(false));
-  await second.waitForFunction(async () => (await navigator.locks.query()).held?.length === 0);
+  await until('the end of the lock', async () => (await locks()).held?.length === 0);
 });
 
 for (const [device, viewport] of [
@@ -319,7 +323,8 @@ for (const [device, viewport] of [
     await change({ muted: both });
     await page.getByRole('button', { name: 'Unmute herald: books' }).click();
     // Drawn before core answers, so it is core that is asked.
-    await page.waitForFunction(async (route) => (await (await fetch(route)).json()).muted.length < 2, SETTINGS);
-    assert.deepEqual((await account.browser.take<{ muted: unknown[] }>(SETTINGS)).muted, both.slice(1));
+    const left = async () => (await account.browser.take<NotificationSettings>(SETTINGS)).muted;
+    await until('an answer of core', async () => (await left()).length < both.length);
+    assert.deepEqual(await left(), both.slice(1));
   });
 }

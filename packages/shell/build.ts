@@ -8,6 +8,8 @@ import { build, type Rolldown } from 'vite';
 
 /** Script that the first screen waits for, gzip, in bytes. */
 const FIRST_LOAD_BUDGET = 60_000;
+/** Script that a push message starts, gzip, in bytes. */
+const WORKER_BUDGET = 30_000;
 
 type Output = Rolldown.RolldownOutput['output'];
 
@@ -16,13 +18,14 @@ export interface ShellSizes {
   readonly firstLoadScript: number;
   readonly laterScript: number;
   readonly style: number;
+  readonly worker: number;
 }
 
 function gzipSize(content: string | Uint8Array): number {
   return gzipSync(content, { level: 9 }).length;
 }
 
-function measure(output: Output): ShellSizes {
+function measure(output: Output): Omit<ShellSizes, 'worker'> {
   const chunks = output.filter((part) => part.type === 'chunk');
   const first = new Set(chunks.filter((chunk) => chunk.isEntry).map(({ fileName }) => fileName));
   for (const fileName of first) {
@@ -39,14 +42,26 @@ function measure(output: Output): ShellSizes {
   };
 }
 
+async function buildOutput(config: string): Promise<Output> {
+  const built = await build({ configFile: join(import.meta.dirname, config), logLevel: 'warn' });
+  if (!('output' in built)) throw new Error(`Vite built something other than one output of ${config}.`);
+  return built.output;
+}
+
+async function buildWorker(): Promise<number> {
+  const [script, ...more] = await buildOutput('vite.worker.config.ts');
+  if (more.length > 0) throw new Error('The service worker is more than one file, which not every browser takes.');
+  const size = gzipSize(script.code);
+  if (size <= WORKER_BUDGET) return size;
+  throw new Error(`The service worker is ${size} bytes of gzip script, more than ${WORKER_BUDGET}.`);
+}
+
 /**
  * Builds the shell into `packages/shell/dist`.
- * @throws Error when the script of the first load is larger than 60 kB gzip
+ * @throws Error when the script of the first load is larger than 60 kB gzip, or that of the service worker than 30 kB
  */
 export async function buildShell(): Promise<ShellSizes> {
-  const built = await build({ configFile: join(import.meta.dirname, 'vite.config.ts'), logLevel: 'warn' });
-  if (!('output' in built)) throw new Error('Vite built something other than one page.');
-  const sizes = measure(built.output);
+  const sizes = { ...measure(await buildOutput('vite.config.ts')), worker: await buildWorker() };
   if (sizes.firstLoadScript > FIRST_LOAD_BUDGET) {
     throw new Error(
       `The shell's first load is ${sizes.firstLoadScript} bytes of gzip script, more than ${FIRST_LOAD_BUDGET}. ` +
@@ -78,7 +93,7 @@ export async function buildEverything(): Promise<void> {
   const budget = kilobytes(FIRST_LOAD_BUDGET);
   console.log(
     `shell: ${kilobytes(sizes.firstLoadScript)} script at first load (budget ${budget}), ` +
-      `${kilobytes(sizes.laterScript)} later, ${kilobytes(sizes.style)} style (gzip)`,
+      `${kilobytes(sizes.laterScript)} later, ${kilobytes(sizes.style)} style, ${kilobytes(sizes.worker)} service worker (gzip)`,
   );
   await buildApps();
 }

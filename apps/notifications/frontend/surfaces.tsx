@@ -35,6 +35,16 @@ export function Surfaces({ app, settings, nameOf, attempt }: SurfacesProps) {
           As notifications of your devices, while the platform is open
         </label>
       </p>
+      <p>
+        <label>
+          <input
+            type="checkbox"
+            checked={value.webPush}
+            onChange={(event) => attempt(() => settings.change({ webPush: event.currentTarget.checked }))}
+          />
+          With all windows closed, in the browsers that you set up
+        </label>
+      </p>
       <div class="row">
         <button type="button" onClick={() => attempt(() => sendTest(app))}>
           Send a test

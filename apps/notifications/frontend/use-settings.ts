@@ -17,7 +17,11 @@ export interface Settings {
   readonly value: Answer | undefined;
   readonly failure: string | undefined;
   isMuted(appId: string, topic: string): boolean;
-  change(surfaces: { readonly flashes?: boolean; readonly system?: boolean }): Promise<void>;
+  change(surfaces: {
+    readonly flashes?: boolean;
+    readonly system?: boolean;
+    readonly webPush?: boolean;
+  }): Promise<void>;
   mute(mute: Mute): Promise<void>;
 }
 

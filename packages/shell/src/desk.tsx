@@ -11,9 +11,11 @@ import { forgetIcons } from './frames/app-icons.ts';
 import { readInstalledApps, refreshInstalledApps } from './frames/installed-apps.ts';
 import { Stage } from './frames/stage.tsx';
 import { restoreHome } from './home.ts';
+import { followNotificationAddress } from './notifications/asked-notification.ts';
 import { FlashRegion } from './notifications/flash-region.tsx';
 import { applyRead, followNotificationSettings, readInbox, receive } from './notifications/inbox.ts';
 import { listenWhileHidden } from './notifications/mirror.ts';
+import { keepPush } from './notifications/push-here.ts';
 import { ToastRegion } from './notifications/toast-region.tsx';
 import { showToast } from './notifications/toasts.ts';
 import { pausedAt, readPause } from './pause.ts';
@@ -30,16 +32,16 @@ async function readApps(read: () => Promise<unknown>): Promise<void> {
   }
 }
 
-function begin(): () => void {
+function begin(account: string): () => void {
   restoreHome();
   followAddress();
   startBridge();
-  void readPause();
-  void readApps(readInstalledApps);
+  const endAddress = followNotificationAddress(Promise.all([readPause(), readApps(readInstalledApps)]));
   void readInbox();
+  void keepPush(account);
   // Ahead of its use only; when this fails, opening the settings tries again and says why.
   loadSettings().catch(() => undefined);
-  return openEventStream({
+  const endEvents = openEventStream({
     onNotification: (notification) => {
       receive(notification);
       tellNotification(notification);
@@ -67,10 +69,14 @@ function begin(): () => void {
       });
     },
   });
+  return () => {
+    endAddress();
+    endEvents();
+  };
 }
 
 export function Desk({ account }: { readonly account: AccountView }) {
-  useEffect(begin, []);
+  useEffect(() => begin(account.name), []);
   if (typeof pausedAt.value === 'string') return <PausedPage account={account} since={pausedAt.value} />;
   return (
     <div class="desk">

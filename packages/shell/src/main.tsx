@@ -2,6 +2,7 @@
 import { render } from 'preact';
 import { App } from './app.tsx';
 import './design/theme.ts';
+import { followPresses } from './notifications/asked-notification.ts';
 import { followEnrolmentLinks } from './session/enrolment.ts';
 import { checkSession } from './session/session.ts';
 
@@ -9,5 +10,6 @@ const root = document.getElementById('root');
 if (root === null) throw new Error('index.html has no element with the id "root".');
 
 followEnrolmentLinks();
+followPresses();
 void checkSession();
 render(<App />, root);

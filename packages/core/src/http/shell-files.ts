@@ -113,6 +113,8 @@ function shellHeaders(config: CoreConfig): Record<string, string> {
     "form-action 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
+    // Makes the address of the service worker, and no other.
+    'trusted-types service-worker',
   ];
   return {
     'content-security-policy': policy.join('; '),

@@ -41,6 +41,10 @@ export const shellRoutes = {
   'notifications.readAll': 'POST /v1/notifications/read-all',
   'notificationSettings.read': 'GET /v1/account/notification-settings',
   'notificationSettings.change': 'PATCH /v1/account/notification-settings',
+  'push.key': 'GET /v1/push/key',
+  'push.list': 'GET /v1/push/subscriptions',
+  'push.subscribe': 'POST /v1/push/subscriptions',
+  'push.unsubscribe': 'DELETE /v1/push/subscriptions',
   'search.query': 'GET /v1/search',
 } as const satisfies { [Id in RouteId]?: RouteLine<Id> };
 

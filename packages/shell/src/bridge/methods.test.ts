@@ -276,7 +276,8 @@ test('the platform’s own Notifications app alone mutes and changes surfaces, i
   await call(state, 'notifications.mute', { ...mute, muted: false });
   assert.deepEqual(state.settings.muted, [old, { appId: 'notes', topic: null }]);
   await call(state, 'notifications.surfaces', { system: false });
-  assert.deepEqual(await call(state, 'notifications.settings'), { ...state.settings, system: false });
+  await call(state, 'notifications.surfaces', { webPush: false });
+  assert.deepEqual(await call(state, 'notifications.settings'), { ...state.settings, system: false, webPush: false });
   await call(state, 'chrome.set', { surface: 'notifications' });
   assert.equal(state.done.at(-1), 'surface notifications null');
   await assert.rejects(call(state, 'chrome.set', { surface: 'passkeys' }), { code: 'not_authorized' });

@@ -7,6 +7,7 @@ import { nameOf } from '../frames/installed-apps.ts';
 import { openApp } from '../frames/open-apps.ts';
 import { dropFlashes, dropUnwantedFlashes, isImportant, offerFlashes } from './flashes.ts';
 import { endMirrored, mirror } from './mirror.ts';
+import { closePushed } from './push-here.ts';
 import { allows, readNotificationSettings } from './settings.ts';
 import { showToast } from './toasts.ts';
 
@@ -69,6 +70,7 @@ export function applyRead(ids: readonly string[] | null): void {
   unreadIds.value = new Set([...unreadIds.value].filter((id) => !isRead(id)));
   dropFlashes(({ id }) => isRead(id));
   endMirrored(isRead);
+  void closePushed(isRead);
   notifications.value =
     notifications.value?.map((record) =>
       record.readAt === null && isRead(record.id) ? { ...record, readAt } : record,

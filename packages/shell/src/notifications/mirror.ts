@@ -3,6 +3,7 @@
 import type { Notification as NotificationRecord } from '@platform/contract';
 import { signal } from '@preact/signals';
 import { findApp, nameOf } from '../frames/installed-apps.ts';
+import { pushHere } from './push-here.ts';
 import { allows, notificationSettings } from './settings.ts';
 
 export type BrowserPermission = NotificationPermission | 'unsupported';
@@ -24,7 +25,7 @@ const shown = new Map<string, Notification>();
 /** Shows the record if it is to be mirrored now; `open` is what a press on it does. */
 export function mirror(record: NotificationRecord, open: () => void): void {
   if (record.delivery === 'inbox' || record.readAt !== null || !document.hidden) return;
-  if (currentPermission() !== 'granted' || !allows('system', record)) return;
+  if (currentPermission() !== 'granted' || !allows('system', record) || comesAsPush(record)) return;
   const notification = construct(record.title, {
     body: `${nameOf(record.appId)}${record.body === '' ? '' : `\n${record.body}`}`,
     // The browser shows one for each tag, whichever tab asked for it.
@@ -40,6 +41,11 @@ export function mirror(record: NotificationRecord, open: () => void): void {
     notification.close();
     open();
   });
+}
+
+/** The service worker of this browser shows it, whether or not a page is open: twice would be once too often. */
+function comesAsPush({ delivery }: NotificationRecord): boolean {
+  return delivery === 'inbox-and-web-push' && pushHere.value !== null && notificationSettings.value?.webPush === true;
 }
 
 function construct(title: string, options: NotificationOptions): Notification | null {

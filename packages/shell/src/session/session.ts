@@ -4,6 +4,7 @@ import type { AccountView } from '@platform/contract';
 import { signal } from '@preact/signals';
 import { ApiError } from '../api/api-error.ts';
 import { call, onSessionEnd } from '../api/client.ts';
+import { dropPush } from '../notifications/push-here.ts';
 import { askForPasskey, createPasskey } from './passkey.ts';
 import { dropPrf } from './prf.ts';
 
@@ -80,7 +81,7 @@ export async function enrol(token: string): Promise<void> {
 }
 
 /**
- * Ends the session. The secret in memory goes first, whatever core answers.
+ * Ends the session, and web push in this browser with it. The secret in memory goes first, whatever core answers.
  * @throws ApiError when core could not be told: the session is then still open, and the person has to know
  */
 export async function signOut(): Promise<void> {
@@ -92,5 +93,6 @@ export async function signOut(): Promise<void> {
     leaving = false;
     throw error;
   }
+  await dropPush();
   leave('You are signed out.');
 }

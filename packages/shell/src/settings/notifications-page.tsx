@@ -11,6 +11,7 @@ import {
   notificationSettings,
   readNotificationSettings,
 } from '../notifications/settings.ts';
+import { PushSection } from './push-section.tsx';
 import { useAction } from './reading.ts';
 import { PageHead } from './settings.tsx';
 
@@ -24,6 +25,11 @@ const SURFACES = [
     name: 'system',
     label: 'Notifications of your devices',
     about: 'While this page is open behind something else, in the browsers where you allowed it.',
+  },
+  {
+    name: 'webPush',
+    label: 'With all windows closed',
+    about: 'In the browsers where you turned it on below. Apps choose which of their news is worth it.',
   },
 ] as const satisfies readonly { name: keyof NotificationSettings; label: string; about: string }[];
 
@@ -66,6 +72,7 @@ export function NotificationsPage() {
             ))}
           </ul>
           <ThisBrowser />
+          <PushSection />
           <section class="block">
             <h3>Muted</h3>
             <Muted muted={settings.muted} onUnmute={(mute) => change({ unmute: [mute] })} />

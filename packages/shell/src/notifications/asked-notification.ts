@@ -1,0 +1,57 @@
+// Opens the notification that the address names: a press on it outside this page, by way of the service worker.
+import { ApiError, plainMessage } from '../api/api-error.ts';
+import { openApp } from '../frames/open-apps.ts';
+import { pausedAt } from '../pause.ts';
+import type { GoTo } from '../worker/open-from-press.ts';
+import { markRead } from './inbox.ts';
+import { readNotificationAddress } from './notification-address.ts';
+import { showToast } from './toasts.ts';
+
+function isGoTo(data: unknown): data is GoTo {
+  if (typeof data !== 'object' || data === null || !('type' in data) || !('address' in data)) return false;
+  return data.type === 'platform.go' && typeof data.address === 'string';
+}
+
+/** Goes where the service worker says, which names notifications and nothing else; also while nobody is signed in. */
+export function followPresses(): void {
+  // Pages at an address that browsers do not trust have none.
+  if (!('serviceWorker' in navigator)) return;
+  navigator.serviceWorker.addEventListener('message', ({ data }) => {
+    if (isGoTo(data) && readNotificationAddress(data.address) !== null) location.hash = data.address;
+  });
+}
+
+/**
+ * Opens what the address names, now and whenever it names something, as soon as `ready` lets apps be opened. The record
+ * comes from core, for whoever is signed in, so that the address of another account's notification opens nothing.
+ *
+ * @returns a function that ends it
+ */
+export function followNotificationAddress(ready: Promise<unknown>): () => void {
+  const open = () => {
+    const id = readNotificationAddress(location.hash);
+    if (id === null) return;
+    // Once: neither reloading nor going back opens it again.
+    history.replaceState(null, '', '#/');
+    void ready.then(() => openAsked(id));
+  };
+  window.addEventListener('hashchange', open);
+  open();
+  return () => window.removeEventListener('hashchange', open);
+}
+
+async function openAsked(id: string): Promise<void> {
+  // It stays unread, and the page says why nothing opens.
+  if (typeof pausedAt.value === 'string') return;
+  try {
+    const { appId, presentation } = await markRead(id);
+    openApp(appId, presentation?.actions.find(({ target }) => target !== undefined)?.target ?? null);
+  } catch (error) {
+    const isGone = error instanceof ApiError && error.status === 404;
+    showToast({
+      title: 'The notification could not be opened',
+      body: isGone ? 'It is no longer there, or belongs to another account.' : plainMessage(error),
+      tone: 'danger',
+    });
+  }
+}

@@ -1,0 +1,85 @@
+// Web push in this browser, as far as the first load goes: kept at the start of the desk, ended when signing out, and what
+// it shows closed once it is read. Turning it on and off is in the settings.
+import { signal } from '@preact/signals';
+import { plainMessage } from '../api/api-error.ts';
+import { call } from '../api/client.ts';
+import { subscriptionBody } from './subscription-body.ts';
+import { showToast } from './toasts.ts';
+
+/** The account that turned it on here: nobody else who signs in gets what they did not ask for. */
+const OWNER = 'platform.push';
+/** A push service that does not answer must not keep anybody from signing out. */
+const DROP_LIMIT_MS = 3_000;
+
+/** Id of this browser's subscription; `null` while it has none, or core has not been told yet. */
+export const pushHere = signal<string | null>(null);
+
+export function supportsPush(): boolean {
+  return 'serviceWorker' in navigator && 'PushManager' in globalThis && 'Notification' in globalThis;
+}
+
+async function findRegistration(): Promise<ServiceWorkerRegistration | undefined> {
+  return supportsPush() ? await navigator.serviceWorker.getRegistration('/') : undefined;
+}
+
+/** The subscription that this account asked for here, if it is still there. */
+export async function findSubscription(account: string): Promise<PushSubscription | null> {
+  if (localStorage.getItem(OWNER) !== account || Notification.permission !== 'granted') return null;
+  return (await (await findRegistration())?.pushManager.getSubscription()) ?? null;
+}
+
+/** Tells core, which replaces what it knew; from here on it sends. @throws ApiError */
+export async function announce(account: string, subscription: PushSubscription): Promise<void> {
+  const answer = await call('push.subscribe', { body: subscriptionBody(subscription) });
+  localStorage.setItem(OWNER, account);
+  pushHere.value = answer.subscription.id;
+}
+
+export function isTurnedOn(): boolean {
+  return localStorage.getItem(OWNER) !== null;
+}
+
+/**
+ * Core forgets subscriptions with the session they were made in, browsers when a person takes back what they allowed. So
+ * what was turned on is told anew each time; and what another account turned on ends.
+ */
+export async function keepPush(account: string): Promise<void> {
+  if (!isTurnedOn()) return;
+  const subscription = await findSubscription(account);
+  if (subscription === null) {
+    await dropPush();
+    return;
+  }
+  try {
+    await announce(account, subscription);
+  } catch (error) {
+    showToast({ title: 'This browser is not reached while it is closed', body: plainMessage(error), tone: 'danger' });
+  }
+}
+
+/** Ends it in this browser, with everything it shows. Never rejects, and takes three seconds at most. */
+export async function dropPush(): Promise<void> {
+  localStorage.removeItem(OWNER);
+  pushHere.value = null;
+  await Promise.race([
+    endRegistration().catch((error: unknown) => console.warn('Web push has not ended cleanly.', error)),
+    new Promise((resolve) => setTimeout(resolve, DROP_LIMIT_MS)),
+  ]);
+}
+
+async function endRegistration(): Promise<void> {
+  const registration = await findRegistration();
+  if (registration === undefined) return;
+  for (const notification of await registration.getNotifications()) notification.close();
+  const subscription = await registration.pushManager.getSubscription();
+  // The registration takes the subscription with it, also where its push service does not answer.
+  await Promise.all([subscription?.unsubscribe(), registration.unregister()]);
+}
+
+/** Closes what was read, here or elsewhere. */
+export async function closePushed(isRead: (id: string) => boolean): Promise<void> {
+  if (pushHere.value === null) return;
+  const registration = await findRegistration();
+  for (const notification of (await registration?.getNotifications()) ?? [])
+    if (isRead(notification.tag)) notification.close();
+}

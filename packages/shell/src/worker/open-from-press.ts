@@ -1,0 +1,24 @@
+// What a press on a notification does: brings the shell to the front, or opens it, at the address of the record.
+import { notificationAddress } from '../notifications/notification-address.ts';
+import type { WorkerScope } from './scope.ts';
+
+type Scope = Pick<WorkerScope, 'clients'>;
+
+/** What a window of the shell is told; it goes there by itself, since it may hold what a navigation would end. */
+export interface GoTo {
+  readonly type: 'platform.go';
+  readonly address: string;
+}
+
+export async function openFromPress({ clients }: Scope, notification: Pick<Notification, 'tag' | 'close'>) {
+  notification.close();
+  const address = notificationAddress(notification.tag);
+  const windows = await clients.matchAll({ type: 'window', includeUncontrolled: true });
+  const open = windows.find(({ focused }) => focused) ?? windows[0];
+  if (open === undefined) {
+    await clients.openWindow(`/${address ?? ''}`);
+    return;
+  }
+  if (address !== null) open.postMessage({ type: 'platform.go', address } satisfies GoTo);
+  await open.focus();
+}

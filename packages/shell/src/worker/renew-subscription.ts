@@ -1,0 +1,50 @@
+// The browser's push service gave this browser another endpoint, or ended the one it had: core learns of it at once, with
+// no page open. What fails here is made up for when the shell is opened next.
+import type { RouteBodyInput } from '@platform/contract';
+import { subscriptionBody } from '../notifications/subscription-body.ts';
+import type { SubscriptionChange, WorkerScope } from './scope.ts';
+
+const ROUTE = '/v1/push/subscriptions';
+const LIMIT_MS = 20_000;
+
+type Scope = Pick<WorkerScope, 'registration'>;
+type Change = Pick<SubscriptionChange, 'oldSubscription' | 'newSubscription'>;
+
+export async function renewSubscription(
+  { registration }: Scope,
+  { oldSubscription, newSubscription }: Change,
+): Promise<void> {
+  if (oldSubscription != null) await tell('DELETE', { endpoint: oldSubscription.endpoint });
+  const subscription = newSubscription ?? (await subscribeAgain(registration, oldSubscription ?? null));
+  if (subscription === null) return;
+  const { status } = await tell('POST', subscriptionBody(subscription));
+  // Refused: whoever wanted to hear is signed out, or the platform does not send there.
+  if (status >= 400 && status < 500 && status !== 429) await subscription.unsubscribe();
+}
+
+async function subscribeAgain(
+  { pushManager }: Pick<ServiceWorkerRegistration, 'pushManager'>,
+  former: PushSubscription | null,
+): Promise<PushSubscription | null> {
+  const key = former?.options.applicationServerKey ?? (await readKey());
+  if (key === null) return null;
+  return await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
+}
+
+async function readKey(): Promise<string | null> {
+  const answer = await fetch('/v1/push/key', { signal: AbortSignal.timeout(LIMIT_MS) });
+  if (!answer.ok) return null;
+  const { publicKey } = (await answer.json()) as { publicKey: string | null };
+  return publicKey;
+}
+
+function tell(method: 'DELETE', body: RouteBodyInput<'push.unsubscribe'>): Promise<Response>;
+function tell(method: 'POST', body: RouteBodyInput<'push.subscribe'>): Promise<Response>;
+function tell(method: string, body: object): Promise<Response> {
+  return fetch(ROUTE, {
+    method,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(LIMIT_MS),
+  });
+}

@@ -4,12 +4,23 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 export const PHONE = { width: 390, height: 844 } as const;
 export const DESKTOP = { width: 1280, height: 800 } as const;
 
+const LAUNCH = {
+  executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
+  // Chromium's own sandbox refuses to run as root, which test machines often are.
+  args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+};
+
 export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({
-    executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
-    // Chromium's own sandbox refuses to run as root, which test machines often are.
-    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
-  });
+  return chromium.launch(LAUNCH);
+}
+
+/**
+ * A browser with a profile that lasts, in a folder of its own: Chromium takes presses on notifications for no other.
+ * @param environment on top of this process's
+ */
+export function launchProfile(folder: string, environment: Readonly<Record<string, string>>): Promise<BrowserContext> {
+  const env = { ...process.env, ...environment };
+  return chromium.launchPersistentContext(folder, { ...LAUNCH, env, viewport: DESKTOP, reducedMotion: 'reduce' });
 }
 
 export interface Person {

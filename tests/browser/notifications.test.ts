@@ -2,37 +2,28 @@
 // On a desktop and on a phone, by day and by night; pictures go to SCREENSHOT_DIR, by default screenshots/.
 import { strict as assert } from 'node:assert';
 import { after, before, beforeEach, test } from 'node:test';
-import type { LaunchDescriptor, Notification, NotificationSettings, PublishNotification } from '@platform/contract';
+import type { Notification, NotificationSettings, PublishNotification } from '@platform/contract';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { until } from '../../packages/runtime/src/testing/wait.ts';
-import { registerAccount, type TestAccount, TestBrowser } from '../support/client.ts';
-import { buildTestPackage, testManifest } from '../support/packages.ts';
+import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { DESKTOP, launchBrowser, PHONE } from './browser.ts';
+import { installHerald, openDesk as openHeraldDesk, type Publish, signInto } from './herald.ts';
 import { look } from './look.ts';
 
 const SETTINGS = '/v1/account/notification-settings';
-const PAGE = '<!doctype html><html lang="en"><title>Herald</title><main><h1>Herald</h1></main></html>';
 
 let place: PlatformPlace;
 let platform: PlatformProcess;
 let browser: Browser;
 let account: TestAccount;
-let publish: (body: Partial<PublishNotification>) => Promise<Notification>;
+let publish: Publish;
 
 before(async () => {
   place = await platformPlace();
   platform = await startPlatform(place);
   account = await registerAccount(platform, 'reader');
-  const manifest = testManifest('herald', { permissions: [{ id: 'notifications.publish', resources: ['*'] }] });
-  const answer = await account.fetch('/v1/catalog/herald/versions/1.0.0', {
-    method: 'PUT',
-    body: await buildTestPackage({ manifest, files: { 'frontend/index.html': PAGE } }),
-    headers: { 'content-type': 'application/gzip' },
-  });
-  assert.equal(answer.status, 201, answer.text);
-  await account.browser.take('/v1/apps', { body: { appId: 'herald' } });
-  publish = await publisher();
+  publish = await installHerald(platform, account);
   browser = await launchBrowser();
 });
 after(async () => {
@@ -44,27 +35,6 @@ beforeEach(async () => {
   await account.browser.take('/v1/notifications/read-all', { body: {} });
   await change({ system: true, flashes: true, muted: [] });
 });
-
-/** Publishes as the app's own page does. */
-async function publisher(): Promise<typeof publish> {
-  const { origin, frontendCapability } = await account.browser.take<LaunchDescriptor>('/v1/apps/herald/launch', {
-    method: 'POST',
-  });
-  const frontend = new TestBrowser(platform);
-  const { capability } = await frontend.take<{ capability: string }>('/v1/frontend/exchange', {
-    body: { capability: frontendCapability },
-    headers: { origin },
-  });
-  const headers = { origin, authorization: `Bearer ${capability}` };
-  return async (body) => {
-    const sent = { topic: 'news', title: 'News', ...body };
-    const { notification } = await frontend.take<{ notification: Notification }>('/v1/services/notifications', {
-      body: sent,
-      headers,
-    });
-    return notification;
-  };
-}
 
 const change = (body: object) => account.browser.take(SETTINGS, { method: 'PATCH', body });
 
@@ -78,14 +48,9 @@ async function openDesk(
   prepare: () => void = () => undefined,
 ): Promise<{ context: BrowserContext; page: Page }> {
   const context = await browser.newContext({ viewport, reducedMotion: 'reduce' });
-  context.setDefaultTimeout(60_000);
-  const [name = '', value = ''] = account.cookie.split('=', 2);
-  await context.addCookies([{ name, value, url: platform.origin, httpOnly: true, sameSite: 'Lax' }]);
-  const page = await context.newPage();
-  await page.addInitScript(prepare);
-  await page.goto(platform.origin);
-  await page.frameLocator('iframe[title="Launcher"]').getByRole('button', { name: 'herald' }).waitFor();
-  return { context, page };
+  await signInto(context, platform, account);
+  await context.addInitScript(prepare);
+  return { context, page: await openHeraldDesk(context, platform) };
 }
 
 const flashes = (page: Page) => page.getByRole('region', { name: 'Important notifications' });
@@ -233,6 +198,7 @@ test('a page nobody looks at hands notifications to the browser once allowed, an
   await page.getByRole('region', { name: 'Account' }).getByRole('button', { name: 'Notifications' }).click();
   await page.getByRole('button', { name: 'Allow notifications' }).click();
   await page.getByText('It shows the notifications of your apps.').waitFor();
+  await page.getByText('The operator of this platform has not set up web push').waitFor();
   await look(page, 'desktop', 'notification-settings');
 
   await publish({ title: 'While the person looks' });

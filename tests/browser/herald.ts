@@ -1,0 +1,55 @@
+// An app whose page publishes notifications, installed for one account, and the desk of that account in a browser.
+import { strict as assert } from 'node:assert';
+import type { LaunchDescriptor, Notification, PublishNotification } from '@platform/contract';
+import type { BrowserContext, Page } from 'playwright-core';
+import { type Target, type TestAccount, TestBrowser } from '../support/client.ts';
+import { buildTestPackage, testManifest } from '../support/packages.ts';
+
+const PAGE = '<!doctype html><html lang="en"><title>Herald</title><main><h1>Herald</h1></main></html>';
+
+/** Topic `news` and title “News” where nothing else is said. */
+export type Publish = (body: Partial<PublishNotification>) => Promise<Notification>;
+
+/** Publishes as the app's own page does. */
+export async function installHerald(platform: Target, account: TestAccount): Promise<Publish> {
+  const manifest = testManifest('herald', { permissions: [{ id: 'notifications.publish', resources: ['*'] }] });
+  const answer = await account.fetch('/v1/catalog/herald/versions/1.0.0', {
+    method: 'PUT',
+    body: await buildTestPackage({ manifest, files: { 'frontend/index.html': PAGE } }),
+    headers: { 'content-type': 'application/gzip' },
+  });
+  assert.equal(answer.status, 201, answer.text);
+  await account.browser.take('/v1/apps', { body: { appId: 'herald' } });
+  const { origin, frontendCapability } = await account.browser.take<LaunchDescriptor>('/v1/apps/herald/launch', {
+    method: 'POST',
+  });
+  const frontend = new TestBrowser(platform);
+  const { capability } = await frontend.take<{ capability: string }>('/v1/frontend/exchange', {
+    body: { capability: frontendCapability },
+    headers: { origin },
+  });
+  const headers = { origin, authorization: `Bearer ${capability}` };
+  return async (body) => {
+    const sent = { topic: 'news', title: 'News', ...body };
+    const { notification } = await frontend.take<{ notification: Notification }>('/v1/services/notifications', {
+      body: sent,
+      headers,
+    });
+    return notification;
+  };
+}
+
+/** Signs the account in, in every page of the context from here on. */
+export async function signInto(context: BrowserContext, platform: Target, account: TestAccount): Promise<void> {
+  context.setDefaultTimeout(60_000);
+  const [name = '', value = ''] = account.cookie.split('=', 2);
+  await context.addCookies([{ name, value, url: platform.origin, httpOnly: true, sameSite: 'Lax' }]);
+}
+
+/** The desk, once its apps are there. */
+export async function openDesk(context: BrowserContext, platform: Target): Promise<Page> {
+  const page = await context.newPage();
+  await page.goto(platform.origin);
+  await page.frameLocator('iframe[title="Launcher"]').getByRole('button', { name: 'herald' }).waitFor();
+  return page;
+}

@@ -15,7 +15,7 @@ import { followNotificationAddress } from './notifications/asked-notification.ts
 import { FlashRegion } from './notifications/flash-region.tsx';
 import { applyRead, followNotificationSettings, readInbox, receive } from './notifications/inbox.ts';
 import { listenWhileHidden } from './notifications/mirror.ts';
-import { keepPush } from './notifications/push-here.ts';
+import { followPush } from './notifications/push-here.ts';
 import { ToastRegion } from './notifications/toast-region.tsx';
 import { showToast } from './notifications/toasts.ts';
 import { pausedAt, readPause } from './pause.ts';
@@ -38,7 +38,7 @@ function begin(account: string): () => void {
   startBridge();
   const endAddress = followNotificationAddress(Promise.all([readPause(), readApps(readInstalledApps)]));
   void readInbox();
-  void keepPush(account);
+  const endPush = followPush(account);
   // Ahead of its use only; when this fails, opening the settings tries again and says why.
   loadSettings().catch(() => undefined);
   const endEvents = openEventStream({
@@ -71,6 +71,7 @@ function begin(account: string): () => void {
   });
   return () => {
     endAddress();
+    endPush();
     endEvents();
   };
 }

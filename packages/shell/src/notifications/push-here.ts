@@ -43,7 +43,7 @@ export function isTurnedOn(): boolean {
  * Core forgets subscriptions with the session they were made in, browsers when a person takes back what they allowed. So
  * what was turned on is told anew each time; and what another account turned on ends.
  */
-export async function keepPush(account: string): Promise<void> {
+async function keepPush(account: string): Promise<void> {
   if (!isTurnedOn()) return;
   const subscription = await findSubscription(account);
   if (subscription === null) {
@@ -55,6 +55,19 @@ export async function keepPush(account: string): Promise<void> {
   } catch (error) {
     showToast({ title: 'This browser is not reached while it is closed', body: plainMessage(error), tone: 'danger' });
   }
+}
+
+/** Keeps it now, and follows what other windows of this account turn on and off. @returns a function that ends it */
+export function followPush(account: string): () => void {
+  const follow = ({ key, newValue }: StorageEvent) => {
+    if (key !== OWNER) return;
+    if (newValue === null) pushHere.value = null;
+    // A window of an account that was signed in before leaves another one's alone.
+    if (newValue === account) void keepPush(account);
+  };
+  window.addEventListener('storage', follow);
+  void keepPush(account);
+  return () => window.removeEventListener('storage', follow);
 }
 
 /** Ends it in this browser, with everything it shows. Never rejects, and takes three seconds at most. */

@@ -21,14 +21,29 @@ export const inboxFailure = signal<string | null>(null);
 const unreadIds = signal<ReadonlySet<string>>(new Set());
 export const unreadCount = computed(() => unreadIds.value.size);
 
+/** News so far: lists that were asked for before the last of it may not know it. */
+let newsCount = 0;
+/** However much comes in meanwhile, a list is shown at last. */
+const READINGS = 3;
+
+function readLists() {
+  return Promise.all([
+    call('notifications.list', { query: { limit: 50 } }),
+    call('notifications.list', { query: { limit: UNREAD_COUNTED, unread: 'true' } }),
+    readNotificationSettings(),
+  ]);
+}
+
 /** Reads the first page, the unread count and what notifications may do anew. */
 export async function readInbox(): Promise<void> {
   try {
-    const [page, unread] = await Promise.all([
-      call('notifications.list', { query: { limit: 50 } }),
-      call('notifications.list', { query: { limit: UNREAD_COUNTED, unread: 'true' } }),
-      readNotificationSettings(),
-    ]);
+    let asked = newsCount;
+    let lists = await readLists();
+    for (let reading = 1; reading < READINGS && asked !== newsCount; reading += 1) {
+      asked = newsCount;
+      lists = await readLists();
+    }
+    const [page, unread] = lists;
     notifications.value = page.items;
     olderCursor.value = page.nextCursor;
     unreadIds.value = new Set(unread.items.map(({ id }) => id));
@@ -65,6 +80,7 @@ function replace(changed: Notification): void {
 
 /** Core told that records were read, here or elsewhere; `null` means all of them. */
 export function applyRead(ids: readonly string[] | null): void {
+  newsCount += 1;
   const readAt = new Date().toISOString();
   const isRead = (id: string) => ids === null || ids.includes(id);
   unreadIds.value = new Set([...unreadIds.value].filter((id) => !isRead(id)));
@@ -107,6 +123,7 @@ export function dismissNotification(record: Notification): void {
 
 /** A record that has just been published. */
 export function receive(record: Notification): void {
+  newsCount += 1;
   if (notifications.value?.some(({ id }) => id === record.id)) {
     replace(record);
     return;

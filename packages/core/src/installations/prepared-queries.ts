@@ -50,6 +50,22 @@ export async function listInstalled(
   return rows;
 }
 
+const LIST_NAMES = {
+  name: 'list-app-names',
+  text: `
+    SELECT ${summary}
+      FROM installations i
+      JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+     WHERE i.account_key = $1 AND i.removed_at IS NULL
+     ORDER BY i.app_id LIMIT $2`,
+};
+
+/** What installed apps are called, by app id. */
+export async function listNames(pool: pg.Pool, accountKey: string, limit: number): Promise<SummaryRow[]> {
+  const { rows } = await pool.query<SummaryRow>({ ...LIST_NAMES, values: [accountKey, limit] });
+  return rows;
+}
+
 const FIND_INSTALLED = { name: 'find-installed', text: `${installed} AND i.app_id = $2` };
 
 export async function findInstalled(

@@ -1,18 +1,20 @@
 // Installed apps whose name or summary matches a search: few enough to be read and compared as they are.
 import type { SearchResult } from '@platform/contract';
+import { LRUCache } from 'lru-cache';
 import type { CoreContext } from '../context.ts';
 import { iconOf } from '../installations/app-summary.ts';
-import { listInstalled } from '../installations/prepared-queries.ts';
+import { listNames, type SummaryRow } from '../installations/prepared-queries.ts';
 import type { SearchScope } from './engine.ts';
-import { matchingOf } from './matching.ts';
-import { rankDocuments } from './queries.ts';
-import { searchDocumentOf } from './search-document.ts';
+import { scoreOfDocument } from './match-document.ts';
+import { type SearchDocument, searchDocumentOf } from './search-document.ts';
 import type { SearchQuery } from './search-query.ts';
-import { similarWords } from './similar-words.ts';
+import { type SimilarWords, similarWords } from './similar-words.ts';
 
 /** Installed apps that are looked at, and results that are given. */
 const APPS = 1_000;
 const RESULTS = 20;
+/** Most accounts have the same apps, and their names hardly change. */
+const documents = new LRUCache<string, SearchDocument>({ max: 2_000 });
 
 export async function matchingApps(
   { pool }: CoreContext,
@@ -20,21 +22,38 @@ export async function matchingApps(
   query: SearchQuery,
   typedLength: number,
 ): Promise<SearchResult['apps']> {
-  const installed = await listInstalled(pool, accountKey, { after: '', limit: APPS });
-  const apps = installed.filter((app) => appId === null || app.app_id === appId);
-  const documents = apps.map(({ app_id, name, summary }) => ({
-    title: name,
-    ...searchDocumentOf({ id: app_id, title: name, text: summary, kind: 'app', url: '/' }),
-  }));
-  const words = [...new Set(documents.flatMap((document) => document.words))];
+  const installed = await listNames(pool, accountKey, APPS);
+  const apps = installed
+    .filter((app) => appId === null || app.app_id === appId)
+    .map((app) => ({ app, document: documentOf(app) }));
+  const words = [...new Set(apps.flatMap(({ document }) => document.words))];
   const typed = query.comparable;
-  const proposed = typed.flatMap(({ word }) => words.map((other) => ({ typed: word, word: other })));
-  const found = await rankDocuments(pool, documents, matchingOf(query), typedLength);
-  const similar = similarWords(typed, proposed, 1);
-  const further =
-    similar.size === 0 ? [] : await rankDocuments(pool, documents, matchingOf(query, similar), typedLength);
-  return [...new Set([...found, ...further])]
+  const similar = similarWords(
+    typed,
+    typed.flatMap(({ word }) => words.map((other) => ({ typed: word, word: other }))),
+    1,
+  );
+  const exactly: SimilarWords = new Map();
+  return apps
+    .flatMap(({ app, document }) => {
+      const found = (meant: SimilarWords) =>
+        scoreOfDocument(document, app.name, { query, similar: meant, typedLength });
+      // What was typed comes before what only resembles it.
+      const score = found(exactly);
+      const further = score === null && similar.size > 0 ? found(similar) : null;
+      if (score !== null) return [{ app, score: 1 + score }];
+      return further === null ? [] : [{ app, score: further }];
+    })
+    .sort((one, other) => other.score - one.score)
     .slice(0, RESULTS)
-    .flatMap((index) => apps[index] ?? [])
-    .map((app) => ({ appId: app.app_id, name: app.name, icon: iconOf(app) }));
+    .map(({ app }) => ({ appId: app.app_id, name: app.name, icon: iconOf(app) }));
+}
+
+function documentOf({ name, summary }: SummaryRow): SearchDocument {
+  const key = `${name}\u0000${summary}`;
+  const known = documents.get(key);
+  if (known !== undefined) return known;
+  const document = searchDocumentOf({ title: name, text: summary, url: '/' });
+  documents.set(key, document);
+  return document;
 }

@@ -29,6 +29,8 @@ export function slips(
       if (swapped) best = Math.min(best, at(before, column - 2) + 1);
       current.push(best);
     }
+    // A row comes from the two above it: it will not become less.
+    if (Math.min(...current) > most && Math.min(...previous) > most) return null;
     before = previous;
     previous = current;
   }

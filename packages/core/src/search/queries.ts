@@ -110,29 +110,6 @@ export async function findByKeys(
   return rows;
 }
 
-const RANK_DOCUMENTS = {
-  name: 'search-documents',
-  text: `
-    SELECT e.number::int AS number, ${scoreOf(2)} AS score
-      FROM unnest($1::text[], $7::text[]) WITH ORDINALITY AS given (vector, title, number),
-           LATERAL (SELECT vector::tsvector AS document, title, number) AS e
-     WHERE e.document @@ $2::tsquery
-     ORDER BY score DESC, e.number`,
-};
-
-/** Which of the given documents match, best first, by their index. */
-export async function rankDocuments(
-  pool: pg.Pool,
-  documents: readonly { readonly title: string; readonly vector: string }[],
-  { found, exact, title, exactTitle }: Matching,
-  typedLength: number,
-): Promise<number[]> {
-  const [vectors, titles] = [documents.map(({ vector }) => vector), documents.map((document) => document.title)];
-  const values = [vectors, found, exact, title, exactTitle, typedLength, titles];
-  const { rows } = await pool.query<{ number: number }>({ ...RANK_DOCUMENTS, values });
-  return rows.map(({ number }) => number - 1);
-}
-
 /** Words proposed for one typed word. */
 const PROPOSED = 60;
 

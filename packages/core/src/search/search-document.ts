@@ -10,6 +10,15 @@ export interface SearchDocument {
   readonly vector: string;
   /** Words of the vector that may be looked for by a part of them or with a slip. */
   readonly words: readonly string[];
+  /** Where each lexeme stands, and with what weight. */
+  readonly places: ReadonlyMap<string, readonly Place[]>;
+}
+
+type Weight = 'A' | 'B' | 'C' | 'D';
+
+interface Place {
+  readonly position: number;
+  readonly weight: Weight;
 }
 
 /** Raised when the same entry is indexed differently than before. */
@@ -28,14 +37,14 @@ export function digestOf({ id, title, kind, url, text }: Entry): Buffer {
     .subarray(0, 16);
 }
 
-export function searchDocumentOf({ title, text, url }: Entry): SearchDocument {
+export function searchDocumentOf({ title, text, url }: Pick<Entry, 'title' | 'text' | 'url'>): SearchDocument {
   const lexemes = new Lexemes();
   lexemes.add(components(title), 'A', 'B');
   const after = lexemes.last + GAP;
   lexemes.add(components(text, after), 'C', 'D');
   const address = addressIn(url);
   if (address !== null) lexemes.add(components(address, lexemes.last + GAP), 'D', 'D');
-  return { vector: lexemes.vector(), words: lexemes.words().filter(isComparable) };
+  return { vector: lexemes.vector(), words: [...lexemes.places.keys()].filter(isComparable), places: lexemes.places };
 }
 
 /** Bookmarks carry the address they lead to in their query: people search for it. */
@@ -50,10 +59,10 @@ function addressIn(url: string): string | null {
 }
 
 class Lexemes {
-  readonly #places = new Map<string, string[]>();
+  readonly places = new Map<string, Place[]>();
   last = 0;
 
-  add(found: Iterable<Component>, weight: string, otherWeight: string): void {
+  add(found: Iterable<Component>, weight: Weight, otherWeight: Weight): void {
     for (const { parts, joined } of found) {
       const [first] = parts;
       if (joined !== null && first !== undefined) this.#put(joined, first.position, otherWeight);
@@ -75,20 +84,19 @@ class Lexemes {
     }
   }
 
-  words(): string[] {
-    return [...this.#places.keys()];
-  }
-
   vector(): string {
     const texts = [];
-    for (const [lexeme, places] of this.#places) texts.push(`${quoteLexeme(lexeme)}:${places.join(',')}`);
+    for (const [lexeme, places] of this.places) {
+      const written = places.map(({ position, weight }) => `${position}${weight}`).join(',');
+      texts.push(`${quoteLexeme(lexeme)}:${written}`);
+    }
     return texts.join(' ');
   }
 
-  #put(lexeme: string, position: number, weight: string): void {
-    const places = this.#places.get(lexeme) ?? [];
-    this.#places.set(lexeme, places);
-    if (places.length < POSITIONS) places.push(`${Math.min(position, LAST_POSITION)}${weight}`);
+  #put(lexeme: string, position: number, weight: Weight): void {
+    const places = this.places.get(lexeme) ?? [];
+    this.places.set(lexeme, places);
+    if (places.length < POSITIONS) places.push({ position: Math.min(position, LAST_POSITION), weight });
   }
 }
 

@@ -30,7 +30,11 @@ const BATCH_WORDS = 20_000;
 const MOST_WORDS = 200_000;
 
 /** Makes `entries` the whole index. What did not change is left as it is. */
-export async function replaceIndex(context: CoreContext, owner: IndexOwner, entries: readonly Entry[]): Promise<void> {
+export async function replaceIndex(
+  context: Pick<CoreContext, 'database'>,
+  owner: IndexOwner,
+  entries: readonly Entry[],
+): Promise<void> {
   await inIndex(context, owner, async (trx) => {
     const known = await entryDigests(trx, owner.installationId);
     const kept = new Set(entries.map(({ id }) => id));
@@ -43,7 +47,11 @@ export async function replaceIndex(context: CoreContext, owner: IndexOwner, entr
 }
 
 /** @throws RefusalError `invalid_request` when the index would hold more than `limits.searchEntries` */
-export async function upsertIndex(context: CoreContext, owner: IndexOwner, entries: readonly Entry[]): Promise<void> {
+export async function upsertIndex(
+  context: Pick<CoreContext, 'database'>,
+  owner: IndexOwner,
+  entries: readonly Entry[],
+): Promise<void> {
   await inIndex(context, owner, async (trx) => {
     const ids = entries.map(({ id }) => id);
     const known = await entryDigests(trx, owner.installationId, ids);
@@ -55,19 +63,23 @@ export async function upsertIndex(context: CoreContext, owner: IndexOwner, entri
 }
 
 /** @param ids entries that are not there are removed already */
-export async function removeEntries(context: CoreContext, owner: IndexOwner, ids: readonly string[]): Promise<void> {
+export async function removeEntries(
+  context: Pick<CoreContext, 'database'>,
+  owner: IndexOwner,
+  ids: readonly string[],
+): Promise<void> {
   await inIndex(context, owner, async (trx) => {
     await deleteEntries(trx, owner.installationId, ids);
     await dropUnusedWords(trx, owner.installationId);
   });
 }
 
-export async function clearIndex(context: CoreContext, owner: IndexOwner): Promise<void> {
+export async function clearIndex(context: Pick<CoreContext, 'database'>, owner: IndexOwner): Promise<void> {
   await inIndex(context, owner, (trx) => deleteIndex(trx, owner.installationId));
 }
 
 async function inIndex(
-  { database }: CoreContext,
+  { database }: Pick<CoreContext, 'database'>,
   { installationId }: IndexOwner,
   work: (trx: Transaction<DatabaseSchema>) => Promise<void>,
 ): Promise<void> {

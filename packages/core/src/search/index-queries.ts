@@ -89,7 +89,6 @@ export async function countEntries(trx: Trx, installationId: InstallationId): Pr
 }
 
 export async function deleteEntries(trx: Trx, installationId: InstallationId, ids: readonly string[]): Promise<void> {
-  await forgetWords(trx, installationId, ids);
   await sql`
     WITH gone AS (
       DELETE FROM search_entries WHERE installation_id = ${installationId} AND id = ANY(${ids}::text[])
@@ -106,19 +105,22 @@ export async function deleteIndex(trx: Kysely<DatabaseSchema>, installationId: I
   await trx.deleteFrom('search_words').where('installation_id', '=', installationId).execute();
 }
 
-/** Takes the words of entries that are about to change or go out of the count. */
-export async function forgetWords(trx: Trx, installationId: InstallationId, ids: readonly string[]): Promise<void> {
-  await sql`
-    UPDATE search_words SET entries = search_words.entries - gone.entries
-      FROM (SELECT lexeme, count(*) AS entries
-              FROM search_entries, unnest(tsvector_to_array(document)) AS lexeme
-             WHERE installation_id = ${installationId} AND id = ANY(${ids}::text[])
-             GROUP BY lexeme) AS gone
-     WHERE search_words.installation_id = ${installationId} AND search_words.word = gone.lexeme`.execute(trx);
+/** The lexemes of entries that are about to change or go, with in how many of them each is. */
+export async function lexemesOf(
+  trx: Trx,
+  installationId: InstallationId,
+  ids: readonly string[],
+): Promise<readonly { readonly lexeme: string; readonly entries: number }[]> {
+  const { rows } = await sql<{ lexeme: string; entries: number }>`
+    SELECT lexeme, count(*)::int AS entries
+      FROM search_entries, unnest(tsvector_to_array(document)) AS lexeme
+     WHERE installation_id = ${installationId} AND id = ANY(${ids}::text[])
+     GROUP BY lexeme`.execute(trx);
+  return rows;
 }
 
 /**
- * Counts the words of new entries.
+ * Notes in how many entries more, or fewer, each word is.
  *
  * @param room words that the index may still take in; further ones are found as they are, but not with a slip
  */
@@ -140,7 +142,7 @@ export async function countWords(
     )
     INSERT INTO search_words (installation_id, account_key, word, entries, grams, remains)
     SELECT ${installationId}, ${accountKey}, word, entries, grams, string_to_array(remains, ' ')
-      FROM counted WHERE word NOT IN (SELECT word FROM known) LIMIT ${Math.max(0, room)}`.execute(trx);
+      FROM counted WHERE entries > 0 AND word NOT IN (SELECT word FROM known) LIMIT ${Math.max(0, room)}`.execute(trx);
 }
 
 export async function distinctWords(trx: Trx, installationId: InstallationId): Promise<number> {

@@ -13,19 +13,22 @@ import {
   distinctWords,
   dropUnusedWords,
   entryDigests,
-  forgetWords,
   type IndexedEntry,
   type IndexOwner,
+  lexemesOf,
   lockIndex,
   upsertEntries,
 } from './index-queries.ts';
-import { digestOf, type Entry, searchDocumentOf } from './search-document.ts';
+import { digestOf, type Entry, isComparable, searchDocumentOf } from './search-document.ts';
 
 /** Characters of text in one batch: some milliseconds of work between two turns of the event loop. */
 const BATCH = 64 * 1024;
 const BATCH_ENTRIES = 500;
-/** Words counted together before they are written. */
-const BATCH_WORDS = 20_000;
+/**
+ * Words counted together before they are written. As many as there are in most indexes: each row is written once then,
+ * and not at all when a replacement leaves its count as it was. Its indexes are what writing costs most.
+ */
+const BATCH_WORDS = 100_000;
 /** Distinct words of an installation that are compared with misspelt ones. */
 const MOST_WORDS = 200_000;
 
@@ -39,10 +42,9 @@ export async function replaceIndex(
     const known = await entryDigests(trx, owner.installationId);
     const kept = new Set(entries.map(({ id }) => id));
     const gone = [...known.keys()].filter((id) => !kept.has(id));
-    for (let at = 0; at < gone.length; at += BATCH_ENTRIES) {
-      await deleteEntries(trx, owner.installationId, gone.slice(at, at + BATCH_ENTRIES));
-    }
-    await new IndexWriter(trx, owner, known).write(entries);
+    const writer = new IndexWriter(trx, owner, known);
+    await writer.remove(gone);
+    await writer.write(entries);
   });
 }
 
@@ -69,8 +71,9 @@ export async function removeEntries(
   ids: readonly string[],
 ): Promise<void> {
   await inIndex(context, owner, async (trx) => {
-    await deleteEntries(trx, owner.installationId, ids);
-    await dropUnusedWords(trx, owner.installationId);
+    const writer = new IndexWriter(trx, owner, new Map());
+    await writer.remove(ids);
+    await writer.write([]);
   });
 }
 
@@ -97,6 +100,8 @@ class IndexWriter {
   readonly #known: ReadonlyMap<string, Buffer>;
   #batch: IndexedEntry[] = [];
   #words = new Map<string, number>();
+  /** The batch that is on its way to the database, while the next one is made. */
+  #storing: Promise<void> = Promise.resolve();
 
   constructor(trx: Transaction<DatabaseSchema>, owner: IndexOwner, known: ReadonlyMap<string, Buffer>) {
     this.#trx = trx;
@@ -104,6 +109,15 @@ class IndexWriter {
     this.#known = known;
   }
 
+  async remove(ids: readonly string[]): Promise<void> {
+    for (let at = 0; at < ids.length; at += BATCH_ENTRIES) {
+      const batch = ids.slice(at, at + BATCH_ENTRIES);
+      await this.#forget(batch);
+      await deleteEntries(this.#trx, this.#owner.installationId, batch);
+    }
+  }
+
+  /** Called last. */
   async write(entries: readonly Entry[]): Promise<void> {
     let size = 0;
     for (const entry of entries) {
@@ -116,6 +130,7 @@ class IndexWriter {
       size = 0;
     }
     await this.#flush();
+    await this.#storing;
     await this.#flushWords();
     await dropUnusedWords(this.#trx, this.#owner.installationId);
   }
@@ -124,22 +139,41 @@ class IndexWriter {
     const { id, title, kind, url } = entry;
     const { vector, words } = searchDocumentOf(entry);
     this.#batch.push({ id, title, kind, url, digest, vector });
-    for (const word of words) this.#words.set(word, (this.#words.get(word) ?? 0) + 1);
+    for (const word of words) this.#count(word, 1);
+  }
+
+  /** Takes the words of entries that are about to change or go out of the count. */
+  async #forget(ids: readonly string[]): Promise<void> {
+    for (const { lexeme, entries } of await lexemesOf(this.#trx, this.#owner.installationId, ids))
+      if (isComparable(lexeme)) this.#count(lexeme, -entries);
+  }
+
+  #count(word: string, entries: number): void {
+    this.#words.set(word, (this.#words.get(word) ?? 0) + entries);
   }
 
   async #flush(): Promise<void> {
     if (this.#batch.length === 0) return;
-    const replaced = this.#batch.map(({ id }) => id).filter((id) => this.#known.has(id));
-    if (replaced.length > 0) await forgetWords(this.#trx, this.#owner.installationId, replaced);
-    await upsertEntries(this.#trx, this.#owner, this.#batch);
+    const batch = this.#batch;
     this.#batch = [];
+    await this.#storing;
+    this.#storing = this.#store(batch);
+    // Whoever waits for it next is told; until then nobody listens.
+    this.#storing.catch(() => undefined);
+  }
+
+  async #store(batch: readonly IndexedEntry[]): Promise<void> {
+    const replaced = batch.map(({ id }) => id).filter((id) => this.#known.has(id));
+    if (replaced.length > 0) await this.#forget(replaced);
+    await upsertEntries(this.#trx, this.#owner, batch);
     if (this.#words.size >= BATCH_WORDS) await this.#flushWords();
   }
 
   async #flushWords(): Promise<void> {
-    if (this.#words.size === 0) return;
-    const room = MOST_WORDS - (await distinctWords(this.#trx, this.#owner.installationId));
-    await countWords(this.#trx, this.#owner, this.#words, room);
+    const changed = new Map([...this.#words].filter(([, entries]) => entries !== 0));
     this.#words = new Map();
+    if (changed.size === 0) return;
+    const room = MOST_WORDS - (await distinctWords(this.#trx, this.#owner.installationId));
+    await countWords(this.#trx, this.#owner, changed, room);
   }
 }

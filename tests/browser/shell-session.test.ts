@@ -191,7 +191,7 @@ test('everything of the bar is reached with the keyboard alone', async (t) => {
   const page = await visitor(t);
   await registers(page, 'keyboard');
   await page.getByRole('button', { name: 'Home' }).focus();
-  await page.keyboard.press('/');
+  await page.keyboard.press('Control+k');
   await page.keyboard.type('wall');
   await page.getByRole('option', { name: /Wallet/ }).waitFor();
   await page.keyboard.press('Enter');

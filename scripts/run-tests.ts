@@ -15,8 +15,8 @@ import { SetupError, say, step } from './setup/progress.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const everything = ['packages', 'apps', 'examples', 'tests', 'scripts'];
 
-/** Files at a time: one more than processors, since each waits now and then; each may start servers and a browser of its own. */
-const concurrency = Math.min(os.availableParallelism() + 1, 4);
+/** Files at a time; each may start servers and a browser of its own. More take as long, since two keep two processors busy. */
+const concurrency = 2;
 
 /** The signal that asked us to end, and who else must hear of one. */
 let asked: NodeJS.Signals | undefined;

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Notification } from '@platform/contract';
+import { until } from '../../packages/runtime/src/testing/wait.ts';
 import { registerAccount, TestBrowser } from '../support/client.ts';
 import { type Constellation, startConstellation } from '../support/constellation.ts';
 import { type CoreProcess, startCoreProcess } from '../support/core-process.ts';
@@ -10,6 +11,9 @@ import { type InstalledTestApp, installTestApp } from '../support/installed-app.
 import { type PushedBrowser, type PushService, startPushService } from '../support/push-service.ts';
 import { randomFrom } from '../support/random.ts';
 import { rawRequest } from '../support/raw-http.ts';
+
+/** Milliseconds for what kills and a busy machine delay. */
+const PATIENCE = 120_000;
 
 const PUBLISHES = 2_000;
 const KILLS = 8;
@@ -135,7 +139,7 @@ test(`of ${PUBLISHES} publishes with web push over ${KILLS} kills, each that was
   for (let kill = 0; kill < KILLS; kill += 1) {
     const target = total() + Math.floor(random() * perRound);
     const publishing = publishSome(publishers, kill, perRound);
-    await until(() => total() >= target);
+    await until(`${target} to be accepted`, () => total() >= target, PATIENCE);
     const place = kill % replicas.length;
     const victim = replicas[place];
     assert.ok(victim !== undefined);
@@ -146,7 +150,11 @@ test(`of ${PUBLISHES} publishes with web push over ${KILLS} kills, each that was
     replicas[place] = await restarted;
   }
   assert.equal(total(), PUBLISHES);
-  await until(() => publishers.every(({ accepted, browser }) => shown(browser).length >= accepted.size));
+  await until(
+    'all that was accepted to be shown',
+    () => publishers.every(({ accepted, browser }) => shown(browser).length >= accepted.size),
+    PATIENCE,
+  );
   for (const publisher of publishers) {
     const ids = await stored(publisher);
     assert.deepEqual(new Set(ids), new Set(publisher.accepted.values()), 'what was accepted is stored, once');
@@ -156,8 +164,3 @@ test(`of ${PUBLISHES} publishes with web push over ${KILLS} kills, each that was
   const messages = publishers.reduce((sum, { browser }) => sum + browser.received.length, 0);
   context.diagnostic(`${total()} accepted, all shown, ${messages - total()} of them sent more than once`);
 });
-
-/** Looks again and again. */
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
-}

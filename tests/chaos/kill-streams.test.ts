@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Notification } from '@platform/contract';
+import { until } from '../../packages/runtime/src/testing/wait.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type Constellation, startConstellation } from '../support/constellation.ts';
 import { type CoreProcess, startCoreProcess } from '../support/core-process.ts';
@@ -10,6 +11,9 @@ import { type EventReader, openEvents } from '../support/event-reader.ts';
 import { type InstalledTestApp, installTestApp } from '../support/installed-app.ts';
 import { randomFrom } from '../support/random.ts';
 import { rawRequest } from '../support/raw-http.ts';
+
+/** Milliseconds for what kills and a busy machine delay. */
+const PATIENCE = 120_000;
 
 const KILLS = 3;
 const PUBLISHERS = 4;
@@ -113,13 +117,13 @@ test(`over ${KILLS} kills of replicas every stream is told each accepted notific
   try {
     for (let kill = 0; kill < KILLS; kill += 1) {
       const target = load.accepted.length + 20 + Math.floor(random() * 60);
-      await until(() => load.accepted.length >= target);
+      await until(`${target} to be accepted`, () => load.accepted.length >= target, PATIENCE);
       const victim = replicas[kill % replicas.length];
       assert.ok(victim !== undefined);
       await victim.kill();
       // The other one goes on meanwhile.
       const without = load.accepted.length + 10;
-      await until(() => load.accepted.length >= without);
+      await until(`${without} to be accepted`, () => load.accepted.length >= without, PATIENCE);
       replicas[kill % replicas.length] = await startCoreProcess(world, { port: victim.port });
     }
   } finally {
@@ -129,7 +133,11 @@ test(`over ${KILLS} kills of replicas every stream is told each accepted notific
   const all = new Set(load.accepted);
   const heard = ({ titles, current }: Reader) =>
     new Set([...titles, ...(current?.events ?? []).flatMap(({ data }) => titleOf(data))]);
-  await until(() => readers.every((reader) => [...all].every((title) => heard(reader).has(title))));
+  await until(
+    'everybody to hear all',
+    () => readers.every((reader) => [...all].every((title) => heard(reader).has(title))),
+    PATIENCE,
+  );
   closing = true;
   for (const { current } of readers) current?.close();
   await Promise.all(reading);
@@ -149,11 +157,10 @@ function titleOf(data: unknown): string[] {
 }
 
 async function opened(readers: readonly Reader[]): Promise<readonly Reader[]> {
-  await until(() => readers.every(({ current }) => current?.lastEventId !== undefined));
+  await until(
+    'every stream to begin',
+    () => readers.every(({ current }) => current?.lastEventId !== undefined),
+    PATIENCE,
+  );
   return readers;
-}
-
-/** Looks again and again. */
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
 }

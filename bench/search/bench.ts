@@ -10,9 +10,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { startEmbeddedPostgres } from '@platform/core/database/embedded-postgres.ts';
-import { openDatabase } from '@platform/core/database/open-database.ts';
 import type { IndexOwner } from '@platform/core/search/index-queries.ts';
-import { postgresEngine } from '@platform/core/search/postgres-engine.ts';
+import { openSearchPool, postgresEngine } from '@platform/core/search/postgres-engine.ts';
 import { SearchQuery } from '@platform/core/search/search-query.ts';
 import { randomFrom } from '../../tests/support/random.ts';
 import { atLeast, atMost, median, percentile, printRow, reported } from '../machine.ts';
@@ -84,7 +83,7 @@ interface Size {
 async function measureSize({ server, owners, questions, corpus, factor }: Size): Promise<number> {
   const allowed = factor === 1 ? 1 : 2;
   const what = `${(ACCOUNTS * NOTES_EACH * factor).toLocaleString('en')} entries of ${(ACCOUNTS * factor).toLocaleString('en')} accounts`;
-  const { pool } = openDatabase({ url: server.databaseUrl, onError: (error) => say(String(error)) });
+  const pool = openSearchPool({ url: server.databaseUrl, onError: (error) => say(String(error)) });
   const engine = postgresEngine(pool);
   const finder: Finder = async (account, typed, limit) => {
     const scope = { accountKey: owners[account]?.accountKey ?? '', appId: null, kind: null };

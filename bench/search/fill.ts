@@ -4,6 +4,7 @@ import { installationId } from '@platform/contract';
 import { newId } from '@platform/core/credentials/ids.ts';
 import { openDatabase } from '@platform/core/database/open-database.ts';
 import type { IndexOwner } from '@platform/core/search/index-queries.ts';
+import { MARK_LENGTH } from '@platform/core/search/word-mark.ts';
 import { replaceIndex } from '@platform/core/search/write-index.ts';
 import pg from 'pg';
 import type { Corpus } from './corpus.ts';
@@ -80,10 +81,12 @@ export async function multiply(databaseUrl: string, times: number): Promise<void
     // The copies belong to accounts that are nowhere else.
     await client.query('SET session_replication_role = replica');
     await client.query("SET maintenance_work_mem = '512MB'");
+    const markedAnew = `replace(document::text, ''''' || right(account_key, ${MARK_LENGTH}),
+                                ''''' || right(account_key || '-' || n, ${MARK_LENGTH}))::tsvector`;
     const copied = (columns: string) => `SELECT installation_id || '-' || n, account_key || '-' || n, ${columns}`;
     await client.query(
       `INSERT INTO search_entries (installation_id, account_key, id, app_id, title, kind, url, digest, document)
-       ${copied('id, app_id, title, kind, url, digest, document')} FROM search_entries, generate_series(2, ${times}) AS n`,
+       ${copied('id, app_id, title, kind, url, digest')}, ${markedAnew} FROM search_entries, generate_series(2, ${times}) AS n`,
     );
     await client.query(
       `INSERT INTO search_words (installation_id, account_key, word, entries, grams, remains)

@@ -41,6 +41,7 @@ import { pushRoutes } from './push/routes.ts';
 import { openVapidKeys } from './push/vapid-keys.ts';
 import { openSearching, type Searching } from './search/open-searching.ts';
 import { countWaiting as countUntold } from './search/outbox-queries.ts';
+import { openSearchPool } from './search/postgres-engine.ts';
 import { searchRoutes } from './search/routes.ts';
 import { findNodeCaller } from './topology/find-node.ts';
 import { Followers } from './topology/followers.ts';
@@ -125,7 +126,12 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     pushWaiting: () => countWaiting(database),
     searchWaiting: () => countUntold(database),
   });
-  const searching = await openSearching(context, () => options.metrics?.searchFailed());
+  const searchPool = openSearchPool({ url: options.databaseUrl, onError });
+  parts.defer(() => searchPool.end());
+  const searching = await openSearching(context, {
+    pool: searchPool,
+    failed: () => options.metrics?.searchFailed(),
+  });
   const server = createServer({
     config,
     log,

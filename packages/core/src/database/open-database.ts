@@ -17,7 +17,14 @@ export interface DatabaseOptions {
   readonly onError: (error: unknown) => void;
 }
 
-export function openDatabase({ url, connections = 10, onError }: DatabaseOptions): OpenDatabase {
+export function openDatabase(options: DatabaseOptions): OpenDatabase {
+  const pool = openPool(options);
+  const database = new Kysely<DatabaseSchema>({ dialect: new PostgresDialect({ pool }) });
+  return { pool, database, close: () => database.destroy() };
+}
+
+/** @param setting a statement that each connection begins with */
+export function openPool({ url, connections = 10, onError }: DatabaseOptions, setting?: string): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
     max: connections,
@@ -27,8 +34,8 @@ export function openDatabase({ url, connections = 10, onError }: DatabaseOptions
     application_name: 'platform-core',
     // A statement that hangs must not hold a connection for ever; long work is done in batches.
     statement_timeout: 30_000,
+    ...(setting !== undefined && { onConnect: (client) => client.query(setting) }),
   });
   pool.on('error', onError);
-  const database = new Kysely<DatabaseSchema>({ dialect: new PostgresDialect({ pool }) });
-  return { pool, database, close: () => database.destroy() };
+  return pool;
 }

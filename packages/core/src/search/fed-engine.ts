@@ -14,6 +14,7 @@ import { readyIndex } from './feed-queries.ts';
 import { findByKeys } from './queries.ts';
 import type { SearchQuery } from './search-query.ts';
 import { tsqueryText } from './tsquery-text.ts';
+import { markOf } from './word-mark.ts';
 
 /** Keys asked for beyond the page: some may be of entries that are gone, or hold the words in another order. */
 const SPARE = 3;
@@ -52,7 +53,8 @@ export class FedEngine implements SearchEngine {
       const keys = await index.find(ready.index_name, scope, query, page.limit * SPARE);
       if (keys.length === 0) return [];
       const order = orderIn(query.condition('beginning'));
-      const ordered = order === null ? null : tsqueryText(order, { similar: new Map() });
+      const ordered =
+        order === null ? null : tsqueryText(order, { mark: markOf(scope.accountKey), similar: new Map() });
       const items = await findByKeys(pool, scope, { keys, ordered }, page);
       // Nothing of it holds any more: it was changed while the index was asked.
       return items.length === 0 ? null : items;

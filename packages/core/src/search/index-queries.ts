@@ -5,6 +5,7 @@ import type { DatabaseSchema } from '../database/schema.ts';
 import { gramsOf } from './grams.ts';
 import { remainsOf } from './near-words.ts';
 import { notifyFeed, toldLater } from './outbox-queries.ts';
+import { MARK_LENGTH } from './word-mark.ts';
 
 type Trx = Transaction<DatabaseSchema>;
 
@@ -105,17 +106,17 @@ export async function deleteIndex(trx: Kysely<DatabaseSchema>, installationId: I
   await trx.deleteFrom('search_words').where('installation_id', '=', installationId).execute();
 }
 
-/** The lexemes of entries that are about to change or go, with in how many of them each is. */
+/** The lexemes, without their marks, of entries that are about to change or go, with in how many of them each is. */
 export async function lexemesOf(
   trx: Trx,
   installationId: InstallationId,
   ids: readonly string[],
 ): Promise<readonly { readonly lexeme: string; readonly entries: number }[]> {
   const { rows } = await sql<{ lexeme: string; entries: number }>`
-    SELECT lexeme, count(*)::int AS entries
-      FROM search_entries, unnest(tsvector_to_array(document)) AS lexeme
+    SELECT right(lexeme, ${-MARK_LENGTH}) AS lexeme, count(*)::int AS entries
+      FROM search_entries, unnest(tsvector_to_array(document)) AS marked (lexeme)
      WHERE installation_id = ${installationId} AND id = ANY(${ids}::text[])
-     GROUP BY lexeme`.execute(trx);
+     GROUP BY marked.lexeme`.execute(trx);
   return rows;
 }
 

@@ -14,13 +14,16 @@ export interface Matching {
   readonly exactTitle: string;
 }
 
-/** @param similar words of the index that may stand for a typed one */
-export function matchingOf(query: SearchQuery, similar: SimilarWords = new Map()): Matching {
+/**
+ * @param mark of the account that asks
+ * @param similar words of its index that may stand for a typed one
+ */
+export function matchingOf(query: SearchQuery, mark: string, similar: SimilarWords = new Map()): Matching {
   const [beginning, whole] = [query.condition('beginning'), query.condition('whole')];
   return {
-    found: tsqueryText(beginning, { similar }),
-    exact: tsqueryText(whole, { similar }),
-    title: tsqueryText(beginning, { similar, title: true }),
-    exactTitle: tsqueryText(whole, { similar, title: true }),
+    found: tsqueryText(beginning, { mark, similar }),
+    exact: tsqueryText(whole, { mark, similar }),
+    title: tsqueryText(beginning, { mark, similar, title: true }),
+    exactTitle: tsqueryText(whole, { mark, similar, title: true }),
   };
 }

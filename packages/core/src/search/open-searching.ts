@@ -1,4 +1,5 @@
 // Chooses what finds entries: PostgreSQL alone, or with an index elsewhere that is fed from here.
+import type pg from 'pg';
 import type { CoreContext } from '../context.ts';
 import type { SearchEngine } from './engine.ts';
 import { FedEngine } from './fed-engine.ts';
@@ -13,9 +14,15 @@ export interface Searching {
   stop(): Promise<void>;
 }
 
-/** @param failed told of each search that an index elsewhere failed to answer */
-export async function openSearching(context: CoreContext, failed: () => void): Promise<Searching> {
-  const own = postgresEngine(context.pool);
+export interface SearchingOptions {
+  /** Of `openSearchPool`. */
+  readonly pool: pg.Pool;
+  /** Told of each search that an index elsewhere failed to answer. */
+  readonly failed: () => void;
+}
+
+export async function openSearching(context: CoreContext, { pool, failed }: SearchingOptions): Promise<Searching> {
+  const own = postgresEngine(pool);
   const { searchOpenSearch } = context.config;
   if (searchOpenSearch === null) {
     await giveUpFeed(context);

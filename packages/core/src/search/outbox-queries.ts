@@ -2,6 +2,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { notifyStatement } from '../database/signals.ts';
+import { MARK_LENGTH } from './word-mark.ts';
 
 type Executor = Kysely<DatabaseSchema>;
 
@@ -54,7 +55,9 @@ export async function wordsOf(trx: Executor, waiting: readonly WaitingEntry[]): 
      CROSS JOIN LATERAL (
        SELECT coalesce(array_agg(lexeme) FILTER (WHERE weights && '{A,B}'), '{}') AS title_words,
               coalesce(array_agg(lexeme) FILTER (WHERE NOT weights && '{A,B}'), '{}') AS other_words
-         FROM unnest(e.document)) AS w`.execute(trx);
+         FROM (SELECT right(lexeme, ${-MARK_LENGTH}) AS lexeme, weights FROM unnest(e.document)) AS unmarked) AS w`.execute(
+    trx,
+  );
   return rows;
 }
 

@@ -1,31 +1,51 @@
 // The engine that is always there: what the words match exactly first, then words that hold or resemble them.
 import type pg from 'pg';
+import { type DatabaseOptions, openPool } from '../database/open-database.ts';
 import type { FoundItem, SearchEngine, SearchPage, SearchScope } from './engine.ts';
 import { matchingOf } from './matching.ts';
-import { findItems, findSimilarItems, proposeWords } from './queries.ts';
+import { findSimilarItems, findTypedItems, type Proposal, proposeFarWords } from './queries.ts';
 import type { SearchQuery } from './search-query.ts';
 import { similarWords } from './similar-words.ts';
+import { markOf } from './word-mark.ts';
+
+/**
+ * Connections of its own: a search that takes long holds up searches. The plan is the same whatever is asked, and making
+ * it takes longer than most searches, so it is made once.
+ */
+export function openSearchPool(options: Omit<DatabaseOptions, 'connections'>): pg.Pool {
+  return openPool({ ...options, connections: CONNECTIONS }, 'SET plan_cache_mode = force_generic_plan');
+}
 
 /** Typed words for which similar ones are looked up; each costs a look into the index. */
 const COMPARED = 8;
+const CONNECTIONS = 4;
 
+/** @param pool of `openSearchPool`: with other connections the answers are the same, and take longer */
 export function postgresEngine(pool: pg.Pool): SearchEngine {
   return { find: (scope, query, page) => find(pool, scope, query, page) };
 }
 
 /** Each answer is that of one statement, so that a replaced index shows as it was before or after, never mixed. */
 async function find(pool: pg.Pool, scope: SearchScope, query: SearchQuery, page: SearchPage): Promise<FoundItem[]> {
-  const exactly = matchingOf(query);
-  let items = await findItems(pool, scope, exactly, page);
-  if (items.length === page.limit) return items;
+  const mark = markOf(scope.accountKey);
   const typed = query.comparable.slice(0, COMPARED);
   const words = typed.map(({ word }) => word);
-  const proposed = await proposeWords(pool, scope.accountKey, words);
-  for (const most of [1, 2]) {
-    // Two slips are a guess: only when there is nothing to show otherwise.
-    if (most === 2 && items.length > 0) break;
-    const similar = similarWords(typed, proposed, most);
-    if (similar.size > 0) items = await findSimilarItems(pool, scope, exactly, matchingOf(query, similar), page);
+  const matching = matchingOf(query, mark);
+
+  /** With words that differ by so many slips; `null` when there are none. */
+  async function findSimilar(proposed: readonly Proposal[], slips: 1 | 2): Promise<FoundItem[] | null> {
+    const similar = similarWords(typed, proposed, slips);
+    return similar.size === 0 ? null : findSimilarItems(pool, scope, matching, matchingOf(query, mark, similar), page);
   }
-  return items;
+
+  const { items, near } = await findTypedItems(pool, scope, { matching, words }, page);
+  const found = (await findSimilar(near, 1)) ?? items;
+  if (found.length > 0 || words.length === 0) return found;
+  // With nothing to show otherwise: beginnings with a slip in them, and two slips, which are a guess.
+  const far = await proposeFarWords(pool, scope.accountKey, words);
+  for (const slips of [1, 2] as const) {
+    const guessed = await findSimilar(far, slips);
+    if (guessed !== null && guessed.length > 0) return guessed;
+  }
+  return [];
 }

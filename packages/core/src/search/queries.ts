@@ -21,6 +21,49 @@ function scoreOf(first: 2 | 10): string {
    + 0.1 * ts_rank('{0.05, 0.2, 0.6, 1}', e.document, $${first}::tsquery, 32))::float8`;
 }
 
+/** Words proposed for one typed word. */
+const PROPOSED = 60;
+
+/** Words of the account's indexes that may stand for a typed one; to be compared with it letter by letter. */
+function selectProposals(first: 2 | 10, resembling: string): string {
+  return `
+    SELECT typed.word AS typed, near.word
+      FROM unnest($${first}::text[], $${first + 1}::text[], $${first + 2}::text[]) AS typed (word, grams, remains),
+           LATERAL (
+             SELECT w.word FROM search_words w
+              WHERE w.account_key = $1 AND (${resembling})
+              GROUP BY w.word, w.grams, w.remains
+              ORDER BY w.remains && string_to_array(typed.remains, ' ') DESC,
+                       word_similarity(typed.grams, w.grams) DESC, w.word
+              LIMIT ${PROPOSED}
+           ) AS near`;
+}
+
+/** All words that differ by one slip, and those of which the typed one is a part. */
+const near = `w.remains && string_to_array(typed.remains, ' ') OR w.grams LIKE '%' || typed.grams || '%'`;
+/** And those that look like it, or begin so. */
+const far = `${near} OR w.grams % typed.grams OR typed.grams <% w.grams`;
+
+function valuesOfWords(typed: readonly string[]): unknown[] {
+  return [typed, typed.map(gramsOf), typed.map((word) => remainsOf(word).join(' '))];
+}
+
+export interface Proposal {
+  readonly typed: string;
+  readonly word: string;
+}
+
+export const PROPOSE_FAR_WORDS = { name: 'search-propose-far-words', text: selectProposals(2, far) };
+
+export async function proposeFarWords(
+  pool: pg.Pool,
+  accountKey: string,
+  typed: readonly string[],
+): Promise<readonly Proposal[]> {
+  const { rows } = await pool.query<Proposal>({ ...PROPOSE_FAR_WORDS, values: [accountKey, ...valuesOfWords(typed)] });
+  return rows;
+}
+
 /** What was typed comes before what only resembles it. */
 const typedScore = `0.3 + 0.7 * ${scoreOf(2)}`;
 
@@ -35,16 +78,31 @@ function selectItems(found: '$2' | '$10', score: string): string {
      LIMIT $9`;
 }
 
-export const FIND_ITEMS = { name: 'search-items', text: selectItems('$2', typedScore) };
+/** What was typed, and, when that is less than a page, near words: both at once, since the way there costs most. */
+export const FIND_TYPED_ITEMS = {
+  name: 'search-typed-items',
+  text: `
+    WITH items AS MATERIALIZED (${selectItems('$2', typedScore)})
+    SELECT (SELECT coalesce(json_agg(items ORDER BY score DESC, "appId", id), '[]') FROM items) AS items,
+           (SELECT coalesce(json_agg(proposed), '[]') FROM (${selectProposals(10, near)}) AS proposed
+             WHERE (SELECT count(*) FROM items) < $9) AS near`,
+};
 
-export async function findItems(
+export interface TypedItems {
+  readonly items: FoundItem[];
+  readonly near: readonly Proposal[];
+}
+
+/** @param words of what was typed, for which near ones are looked up */
+export async function findTypedItems(
   pool: pg.Pool,
   scope: SearchScope,
-  matching: Matching,
+  { matching, words }: { readonly matching: Matching; readonly words: readonly string[] },
   page: SearchPage,
-): Promise<FoundItem[]> {
-  const { rows } = await pool.query<FoundItem>({ ...FIND_ITEMS, values: valuesOf(scope, matching, page) });
-  return rows;
+): Promise<TypedItems> {
+  const values = [...valuesOf(scope, matching, page), ...valuesOfWords(words)];
+  const { rows } = await pool.query<TypedItems>({ ...FIND_TYPED_ITEMS, values });
+  return rows[0] ?? { items: [], near: [] };
 }
 
 export const FIND_SIMILAR_ITEMS = {
@@ -107,43 +165,5 @@ export async function findByKeys(
   const scores = keys.map(({ score }) => score);
   const values = [accountKey, installations, ids, scores, typedLength, appId, kind, ordered, limit];
   const { rows } = await pool.query<FoundItem>({ ...FIND_BY_KEYS, values });
-  return rows;
-}
-
-/** Words proposed for one typed word. */
-const PROPOSED = 60;
-
-export const PROPOSE_WORDS = {
-  name: 'search-propose-words',
-  text: `
-    SELECT typed.word AS typed, near.word
-      FROM unnest($2::text[], $3::text[], $4::text[]) AS typed (word, grams, remains),
-           LATERAL (
-             SELECT w.word FROM search_words w
-              WHERE w.account_key = $1
-                AND (w.remains && string_to_array(typed.remains, ' ') OR w.grams LIKE '%' || typed.grams || '%'
-                     OR w.grams % typed.grams OR typed.grams <% w.grams)
-              GROUP BY w.word, w.grams, w.remains
-              ORDER BY w.remains && string_to_array(typed.remains, ' ') DESC,
-                       word_similarity(typed.grams, w.grams) DESC, w.word
-              LIMIT ${PROPOSED}
-           ) AS near`,
-};
-
-export interface Proposal {
-  readonly typed: string;
-  readonly word: string;
-}
-
-/** Words of the account's indexes that hold a typed word or resemble it; to be compared with it letter by letter. */
-export async function proposeWords(
-  pool: pg.Pool,
-  accountKey: string,
-  typed: readonly string[],
-): Promise<readonly Proposal[]> {
-  if (typed.length === 0) return [];
-  const remains = typed.map((word) => remainsOf(word).join(' '));
-  const values = [accountKey, typed, typed.map(gramsOf), remains];
-  const { rows } = await pool.query<Proposal>({ ...PROPOSE_WORDS, values });
   return rows;
 }

@@ -1,4 +1,4 @@
-// Turns an entry into what is indexed of it: a weighted tsvector, and its words for the comparison with misspelt ones.
+// Turns an entry into what is indexed of it: its words, where they stand, and with what weight.
 import { createHash } from 'node:crypto';
 import type { RouteBody } from '@platform/contract';
 import { type Component, components, pairsOf } from './words.ts';
@@ -6,11 +6,9 @@ import { type Component, components, pairsOf } from './words.ts';
 export type Entry = RouteBody<'services.search.upsert'>['entries'][number];
 
 export interface SearchDocument {
-  /** Text form of a tsvector. Weights: A title, B other spellings in the title, C text, D other spellings in it. */
-  readonly vector: string;
-  /** Words of the vector that may be looked for by a part of them or with a slip. */
+  /** Words that may be looked for by a part of them or with a slip. */
   readonly words: readonly string[];
-  /** Where each lexeme stands, and with what weight. */
+  /** Where each lexeme stands. Weights: A title, B other spellings in the title, C text, D other spellings in it. */
   readonly places: ReadonlyMap<string, readonly Place[]>;
 }
 
@@ -44,7 +42,7 @@ export function searchDocumentOf({ title, text, url }: Pick<Entry, 'title' | 'te
   lexemes.add(components(text, after), 'C', 'D');
   const address = addressIn(url);
   if (address !== null) lexemes.add(components(address, lexemes.last + GAP), 'D', 'D');
-  return { vector: lexemes.vector(), words: [...lexemes.places.keys()].filter(isComparable), places: lexemes.places };
+  return { words: [...lexemes.places.keys()].filter(isComparable), places: lexemes.places };
 }
 
 /** Bookmarks carry the address they lead to in their query: people search for it. */
@@ -84,15 +82,6 @@ class Lexemes {
     }
   }
 
-  vector(): string {
-    const texts = [];
-    for (const [lexeme, places] of this.places) {
-      const written = places.map(({ position, weight }) => `${position}${weight}`).join(',');
-      texts.push(`${quoteLexeme(lexeme)}:${written}`);
-    }
-    return texts.join(' ');
-  }
-
   #put(lexeme: string, position: number, weight: Weight): void {
     const places = this.places.get(lexeme) ?? [];
     this.places.set(lexeme, places);
@@ -103,8 +92,4 @@ class Lexemes {
 /** Long enough that a part of it or a slip in it still says which word was meant. */
 export function isComparable(word: string): boolean {
   return /^\p{L}+$/u.test(word) && word.length >= (/^[a-z]+$/.test(word) ? 4 : 3) && word.length <= 60;
-}
-
-export function quoteLexeme(lexeme: string): string {
-  return `'${lexeme.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 }

@@ -20,6 +20,8 @@ import {
   upsertEntries,
 } from './index-queries.ts';
 import { digestOf, type Entry, isComparable, searchDocumentOf } from './search-document.ts';
+import { tsvectorText } from './tsquery-text.ts';
+import { markOf } from './word-mark.ts';
 
 /** Characters of text in one batch: some milliseconds of work between two turns of the event loop. */
 const BATCH = 64 * 1024;
@@ -97,6 +99,7 @@ async function inIndex(
 class IndexWriter {
   readonly #trx: Transaction<DatabaseSchema>;
   readonly #owner: IndexOwner;
+  readonly #mark: string;
   readonly #known: ReadonlyMap<string, Buffer>;
   #batch: IndexedEntry[] = [];
   #words = new Map<string, number>();
@@ -106,6 +109,7 @@ class IndexWriter {
   constructor(trx: Transaction<DatabaseSchema>, owner: IndexOwner, known: ReadonlyMap<string, Buffer>) {
     this.#trx = trx;
     this.#owner = owner;
+    this.#mark = markOf(owner.accountKey);
     this.#known = known;
   }
 
@@ -137,9 +141,9 @@ class IndexWriter {
 
   #take(entry: Entry, digest: Buffer): void {
     const { id, title, kind, url } = entry;
-    const { vector, words } = searchDocumentOf(entry);
-    this.#batch.push({ id, title, kind, url, digest, vector });
-    for (const word of words) this.#count(word, 1);
+    const document = searchDocumentOf(entry);
+    this.#batch.push({ id, title, kind, url, digest, vector: tsvectorText(document, this.#mark) });
+    for (const word of document.words) this.#count(word, 1);
   }
 
   /** Takes the words of entries that are about to change or go out of the count. */

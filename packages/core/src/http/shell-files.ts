@@ -1,10 +1,9 @@
-// Serves the built shell from memory: a few small files, compressed once, under the strictest policy we know.
+// Serves the built shell from memory: a few small files, compressed by the build, under the strictest policy we know.
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as path from 'node:path';
-import { promisify } from 'node:util';
-import { brotliCompress, gzip } from 'node:zlib';
 import { type CoreConfig, originParts } from '../config/config.ts';
 import { StartError } from '../config/start-error.ts';
 import { writeProblem } from './problem.ts';
@@ -14,8 +13,18 @@ interface ShellFile {
   readonly etag: string;
   /** Named by its content hash, so that it never changes. */
   readonly immutable: boolean;
-  readonly encodings: Readonly<Record<'identity' | 'gzip' | 'br', Buffer>>;
+  readonly content: Buffer;
+  /** The content as the build compressed it, by coding. */
+  readonly compressed: ReadonlyMap<Coding, Buffer>;
 }
+
+type Coding = 'br' | 'gzip';
+
+/** Best first; each lies beside the file under its name with this ending. */
+const CODINGS: readonly (readonly [Coding, string])[] = [
+  ['br', '.br'],
+  ['gzip', '.gz'],
+];
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -29,10 +38,12 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
+type ShellConfig = Pick<CoreConfig, 'shellDirectory' | 'origin' | 'appsDomain'>;
+
 type Serve = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /** @throws StartError `shell_missing` when the shell was not built */
-export async function shellFiles(config: CoreConfig, requestId: () => string): Promise<Serve> {
+export async function shellFiles(config: ShellConfig, requestId: () => string): Promise<Serve> {
   const files = await load(config.shellDirectory);
   const headers = shellHeaders(config);
   return async (request, response) => {
@@ -49,24 +60,26 @@ export async function shellFiles(config: CoreConfig, requestId: () => string): P
       response.writeHead(304, common).end();
       return;
     }
-    const encoding = chooseEncoding(request.headers['accept-encoding']);
-    const body = file.encodings[encoding];
+    const { coding, body } = chooseCoding(file, request.headers['accept-encoding']);
     response.writeHead(200, {
       ...common,
       'content-type': file.type,
       'content-length': body.length,
-      ...(encoding === 'identity' ? {} : { 'content-encoding': encoding }),
+      ...(coding === null ? {} : { 'content-encoding': coding }),
     });
     response.end(request.method === 'HEAD' ? undefined : body);
   };
 }
 
-function chooseEncoding(accepted: string | undefined): 'identity' | 'gzip' | 'br' {
+function chooseCoding(file: ShellFile, accepted: string | undefined): { coding: Coding | null; body: Buffer } {
   const names = (accepted ?? '').split(',').map((part) => part.trim());
   const accepts = (name: string) =>
     names.some((part) => part === name || (part.startsWith(`${name};`) && !/;\s*q=0(\.0*)?$/.test(part)));
-  if (accepts('br')) return 'br';
-  return accepts('gzip') ? 'gzip' : 'identity';
+  for (const [coding] of CODINGS) {
+    const body = file.compressed.get(coding);
+    if (body !== undefined && accepts(coding)) return { coding, body };
+  }
+  return { coding: null, body: file.content };
 }
 
 async function load(directory: string): Promise<Map<string, ShellFile>> {
@@ -77,27 +90,32 @@ async function load(directory: string): Promise<Map<string, ShellFile>> {
     });
   });
   for (const entry of entries) {
-    if (!entry.isFile()) continue;
+    if (!entry.isFile() || CODINGS.some(([, ending]) => entry.name.endsWith(ending))) continue;
     const full = path.join(entry.parentPath, entry.name);
     const name = `/${path.relative(directory, full).split(path.sep).join('/')}`;
-    files.set(name, await prepare(name, await readFile(full)));
+    files.set(name, await prepare(name, full));
   }
   if (!files.has('/index.html'))
     throw new StartError('shell_missing', 'The built shell has no index.html. Build it again with `npm start`.');
   return files;
 }
 
-async function prepare(name: string, content: Buffer): Promise<ShellFile> {
-  const [gzipped, brotli] = await Promise.all([promisify(gzip)(content), promisify(brotliCompress)(content)]);
+async function prepare(name: string, file: string): Promise<ShellFile> {
+  const content = await readFile(file);
+  const compressed = new Map<Coding, Buffer>();
+  for (const [coding, ending] of CODINGS) {
+    if (existsSync(file + ending)) compressed.set(coding, await readFile(file + ending));
+  }
   return {
     type: TYPES[path.extname(name)] ?? 'application/octet-stream',
     etag: `"${createHash('sha256').update(content).digest('base64url').slice(0, 27)}"`,
     immutable: name.startsWith('/assets/'),
-    encodings: { identity: content, gzip: gzipped, br: brotli },
+    content,
+    compressed,
   };
 }
 
-function shellHeaders(config: CoreConfig): Record<string, string> {
+function shellHeaders(config: ShellConfig): Record<string, string> {
   const { scheme, port } = originParts(config);
   const policy = [
     "default-src 'none'",

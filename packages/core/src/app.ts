@@ -35,10 +35,9 @@ import { notificationRetention } from './notifications/retention.ts';
 import { notificationRoutes } from './notifications/routes.ts';
 import { notificationSettingsRoutes } from './notifications/settings-routes.ts';
 import { pauseRoutes } from './pause/routes.ts';
-import { openPushWorker, type PushOptions } from './push/open-push-worker.ts';
+import type { PushOptions } from './push/open-push-worker.ts';
 import { countWaiting } from './push/outbox-queries.ts';
 import { pushRoutes } from './push/routes.ts';
-import { openVapidKeys } from './push/vapid-keys.ts';
 import { openSearching, type Searching } from './search/open-searching.ts';
 import { countWaiting as countUntold } from './search/outbox-queries.ts';
 import { openSearchPool } from './search/postgres-engine.ts';
@@ -95,7 +94,9 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const { pool, database, close } = openDatabase({ url: options.databaseUrl, onError });
   parts.defer(close);
   const { masterKey } = options;
-  const vapid = config.vapidSubject === null ? null : await openVapidKeys({ database, masterKey, random, clock });
+  // Loaded only where there is web push, which a laptop has not.
+  const pushing = config.vapidSubject === null ? null : await import('./push/open-push-worker.ts');
+  const vapid = (await pushing?.openVapidKeys({ database, masterKey, random, clock })) ?? null;
   const signals = new Signals(options.databaseUrl, onError);
   parts.defer(() => signals.stop());
   await signals.start();
@@ -168,8 +169,8 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   watch.start();
   parts.defer(() => searching.stop());
   searching.start();
-  if (vapid !== null) {
-    const worker = openPushWorker(context, vapid, { ...options.push, counts: options.metrics?.push });
+  if (pushing !== null && vapid !== null) {
+    const worker = pushing.openPushWorker(context, vapid, { ...options.push, counts: options.metrics?.push });
     parts.defer(() => worker.stop());
   }
   for (const task of [notificationRetention(context), idleBuckets(context, rates)]) {

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer } from 'node:tls';
-import { certificateOf } from './certificate.ts';
 import type { LinkKey } from './key.ts';
 
 export interface LinkListener {
@@ -24,6 +23,8 @@ export async function acceptLinks(
   server: Server,
   options: { readonly key: LinkKey; readonly host: string; readonly port: number },
 ): Promise<LinkListener> {
+  // Most machines are alone and never need one.
+  const { certificateOf } = await import('./certificate.ts');
   const sockets = new Set<Socket>();
   const listener = createServer({
     ...(await certificateOf(options.key)),

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { CeremonyOptions } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { newId } from '../credentials/ids.ts';
-import { passkeyAlgorithms } from './public-key.ts';
+import { passkeyAlgorithms } from './passkey-algorithms.ts';
 import { type Challenge, type Executor, insertChallenge, type Passkey, takeChallenge } from './queries.ts';
 
 type Bindings = Partial<Omit<Challenge, 'id' | 'challenge' | 'operation' | 'expires_at'>>;

@@ -18,7 +18,8 @@ import {
 import type { SignedIn } from './register-account.ts';
 import { findEnrolment, takeEnrolmentLink } from './session-queries.ts';
 import { type Browser, endSessionsOfPasskey, openSession } from './sessions.ts';
-import { type NewPasskey, verifyRegistration } from './verify-registration.ts';
+import { verifyRegistration } from './verify.ts';
+import type { NewPasskey } from './verify-registration.ts';
 
 interface CreationAnswer {
   readonly body: RouteBody<'auth.passkeys.verify'>;

@@ -3,12 +3,7 @@
 import { createPublicKey, type JsonWebKey } from 'node:crypto';
 import { isoCBOR } from '@simplewebauthn/server/helpers';
 import type { CeremonyFault } from './ceremony-fault.ts';
-
-const EDDSA = -8;
-const ES256 = -7;
-const RS256 = -257;
-/** Offered at registration in this order, and the only ones taken: EdDSA, ES256, RS256 (docs/decisions/passkeys.md). */
-export const passkeyAlgorithms: readonly number[] = [EDDSA, ES256, RS256];
+import { EDDSA, ES256, passkeyAlgorithms } from './passkey-algorithms.ts';
 
 /** Labels of COSE keys (RFC 9052, section 7.1; RFC 9053, section 7; RFC 8230, section 4). */
 const LABEL = { keyType: 1, algorithm: 3, curve: -1, x: -2, y: -3, modulus: -1, exponent: -2 };

@@ -8,7 +8,7 @@ import { beginCreation, useChallenge } from './ceremonies.ts';
 import type { Refused } from './ceremony-fault.ts';
 import { accountNameTaken, insertAccount, insertPasskey } from './queries.ts';
 import { type Browser, type OpenedSession, openSession } from './sessions.ts';
-import { verifyRegistration } from './verify-registration.ts';
+import { verifyRegistration } from './verify.ts';
 
 /** Installs the apps that every account begins with, in the transaction that creates it. */
 export type CreateDefaultInstallations = (

@@ -6,7 +6,7 @@ import type { Refused } from './ceremony-fault.ts';
 import { findPasskey, recordPasskeyUse } from './queries.ts';
 import type { SignedIn } from './register-account.ts';
 import { type Browser, openSession } from './sessions.ts';
-import { verifyAssertion } from './verify-assertion.ts';
+import { verifyAssertion } from './verify.ts';
 
 export interface SignInRequest {
   readonly body: RouteBody<'auth.login.verify'>;

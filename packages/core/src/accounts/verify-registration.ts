@@ -5,7 +5,8 @@ import { isoCBOR } from '@simplewebauthn/server/helpers';
 import { checkAuthenticatorData } from './authenticator-data.ts';
 import type { CeremonyFault } from './ceremony-fault.ts';
 import { base64urlBytes, checkClientData } from './client-data.ts';
-import { checkPublicKey, passkeyAlgorithms } from './public-key.ts';
+import { passkeyAlgorithms } from './passkey-algorithms.ts';
+import { checkPublicKey } from './public-key.ts';
 
 export type RegistrationCredential = RouteBody<'auth.register.verify'>['credential'];
 

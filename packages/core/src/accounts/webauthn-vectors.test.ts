@@ -5,7 +5,8 @@ import { describe, test } from 'node:test';
 import { verifyAuthenticationResponse } from '@simplewebauthn/server';
 import { prfOutput, sha256 } from '../../../../tests/support/software-authenticator.ts';
 import type { CeremonyFault } from './ceremony-fault.ts';
-import { isEllipticKey, isStrictEcdsaSignature, passkeyAlgorithms } from './public-key.ts';
+import { passkeyAlgorithms } from './passkey-algorithms.ts';
+import { isEllipticKey, isStrictEcdsaSignature } from './public-key.ts';
 import { type AssertionCredential, verifyAssertion } from './verify-assertion.ts';
 import { type RegistrationCredential, verifyRegistration } from './verify-registration.ts';
 

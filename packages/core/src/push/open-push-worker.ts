@@ -5,6 +5,8 @@ import { type PushCounts, PushWorker, type PushWorkerOptions } from './push-work
 import { PushSender } from './send-message.ts';
 import type { VapidKeys } from './vapid-keys.ts';
 
+export { openVapidKeys } from './vapid-keys.ts';
+
 export interface PushOptions
   extends ConnectOptions,
     Pick<PushWorkerOptions, 'firstRetryMilliseconds' | 'leaseMilliseconds'> {}

@@ -1,11 +1,11 @@
-// Opens the driver of a node: which ones there are, and with what each is opened.
+// Opens the driver of a node: which ones there are, and with what each is opened. Those that few machines run are
+// loaded when they are tried.
 import type { Log } from '../clock.ts';
 import type { GatewaySidecar } from '../gateway-port.ts';
 import { type Candidates, type Chosen, chooseDriver, type DriverWish, type Opened } from './choose.ts';
-import { openDockerDriver } from './docker/docker-driver.ts';
 import type { Driver, DriverReport } from './driver.ts';
-import { type MicrovmDriverOptions, openMicrovmDriver, probeMicrovm, whyNoMicrovm } from './microvm/microvm-driver.ts';
-import type { MicrovmSettings } from './microvm/requirements.ts';
+import type { MicrovmDriverOptions } from './microvm/microvm-driver.ts';
+import { type MicrovmSettings, whyNoMicrovm } from './microvm/requirements.ts';
 import type { Way } from './process/mechanism.ts';
 import { openProcessDriver, probeProcessDriver } from './process/process-driver.ts';
 
@@ -34,7 +34,10 @@ export interface DriverOptions {
 export function openDriver(options: DriverOptions): Promise<Chosen<Driver>> {
   const { dataDirectory, log, ways, workloadDns } = options;
   return chooseDriver<Driver>(options.driver ?? 'auto', {
-    microvm: { open: () => openMicrovmDriver(microvm(options)), unfit: async () => whyNoMicrovm(microvm(options)) },
+    microvm: {
+      open: async () => (await import('./microvm/microvm-driver.ts')).openMicrovmDriver(microvm(options)),
+      unfit: async () => whyNoMicrovm(microvm(options)),
+    },
     process: {
       open: () =>
         openProcessDriver({
@@ -55,6 +58,7 @@ export async function probeDriver(options: DriverOptions): Promise<Omit<Chosen<O
   const { driver, because } = await chooseDriver<Opened>(options.driver ?? 'auto', {
     microvm: {
       async open() {
+        const { probeMicrovm } = await import('./microvm/microvm-driver.ts');
         return { report: await probeMicrovm(microvm(options)), close: async () => undefined };
       },
       unfit: async () => whyNoMicrovm(microvm(options)),
@@ -86,8 +90,8 @@ function microvm(options: DriverOptions): MicrovmDriverOptions {
 function docker(options: DriverOptions, purpose: 'run' | 'look'): Candidates<Driver> {
   const { dataDirectory, log, gatewaySidecar: sidecar, dockerSocket, imageRegistries, workloadDns } = options;
   if (sidecar === undefined) return {};
-  const open = () =>
-    openDockerDriver({
+  const open = async () =>
+    (await import('./docker/docker-driver.ts')).openDockerDriver({
       ...{ dataDirectory, purpose, sidecar, log },
       ...(dockerSocket === undefined ? {} : { socketPath: dockerSocket }),
       ...(imageRegistries === undefined ? {} : { imageRegistries }),

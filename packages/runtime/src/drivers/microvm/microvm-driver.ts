@@ -1,6 +1,5 @@
 // The `microvm` driver: a workload of runtime `node` in a virtual machine of its own, under QEMU or Firecracker.
 // docs/decisions/microvm-driver.md says what stands around it and why.
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '../../clock.ts';
 import { type Driver, type DriverReport, StartRefused } from '../driver.ts';
@@ -30,13 +29,6 @@ export interface MicrovmReport extends DriverReport {
 
 export interface MicrovmDriver extends Driver {
   readonly report: MicrovmReport;
-}
-
-/** Why it is not worth a trial with KVM here, in one sentence. */
-export function whyNoMicrovm(settings: MicrovmSettings): string | undefined {
-  const equipment = findEquipment(settings);
-  if (!('monitor' in equipment)) return equipment[0];
-  return existsSync('/dev/kvm') ? undefined : 'there is no /dev/kvm.';
 }
 
 /** Whether a guest really boots here, and how. A trial machine is started once for each boot of the host. */

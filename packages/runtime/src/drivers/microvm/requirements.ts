@@ -29,6 +29,13 @@ export interface Equipment {
   readonly nft: string | undefined;
 }
 
+/** Why it is not worth a trial with KVM here, in one sentence. */
+export function whyNoMicrovm(settings: MicrovmSettings): string | undefined {
+  const equipment = findEquipment(settings);
+  if (!('monitor' in equipment)) return equipment[0];
+  return existsSync('/dev/kvm') ? undefined : 'there is no /dev/kvm.';
+}
+
 /** Everything there, or every lack in words. */
 export function findEquipment(settings: MicrovmSettings): Equipment | readonly string[] {
   const lacks: string[] = [];

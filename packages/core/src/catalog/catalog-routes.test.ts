@@ -231,7 +231,7 @@ test('a hostile archive changes nothing, whatever was published before', async (
       ),
       { name: 'frontend/i.html', type: 'file', content: 'x' },
     ];
-    const answer = await publish(owner, id, '2.0.0', await archiveOf({ ...vector, entries }));
+    const answer = await publish(owner, id, '2.0.0', archiveOf({ ...vector, entries }));
     assert.deepEqual([answer.status, problemCode(answer)], [400, 'invalid_request'], vector.name);
     assert.doesNotMatch(answer.text, new RegExp(`${world.directory}|at \\w+ \\(|node:`), vector.name);
     assert.deepEqual([stored(), await detailOf(id)], before, vector.name);

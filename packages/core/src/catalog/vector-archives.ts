@@ -1,6 +1,6 @@
 // Builds tar archives from descriptions, hostile ones included, for tests: header by header, since no packer
 // writes what these need.
-import { crc32, createDeflateRaw, gzipSync } from 'node:zlib';
+import { constants, crc32, deflateRawSync, gzipSync } from 'node:zlib';
 
 /** One entry as package-archives.json describes it (`meta.fields` there). */
 export interface EntryDescription {
@@ -44,6 +44,8 @@ export interface ArchiveDescription {
 }
 
 const BLOCK = 512;
+/** Of deflate (RFC 1951): empty, and the last one. */
+const LAST_BLOCK = Buffer.from('0300', 'hex');
 const FLAGS: Readonly<Record<string, string>> = {
   file: '0',
   hardlink: '1',
@@ -66,35 +68,34 @@ export function* tarOf(entries: readonly EntryDescription[]): Generator<Buffer> 
 }
 
 /** The upload: the archive in gzip, cut or damaged as described. Generated data is never held as a whole. */
-export async function archiveOf(archive: ArchiveDescription): Promise<Buffer> {
+export function archiveOf(archive: ArchiveDescription): Buffer {
   const entries = archive.dropManifest === true ? archive.entries.slice(1) : archive.entries;
   if (archive.rawLength !== undefined) return Buffer.alloc(archive.rawLength);
   const { truncateAt } = archive;
   const tar = truncateAt === undefined ? tarOf(entries) : [Buffer.concat([...tarOf(entries)]).subarray(0, truncateAt)];
-  const gzip = await gzipOf(tar);
+  const gzip = gzipOf(tar);
   const packed = archive.compress === 'gzip-twice' ? gzipSync(gzip) : gzip;
   return Buffer.concat([packed, Buffer.from(archive.gzipTrailing ?? '', 'hex')]);
 }
 
-async function gzipOf(pieces: Iterable<Buffer>): Promise<Buffer> {
-  const deflate = createDeflateRaw();
+/** Each batch is compressed by itself, so that of the many alike in a bomb only the first has to be. */
+function gzipOf(pieces: Iterable<Buffer>): Buffer {
   let crc = 0;
   let size = 0;
+  let last: { readonly plain: Buffer; readonly packed: Buffer } = { plain: Buffer.alloc(0), packed: Buffer.alloc(0) };
   const packed: Buffer[] = [Buffer.from('1f8b0800000000000003', 'hex')];
-  const done = (async () => {
-    for await (const chunk of deflate as AsyncIterable<Buffer>) packed.push(chunk);
-  })();
-  for (const piece of batched(pieces)) {
-    crc = crc32(piece, crc);
-    size += piece.length;
-    await new Promise<void>((resolve) => deflate.write(piece, () => resolve()));
+  for (const plain of batched(pieces)) {
+    crc = crc32(plain, crc);
+    size += plain.length;
+    if (!plain.equals(last.plain)) {
+      last = { plain, packed: deflateRawSync(plain, { finishFlush: constants.Z_FULL_FLUSH }) };
+    }
+    packed.push(last.packed);
   }
-  deflate.end();
-  await done;
   const trailer = Buffer.alloc(8);
   trailer.writeUInt32LE(crc, 0);
   trailer.writeUInt32LE(size % 2 ** 32, 4);
-  return Buffer.concat([...packed, trailer]);
+  return Buffer.concat([...packed, LAST_BLOCK, trailer]);
 }
 
 /** Many small pieces as fewer large ones. */

@@ -35,6 +35,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: 600, ignoreTrailingSlash: false },
     return503OnClosing: false,
+    schemaController: { compilersFactory: noCompilers },
     forceCloseConnections: true,
     frameworkErrors: (_error, request, reply) => void sendRefusal(reply, { code: 'invalid_path' }, request.id),
     serverFactory: (api) => createListener(options, api as Parameters<typeof createListener>[1], requestId),
@@ -79,6 +80,16 @@ export function createServer(options: ServerOptions): FastifyInstance {
   app.setNotFoundHandler((request, reply) => sendRefusal(reply, { code: 'not_found' }, request.id));
   registerRoutes(app, options);
   return app;
+}
+
+/** The route table checks what comes in and goes out; fastify need not load its own validator for that. */
+const noCompilers = {
+  buildValidator: () => noSchema,
+  buildSerializer: () => noSchema,
+};
+
+function noSchema(): never {
+  throw new Error('no route has a schema of its own');
 }
 
 function sendRefusal(reply: FastifyReply, refusal: Refusal, id: string): FastifyReply {

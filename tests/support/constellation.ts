@@ -20,6 +20,7 @@ const SYSTEM_APPS = ['launcher', 'store', 'settings', 'wallet', 'contacts', 'age
 export interface ConstellationOptions {
   readonly config?: Partial<CoreConfig>;
   readonly clock?: () => Date;
+  readonly random?: (bytes: number) => Buffer;
   readonly rates?: Partial<Rates>;
   /** How web push connects and repeats. */
   readonly push?: CoreOptions['push'];
@@ -97,7 +98,7 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
       databaseUrl: database.url,
       masterKey,
       clock: options.clock ?? (() => new Date()),
-      random: randomBytes,
+      random: options.random ?? randomBytes,
       log,
       systemPackages,
       rates: { ...unlimitedRates, ...options.rates },

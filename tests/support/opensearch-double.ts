@@ -16,6 +16,8 @@ interface Stored {
   readonly version: number;
   /** `null` when it was deleted. */
   readonly fields: Readonly<Record<string, string | readonly string[]>> | null;
+  /** As it was last, also when it was deleted. */
+  readonly last: Stored['fields'];
 }
 
 export interface OpenSearchDouble {
@@ -28,6 +30,13 @@ export interface OpenSearchDouble {
   lose(alias: string): void;
   /** From now on, every request is answered with this status; `null` ends that. */
   fail(status: number | null): void;
+  /**
+   * Takes every document for one of the account, app and kind that a search asks for, also those it was told are gone:
+   * as a cluster does whose filters do not hold.
+   */
+  leaky: boolean;
+  /** What it did not understand, and answered with 500. */
+  readonly faults: readonly string[];
   /** Called with the body of each search before it is answered. */
   onSearch: (() => Promise<void>) | null;
   close(): Promise<void>;
@@ -38,6 +47,7 @@ type Json = Readonly<Record<string, unknown>>;
 export async function startOpenSearchDouble(): Promise<OpenSearchDouble> {
   const indexes = new Map<string, Map<string, Stored>>();
   const requests: RecordedRequest[] = [];
+  const faults: string[] = [];
   let failing: number | null = null;
 
   async function answer(method: string, path: string, body: string): Promise<[status: number, body: unknown]> {
@@ -58,7 +68,7 @@ export async function startOpenSearchDouble(): Promise<OpenSearchDouble> {
     if (second === '_bulk') return [200, bulk(documents, body)];
     if (second !== '_search') return [400, { error: { type: 'unknown_route' } }];
     await double.onSearch?.();
-    return find(documents, JSON.parse(body) as Json);
+    return find(documents, JSON.parse(body) as Json, double);
   }
 
   const server = http.createServer((request, response) => {
@@ -72,7 +82,10 @@ export async function startOpenSearchDouble(): Promise<OpenSearchDouble> {
           response.writeHead(status, { 'content-type': 'application/json' });
           response.end(answered === null ? undefined : JSON.stringify(answered));
         },
-        (error: unknown) => response.writeHead(500).end(JSON.stringify({ error: String(error) })),
+        (error: unknown) => {
+          faults.push(String(error));
+          response.writeHead(500).end(JSON.stringify({ error: String(error) }));
+        },
       );
     });
   });
@@ -93,6 +106,8 @@ export async function startOpenSearchDouble(): Promise<OpenSearchDouble> {
     fail: (status) => {
       failing = status;
     },
+    leaky: false,
+    faults,
     onSearch: null,
     async close() {
       server.closeAllConnections();
@@ -119,22 +134,25 @@ function bulk(documents: Map<string, Stored>, body: string): unknown {
     const fields = action === 'index' ? (JSON.parse(left.next().value ?? '') as Stored['fields']) : null;
     const before = documents.get(target._id);
     const newer = before !== undefined && before.version > target.version;
-    if (!newer) documents.set(target._id, { version: target.version, fields });
+    if (!newer) documents.set(target._id, { version: target.version, fields, last: fields ?? before?.last ?? null });
     const status = newer ? 409 : fields !== null ? 201 : before?.fields == null ? 404 : 200;
     items.push({ [action]: { _id: target._id, status } });
   }
   return { errors: items.length > 0, items };
 }
 
-function find(documents: Map<string, Stored>, body: Json): [status: number, body: unknown] {
+function find(
+  documents: Map<string, Stored>,
+  body: Json,
+  { leaky }: Pick<OpenSearchDouble, 'leaky'>,
+): [status: number, body: unknown] {
   const query = body.query as { bool?: { filter?: Json[] } };
-  const accounts = (query.bool?.filter ?? []).filter((clause) => {
-    const term = clause.term as Json | undefined;
-    return typeof term?.account === 'string';
-  });
-  if (accounts.length !== 1) return [400, { error: { type: 'no_account_filter' }, status: 400 }];
+  const terms = (query.bool?.filter ?? []).flatMap(({ term }) => (term === undefined ? [] : [term as Json]));
+  const [account, ...others] = terms.flatMap((term) => (typeof term.account === 'string' ? [term.account] : []));
+  if (account === undefined || others.length > 0) return [400, { error: { type: 'no_account_filter' }, status: 400 }];
   const hits = [...documents]
-    .flatMap(([id, { fields }]) => {
+    .flatMap(([id, { fields: own, last }]) => {
+      const fields = leaky && last !== null ? asIfOf(account, Object.assign({}, ...terms), last) : own;
       const score = fields === null ? null : scoreOf(query as Json, fields);
       return score === null ? [] : [{ _id: id, _score: score }];
     })
@@ -144,6 +162,12 @@ function find(documents: Map<string, Stored>, body: Json): [status: number, body
 }
 
 type Fields = NonNullable<Stored['fields']>;
+
+/** The document with everything that would keep it from being found put right; terms are `<account>:<word>`. */
+function asIfOf(account: string, terms: Fields, fields: Fields): Fields {
+  const own = (all: Fields[string] = []) => [all].flat().map((term) => account + term.slice(term.indexOf(':')));
+  return { ...fields, ...terms, title: own(fields.title), words: own(fields.words) };
+}
 
 /** `null` when the clause does not match; in filters the figure says nothing. */
 function scoreOf(clause: Json, fields: Fields): number | null {

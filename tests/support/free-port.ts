@@ -1,11 +1,22 @@
 // Ports nobody listens on right now, for servers whose address must be known before they start.
+import { randomInt } from 'node:crypto';
 import net from 'node:net';
 
+/** Below the ports that the kernel gives to connections and to who asks for any port: it gives these to nobody meanwhile. */
+const [FIRST, BEYOND] = [20_000, 32_768];
+
+/** At random, so that tests that run side by side do not choose the same. */
 export async function freePort(): Promise<number> {
-  const server = net.createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  if (address === null || typeof address === 'string') throw new Error('a TCP listener has a port');
-  return address.port;
+  for (;;) {
+    const port = randomInt(FIRST, BEYOND);
+    if (await isFree(port)) return port;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = net.createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
 }

@@ -1,5 +1,5 @@
 // Sends a signal inside the transaction whose outcome it tells: it arrives when that commits, and only then.
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DatabaseSchema } from './schema.ts';
 import { notifyStatement, SIGNAL_CHANNEL, type SignalMap, type SignalName } from './signals.ts';
 
@@ -20,4 +20,18 @@ export async function notifyEach<Name extends SignalName>(
 ): Promise<void> {
   const payloads = all.map((data) => notifyStatement(name, data).values[1]);
   await sql`SELECT pg_notify(${SIGNAL_CHANNEL}, payload) FROM unnest(${payloads}::text[]) AS payload`.execute(executor);
+}
+
+/**
+ * The call that sends a signal from within another statement.
+ *
+ * @param data an expression of SQL for each member of the signal's data
+ */
+export function notifyCall<Name extends SignalName>(
+  name: Name,
+  data: Record<keyof SignalMap[Name] & string, RawBuilder<unknown>>,
+): RawBuilder<unknown> {
+  const members = Object.entries<RawBuilder<unknown>>(data).flatMap(([member, value]) => [sql.lit(member), value]);
+  const payload = sql`json_build_object('name', ${sql.lit(name)}, 'data', json_build_object(${sql.join(members)}))`;
+  return sql`pg_notify(${sql.lit(SIGNAL_CHANNEL)}, ${payload}::text)`;
 }

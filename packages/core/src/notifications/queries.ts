@@ -2,6 +2,7 @@
 import type { Notification, NotificationId } from '@platform/contract';
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type pg from 'pg';
+import { notifyCall } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 
 type Database = Kysely<DatabaseSchema>;
@@ -57,19 +58,21 @@ function sortedAccounts(accountKeys: readonly string[]): string[] {
 
 /**
  * Inserts under the locks of `lockAccountNotifications`, which the same statement takes first: the filter is evaluated
- * before the first record gets its number.
+ * before the first record gets its number. Tells every replica, too, once for each account: a stream that is woken reads
+ * all that is new.
  *
  * @returns those that were inserted; for the others the installation has a record with their dedupe key already
  */
 export async function insertNotifications(
-  trx: Transaction<DatabaseSchema>,
+  db: Database,
   notifications: readonly NewNotification[],
 ): Promise<NotificationRow[]> {
   const keys = sortedAccounts(notifications.map(({ account_key }) => account_key));
   // One parameter, so that the statement is the same for any number of them.
   const { rows } = await sql<NotificationRow>`
     WITH locked AS MATERIALIZED (
-      SELECT pg_advisory_xact_lock(hashtextextended(key, 4207)) FROM unnest(${keys}::text[]) AS key)
+      SELECT pg_advisory_xact_lock(hashtextextended(key, 4207)) FROM unnest(${keys}::text[]) AS key),
+    inserted AS (
     INSERT INTO notifications (id, account_key, installation_id, app_id, topic, title, body, priority, presentation,
                                delivery, dedupe_key, created_at, expires_at)
     SELECT id, account_key, installation_id, app_id, topic, title, body, priority, presentation,
@@ -80,9 +83,17 @@ export async function insertNotifications(
              expires_at timestamptz)
      WHERE (SELECT count(*) FROM locked) > 0
     ON CONFLICT (installation_id, dedupe_key) DO NOTHING
-    RETURNING *`.execute(trx);
+    RETURNING *),
+    told AS MATERIALIZED (
+      SELECT ${published} FROM inserted GROUP BY account_key)
+    SELECT inserted.* FROM inserted WHERE (SELECT count(*) FROM told) > 0`.execute(db);
   return rows;
 }
+
+const published = notifyCall('notification-published', {
+  accountKey: sql`account_key`,
+  sequence: sql`max(sequence)::text`,
+});
 
 /** The records that installations have under these dedupe keys. */
 export async function findByDedupeKeys(

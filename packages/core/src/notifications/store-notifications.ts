@@ -1,7 +1,6 @@
 // Stores notifications of any accounts in one transaction, and tells every replica.
-import type { Transaction } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { CoreContext } from '../context.ts';
-import { notifyEach } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { enqueuePush, type OutboxContext } from '../push/outbox.ts';
 import { findByDedupeKeys, insertNotifications, type NewNotification, type NotificationRow } from './queries.ts';
@@ -17,14 +16,12 @@ export async function storeNotifications(
   context: OutboxContext & Pick<CoreContext, 'database' | 'pushCounts'>,
   notifications: readonly NewNotification[],
 ): Promise<Published[]> {
+  // One statement is a transaction of its own, and saves the way for beginning and ending one.
+  if (notifications.every(isPlain)) return insertOrFind(context.database, notifications);
   const { stored, surplus } = await context.database.transaction().execute(async (trx) => {
     const published = await insertOrFind(trx, notifications);
     const created = published.filter((one) => one.created).map(({ record }) => record);
     const surplus = await enqueuePush(trx, context, created);
-    // The newest of each account: a stream that is woken reads all that is new.
-    const newest = new Map(created.map((record) => [record.account_key, record.sequence]));
-    const signals = [...newest].map(([accountKey, sequence]) => ({ accountKey, sequence }));
-    if (signals.length > 0) await notifyEach(trx, 'notification-published', signals);
     return { stored: published, surplus };
   });
   // Only now are they gone: what is rolled back was not given up.
@@ -32,16 +29,21 @@ export async function storeNotifications(
   return stored;
 }
 
+/** Inserting it is all there is to do. */
+function isPlain({ dedupe_key, delivery }: NewNotification): boolean {
+  return dedupe_key === null && delivery !== 'inbox-and-web-push';
+}
+
 async function insertOrFind(
-  trx: Transaction<DatabaseSchema>,
+  db: Kysely<DatabaseSchema>,
   notifications: readonly NewNotification[],
 ): Promise<Published[]> {
   const found = new Map<NewNotification, Published>();
   // What was in the way of one may be removed, as too old, before it is looked for: then there is room for it.
   for (let rest = notifications; rest.length > 0; rest = rest.filter((one) => !found.has(one))) {
-    const inserted = new Map((await insertNotifications(trx, rest)).map((record) => [record.id, record]));
+    const inserted = new Map((await insertNotifications(db, rest)).map((record) => [record.id, record]));
     const refused = rest.filter(({ id }) => !inserted.has(id));
-    const former = refused.length === 0 ? [] : await findByDedupeKeys(trx, refused);
+    const former = refused.length === 0 ? [] : await findByDedupeKeys(db, refused);
     for (const one of rest) {
       const record = inserted.get(one.id);
       const before = record ?? former.find((row) => isSame(row, one));

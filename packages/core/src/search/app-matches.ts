@@ -1,28 +1,27 @@
 // Installed apps whose name or summary matches a search: few enough to be read and compared as they are.
 import type { SearchResult } from '@platform/contract';
 import { LRUCache } from 'lru-cache';
-import type { CoreContext } from '../context.ts';
 import { iconOf } from '../installations/app-summary.ts';
-import { listNames, type SummaryRow } from '../installations/prepared-queries.ts';
+import type { SummaryRow } from '../installations/prepared-queries.ts';
 import type { SearchScope } from './engine.ts';
+import type { InstalledNames } from './installed-names.ts';
 import { scoreOfDocument } from './match-document.ts';
 import { type SearchDocument, searchDocumentOf } from './search-document.ts';
 import type { SearchQuery } from './search-query.ts';
 import { type SimilarWords, similarWords } from './similar-words.ts';
 
-/** Installed apps that are looked at, and results that are given. */
-const APPS = 1_000;
+/** Results that are given. */
 const RESULTS = 20;
 /** Most accounts have the same apps, and their names hardly change. */
 const documents = new LRUCache<string, SearchDocument>({ max: 2_000 });
 
 export async function matchingApps(
-  { pool }: CoreContext,
+  names: InstalledNames,
   { accountKey, appId }: SearchScope,
   query: SearchQuery,
   typedLength: number,
 ): Promise<SearchResult['apps']> {
-  const installed = await listNames(pool, accountKey, APPS);
+  const installed = await names.of(accountKey);
   const apps = installed
     .filter((app) => appId === null || app.app_id === appId)
     .map((app) => ({ app, document: documentOf(app) }));

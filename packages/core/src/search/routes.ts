@@ -2,6 +2,7 @@
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 import type { SearchEngine } from './engine.ts';
+import { InstalledNames } from './installed-names.ts';
 import { search } from './search.ts';
 import { clearIndex, removeEntries, replaceIndex, upsertIndex } from './write-index.ts';
 
@@ -15,10 +16,11 @@ export function searchRoutes(
   | 'services.search.clear'
   | 'services.search.remove'
 > {
+  const names = new InstalledNames(context);
   return {
     'search.query': async ({ caller, query }) => ({
       status: 200,
-      body: await search(context, engine, caller.accountKey, query),
+      body: await search({ engine, names }, caller.accountKey, query),
     }),
     'services.search.replace': async ({ caller, body: { entries } }) => {
       await replaceIndex(context, caller, entries);

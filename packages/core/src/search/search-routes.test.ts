@@ -7,6 +7,7 @@ import { registerAccount, type TestAccount } from '../../../../tests/support/cli
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { type InstalledTestApp, installTestApp } from '../../../../tests/support/installed-app.ts';
 import { problemCode } from '../../../../tests/support/raw-http.ts';
+import { until } from '../../../runtime/src/testing/wait.ts';
 
 const INDEX = '/v1/services/search/index';
 const MAY_INDEX = [{ id: 'search.index', resources: ['self'] }] as const;
@@ -142,6 +143,11 @@ test('installed apps are found by name and summary, and no others', async () => 
   assert.deepEqual(await apps('gardne'), ['garden-planner'], 'with a slip');
   assert.deepEqual(await apps('foreign'), []);
   assert.ok((await apps('settings')).includes('settings'), 'an app that comes with the platform');
+  // Names are remembered until a signal comes.
+  await newApp(account, 'garden-diary');
+  await until('the new app is found', async () => (await apps('garden')).includes('garden-diary'));
+  assert.equal((await account.fetch('/v1/apps/garden-planner', { method: 'DELETE' })).status, 204);
+  assert.deepEqual(await apps('garden'), ['garden-diary'], 'not for a moment after it was removed');
 });
 
 test('nothing of another account or of a removed app is found', async () => {

@@ -117,12 +117,11 @@ test('of the spellings that are wanted but not demanded, all but the known ones 
   const graded = queries.cases.filter((vector) => vector.graded === true);
   const missed: string[][] = [];
   for (const account of owners) {
-    const answers = await Promise.all(graded.map(async (vector) => ({ vector, result: await ask(account, vector) })));
-    missed.push(
-      answers
-        .filter(({ vector, result }) => !holds(vector, result))
-        .map(({ vector: { name, query } }) => `${name}: ${query}`),
-    );
+    // One after the other: the double has two seconds for each, however busy the machine is.
+    const names: string[] = [];
+    for (const vector of graded)
+      if (!holds(vector, await ask(account, vector))) names.push(`${vector.name}: ${vector.query}`);
+    missed.push(names);
   }
   assert.deepEqual(missed, [[], NOT_THERE]);
 });

@@ -1,15 +1,14 @@
 // Answers a search: apps of the account, and entries that an engine finds.
 import type { RouteQuery, SearchResult } from '@platform/contract';
-import type { CoreContext } from '../context.ts';
 import { matchingApps } from './app-matches.ts';
 import type { SearchEngine, SearchScope } from './engine.ts';
+import type { InstalledNames } from './installed-names.ts';
 import { SearchQuery } from './search-query.ts';
 
 type SearchRequest = RouteQuery<'search.query'>;
 
 export async function search(
-  context: CoreContext,
-  engine: SearchEngine,
+  { engine, names }: { readonly engine: SearchEngine; readonly names: InstalledNames },
   accountKey: string,
   request: SearchRequest,
 ): Promise<SearchResult> {
@@ -19,7 +18,7 @@ export async function search(
   const typedLength = request.q.length;
   const [apps, items] = await Promise.all([
     // Apps have no kind: who asks for one does not mean them.
-    scope.kind === null ? matchingApps(context, scope, query, typedLength) : [],
+    scope.kind === null ? matchingApps(names, scope, query, typedLength) : [],
     engine.find(scope, query, { typedLength, limit: request.limit }),
   ]);
   return { query: request.q, apps, items };

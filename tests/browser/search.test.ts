@@ -62,7 +62,7 @@ async function install(appId: string, name: string, entries: readonly SearchEntr
     body: await buildTestPackage({
       manifest: testManifest(appId, { name, workload, permissions: GRANTS }),
       files: {
-        'frontend/index.html': `<!doctype html><html lang="en"><title>${name}</title><main><h1>${name}</h1></main></html>`,
+        'frontend/index.html': `<!doctype html><html lang="en"><title>${name}</title><main><h1>${name}</h1><label>Own <input></label></main></html>`,
         'workload/main.mjs': SERVER,
         'workload/entries.json': JSON.stringify({ entries }),
       },
@@ -149,6 +149,69 @@ test('with the keyboard alone: by app as one types, around the list, and the app
   await page.locator('iframe[title="Kitchen"][src*="?recipe=bread#"]').waitFor();
   const { origin } = new URL((await frame.getAttribute('src')) ?? '');
   assert.match(origin, /^http:\/\/kitchen--/);
+});
+
+test('while an input method composes, its keys choose nothing', async (t) => {
+  const page = await openDesk(t, DESKTOP);
+  const field = fieldOf(page);
+  await field.focus();
+  const composing = await field.evaluateHandle((input: HTMLInputElement) => {
+    const keys: string[] = [];
+    input.addEventListener('keydown', ({ key, isComposing }) => isComposing && keys.push(key));
+    return keys;
+  });
+  // As an input method does: the letters are there, and searched for, but not yet what the person means.
+  const method = await page.context().newCDPSession(page);
+  const text = '東京';
+  await method.send('Input.imeSetComposition', { text, selectionStart: text.length, selectionEnd: text.length });
+  await page.getByRole('option', { name: '東京の会議' }).waitFor();
+  for (const key of ['ArrowUp', 'Enter', 'Escape']) await page.keyboard.press(key);
+  assert.deepEqual(await composing.jsonValue(), ['ArrowUp', 'Enter', 'Escape']);
+  assert.equal(await field.inputValue(), text);
+  assert.equal(await field.getAttribute('aria-expanded'), 'true');
+  assert.equal(await page.locator('iframe[title="Oak Library"]').count(), 0);
+  await method.send('Input.insertText', { text });
+  await page.keyboard.press('Enter');
+  await page.locator('iframe[title="Oak Library"][src*="?book=tokyo#"]').waitFor();
+});
+
+test('keys that are pressed in an app are the app’s: they open no search, and an app can forge none', async (t) => {
+  const page = await openDesk(t, DESKTOP);
+  await page.goto(`${platform.origin}/#/app/kitchen`);
+  const frame = await page.locator('iframe[title="Kitchen"]').elementHandle();
+  const kitchen = await frame?.contentFrame();
+  assert.ok(kitchen);
+  const own = kitchen.getByLabel('Own');
+  await own.click();
+  await own.evaluate((input: HTMLInputElement) => {
+    input.addEventListener('keydown', (event) => {
+      if (!event.ctrlKey) return;
+      event.preventDefault();
+      input.setAttribute('data-heard', event.key);
+    });
+  });
+  await page.keyboard.press('Control+k');
+  await kitchen.locator('[data-heard=k]').waitFor();
+  // As an app that wants the search open under a person's hands.
+  const arrived = page.evaluate(
+    () =>
+      new Promise<void>((resolve) => {
+        addEventListener('message', ({ data }) => data?.type === 'keydown' && resolve());
+      }),
+  );
+  await own.evaluate((input) => {
+    const forged = new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, bubbles: true, composed: true });
+    input.dispatchEvent(forged);
+    parent.postMessage({ type: 'keydown', key: 'k', ctrlKey: true }, '*');
+  });
+  await arrived;
+  assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'IFRAME');
+  await page.keyboard.type('oa');
+  assert.deepEqual([await own.inputValue(), await fieldOf(page).inputValue()], ['oa', '']);
+
+  await page.getByRole('button', { name: 'Home' }).focus();
+  await page.keyboard.press('Control+k');
+  assert.equal(await fieldOf(page).evaluate((field) => field === document.activeElement), true);
 });
 
 test('what an app chose is text, whatever it looks like', async (t) => {

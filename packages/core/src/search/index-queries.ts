@@ -1,6 +1,6 @@
 // The SQL that writes a search index; queries.ts holds what asks it.
 import type { InstallationId } from '@platform/contract';
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { gramsOf } from './grams.ts';
 import { remainsOf } from './near-words.ts';
@@ -48,15 +48,36 @@ export interface IndexedEntry {
   readonly vector: string;
 }
 
-/** Adds entries, or replaces those of the same id, whose words were forgotten before. */
+/** A word of entries, and in how many of them it is. */
+export interface LostLexeme {
+  readonly lexeme: string;
+  readonly entries: number;
+}
+
+/** Lexemes without their marks. @param documents a query for the tsvectors that hold them */
+function lexemesIn(documents: RawBuilder<unknown>): RawBuilder<LostLexeme> {
+  return sql`
+    SELECT right(marked.lexeme, ${sql.lit(-MARK_LENGTH)}) AS lexeme, count(*)::int AS entries
+      FROM (${documents}) AS lost, unnest(tsvector_to_array(lost.document)) AS marked (lexeme)
+     GROUP BY marked.lexeme`;
+}
+
+/**
+ * Adds entries, or replaces those of the same id.
+ *
+ * @returns what was in those that were replaced
+ */
 export async function upsertEntries(
   trx: Trx,
   { installationId, accountKey, appId }: IndexOwner,
   entries: readonly IndexedEntry[],
-): Promise<void> {
+): Promise<readonly LostLexeme[]> {
   const column = (name: keyof IndexedEntry) => entries.map((entry) => entry[name]);
-  await sql`
-    WITH written AS (
+  // All of a statement sees the rows as they were before it.
+  const replaced = sql`SELECT document FROM search_entries
+                        WHERE installation_id = ${installationId} AND id = ANY(${column('id')}::text[])`;
+  const { rows } = await sql<LostLexeme>`
+    WITH lost AS (${lexemesIn(replaced)}), written AS (
     INSERT INTO search_entries (installation_id, account_key, app_id, id, title, kind, url, digest, document)
     SELECT ${installationId}, ${accountKey}, ${appId}, id, title, kind, url, digest, vector::tsvector
       FROM unnest(${column('id')}::text[], ${column('title')}::text[], ${column('kind')}::text[],
@@ -65,8 +86,10 @@ export async function upsertEntries(
     ON CONFLICT (installation_id, id) DO UPDATE
        SET title = EXCLUDED.title, kind = EXCLUDED.kind, url = EXCLUDED.url, digest = EXCLUDED.digest,
            document = EXCLUDED.document
-    RETURNING installation_id, id, account_key)
-    ${toldLater('written')}`.execute(trx);
+    RETURNING installation_id, id, account_key),
+    told AS (${toldLater('written')})
+    SELECT lexeme, entries FROM lost`.execute(trx);
+  return rows;
 }
 
 /** What each entry of an installation was made of. */
@@ -89,12 +112,19 @@ export async function countEntries(trx: Trx, installationId: InstallationId): Pr
   return Number(count);
 }
 
-export async function deleteEntries(trx: Trx, installationId: InstallationId, ids: readonly string[]): Promise<void> {
-  await sql`
+/** @returns what was in them */
+export async function deleteEntries(
+  trx: Trx,
+  installationId: InstallationId,
+  ids: readonly string[],
+): Promise<readonly LostLexeme[]> {
+  const { rows } = await sql<LostLexeme>`
     WITH gone AS (
       DELETE FROM search_entries WHERE installation_id = ${installationId} AND id = ANY(${ids}::text[])
-      RETURNING installation_id, id, account_key)
-    ${toldLater('gone')}`.execute(trx);
+      RETURNING installation_id, id, account_key, document),
+    told AS (${toldLater('gone')})
+    ${lexemesIn(sql`SELECT document FROM gone`)}`.execute(trx);
+  return rows;
 }
 
 export async function deleteIndex(trx: Kysely<DatabaseSchema>, installationId: InstallationId): Promise<void> {
@@ -106,22 +136,8 @@ export async function deleteIndex(trx: Kysely<DatabaseSchema>, installationId: I
   await trx.deleteFrom('search_words').where('installation_id', '=', installationId).execute();
 }
 
-/** The lexemes, without their marks, of entries that are about to change or go, with in how many of them each is. */
-export async function lexemesOf(
-  trx: Trx,
-  installationId: InstallationId,
-  ids: readonly string[],
-): Promise<readonly { readonly lexeme: string; readonly entries: number }[]> {
-  const { rows } = await sql<{ lexeme: string; entries: number }>`
-    SELECT right(lexeme, ${-MARK_LENGTH}) AS lexeme, count(*)::int AS entries
-      FROM search_entries, unnest(tsvector_to_array(document)) AS marked (lexeme)
-     WHERE installation_id = ${installationId} AND id = ANY(${ids}::text[])
-     GROUP BY marked.lexeme`.execute(trx);
-  return rows;
-}
-
 /**
- * Notes in how many entries more, or fewer, each word is.
+ * Notes in how many entries more, or fewer, each word is; one that no entry holds any more is removed.
  *
  * @param room words that the index may still take in; further ones are found as they are, but not with a slip
  */
@@ -137,9 +153,12 @@ export async function countWords(
       SELECT * FROM unnest(${all}::text[], ${[...words.values()]}::int[], ${all.map(gramsOf)}::text[],
                            ${all.map((word) => remainsOf(word).join(' '))}::text[]) AS c (word, entries, grams, remains)
     ), known AS (
-      UPDATE search_words SET entries = search_words.entries + counted.entries FROM counted
-       WHERE search_words.installation_id = ${installationId} AND search_words.word = counted.word
-      RETURNING search_words.word
+      UPDATE search_words w SET entries = w.entries + counted.entries FROM counted
+       WHERE w.installation_id = ${installationId} AND w.word = counted.word AND w.entries + counted.entries > 0
+      RETURNING w.word
+    ), unused AS (
+      DELETE FROM search_words w USING counted
+       WHERE w.installation_id = ${installationId} AND w.word = counted.word AND w.entries + counted.entries <= 0
     )
     INSERT INTO search_words (installation_id, account_key, word, entries, grams, remains)
     SELECT ${installationId}, ${accountKey}, word, entries, grams, string_to_array(remains, ' ')
@@ -153,13 +172,4 @@ export async function distinctWords(trx: Trx, installationId: InstallationId): P
     .where('installation_id', '=', installationId)
     .executeTakeFirstOrThrow();
   return Number(count);
-}
-
-/** Removes the words that no entry holds any more. */
-export async function dropUnusedWords(trx: Trx, installationId: InstallationId): Promise<void> {
-  await trx
-    .deleteFrom('search_words')
-    .where('installation_id', '=', installationId)
-    .where('entries', '<=', 0)
-    .execute();
 }

@@ -1,5 +1,5 @@
 // Turns an entry into what is indexed of it: its words, where they stand, and with what weight.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { RouteBody } from '@platform/contract';
 import { type Component, components, pairsOf } from './words.ts';
 
@@ -29,10 +29,7 @@ const POSITIONS = 16;
 
 /** Names the contents of an entry: equal digests need no new indexing. */
 export function digestOf({ id, title, kind, url, text }: Entry): Buffer {
-  return createHash('sha256')
-    .update(JSON.stringify([FORMAT, id, title, kind, url, text]))
-    .digest()
-    .subarray(0, 16);
+  return hash('sha256', JSON.stringify([FORMAT, id, title, kind, url, text]), 'buffer').subarray(0, 16);
 }
 
 export function searchDocumentOf({ title, text, url }: Pick<Entry, 'title' | 'text' | 'url'>): SearchDocument {

@@ -11,11 +11,10 @@ import {
   deleteEntries,
   deleteIndex,
   distinctWords,
-  dropUnusedWords,
   entryDigests,
   type IndexedEntry,
   type IndexOwner,
-  lexemesOf,
+  type LostLexeme,
   lockIndex,
   upsertEntries,
 } from './index-queries.ts';
@@ -115,9 +114,7 @@ class IndexWriter {
 
   async remove(ids: readonly string[]): Promise<void> {
     for (let at = 0; at < ids.length; at += BATCH_ENTRIES) {
-      const batch = ids.slice(at, at + BATCH_ENTRIES);
-      await this.#forget(batch);
-      await deleteEntries(this.#trx, this.#owner.installationId, batch);
+      this.#forget(await deleteEntries(this.#trx, this.#owner.installationId, ids.slice(at, at + BATCH_ENTRIES)));
     }
   }
 
@@ -136,7 +133,6 @@ class IndexWriter {
     await this.#flush();
     await this.#storing;
     await this.#flushWords();
-    await dropUnusedWords(this.#trx, this.#owner.installationId);
   }
 
   #take(entry: Entry, digest: Buffer): void {
@@ -146,10 +142,9 @@ class IndexWriter {
     for (const word of document.words) this.#count(word, 1);
   }
 
-  /** Takes the words of entries that are about to change or go out of the count. */
-  async #forget(ids: readonly string[]): Promise<void> {
-    for (const { lexeme, entries } of await lexemesOf(this.#trx, this.#owner.installationId, ids))
-      if (isComparable(lexeme)) this.#count(lexeme, -entries);
+  /** Takes the words of entries that are gone out of the count. */
+  #forget(lost: readonly LostLexeme[]): void {
+    for (const { lexeme, entries } of lost) if (isComparable(lexeme)) this.#count(lexeme, -entries);
   }
 
   #count(word: string, entries: number): void {
@@ -167,9 +162,7 @@ class IndexWriter {
   }
 
   async #store(batch: readonly IndexedEntry[]): Promise<void> {
-    const replaced = batch.map(({ id }) => id).filter((id) => this.#known.has(id));
-    if (replaced.length > 0) await this.#forget(replaced);
-    await upsertEntries(this.#trx, this.#owner, batch);
+    this.#forget(await upsertEntries(this.#trx, this.#owner, batch));
     if (this.#words.size >= BATCH_WORDS) await this.#flushWords();
   }
 

@@ -11,7 +11,7 @@ const MiB = 1024 * 1024;
 /** What the guest's kernel, init and page tables take, measured with Debian's 6.1 kernel. */
 const GUEST_KERNEL_MIB = 96;
 /** The monitor itself, what emulation keeps of translated code, and the keeper. */
-const MONITOR_MIB = 288;
+const MONITOR_MIB = 352;
 /** Threads of the monitor and of the keeper. */
 const MONITOR_TASKS = 64;
 /** Share of the memory limit that JavaScript objects may take, so that V8 collects before the kernel kills. */
@@ -69,9 +69,10 @@ function kernelArguments(acceleration: Acceleration): string[] {
     'i8042.nomux',
     'i8042.dumbkbd',
     // Emulated processors leak nothing through speculation, and the guest measures its clock against a timer whose
-    // ticks come late on a busy host: it would hang. KVM's guests have a clock of their own.
+    // ticks come late on a busy host: it would hang. For the same reason it would not trust that counter after a while
+    // and tick for ever, which costs the host and lets its clock fall behind. KVM's guests have a clock of their own.
     ...(acceleration === 'tcg'
-      ? ['mitigations=off', 'init_on_alloc=0', `tsc_early_khz=${hostTicksPerMillisecond()}`]
+      ? ['mitigations=off', 'init_on_alloc=0', 'tsc=reliable', `tsc_early_khz=${hostTicksPerMillisecond()}`]
       : []),
   ];
 }

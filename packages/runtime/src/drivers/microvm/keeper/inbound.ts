@@ -16,8 +16,10 @@ export interface GuestBridge {
 /**
  * The first connection is the Runtime's question whether the workload listens. It waits for the guest, which answers it
  * on a port of its own; later ones find the bridge there or fail at once.
+ * @returns resolves when the workload has been found to listen
  */
-export function relayInbound(server: net.Server, bridge: GuestBridge): void {
+export function relayInbound(server: net.Server, bridge: GuestBridge): Promise<void> {
+  const listening = Promise.withResolvers<void>();
   let first = true;
   // A connection that could not be taken is the caller's failure, who tries again; the next one may be.
   server.on('error', () => undefined);
@@ -25,14 +27,15 @@ export function relayInbound(server: net.Server, bridge: GuestBridge): void {
   Object.assign(server, { allowHalfOpen: true });
   server.on('connection', (socket) => {
     socket.on('error', () => socket.destroy());
-    if (first) bridge.ready.then(() => ask(socket, bridge));
+    if (first) bridge.ready.then(() => ask(socket, bridge, listening.resolve));
     else join(socket, connect(bridge.host, bridge.ports.bridge));
     first = false;
   });
+  return listening.promise;
 }
 
 /** Asks again until there is an answer: the guest may not listen yet, and its first packets may get lost. */
-function ask(socket: net.Socket, bridge: GuestBridge): void {
+function ask(socket: net.Socket, bridge: GuestBridge, onListening: () => void): void {
   if (socket.destroyed) return;
   const target = connect(bridge.host, bridge.ports.question);
   let answered = false;
@@ -42,12 +45,13 @@ function ask(socket: net.Socket, bridge: GuestBridge): void {
   target.once('data', (chunk) => {
     answered = true;
     socket.end(chunk);
+    onListening();
   });
   socket.once('close', forget);
   target.once('close', () => {
     clearTimeout(limit);
     socket.off('close', forget);
-    if (!answered) setTimeout(() => ask(socket, bridge), PAUSE);
+    if (!answered) setTimeout(() => ask(socket, bridge, onListening), PAUSE);
   });
 }
 

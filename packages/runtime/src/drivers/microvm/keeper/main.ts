@@ -44,7 +44,7 @@ const guest = await awaitGuest({
   nameServers,
 });
 // Before the Runtime may connect: a connection that nobody takes would never be answered.
-relayInbound(inbound, { host: addresses.guest, ports, ready: guest.connected });
+const listening = relayInbound(inbound, { host: addresses.guest, ports, ready: guest.connected });
 await handOverGateway(order.gatewayPort);
 await leaveToGo();
 
@@ -54,7 +54,7 @@ process.on('SIGTERM', () => {
   terminated = true;
   guest.stop();
 });
-askForPorts(guest);
+askForPorts(guest, listening);
 followResolver(guest);
 process.exit(await untilTheEnd(guest, monitor));
 
@@ -112,10 +112,26 @@ async function leaveToGo(): Promise<void> {
   await gone;
 }
 
-/** Until something listens, so that a person can be told where instead of PORT. */
-function askForPorts(channel: GuestChannel): void {
-  channel.onPorts((ports) => report({ kind: 'ports', ports }));
-  setInterval(() => channel.askForPorts(), PORTS_EVERY).unref();
+/**
+ * Until PORT accepts, so that a person can be told where it listens instead. One question at a time: a guest that is busy
+ * with its start would have all of them to answer afterwards.
+ */
+function askForPorts(channel: GuestChannel, listening: Promise<void>): void {
+  let isOver = false;
+  let isAsked = false;
+  const ask = () => {
+    isAsked = !isOver;
+    if (isAsked) channel.askForPorts();
+  };
+  channel.onPorts((ports) => {
+    report({ kind: 'ports', ports });
+    if (isAsked) setTimeout(ask, PORTS_EVERY).unref();
+    isAsked = false;
+  });
+  channel.connected.then(ask);
+  listening.then(() => {
+    isOver = true;
+  });
 }
 
 /** The Runtime changes the file when the internet is granted or revoked; the guest has a copy. */

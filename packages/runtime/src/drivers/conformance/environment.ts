@@ -1,4 +1,4 @@
-// What a workload is given (specification 2.2), and that it is given nothing else.
+// What a workload is given (specification 2.2), Node as its author knows it, and that it is given nothing else.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Suite } from './suite.ts';
@@ -56,5 +56,34 @@ export function environmentBehaviour({ subject, neighbour }: Suite): void {
     }, secrets);
     assert.ok(found.works, `read ${found.read.join(', ')}`);
     assert.deepEqual(found.with, []);
+  });
+
+  test('a workload is Node as its author knows it: children, workers, memory shared among them', async () => {
+    const seen = await subject().run(async ({ childProcess, workerThreads, os, fs }) => {
+      fs.writeFileSync(`${os.tmpdir()}/child.mjs`, `process.send('child lives'); process.disconnect();`);
+      return {
+        forked: await new Promise((resolve) => {
+          const child = childProcess.fork(`${os.tmpdir()}/child.mjs`);
+          child.once('message', resolve);
+          child.once('error', (error) => resolve(String(error)));
+        }),
+        worker: await new Promise((resolve) => {
+          const code = 'require("node:worker_threads").parentPort.postMessage("worker lives")';
+          const worker = new workerThreads.Worker(code, { eval: true });
+          worker.once('message', resolve);
+          worker.once('error', (error) => resolve(String(error)));
+        }),
+        version: Number(process.versions.node.split('.')[0]),
+        channel: typeof process.send,
+        execArgv: process.execArgv.filter((argument) => argument.includes('bootstrap')),
+      };
+    });
+    assert.deepEqual(seen, {
+      forked: 'child lives',
+      worker: 'worker lives',
+      version: 24,
+      channel: 'undefined',
+      execArgv: [],
+    });
   });
 }

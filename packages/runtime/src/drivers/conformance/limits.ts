@@ -2,13 +2,11 @@
 // notices. What a driver says that it cannot enforce here is not asked of it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { until } from '../../testing/wait.ts';
 import { firstReport } from './bench.ts';
 import type { Suite } from './suite.ts';
 
 /** Processor time may be this much over the limit while a period of the kernel's accounting runs. */
 const CPU_TOLERANCE = 1.5;
-const MiB = 1024 * 1024;
 
 const FORKS = `
   import { spawn } from 'node:child_process';
@@ -48,15 +46,6 @@ export function limitsBehaviour({ under, bench, neighbour }: Suite): void {
     await unharmed();
   });
 
-  test('that fills its JavaScript heap ends, and the reason names memory', async () => {
-    const started = await bench().start({
-      source: 'const all = []; for (;;) all.push(new Array(1000).fill(Math.random()));',
-    });
-    const exit = await started.ended();
-    assert.match(exit.reason, /memory/);
-    assert.notEqual(exit.code, 0);
-  });
-
   test('that uses every processor gets its share of time', async (t) => {
     if (!enforced('cpus')) return t.skip('processor time is not enforced here, and the driver says so');
     if (!under.can.cpuTimeSeenInside) return t.skip('a guest does not see the time that it does not get');
@@ -77,7 +66,7 @@ export function limitsBehaviour({ under, bench, neighbour }: Suite): void {
     assert.ok(share < cpus * CPU_TOLERANCE, `it got ${share.toFixed(2)} processors of ${cpus}`);
   });
 
-  test('that fills its scratch, and then its volume, is stopped by their sizes, and one that prints costs no memory of the Runtime', async (t) => {
+  test('that fills its scratch and its volume is stopped by their sizes, and ended when it fills its JavaScript heap, with a reason that names memory', async (t) => {
     const installation = bench().installation({ volume: true, resources: { diskMiB: 24 } });
     const unlimited = bench().unlimitedVolume(installation);
     const started = await bench().start({ installation });
@@ -111,18 +100,13 @@ export function limitsBehaviour({ under, bench, neighbour }: Suite): void {
     } else t.diagnostic(`the size of a volume is not enforced here: ${unlimited}`);
     await unharmed();
 
-    // Nobody reads what it prints: that must wait in the workload and not in the Runtime.
-    started.instance.stdout.pause();
-    const before = process.memoryUsage().rss;
-    const printing = started.run(() => {
-      const line = `${'x'.repeat(1_023)}\n`;
-      for (let n = 0; n < 1e5; n += 1) process.stdout.write(line);
+    const filling = started.run(() => {
+      const all: number[][] = [];
+      for (;;) all.push(new Array(1_000).fill(Math.random()));
     });
-    printing.catch(() => 'broken off by the stop below');
-    await until('the pipe to be full', () => started.instance.stdout.readableLength > 0, bench().limit(20_000));
-    assert.ok(started.instance.stdout.readableLength < MiB);
-    assert.ok(process.memoryUsage().rss - before < 64 * MiB);
-    started.instance.stdout.resume();
-    await started.stop(100);
+    filling.catch(() => 'it has no answer, since it ends');
+    const exit = await started.ended();
+    assert.match(exit.reason, /memory/);
+    assert.notEqual(exit.code, 0);
   });
 }

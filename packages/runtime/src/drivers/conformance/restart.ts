@@ -1,11 +1,15 @@
-// What a later start of the same installation finds, and what an earlier one can no longer do.
+// What a later start of the same installation finds, and what an earlier one can no longer do; and, since some drivers need
+// seconds for a start, what becomes of that second one: it prints what nobody reads, and kills itself.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { until } from '../../testing/wait.ts';
 import type { Started } from './bench.ts';
 import type { Suite } from './suite.ts';
 
+const MiB = 1024 * 1024;
+
 export function restartBehaviour({ bench }: Suite): void {
-  test('a later start, of another version, finds the volume as it was left and nothing else', async () => {
+  test('a later start, of another version, finds the volume as it was left and nothing else; what it prints costs no memory of the Runtime, and it is said which signal it killed itself with', async () => {
     const installation = bench().installation({ volume: true });
     const first = await bench().start({ installation });
     await first.listens();
@@ -39,7 +43,9 @@ export function restartBehaviour({ bench }: Suite): void {
     });
     assert.deepEqual(seen, { text: 'kept', mode: '640', own: true, scratch: [], sleepers: [] });
     await refusesTheCredentialOf(first, second);
-    await second.stop();
+    await printsWhatNobodyReads(second);
+    second.run(() => process.kill(process.pid, 'SIGSEGV')).catch(() => 'it has no answer, since it ends');
+    assert.equal((await second.ended()).reason, 'It was ended by SIGSEGV.');
   });
 
   async function refusesTheCredentialOf(first: Started, second: Started): Promise<void> {
@@ -57,5 +63,24 @@ export function restartBehaviour({ bench }: Suite): void {
       core.seen.slice(before).map(({ authorization }) => authorization),
       [`Bearer ${second.coreServiceCredential}`],
     );
+  }
+
+  /** That must wait in the workload and not in the Runtime. */
+  async function printsWhatNobodyReads({ instance, run }: Started): Promise<void> {
+    instance.stdout.pause();
+    const before = process.memoryUsage().rss;
+    await run(({ fs }) => {
+      const line = Buffer.from(`${'x'.repeat(1_023)}\n`);
+      let left = 1e5;
+      const print = () => {
+        left -= 1;
+        if (left > 0) fs.write(1, line, print);
+      };
+      print();
+    });
+    await until('the pipe to be full', () => instance.stdout.readableLength > 0, bench().limit(20_000));
+    assert.ok(instance.stdout.readableLength < MiB);
+    assert.ok(process.memoryUsage().rss - before < 64 * MiB);
+    instance.stdout.resume();
   }
 }

@@ -5,7 +5,6 @@ import { after, before, describe } from 'node:test';
 import { type ConformanceBench, openBench, type Started } from './bench.ts';
 import { ENVIRONMENT_CANARY, environmentBehaviour } from './environment.ts';
 import { isolationBehaviour } from './isolation.ts';
-import { leftoversBehaviour } from './leftovers.ts';
 import { lifecycleBehaviour } from './lifecycle.ts';
 import { limitsBehaviour } from './limits.ts';
 import { networkBehaviour } from './network.ts';
@@ -54,15 +53,14 @@ export function driverConformance(under: DriverUnderTest, more?: (suite: Suite) 
     networkBehaviour(suite);
     udpBehaviour(suite);
     // Each has a workload of its own.
-    describe('limits and lifecycle', { concurrency: under.parallel ?? 1 }, () => {
+    describe('limits and restart', { concurrency: under.parallel ?? 1 }, () => {
       limitsBehaviour(suite);
-      lifecycleBehaviour(suite);
       restartBehaviour(suite);
     });
     more?.(suite);
   });
   describe(`driver ${under.name}, alone`, () => {
-    leftoversBehaviour(under);
+    lifecycleBehaviour(under);
     runtimeKilledBehaviour(under);
   });
 }

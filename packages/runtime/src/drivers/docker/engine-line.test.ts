@@ -6,6 +6,7 @@ import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { inspect } from 'node:util';
 import { openEngine } from './engine.ts';
 import { openEngineLine } from './engine-line.ts';
 
@@ -58,4 +59,12 @@ test('an engine that answers pings and nothing else is left at the limit', async
   });
   await asked;
   assert.ok(line.cut.aborted && answers > 0);
+});
+
+test('what the client writes about a line for a debug output is short, whatever is connected', async (context) => {
+  const line = openEngineLine(PATIENCE);
+  context.after(() => line.close());
+  await (await openEngine(await standIn(context, 'answered'), line)).ping();
+  // As docker-modem asks for it, before each request.
+  assert.ok(inspect(line.agent, { showHidden: true, depth: null }).length < 100);
 });

@@ -6,6 +6,7 @@ import { baseImage, guestInit, initramfs } from '../base-image.ts';
 import { openImages } from '../images.ts';
 import { findEquipment } from '../requirements.ts';
 import { imagesOfTests, settingsForTests } from './equipment.ts';
+import { tryOnce } from './try-once.ts';
 
 /** TCP port in a guest with `rootDoor`: what is sent there is run by /bin/sh as root of the guest, outside all its walls. */
 export const ROOT_DOOR = 7_099;
@@ -20,6 +21,7 @@ const BEFORE = '# What the keeper may ask for while it runs.';
 export async function lendImages(directory: string, door: 'rootDoor' | 'none' = 'none'): Promise<void> {
   const equipment = findEquipment(settingsForTests());
   if (!('monitor' in equipment)) throw new Error(equipment.join(' '));
+  await tryOnce();
   mkdirSync(directory, { recursive: true });
   const images = await openImages(imagesOfTests, equipment.makeErofs);
   const lend = (from: string, name: string) =>

@@ -7,10 +7,11 @@ import { after, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { freePort } from '../support/free-port.ts';
-import { buildTestPackage, testManifest } from '../support/packages.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
+import { publishTestApp } from '../support/publish.ts';
 import { DESKTOP, launchBrowser, PHONE } from './browser.ts';
 import { look } from './look.ts';
+import { signedInContext } from './signed-in.ts';
 
 const SERVER = `
   import http from 'node:http';
@@ -41,7 +42,7 @@ before(async () => {
   });
   platform = await startPlatform(place);
   account = await registerAccount(platform, 'player');
-  const manifest = testManifest('arena', {
+  const manifest = {
     workload: { runtime: 'node', entry: 'main.mjs' },
     permissions: GRANTS,
     publicPorts: [
@@ -49,13 +50,9 @@ before(async () => {
       { name: 'voice', protocol: 'udp', containerPort: 'auto' },
       { name: 'lobby', protocol: 'udp', containerPort: 7778 },
     ],
-  });
+  };
   const files = { 'frontend/index.html': '<!doctype html><title>t</title>', 'workload/main.mjs': SERVER };
-  await account.browser.take('/v1/catalog/arena/versions/1.0.0', {
-    method: 'PUT',
-    body: await buildTestPackage({ manifest, files }),
-    headers: { 'content-type': 'application/gzip' },
-  });
+  await publishTestApp(account, 'arena', manifest, files);
   await account.browser.take('/v1/apps', { body: { appId: 'arena', permissions: GRANTS } });
   browser = await launchBrowser();
 });
@@ -71,11 +68,8 @@ for (const [device, viewport] of [
   ['phone', PHONE],
 ] as const) {
   test(`an owner reads where a backend's UDP ports are and what its machine does not give it, on a ${device}`, async (t) => {
-    const context = await browser.newContext({ viewport, reducedMotion: 'reduce' });
+    const context = await signedInContext({ browser, platform, account }, viewport);
     t.after(() => context.close());
-    context.setDefaultTimeout(60_000);
-    const [name = '', value = ''] = account.cookie.split('=', 2);
-    await context.addCookies([{ name, value, url: platform.origin, httpOnly: true, sameSite: 'Lax' }]);
     const page = await context.newPage();
     await account.browser.take('/v1/apps/arena/stop', { method: 'POST' });
     await page.goto(`${platform.origin}/#/settings/apps/arena`);

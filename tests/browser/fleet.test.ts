@@ -5,10 +5,11 @@ import { after, before, test } from 'node:test';
 import type { Browser, FrameLocator, Locator, Page } from 'playwright-core';
 import { openBackend } from '../support/backend.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
-import { buildTestPackage, testManifest } from '../support/packages.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
+import { publishTestApp } from '../support/publish.ts';
 import { DESKTOP, launchBrowser, PHONE } from './browser.ts';
 import { look } from './look.ts';
+import { signedInContext } from './signed-in.ts';
 
 const SERVER = `
   import http from 'node:http';
@@ -26,13 +27,9 @@ before(async () => {
   platform = await startPlatform(place);
   master = await registerAccount(platform, 'landlord');
   const tenant = await registerAccount(platform, 'tenant');
-  const manifest = testManifest('arena', { name: 'Arena', workload: { runtime: 'node', entry: 'main.mjs' } });
+  const manifest = { name: 'Arena', workload: { runtime: 'node', entry: 'main.mjs' } };
   const files = { 'frontend/index.html': '<!doctype html><title>t</title>', 'workload/main.mjs': SERVER };
-  await tenant.browser.take('/v1/catalog/arena/versions/1.0.0', {
-    method: 'PUT',
-    body: await buildTestPackage({ manifest, files }),
-    headers: { 'content-type': 'application/gzip' },
-  });
+  await publishTestApp(tenant, 'arena', manifest, files);
   await tenant.browser.take('/v1/apps', { body: { appId: 'arena' } });
   const ask = await openBackend(platform, tenant, 'arena');
   for (let count = 0; count < 3; count += 1) assert.equal((await ask('/')).status, 200);
@@ -46,10 +43,7 @@ after(async () => {
 
 /** The page of Fleet in a browser where the master account is signed in. */
 async function openFleet(viewport: { width: number; height: number }): Promise<{ page: Page; fleet: FrameLocator }> {
-  const context = await browser.newContext({ viewport, reducedMotion: 'reduce' });
-  context.setDefaultTimeout(60_000);
-  const [name = '', value = ''] = master.cookie.split('=', 2);
-  await context.addCookies([{ name, value, url: platform.origin, httpOnly: true, sameSite: 'Lax' }]);
+  const context = await signedInContext({ browser, platform, account: master }, viewport);
   const page = await context.newPage();
   await page.goto(`${platform.origin}/#/app/fleet`);
   return { page, fleet: page.frameLocator('iframe[title="Fleet"]') };

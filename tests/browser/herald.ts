@@ -1,9 +1,8 @@
 // An app whose page publishes notifications, installed for one account, and the desk of that account in a browser.
-import { strict as assert } from 'node:assert';
 import type { LaunchDescriptor, Notification, PublishNotification } from '@platform/contract';
 import type { BrowserContext, Page } from 'playwright-core';
 import { type Target, type TestAccount, TestBrowser } from '../support/client.ts';
-import { buildTestPackage, testManifest } from '../support/packages.ts';
+import { publishTestApp } from '../support/publish.ts';
 
 const PAGE = '<!doctype html><html lang="en"><title>Herald</title><main><h1>Herald</h1></main></html>';
 
@@ -12,13 +11,8 @@ export type Publish = (body: Partial<PublishNotification>) => Promise<Notificati
 
 /** Publishes as the app's own page does. */
 export async function installHerald(platform: Target, account: TestAccount): Promise<Publish> {
-  const manifest = testManifest('herald', { permissions: [{ id: 'notifications.publish', resources: ['*'] }] });
-  const answer = await account.fetch('/v1/catalog/herald/versions/1.0.0', {
-    method: 'PUT',
-    body: await buildTestPackage({ manifest, files: { 'frontend/index.html': PAGE } }),
-    headers: { 'content-type': 'application/gzip' },
-  });
-  assert.equal(answer.status, 201, answer.text);
+  const permissions = [{ id: 'notifications.publish', resources: ['*'] }];
+  await publishTestApp(account, 'herald', { permissions }, { 'frontend/index.html': PAGE });
   await account.browser.take('/v1/apps', { body: { appId: 'herald' } });
   const { origin, frontendCapability } = await account.browser.take<LaunchDescriptor>('/v1/apps/herald/launch', {
     method: 'POST',
@@ -37,13 +31,6 @@ export async function installHerald(platform: Target, account: TestAccount): Pro
     });
     return notification;
   };
-}
-
-/** Signs the account in, in every page of the context from here on. */
-export async function signInto(context: BrowserContext, platform: Target, account: TestAccount): Promise<void> {
-  context.setDefaultTimeout(60_000);
-  const [name = '', value = ''] = account.cookie.split('=', 2);
-  await context.addCookies([{ name, value, url: platform.origin, httpOnly: true, sameSite: 'Lax' }]);
 }
 
 /** The desk, once its apps are there. */

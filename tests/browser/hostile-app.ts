@@ -3,7 +3,7 @@ import { strict as assert } from 'node:assert';
 import type { Grant } from '@platform/contract';
 import type { Frame, Page } from 'playwright-core';
 import type { TestAccount } from '../support/client.ts';
-import { buildTestPackage, testManifest } from '../support/packages.ts';
+import { publishTestApp } from '../support/publish.ts';
 
 /** What a page of such an app offers to the test, as the global `attack`. */
 export interface Attack {
@@ -63,14 +63,8 @@ const PAGE = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Hostil
 
 /** Publishes the app in the account's name. */
 export async function publishHostileApp(account: TestAccount, appId: string, permissions: Grant[]): Promise<void> {
-  const manifest = testManifest(appId, { permissions });
   const files = { 'frontend/index.html': PAGE, 'frontend/attack.js': SCRIPT };
-  const answer = await account.fetch(`/v1/catalog/${appId}/versions/1.0.0`, {
-    method: 'PUT',
-    body: await buildTestPackage({ manifest, files }),
-    headers: { 'content-type': 'application/gzip' },
-  });
-  assert.equal(answer.status, 201, answer.text);
+  await publishTestApp(account, appId, { permissions }, files);
 }
 
 /** Shows the app in the page and gives its frame, once the script in it runs. */
@@ -83,4 +77,31 @@ export async function showApp(page: Page, appId: string): Promise<Frame> {
   assert.ok(frame, `the frame of ${appId}`);
   await frame.waitForFunction(() => 'attack' in globalThis);
   return frame;
+}
+
+/** In the frames of these apps. */
+declare const attack: Attack;
+
+let nonces = 0;
+
+export function freshNonce(): string {
+  nonces += 1;
+  return `nonce-of-the-test-${nonces}`;
+}
+
+/** Greets and waits for the answer. @returns the number of its port */
+export async function connect(from: Frame): Promise<number> {
+  const nonce = freshNonce();
+  await from.evaluate((sent) => attack.greet(sent), nonce);
+  await from.waitForFunction((sent) => attack.welcomes.some((welcome) => welcome.nonce === sent), nonce);
+  return from.evaluate(() => attack.ports.length - 1);
+}
+
+/** A call by the app: its result, or the code of the refusal. */
+export function call(from: Frame, port: number, method: string, params?: unknown): Promise<unknown> {
+  return from.evaluate(([number, name, value]) => attack.call(number, name, value), [port, method, params] as [
+    number,
+    string,
+    unknown,
+  ]);
 }

@@ -8,8 +8,9 @@ import { until } from '../../packages/runtime/src/testing/wait.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { DESKTOP, launchBrowser, PHONE } from './browser.ts';
-import { installHerald, openDesk as openHeraldDesk, type Publish, signInto } from './herald.ts';
+import { installHerald, openDesk as openHeraldDesk, type Publish } from './herald.ts';
 import { look } from './look.ts';
+import { signedInContext } from './signed-in.ts';
 
 const SETTINGS = '/v1/account/notification-settings';
 
@@ -47,8 +48,7 @@ async function openDesk(
   viewport: { width: number; height: number },
   prepare: () => void = () => undefined,
 ): Promise<{ context: BrowserContext; page: Page }> {
-  const context = await browser.newContext({ viewport, reducedMotion: 'reduce' });
-  await signInto(context, platform, account);
+  const context = await signedInContext({ browser, platform, account }, viewport);
   await context.addInitScript(prepare);
   return { context, page: await openHeraldDesk(context, platform) };
 }

@@ -5,15 +5,13 @@ import { after, before, beforeEach, test } from 'node:test';
 import type { Browser, BrowserContext, Frame, Page } from 'playwright-core';
 import { type AskBackend, openBackend } from '../support/backend.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
-import { buildTestPackage, testManifest } from '../support/packages.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
+import { publishTestApp } from '../support/publish.ts';
 import { problemCode } from '../support/raw-http.ts';
 import { DESKTOP, launchBrowser, PHONE } from './browser.ts';
-import { type Attack, publishHostileApp, showApp } from './hostile-app.ts';
+import { call, connect, publishHostileApp, showApp } from './hostile-app.ts';
 import { look } from './look.ts';
-
-/** In the frames of the apps below. */
-declare const attack: Attack;
+import { signedInContext } from './signed-in.ts';
 
 const SERVER = `
   import http from 'node:http';
@@ -25,7 +23,6 @@ let platform: PlatformProcess;
 let browser: Browser;
 let account: TestAccount;
 let askBackend: AskBackend;
-let nonces = 0;
 
 before(async () => {
   place = await platformPlace();
@@ -48,24 +45,13 @@ after(async () => {
 });
 beforeEach(() => account.browser.take('/v1/runtime/resume', { body: {} }));
 
-async function publishBackend(appId: string): Promise<void> {
-  const manifest = testManifest(appId, { workload: { runtime: 'node', entry: 'main.mjs' } });
+function publishBackend(appId: string): Promise<void> {
   const files = { 'frontend/index.html': '<!doctype html><title>t</title>', 'workload/main.mjs': SERVER };
-  const answer = await account.fetch(`/v1/catalog/${appId}/versions/1.0.0`, {
-    method: 'PUT',
-    body: await buildTestPackage({ manifest, files }),
-    headers: { 'content-type': 'application/gzip' },
-  });
-  assert.equal(answer.status, 201, answer.text);
+  return publishTestApp(account, appId, { workload: { runtime: 'node', entry: 'main.mjs' } }, files);
 }
 
-async function signedIn(viewport: { width: number; height: number }): Promise<BrowserContext> {
-  const context = await browser.newContext({ viewport, reducedMotion: 'reduce' });
-  context.setDefaultTimeout(60_000);
-  const [name = '', value = ''] = account.cookie.split('=', 2);
-  await context.addCookies([{ name, value, url: platform.origin, httpOnly: true, sameSite: 'Lax' }]);
-  return context;
-}
+const signedIn = (viewport: { width: number; height: number }) =>
+  signedInContext({ browser, platform, account }, viewport);
 
 async function openDesk(context: BrowserContext): Promise<Page> {
   const page = await context.newPage();
@@ -74,13 +60,7 @@ async function openDesk(context: BrowserContext): Promise<Page> {
   return page;
 }
 
-async function ask(frame: Frame): Promise<unknown> {
-  nonces += 1;
-  const nonce = `nonce-of-the-pause-${nonces}`;
-  await frame.evaluate((sent) => attack.greet(sent), nonce);
-  await frame.waitForFunction((sent) => attack.welcomes.some((welcome) => welcome.nonce === sent), nonce);
-  return frame.evaluate(() => attack.call(attack.ports.length - 1, 'runtime.pause'));
-}
+const ask = async (frame: Frame) => call(frame, await connect(frame), 'runtime.pause');
 
 const question = (page: Page) => page.getByRole('dialog', { name: 'Pause everything?' });
 const pausedHeading = (page: Page) => page.getByRole('heading', { name: 'Everything is paused' });

@@ -6,10 +6,11 @@ import type { SearchEntry } from '@platform/contract';
 import type { Browser, Page, Request } from 'playwright-core';
 import { openBackend } from '../support/backend.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
-import { buildTestPackage, testManifest } from '../support/packages.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
+import { publishTestApp } from '../support/publish.ts';
 import { DESKTOP, launchBrowser, PHONE } from './browser.ts';
 import { look } from './look.ts';
+import { signedInContext } from './signed-in.ts';
 
 const HOSTILE = '<img src=x onerror="document.title=1"><b>Oat</b> \u202Edrawkcab';
 const GRANTS = [{ id: 'search.index', resources: ['self'] }];
@@ -57,30 +58,21 @@ after(async () => {
 
 async function install(appId: string, name: string, entries: readonly SearchEntry[]): Promise<void> {
   const workload = { runtime: 'node', entry: 'main.mjs' };
-  const answer = await account.fetch(`/v1/catalog/${appId}/versions/1.0.0`, {
-    method: 'PUT',
-    body: await buildTestPackage({
-      manifest: testManifest(appId, { name, workload, permissions: GRANTS }),
-      files: {
-        'frontend/index.html': `<!doctype html><html lang="en"><title>${name}</title><main><h1>${name}</h1><label>Own <input></label></main></html>`,
-        'workload/main.mjs': SERVER,
-        'workload/entries.json': JSON.stringify({ entries }),
-      },
-    }),
-    headers: { 'content-type': 'application/gzip' },
-  });
-  assert.equal(answer.status, 201, answer.text);
+  const page = `<main><h1>${name}</h1><label>Own <input></label></main>`;
+  const files = {
+    'frontend/index.html': `<!doctype html><html lang="en"><title>${name}</title>${page}</html>`,
+    'workload/main.mjs': SERVER,
+    'workload/entries.json': JSON.stringify({ entries }),
+  };
+  await publishTestApp(account, appId, { name, workload, permissions: GRANTS }, files);
   await account.browser.take('/v1/apps', { body: { appId, permissions: GRANTS } });
   const ask = await openBackend(platform, account, appId);
   assert.equal((await ask('/')).status, 200);
 }
 
 async function openDesk(t: TestContext, viewport: { width: number; height: number }): Promise<Page> {
-  const context = await browser.newContext({ viewport, reducedMotion: 'reduce' });
+  const context = await signedInContext({ browser, platform, account }, viewport);
   t.after(() => context.close());
-  context.setDefaultTimeout(60_000);
-  const [name = '', value = ''] = account.cookie.split('=', 2);
-  await context.addCookies([{ name, value, url: platform.origin, httpOnly: true, sameSite: 'Lax' }]);
   const page = await context.newPage();
   await page.goto(platform.origin);
   await page.frameLocator('iframe[title="Launcher"]').getByRole('button', { name: 'Kitchen' }).waitFor();

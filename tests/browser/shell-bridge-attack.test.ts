@@ -1,12 +1,14 @@
-// Hostile frames against the shell in real Chromium: greetings that are not theirs, floods, stolen focus, pressed
-// buttons. Whatever they do, they get what their grants allow and the shell goes on working.
+// Hostile frames against the shell in real Chromium: greetings that are not theirs, floods, and what they do to prompts
+// (prompt-attacks.ts). Whatever they do, they get what their grants allow and the shell goes on working.
 import { strict as assert } from 'node:assert';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
-import type { Browser, BrowserContext, Frame, Locator, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Frame, Page } from 'playwright-core';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { DESKTOP, launchBrowser } from './browser.ts';
-import { type Attack, publishHostileApp, showApp } from './hostile-app.ts';
+import { type Attack, call, connect, freshNonce, publishHostileApp, showApp } from './hostile-app.ts';
+import { promptAttacks } from './prompt-attacks.ts';
+import { signedInContext } from './signed-in.ts';
 
 /** In the frames of the apps below. */
 declare const attack: Attack;
@@ -18,7 +20,6 @@ let account: TestAccount;
 let context: BrowserContext;
 let page: Page;
 let frame: Frame;
-let nonces = 0;
 
 before(async () => {
   place = await platformPlace();
@@ -40,37 +41,13 @@ after(async () => {
 });
 
 beforeEach(async () => {
-  context = await browser.newContext({ viewport: DESKTOP });
-  context.setDefaultTimeout(60_000);
-  const [name = '', value = ''] = account.cookie.split('=', 2);
-  await context.addCookies([{ name, value, url: platform.origin, httpOnly: true, sameSite: 'Lax' }]);
+  context = await signedInContext({ browser, platform, account }, DESKTOP);
   page = await context.newPage();
   await page.goto(platform.origin);
   await page.getByRole('button', { name: 'Home' }).waitFor();
   frame = await showApp(page, 'hostile');
 });
 afterEach(() => context.close());
-
-function freshNonce(): string {
-  nonces += 1;
-  return `nonce-of-the-test-${nonces}`;
-}
-
-/** Greets and waits for the answer. */
-async function connect(from: Frame): Promise<number> {
-  const nonce = freshNonce();
-  await from.evaluate((sent) => attack.greet(sent), nonce);
-  await from.waitForFunction((sent) => attack.welcomes.some((welcome) => welcome.nonce === sent), nonce);
-  return from.evaluate(() => attack.ports.length - 1);
-}
-
-function call(from: Frame, port: number, method: string, params?: unknown): Promise<unknown> {
-  return from.evaluate(([number, name, value]) => attack.call(number, name, value), [port, method, params] as [
-    number,
-    string,
-    unknown,
-  ]);
-}
 
 /** A greeting sent later by another frame was answered: an earlier one that deserved an answer has had it. */
 async function untilLaterGreetingIsAnswered(): Promise<void> {
@@ -82,11 +59,6 @@ async function shellStillWorks(): Promise<void> {
   await page.getByRole('button', { name: 'Account victim' }).click();
   await page.getByRole('button', { name: 'Passkeys' }).click();
   await page.getByText('Passkey 1').waitFor();
-}
-
-async function installed(): Promise<readonly string[]> {
-  const { items } = await account.browser.take<{ items: readonly { appId: string }[] }>('/v1/apps?limit=200');
-  return items.map(({ appId }) => appId);
 }
 
 test('a greeting is answered with the grants of that app and nothing of the account', async () => {
@@ -269,128 +241,7 @@ test('a frame that greets without end gets no end of ports', async () => {
   await shellStillWorks();
 });
 
-test('a press in the first half second of a prompt installs nothing', async () => {
-  const port = await connect(frame);
-  await page.evaluate(() => {
-    const observer = new MutationObserver(() => {
-      const approve = [...document.querySelectorAll('dialog button')].find(
-        (button) => button.textContent === 'Install',
-      );
-      if (!(approve instanceof HTMLElement)) return;
-      observer.disconnect();
-      approve.click();
-      document.body.dataset.pressed = 'yes';
-    });
-    observer.observe(document.body, { childList: true, subtree: true });
-  });
-  const answer = call(frame, port, 'apps.requestInstall', { appId: 'prize' });
-  const dialog = page.getByRole('dialog', { name: 'Install prize?' });
-  await dialog.waitFor();
-  await page.locator('body[data-pressed]').waitFor();
-  await dialog.getByRole('button', { name: 'Install', exact: true }).waitFor();
-  await page.keyboard.press('Escape');
-  assert.deepEqual(await answer, { installed: false });
-  assert.ok(!(await installed()).includes('prize'));
-});
-
-/** Has the hostile app ask for an installation, and waits until the refusal has the focus. */
-async function openPrompt() {
-  const port = await connect(frame);
-  const answer = call(frame, port, 'apps.requestInstall', { appId: 'prize' });
-  const dialog = page.getByRole('dialog', { name: 'Install prize?' });
-  await dialog.waitFor();
-  await refusalHasFocus();
-  return { dialog, answer, approve: dialog.getByRole('button', { name: 'Install', exact: true }) };
-}
-
-async function refusalHasFocus(): Promise<void> {
-  await page.waitForFunction(() => document.hasFocus() && document.activeElement?.textContent === 'Don’t install');
-}
-
-/**
- * Presses the button again and again until `enough` resolves, but only within 0.4 s of a theft: on a busy machine a thief
- * may pause for longer than the half second, and then a press counts, as it should.
- * @returns how often it was pressed
- */
-async function pressWhileStolen(button: Locator, enough: () => Promise<unknown>): Promise<number> {
-  const pressing = await button.evaluateHandle((element: HTMLElement) => {
-    const pressed = { times: 0, stop: () => clearInterval(timer) };
-    let stolenAt = Number.NEGATIVE_INFINITY;
-    window.addEventListener('blur', () => {
-      stolenAt = performance.now();
-    });
-    const timer = setInterval(() => {
-      if (performance.now() - stolenAt > 400) return;
-      element.click();
-      pressed.times += 1;
-    }, 5);
-    return pressed;
-  });
-  await enough();
-  return await pressing.evaluate((pressed) => {
-    pressed.stop();
-    return pressed.times;
-  });
-}
-
-test('a frame that takes the focus from a prompt loses it again, and the keys go to the prompt', async () => {
-  const { dialog, answer, approve } = await openPrompt();
-  assert.ok((await dialog.innerText()).includes(new URL(frame.url()).origin), 'the prompt names who asks');
-  for (let thefts = 1; thefts <= 3; thefts += 1) {
-    await frame.evaluate(() => attack.stealOnce());
-    await frame.waitForFunction((times) => attack.thefts === times && !document.hasFocus(), thefts);
-    await refusalHasFocus();
-    await page.keyboard.press('Tab');
-    await page.waitForFunction(() => document.activeElement?.textContent === 'Install');
-  }
-  assert.deepEqual(await frame.evaluate(() => attack.keys), []);
-  assert.equal(await approve.getAttribute('aria-busy'), 'false');
-  await page.keyboard.press('Escape');
-  assert.deepEqual(await answer, { installed: false });
-});
-
-test('while a frame steals the focus without end no press counts, and the focus comes back', async () => {
-  const { answer, approve } = await openPrompt();
-  await frame.evaluate(() => attack.steal());
-  const presses = await pressWhileStolen(approve, () => frame.waitForFunction(() => attack.thefts >= 60));
-  assert.ok(presses > 0);
-  assert.equal(await approve.getAttribute('aria-busy'), 'false');
-  await frame.evaluate(() => attack.stopStealing());
-  await refusalHasFocus();
-  await page.keyboard.press('Escape');
-  assert.deepEqual(await answer, { installed: false });
-  assert.ok(!(await installed()).includes('prize'));
-});
-
-test('critical permissions are off in the review, so a hurried yes does not grant them', async () => {
-  const port = await connect(frame);
-  const answer = call(frame, port, 'apps.requestInstall', { appId: 'prize' });
-  const dialog = page.getByRole('dialog');
-  const critical = dialog.getByLabel('Connect to any address on the internet');
-  await critical.waitFor();
-  assert.equal(await critical.isChecked(), false);
-  const done = page.getByRole('heading', { name: 'prize is installed' });
-  const approve = dialog.getByRole('button', { name: 'Install', exact: true });
-  // Presses of the first half second do not count; the button goes away once one did.
-  while (!(await done.isVisible())) await approve.click({ timeout: 1_000 }).catch(() => done.waitFor());
-  await dialog.getByRole('button', { name: 'Done' }).click();
-  assert.deepEqual(await answer, { installed: true });
-  const { permissions } = await account.browser.take<{ permissions: unknown[] }>('/v1/apps/prize/permissions');
-  assert.deepEqual(permissions, []);
-  await account.browser.fetch('/v1/apps/prize', { method: 'DELETE' });
-});
-
-test('an app that is refused again and again has to stop asking', async () => {
-  const port = await connect(frame);
-  for (let times = 0; times < 3; times += 1) {
-    const answer = call(frame, port, 'apps.requestInstall', { appId: 'prize' });
-    await page.getByRole('dialog').waitFor();
-    await page.keyboard.press('Escape');
-    assert.deepEqual(await answer, { installed: false });
-  }
-  assert.equal(await call(frame, port, 'apps.requestInstall', { appId: 'prize' }), 'rate_limited');
-  assert.equal(await page.getByRole('dialog').count(), 0);
-});
+promptAttacks(() => ({ account, page, frame }));
 
 test('a frame cannot move the trusted page, nor read it', async () => {
   const outcome = await frame.evaluate(() => {

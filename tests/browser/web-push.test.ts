@@ -16,7 +16,7 @@ import { type Desktop, desktopLacking, startDesktop } from '../support/desktop.t
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { type PushedBrowser, type PushService, startPushService } from '../support/push-service.ts';
 import { launchProfile, PHONE } from './browser.ts';
-import { installHerald, openDesk, type Publish, signInto } from './herald.ts';
+import { installHerald, openDesk, type Publish } from './herald.ts';
 import { look } from './look.ts';
 import {
   dismiss,
@@ -28,6 +28,7 @@ import {
   untilShown,
 } from './push-delivery.ts';
 import { type StandIn, standInForPushService } from './push-service-stand-in.ts';
+import { signInto } from './signed-in.ts';
 
 const lacking = desktopLacking();
 

@@ -1,0 +1,153 @@
+// Hostile frames against prompts of the shell: presses that come too early, stolen focus, asking without end. Nothing is
+// decided that the person did not decide. A part of shell-bridge-attack.test.ts, on the same platform.
+import { strict as assert } from 'node:assert';
+import { test } from 'node:test';
+import type { Frame, Locator, Page } from 'playwright-core';
+import type { TestAccount } from '../support/client.ts';
+import { type Attack, call, connect } from './hostile-app.ts';
+
+/** In the frames of the apps. */
+declare const attack: Attack;
+
+export interface Scene {
+  readonly account: TestAccount;
+  /** With the app `hostile` in front, which may ask to install `prize`. */
+  readonly page: Page;
+  readonly frame: Frame;
+}
+
+async function installed(account: TestAccount): Promise<readonly string[]> {
+  const { items } = await account.browser.take<{ items: readonly { appId: string }[] }>('/v1/apps?limit=200');
+  return items.map(({ appId }) => appId);
+}
+
+/** Has the hostile app ask for an installation, and waits until the refusal has the focus. */
+async function openPrompt({ page, frame }: Scene) {
+  const port = await connect(frame);
+  const answer = call(frame, port, 'apps.requestInstall', { appId: 'prize' });
+  const dialog = page.getByRole('dialog', { name: 'Install prize?' });
+  await dialog.waitFor();
+  await refusalHasFocus(page);
+  return { dialog, answer, approve: dialog.getByRole('button', { name: 'Install', exact: true }) };
+}
+
+async function refusalHasFocus(page: Page): Promise<void> {
+  await page.waitForFunction(() => document.hasFocus() && document.activeElement?.textContent === 'Don’t install');
+}
+
+/**
+ * Presses the button again and again until `enough` resolves, but only within 0.4 s of a theft: on a busy machine a thief
+ * may pause for longer than the half second, and then a press counts, as it should.
+ * @returns how often it was pressed
+ */
+async function pressWhileStolen(button: Locator, enough: () => Promise<unknown>): Promise<number> {
+  const pressing = await button.evaluateHandle((element: HTMLElement) => {
+    const pressed = { times: 0, stop: () => clearInterval(timer) };
+    let stolenAt = Number.NEGATIVE_INFINITY;
+    window.addEventListener('blur', () => {
+      stolenAt = performance.now();
+    });
+    const timer = setInterval(() => {
+      if (performance.now() - stolenAt > 400) return;
+      element.click();
+      pressed.times += 1;
+    }, 5);
+    return pressed;
+  });
+  await enough();
+  return await pressing.evaluate((pressed) => {
+    pressed.stop();
+    return pressed.times;
+  });
+}
+
+/** @param scene that of the test that runs */
+export function promptAttacks(scene: () => Scene): void {
+  test('a press in the first half second of a prompt installs nothing', async () => {
+    const { account, page, frame } = scene();
+    const port = await connect(frame);
+    await page.evaluate(() => {
+      const observer = new MutationObserver(() => {
+        const approve = [...document.querySelectorAll('dialog button')].find(
+          (button) => button.textContent === 'Install',
+        );
+        if (!(approve instanceof HTMLElement)) return;
+        observer.disconnect();
+        approve.click();
+        document.body.dataset.pressed = 'yes';
+      });
+      observer.observe(document.body, { childList: true, subtree: true });
+    });
+    const answer = call(frame, port, 'apps.requestInstall', { appId: 'prize' });
+    const dialog = page.getByRole('dialog', { name: 'Install prize?' });
+    await dialog.waitFor();
+    await page.locator('body[data-pressed]').waitFor();
+    await dialog.getByRole('button', { name: 'Install', exact: true }).waitFor();
+    await page.keyboard.press('Escape');
+    assert.deepEqual(await answer, { installed: false });
+    assert.ok(!(await installed(account)).includes('prize'));
+  });
+
+  test('a frame that takes the focus from a prompt loses it again, and the keys go to the prompt', async () => {
+    const { page, frame } = scene();
+    const { dialog, answer, approve } = await openPrompt(scene());
+    assert.ok((await dialog.innerText()).includes(new URL(frame.url()).origin), 'the prompt names who asks');
+    for (let thefts = 1; thefts <= 3; thefts += 1) {
+      await frame.evaluate(() => attack.stealOnce());
+      await frame.waitForFunction((times) => attack.thefts === times && !document.hasFocus(), thefts);
+      await refusalHasFocus(page);
+      await page.keyboard.press('Tab');
+      await page.waitForFunction(() => document.activeElement?.textContent === 'Install');
+    }
+    assert.deepEqual(await frame.evaluate(() => attack.keys), []);
+    assert.equal(await approve.getAttribute('aria-busy'), 'false');
+    await page.keyboard.press('Escape');
+    assert.deepEqual(await answer, { installed: false });
+  });
+
+  test('while a frame steals the focus without end no press counts, and the focus comes back', async () => {
+    const { account, page, frame } = scene();
+    const { answer, approve } = await openPrompt(scene());
+    await frame.evaluate(() => attack.steal());
+    const presses = await pressWhileStolen(approve, () => frame.waitForFunction(() => attack.thefts >= 60));
+    assert.ok(presses > 0);
+    assert.equal(await approve.getAttribute('aria-busy'), 'false');
+    await frame.evaluate(() => attack.stopStealing());
+    await refusalHasFocus(page);
+    await page.keyboard.press('Escape');
+    assert.deepEqual(await answer, { installed: false });
+    assert.ok(!(await installed(account)).includes('prize'));
+  });
+
+  test('critical permissions are off in the review, so a hurried yes does not grant them', async () => {
+    const { account, page, frame } = scene();
+    const port = await connect(frame);
+    const answer = call(frame, port, 'apps.requestInstall', { appId: 'prize' });
+    const dialog = page.getByRole('dialog');
+    const critical = dialog.getByLabel('Connect to any address on the internet');
+    await critical.waitFor();
+    assert.equal(await critical.isChecked(), false);
+    const done = page.getByRole('heading', { name: 'prize is installed' });
+    const approve = dialog.getByRole('button', { name: 'Install', exact: true });
+    // Presses of the first half second do not count; the button goes away once one did.
+    while (!(await done.isVisible())) await approve.click({ timeout: 1_000 }).catch(() => done.waitFor());
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    assert.deepEqual(await answer, { installed: true });
+    const { permissions } = await account.browser.take<{ permissions: unknown[] }>('/v1/apps/prize/permissions');
+    assert.deepEqual(permissions, []);
+    await account.browser.fetch('/v1/apps/prize', { method: 'DELETE' });
+  });
+
+  test('an app that is refused again and again has to stop asking', async () => {
+    const { page, frame } = scene();
+    const port = await connect(frame);
+    for (let times = 0; times < 3; times += 1) {
+      const answer = call(frame, port, 'apps.requestInstall', { appId: 'prize' });
+      await page.getByRole('dialog').waitFor();
+      await page.keyboard.press('Escape');
+      assert.deepEqual(await answer, { installed: false });
+    }
+    assert.equal(await call(frame, port, 'apps.requestInstall', { appId: 'prize' }), 'rate_limited');
+    assert.equal(await page.getByRole('dialog').count(), 0);
+  });
+}

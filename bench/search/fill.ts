@@ -81,17 +81,22 @@ export async function multiply(databaseUrl: string, times: number): Promise<void
     // The copies belong to accounts that are nowhere else.
     await client.query('SET session_replication_role = replica');
     await client.query("SET maintenance_work_mem = '512MB'");
-    const markedAnew = `replace(document::text, ''''' || right(account_key, ${MARK_LENGTH}),
-                                ''''' || right(account_key || '-' || n, ${MARK_LENGTH}))::tsvector`;
-    const copied = (columns: string) => `SELECT installation_id || '-' || n, account_key || '-' || n, ${columns}`;
-    await client.query(
-      `INSERT INTO search_entries (installation_id, account_key, id, app_id, title, kind, url, digest, document)
-       ${copied('id, app_id, title, kind, url, digest')}, ${markedAnew} FROM search_entries, generate_series(2, ${times}) AS n`,
-    );
-    await client.query(
-      `INSERT INTO search_words (installation_id, account_key, word, entries, grams, remains)
-       ${copied('word, entries, grams, remains')} FROM search_words, generate_series(2, ${times}) AS n`,
-    );
+    await client.query('CREATE TEMPORARY TABLE entries AS SELECT * FROM search_entries');
+    await client.query('CREATE TEMPORARY TABLE words AS SELECT * FROM search_words');
+    // Account after account, as their indexes were written.
+    for (let copy = 2; copy <= times; copy += 1) {
+      const ids = `installation_id || '-${copy}', account_key || '-${copy}'`;
+      const document = `replace(document::text, '''' || right(account_key, ${MARK_LENGTH}),
+                                '''' || right(account_key || '-${copy}', ${MARK_LENGTH}))::tsvector`;
+      await client.query(
+        `INSERT INTO search_entries (installation_id, account_key, id, app_id, title, kind, url, digest, document)
+         SELECT ${ids}, id, app_id, title, kind, url, digest, ${document} FROM entries`,
+      );
+      await client.query(
+        `INSERT INTO search_words (installation_id, account_key, word, entries, grams, remains)
+         SELECT ${ids}, word, entries, grams, remains FROM words`,
+      );
+    }
     for (const { definition } of indexes) await client.query(definition);
     await client.query('VACUUM ANALYZE search_entries, search_words');
   } finally {

@@ -8,6 +8,7 @@ import * as path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { dyingWithUs } from '../packages/core/src/database/embedded/cluster.ts';
 import { startEmbeddedPostgres } from '../packages/core/src/database/embedded-postgres.ts';
+import { withDataTemplate } from '../tests/support/data-template.ts';
 import { makeClusterFolder, testSettings } from '../tests/support/postgres.ts';
 import { installBubblewrap, requireChromium } from './setup/chromium.ts';
 import { SetupError, say, step } from './setup/progress.mjs';
@@ -29,8 +30,10 @@ async function main(args: readonly string[]): Promise<number> {
   if (files.length === 0) throw new SetupError(`No test file matches ${names.join(' ') || 'anything'}.`);
   await installBubblewrap();
   const env = { ...process.env, ...(browser ? { CHROMIUM_PATH: await requireChromium() } : {}) };
-  return await withCluster(env, (clusterEnv) =>
-    runFiles([...options, ...files.map((file) => path.relative(root, file))], clusterEnv),
+  return await withRunFolder((folder) =>
+    withCluster(withDataTemplate(env, folder), (clusterEnv) =>
+      runFiles([...options, ...files.map((file) => path.relative(root, file))], clusterEnv),
+    ),
   );
 }
 
@@ -70,6 +73,18 @@ function find(folder: string, pattern: string): string[] {
 function usesBrowser(file: string): boolean {
   if (file.startsWith(path.join(root, 'tests', 'browser') + path.sep)) return true;
   return /from '(playwright-core|[^']*\/chromium\.ts|[^']*\/browser\.ts)'/.test(fs.readFileSync(file, 'utf8'));
+}
+
+/** A folder for what the test files of this run share. */
+async function withRunFolder(work: (folder: string) => Promise<number>): Promise<number> {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'platform-run-'));
+  // As root the server's user passes through it.
+  fs.chmodSync(folder, 0o711);
+  try {
+    return await work(folder);
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
 }
 
 async function withCluster(env: NodeJS.ProcessEnv, work: (env: NodeJS.ProcessEnv) => Promise<number>): Promise<number> {

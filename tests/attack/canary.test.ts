@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { buildTestPackage, testManifest } from '../support/packages.ts';
-import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
+import { emptyPlace, type PlatformPlace, type PlatformProcess, startPlatform } from '../support/platform-process.ts';
 import { rawRequest } from '../support/raw-http.ts';
 
 const APP = 'canary';
@@ -20,7 +20,7 @@ let platform: PlatformProcess;
 let account: TestAccount;
 
 before(async () => {
-  place = await platformPlace({ PLATFORM_LOG_LEVEL: 'trace' });
+  place = await emptyPlace({ PLATFORM_LOG_LEVEL: 'trace' });
   platform = await startPlatform(place);
   account = await registerAccount(place, 'canary-owner');
 });

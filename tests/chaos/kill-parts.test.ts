@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { descendants } from '../../packages/runtime/src/testing/processes.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { joinNode, type NodePlace, nodePlace, startNode } from '../support/node-process.ts';
-import { type LongCommand, type PlatformPlace, platformPlace, startPlatform } from '../support/platform-process.ts';
+import { emptyPlace, type LongCommand, type PlatformPlace, startPlatform } from '../support/platform-process.ts';
 import { randomFrom } from '../support/random.ts';
 import { nothingLeft } from './leftovers.ts';
 import { assertAsWished, assertServes, operate, publish, type Wish } from './lifecycle-operations.ts';
@@ -85,7 +85,7 @@ let core: Part | undefined;
 let runtime: Part | undefined;
 
 before(async () => {
-  corePlace = await platformPlace({ PLATFORM_LOCAL_NODE: 'false' });
+  corePlace = await emptyPlace({ PLATFORM_LOCAL_NODE: 'false' });
   node = await nodePlace({ PLATFORM_RUNTIME_DRIVER: 'process' });
 });
 after(async () => {

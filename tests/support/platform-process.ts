@@ -7,6 +7,7 @@ import * as path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { unmountBelow } from '../../packages/runtime/src/testing/unmount.ts';
+import { copyStarted } from './data-template.ts';
 import { freePort } from './free-port.ts';
 
 const CLI = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url));
@@ -41,9 +42,24 @@ export interface PlatformPlace {
   remove(): Promise<void>;
 }
 
-/** A data folder and ports that stay the same over several starts. */
+/** A data folder on which a platform was started before, and ports that stay the same over several starts. */
 export async function platformPlace(more: NodeJS.ProcessEnv = {}): Promise<PlatformPlace> {
-  const dataDirectory = await mkdtemp(path.join(tmpdir(), 'platform-data-'));
+  const place = await emptyPlace(more);
+  await copyStarted(place.dataDirectory, startOnce);
+  return place;
+}
+
+async function startOnce(dataDirectory: string): Promise<void> {
+  const platform = await startPlatform(await placeOf(dataDirectory, {}));
+  await platform.stop();
+}
+
+/** The same before any start. */
+export async function emptyPlace(more: NodeJS.ProcessEnv = {}): Promise<PlatformPlace> {
+  return placeOf(await mkdtemp(path.join(tmpdir(), 'platform-data-')), more);
+}
+
+async function placeOf(dataDirectory: string, more: NodeJS.ProcessEnv): Promise<PlatformPlace> {
   const [port, nodePort] = [await freePort(), await freePort()];
   const origin = `http://shell.platform.localhost:${port}`;
   return {

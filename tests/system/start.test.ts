@@ -9,14 +9,14 @@ import * as path from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { processTree } from '../../bench/platform/process-memory.ts';
-import { type PlatformPlace, platformPlace, startPlatform } from '../support/platform-process.ts';
+import { emptyPlace, type PlatformPlace, startPlatform } from '../support/platform-process.ts';
 import { rawRequest } from '../support/raw-http.ts';
 
 const CLI = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url));
 
 let place: PlatformPlace;
 before(async () => {
-  place = await platformPlace();
+  place = await emptyPlace();
 });
 after(() => place.remove());
 
@@ -91,7 +91,7 @@ test('the first start serves, a second instance is refused, and SIGTERM leaves n
       headers: { host: new URL(place.origin).host },
     });
     assert.equal(health.status, 200);
-    const other = await platformPlace();
+    const other = await emptyPlace();
     assertRefused(
       platform(['start'], { ...other.environment, PLATFORM_DATA_DIR: place.dataDirectory }),
       /another|in use|already/i,

@@ -13,7 +13,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { buildTestPackage, testManifest } from '../support/packages.ts';
-import { inherited, type PlatformPlace, platformPlace, startPlatform } from '../support/platform-process.ts';
+import { emptyPlace, inherited, type PlatformPlace, startPlatform } from '../support/platform-process.ts';
 
 const CLI = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url));
 const [ownAddress = '', otherNetwork = '', otherAddress = ''] = process.argv.slice(2);
@@ -39,7 +39,7 @@ function tell(what: string): void {
 async function main(): Promise<void> {
   const shared = await folder('shared');
   const second = await folder('second');
-  const place = await platformPlace({
+  const place = await emptyPlace({
     PLATFORM_LINK_LISTEN: `${ownAddress}:8789`,
     PLATFORM_NODE_LOST_SECONDS: '20',
     PLATFORM_VOLUMES_SHARED: shared,

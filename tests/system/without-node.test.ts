@@ -9,10 +9,10 @@ import { registerAccount } from '../support/client.ts';
 import { joinNode, type NodePlace, nodePlace } from '../support/node-process.ts';
 import { buildTestPackage, testManifest } from '../support/packages.ts';
 import {
+  emptyPlace,
   type LongCommand,
   type PlatformPlace,
   type PlatformProcess,
-  platformPlace,
   runCommand,
   startPlatform,
 } from '../support/platform-process.ts';
@@ -29,7 +29,7 @@ let platform: PlatformProcess | undefined;
 let joined: LongCommand | undefined;
 
 before(async () => {
-  place = await platformPlace({ PLATFORM_LOCAL_NODE: 'false' });
+  place = await emptyPlace({ PLATFORM_LOCAL_NODE: 'false' });
   node = await nodePlace({ PLATFORM_RUNTIME_DRIVER: 'process' });
 });
 after(async () => {

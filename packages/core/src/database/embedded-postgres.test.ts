@@ -1,7 +1,7 @@
 // Promises of the embedded PostgreSQL: durable, private, startable after any crash, and never left behind.
 
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
@@ -24,6 +24,27 @@ function scratch(t: TestContext, name?: string): string {
   const folder = makeClusterFolder(name);
   t.after(() => fs.rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   return folder;
+}
+
+/** A cluster that was made and stopped, for the promises that are not about making it. */
+let made: Promise<string> | undefined;
+function madeOnce(): Promise<string> {
+  made ??= (async () => {
+    const dataDir = makeClusterFolder();
+    const server = await startEmbeddedPostgres({ dataDir, programsDir, log: () => {}, settings: throwaway });
+    await server.stop();
+    return dataDir;
+  })();
+  return made;
+}
+after(async () => {
+  if (made !== undefined) fs.rmSync(await made, { recursive: true, force: true });
+});
+
+/** A data folder with a copy of it. */
+async function copied(t: TestContext, dataDir = scratch(t)): Promise<string> {
+  execFileSync('cp', ['-a', `${await madeOnce()}/.`, dataDir]);
+  return dataDir;
 }
 
 async function start(
@@ -198,8 +219,7 @@ test('a closed folder above the data is named with the cure', { skip: !asRoot &&
 test('a cluster that an ordinary user made is run as that user by root', {
   skip: !asRoot && 'needs root',
 }, async (t) => {
-  const dataDir = scratch(t);
-  await (await start(t, dataDir)).stop();
+  const dataDir = await copied(t);
   const uid = 54_321;
   giveAll(clusterData(dataDir), uid);
   const server = await start(t, dataDir);
@@ -224,7 +244,7 @@ test('a second start finds the data and the same password', async (t) => {
 });
 
 test('stopping ends open sessions and leaves no process', async (t) => {
-  const dataDir = scratch(t);
+  const dataDir = await copied(t);
   const server = await start(t, dataDir);
   const client = new pg.Client({ connectionString: server.url });
   client.on('error', () => {});
@@ -260,7 +280,7 @@ test('a path too long for a socket works, through a private folder elsewhere', a
 test('a foreign folder in the place of the short socket path is refused', async (t) => {
   const dataDir = path.join(scratch(t), 'long'.repeat(30));
   fs.mkdirSync(dataDir);
-  if (asRoot) fs.chmodSync(dataDir, 0o711);
+  await copied(t, dataDir);
   const first = await start(t, dataDir);
   await first.stop();
   const socketFolder = new URL(first.url).searchParams.get('host') ?? '';
@@ -271,7 +291,7 @@ test('a foreign folder in the place of the short socket path is refused', async 
 });
 
 test('a killed platform takes its server along, and the next start has every acknowledged row', async (t) => {
-  const dataDir = scratch(t);
+  const dataDir = await copied(t);
   const first = platform(t, dataDir);
   const url = await firstWords(first);
   await ask(url, 'CREATE TABLE kept (n int)');
@@ -283,7 +303,7 @@ test('a killed platform takes its server along, and the next start has every ack
 });
 
 test('a server that outlived its killed platform is stopped and replaced', async (t) => {
-  const dataDir = scratch(t);
+  const dataDir = await copied(t);
   // Without setpriv on the path the kernel does not end the server with its platform.
   const first = platform(t, dataDir, { ...process.env, PATH: '/nowhere' });
   const url = await firstWords(first);
@@ -303,7 +323,7 @@ test('a server that outlived its killed platform is stopped and replaced', async
 });
 
 test('a killed server is noticed, and starts again although a session of it was busy', async (t) => {
-  const dataDir = scratch(t);
+  const dataDir = await copied(t);
   const first = await start(t, dataDir);
   await ask(first.url, 'CREATE TABLE kept AS SELECT 1 AS n');
   const busy = new pg.Client({ connectionString: first.url });
@@ -319,8 +339,7 @@ test('a killed server is noticed, and starts again although a session of it was 
 });
 
 test('a lock file with the number of a living stranger does not hinder the start, nor harm the stranger', async (t) => {
-  const dataDir = scratch(t);
-  await (await start(t, dataDir)).stop();
+  const dataDir = await copied(t);
   const { uid, gid } = fs.statSync(clusterData(dataDir));
   // The same user, so that PostgreSQL alone would believe the number.
   const stranger = spawn('sleep', ['1000'], { stdio: 'ignore', ...(asRoot ? { uid, gid } : {}) });
@@ -370,8 +389,7 @@ test('a first start that is killed at any step leaves the next one working', asy
 });
 
 test('a server that a killed start began a moment too late to be seen does not keep the next start from working', async (t) => {
-  const dataDir = scratch(t);
-  await (await start(t, dataDir)).stop();
+  const dataDir = await copied(t);
   // Neither sees the lock of the other before it starts a server; the later one ends the earlier one, and serves.
   const starts = await Promise.allSettled([start(t, dataDir), start(t, dataDir)]);
   const serving = starts.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
@@ -389,7 +407,7 @@ function half(folder: string, file: string): boolean {
 }
 
 test('a lost password file is replaced by a new password', async (t) => {
-  const dataDir = scratch(t);
+  const dataDir = await copied(t);
   const first = await start(t, dataDir);
   await ask(first.url, 'CREATE TABLE kept AS SELECT 1 AS n');
   await first.stop();
@@ -400,14 +418,13 @@ test('a lost password file is replaced by a new password', async (t) => {
 });
 
 test('a start that PostgreSQL refuses ends with its last words on one line', async (t) => {
-  const refused = await refusal(scratch(t), { settings: { ...throwaway, shared_buffers: 'plenty' } });
+  const refused = await refusal(await copied(t), { settings: { ...throwaway, shared_buffers: 'plenty' } });
   assert.equal(refused.code, 'postgres_failed');
   assert.match(refused.message, /ended with code 1\..*shared_buffers.*plenty/);
 });
 
 test('data of another major version is refused before it is touched', async (t) => {
-  const dataDir = scratch(t);
-  await (await start(t, dataDir)).stop();
+  const dataDir = await copied(t);
   fs.writeFileSync(path.join(clusterData(dataDir), 'PG_VERSION'), '17\n');
   const refused = await refusal(dataDir);
   assert.equal(refused.code, 'postgres_version');
@@ -431,7 +448,7 @@ function fields(pid: number): (string | undefined)[] {
 }
 
 test('its log does not grow without end, and shows no statement or value of a user', async (t) => {
-  const dataDir = scratch(t);
+  const dataDir = await copied(t);
   const first = await start(t, dataDir);
   await assert.rejects(ask(first.url, "SELECT 'canary-value'::int"));
   await first.stop();

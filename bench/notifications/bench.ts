@@ -1,15 +1,10 @@
 // Notifications: how many a second are accepted and durable, how soon one is on an open stream, what a stream costs. Core
 // alone on one core of the machine, PostgreSQL on a disk and the callers on the other.
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { startEmbeddedPostgres } from '@platform/core/database/embedded-postgres.ts';
 import pg from 'pg';
 import type { EventReader } from '../../tests/support/event-reader.ts';
+import { REST_CPU, startCoreAlone } from '../core-alone.ts';
 import { loadWithWrk } from '../gateway/processes.ts';
 import { atLeast, atMost, median, percentile, printRow, reported } from '../machine.ts';
 import { settledResident } from '../platform/process-memory.ts';
@@ -17,8 +12,6 @@ import { type BenchServer, listen, messageOf, PUBLISH, publish } from './account
 
 const ROUNDS = 5;
 const SECONDS = 3;
-const CORE_CPU = 0;
-const REST_CPU = 1;
 const STREAMS = 1_000;
 const PER_SECOND = 500;
 const LATENCY_SECONDS = 10;
@@ -27,42 +20,22 @@ const WARM_UP_SECONDS = 4;
 const MiB = 1024 * 1024;
 
 // Not in memory: durable means on the disk of this machine.
-const folder = await mkdtemp(join(tmpdir(), 'bench-notifications-'));
-await chmod(folder, 0o711);
-await mkdir(join(folder, 'postgres'));
-const postgres = await startEmbeddedPostgres({
-  dataDir: join(folder, 'postgres'),
-  log: (line) => process.stderr.write(`${line}\n`),
+await using bench = await startCoreAlone<BenchServer>({
+  server: new URL('./server.ts', import.meta.url),
+  postgres: 'disk',
 });
-const onRest = (pid: number) => promisify(execFile)('taskset', ['-a', '-c', '-p', String(REST_CPU), String(pid)]);
-// Every process it makes from now on inherits the core it runs on.
-await onRest(postgres.pid);
-await onRest(process.pid);
-const child = spawn(
-  'taskset',
-  ['-c', String(CORE_CPU), process.execPath, fileURLToPath(new URL('./server.ts', import.meta.url))],
-  { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, PLATFORM_TEST_DATABASE_URL: postgres.url } },
+await bench.separate();
+const server = bench.line;
+// First, while the process has no memory left over from other work that streams could hide in.
+await measureStreams(server, bench.pid);
+await measureLatency(server);
+await measureThroughput(server);
+process.stderr.write(
+  '  ntfy and Gotify: Debian, npm, PyPI and crates.io have clients at most, no server; no peer was measured\n',
 );
 
-try {
-  const [line] = await once(child.stdout, 'data');
-  const server: BenchServer = JSON.parse(String(line));
-  // First, while the process has no memory left over from other work that streams could hide in.
-  await measureStreams(server, child.pid ?? 0);
-  await measureLatency(server);
-  await measureThroughput(server);
-  process.stderr.write(
-    '  ntfy and Gotify: Debian, npm, PyPI and crates.io have clients at most, no server; no peer was measured\n',
-  );
-} finally {
-  child.kill('SIGTERM');
-  await once(child, 'exit');
-  await postgres.stop();
-  await rm(folder, { recursive: true, force: true });
-}
-
 async function measureThroughput({ port, host, accounts }: BenchServer): Promise<void> {
-  const script = join(folder, 'publish.lua');
+  const script = join(bench.folder, 'publish.lua');
   const tokens = accounts.map(({ credential }) => `"Bearer ${credential}"`).join(', ');
   await writeFile(
     script,
@@ -96,17 +69,17 @@ async function measureThroughput({ port, host, accounts }: BenchServer): Promise
 /** Records and transactions of the whole cluster so far. */
 async function counts(): Promise<{ readonly records: number; readonly commits: number }> {
   const names = await rowsOf<{ datname: string }>(
-    postgres.url,
+    bench.databaseUrl,
     "SELECT datname FROM pg_database WHERE datname LIKE 'test\\_%' AND NOT datistemplate",
   );
   let records = 0;
   for (const { datname } of names) {
-    const url = new URL(postgres.url);
+    const url = new URL(bench.databaseUrl);
     url.pathname = `/${datname}`;
     const rows = await rowsOf<{ n: string | null }>(url.href, 'SELECT count(*) AS n FROM notifications');
     records += Number(rows[0]?.n ?? 0);
   }
-  const [all] = await rowsOf<{ n: string }>(postgres.url, 'SELECT sum(xact_commit) AS n FROM pg_stat_database');
+  const [all] = await rowsOf<{ n: string }>(bench.databaseUrl, 'SELECT sum(xact_commit) AS n FROM pg_stat_database');
   return { records, commits: Number(all?.n ?? 0) };
 }
 

@@ -1,19 +1,12 @@
 // Search: how long the database takes to find, how long 16 callers wait over HTTP, how many slips are understood, and
 // how long a replacement takes; with ten times the accounts as well. Core alone on one core of the machine, PostgreSQL on
 // a disk and the callers on the other. `PLATFORM_BENCH_SEARCH_SMALL=1` leaves out the ten times, which takes minutes.
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import http from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { startEmbeddedPostgres } from '@platform/core/database/embedded-postgres.ts';
 import type { IndexOwner } from '@platform/core/search/index-queries.ts';
 import { openSearchPool, postgresEngine } from '@platform/core/search/postgres-engine.ts';
 import { SearchQuery } from '@platform/core/search/search-query.ts';
 import { randomFrom } from '../../tests/support/random.ts';
+import { startCoreAlone } from '../core-alone.ts';
 import { atLeast, atMost, median, percentile, printRow, reported } from '../machine.ts';
 import { Corpus, type Note, type Question } from './corpus.ts';
 import { fill, multiply } from './fill.ts';
@@ -27,47 +20,25 @@ const QUESTIONS = 4_000;
 const PEER_QUESTIONS = 200;
 const REQUESTS = 8_000;
 const REPLACED = 10_000;
-const CORE_CPU = 0;
-const REST_CPU = 1;
 
-const folder = await mkdtemp(join(tmpdir(), 'bench-search-'));
-await chmod(folder, 0o711);
-await mkdir(join(folder, 'postgres'));
-const postgres = await startEmbeddedPostgres({
-  dataDir: join(folder, 'postgres'),
-  log: (line) => process.stderr.write(`${line}\n`),
+await using bench = await startCoreAlone<SearchServer>({
+  server: new URL('./server.ts', import.meta.url),
+  postgres: 'disk',
 });
-const child = spawn(
-  'taskset',
-  ['-c', String(CORE_CPU), process.execPath, fileURLToPath(new URL('./server.ts', import.meta.url))],
-  { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, PLATFORM_TEST_DATABASE_URL: postgres.url } },
-);
-
-try {
-  const [line] = await once(child.stdout, 'data');
-  const server: SearchServer = JSON.parse(String(line));
-  const corpus = new Corpus(NOTES_EACH);
-  say(`filling with ${ACCOUNTS * NOTES_EACH} notes …`);
-  const owners = await fill(server, corpus, ACCOUNTS);
-  // From here on, and every process it makes: the other core.
-  const onRest = (pid: number) => promisify(execFile)('taskset', ['-a', '-c', '-p', String(REST_CPU), String(pid)]);
-  await onRest(postgres.pid);
-  await onRest(process.pid);
-  const questions = corpus.questions(QUESTIONS, ACCOUNTS, 7);
-  const small = await measureSize({ server, owners, questions, corpus, factor: 1 });
-  await measureReplace(server, corpus);
-  await measurePeers(corpus);
-  if (process.env.PLATFORM_BENCH_SEARCH_SMALL !== '1') {
-    say(`copying every account ${TIMES - 1} times …`);
-    await multiply(server.databaseUrl, TIMES);
-    const large = await measureSize({ server, owners, questions, corpus, factor: TIMES });
-    printRow(atMost('the same with ten times the accounts, median, as a multiple', large / small, '', 2));
-  }
-} finally {
-  child.kill('SIGTERM');
-  await once(child, 'exit');
-  await postgres.stop();
-  await rm(folder, { recursive: true, force: true });
+const server = bench.line;
+const corpus = new Corpus(NOTES_EACH);
+say(`filling with ${ACCOUNTS * NOTES_EACH} notes …`);
+const owners = await fill(server, corpus, ACCOUNTS);
+await bench.separate();
+const questions = corpus.questions(QUESTIONS, ACCOUNTS, 7);
+const small = await measureSize({ server, owners, questions, corpus, factor: 1 });
+await measureReplace(server, corpus);
+await measurePeers(corpus);
+if (process.env.PLATFORM_BENCH_SEARCH_SMALL !== '1') {
+  say(`copying every account ${TIMES - 1} times …`);
+  await multiply(server.databaseUrl, TIMES);
+  const large = await measureSize({ server, owners, questions, corpus, factor: TIMES });
+  printRow(atMost('the same with ten times the accounts, median, as a multiple', large / small, '', 2));
 }
 
 interface Size {

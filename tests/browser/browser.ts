@@ -1,5 +1,4 @@
 // A person's browser: real Chromium with a virtual authenticator that holds passkeys, one per browser context.
-import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
 export const PHONE = { width: 390, height: 844 } as const;
@@ -13,17 +12,6 @@ const LAUNCH = {
 
 export function launchBrowser(): Promise<Browser> {
   return chromium.launch(LAUNCH);
-}
-
-const DEBIAN = { browser: '/usr/bin/chromium', headlessShell: '/usr/bin/chromium-headless-shell' };
-
-/**
- * Debian's Chromium without its own windows, where that is installed: the same engine for a third of the processor time.
- * It shows no notifications.
- */
-export function launchWindowless(): Promise<Browser> {
-  const has = LAUNCH.executablePath === DEBIAN.browser && existsSync(DEBIAN.headlessShell);
-  return chromium.launch(has ? { ...LAUNCH, executablePath: DEBIAN.headlessShell } : LAUNCH);
 }
 
 /**

@@ -8,7 +8,7 @@ import { openBackend } from '../support/backend.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { publishTestApp } from '../support/publish.ts';
-import { DESKTOP, launchWindowless, PHONE } from './browser.ts';
+import { DESKTOP, launchBrowser, PHONE } from './browser.ts';
 import { look } from './look.ts';
 import { signedInContext } from './signed-in.ts';
 
@@ -48,7 +48,7 @@ before(async () => {
     { id: 'oak', title: 'The oak', kind: 'book', url: '?book=oak' },
     { id: 'tokyo', title: '東京の会議', kind: 'book', url: '?book=tokyo' },
   ]);
-  browser = await launchWindowless();
+  browser = await launchBrowser();
 });
 after(async () => {
   await browser?.close();

@@ -6,7 +6,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
-import { DESKTOP, launchWindowless, newPerson, PHONE } from './browser.ts';
+import { DESKTOP, launchBrowser, newPerson, PHONE } from './browser.ts';
 import { Newcomer } from './newcomer.ts';
 
 let place: PlatformPlace;
@@ -16,7 +16,7 @@ let browser: Browser;
 before(async () => {
   place = await platformPlace();
   platform = await startPlatform(place);
-  browser = await launchWindowless();
+  browser = await launchBrowser();
 });
 after(async () => {
   await browser?.close();

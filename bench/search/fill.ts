@@ -30,11 +30,18 @@ export async function fill(server: SearchServer, corpus: Corpus, count: number):
       }
     };
     await Promise.all(Array.from({ length: WRITERS }, write));
-    await pool.query({ text: 'VACUUM ANALYZE search_entries, search_words' });
+    await tidy(server.databaseUrl);
     return owners;
   } finally {
     await close();
   }
+}
+
+/** Takes longer than a statement of core may. */
+async function tidy(databaseUrl: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query('VACUUM ANALYZE search_entries, search_words').finally(() => client.end());
 }
 
 async function signedIn(pool: pg.Pool, { accounts }: SearchServer): Promise<IndexOwner[]> {
@@ -98,8 +105,8 @@ export async function multiply(databaseUrl: string, times: number): Promise<void
       );
     }
     for (const { definition } of indexes) await client.query(definition);
-    await client.query('VACUUM ANALYZE search_entries, search_words');
   } finally {
     await client.end();
   }
+  await tidy(databaseUrl);
 }

@@ -93,6 +93,8 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   await using parts = new AsyncDisposableStack();
   const { pool, database, close } = openDatabase({ url: options.databaseUrl, onError });
   parts.defer(close);
+  const searchPool = openSearchPool({ url: options.databaseUrl, onError });
+  parts.defer(() => searchPool.end());
   const { masterKey } = options;
   // Loaded only where there is web push, which a laptop has not.
   const pushing = config.vapidSubject === null ? null : await import('./push/open-push-worker.ts');
@@ -122,13 +124,11 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const nodes = new Nodes(context, localNode?.nodeId ?? null);
   const hub = new EventHub(context);
   options.metrics?.watch({
-    pool,
+    pools: [pool, searchPool],
     liveStreams: () => hub.size,
     pushWaiting: () => countWaiting(database),
     searchWaiting: () => countUntold(database),
   });
-  const searchPool = openSearchPool({ url: options.databaseUrl, onError });
-  parts.defer(() => searchPool.end());
   const searching = await openSearching(context, {
     pool: searchPool,
     failed: () => options.metrics?.searchFailed(),

@@ -18,7 +18,8 @@ export interface CoreMetrics {
   text(): Promise<string>;
   /** Begins to read what there is. Called once, by core. */
   watch(core: {
-    readonly pool: pg.Pool;
+    /** All that core asks its database through. */
+    readonly pools: readonly pg.Pool[];
     readonly liveStreams: () => number;
     readonly pushWaiting: () => Promise<number>;
     readonly searchWaiting: () => Promise<number>;
@@ -53,7 +54,7 @@ export function createCoreMetrics(): CoreMetrics {
       dropped: (reason) => pushDropped.inc({ reason }),
     },
     searchFailed: () => searchFailed.inc(),
-    watch({ pool, liveStreams, pushWaiting, searchWaiting }) {
+    watch({ pools, liveStreams, pushWaiting, searchWaiting }) {
       new Gauge({
         ...options('platform_core_search_waiting'),
         async collect() {
@@ -69,9 +70,12 @@ export function createCoreMetrics(): CoreMetrics {
       new Gauge({
         ...options('platform_core_database_connections'),
         collect() {
-          this.set({ state: 'idle' }, pool.idleCount);
-          this.set({ state: 'used' }, pool.totalCount - pool.idleCount);
-          this.set({ state: 'awaited' }, pool.waitingCount);
+          const sum = (count: (pool: pg.Pool) => number) => pools.reduce((total, pool) => total + count(pool), 0);
+          const idle = sum(({ idleCount }) => idleCount);
+          this.set({ state: 'idle' }, idle);
+          this.set({ state: 'used' }, sum(({ totalCount }) => totalCount) - idle);
+          const awaited = sum(({ waitingCount }) => waitingCount);
+          this.set({ state: 'awaited' }, awaited);
         },
       });
       new Gauge({

@@ -8,7 +8,7 @@ import * as path from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { registerAccount, type TestAccount } from '../support/client.ts';
-import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
+import { emptyPlace, type PlatformPlace, type PlatformProcess, startPlatform } from '../support/platform-process.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const LIMIT_MS = 60_000;
@@ -19,7 +19,7 @@ let anna: TestAccount;
 let folder = '';
 
 before(async () => {
-  place = await platformPlace();
+  place = await emptyPlace();
   folder = await mkdtemp(path.join(tmpdir(), 'app-author-'));
   await cp(path.join(ROOT, 'examples/notes'), path.join(folder, 'notes'), { recursive: true });
   await setManifest({ id: 'jotter' });

@@ -12,7 +12,7 @@ import { type Published, storeNotifications } from './store-notifications.ts';
 /** In one transaction. */
 const MOST_TOGETHER = 200;
 /** Transactions at the same time: one that waits for the lock of an account does not hold up the others. */
-const TRANSACTIONS = 2;
+const TRANSACTIONS = 3;
 
 /** The grant for the topic is checked before, by the route table. */
 export type Publish = (

@@ -22,8 +22,10 @@ export class PushDelivery {
       const limit = AbortSignal.timeout(60_000);
       limit.addEventListener('abort', () => reject(new Error('no service worker is registered')));
       cdp.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
-        const found = registrations.find(({ scopeURL, isDeleted }) => scopeURL === `${origin}/` && !isDeleted);
-        if (found !== undefined) resolve(found.registrationId);
+        const alive = registrations.filter(({ scopeURL, isDeleted }) => scopeURL === `${origin}/` && !isDeleted);
+        // One that was unregistered a moment ago may still be among them. Their numbers grow.
+        const newest = Math.max(...alive.map(({ registrationId }) => Number(registrationId)));
+        if (alive.length > 0) resolve(String(newest));
       });
     });
     await cdp.send('ServiceWorker.enable');

@@ -8,8 +8,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
-import type { Notification } from '@platform/contract';
-import type { BrowserContext, Page, Response } from 'playwright-core';
+import type { Notification, PushPayload } from '@platform/contract';
+import type { BrowserContext, CDPSession, Page, Response, Worker } from 'playwright-core';
 import { until } from '../../packages/runtime/src/testing/wait.ts';
 import { registerAccount, signIn, type TestAccount } from '../support/client.ts';
 import { type Desktop, desktopLacking, startDesktop } from '../support/desktop.ts';
@@ -18,15 +18,6 @@ import { type PushedBrowser, type PushService, startPushService } from '../suppo
 import { launchProfile, PHONE } from './browser.ts';
 import { installHerald, openDesk, type Publish } from './herald.ts';
 import { look } from './look.ts';
-import {
-  dismiss,
-  PushDelivery,
-  pushWorker,
-  shownIn,
-  spoilMemory,
-  subscribesAgain,
-  untilShown,
-} from './push-delivery.ts';
 import { type StandIn, standInForPushService } from './push-service-stand-in.ts';
 import { signInto } from './signed-in.ts';
 
@@ -67,10 +58,6 @@ interface Scene {
   readonly session: TestAccount;
 }
 
-function standIn({ body }: PushedBrowser, mood: StandIn['mood'] = 'answers'): StandIn {
-  return { ...body, publicKey, mood };
-}
-
 /** A browser with a profile of its own, at the desk. */
 async function openScene(t: TestContext, { mood = 'answers' }: Partial<Pick<StandIn, 'mood'>> = {}): Promise<Scene> {
   const session = await signIn(platform, account.authenticator);
@@ -84,7 +71,7 @@ async function openScene(t: TestContext, { mood = 'answers' }: Partial<Pick<Stan
   });
   await signInto(context, platform, session);
   const pushed = service.newBrowser(publicKey);
-  await context.addInitScript(standInForPushService, standIn(pushed, mood));
+  await context.addInitScript(standInForPushService, { ...pushed.body, publicKey, mood });
   await context.grantPermissions(['notifications'], { origin: platform.origin });
   const page = await openDesk(context, platform);
   return { context, page, pushed, session };
@@ -103,11 +90,77 @@ async function turnOn(page: Page): Promise<void> {
   await block(page).getByText('On in this browser.').waitFor();
 }
 
+/** The browser's end of the connection to its push service. */
+class PushDelivery {
+  readonly #cdp: CDPSession;
+  readonly #registrationId: string;
+
+  private constructor(cdp: CDPSession, registrationId: string) {
+    this.#cdp = cdp;
+    this.#registrationId = registrationId;
+  }
+
+  /** Through an empty page, since the DevTools know service workers from pages only. */
+  static async open(context: BrowserContext): Promise<PushDelivery> {
+    const cdp = await context.newCDPSession(await context.newPage());
+    const registered = new Promise<string>((resolve, reject) => {
+      const limit = AbortSignal.timeout(60_000);
+      limit.addEventListener('abort', () => reject(new Error('no service worker is registered')));
+      cdp.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
+        const found = registrations.find(({ scopeURL, isDeleted }) => scopeURL === `${platform.origin}/` && !isDeleted);
+        if (found !== undefined) resolve(found.registrationId);
+      });
+    });
+    await cdp.send('ServiceWorker.enable');
+    return new PushDelivery(cdp, await registered);
+  }
+
+  async deliver(message: PushPayload | string): Promise<void> {
+    const data = typeof message === 'string' ? message : JSON.stringify(message);
+    const registrationId = this.#registrationId;
+    await this.#cdp.send('ServiceWorker.deliverPushMessage', { origin: platform.origin, registrationId, data });
+  }
+
+  /** As the browser does with workers that have nothing to do. */
+  async stopWorker(): Promise<void> {
+    await this.#cdp.send('ServiceWorker.stopAllWorkers');
+  }
+}
+
+const isOurs = (worker: Worker) => worker.url() === `${platform.origin}/service-worker.js`;
+
+interface InWorker {
+  readonly registration: ServiceWorkerRegistration;
+}
+
+/** What is shown now, as the browser knows it; `null` while no worker runs that could tell. */
+async function shownIn(context: BrowserContext): Promise<{ title: string; body: string; tag: string }[] | null> {
+  // The DevTools keep those alive that were unregistered; the newest one is it.
+  const worker = context.serviceWorkers().findLast(isOurs);
+  const asked = worker?.evaluate(async () => {
+    const { registration } = globalThis as unknown as InWorker;
+    return (await registration.getNotifications()).map(({ title, body, tag }) => ({ title, body, tag }));
+  });
+  // The worker was ended meanwhile.
+  return (await asked?.catch(() => null)) ?? null;
+}
+
+async function untilShown(context: BrowserContext, titles: readonly string[]): Promise<void> {
+  const limit = AbortSignal.timeout(60_000);
+  for (;;) {
+    const shown = await shownIn(context);
+    const found = shown?.map(({ title }) => title).toSorted();
+    if (JSON.stringify(found) === JSON.stringify(titles.toSorted())) return;
+    if (limit.aborted) assert.deepEqual(found, titles.toSorted());
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
 test('a push message comes through the whole chain with no window open, is shown once, and a press opens its app', async (t) => {
   const { context, page, pushed } = await openScene(t);
   await turnOn(page);
   await look(page, 'desktop', 'web-push-on');
-  const delivery = await PushDelivery.open(context, platform.origin);
+  const delivery = await PushDelivery.open(context);
   await page.close();
 
   const sent = await publish({
@@ -136,8 +189,6 @@ test('a push message comes through the whole chain with no window open, is shown
     assert.ok(second !== undefined);
     await delivery.deliver(second.payload);
     await untilShown(context, ['A second one', 'The ferry leaves early']);
-    // The browser knows of a notification before the desktop does.
-    await desktop?.until('A second one');
     const titles = desktop?.shown().map(({ title }) => title);
     if (titles !== undefined) assert.deepEqual(titles, ['The ferry leaves early', 'A second one']);
   });
@@ -170,11 +221,14 @@ test('a push message comes through the whole chain with no window open, is shown
   });
 });
 
-function untilUnread(count: number): Promise<boolean> {
-  return until(`${count} unread`, async () => {
+async function untilUnread(count: number): Promise<void> {
+  const limit = AbortSignal.timeout(60_000);
+  for (;;) {
     const { items } = await account.browser.take<{ items: Notification[] }>('/v1/notifications?unread=true');
-    return items.length === count;
-  });
+    if (items.length === count) return;
+    if (limit.aborted) assert.fail(`still unread: ${items.map(({ title }) => title).join(', ')}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
 }
 
 test('the service worker is served fresh, as a script, under the policy of the page', async () => {
@@ -188,7 +242,7 @@ test('the service worker is served fresh, as a script, under the policy of the p
 test('what no schema knows is announced in words of the platform, once', async (t) => {
   const { context, page, pushed } = await openScene(t);
   await turnOn(page);
-  const delivery = await PushDelivery.open(context, platform.origin);
+  const delivery = await PushDelivery.open(context);
   await page.close();
   await publish({ title: 'A true one', delivery: 'inbox-and-web-push' });
   const [push] = await pushed.until(1);
@@ -210,21 +264,6 @@ test('what no schema knows is announced in words of the platform, once', async (
   await untilShown(context, ['A true one', 'Something new']);
   const [first] = ((await shownIn(context)) ?? []).filter(({ title }) => title === 'Something new');
   assert.equal(first?.body, 'Open the platform to see it.');
-
-  await t.test(
-    'where what was shown cannot be remembered, a message may come twice rather than not at all',
-    async () => {
-      await spoilMemory(context);
-      await publish({ title: 'Not remembered', delivery: 'inbox-and-web-push' });
-      const [, last] = await pushed.until(2);
-      assert.ok(last !== undefined);
-      for (let times = 0; times < 2; times += 1) {
-        await delivery.deliver(last.payload);
-        await untilShown(context, ['A true one', 'Something new', 'Not remembered']);
-        await dismiss(context, 'Not remembered');
-      }
-    },
-  );
 });
 
 /** In the page: nobody looks at it, and what it mirrors is written down. */
@@ -262,7 +301,7 @@ test('on a phone: on, off, and off by signing out, which also takes away what is
 
   await turnOn(page);
   await block(page).getByText('Also on in 1 other browser of yours.').waitFor();
-  const delivery = await PushDelivery.open(context, platform.origin);
+  const delivery = await PushDelivery.open(context);
   await publish({ title: 'Not for the next person', delivery: 'inbox-and-web-push' });
   const [push] = await pushed.until(1);
   assert.ok(push !== undefined);
@@ -323,32 +362,16 @@ test('what was turned on comes back with the same account after a session that e
   assert.equal((await subscriptions()).length, before);
 
   // The push service gives the browser another endpoint; what it does is called by hand, as only it can raise the event.
-  const worker = pushWorker(context);
-  assert.ok(worker !== undefined);
+  const [worker] = context.serviceWorkers().filter(isOurs);
   const next = service.newBrowser(publicKey).body;
   const renewed = context.waitForEvent('response', isSubscribing);
-  await worker.evaluate((body) => {
+  await worker?.evaluate((body) => {
     const newSubscription = { endpoint: body.endpoint, toJSON: () => body };
     const change = { newSubscription, oldSubscription: null, waitUntil: () => undefined };
     dispatchEvent(Object.assign(new Event('pushsubscriptionchange'), change));
   }, next);
   assert.equal((await renewed).status(), 201);
   assert.equal((await subscriptions()).length, before + 1);
-
-  await t.test('where the push service names no other endpoint, the worker asks for one', async () => {
-    const another = service.newBrowser(publicKey);
-    await worker.evaluate(standInForPushService, standIn(another));
-    assert.equal(await subscribesAgain(worker, { ...next, applicationServerKey: null }), true);
-    assert.equal((await subscriptions()).length, before + 1, 'one for the other');
-    await publish({ title: 'To the new endpoint', delivery: 'inbox-and-web-push' });
-    const [push] = await another.until(1);
-    assert.equal(push?.payload.title, 'To the new endpoint');
-  });
-
-  await t.test('and gives it back when nobody is signed in any more', async () => {
-    await context.clearCookies();
-    assert.equal(await subscribesAgain(worker, { ...next, applicationServerKey: publicKey }), false);
-  });
 
   await signInto(context, platform, await registerAccount(platform, 'next-person'));
   await page.reload();

@@ -1,9 +1,7 @@
 // Promise of the hot statements of search: the account is a condition of the index, never a filter behind it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import pg from 'pg';
-import { testDatabase } from '../../../../tests/support/postgres.ts';
-import { migrate } from '../database/migrate.ts';
+import { coreClient } from '../../../../tests/support/core-client.ts';
 import { FIND_SIMILAR_ITEMS, FIND_TYPED_ITEMS, PROPOSE_FAR_WORDS } from './queries.ts';
 
 const typed = ['acct-1', "'acct-1w12':*", "'acct-1w12'", "'acct-1w12':*AB", "'acct-1w12':AB", 4, null, null, 20];
@@ -42,13 +40,7 @@ const fill = `
 
 for (const { statement, values, indexes } of statements) {
   test(`${statement.name} looks only at entries of the account`, async (t) => {
-    const database = await testDatabase({ key: 'core', migrate: async (url) => void (await migrate(url)) });
-    const client = new pg.Client({ connectionString: database.url });
-    await client.connect();
-    t.after(async () => {
-      await client.end();
-      await database.drop();
-    });
+    const client = await coreClient(t);
     await client.query(fill);
     await client.query('VACUUM ANALYZE search_entries, search_words');
     // As the engine has it: planned once, for any values.

@@ -2,9 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import pg from 'pg';
-import { testDatabase } from '../../../../tests/support/postgres.ts';
-import { migrate } from '../database/migrate.ts';
+import { coreClient } from '../../../../tests/support/core-client.ts';
 import { searchDocumentOf } from './search-document.ts';
 import { tsvectorText } from './tsquery-text.ts';
 import { markOf } from './word-mark.ts';
@@ -17,13 +15,7 @@ const entries = [
 ];
 
 test('words that were indexed without marks get those of their account', async (t) => {
-  const database = await testDatabase({ key: 'core', migrate: async (url) => void (await migrate(url)) });
-  const client = new pg.Client({ connectionString: database.url });
-  await client.connect();
-  t.after(async () => {
-    await client.end();
-    await database.drop();
-  });
+  const client = await coreClient(t);
   await client.query('SET session_replication_role = replica');
   const account = (at: number) => `acct-01a2-00000000000${at}`;
   for (const [at, entry] of entries.entries())

@@ -2,6 +2,7 @@
 import type { Notification, NotificationId } from '@platform/contract';
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type pg from 'pg';
+import type { CoreContext } from '../context.ts';
 import { notifyCall } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 
@@ -59,17 +60,11 @@ function sortedAccounts(accountKeys: readonly string[]): string[] {
 /**
  * Inserts under the locks of `lockAccountNotifications`, which the same statement takes first: the filter is evaluated
  * before the first record gets its number. Tells every replica, too, once for each account: a stream that is woken reads
- * all that is new.
- *
- * @returns those that were inserted; for the others the installation has a record with their dedupe key already
+ * all that is new. One parameter holds all notifications, so that the statement is the same for any number of them.
  */
-export async function insertNotifications(
-  db: Database,
-  notifications: readonly NewNotification[],
-): Promise<NotificationRow[]> {
+function insertStatement(notifications: readonly NewNotification[]) {
   const keys = sortedAccounts(notifications.map(({ account_key }) => account_key));
-  // One parameter, so that the statement is the same for any number of them.
-  const { rows } = await sql<NotificationRow>`
+  return sql<NotificationRow>`
     WITH locked AS MATERIALIZED (
       SELECT pg_advisory_xact_lock(hashtextextended(key, 4207)) FROM unnest(${keys}::text[]) AS key),
     inserted AS (
@@ -86,8 +81,25 @@ export async function insertNotifications(
     RETURNING *),
     told AS MATERIALIZED (
       SELECT ${published} FROM inserted GROUP BY account_key)
-    SELECT inserted.* FROM inserted WHERE (SELECT count(*) FROM told) > 0`.execute(db);
-  return rows;
+    SELECT inserted.* FROM inserted WHERE (SELECT count(*) FROM told) > 0`;
+}
+
+/** @returns those that were inserted; for the others the installation has a record with their dedupe key already */
+export async function insertNotifications(
+  trx: Transaction<DatabaseSchema>,
+  notifications: readonly NewNotification[],
+): Promise<NotificationRow[]> {
+  return (await insertStatement(notifications).execute(trx)).rows;
+}
+
+/** The same in a transaction of its own, and prepared: planning the statement takes longer than a few records do. */
+export async function insertNotificationsAlone(
+  { pool, database }: Pick<CoreContext, 'pool' | 'database'>,
+  notifications: readonly NewNotification[],
+): Promise<NotificationRow[]> {
+  const { sql: text, parameters } = insertStatement(notifications).compile(database);
+  const prepared = { name: 'insert-notifications', text, values: [...parameters] };
+  return (await pool.query<NotificationRow>(prepared)).rows;
 }
 
 const published = notifyCall('notification-published', {

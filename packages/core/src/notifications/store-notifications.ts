@@ -3,7 +3,13 @@ import type { Kysely } from 'kysely';
 import type { CoreContext } from '../context.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { enqueuePush, type OutboxContext } from '../push/outbox.ts';
-import { findByDedupeKeys, insertNotifications, type NewNotification, type NotificationRow } from './queries.ts';
+import {
+  findByDedupeKeys,
+  insertNotifications,
+  insertNotificationsAlone,
+  type NewNotification,
+  type NotificationRow,
+} from './queries.ts';
 
 export interface Published {
   readonly record: NotificationRow;
@@ -13,13 +19,14 @@ export interface Published {
 
 /** @returns one for each notification, in their order; all are durable, or none is and it throws */
 export async function storeNotifications(
-  context: OutboxContext & Pick<CoreContext, 'database' | 'pushCounts'>,
+  context: OutboxContext & Pick<CoreContext, 'pool' | 'database' | 'pushCounts'>,
   notifications: readonly NewNotification[],
 ): Promise<Published[]> {
   // One statement is a transaction of its own, and saves the way for beginning and ending one.
-  if (notifications.every(isPlain)) return insertOrFind(context.database, notifications);
+  if (notifications.every(isPlain))
+    return insertOrFind(context.database, notifications, (rest) => insertNotificationsAlone(context, rest));
   const { stored, surplus } = await context.database.transaction().execute(async (trx) => {
-    const published = await insertOrFind(trx, notifications);
+    const published = await insertOrFind(trx, notifications, (rest) => insertNotifications(trx, rest));
     const created = published.filter((one) => one.created).map(({ record }) => record);
     const surplus = await enqueuePush(trx, context, created);
     return { stored: published, surplus };
@@ -37,11 +44,12 @@ function isPlain({ dedupe_key, delivery }: NewNotification): boolean {
 async function insertOrFind(
   db: Kysely<DatabaseSchema>,
   notifications: readonly NewNotification[],
+  insert: (some: readonly NewNotification[]) => Promise<NotificationRow[]>,
 ): Promise<Published[]> {
   const found = new Map<NewNotification, Published>();
   // What was in the way of one may be removed, as too old, before it is looked for: then there is room for it.
   for (let rest = notifications; rest.length > 0; rest = rest.filter((one) => !found.has(one))) {
-    const inserted = new Map((await insertNotifications(db, rest)).map((record) => [record.id, record]));
+    const inserted = new Map((await insert(rest)).map((record) => [record.id, record]));
     const refused = rest.filter(({ id }) => !inserted.has(id));
     const former = refused.length === 0 ? [] : await findByDedupeKeys(db, refused);
     for (const one of rest) {

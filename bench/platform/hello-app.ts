@@ -14,7 +14,7 @@ import { type RawAnswer, rawRequest } from '../../tests/support/raw-http.ts';
 
 const APP = 'bench-hello';
 /** A small server; asked for `/exit` it ends by itself, as an idle one is ended. */
-export const WORKLOAD = `import http from 'node:http';
+export const WORKLOAD = `const http = process.getBuiltinModule('node:http');
 http.createServer((request, response) => {
   response.end('hello');
   if (request.url === '/exit') response.on('finish', () => process.exit(0));

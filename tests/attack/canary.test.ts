@@ -12,7 +12,7 @@ import { rawRequest } from '../support/raw-http.ts';
 
 const APP = 'canary';
 /** Tells its environment to whoever asks: here, the test that looks for it elsewhere. */
-const WORKLOAD = `import http from 'node:http';
+const WORKLOAD = `const http = process.getBuiltinModule('node:http');
 http.createServer((request, response) => response.end(JSON.stringify(process.env))).listen(Number(process.env.PORT));`;
 
 let place: PlatformPlace;

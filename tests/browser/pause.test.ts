@@ -14,7 +14,7 @@ import { look } from './look.ts';
 import { signedInContext } from './signed-in.ts';
 
 const SERVER = `
-  import http from 'node:http';
+  const http = process.getBuiltinModule('node:http');
   http.createServer((request, response) => response.end('here')).listen(Number(process.env.PORT));
 `;
 

@@ -71,7 +71,7 @@ function sorted(value) {
 `;
 /** Answers with what it was sent, and in pieces on request. */
 const SERVER = `
-import { createServer } from 'node:http';
+const { createServer } = process.getBuiltinModule('node:http');
 createServer(async (request, response) => {
   if (request.url.startsWith('/refuse')) {
     response.writeHead(422, { 'content-type': 'application/json' });

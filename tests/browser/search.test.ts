@@ -17,7 +17,7 @@ const GRANTS = [{ id: 'search.index', resources: ['self'] }];
 /** Fills its index, and then listens. */
 const SERVER = `
   import { readFile } from 'node:fs/promises';
-  import http from 'node:http';
+  const http = process.getBuiltinModule('node:http');
   const { PLATFORM_API_URL, PLATFORM_GATEWAY_TOKEN, PORT } = process.env;
   const answer = await fetch(new URL('/v1/services/search/index', PLATFORM_API_URL), {
     method: 'PUT',

@@ -1,9 +1,9 @@
 // The backend that the lifecycle chaos test installs many times: it notices when another one writes to its volume.
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
-import http from 'node:http';
 import { join } from 'node:path';
 
+const http = process.getBuiltinModule('node:http');
 const volume = process.env.PLATFORM_VOLUME_DIR;
 const owner = join(volume, 'owner');
 const doubles = join(volume, 'doubles');

@@ -12,7 +12,7 @@ import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const LIMIT_MS = 60_000;
 const SERVER = `
-  import http from 'node:http';
+  const http = process.getBuiltinModule('node:http');
   http.createServer((req, res) => res.end('ok')).listen(Number(process.env.PORT), () => console.log('ready to serve'));
 `;
 

@@ -10,7 +10,7 @@ import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform 
 import { type RawAnswer, rawRequest } from '../support/raw-http.ts';
 
 const SERVER = `
-  import http from 'node:http';
+  const http = process.getBuiltinModule('node:http');
   console.log('x\\n'.repeat(5000));
   http.createServer((req, res) => res.end('y'.repeat(50_000))).listen(Number(process.env.PORT));
 `;

@@ -19,7 +19,7 @@ import {
 import { problemCode, rawRequest } from '../support/raw-http.ts';
 
 const SERVER = `
-  import http from 'node:http';
+  const http = process.getBuiltinModule('node:http');
   http.createServer((request, response) => response.end('here')).listen(Number(process.env.PORT));
 `;
 

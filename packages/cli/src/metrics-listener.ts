@@ -2,8 +2,10 @@
 // only: what is read here is nobody's but the operator's, and a proxy that asks who is there is the way out.
 
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { collectDefaultMetrics, Registry } from 'prom-client';
+
+const { createServer } = process.getBuiltinModule('node:http');
 
 export interface MetricsPlace {
   readonly host: string;

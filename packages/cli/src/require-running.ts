@@ -1,7 +1,8 @@
 // Whether the platform of this configuration runs on this machine, for commands that need it to.
-import { request } from 'node:http';
 import type { PlatformConfig } from '@platform/core/config/env.ts';
 import { StartError } from '@platform/core/config/start-error.ts';
+
+const { request } = process.getBuiltinModule('node:http');
 
 /** @throws StartError when no platform answers at the configured address on this machine */
 export async function requireRunning({ origin, listenHost, listenPort }: PlatformConfig): Promise<void> {

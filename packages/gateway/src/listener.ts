@@ -1,12 +1,14 @@
 // The strict HTTP/1.1 front of the Gateway: only well-formed messages for our own host reach the router. Parsing is
 // Node's (llhttp, strict); this adds the rules that an origin server needs and the parser leaves open.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { checkRequestTarget, type Refusal } from '@platform/contract';
 import type { DescriptorShare } from './descriptor-budget.ts';
 import { endFaulty } from './fault.ts';
 import { endWithProblem, sendProblem } from './problem.ts';
 import { MAX_HEADER_FIELDS, type RequestHead, readRequestHead } from './request-head.ts';
+
+const { createServer } = process.getBuiltinModule('node:http');
 
 /** One accepted request on its way through the Gateway. */
 export interface IncomingRequest {

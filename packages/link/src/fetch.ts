@@ -1,10 +1,12 @@
 // One request on a connection of its own, for parts that call others rarely. Answers as `fetch` does.
 import { once } from 'node:events';
-import { type IncomingMessage, request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { connect as connectPlain, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 import { PINNED_TLS, provesKey } from './connect.ts';
+
+const { request } = process.getBuiltinModule('node:http');
 
 export interface LinkRequest {
   /**

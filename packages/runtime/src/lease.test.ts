@@ -99,7 +99,8 @@ describe('a lease', () => {
 });
 
 describe('a node without its lease', () => {
-  const SERVER = "import http from 'node:http'; http.createServer((q, r) => r.end('up')).listen(process.env.PORT);";
+  const SERVER =
+    "const http = process.getBuiltinModule('node:http'); http.createServer((q, r) => r.end('up')).listen(process.env.PORT);";
   const lease = { leaseMilliseconds: 45_000, heartbeatMilliseconds: 50 };
   let node: TestNode;
   let uptime = 0;

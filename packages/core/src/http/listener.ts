@@ -1,5 +1,5 @@
 // The listener of core: request hygiene, then dispatch by host to the API, the shell's files or an app's files.
-import http from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { checkRequestTarget, errors, problemOf, type Refusal } from '@platform/contract';
 import { type CoreConfig, originParts } from '../config/config.ts';
@@ -9,20 +9,22 @@ import { crossOriginMethods } from './route-table.ts';
 import type { ServerOptions } from './server.ts';
 import { isPageVisit, writeWrongHostPage } from './wrong-host-page.ts';
 
+const { createServer } = process.getBuiltinModule('node:http');
+
 const OWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const CROSS_ORIGIN_HEADERS = 'authorization, content-type, last-event-id, traceparent, tracestate';
 
 /** The node:http server behind every host of core. `api` is fastify's handler; `requestId` names each answer. */
 export function createListener(
   options: ServerOptions,
-  api: (request: http.IncomingMessage, response: http.ServerResponse) => void,
+  api: (request: IncomingMessage, response: ServerResponse) => void,
   requestId: () => string,
-): http.Server {
+): Server {
   const { config, log } = options;
   const shellHost = new URL(config.origin).host;
   const { port } = originParts(config);
 
-  function dispatch(request: http.IncomingMessage, response: http.ServerResponse): void {
+  function dispatch(request: IncomingMessage, response: ServerResponse): void {
     const refusal = admit(request, shellHost);
     if (refusal !== null) {
       writeProblem(response, refusal, requestId());
@@ -47,7 +49,7 @@ export function createListener(
     }
   }
 
-  function serve(response: http.ServerResponse, served: Promise<void>): void {
+  function serve(response: ServerResponse, served: Promise<void>): void {
     served.catch((error: unknown) => {
       log.error({ err: error }, 'a file could not be served');
       if (response.headersSent) response.destroy();
@@ -55,7 +57,7 @@ export function createListener(
     });
   }
 
-  const server = http.createServer(
+  const server = createServer(
     {
       maxHeaderSize: 16 * 1024,
       requestTimeout: 0,
@@ -66,11 +68,11 @@ export function createListener(
     dispatch,
   );
   server.maxHeadersCount = 100;
-  server.on('connect', (_request: http.IncomingMessage, socket: Socket) => socket.destroy());
-  server.on('upgrade', (_request: http.IncomingMessage, socket: Socket) =>
+  server.on('connect', (_request: IncomingMessage, socket: Socket) => socket.destroy());
+  server.on('upgrade', (_request: IncomingMessage, socket: Socket) =>
     closeWith(socket, { code: 'invalid_request', detail: 'This server offers no protocol upgrade.' }, requestId()),
   );
-  server.on('checkExpectation', (request: http.IncomingMessage, response: http.ServerResponse) => {
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     request.resume();
     writeProblem(response, { code: 'invalid_request', detail: 'The Expect header is not understood.' }, requestId());
   });
@@ -81,7 +83,7 @@ export function createListener(
 }
 
 /** Hygiene before anything else is looked at; writes the target back in origin form. */
-function admit(request: http.IncomingMessage, shellHost: string): Refusal | null {
+function admit(request: IncomingMessage, shellHost: string): Refusal | null {
   if (countHosts(request.rawHeaders) !== 1) return { code: 'invalid_request', detail: 'Send exactly one Host.' };
   const target = ownTarget(request, shellHost);
   if (target === null) return { code: 'invalid_path' };
@@ -96,7 +98,7 @@ function pathOf(url: string): string {
 }
 
 /** The target in origin form; absolute form is taken only for our own host (RFC 9112, section 3.2.2). */
-function ownTarget(request: http.IncomingMessage, shellHost: string): string | null {
+function ownTarget(request: IncomingMessage, shellHost: string): string | null {
   const target = request.url ?? '';
   if (target.startsWith('/')) return target;
   const prefix = /^http:\/\/([^/?#]+)(\/.*)?$/i.exec(target);
@@ -112,7 +114,7 @@ function countHosts(rawHeaders: readonly string[]): number {
   return count;
 }
 
-function preflight(request: http.IncomingMessage, response: http.ServerResponse, config: CoreConfig): boolean {
+function preflight(request: IncomingMessage, response: ServerResponse, config: CoreConfig): boolean {
   const { origin } = request.headers;
   if (origin === undefined || !isAppOrigin(origin, config)) return false;
   const methods = crossOriginMethods(pathOf(request.url ?? ''));

@@ -3,12 +3,13 @@
 // Runtime brings to `inbound.sock`. The Runtime may die and come back: what it was told stays in its memory only.
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
-import { createServer } from 'node:http';
 import net, { type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type GatewayEvent, type RunningGateway, startGateway } from '../gateway.ts';
 import { type FromSidecar, receive, type SidecarSettings, send, socketNames, type ToSidecar } from './protocol.ts';
+
+const { createServer } = process.getBuiltinModule('node:http');
 
 /** Signals closer together than this are told as one. */
 const GATHER_MS = 200;

@@ -13,8 +13,8 @@ const IDLE = IDLE_SECONDS * 1_000;
 const YEAR = 31_536_000_000;
 
 const SERVER = `
-  import http from 'node:http';
   import net from 'node:net';
+  const http = process.getBuiltinModule('node:http');
   const api = new URL(process.env.PLATFORM_API_URL);
   const headers = { authorization: 'Bearer ' + process.env.PLATFORM_GATEWAY_TOKEN };
   http.createServer(async (req, res) => {

@@ -7,8 +7,8 @@ import { startTestNode, type TestNode } from '../testing/node.ts';
 import { until } from '../testing/wait.ts';
 
 const SERVER = `
-  import http from 'node:http';
   import fs from 'node:fs';
+  const http = process.getBuiltinModule('node:http');
   console.log('started with pid', process.pid);
   http.createServer(async (req, res) => {
     if (req.url === '/env') return res.end(JSON.stringify(process.env));
@@ -208,7 +208,7 @@ describe('a workload', () => {
 
   test('that does not listen in time is said to be starting, once for all who ask; its status says where it listens', async () => {
     const hash = await node.core.publish({
-      'index.mjs': `import http from 'node:http'; http.createServer().listen(9999, () => console.log('up'));`,
+      'index.mjs': `const http = process.getBuiltinModule('node:http'); http.createServer().listen(9999, () => console.log('up'));`,
     });
     const one = assign(hash);
     await known(one);

@@ -8,7 +8,7 @@ import { startTestNode } from '../testing/node.ts';
 import { until } from '../testing/wait.ts';
 
 const SERVER = `
-  import http from 'node:http';
+  const http = process.getBuiltinModule('node:http');
   http.createServer((req, res) => res.end('here')).listen(Number(process.env.PORT));
 `;
 

@@ -7,8 +7,8 @@ import { descendants } from '../testing/processes.ts';
 import { until } from '../testing/wait.ts';
 
 const SERVER = `
-  import http from 'node:http';
   import { spawn } from 'node:child_process';
+  const http = process.getBuiltinModule('node:http');
   spawn('sleep', ['1000'], { stdio: 'ignore' }).unref();
   http.createServer((_req, res) => res.end(JSON.stringify(process.env))).listen(Number(process.env.PORT));
 `;

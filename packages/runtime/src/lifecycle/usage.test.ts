@@ -64,7 +64,7 @@ test('what the machine cannot tell stays unknown', async () => {
 });
 
 const SERVER = `
-  import http from 'node:http';
+  const http = process.getBuiltinModule('node:http');
   const held = Buffer.alloc(32 * 1024 * 1024, 1);
   http.createServer(async (req, res) => {
     if (req.url === '/call') {

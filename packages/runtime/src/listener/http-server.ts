@@ -2,11 +2,13 @@
 
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { checkRequestTarget, RefusalError } from '@platform/contract';
 import { acceptLinks, type LinkKey } from '@platform/link';
 import type { Log } from '../clock.ts';
 import { sendProblem } from './problem.ts';
+
+const { createServer } = process.getBuiltinModule('node:http');
 
 export interface Exchange {
   readonly req: IncomingMessage;

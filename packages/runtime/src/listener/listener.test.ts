@@ -8,7 +8,7 @@ import { type CallOptions, request, startTestNode, type TestNode } from '../test
 import { until } from '../testing/wait.ts';
 
 const ECHO = `
-  import http from 'node:http';
+  const http = process.getBuiltinModule('node:http');
   http.createServer((req, res) => {
     if (req.url === '/stream') {
       res.write('first\\n');

@@ -14,7 +14,7 @@ const skip = findProgram('nsenter') === undefined && 'nsenter is missing (Debian
 /** Answers each datagram with what it was and who sent it; tells over HTTP what it knows and how often it was sent 'late'. */
 const ECHO = `
   import dgram from 'node:dgram';
-  import http from 'node:http';
+  const http = process.getBuiltinModule('node:http');
   const [chosen] = JSON.parse(process.env.PLATFORM_PUBLIC_PORTS_JSON ?? '[]');
   let last;
   let received = 0;

@@ -24,7 +24,7 @@ export interface BadNode extends TestNode {
 }
 
 /** A backend that answers `fine`. */
-export const SERVE = `import http from 'node:http';
+export const SERVE = `const http = process.getBuiltinModule('node:http');
 http.createServer((_req, res) => res.end('fine')).listen(Number(process.env.PORT));
 `;
 

@@ -71,7 +71,7 @@ export function badWorkloads({ name, processLimitIn = 'status', boots, ...option
     test('that listens on the wrong port is told where it listens', async (t) => {
       if (boots === 'few') return t.skip('the conformance suite asks its driver where one listens');
       const one = await bad.assign(
-        `import http from 'node:http'; http.createServer().listen(9999, () => console.log('up'));`,
+        `const http = process.getBuiltinModule('node:http'); http.createServer().listen(9999, () => console.log('up'));`,
       );
       await neverAnswers(one);
       assert.match(

@@ -34,7 +34,7 @@ export function lifecycleBehaviour(under: DriverUnderTest): void {
     let stood = Number.POSITIVE_INFINITY;
     const started = await start({
       source: `const began = Date.now();
-        import http from 'node:http';
+        const http = process.getBuiltinModule('node:http');
         process.on('SIGTERM', () => { console.log('bye'); process.exit(3); });
         setInterval(() => {}, 1000);
         const server = http.createServer((_req, res) => { server.close(); res.writeHead(200, { connection: 'close' }).end('last'); });
@@ -72,7 +72,7 @@ export function lifecycleBehaviour(under: DriverUnderTest): void {
 
   test('a workload that listens elsewhere is not called listening and its ports can be told; ignoring SIGTERM, it is killed and leaves nothing', async () => {
     const started = await start({
-      source: `import http from 'node:http';
+      source: `const http = process.getBuiltinModule('node:http');
         process.on('SIGTERM', () => console.log('no'));
         http.createServer().listen(9999, () => console.log('up'));`,
     });

@@ -1,13 +1,15 @@
 // The connections to the engine, which can be cut. A stop of the platform may take seconds, while an engine that is dead
 // or hangs may be away for as long as it likes, and a request to it never ends by itself.
-import http from 'node:http';
+import type { Agent, ClientRequestArgs } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
 
+const http = process.getBuiltinModule('node:http');
+
 export interface EngineLine {
   /** For the client: all of its requests go through here. */
-  readonly agent: http.Agent;
+  readonly agent: Agent;
   /** Aborted when the line is cut or closed: what was asked has failed, and so does whatever is asked from now on. */
   readonly cut: AbortSignal;
   /** Has it cut when `ask` rejects, or does not settle, for `silence`, and after `limit` in any case. */
@@ -78,7 +80,7 @@ class CuttableAgent extends http.Agent {
   }
 
   override createConnection(
-    options: http.ClientRequestArgs,
+    options: ClientRequestArgs,
     callback?: (error: Error | null, stream: Duplex) => void,
   ): Duplex | null | undefined {
     const socket = super.createConnection(options, callback);

@@ -154,7 +154,7 @@ test('a workload runs through the same keeper, enclosure and guest, behind the f
   t.after(() => closeMachineHost(host));
   const app = place.workload(
     'answering',
-    `import http from 'node:http'; import fs from 'node:fs';
+    `const http = process.getBuiltinModule('node:http'); import fs from 'node:fs';
      fs.writeFileSync(process.env.VOLUME + '/kept', 'kept');
      process.on('SIGTERM', () => process.exit(3));
      http.createServer((_req, res) => res.end('from the guest')).listen(8080, '127.0.0.1', () => console.log('up'));`,

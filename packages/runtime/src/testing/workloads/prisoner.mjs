@@ -2,10 +2,10 @@
 import { fork, spawnSync } from 'node:child_process';
 import dns from 'node:dns/promises';
 import fs from 'node:fs';
-import http from 'node:http';
 import net from 'node:net';
 import { Worker } from 'node:worker_threads';
 
+const http = process.getBuiltinModule('node:http');
 if (process.argv[2] === 'child') {
   process.send('child lives');
   process.disconnect();

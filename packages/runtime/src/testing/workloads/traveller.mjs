@@ -5,9 +5,9 @@ import { spawnSync } from 'node:child_process';
 import dgram from 'node:dgram';
 import dns from 'node:dns/promises';
 import fs from 'node:fs';
-import http from 'node:http';
 import net from 'node:net';
 
+const http = process.getBuiltinModule('node:http');
 const PATIENCE = 10_000;
 const held = { answers: 0, end: 'open' };
 

@@ -2,8 +2,8 @@
 // its Gateway (/tried says whether it has, /let-go ends it), /not-http answers with something else, /tamper spoils its volume. It ignores SIGTERM.
 import { fork, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
-import http from 'node:http';
 
+const http = process.getBuiltinModule('node:http');
 const volume = process.env.PLATFORM_VOLUME_DIR;
 const FLOOD_LINES = 40_000;
 const LINES_AT_ONCE = 100;

@@ -3,12 +3,12 @@ import childProcess from 'node:child_process';
 import dgram from 'node:dgram';
 import dns from 'node:dns/promises';
 import fs from 'node:fs';
-import http from 'node:http';
 import net from 'node:net';
 import os from 'node:os';
 import { text } from 'node:stream/consumers';
 import workerThreads from 'node:worker_threads';
 
+const http = process.getBuiltinModule('node:http');
 let raw = '';
 const kit = {
   ...{ fs, net, http, dns, dgram, os, childProcess, workerThreads },

@@ -1,8 +1,9 @@
 // The requests that make Firecracker boot a machine (its OpenAPI document, `firecracker.yaml`, 1.x), in the order it
 // wants: everything is set before the one action that starts the instance. node:http, because the enclosure holds Node
 // and nothing from npm.
-import http from 'node:http';
 import { enclosed, guestMac, type Machine, tapDevice } from '../places.ts';
+
+const http = process.getBuiltinModule('node:http');
 
 export interface ApiRequest {
   readonly path: string;

@@ -4,8 +4,8 @@
 // our requests are right by that document; it shows nothing about Firecracker itself or about KVM.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import http from 'node:http';
 
+const http = process.getBuiltinModule('node:http');
 const BODIES = {
   '/machine-config': {
     required: { vcpu_count: 'integer', mem_size_mib: 'integer' },

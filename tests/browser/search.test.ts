@@ -234,13 +234,14 @@ test('a letter ends the question before it, late answers change nothing, and a s
   const asked = (query: string) => page.waitForRequest((request) => queryOf(request) === query);
   const field = fieldOf(page);
   await field.focus();
-  await Promise.all([asked('oa'), page.keyboard.type('oa')]);
+  // All of it with one event: a busy machine may take longer between two keys than the shell waits for the next.
+  await Promise.all([asked('oa'), page.keyboard.insertText('oa')]);
   await page.keyboard.type('t');
   assert.equal(await field.inputValue(), 'oat');
   await page.getByRole('option', { name: 'Oat bread' }).waitFor();
   assert.deepEqual(ended, ['oa']);
   held.get('oa')?.();
-  await Promise.all([asked('oat m'), page.keyboard.type(' m')]);
+  await Promise.all([asked('oat m'), page.keyboard.insertText(' m')]);
   await status(page).getByText('Searching …').waitFor();
   assert.equal(await page.getByRole('option', { name: 'Oat bread' }).isVisible(), true, 'what was found stays');
   assert.equal(await page.getByRole('option', { name: 'The oak' }).count(), 0, 'the late answer is not shown');

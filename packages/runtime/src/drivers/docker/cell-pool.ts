@@ -24,12 +24,14 @@ export function openCellPool(make: () => Promise<Cell>, tell: (error: unknown) =
       return make();
     },
     refill() {
-      if (closed) return;
-      spare ??= make().catch((error: unknown) => {
+      if (closed || spare !== undefined) return;
+      const mine = make().catch((error: unknown) => {
         tell(error);
-        spare = undefined;
+        // One that was taken before it failed has a successor.
+        if (spare === mine) spare = undefined;
         return undefined;
       });
+      spare = mine;
     },
     async close() {
       closed = true;

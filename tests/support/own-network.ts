@@ -31,7 +31,8 @@ async function runInside(context: TestContext, file: string): Promise<void> {
     'setpriv',
     [
       ...['--pdeathsig', 'TERM', 'unshare', '--net', '--', 'sh', '-euc', 'ip link set lo up; exec "$0" "$@"'],
-      ...[process.execPath, '--test-reporter=spec', file],
+      // --test, since a file that runs by itself ends with 0 after a hook of its own failed.
+      ...[process.execPath, '--test', '--test-reporter=spec', file],
     ],
     { env: { ...environment, [MARK]: '1' }, stdio: ['ignore', 'pipe', 'pipe'] },
   );

@@ -122,6 +122,16 @@ test('a second start, after kill -9 as well, answers and cleans up what was left
   }
 });
 
+test('what runs has not loaded the fetch of Node, 60 ms of its start (docs/decisions/dependencies.md)', async () => {
+  const answer = path.join(place.dataDirectory, 'fetch-loaded');
+  const report = `process.on('exit', () => process.getBuiltinModule('node:fs').writeFileSync(${JSON.stringify(answer)},
+    String(process.moduleLoadList.some((name) => name.includes('deps/undici')))));`;
+  const options = `--import=data:text/javascript,${encodeURIComponent(report)}`;
+  const running = await startPlatform({ ...place, environment: { ...place.environment, NODE_OPTIONS: options } });
+  assert.equal(await running.stop(), 0);
+  assert.equal(readFileSync(answer, 'utf8'), 'false');
+});
+
 test('the doctor says for each thing what it found, and is content with this machine', () => {
   const run = platform(['doctor'], place.environment);
   for (const check of ['port', 'name', 'namespaces', 'cgroups', 'disk', 'clock', 'database']) {

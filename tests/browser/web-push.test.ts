@@ -145,8 +145,12 @@ async function shownIn(context: BrowserContext): Promise<{ title: string; body: 
   return (await asked?.catch(() => null)) ?? null;
 }
 
-/** Not with `until`, which asks more often at first: Chromium forgets what it is asked for before the desktop shows it. */
+/**
+ * Asks the desktop first. Chromium answers from its own list, and strikes off it what the desktop did not have when it was
+ * asked: what it is only about to show would then be shown, and never be listed again.
+ */
 async function untilShown(context: BrowserContext, titles: readonly string[]): Promise<void> {
+  for (const title of titles) await desktop?.until(title);
   const limit = AbortSignal.timeout(60_000);
   for (;;) {
     const shown = await shownIn(context);

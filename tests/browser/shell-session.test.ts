@@ -7,7 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Browser, CDPSession, Page } from 'playwright-core';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
-import { DESKTOP, launchBrowser, newPerson } from './browser.ts';
+import { DESKTOP, launchBrowser, newPerson, PHONE } from './browser.ts';
+import { look } from './look.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -164,6 +165,7 @@ test('a session that was ended elsewhere leads back to sign-in, with the reason'
 test('the page says when the platform does not answer, and one press goes on once it does', async (t) => {
   const page = await visitor(t);
   await registers(page, 'patient');
+  await page.frameLocator('iframe[title="Launcher"]').getByRole('heading', { name: 'Welcome, patient' }).waitFor();
   await page.context().setOffline(true);
   await page.evaluate(() => {
     location.hash = '#/app/wallet';
@@ -173,6 +175,27 @@ test('the page says when the platform does not answer, and one press goes on onc
   await page.context().setOffline(false);
   await page.getByRole('button', { name: 'Try again' }).click();
   await page.frameLocator('iframe[title="Wallet"]').getByRole('heading', { name: 'Wallet' }).waitFor();
+});
+
+test('when there is no list of apps, the page says why, in Settings too, and one press goes on', async (t) => {
+  const page = await visitor(t);
+  const list = (url: URL) => url.pathname === '/v1/apps';
+  await page.route(list, (route) => route.abort());
+  await registers(page, 'listless');
+  const main = page.getByRole('main');
+  await main.getByRole('heading', { name: 'Your apps could not be listed' }).waitFor();
+  await main.getByText('The platform does not answer.').waitFor();
+  await look(page, 'desktop', 'apps-not-listed');
+  await page.setViewportSize(PHONE);
+  await look(page, 'phone', 'apps-not-listed');
+  await page.goto(`${platform.origin}/#/settings/apps`);
+  await main.getByRole('heading', { name: 'Apps' }).waitFor();
+  await main.getByText('The platform does not answer.').waitFor();
+  await page.goBack();
+  await main.getByRole('heading', { name: 'Your apps could not be listed' }).waitFor();
+  await page.unroute(list);
+  await main.getByRole('button', { name: 'Try again' }).click();
+  await page.frameLocator('iframe[title="Launcher"]').getByRole('heading', { name: 'Welcome, listless' }).waitFor();
 });
 
 test('the address keeps the place: a reload shows the same app, Back the one before', async (t) => {

@@ -8,7 +8,7 @@ import { Bar } from './bar/bar.tsx';
 import { live } from './bar/live.ts';
 import { startBridge, tellAppsChanged, tellNotification } from './bridge-host.ts';
 import { forgetIcons } from './frames/app-icons.ts';
-import { readInstalledApps, refreshInstalledApps } from './frames/installed-apps.ts';
+import { installedApps, readInstalledApps, refreshInstalledApps } from './frames/installed-apps.ts';
 import { Stage } from './frames/stage.tsx';
 import { restoreHome } from './home.ts';
 import { followNotificationAddress } from './notifications/asked-notification.ts';
@@ -28,6 +28,8 @@ async function readApps(read: () => Promise<unknown>): Promise<void> {
   try {
     await read();
   } catch (error) {
+    // Where there is no list yet, what needs it says so itself.
+    if (installedApps.value === null) return;
     showToast({ title: 'Your apps could not be listed', body: plainMessage(error), tone: 'danger' });
   }
 }

@@ -1,24 +1,35 @@
 // The apps of the account as this page knows them, and what they are called.
 import type { InstalledApp } from '@platform/contract';
 import { signal } from '@preact/signals';
+import { plainMessage } from '../api/api-error.ts';
 import { call, everyItem } from '../api/client.ts';
 
 /** `null` until the first answer. */
 export const installedApps = signal<readonly InstalledApp[] | null>(null);
 
+/** Why there is no list yet, in one sentence; `null` while it is read and once there is one. */
+export const listingFailure = signal<string | null>(null);
+
 let reading: Promise<readonly InstalledApp[]> | null = null;
 
 /** Reads the list anew; calls at the same time share one reading. @throws ApiError */
 export function readInstalledApps(): Promise<readonly InstalledApp[]> {
-  reading ??= everyItem((cursor) => call('apps.list', { query: { limit: 200, cursor } }))
-    .then((apps) => {
-      installedApps.value = apps;
-      return apps;
-    })
-    .finally(() => {
-      reading = null;
-    });
+  reading ??= read().finally(() => {
+    reading = null;
+  });
   return reading;
+}
+
+async function read(): Promise<readonly InstalledApp[]> {
+  listingFailure.value = null;
+  try {
+    const apps = await everyItem((cursor) => call('apps.list', { query: { limit: 200, cursor } }));
+    installedApps.value = apps;
+    return apps;
+  } catch (error) {
+    if (installedApps.value === null) listingFailure.value = plainMessage(error);
+    throw error;
+  }
 }
 
 /** For news that the list changed: a reading that is already under way may have begun before the change. */

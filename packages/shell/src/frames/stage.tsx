@@ -7,7 +7,8 @@ import { AppPicture, Button, Empty, Skeleton } from '../design/controls.tsx';
 import { prompt } from '../prompts/prompts.ts';
 import { SettingsView } from '../settings/settings-view.tsx';
 import { go, view } from '../view.ts';
-import { findApp, installedApps, nameOf } from './installed-apps.ts';
+import { AppsNotListed } from './apps-not-listed.tsx';
+import { findApp, installedApps, listingFailure, nameOf } from './installed-apps.ts';
 import { closeApp, findOpen, frontApp, homeApp, openApp, relaunch, setStage } from './open-apps.ts';
 
 /** A click into a frame is not seen by this page; without this, open menus would stay open over the app. */
@@ -61,7 +62,7 @@ function FrameShield() {
 function FrontState() {
   const appId = frontApp.value;
   if (appId === null) return null;
-  if (installedApps.value === null) return <Loading name="your apps" />;
+  if (installedApps.value === null) return listingFailure.value === null ? <Loading name="your apps" /> : <Unlisted />;
   const app = findApp(appId);
   if (app === undefined) return view.value.kind === 'home' ? <PlainHome /> : <Missing appId={appId} />;
   if (!app.hasFrontend) return <WithoutFrontend app={app} />;
@@ -69,6 +70,15 @@ function FrontState() {
   if (open?.phase === 'failed') return <Failed appId={appId} name={app.name} failure={open.failure ?? ''} />;
   if (open?.phase !== 'ready') return <Loading key={appId} name={app.name} icon={app.icon} appId={appId} />;
   return null;
+}
+
+function Unlisted() {
+  return (
+    <div class="front-state">
+      <h2>Your apps could not be listed</h2>
+      <AppsNotListed lines={0} label="Loading your apps" />
+    </div>
+  );
 }
 
 const SLOW_MS = 10_000;

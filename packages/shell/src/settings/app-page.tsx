@@ -1,7 +1,8 @@
 // One app: what it may do, how its backend runs, its version, and its removal.
 import type { InstalledApp } from '@platform/contract';
-import { AppPicture, Button, Empty, Note, Skeleton } from '../design/controls.tsx';
+import { AppPicture, Button, Empty, Note } from '../design/controls.tsx';
 import { onDay, shortVersion } from '../design/words.ts';
+import { AppsNotListed } from '../frames/apps-not-listed.tsx';
 import { findApp, installedApps } from '../frames/installed-apps.ts';
 import { homeApp, openApp } from '../frames/open-apps.ts';
 import { setHome } from '../home.ts';
@@ -15,7 +16,7 @@ import { PageHead } from './settings.tsx';
 const UP = { page: { page: 'apps' }, label: 'Apps' } as const;
 
 export function AppPage({ appId }: { readonly appId: string }) {
-  if (installedApps.value === null) return <Skeleton lines={5} label="Loading the app" />;
+  if (installedApps.value === null) return <AppsNotListed lines={5} label="Loading the app" />;
   const app = findApp(appId);
   if (app === undefined) {
     return (

@@ -1,6 +1,7 @@
 // Every installed app, and the way back for one of the platform's own that was removed.
-import { AppPicture, Button, Empty, Note, Skeleton } from '../design/controls.tsx';
+import { AppPicture, Button, Empty, Note } from '../design/controls.tsx';
 import { Icon } from '../design/icons.tsx';
+import { AppsNotListed } from '../frames/apps-not-listed.tsx';
 import { installedApps } from '../frames/installed-apps.ts';
 import { askToInstall } from '../prompts/prompts.ts';
 import { addressOf } from '../view.ts';
@@ -21,7 +22,7 @@ export function AppsPage() {
         <p class="quiet-text">Choose an app to see what it may do, how it runs, and to remove it.</p>
       </PageHead>
       {apps === null ? (
-        <Skeleton lines={5} label="Loading your apps" />
+        <AppsNotListed lines={5} label="Loading your apps" />
       ) : apps.length === 0 ? (
         <Empty icon="apps" title="No apps are installed" />
       ) : (

@@ -1,7 +1,7 @@
 // A mistake of ours while one request is handled ends that request and nothing else: the Gateways of a whole node may
 // share one process, and what one workload makes of its own must not end the others.
 import type { ServerResponse } from 'node:http';
-import { sendProblem } from './problem.ts';
+import { sendProblem } from '@platform/http';
 
 /** For whoever looks for the mistake. No message: it may quote what was handled. */
 export interface Fault {

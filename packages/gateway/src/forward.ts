@@ -2,10 +2,9 @@
 // one object per request, no promises, small bodies in one write (bench/gateway measures it).
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
+import { endResponse, sendProblem } from '@platform/http';
 import type { Dispatcher } from 'undici';
-import { endResponse } from './end-response.ts';
 import type { Abandonable, IncomingRequest } from './listener.ts';
-import { sendProblem } from './problem.ts';
 import type { ResponseFilter } from './response-head.ts';
 
 export interface Upstream {

@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
+import { sendProblem } from '@platform/http';
 import { openActivity } from './activity.ts';
 import { openByteMeter } from './byte-meter.ts';
 import { type DescriptorBudget, processDescriptors } from './descriptor-budget.ts';
@@ -10,7 +11,6 @@ import { endFaulty, type Fault, faultOf } from './fault.ts';
 import type { UpstreamFailure } from './forward.ts';
 import { openInbound } from './inbound/inbound.ts';
 import { type Abandonable, createListener } from './listener.ts';
-import { sendProblem } from './problem.ts';
 import { createRouter } from './router.ts';
 import { openServices } from './services/registry.ts';
 import type { ConnectTo, CoreAddress } from './upstream-pools.ts';

@@ -3,9 +3,9 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { checkRequestTarget, type Refusal } from '@platform/contract';
+import { endWithProblem, sendProblem } from '@platform/http';
 import type { DescriptorShare } from './descriptor-budget.ts';
 import { endFaulty } from './fault.ts';
-import { endWithProblem, sendProblem } from './problem.ts';
 import { MAX_HEADER_FIELDS, type RequestHead, readRequestHead } from './request-head.ts';
 
 const { createServer } = process.getBuiltinModule('node:http');

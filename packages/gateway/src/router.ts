@@ -1,9 +1,10 @@
 // Decides what becomes of a well-formed request from the workload: the credential first, then whether a service is
 // there (specification 5.3). Everything that is not a service does not exist.
+
+import { sendProblem } from '@platform/http';
 import type { Activity } from './activity.ts';
 import { bearerCheck } from './credential.ts';
 import { type Abandonable, canDiscardBody, type IncomingRequest } from './listener.ts';
-import { sendProblem } from './problem.ts';
 import type { ServiceRegistry } from './services/registry.ts';
 
 /** Paths that specification 4.9 gives without the version. */

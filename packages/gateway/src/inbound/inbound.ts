@@ -1,11 +1,11 @@
 // The way in: carries a request that the node listener has authenticated to the workload's own HTTP port. The workload learns nothing reusable about the caller, and its answer is hostile.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { checkRequestTarget } from '@platform/contract';
+import { sendProblem } from '@platform/http';
 import type { Pool } from 'undici';
 import type { ByteMeter } from '../byte-meter.ts';
 import { forward, type UpstreamFailure } from '../forward.ts';
 import type { Abandonable } from '../listener.ts';
-import { sendProblem } from '../problem.ts';
 import { readRequestHead } from '../request-head.ts';
 import { filterWorkloadResponse } from '../response-head.ts';
 import { type ConnectTo, openPool } from '../upstream-pools.ts';

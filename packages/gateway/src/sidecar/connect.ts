@@ -5,11 +5,11 @@ import { closeSync, fstatSync, openSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import net, { type Socket } from 'node:net';
 import { join } from 'node:path';
+import { sendProblem } from '@platform/http';
 import { openByteMeter } from '../byte-meter.ts';
 import type { GatewayEvent, RunningGateway } from '../gateway.ts';
 import { type Inbound, openInbound } from '../inbound/inbound.ts';
 import type { Abandonable } from '../listener.ts';
-import { sendProblem } from '../problem.ts';
 import { type FromSidecar, receive, type SidecarSettings, send, socketNames, type Traffic } from './protocol.ts';
 
 export type { SidecarSettings } from './protocol.ts';

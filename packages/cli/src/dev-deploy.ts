@@ -12,8 +12,8 @@ import { installApp } from '@platform/core/installations/install-app.ts';
 import { replacePermissions } from '@platform/core/installations/permissions.ts';
 import { selectOwn } from '@platform/core/installations/queries.ts';
 import { upgradeApp } from '@platform/core/installations/upgrade-app.ts';
-import { Followers } from '@platform/core/topology/followers.ts';
-import type { Nodes } from '@platform/core/topology/nodes.ts';
+import type { Nodes } from '@platform/core/nodes/nodes.ts';
+import { Followers } from '@platform/core/placement/followers.ts';
 import { planPackage, type SdkFiles } from './packaging/plan-package.ts';
 import { writePackage } from './packaging/write-package.ts';
 

@@ -13,8 +13,8 @@ import { openDatabase } from '@platform/core/database/open-database.ts';
 import { Signals } from '@platform/core/database/signals.ts';
 import { cursorCodec } from '@platform/core/http/cursor.ts';
 import { createLog } from '@platform/core/log.ts';
-import { findNodeByKey } from '@platform/core/topology/node-queries.ts';
-import { Nodes } from '@platform/core/topology/nodes.ts';
+import { findNodeByKey } from '@platform/core/nodes/node-queries.ts';
+import { Nodes } from '@platform/core/nodes/nodes.ts';
 import { withDatabase } from './instance.ts';
 import { openNodeIdentity } from './node-identity.ts';
 

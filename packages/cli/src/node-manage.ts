@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import type { PlatformConfig } from '@platform/core/config/env.ts';
 import type { CoreContext } from '@platform/core/context.ts';
-import { createNodeToken } from '@platform/core/topology/join-node.ts';
+import { createNodeToken } from '@platform/core/nodes/join-node.ts';
 import {
   cordonNode,
   drainNode,
@@ -10,7 +10,7 @@ import {
   type NodeRow,
   removeNode,
   uncordonNode,
-} from '@platform/core/topology/manage-nodes.ts';
+} from '@platform/core/nodes/manage-nodes.ts';
 import { UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
 import { withLocalCore } from './local-core.ts';

@@ -12,7 +12,7 @@ import {
   removeRule,
   reserveLabel,
   unreserveLabel,
-} from '@platform/core/topology/placement-rules.ts';
+} from '@platform/core/placement/placement-rules.ts';
 import { UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
 import { withLocalCore } from './local-core.ts';

@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { type InstallationDetail, RefusalError } from '@platform/contract';
 import { type Backend, listBackends } from '@platform/core/installations/backends.ts';
-import type { Nodes } from '@platform/core/topology/nodes.ts';
+import type { Nodes } from '@platform/core/nodes/nodes.ts';
 import { type Command, UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
 import { withLocalCore } from './local-core.ts';

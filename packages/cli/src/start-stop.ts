@@ -1,7 +1,7 @@
 // `platform stop`, and `platform start` with a name: one backend, as its owner would start and stop it.
 import type { CoreContext } from '@platform/core/context.ts';
 import { startApp, stopApp } from '@platform/core/installations/lifecycle.ts';
-import type { Nodes } from '@platform/core/topology/nodes.ts';
+import type { Nodes } from '@platform/core/nodes/nodes.ts';
 import { requireBackend } from './backend.ts';
 import { type Command, UsageError } from './command.ts';
 import { configuration } from './configuration.ts';

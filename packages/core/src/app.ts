@@ -29,12 +29,19 @@ import { followSystemPackages } from './installations/follow-system-packages.ts'
 import { installationRoutes } from './installations/routes.ts';
 import { leaseRoutes } from './leases/routes.ts';
 import type { CoreMetrics } from './metrics.ts';
+import { findNodeCaller } from './nodes/find-node.ts';
+import { ensureLocalNode, type LocalNode, type LocalNodeOptions, withoutLocalNode } from './nodes/local-node.ts';
+import { Nodes } from './nodes/nodes.ts';
+import { nodeRoutes } from './nodes/routes.ts';
+import { NodeWatch } from './nodes/watch-nodes.ts';
 import { EventHub } from './notifications/event-hub.ts';
 import { eventRoutes } from './notifications/events.ts';
 import { notificationRetention } from './notifications/retention.ts';
 import { notificationRoutes } from './notifications/routes.ts';
 import { notificationSettingsRoutes } from './notifications/settings-routes.ts';
 import { pauseRoutes } from './pause/routes.ts';
+import { Followers } from './placement/followers.ts';
+import { placementRoutes } from './placement/routes.ts';
 import type { PushOptions } from './push/open-push-worker.ts';
 import { countWaiting } from './push/outbox-queries.ts';
 import { pushRoutes } from './push/routes.ts';
@@ -42,12 +49,6 @@ import { openSearching, type Searching } from './search/open-searching.ts';
 import { countWaiting as countUntold } from './search/outbox-queries.ts';
 import { openSearchPool } from './search/postgres-engine.ts';
 import { searchRoutes } from './search/routes.ts';
-import { findNodeCaller } from './topology/find-node.ts';
-import { Followers } from './topology/followers.ts';
-import { ensureLocalNode, type LocalNode, type LocalNodeOptions, withoutLocalNode } from './topology/local-node.ts';
-import { Nodes } from './topology/nodes.ts';
-import { nodeRoutes } from './topology/routes.ts';
-import { NodeWatch } from './topology/watch-nodes.ts';
 
 export interface CoreOptions {
   readonly config: CoreConfig;
@@ -217,7 +218,8 @@ function handlers(context: CoreContext, { nodes, hub, searching, pushKey }: Part
     ...pushRoutes(context, pushKey),
     ...searchRoutes(context, searching.engine),
     ...fleetRoutes(context),
-    ...nodeRoutes(context, followers),
+    ...nodeRoutes(context),
+    ...placementRoutes(context, followers),
     ...leaseRoutes(context),
     ...pauseRoutes(context),
   };

@@ -12,7 +12,7 @@ import {
 import { type LinkKey, publicKeyText, signText } from '@platform/link';
 import { type Constellation, newNodeKey } from '../../../tests/support/constellation.ts';
 import { type RawAnswer, rawRequest } from '../../../tests/support/raw-http.ts';
-import { createNodeToken } from '../src/topology/join-node.ts';
+import { createNodeToken } from '../src/nodes/join-node.ts';
 import { bearer } from './apps.ts';
 import { controlCredential } from './node-double.ts';
 

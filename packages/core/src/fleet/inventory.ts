@@ -5,9 +5,9 @@ import { countPackages } from '../catalog/count-queries.ts';
 import type { CoreContext } from '../context.ts';
 import { countInstallations, countPlaces } from '../installations/count-queries.ts';
 import { countLeases } from '../leases/queries.ts';
+import { nodeInventory } from '../nodes/node-inventory.ts';
 import { countNotifications } from '../notifications/count-queries.ts';
 import { countEntries } from '../search/count-queries.ts';
-import { nodeInventory } from '../topology/node-inventory.ts';
 import { PLATFORM_VERSION } from '../version.ts';
 import { databaseBytes } from './queries.ts';
 

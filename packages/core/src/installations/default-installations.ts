@@ -10,8 +10,8 @@ import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { normaliseGrants } from '../grants/grant-coverage.ts';
-import { assignmentsChanged } from '../topology/assignments.ts';
-import { lockPlacement, placeOrWait } from '../topology/placement.ts';
+import { assignmentsChanged } from '../placement/assignments.ts';
+import { lockPlacement, placeOrWait } from '../placement/placement.ts';
 import { newInstallation } from './install-app.ts';
 import { insertInstallation, selectEverInstalled } from './queries.ts';
 

@@ -7,8 +7,8 @@ import type { CoreContext } from '../context.ts';
 import { notifyEach } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { intersectGrants } from '../grants/grant-coverage.ts';
-import { assignmentsChanged } from '../topology/assignments.ts';
-import { lockPlacement } from '../topology/placement.ts';
+import { assignmentsChanged } from '../placement/assignments.ts';
+import { lockPlacement } from '../placement/placement.ts';
 
 interface Shipped {
   readonly appId: string;

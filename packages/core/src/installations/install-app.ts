@@ -9,8 +9,8 @@ import { newId, opaqueLabel } from '../credentials/ids.ts';
 import { notify } from '../database/notify.ts';
 import { checkGrants } from '../grants/check-grants.ts';
 import { normaliseGrants } from '../grants/grant-coverage.ts';
-import { assignmentsChanged } from '../topology/assignments.ts';
-import { type Place, placeInstallation } from '../topology/placement.ts';
+import { assignmentsChanged } from '../placement/assignments.ts';
+import { type Place, placeInstallation } from '../placement/placement.ts';
 import { insertInstallation, type NewInstallation } from './queries.ts';
 
 /**

@@ -3,10 +3,10 @@ import type { InstallationDetail, LogEntry, WorkloadDetail } from '@platform/con
 import { type InstallationId, RefusalError, refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { deleteLeases } from '../leases/queries.ts';
+import type { Nodes } from '../nodes/nodes.ts';
 import { pausedRefusal } from '../pause/paused-refusal.ts';
 import { selectPausedAt } from '../pause/queries.ts';
-import { assignmentsChanged } from '../topology/assignments.ts';
-import type { Nodes } from '../topology/nodes.ts';
+import { assignmentsChanged } from '../placement/assignments.ts';
 import { lockOwn, type OwnInstallation, selectOwn, updateStopped } from './queries.ts';
 
 interface LogPage {

@@ -5,8 +5,8 @@ import type { CoreContext } from '../context.ts';
 import type { SessionCaller } from '../http/caller.ts';
 import { beginEventStream, EventConnection, type StreamTiming, usualTiming } from '../http/event-connection.ts';
 import type { RouteCall } from '../http/handlers.ts';
+import type { Nodes } from '../nodes/nodes.ts';
 import type { EventHub, Listener } from '../notifications/event-hub.ts';
-import type { Nodes } from '../topology/nodes.ts';
 import { logList, withWorkload } from './lifecycle.ts';
 import { selectOwn } from './queries.ts';
 

@@ -6,9 +6,9 @@ import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { checkGrants } from '../grants/check-grants.ts';
-import { assignmentsChanged } from '../topology/assignments.ts';
-import type { Followers } from '../topology/followers.ts';
-import { grantsForNode } from '../topology/network-grants.ts';
+import { assignmentsChanged } from '../placement/assignments.ts';
+import type { Followers } from '../placement/followers.ts';
+import { grantsForNode } from '../placement/network-grants.ts';
 import { lockOwn, type OwnInstallation, selectOwn, updateGrants } from './queries.ts';
 
 /** @throws RefusalError `not_found` */

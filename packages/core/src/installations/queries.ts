@@ -2,7 +2,7 @@
 import type { Grant, InstallationId, Manifest } from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
-import type { Place } from '../topology/placement.ts';
+import type { Place } from '../placement/placement.ts';
 
 type Executor = Kysely<DatabaseSchema>;
 

@@ -1,9 +1,9 @@
 // The routes of installed apps: HTTP in and out, nothing else.
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
+import type { Nodes } from '../nodes/nodes.ts';
 import type { EventHub } from '../notifications/event-hub.ts';
-import type { Followers } from '../topology/followers.ts';
-import type { Nodes } from '../topology/nodes.ts';
+import type { Followers } from '../placement/followers.ts';
 import { exchangeCapability } from './exchange-capability.ts';
 import { installApp } from './install-app.ts';
 import { launchApp } from './launch-app.ts';

@@ -3,10 +3,10 @@ import { refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
 import { deleteLeases } from '../leases/queries.ts';
+import type { Nodes } from '../nodes/nodes.ts';
+import { assignmentsChanged } from '../placement/assignments.ts';
+import { deleteWorkloadState } from '../placement/queries.ts';
 import { removeIndex } from '../search/remove-index.ts';
-import { assignmentsChanged } from '../topology/assignments.ts';
-import type { Nodes } from '../topology/nodes.ts';
-import { deleteWorkloadState } from '../topology/queries.ts';
 import { lockOwn, markRemoved } from './queries.ts';
 
 /** @throws RefusalError `not_found` */

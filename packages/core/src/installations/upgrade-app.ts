@@ -4,8 +4,8 @@ import { findAppVersion } from '../catalog/queries.ts';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
 import { intersectGrants } from '../grants/grant-coverage.ts';
-import { assignmentsChanged } from '../topology/assignments.ts';
-import { lockPlacement, placeOf, placeUpgrade } from '../topology/placement.ts';
+import { assignmentsChanged } from '../placement/assignments.ts';
+import { lockPlacement, placeOf, placeUpgrade } from '../placement/placement.ts';
 import { lockOwn, updateVersion } from './queries.ts';
 
 /**

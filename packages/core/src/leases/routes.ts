@@ -2,7 +2,7 @@
 import { refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
-import { isPlaced } from '../topology/queries.ts';
+import { isPlaced } from '../placement/queries.ts';
 import { createLease, leasesEndIn, releaseLease, renewLease } from './work-leases.ts';
 
 type LeaseRoute =

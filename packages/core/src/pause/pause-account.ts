@@ -4,7 +4,7 @@ import type { AccountRuntime } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
 import { deleteLeasesOfAccount } from '../leases/queries.ts';
-import { assignmentsChanged } from '../topology/assignments.ts';
+import { assignmentsChanged } from '../placement/assignments.ts';
 import { selectPausedAt, updatePaused } from './queries.ts';
 
 export async function readRuntime({ database }: CoreContext, accountKey: string): Promise<AccountRuntime> {

@@ -1,44 +1,9 @@
-// All SQL of nodes: who they are, what is placed on them, what they report. Reads installations, never changes them.
-import type {
-  Grant,
-  InstallationId,
-  InstallationStatus,
-  NodeMachine,
-  PublicPort,
-  WorkloadManifest,
-} from '@platform/contract';
+// All SQL of what runs on a node: its assignments, the credentials of its workloads, and what it reports of them.
+import type { Grant, InstallationId, InstallationStatus, PublicPort, WorkloadManifest } from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 
 type Executor = Kysely<DatabaseSchema>;
-
-/** Returns the inbound origin that was known before. */
-export async function updateNode(
-  db: Executor,
-  nodeId: string,
-  node: {
-    readonly controlUrl: string;
-    readonly controlCredential: Buffer;
-    readonly inboundOrigin: string;
-    readonly machine: NodeMachine | undefined;
-    readonly seenAt: Date;
-  },
-): Promise<string | null> {
-  const { machine } = node;
-  const { rows } = await sql<{ former: string | null }>`
-    WITH former AS (SELECT id, inbound_origin FROM nodes WHERE id = ${nodeId} FOR UPDATE)
-    UPDATE nodes
-       SET control_url = ${node.controlUrl}, control_credential = ${node.controlCredential},
-           inbound_origin = ${node.inboundOrigin}, seen_at = ${node.seenAt},
-           memory_mib = ${machine?.memoryMiB ?? null}, cpus = ${machine?.cpus ?? null},
-           driver = ${machine?.driver ?? null}, mechanism = ${machine?.mechanism ?? null},
-           runtimes = ${machine?.runtimes ?? ['node']}, version = ${machine?.version ?? null},
-           shared_store = ${machine?.sharedStore ?? null}
-      FROM former
-     WHERE nodes.id = former.id
-    RETURNING former.inbound_origin AS former`.execute(db);
-  return rows[0]?.former ?? null;
-}
 
 /** Installations of a node, for telling everybody that where they are reached has changed. */
 export async function placedInstallations(
@@ -171,10 +136,6 @@ export async function upsertStatus(db: Executor, nodeId: string, items: readonly
            restarts = EXCLUDED.restarts, last_exit = EXCLUDED.last_exit, unenforced = EXCLUDED.unenforced`.execute(db);
 }
 
-export async function touchNode(db: Executor, nodeId: string, now: Date): Promise<void> {
-  await db.updateTable('nodes').set({ seen_at: now }).where('id', '=', nodeId).execute();
-}
-
 /** Drops what only a placed installation has: its credential and its reported state. */
 export async function deleteWorkloadState(db: Executor, installationId: InstallationId): Promise<void> {
   await db.deleteFrom('core_credentials').where('installation_id', '=', installationId).execute();
@@ -200,48 +161,6 @@ export async function isPackagePlaced(db: Executor, nodeId: string, hash: string
      WHERE i.node_id = ${nodeId} AND i.removed_at IS NULL AND v.package_hash = ${hash}
      LIMIT 1`.execute(db);
   return rows.length > 0;
-}
-
-export interface ControlAddress {
-  readonly node_id: string;
-  readonly name: string;
-  readonly control_url: string | null;
-  readonly control_credential: Buffer | null;
-  /** What an https control side must prove. */
-  readonly public_key: Buffer | null;
-  readonly lost_at: Date | null;
-}
-
-const CONTROL_COLUMNS = [
-  'nodes.id as node_id',
-  'nodes.name',
-  'nodes.control_url',
-  'nodes.control_credential',
-  'nodes.public_key',
-  'nodes.lost_at',
-] as const;
-
-/** Where the node of an installation is controlled; removed installations included, so that they can be ended. */
-export async function controlAddress(
-  db: Executor,
-  installationId: InstallationId,
-): Promise<ControlAddress | undefined> {
-  return db
-    .selectFrom('installations')
-    .innerJoin('nodes', 'nodes.id', 'installations.node_id')
-    .select(CONTROL_COLUMNS)
-    .where('installations.id', '=', installationId)
-    .executeTakeFirst();
-}
-
-/** Where the node is controlled that held an installation before it was taken from it. */
-export async function holderAddress(db: Executor, installationId: InstallationId): Promise<ControlAddress | undefined> {
-  return db
-    .selectFrom('installations')
-    .innerJoin('nodes', 'nodes.id', 'installations.held_by')
-    .select(CONTROL_COLUMNS)
-    .where('installations.id', '=', installationId)
-    .executeTakeFirst();
 }
 
 export async function isWaiting(db: Executor, installationId: InstallationId): Promise<boolean> {

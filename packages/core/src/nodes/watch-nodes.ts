@@ -1,8 +1,9 @@
 // Notices nodes that are silent and finds new places for what they ran. Every replica of core does this; whichever comes
 // first decides, guarded in the database. Time is counted from what this process saw, with a clock that nobody sets.
 import type { CoreContext } from '../context.ts';
+import { placeWaiting, takeFromLost } from '../placement/move-installations.ts';
+import { loseNode } from './lose-node.ts';
 import { watchedNodes } from './lost-queries.ts';
-import { loseNode, placeWaiting, takeRest } from './move-installations.ts';
 import type { Nodes } from './nodes.ts';
 
 interface Sighting {
@@ -77,7 +78,7 @@ export class NodeWatch {
       seen.set(id, known?.beat === beat ? known : { beat, at: now });
     }
     this.#seen = seen;
-    for (const { id } of rows.filter(({ lost }) => lost)) await takeRest(this.#context, id);
+    for (const { id } of rows.filter(({ lost }) => lost)) await takeFromLost(this.#context, id);
     const own = this.#context.config.nodeLostMilliseconds;
     return rows.filter(({ id, lost, lostAfter }) => {
       const at = seen.get(id)?.at ?? now;

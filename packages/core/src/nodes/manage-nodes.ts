@@ -2,7 +2,9 @@
 import { refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
-import { assignmentsChanged } from './assignments.ts';
+import { assignmentsChanged } from '../placement/assignments.ts';
+import { placeWaiting, vacateNode } from '../placement/move-installations.ts';
+import { lockPlacement } from '../placement/placement.ts';
 import {
   abandonNode,
   boundApps,
@@ -14,9 +16,7 @@ import {
   remainingOn,
   setCordoned,
 } from './manage-queries.ts';
-import { placeWaiting, vacateNode } from './move-installations.ts';
 import type { Nodes } from './nodes.ts';
-import { lockPlacement } from './placement.ts';
 
 export type { NodeRow } from './manage-queries.ts';
 

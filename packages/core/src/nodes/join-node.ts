@@ -13,7 +13,7 @@ import type { CoreContext } from '../context.ts';
 import { hashCredential } from '../credentials/credential.ts';
 import { newId } from '../credentials/ids.ts';
 import { linkKeyOf } from '../credentials/master-key.ts';
-import { hostingLabels } from './hosting-labels.ts';
+import { hostingLabels } from '../placement/hosting-labels.ts';
 import { freshCredential, readKey, replaceCredential, wireCredential } from './node-credentials.ts';
 import { findNodeByKey, insertNode, insertToken, useToken } from './node-queries.ts';
 

@@ -184,3 +184,20 @@ export async function clearHolder(db: Executor, id: InstallationId, nodeId: stri
 export async function clearHeldBy(db: Executor, nodeId: string): Promise<void> {
   await db.updateTable('installations').set({ held_by: null }).where('held_by', '=', nodeId).execute();
 }
+
+/** What has its volume on a lost node stays there; its state says so. */
+export async function markBoundWorkloads(
+  db: Executor,
+  nodeId: string,
+  { reason, now }: { readonly reason: string; readonly now: Date },
+): Promise<void> {
+  await sql`
+    INSERT INTO installation_status (installation_id, node_id, state, since, reason, restarts)
+    SELECT i.id, i.node_id, 'failed', ${now}, ${reason}, 0
+      FROM installations i
+      JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+     WHERE i.node_id = ${nodeId} AND i.removed_at IS NULL AND v.manifest ? 'workload'
+       AND i.has_volume AND i.volume_store IS NULL
+    ON CONFLICT (installation_id) DO UPDATE
+       SET state = EXCLUDED.state, since = EXCLUDED.since, reason = EXCLUDED.reason`.execute(db);
+}

@@ -5,10 +5,10 @@ import type * as z from 'zod';
 import type { CoreContext } from '../context.ts';
 import { seal } from '../credentials/master-key.ts';
 import { notify } from '../database/notify.ts';
-import { whereNodeIs } from './node-queries.ts';
+import { lockPlacement } from '../placement/placement.ts';
+import { placedInstallations } from '../placement/queries.ts';
+import { updateNode, whereNodeIs } from './node-queries.ts';
 import { CONTROL_PURPOSE } from './nodes.ts';
-import { lockPlacement } from './placement.ts';
-import { placedInstallations, updateNode } from './queries.ts';
 
 type Registration = z.output<typeof registerNodeBody>;
 

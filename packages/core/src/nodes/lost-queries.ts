@@ -1,4 +1,4 @@
-// All SQL of lost nodes: who has been silent, and what that means for what cannot move.
+// All SQL of lost nodes: which are watched, and which are taken for lost.
 import { type Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 
@@ -40,30 +40,4 @@ export async function markLost(
     .where('lost_at', 'is', null)
     .executeTakeFirst();
   return numUpdatedRows === 1n;
-}
-
-/** What has its volume on a lost node stays there; its state says so. */
-export async function markBoundWorkloads(db: Executor, nodeId: string, now: Date): Promise<void> {
-  await sql`
-    INSERT INTO installation_status (installation_id, node_id, state, since, reason, restarts)
-    SELECT i.id, n.id, 'failed', ${now}, ${boundReason(sql`n.name`)}, 0
-      FROM installations i
-      JOIN nodes n ON n.id = i.node_id
-      JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
-     WHERE n.id = ${nodeId} AND i.removed_at IS NULL AND v.manifest ? 'workload'
-       AND i.has_volume AND i.volume_store IS NULL
-    ON CONFLICT (installation_id) DO UPDATE
-       SET state = EXCLUDED.state, since = EXCLUDED.since, reason = EXCLUDED.reason`.execute(db);
-}
-
-function boundReason(name: ReturnType<typeof sql>): ReturnType<typeof sql<string>> {
-  return sql<string>`format(${BOUND_TO_LOST}, ${name})`;
-}
-
-const BOUND_TO_LOST =
-  'The machine %s does not answer, and the data of this app lies there: it comes back together with the machine.';
-
-/** In one sentence for its owner: why an installation does not run although another node is there. */
-export function boundToLost(nodeName: string): string {
-  return BOUND_TO_LOST.replace('%s', nodeName);
 }

@@ -1,4 +1,5 @@
-// All SQL of who a node is: its key, its credential, its heartbeat, and how it joined.
+// All SQL of who a node is: its key, its credential, its heartbeat, how it joined, and where it is reached.
+import type { InstallationId, NodeMachine } from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
 import type pg from 'pg';
 import type { DatabaseSchema } from '../database/schema.ts';
@@ -162,4 +163,78 @@ export async function takeChallenge(
        AND n.id = c.node_id AND n.public_key = ${challenge.publicKey}
     RETURNING n.id`.execute(db);
   return rows[0]?.id;
+}
+
+/** Returns the inbound origin that was known before. */
+export async function updateNode(
+  db: Executor,
+  nodeId: string,
+  node: {
+    readonly controlUrl: string;
+    readonly controlCredential: Buffer;
+    readonly inboundOrigin: string;
+    readonly machine: NodeMachine | undefined;
+    readonly seenAt: Date;
+  },
+): Promise<string | null> {
+  const { machine } = node;
+  const { rows } = await sql<{ former: string | null }>`
+    WITH former AS (SELECT id, inbound_origin FROM nodes WHERE id = ${nodeId} FOR UPDATE)
+    UPDATE nodes
+       SET control_url = ${node.controlUrl}, control_credential = ${node.controlCredential},
+           inbound_origin = ${node.inboundOrigin}, seen_at = ${node.seenAt},
+           memory_mib = ${machine?.memoryMiB ?? null}, cpus = ${machine?.cpus ?? null},
+           driver = ${machine?.driver ?? null}, mechanism = ${machine?.mechanism ?? null},
+           runtimes = ${machine?.runtimes ?? ['node']}, version = ${machine?.version ?? null},
+           shared_store = ${machine?.sharedStore ?? null}
+      FROM former
+     WHERE nodes.id = former.id
+    RETURNING former.inbound_origin AS former`.execute(db);
+  return rows[0]?.former ?? null;
+}
+
+export async function touchNode(db: Executor, nodeId: string, now: Date): Promise<void> {
+  await db.updateTable('nodes').set({ seen_at: now }).where('id', '=', nodeId).execute();
+}
+
+export interface ControlAddress {
+  readonly node_id: string;
+  readonly name: string;
+  readonly control_url: string | null;
+  readonly control_credential: Buffer | null;
+  /** What an https control side must prove. */
+  readonly public_key: Buffer | null;
+  readonly lost_at: Date | null;
+}
+
+const CONTROL_COLUMNS = [
+  'nodes.id as node_id',
+  'nodes.name',
+  'nodes.control_url',
+  'nodes.control_credential',
+  'nodes.public_key',
+  'nodes.lost_at',
+] as const;
+
+/** Where the node of an installation is controlled; removed installations included, so that they can be ended. */
+export async function controlAddress(
+  db: Executor,
+  installationId: InstallationId,
+): Promise<ControlAddress | undefined> {
+  return db
+    .selectFrom('installations')
+    .innerJoin('nodes', 'nodes.id', 'installations.node_id')
+    .select(CONTROL_COLUMNS)
+    .where('installations.id', '=', installationId)
+    .executeTakeFirst();
+}
+
+/** Where the node is controlled that held an installation before it was taken from it. */
+export async function holderAddress(db: Executor, installationId: InstallationId): Promise<ControlAddress | undefined> {
+  return db
+    .selectFrom('installations')
+    .innerJoin('nodes', 'nodes.id', 'installations.held_by')
+    .select(CONTROL_COLUMNS)
+    .where('installations.id', '=', installationId)
+    .executeTakeFirst();
 }

@@ -6,9 +6,9 @@ import { type Constellation, startConstellation } from '../../../../tests/suppor
 import { problemCode } from '../../../../tests/support/raw-http.ts';
 import { install, installationRow, nodeWorkload, publish } from '../../test-support/apps.ts';
 import { type JoinedNode, joinTestNode, registerLocalMachine, testMachine } from '../../test-support/joined-node.ts';
-import { cordonNode, drainNode } from './manage-nodes.ts';
+import { cordonNode, drainNode } from '../nodes/manage-nodes.ts';
+import { Nodes } from '../nodes/nodes.ts';
 import { placeWaiting } from './move-installations.ts';
-import { Nodes } from './nodes.ts';
 import {
   addRule,
   labelNode,

@@ -2,7 +2,7 @@
 // with a clock that nobody sets: the node's ends first, by more than a workload takes to stop.
 import { type NodeHeartbeat, type NodeLease, refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
-import { assignmentsChanged } from './assignments.ts';
+import { assignmentsChanged } from '../placement/assignments.ts';
 import { countHeartbeat } from './node-queries.ts';
 import { takeReport } from './traffic.ts';
 

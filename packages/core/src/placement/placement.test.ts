@@ -6,7 +6,7 @@ import { type Constellation, startConstellation } from '../../../../tests/suppor
 import { problemCode, type RawAnswer } from '../../../../tests/support/raw-http.ts';
 import { install, installationRow, nodeWorkload, publish } from '../../test-support/apps.ts';
 import { type JoinedNode, joinTestNode, registerLocalMachine } from '../../test-support/joined-node.ts';
-import { cordonNode, removeNode, uncordonNode } from './manage-nodes.ts';
+import { cordonNode, removeNode, uncordonNode } from '../nodes/manage-nodes.ts';
 
 let platform: Constellation;
 let account: TestAccount;

@@ -2,45 +2,21 @@
 // still run it, it is held, so that no two nodes ever run it at the same time (docs/decisions/nodes.md).
 import type { CoreContext } from '../context.ts';
 import { notify, notifyEach } from '../database/notify.ts';
+import type { Nodes } from '../nodes/nodes.ts';
 import { assignmentsChanged } from './assignments.ts';
-import { markBoundWorkloads, markLost } from './lost-queries.ts';
-import type { Nodes } from './nodes.ts';
 import { lockPlacement, placeElsewhere } from './placement.ts';
-import {
-  clearHeldBy,
-  clearHolder,
-  setPlaced,
-  takeMovable,
-  type WaitingRow,
-  waitingInstallations,
-} from './placement-queries.ts';
+import { clearHolder, setPlaced, takeMovable, type WaitingRow, waitingInstallations } from './placement-queries.ts';
 
 /** So many in one transaction: others wait for its lock. */
 const BATCH = 100;
-
-/**
- * Takes a node for lost whose heartbeats still are at `beat`. Nothing holds what it ran: its lease ended before.
- *
- * @returns how many installations wait for another node now, or `null` when it was heard of after all
- */
-export async function loseNode(context: CoreContext, node: { id: string; beat: string }): Promise<number | null> {
-  const lost = await context.database.transaction().execute(async (trx) => {
-    await lockPlacement(trx);
-    if (!(await markLost(trx, { ...node, now: context.clock() }))) return false;
-    await clearHeldBy(trx, node.id);
-    await markBoundWorkloads(trx, node.id, context.clock());
-    return true;
-  });
-  return lost ? takeAll(context, node.id, null) : null;
-}
 
 /** Takes everything that can move from a node that lives. It holds it until it has said that it stopped. */
 export function vacateNode(context: CoreContext, nodeId: string): Promise<number> {
   return takeAll(context, nodeId, nodeId);
 }
 
-/** What is left on nodes that are lost, after a core died in the middle. */
-export function takeRest(context: CoreContext, nodeId: string): Promise<number> {
+/** Takes everything that can move from a lost node. Nothing holds it: the lease of the node ended before. */
+export function takeFromLost(context: CoreContext, nodeId: string): Promise<number> {
   return takeAll(context, nodeId, null);
 }
 

@@ -15,9 +15,10 @@ import { fetchOverLink } from '@platform/link';
 import type * as z from 'zod';
 import type { CoreContext } from '../context.ts';
 import { unseal } from '../credentials/master-key.ts';
+import { isWaiting } from '../placement/queries.ts';
 import { readBounded, readLines } from './bounded-body.ts';
-import { boundToLost } from './lost-queries.ts';
-import { type ControlAddress, controlAddress, holderAddress, isWaiting } from './queries.ts';
+import { boundToLost } from './lose-node.ts';
+import { type ControlAddress, controlAddress, holderAddress } from './node-queries.ts';
 
 export const CONTROL_PURPOSE = 'node-control';
 

@@ -1,0 +1,31 @@
+// A node that is silent for too long is taken for lost: what can move is taken from it, what is bound to it says so.
+import type { CoreContext } from '../context.ts';
+import { takeFromLost } from '../placement/move-installations.ts';
+import { lockPlacement } from '../placement/placement.ts';
+import { clearHeldBy, markBoundWorkloads } from '../placement/placement-queries.ts';
+import { markLost } from './lost-queries.ts';
+
+/**
+ * Takes a node for lost whose heartbeats still are at `beat`. Nothing holds what it ran: its lease ended before.
+ *
+ * @returns how many installations wait for another node now, or `null` when it was heard of after all
+ */
+export async function loseNode(
+  context: CoreContext,
+  node: { readonly id: string; readonly name: string; readonly beat: string },
+): Promise<number | null> {
+  const now = context.clock();
+  const lost = await context.database.transaction().execute(async (trx) => {
+    await lockPlacement(trx);
+    if (!(await markLost(trx, { ...node, now }))) return false;
+    await clearHeldBy(trx, node.id);
+    await markBoundWorkloads(trx, node.id, { reason: boundToLost(node.name), now });
+    return true;
+  });
+  return lost ? takeFromLost(context, node.id) : null;
+}
+
+/** In one sentence for its owner: why an installation does not run although another node is there. */
+export function boundToLost(nodeName: string): string {
+  return `The machine ${nodeName} does not answer, and the data of this app lies there: it comes back together with the machine.`;
+}

@@ -1,0 +1,32 @@
+// The routes by which the Runtime of a node learns what to run, fetches it, and gets the credentials to run it with.
+import { refuse } from '@platform/contract';
+import { packageFile } from '../catalog/package-file.ts';
+import type { CoreContext } from '../context.ts';
+import type { HandlersOf } from '../http/handlers.ts';
+import { awaitAssignments } from './assignments.ts';
+import type { Followers } from './followers.ts';
+import { isPackagePlaced } from './queries.ts';
+import { sendPackage } from './send-package.ts';
+import { startWorkload } from './start-workload.ts';
+
+type PlacementRoute = 'node.assignments' | 'node.starts' | 'node.package';
+
+export function placementRoutes(context: CoreContext, followers: Followers): HandlersOf<PlacementRoute> {
+  return {
+    'node.assignments': async ({ caller, query, reply }) => {
+      await followers.heard(caller.nodeId, query.after);
+      const closed = new AbortController();
+      reply.raw.once('close', () => closed.abort());
+      return { status: 200, body: await awaitAssignments(context, caller.nodeId, query.after, closed.signal) };
+    },
+    'node.starts': async ({ caller, params }) => ({
+      status: 200,
+      body: await startWorkload(context, caller.nodeId, params.id),
+    }),
+    'node.package': async ({ caller, params, reply }) => {
+      if (!(await isPackagePlaced(context.database, caller.nodeId, params.hash))) throw refuse('not_found');
+      await sendPackage(packageFile(context, params.hash), reply);
+      return { streamed: true };
+    },
+  };
+}

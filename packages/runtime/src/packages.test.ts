@@ -8,6 +8,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { after, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { limits } from '@platform/contract';
 import { type Header, pack } from 'tar-stream';
 import { errorCode } from './error-code.ts';
 import { openPackageStore, PackageError } from './packages.ts';
@@ -53,6 +54,20 @@ describe('a package', () => {
     assert.equal(statSync(join(workload, 'deep', 'tool')).mode & 0o777, 0o755);
     assert.equal(statSync(join(workload, 'deep')).mode & 0o777, 0o755);
     assert.deepEqual(readdirSync(join(workload, '..')), ['workload']);
+  });
+
+  test('is unpacked when its names begin with ./, also with as many files as a package may hold', async () => {
+    const files = Array.from({ length: limits.packageEntries.value }, (_, index): [Entry, string?] => [
+      { name: `./frontend/${index}` },
+    ]);
+    const blob = await archive([
+      [{ name: './', type: 'directory' }],
+      [{ name: './workload/index.mjs' }, 'code'],
+      ...files.slice(1),
+    ]);
+    const { store } = storeOf(blob);
+    const workload = await store.workloadFolder(hashOf(blob));
+    assert.equal(readFileSync(join(workload, 'index.mjs'), 'utf8'), 'code');
   });
 
   test('is fetched once for all who ask, and not again later', async () => {

@@ -128,11 +128,12 @@ async function unpackWorkload(blob: string, target: string): Promise<void> {
   try {
     for await (const entry of archive) {
       const { header } = entry;
-      entries += 1;
+      const path = plainPath(header);
+      // The packed folder itself, which `tar .` names, is none of the files and folders in it.
+      if (path !== '.') entries += 1;
       bytes += header.size ?? 0;
       if (entries > limits.packageEntries.value) throw new PackageError('The package holds too many files.');
       if (bytes > limits.packageUnpacked.value) throw new PackageError('The package is too large when unpacked.');
-      const path = plainPath(header);
       if (path === undefined) throw new PackageError('The package holds an unsafe path.');
       if (header.type !== 'file' && header.type !== 'directory' && header.type !== 'contiguous-file') {
         throw new PackageError('The package holds a link or device.');

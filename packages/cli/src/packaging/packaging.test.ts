@@ -1,5 +1,6 @@
 // Promises of the packer: the same folder gives the same bytes, and what cannot be a package is said in full.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { appendFile, mkdir, mkdtemp, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,6 +10,7 @@ import { createGunzip } from 'node:zlib';
 import { extract } from 'tar-stream';
 import { PackageProblem } from './package-problem.ts';
 import { type PlanOptions, planPackage } from './plan-package.ts';
+import { readIdentity } from './read-identity.ts';
 import { writePackage } from './write-package.ts';
 
 const MANIFEST = {
@@ -86,6 +88,13 @@ test('a long path survives', async (t) => {
   const name = `frontend/${'long-folder-name/'.repeat(15)}file.txt`;
   const folder = await folderOf(t, { ...FILES, [name]: 'deep' });
   assert.equal((await contentOf((await packed({ folder })).path))[name], 'deep');
+});
+
+test('a package that tar made of "." is known by its manifest', async (t) => {
+  const folder = await folderOf(t, FILES);
+  const file = join(await folderOf(t, {}), 'app.tgz');
+  execFileSync('tar', ['-czf', file, '-C', folder, '.']);
+  assert.deepEqual(await readIdentity(file), { id: 'sample', version: '1.2.3' });
 });
 
 test('another version replaces the one of the manifest inside the package only', async (t) => {

@@ -17,7 +17,7 @@ export async function readIdentity(path: string): Promise<PackageIdentity> {
   pipeline(createReadStream(path), createGunzip(), archive, () => {});
   try {
     for await (const entry of archive) {
-      if (entry.header.name !== 'manifest.json') {
+      if (entry.header.name.replace(/^\.\//, '') !== 'manifest.json') {
         entry.resume();
         continue;
       }

@@ -13,7 +13,7 @@ const DECEPTIVE = /[\p{Cc}\p{Zl}\p{Zp}\p{Noncharacter_Code_Point}]|(?![\u200C\u2
 const SPECIAL = /[\\:*?"<>|]/;
 
 /**
- * Checks the name of an entry and returns it: plain segments below the root, joined by single slashes.
+ * Checks the name of an entry, its leading `./` taken off, and returns it: plain segments below the root, joined by single slashes.
  *
  * @throws RefusalError saying which rule the name breaks
  */
@@ -27,7 +27,7 @@ export function checkPackageName(bytes: Buffer): string {
   // A name is also judged by what it looks like: full-width dots and slashes are dots and slashes to a person.
   const look = name.normalize('NFKC');
   if (!isPlainPath(name) || !isPlainPath(look) || separators(look) !== separators(name))
-    throw refused('is not a plain relative path (no leading "./", no "..", no empty part)');
+    throw refused('is not a plain relative path (no "." or ".." inside, no empty part)');
   if (SPECIAL.test(name)) throw refused('holds a character that is special on some systems');
   if (name.startsWith('~')) throw refused('starts with "~"');
   const segments = name.split('/');

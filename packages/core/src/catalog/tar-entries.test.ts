@@ -46,8 +46,11 @@ async function listedByOther(bytes: Buffer): Promise<Listing> {
   for await (const entry of extract) {
     const parts: Buffer[] = [];
     for await (const part of entry as AsyncIterable<Buffer>) parts.push(part);
+    // The packed folder itself is no entry of the package, and its prefix no part of a name.
+    const name = entry.header.name.replace(/^\.(\/|$)/, '').replace(/\/$/, '');
+    if (name === '' && entry.header.type === 'directory') continue;
     found.push({
-      name: entry.header.name.replace(/\/$/, ''),
+      name,
       kind: String(entry.header.type),
       body: Buffer.concat(parts).toString('latin1'),
     });

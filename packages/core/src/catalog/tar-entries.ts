@@ -5,7 +5,7 @@ import { parsePaxRecords } from './pax-records.ts';
 import { isZero, parseTarHeader, TAR_BLOCK_BYTES, type TarHeader } from './tar-header.ts';
 
 export interface TarEntry {
-  /** Checked, without a trailing slash. */
+  /** Checked, without a leading `./` or a trailing slash. */
   readonly name: string;
   readonly kind: 'file' | 'folder';
   readonly size: number;
@@ -13,11 +13,14 @@ export interface TarEntry {
   readonly body: AsyncIterable<Buffer>;
 }
 
+/** What `tar -C app .` puts before each name, and names the packed folder itself with. */
+const CURRENT_FOLDER = './';
+
 /** A pax or GNU long-name header: a path and a few numbers, never more. */
 const LONGEST_EXTENSION = 64 * 1024;
 
 /**
- * Regular files and folders only. Modes, owners and times of the archive are dropped.
+ * Regular files and folders only, and the packed folder itself (`./`) left out. Modes, owners and times of the archive are dropped.
  *
  * @param source the unpacked tar stream, in chunks of any size
  * @throws RefusalError for anything but plain entries followed by the end mark
@@ -25,6 +28,7 @@ const LONGEST_EXTENSION = 64 * 1024;
 export async function* readTarEntries(source: AsyncIterable<Buffer>): AsyncGenerator<TarEntry> {
   const input = new BlockReader(source);
   const extension = new Extension();
+  let rootSeen = false;
   for (;;) {
     const block = await input.take(TAR_BLOCK_BYTES);
     if (isZero(block)) break;
@@ -35,6 +39,11 @@ export async function* readTarEntries(source: AsyncIterable<Buffer>): AsyncGener
     }
     const entry = describe(header, extension);
     extension.clear();
+    if (entry.name === '') {
+      if (rootSeen) throw packageFault('The archive holds the folder "./" twice.');
+      rootSeen = true;
+      continue;
+    }
     const body = new EntryBody(input, entry.size);
     yield { ...entry, body };
     for await (const _ of body);
@@ -101,6 +110,7 @@ const REFUSED_TYPES: Readonly<Record<string, string>> = {
   S: 'a sparse file',
 };
 
+/** The entry of a header; the name is empty for the packed folder itself. */
 function describe(header: TarHeader, extension: Extension): Omit<TarEntry, 'body'> {
   const raw = extension.path ?? header.name;
   const kind = header.typeflag === '0' || header.typeflag === '\0' ? 'file' : header.typeflag === '5' ? 'folder' : null;
@@ -108,12 +118,23 @@ function describe(header: TarHeader, extension: Extension): Omit<TarEntry, 'body
     const what = REFUSED_TYPES[header.typeflag] ?? `an entry of the unknown type ${quoted(header.typeflag)}`;
     throw packageFault(`The archive holds ${what} (${quoted(raw)}). A package is made of files and folders only.`);
   }
-  const bare = kind === 'folder' && raw.at(-1) === 0x2f ? raw.subarray(0, -1) : raw;
-  const name = checkPackageName(bare);
+  const name = kind === 'folder' && isCurrentFolder(raw) ? '' : checkPackageName(bareName(raw, kind));
   if (kind === 'folder' && header.size !== 0) throw packageFault(`The folder ${quoted(name)} has a size.`);
   if (extension.size !== undefined && extension.size !== header.size)
     throw packageFault(`The archive names two sizes for ${quoted(name)}.`);
   return { name, kind, size: header.size };
+}
+
+function isCurrentFolder(raw: Buffer): boolean {
+  const name = raw.toString('latin1');
+  return name === CURRENT_FOLDER || name === '.';
+}
+
+/** Without one leading `./`, and without the slash that ends the name of a folder; all the rest must be plain. */
+function bareName(raw: Buffer, kind: TarEntry['kind']): Buffer {
+  const start = raw.toString('latin1', 0, CURRENT_FOLDER.length) === CURRENT_FOLDER ? CURRENT_FOLDER.length : 0;
+  const end = kind === 'folder' && raw.at(-1) === 0x2f ? raw.length - 1 : raw.length;
+  return raw.subarray(start, end);
 }
 
 /** A second block of zeros, and nothing but zeros after it: other bytes would be entries to a reader that goes on. */

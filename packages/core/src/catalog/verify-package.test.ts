@@ -1,5 +1,6 @@
 // Promises of receiving a package: every hostile archive is refused without a trace, every ordinary one is taken.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
@@ -188,7 +189,12 @@ const manifestEntry = (changes: object = {}) => file('manifest.json', JSON.strin
 const index = file('frontend/index.html', '<p>hi</p>');
 
 const refusedNames: [string, string][] = [
-  ['a current-folder prefix', './frontend/a'],
+  ['two current-folder prefixes', '././frontend/a'],
+  ['a current-folder prefix before an absolute path', './/frontend/a'],
+  ['a current-folder prefix before a parent segment', './../frontend/a'],
+  ['a parent segment after a current-folder prefix', './frontend/../a'],
+  ['a current-folder prefix before a home folder', './~root/a'],
+  ['a current-folder prefix and nothing else', './'],
   ['a double slash', 'frontend//a'],
   ['a trailing slash', 'frontend/a/'],
   ['a dot segment', 'frontend/./a'],
@@ -248,6 +254,7 @@ const collisions: [string, string, string][] = [
   ['the Kelvin sign', 'frontend/\u212A', 'frontend/k'],
   ['a file and a folder', 'frontend/a', 'frontend/a/b'],
   ['a folder and then a file', 'frontend/a/b', 'frontend/a'],
+  ['a current-folder prefix', 'frontend/a', './frontend/a'],
   ['folders in two spellings', 'frontend/A/b', 'frontend/a/c'],
 ];
 for (const [what, one, other] of collisions) {
@@ -256,6 +263,62 @@ for (const [what, one, other] of collisions) {
     assert.match(refusalOf(outcome).detail ?? '', /which are one file/);
   });
 }
+
+test('the packed folder may be named once, as a folder', async (t) => {
+  const root: EntryDescription = { name: './', type: 'dir' };
+  const prefixed = [file('./manifest.json', JSON.stringify(MANIFEST)), file('./frontend/index.html')];
+  verifiedOf((await verify(t, archiveOf({ entries: [root, ...prefixed] }))).outcome);
+  verifiedOf((await verify(t, archiveOf({ entries: [{ ...root, name: '.' }, ...prefixed] }))).outcome);
+  const twice = await verify(t, archiveOf({ entries: [root, ...prefixed, root] }));
+  assert.match(refusalOf(twice.outcome).detail ?? '', /twice/);
+});
+
+/** The options of `tar -c` that GNU tar and bsdtar differ by, and those that make GNU tar write what bsdtar does. */
+const packers: [string, string[]][] = [
+  ['by default', []],
+  ['in the pax format, with times and attributes in extended headers', ['--format=pax']],
+  ['in the ustar format', ['--format=ustar']],
+];
+for (const [how, options] of packers) {
+  test(`a folder packed with "tar -czf app.tgz ." ${how} is taken`, async (t) => {
+    const app = makeClusterFolder('packed-');
+    t.after(() => fs.rmSync(app, { recursive: true, force: true }));
+    const long = `frontend/${'folder-'.repeat(12)}/${'page-'.repeat(14)}.html`;
+    for (const [name, content] of [
+      ['manifest.json', JSON.stringify(MANIFEST)],
+      ['frontend/index.html', '<p>hi</p>'],
+      [long, '<p>long</p>'],
+    ] as const) {
+      fs.mkdirSync(path.dirname(path.join(app, name)), { recursive: true });
+      fs.writeFileSync(path.join(app, name), content);
+    }
+    const upload = execFileSync('tar', ['-cz', ...options, '-C', app, '.'], { maxBuffer: 1 << 20 });
+    const { scratch, outcome } = await verify(t, upload);
+    assert.equal(verifiedOf(outcome).manifest.id, 'vector-app');
+    assert.deepEqual(
+      [...filesBelow(path.join(scratch.unpacked, 'frontend')).keys()].sort(),
+      [long.slice('frontend/'.length), 'index.html'].sort(),
+    );
+  });
+}
+
+test('a folder packed by bsdtar, with its extended headers and AppleDouble files, is taken', async (t) => {
+  const bsdtar = (name: string, content: string): EntryDescription => ({
+    ...file(name, content),
+    pax: { 'LIBARCHIVE.creationtime': '1700000000.5', 'SCHILY.dev': '16777220', mtime: '1700000000.5', path: name },
+  });
+  const entries = [
+    { name: './', type: 'dir', pax: { 'LIBARCHIVE.creationtime': '1700000000.5', 'SCHILY.ino': '2' } },
+    bsdtar('./._manifest.json', 'x'),
+    bsdtar('./manifest.json', JSON.stringify(MANIFEST)),
+    { name: './frontend/', type: 'dir', pax: { ctime: '1700000000.5' } },
+    bsdtar('./frontend/._index.html', 'x'),
+    bsdtar('./frontend/index.html', '<p>hi</p>'),
+  ];
+  const { scratch, outcome } = await verify(t, archiveOf({ entries }));
+  verifiedOf(outcome);
+  assert.deepEqual([...filesBelow(path.join(scratch.unpacked, 'frontend')).keys()], ['index.html']);
+});
 
 const manifests: [string, object, string][] = [
   ['another id', { id: 'other-app' }, 'id'],

@@ -19,7 +19,9 @@ export function documentedTables(): { file: string; table: string }[] {
       file: 'errors.md',
       table: table(
         ['status', 'code', 'title', 'when, and what to do'],
-        Object.entries(errors).map(([code, { status, title, help }]) => [String(status), `\`${code}\``, title, help]),
+        Object.entries(errors)
+          .sort(([a, one], [b, other]) => one.status - other.status || (a < b ? -1 : 1))
+          .map(([code, { status, title, help }]) => [String(status), `\`${code}\``, title, help]),
       ),
     },
     {

@@ -1,10 +1,10 @@
 // Parameters and results of the bridge methods, typed once for the shell that answers and the SDK that asks (contract 5).
 import type { BridgeContext, BridgeMethod } from './bridge.ts';
-import type { CatalogEntry } from './catalog.ts';
-import type { InstalledApp, WorkloadStatus } from './installations.ts';
-import type { NotificationSettings } from './notification-settings.ts';
-import type { Notification, PublishNotification } from './notifications.ts';
-import type { SearchResult } from './search.ts';
+import type { CatalogEntry } from './domains/catalog.ts';
+import type { InstalledApp } from './domains/installations.ts';
+import type { Notification, NotificationSettings, PublishNotification } from './domains/notifications.ts';
+import type { SearchResult } from './domains/search.ts';
+import type { WorkloadStatus } from './domains/workloads.ts';
 
 interface Page<Item> {
   readonly items: readonly Item[];

@@ -1,7 +1,7 @@
 // The shell bridge, version 1 (contract 5): messages between an app frame and the trusted shell.
 
+import type { Grant } from './domains/grants.ts';
 import type { ErrorCode } from './errors.ts';
-import type { Grant } from './grants.ts';
 
 export const BRIDGE_VERSION = 1;
 

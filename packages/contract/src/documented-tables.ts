@@ -1,7 +1,6 @@
 // The tables of the documentation as the code has them. A test proves that the files say the same.
 import { configurationVariables } from './configuration.ts';
-import { errors } from './errors.ts';
-import { limits } from './limits.ts';
+import { errors, limits } from './domains.ts';
 import { coreMetrics, nodeMetrics } from './metrics.ts';
 import { permissions } from './permissions.ts';
 

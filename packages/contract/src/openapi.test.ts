@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import manifest from '../package.json' with { type: 'json' };
+import { routes } from './domains.ts';
 import { openApiDocument } from './openapi.ts';
-import { routes } from './routes.ts';
 
 test('the checked-in openapi.json is the one the route table makes', () => {
   const text = readFileSync(new URL('../openapi.json', import.meta.url), 'utf8');
@@ -21,6 +21,13 @@ test('every route has an operation with its callers and its answers', () => {
   };
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
   assert.deepEqual(operations.map(({ operationId }) => operationId).sort(), Object.keys(routes).sort());
+});
+
+test('every JSON body of the account routes refuses secret material', () => {
+  for (const [id, spec] of Object.entries(routes)) {
+    if (!spec.path.startsWith('/v1/auth/') || !('body' in spec)) continue;
+    assert.ok('refusesSecrets' in spec.body, id);
+  }
 });
 
 /** What an installation may do by being one (specification 4.2). */

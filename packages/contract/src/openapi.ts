@@ -1,7 +1,7 @@
 // Makes the OpenAPI 3.1 description out of the route table; openapi.json is its checked-in copy.
 import * as z from 'zod';
-import { errors } from './errors.ts';
-import { type RouteSpec, routes } from './routes.ts';
+import type { RouteSpec } from './domain.ts';
+import { errors, routes } from './domains.ts';
 
 type Json = { [key: string]: unknown };
 

@@ -1,6 +1,5 @@
-// Shapes that many schemas share: ids, names, timestamps, pages (contract 1 and 2).
+// Shapes that many schemas share: ids, names, timestamps, prefixes of credentials (contract 1 and 2).
 import * as z from 'zod';
-import { limits } from './limits.ts';
 
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}';
 
@@ -103,12 +102,11 @@ export const version = z
     'must be a semantic version such as 1.0.0',
   );
 
-/** Query of every paged list. */
-export const pageQuery = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(limits.pageMaximum.value).default(limits.pageDefault.value),
-  cursor: z.string().max(512).optional(),
-});
-
-export function page<Item extends z.ZodType>(item: Item) {
-  return z.strictObject({ items: z.array(item), nextCursor: z.string().nullable() });
-}
+export const credentialPrefixes = {
+  frontend: 'pfc_',
+  dataPlane: 'pdc_',
+  gateway: 'pgw_',
+  core: 'pcs_',
+  node: 'pnd_',
+} as const;
+export type CredentialKind = keyof typeof credentialPrefixes;

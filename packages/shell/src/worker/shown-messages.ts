@@ -1,11 +1,11 @@
 // Which messages this browser has shown, in IndexedDB: it outlives the worker, which browsers end at any moment, and the
 // notification itself, whose tag is forgotten once the person has dismissed it.
-import { limits } from '@platform/contract';
+import { push } from '@platform/contract';
 
 const NAME = 'platform-push';
 const STORE = 'shown';
 /** A message is repeated within its life; as long again for clocks that differ. */
-const REMEMBERED_MS = 2 * limits.pushLifeSeconds.value * 1_000;
+const REMEMBERED_MS = 2 * push.limits.pushLifeSeconds.value * 1_000;
 
 /**
  * Whether a message is to be shown: not if one with its id was, or was about to be when the worker ended. Of several that

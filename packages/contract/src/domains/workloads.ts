@@ -1,8 +1,22 @@
-// Installed apps: install, launch, lifecycle, logs (contract 3).
+// The backend of an installed app: its state, what it uses, and its log (contract 3).
 import * as z from 'zod';
-import { grant } from './grants.ts';
-import { limits } from './limits.ts';
-import { appId, timestamp, version } from './primitives.ts';
+import { type Errors, KiB, type Limits, type Routes } from '../domain.ts';
+import { timestamp } from '../primitives.ts';
+import { emptyBody, json, ofApp, page } from './common.ts';
+
+const limits = {
+  workloadLogLines: { value: 1_000, unit: 'items', meaning: 'log lines kept for an installation' },
+  workloadLogLine: { value: 4 * KiB, unit: 'bytes', meaning: 'one log line; the rest is cut' },
+  workloadStartSeconds: { value: 15, unit: 'seconds', meaning: 'wait for a workload to start before 503' },
+} as const satisfies Limits;
+
+const errors = {
+  workload_unavailable: {
+    status: 503,
+    title: 'The backend of the app is not available.',
+    help: 'It is still starting (try again after `Retry-After`), is stopped, failed to start, or does not listen on its PORT. Settings shows the reason and the log.',
+  },
+} as const satisfies Errors;
 
 /** Where a public UDP port of an app is reached (specification 2.8). */
 export const publicPortBinding = z.strictObject({
@@ -71,64 +85,6 @@ export const workloadDetail = workloadStatus.extend({
 });
 export type WorkloadDetail = z.infer<typeof workloadDetail>;
 
-export const installedApp = z.strictObject({
-  appId,
-  name: z.string(),
-  summary: z.string(),
-  version,
-  /** The newest published version, when it is newer than the installed one. */
-  upgrade: version.nullable(),
-  publisher: z.string(),
-  icon: z.string().nullable(),
-  chrome: z.enum(['auto', 'always', 'never']),
-  hasFrontend: z.boolean(),
-  hasWorkload: z.boolean(),
-  /** Comes with the platform and follows its version; can be removed and installed again like any other. */
-  system: z.boolean(),
-  installedAt: timestamp,
-});
-export type InstalledApp = z.infer<typeof installedApp>;
-
-export const installBody = z.strictObject({
-  appId,
-  version: version.optional(),
-  /** Narrows what the app requested; absent grants all of it. */
-  permissions: z.array(grant).max(limits.grantsPerInstallation.value).optional(),
-});
-
-export const upgradeBody = z.strictObject({ version });
-
-export const launchDescriptor = z.strictObject({
-  appId,
-  /** The app's own origin. */
-  origin: z.string(),
-  /** Carries ticket and capabilities in its fragment only. */
-  url: z.string(),
-  chrome: z.enum(['auto', 'always', 'never']),
-  permissions: z.array(grant),
-  /** Single use: exchanged once, at once, by the frontend SDK. */
-  frontendCapability: z.string(),
-  backend: z.strictObject({ endpointTicket: z.string(), capability: z.string() }).nullable(),
-});
-export type LaunchDescriptor = z.infer<typeof launchDescriptor>;
-
-/** What the fragment `#platform=` of a launch URL holds, as base64url of its JSON. */
-export const launchFragment = z.strictObject({
-  capability: z.string(),
-  ticket: z.string().nullable(),
-  dataPlane: z.string().nullable(),
-  /** The origin of the platform's services. */
-  api: z.string(),
-});
-export type LaunchFragment = z.infer<typeof launchFragment>;
-
-/** What an endpoint ticket of kind `pet1.` holds, as base64url of its JSON: where to reach the Gateway. */
-export const endpointTicket = z.strictObject({ url: z.string() });
-
-export const exchangeBody = z.strictObject({ capability: z.string().min(20).max(100) });
-export const exchangeAnswer = z.strictObject({ appId, capability: z.string(), expiresAt: timestamp });
-export type ExchangeAnswer = z.infer<typeof exchangeAnswer>;
-
 export const logEntry = z.strictObject({
   at: timestamp,
   stream: z.enum(['stdout', 'stderr', 'system']),
@@ -160,13 +116,58 @@ export const logEvent = z.strictObject({
 });
 export type LogEvent = z.infer<typeof logEvent>;
 
-export const servicesApp = z.strictObject({
-  appId,
-  name: z.string(),
-  summary: z.string(),
-  version,
-  icon: z.string().nullable(),
-  installed: z.boolean(),
-  running: z.boolean(),
-});
-export type ServicesApp = z.infer<typeof servicesApp>;
+const routes = {
+  'apps.start': {
+    method: 'POST',
+    path: '/v1/apps/:appId/start',
+    summary: 'Start the backend',
+    callers: ['session'],
+    origin: 'shell',
+    params: ofApp,
+    body: json(emptyBody.optional()),
+    answers: { 200: workloadDetail },
+    rate: 'session',
+  },
+  'apps.stop': {
+    method: 'POST',
+    path: '/v1/apps/:appId/stop',
+    summary: 'Stop the backend',
+    callers: ['session'],
+    origin: 'shell',
+    params: ofApp,
+    body: json(emptyBody.optional()),
+    answers: { 200: workloadDetail },
+    rate: 'session',
+  },
+  'apps.status': {
+    method: 'GET',
+    path: '/v1/apps/:appId/status',
+    summary: 'State of the backend',
+    callers: ['session'],
+    params: ofApp,
+    answers: { 200: workloadDetail },
+    rate: 'session',
+  },
+  'apps.logs': {
+    method: 'GET',
+    path: '/v1/apps/:appId/logs',
+    summary: 'Log of the backend, newest first',
+    callers: ['session'],
+    params: ofApp,
+    query: logQuery,
+    answers: { 200: page(logEntry) },
+    rate: 'session',
+  },
+  'apps.logs.stream': {
+    method: 'GET',
+    path: '/v1/apps/:appId/logs/stream',
+    summary: 'Log of the backend as it grows (SSE, resumable with Last-Event-ID)',
+    callers: ['session'],
+    params: ofApp,
+    query: logStreamQuery,
+    answers: { 200: 'text/event-stream' },
+    rate: 'session',
+  },
+} as const satisfies Routes;
+
+export const workloads = { limits, errors, routes } as const;

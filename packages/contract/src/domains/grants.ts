@@ -1,7 +1,22 @@
 // Grants (specification 2.3, contract 3): what an installation may do, and on which resources.
 import * as z from 'zod';
-import { limits } from './limits.ts';
-import { isPermissionId, type PermissionId } from './permissions.ts';
+import type { Errors, Limits, Routes } from '../domain.ts';
+import { isPermissionId, type PermissionId } from '../permissions.ts';
+import { json, ofApp } from './common.ts';
+
+const limits = {
+  grantsPerInstallation: { value: 64, unit: 'items', meaning: 'distinct permission ids of an installation' },
+  grantResources: { value: 256, unit: 'items', meaning: 'resources of one grant' },
+  grantResourceLength: { value: 256, unit: 'characters', meaning: 'one resource of a grant' },
+} as const satisfies Limits;
+
+const errors = {
+  grants_exceed_request: {
+    status: 403,
+    title: 'The grants go beyond what the app requested.',
+    help: 'Grant only what `requested` covers; `errors` lists each excess grant.',
+  },
+} as const satisfies Errors;
 
 export const permissionId = z
   .string()
@@ -40,3 +55,28 @@ export const permissionsView = z.strictObject({
   revision: z.number().int(),
 });
 export type PermissionsView = z.infer<typeof permissionsView>;
+
+const routes = {
+  'apps.permissions.read': {
+    method: 'GET',
+    path: '/v1/apps/:appId/permissions',
+    summary: 'Grants of an installed app',
+    callers: ['session'],
+    params: ofApp,
+    answers: { 200: permissionsView },
+    rate: 'session',
+  },
+  'apps.permissions.replace': {
+    method: 'PUT',
+    path: '/v1/apps/:appId/permissions',
+    summary: 'Replace the grants within the published request',
+    callers: ['session'],
+    origin: 'shell',
+    params: ofApp,
+    body: json(permissionsBody),
+    answers: { 200: permissionsView },
+    rate: 'session',
+  },
+} as const satisfies Routes;
+
+export const grants = { limits, errors, routes } as const;

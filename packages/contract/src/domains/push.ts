@@ -1,9 +1,30 @@
 // Web push: the subscriptions of browsers and the key they are made with (specification 2.4; contract 4; RFC 8030,
 // 8291 and 8292).
 import * as z from 'zod';
-import { limits } from './limits.ts';
-import { notificationText } from './notifications.ts';
-import { appId, notificationId, pushSubscriptionId, timestamp } from './primitives.ts';
+import type { Limits, Routes } from '../domain.ts';
+import { appId, notificationId, pushSubscriptionId, timestamp } from '../primitives.ts';
+import { common, json } from './common.ts';
+import { notificationBody, notificationText, notificationTitle } from './notifications.ts';
+
+const limits = {
+  pushSubscriptions: {
+    value: 20,
+    unit: 'items',
+    meaning: 'browsers of one account that get web push; one more ends the one that subscribed longest ago',
+  },
+  pushEndpoint: { value: 2_048, unit: 'characters', meaning: 'endpoint of a push subscription' },
+  pushPayload: { value: 3_000, unit: 'bytes', meaning: 'web push message before encryption; its body is shortened' },
+  pushWaiting: {
+    value: 1_000,
+    unit: 'items',
+    meaning: 'web push messages that wait for one browser; the oldest go first',
+  },
+  pushLifeSeconds: {
+    value: 604_800,
+    unit: 'seconds',
+    meaning: 'time in which a web push message is delivered or given up, unless its notification expires sooner',
+  },
+} as const satisfies Limits;
 
 /** base64url without padding of so many bytes (RFC 4648, section 5). */
 function base64url(bytes: number) {
@@ -53,11 +74,52 @@ export const pushPayload = z.strictObject({
   id: notificationId,
   appId,
   /** Name of the app, from the version that is installed. */
-  appName: notificationText(limits.appName.value).min(1),
-  title: notificationText(limits.notificationTitle.value).min(1),
+  appName: notificationText(common.limits.appName.value).min(1),
+  title: notificationTitle,
   /** Ends with `…` where it was shortened. */
-  body: notificationText(limits.notificationBody.value),
+  body: notificationBody,
   tone: z.enum(['neutral', 'accent', 'success', 'warning', 'danger']),
   priority: z.enum(['low', 'normal', 'high', 'critical']),
 });
 export type PushPayload = z.infer<typeof pushPayload>;
+
+const routes = {
+  'push.key': {
+    method: 'GET',
+    path: '/v1/push/key',
+    summary: 'The key with which a browser subscribes to web push',
+    callers: ['session'],
+    answers: { 200: pushKeyAnswer },
+    rate: 'session',
+  },
+  'push.list': {
+    method: 'GET',
+    path: '/v1/push/subscriptions',
+    summary: 'The browsers of the account that get web push',
+    callers: ['session'],
+    answers: { 200: pushSubscriptionList },
+    rate: 'session',
+  },
+  'push.subscribe': {
+    method: 'POST',
+    path: '/v1/push/subscriptions',
+    summary: 'Send web push to this browser while the session lasts; the same endpoint again replaces it',
+    callers: ['session'],
+    origin: 'shell',
+    body: json(pushSubscribeBody),
+    answers: { 201: pushSubscriptionAnswer },
+    rate: 'session',
+  },
+  'push.unsubscribe': {
+    method: 'DELETE',
+    path: '/v1/push/subscriptions',
+    summary: 'Send no more web push to an endpoint',
+    callers: ['session'],
+    origin: 'shell',
+    body: json(pushUnsubscribeBody),
+    answers: { 204: null },
+    rate: 'session',
+  },
+} as const satisfies Routes;
+
+export const push = { limits, routes } as const;

@@ -1,10 +1,22 @@
 // Between core and the Runtime of a node: assignments, workload starts, status, control (architecture, "The parts").
 // Not a public interface; versioned with the platform.
 import * as z from 'zod';
-import { logEntry, workloadStatus, workloadUse } from './installations.ts';
-import { mostPublicPorts, publicPort, workloadManifest } from './manifest.ts';
-import { appId, installationId, timestamp, version } from './primitives.ts';
-import { machineLoad } from './system-inventory.ts';
+import type { Limits, Routes } from '../domain.ts';
+import { appId, installationId, timestamp, version } from '../primitives.ts';
+import { emptyBody, json } from './common.ts';
+import { machineLoad } from './fleet.ts';
+import { mostPublicPorts, publicPort, workloadManifest } from './packages.ts';
+import { logEntry, workloadStatus, workloadUse } from './workloads.ts';
+
+const limits = {
+  nodeTokenSeconds: { value: 3_600, unit: 'seconds', meaning: 'life of an enrolment token of a node' },
+  nodeCredentialSeconds: {
+    value: 3_600,
+    unit: 'seconds',
+    meaning: 'life of a node credential; nodes renew it at half',
+  },
+  nodeChallengeSeconds: { value: 60, unit: 'seconds', meaning: 'life of the nonce a node signs for a credential' },
+} as const satisfies Limits;
 
 export const assignment = z.strictObject({
   installationId,
@@ -188,11 +200,100 @@ export const nodeLogPiece = z.strictObject({
 });
 export type NodeLogPiece = z.infer<typeof nodeLogPiece>;
 
-export const credentialPrefixes = {
-  frontend: 'pfc_',
-  dataPlane: 'pdc_',
-  gateway: 'pgw_',
-  core: 'pcs_',
-  node: 'pnd_',
-} as const;
-export type CredentialKind = keyof typeof credentialPrefixes;
+const ofInstallation = z.strictObject({ id: installationId });
+
+const routes = {
+  'node.join': {
+    method: 'POST',
+    path: '/v1/node/join',
+    summary: 'Become a node, with an enrolment token of the operator',
+    callers: ['anonymous'],
+    body: json(joinNodeBody),
+    answers: { 201: nodeCredential },
+    rate: 'authentication',
+  },
+  'node.challenge': {
+    method: 'POST',
+    path: '/v1/node/challenge',
+    summary: 'A nonce for a node to sign, once and within a minute',
+    callers: ['anonymous'],
+    body: json(challengeNodeBody),
+    answers: { 200: nodeChallenge },
+    rate: 'authentication',
+  },
+  'node.credential': {
+    method: 'POST',
+    path: '/v1/node/credential',
+    summary: 'The next credential of a node, for a proof with its key; the former one ends',
+    callers: ['anonymous'],
+    body: json(proveNodeBody),
+    answers: { 200: nodeCredential },
+    rate: 'authentication',
+  },
+  'node.heartbeat': {
+    method: 'POST',
+    path: '/v1/node/heartbeat',
+    summary: 'A node lives; its lease begins anew',
+    callers: ['node'],
+    body: json(nodeHeartbeatBody.optional()),
+    answers: { 200: nodeLease },
+    rate: 'none',
+  },
+  'node.register': {
+    method: 'POST',
+    path: '/v1/node/register',
+    summary: 'Tell core where this node is reached',
+    callers: ['node'],
+    body: json(registerNodeBody),
+    answers: { 204: null },
+    rate: 'none',
+  },
+  'node.assignments': {
+    method: 'GET',
+    path: '/v1/node/assignments',
+    summary: 'What should run on this node (long poll)',
+    callers: ['node'],
+    query: assignmentsQuery,
+    answers: { 200: assignments },
+    rate: 'none',
+  },
+  'node.starts': {
+    method: 'POST',
+    path: '/v1/node/installations/:id/starts',
+    summary: 'New credentials for one workload start',
+    callers: ['node'],
+    params: ofInstallation,
+    body: json(emptyBody.optional()),
+    answers: { 200: workloadStart },
+    rate: 'none',
+  },
+  'node.leases': {
+    method: 'GET',
+    path: '/v1/node/installations/:id/leases',
+    summary: 'How long work leases keep a workload awake',
+    callers: ['node'],
+    params: ofInstallation,
+    answers: { 200: workloadLeases },
+    rate: 'none',
+  },
+  'node.status': {
+    method: 'POST',
+    path: '/v1/node/status',
+    summary: 'Report the state of workloads',
+    callers: ['node'],
+    body: json(nodeStatusBody, 4 * 1024 * 1024),
+    answers: { 204: null },
+    rate: 'none',
+  },
+  'node.package': {
+    method: 'GET',
+    path: '/v1/node/packages/:hash',
+    summary: 'A package assigned to this node',
+    callers: ['node'],
+    params: z.strictObject({ hash: z.string().regex(/^[0-9a-f]{64}$/) }),
+    answers: { 200: 'application/gzip' },
+    rate: 'none',
+  },
+} as const satisfies Routes;
+
+export const nodes = { limits, routes } as const;

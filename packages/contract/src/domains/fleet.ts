@@ -1,8 +1,26 @@
 // What the operator's own app sees of the whole platform (specification 4.2): aggregates and machines, never who owns
 // what, and nothing secret. Its size does not grow with accounts, installations or records.
 import * as z from 'zod';
-import { limits } from './limits.ts';
-import { timestamp } from './primitives.ts';
+import type { Errors, Limits, Routes } from '../domain.ts';
+import { timestamp } from '../primitives.ts';
+
+const limits = {
+  inventoryNodes: { value: 200, unit: 'items', meaning: 'nodes in the system inventory; the rest is only counted' },
+  inventoryLabels: { value: 200, unit: 'items', meaning: 'labels of nodes in the system inventory' },
+  inventoryApps: {
+    value: 50,
+    unit: 'items',
+    meaning: 'apps in the system inventory, those with the most installations',
+  },
+} as const satisfies Limits;
+
+const errors = {
+  master_account_only: {
+    status: 403,
+    title: 'Only the master account may do this.',
+    help: 'The operator names the master account with PLATFORM_MASTER_ACCOUNT.',
+  },
+} as const satisfies Errors;
 
 const counted = z.int().min(0);
 
@@ -132,3 +150,17 @@ export const systemInventory = z.strictObject({
   }),
 });
 export type SystemInventory = z.infer<typeof systemInventory>;
+
+const routes = {
+  'services.system.read': {
+    method: 'GET',
+    path: '/v1/services/system',
+    summary: 'The whole platform in figures, for an app of the master account',
+    callers: ['installation', 'frontend'],
+    grant: { id: 'system.inventory.read', resource: '*' },
+    answers: { 200: systemInventory },
+    rate: 'service',
+  },
+} as const satisfies Routes;
+
+export const fleet = { limits, errors, routes } as const;

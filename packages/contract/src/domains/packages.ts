@@ -1,8 +1,19 @@
-// The package manifest, `manifest.json` (contract 3, schema version 9).
+// Packages and their manifest, `manifest.json` (contract 3, schema version 9).
 import * as z from 'zod';
-import { requestedGrant } from './grants.ts';
-import { limits } from './limits.ts';
-import { appId, version } from './primitives.ts';
+import { KiB, type Limits, MiB } from '../domain.ts';
+import { appId, version } from '../primitives.ts';
+import { common } from './common.ts';
+import { grants, requestedGrant } from './grants.ts';
+
+const limits = {
+  packagePacked: { value: 512 * MiB, unit: 'bytes', meaning: 'package as uploaded' },
+  packageUnpacked: { value: 2048 * MiB, unit: 'bytes', meaning: 'package unpacked, all files together' },
+  packageEntries: { value: 20_000, unit: 'items', meaning: 'files and folders in a package' },
+  packagePathLength: { value: 512, unit: 'bytes', meaning: 'path of a file in a package' },
+  packageRatio: { value: 200, unit: 'items', meaning: 'unpacked bytes for each packed byte, beyond the first 64 MiB' },
+  manifestSize: { value: 256 * KiB, unit: 'bytes', meaning: '`manifest.json`' },
+  workloadIdleSeconds: { value: 300, unit: 'seconds', meaning: 'default idle delay of an automatic workload' },
+} as const satisfies Limits;
 
 /** A path relative to `frontend/` or `workload/`: plain segments, no dot segments, no dotfiles. */
 export const packagePath = z
@@ -143,7 +154,7 @@ export const manifest = z
     schemaVersion: z.int().min(1).max(9),
     id: appId,
     version,
-    name: z.string().trim().min(1).max(limits.appName.value),
+    name: z.string().trim().min(1).max(common.limits.appName.value),
     summary: z.string().trim().min(1).max(200),
     /** A file below `frontend/`. */
     icon: packagePath.optional(),
@@ -159,7 +170,7 @@ export const manifest = z
     workload: workload.optional(),
     permissions: z
       .array(requestedGrant)
-      .max(limits.grantsPerInstallation.value)
+      .max(grants.limits.grantsPerInstallation.value)
       .refine(
         unique(({ id }: { id: string }) => id),
         'must name each permission once',
@@ -205,3 +216,5 @@ export const manifest = z
     }
   });
 export type Manifest = z.infer<typeof manifest>;
+
+export const packages = { limits } as const;

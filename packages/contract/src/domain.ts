@@ -1,0 +1,69 @@
+// What a domain contributes to the tables of the contract: its limits, its refusals, its routes. Written in
+// `domains/<name>.ts` together with its schemas, and composed in domains.ts.
+import type * as z from 'zod';
+import type { PermissionId } from './permissions.ts';
+
+export interface Domain {
+  readonly limits?: Limits;
+  readonly errors?: Errors;
+  readonly routes?: Routes;
+}
+
+export type Limits = Readonly<Record<string, LimitEntry>>;
+export type Errors = Readonly<Record<string, ErrorEntry>>;
+export type Routes = Readonly<Record<string, RouteSpec>>;
+
+/** A numeric limit that crosses a border. */
+export interface LimitEntry {
+  readonly value: number;
+  readonly unit: 'bytes' | 'days' | 'seconds' | 'milliseconds' | 'characters' | 'items' | 'per minute';
+  readonly meaning: string;
+}
+
+export const KiB = 1024;
+export const MiB = 1024 * KiB;
+
+/** A refusal that a caller can meet. */
+export interface ErrorEntry {
+  readonly status: number;
+  /** One short sentence, the same for every occurrence (RFC 9457 `title`). */
+  readonly title: string;
+  /** When it happens and what to do, for docs/errors.md. */
+  readonly help: string;
+}
+
+/** Who may call: `anonymous` needs no credential; every other kind is made from exactly one credential. */
+export type CallerKind = 'anonymous' | 'session' | 'frontend' | 'installation' | 'node';
+
+export type RateLimitName = 'authentication' | 'session' | 'notification' | 'searchWrite' | 'service' | 'none';
+
+/** One entry of the route table. Core enforces exactly this; openapi.json is made from it. */
+export interface RouteSpec {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly summary: string;
+  readonly callers: readonly CallerKind[];
+  /**
+   * `shell`: the request's Origin must equal the configured origin. `app`: it must be the origin of an app of this
+   * platform (the handler compares it with the exact one). Frontend callers are always held to their own origin.
+   */
+  readonly origin?: 'shell' | 'app';
+  /**
+   * For `frontend` and `installation` callers. `self` and `*` are taken literally; `{ body }` names a member of the
+   * body; `any` asks for the grant with whatever resources, and the domain filters by them.
+   */
+  readonly grant?: { readonly id: PermissionId; readonly resource: 'self' | '*' | 'any' | { readonly body: string } };
+  readonly params?: z.ZodType;
+  readonly query?: z.ZodType;
+  readonly body?:
+    | {
+        readonly schema: z.ZodType;
+        readonly limit: number;
+        /** Key material in the body is refused with `forbidden_material` before its schema is applied. */
+        readonly refusesSecrets?: true;
+      }
+    | { readonly mediaType: string; readonly limit: number };
+  /** Success statuses and their bodies; `null` is no body, a string is the media type of a stream. */
+  readonly answers: Readonly<Record<number, z.ZodType | null | string>>;
+  readonly rate: RateLimitName;
+}

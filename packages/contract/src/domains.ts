@@ -1,0 +1,84 @@
+// The tables of the contract, composed of what each domain contributes. A new domain is its own file and three lines
+// here: its import, its exports, its place in the list. Tests compare docs/limits.md, docs/errors.md and openapi.json
+// with these tables.
+import type { Domain } from './domain.ts';
+import { accounts } from './domains/accounts.ts';
+import { catalog } from './domains/catalog.ts';
+import { common } from './domains/common.ts';
+import { fleet } from './domains/fleet.ts';
+import { grants } from './domains/grants.ts';
+import { health } from './domains/health.ts';
+import { installations } from './domains/installations.ts';
+import { later } from './domains/later.ts';
+import { leases } from './domains/leases.ts';
+import { nodes } from './domains/nodes.ts';
+import { notifications } from './domains/notifications.ts';
+import { packages } from './domains/packages.ts';
+import { pause } from './domains/pause.ts';
+import { push } from './domains/push.ts';
+import { search } from './domains/search.ts';
+import { workloads } from './domains/workloads.ts';
+
+export * from './domains/accounts.ts';
+export * from './domains/catalog.ts';
+export { common, emptyBody, page, pageQuery } from './domains/common.ts';
+export * from './domains/fleet.ts';
+export * from './domains/grants.ts';
+export * from './domains/health.ts';
+export * from './domains/installations.ts';
+export * from './domains/later.ts';
+export * from './domains/leases.ts';
+export * from './domains/nodes.ts';
+export * from './domains/notifications.ts';
+export * from './domains/packages.ts';
+export * from './domains/pause.ts';
+export * from './domains/push.ts';
+export * from './domains/search.ts';
+export * from './domains/workloads.ts';
+
+const domains = [
+  common,
+  health,
+  accounts,
+  grants,
+  packages,
+  catalog,
+  installations,
+  workloads,
+  pause,
+  notifications,
+  push,
+  search,
+  leases,
+  nodes,
+  fleet,
+  later,
+] as const satisfies readonly Domain[];
+
+type Part = 'limits' | 'errors' | 'routes';
+type Contributed<Name extends Part> = Extract<(typeof domains)[number], { readonly [_ in Name]: unknown }>[Name];
+type Intersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (all: infer All) => void
+  ? All
+  : never;
+/** Every entry under its name, with exactly the type it has in its domain. */
+type Composed<Name extends Part> = Intersection<Contributed<Name>>;
+
+/** @throws Error when two domains give an entry the same name */
+function compose<Name extends Part>(name: Name): Composed<Name> {
+  const table: Record<string, unknown> = {};
+  for (const domain of domains as readonly Domain[]) {
+    for (const [key, entry] of Object.entries(domain[name] ?? {})) {
+      if (Object.hasOwn(table, key)) throw new Error(`Two domains contribute ${name}.${key}; rename one of them.`);
+      table[key] = entry;
+    }
+  }
+  // Each entry was taken from the domain that contributes it, which is what `Composed` says.
+  return table as Composed<Name>;
+}
+
+/** Every numeric limit that crosses a border. */
+export const limits = compose('limits');
+/** Every refusal that a caller can meet. */
+export const errors = compose('errors');
+/** For every route its callers, grant, resource, body and rate limit (architecture, rule 3). */
+export const routes = compose('routes');

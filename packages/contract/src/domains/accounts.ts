@@ -1,0 +1,309 @@
+// Accounts, passkeys and sessions (specification 2.1, 4.10, 5.1; contract 2).
+import * as z from 'zod';
+import type { Errors, Limits, Routes } from '../domain.ts';
+import { accountName, timestamp } from '../primitives.ts';
+import { emptyBody, items, json } from './common.ts';
+
+const limits = {
+  challengeSeconds: {
+    value: 300,
+    unit: 'seconds',
+    meaning: 'life of a passkey challenge (default of PLATFORM_CHALLENGE_TTL_MS)',
+  },
+  sessionSeconds: {
+    value: 2_592_000,
+    unit: 'seconds',
+    meaning: 'life of a session (default of PLATFORM_SESSION_TTL_MS)',
+  },
+  enrolmentLinkSeconds: { value: 900, unit: 'seconds', meaning: 'life of an operator enrolment link' },
+  passkeysPerAccount: { value: 20, unit: 'items', meaning: 'passkeys of one account' },
+  sessionsPerAccount: {
+    value: 100,
+    unit: 'items',
+    meaning: 'sessions of one account; one more ends the one that was used longest ago',
+  },
+  passkeyLabel: { value: 60, unit: 'characters', meaning: 'label of a passkey' },
+} as const satisfies Limits;
+
+const errors = {
+  forbidden_material: {
+    status: 400,
+    title: 'The request contains secret material that must stay on your device.',
+    help: 'PRF results, private keys, seeds, recovery phrases and plaintext bundles are refused on account routes. Remove them before sending.',
+  },
+  session_expired: {
+    status: 401,
+    title: 'The session has ended.',
+    help: 'Sign in again with your passkey.',
+  },
+  verification_failed: {
+    status: 401,
+    title: 'The passkey could not be verified.',
+    help: 'Start the ceremony again from its options route. The reason is in the operator log only.',
+  },
+  account_name_taken: {
+    status: 409,
+    title: 'This account name is taken.',
+    help: 'Choose another name.',
+  },
+} as const satisfies Errors;
+
+const base64url = z.string().regex(/^[A-Za-z0-9_-]*$/, 'must be base64url without padding');
+
+export const accountView = z.strictObject({ name: z.string(), createdAt: timestamp });
+export type AccountView = z.infer<typeof accountView>;
+
+export const registerOptionsBody = z.strictObject({ name: accountName });
+
+/** Further passkeys need no name; a one-time enrolment token of the operator stands in for a session. */
+export const enrolOptionsBody = z.strictObject({ token: z.string().min(20).max(200) });
+
+/** Extension outputs hold no secret: a PRF result never leaves the browser (specification 5.1.4). */
+const clientExtensionResults = z.record(z.string().max(64), z.unknown());
+
+/** RegistrationResponseJSON of WebAuthn Level 3, section 5.1. */
+export const registrationCredential = z.strictObject({
+  id: base64url.min(1).max(1_400),
+  rawId: base64url.min(1).max(1_400),
+  type: z.literal('public-key'),
+  authenticatorAttachment: z.enum(['platform', 'cross-platform']).nullish(),
+  response: z.strictObject({
+    clientDataJSON: base64url.min(1).max(8_192),
+    attestationObject: base64url.min(1).max(65_536),
+    authenticatorData: base64url.max(65_536).optional(),
+    transports: z.array(z.string().max(32)).max(16).optional(),
+    publicKey: base64url.max(8_192).nullish(),
+    publicKeyAlgorithm: z.int().optional(),
+  }),
+  clientExtensionResults,
+});
+
+/** AuthenticationResponseJSON of WebAuthn Level 3, section 5.1. */
+export const assertionCredential = z.strictObject({
+  id: base64url.min(1).max(1_400),
+  rawId: base64url.min(1).max(1_400),
+  type: z.literal('public-key'),
+  authenticatorAttachment: z.enum(['platform', 'cross-platform']).nullish(),
+  response: z.strictObject({
+    clientDataJSON: base64url.min(1).max(8_192),
+    authenticatorData: base64url.max(8_192),
+    signature: base64url.max(8_192),
+    userHandle: base64url.max(128).nullish(),
+  }),
+  clientExtensionResults,
+});
+
+const challengeId = z
+  .string()
+  .min(16)
+  .max(64)
+  .regex(/^[\w-]+$/);
+export const registerVerifyBody = z.strictObject({ challengeId, credential: registrationCredential });
+export const loginVerifyBody = z.strictObject({ challengeId, credential: assertionCredential });
+
+/** PublicKeyCredentialCreationOptionsJSON or …RequestOptionsJSON, as the browser takes it. */
+export const ceremonyOptions = z.strictObject({
+  challengeId: z.string(),
+  publicKey: z.looseObject({ challenge: z.string() }),
+});
+export type CeremonyOptions = z.infer<typeof ceremonyOptions>;
+
+export const accountAnswer = z.strictObject({ account: accountView });
+export const sessionAnswer = z.strictObject({
+  account: accountView,
+  session: z.strictObject({ createdAt: timestamp, expiresAt: timestamp }),
+});
+export type SessionAnswer = z.infer<typeof sessionAnswer>;
+
+export const sessionView = z.strictObject({
+  id: z.string(),
+  createdAt: timestamp,
+  lastUsedAt: timestamp,
+  expiresAt: timestamp,
+  /** The browser as it named itself at sign-in, shortened; a hint for people, never trusted. */
+  userAgent: z.string().nullable(),
+  current: z.boolean(),
+});
+export type SessionView = z.infer<typeof sessionView>;
+
+export const passkeyView = z.strictObject({
+  id: z.string(),
+  label: z.string(),
+  createdAt: timestamp,
+  lastUsedAt: timestamp.nullable(),
+  /** Whether the passkey is synchronised by its provider (WebAuthn backup state). */
+  backedUp: z.boolean(),
+  transports: z.array(z.string()),
+});
+export type PasskeyView = z.infer<typeof passkeyView>;
+export const passkeyLabelBody = z.strictObject({
+  label: z
+    .string()
+    .trim()
+    .min(1)
+    .max(limits.passkeyLabel.value)
+    .regex(/^\P{Cc}*$/u, 'must not hold control characters'),
+});
+
+const ofId = z.strictObject({
+  id: z
+    .string()
+    .min(1)
+    .max(64)
+    .regex(/^[\w-]+$/),
+});
+
+/** Sent by a page that holds key material, none of which may leave the browser. */
+function secretFree<Schema extends z.ZodType>(schema: Schema) {
+  return { ...json(schema), refusesSecrets: true } as const;
+}
+
+const routes = {
+  'auth.register.options': {
+    method: 'POST',
+    path: '/v1/auth/register/options',
+    summary: 'Begin to register an account',
+    callers: ['anonymous'],
+    origin: 'shell',
+    body: secretFree(registerOptionsBody),
+    answers: { 200: ceremonyOptions },
+    rate: 'authentication',
+  },
+  'auth.register.verify': {
+    method: 'POST',
+    path: '/v1/auth/register/verify',
+    summary: 'Create the account with its first passkey',
+    callers: ['anonymous'],
+    origin: 'shell',
+    body: secretFree(registerVerifyBody),
+    answers: { 201: accountAnswer },
+    rate: 'authentication',
+  },
+  'auth.login.options': {
+    method: 'POST',
+    path: '/v1/auth/login/options',
+    summary: 'Begin to sign in with a discoverable passkey',
+    callers: ['anonymous'],
+    origin: 'shell',
+    body: secretFree(emptyBody),
+    answers: { 200: ceremonyOptions },
+    rate: 'authentication',
+  },
+  'auth.login.verify': {
+    method: 'POST',
+    path: '/v1/auth/login/verify',
+    summary: 'Sign in',
+    callers: ['anonymous'],
+    origin: 'shell',
+    body: secretFree(loginVerifyBody),
+    answers: { 200: accountAnswer },
+    rate: 'authentication',
+  },
+  'auth.enrol.options': {
+    method: 'POST',
+    path: '/v1/auth/enrol/options',
+    summary: 'Begin to add a passkey with a one-time link of the operator',
+    callers: ['anonymous'],
+    origin: 'shell',
+    body: secretFree(enrolOptionsBody),
+    answers: { 200: ceremonyOptions },
+    rate: 'authentication',
+  },
+  'auth.enrol.verify': {
+    method: 'POST',
+    path: '/v1/auth/enrol/verify',
+    summary: 'Add the passkey, use up the link and sign in',
+    callers: ['anonymous'],
+    origin: 'shell',
+    body: secretFree(registerVerifyBody),
+    answers: { 200: accountAnswer },
+    rate: 'authentication',
+  },
+  'auth.session': {
+    method: 'GET',
+    path: '/v1/auth/session',
+    summary: 'The current session',
+    callers: ['session'],
+    answers: { 200: sessionAnswer },
+    rate: 'session',
+  },
+  'auth.logout': {
+    method: 'POST',
+    path: '/v1/auth/logout',
+    summary: 'End the session',
+    callers: ['session'],
+    origin: 'shell',
+    body: secretFree(emptyBody.optional()),
+    answers: { 204: null },
+    rate: 'session',
+  },
+  'auth.passkeys.list': {
+    method: 'GET',
+    path: '/v1/auth/passkeys',
+    summary: 'Passkeys of the account',
+    callers: ['session'],
+    answers: { 200: items(passkeyView) },
+    rate: 'session',
+  },
+  'auth.passkeys.options': {
+    method: 'POST',
+    path: '/v1/auth/passkeys/options',
+    summary: 'Begin to add a passkey',
+    callers: ['session'],
+    origin: 'shell',
+    body: secretFree(emptyBody),
+    answers: { 200: ceremonyOptions },
+    rate: 'authentication',
+  },
+  'auth.passkeys.verify': {
+    method: 'POST',
+    path: '/v1/auth/passkeys/verify',
+    summary: 'Add the passkey',
+    callers: ['session'],
+    origin: 'shell',
+    body: secretFree(registerVerifyBody),
+    answers: { 201: z.strictObject({ passkey: passkeyView }) },
+    rate: 'authentication',
+  },
+  'auth.passkeys.label': {
+    method: 'PATCH',
+    path: '/v1/auth/passkeys/:id',
+    summary: 'Rename a passkey',
+    callers: ['session'],
+    origin: 'shell',
+    params: ofId,
+    body: secretFree(passkeyLabelBody),
+    answers: { 200: z.strictObject({ passkey: passkeyView }) },
+    rate: 'session',
+  },
+  'auth.passkeys.remove': {
+    method: 'DELETE',
+    path: '/v1/auth/passkeys/:id',
+    summary: 'Remove a passkey, never the last',
+    callers: ['session'],
+    origin: 'shell',
+    params: ofId,
+    answers: { 204: null },
+    rate: 'session',
+  },
+  'auth.sessions.list': {
+    method: 'GET',
+    path: '/v1/auth/sessions',
+    summary: 'Sessions of the account',
+    callers: ['session'],
+    answers: { 200: items(sessionView) },
+    rate: 'session',
+  },
+  'auth.sessions.revoke': {
+    method: 'DELETE',
+    path: '/v1/auth/sessions/:id',
+    summary: 'End a session',
+    callers: ['session'],
+    origin: 'shell',
+    params: ofId,
+    answers: { 204: null },
+    rate: 'session',
+  },
+} as const satisfies Routes;
+
+export const accounts = { limits, errors, routes } as const;

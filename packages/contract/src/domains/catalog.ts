@@ -1,0 +1,95 @@
+// The catalog: what is published (contract 3).
+import * as z from 'zod';
+import type { Errors, Limits, Routes } from '../domain.ts';
+import { appId, timestamp, version } from '../primitives.ts';
+import { ofApp, page, pageQuery } from './common.ts';
+import { requestedGrant } from './grants.ts';
+import { manifest, packages } from './packages.ts';
+
+const limits = {
+  publishesPerAccount: { value: 2, unit: 'items', meaning: 'packages one account publishes at the same time' },
+  publishes: { value: 8, unit: 'items', meaning: 'packages published at the same time, all accounts together' },
+} as const satisfies Limits;
+
+const errors = {
+  version_exists: {
+    status: 409,
+    title: 'This version is already published.',
+    help: 'Published versions never change. Raise the version and publish again.',
+  },
+} as const satisfies Errors;
+
+export const catalogEntry = z.strictObject({
+  appId,
+  name: z.string(),
+  summary: z.string(),
+  version,
+  categories: z.array(z.string()),
+  /** Account name of the publisher; `platform` for the apps that come with it. */
+  publisher: z.string(),
+  /** Path on the shell's origin, `null` when the package has none. */
+  icon: z.string().nullable(),
+  hasFrontend: z.boolean(),
+  hasWorkload: z.boolean(),
+  publishedAt: timestamp,
+});
+export type CatalogEntry = z.infer<typeof catalogEntry>;
+
+export const catalogDetail = catalogEntry.extend({
+  permissions: z.array(requestedGrant),
+  versions: z.array(z.strictObject({ version, hash: z.string(), size: z.int(), publishedAt: timestamp })),
+});
+export type CatalogDetail = z.infer<typeof catalogDetail>;
+
+export const publishAnswer = z.strictObject({
+  appId,
+  version,
+  /** SHA-256 of the uploaded bytes, hexadecimal. */
+  hash: z.string(),
+  size: z.int(),
+  manifest,
+});
+export type PublishAnswer = z.infer<typeof publishAnswer>;
+
+const routes = {
+  'catalog.list': {
+    method: 'GET',
+    path: '/v1/catalog',
+    summary: 'Published apps',
+    callers: ['session'],
+    query: pageQuery,
+    answers: { 200: page(catalogEntry) },
+    rate: 'session',
+  },
+  'catalog.read': {
+    method: 'GET',
+    path: '/v1/catalog/:appId',
+    summary: 'One published app',
+    callers: ['session'],
+    params: ofApp,
+    answers: { 200: catalogDetail },
+    rate: 'session',
+  },
+  'catalog.icon': {
+    method: 'GET',
+    path: '/v1/catalog/:appId/icon',
+    summary: 'Icon of the newest version',
+    callers: ['session'],
+    params: ofApp,
+    answers: { 200: 'image/*' },
+    rate: 'session',
+  },
+  'catalog.publish': {
+    method: 'PUT',
+    path: '/v1/catalog/:appId/versions/:version',
+    summary: 'Publish a version',
+    callers: ['session'],
+    origin: 'shell',
+    params: z.strictObject({ appId, version }),
+    body: { mediaType: 'application/gzip', limit: packages.limits.packagePacked.value },
+    answers: { 201: publishAnswer },
+    rate: 'session',
+  },
+} as const satisfies Routes;
+
+export const catalog = { limits, errors, routes } as const;

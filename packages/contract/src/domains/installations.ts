@@ -1,0 +1,164 @@
+// Installed apps: install, launch, upgrade, and what apps see of them (contract 3).
+import * as z from 'zod';
+import type { Errors, Limits, Routes } from '../domain.ts';
+import { appId, timestamp, version } from '../primitives.ts';
+import { emptyBody, json, ofApp, page, pageQuery } from './common.ts';
+import { grant, grants } from './grants.ts';
+
+const limits = {
+  frontendCapabilitySeconds: { value: 43_200, unit: 'seconds', meaning: 'life of a frontend capability at most' },
+  launchCapabilitySeconds: { value: 60, unit: 'seconds', meaning: 'life of the single-use capability in a launch URL' },
+} as const satisfies Limits;
+
+const errors = {
+  already_installed: {
+    status: 409,
+    title: 'This app is already installed.',
+    help: 'Use the upgrade route to change the version.',
+  },
+} as const satisfies Errors;
+
+export const installedApp = z.strictObject({
+  appId,
+  name: z.string(),
+  summary: z.string(),
+  version,
+  /** The newest published version, when it is newer than the installed one. */
+  upgrade: version.nullable(),
+  publisher: z.string(),
+  icon: z.string().nullable(),
+  chrome: z.enum(['auto', 'always', 'never']),
+  hasFrontend: z.boolean(),
+  hasWorkload: z.boolean(),
+  /** Comes with the platform and follows its version; can be removed and installed again like any other. */
+  system: z.boolean(),
+  installedAt: timestamp,
+});
+export type InstalledApp = z.infer<typeof installedApp>;
+
+export const installBody = z.strictObject({
+  appId,
+  version: version.optional(),
+  /** Narrows what the app requested; absent grants all of it. */
+  permissions: z.array(grant).max(grants.limits.grantsPerInstallation.value).optional(),
+});
+
+export const upgradeBody = z.strictObject({ version });
+
+export const launchDescriptor = z.strictObject({
+  appId,
+  /** The app's own origin. */
+  origin: z.string(),
+  /** Carries ticket and capabilities in its fragment only. */
+  url: z.string(),
+  chrome: z.enum(['auto', 'always', 'never']),
+  permissions: z.array(grant),
+  /** Single use: exchanged once, at once, by the frontend SDK. */
+  frontendCapability: z.string(),
+  backend: z.strictObject({ endpointTicket: z.string(), capability: z.string() }).nullable(),
+});
+export type LaunchDescriptor = z.infer<typeof launchDescriptor>;
+
+/** What the fragment `#platform=` of a launch URL holds, as base64url of its JSON. */
+export const launchFragment = z.strictObject({
+  capability: z.string(),
+  ticket: z.string().nullable(),
+  dataPlane: z.string().nullable(),
+  /** The origin of the platform's services. */
+  api: z.string(),
+});
+export type LaunchFragment = z.infer<typeof launchFragment>;
+
+/** What an endpoint ticket of kind `pet1.` holds, as base64url of its JSON: where to reach the Gateway. */
+export const endpointTicket = z.strictObject({ url: z.string() });
+
+export const exchangeBody = z.strictObject({ capability: z.string().min(20).max(100) });
+export const exchangeAnswer = z.strictObject({ appId, capability: z.string(), expiresAt: timestamp });
+export type ExchangeAnswer = z.infer<typeof exchangeAnswer>;
+
+export const servicesApp = z.strictObject({
+  appId,
+  name: z.string(),
+  summary: z.string(),
+  version,
+  icon: z.string().nullable(),
+  installed: z.boolean(),
+  running: z.boolean(),
+});
+export type ServicesApp = z.infer<typeof servicesApp>;
+
+const routes = {
+  'apps.list': {
+    method: 'GET',
+    path: '/v1/apps',
+    summary: 'Installed apps',
+    callers: ['session'],
+    query: pageQuery,
+    answers: { 200: page(installedApp) },
+    rate: 'session',
+  },
+  'apps.install': {
+    method: 'POST',
+    path: '/v1/apps',
+    summary: 'Install an app',
+    callers: ['session'],
+    origin: 'shell',
+    body: json(installBody),
+    answers: { 201: z.strictObject({ app: installedApp }) },
+    rate: 'session',
+  },
+  'apps.uninstall': {
+    method: 'DELETE',
+    path: '/v1/apps/:appId',
+    summary: 'Remove an app; its volume stays',
+    callers: ['session'],
+    origin: 'shell',
+    params: ofApp,
+    answers: { 204: null },
+    rate: 'session',
+  },
+  'apps.launch': {
+    method: 'POST',
+    path: '/v1/apps/:appId/launch',
+    summary: 'Open an app',
+    callers: ['session'],
+    origin: 'shell',
+    params: ofApp,
+    body: json(emptyBody.optional()),
+    answers: { 200: launchDescriptor },
+    rate: 'session',
+  },
+  'apps.upgrade': {
+    method: 'POST',
+    path: '/v1/apps/:appId/upgrade',
+    summary: 'Change the version; grants never grow',
+    callers: ['session'],
+    origin: 'shell',
+    params: ofApp,
+    body: json(upgradeBody),
+    answers: { 200: z.strictObject({ app: installedApp }) },
+    rate: 'session',
+  },
+  'frontend.exchange': {
+    method: 'POST',
+    path: '/v1/frontend/exchange',
+    summary: 'Exchange the single-use capability of a launch',
+    callers: ['anonymous'],
+    origin: 'app',
+    body: json(exchangeBody),
+    answers: { 200: exchangeAnswer },
+    rate: 'authentication',
+  },
+  'services.apps.list': {
+    method: 'GET',
+    path: '/v1/services/apps',
+    summary: 'Apps of the account',
+    callers: ['installation', 'frontend'],
+    grant: { id: 'apps.catalog.read', resource: 'any' },
+    query: pageQuery,
+    answers: { 200: page(servicesApp) },
+    rate: 'service',
+  },
+} as const satisfies Routes;
+
+export const installations = { limits, errors, routes } as const;

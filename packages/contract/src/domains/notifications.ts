@@ -1,0 +1,291 @@
+// Notifications (specification 2.4, 4.6; contract 4), live events, and what a person decides about them: the surfaces they
+// may use, and which apps and topics stay silent.
+import * as z from 'zod';
+import type { Limits, Routes } from '../domain.ts';
+import { appId, notificationId, timestamp } from '../primitives.ts';
+import { emptyBody, json, page, pageQuery } from './common.ts';
+
+const limits = {
+  notificationTopic: { value: 64, unit: 'characters', meaning: 'notification topic' },
+  notificationTitle: { value: 120, unit: 'characters', meaning: 'notification title' },
+  notificationBody: { value: 2_000, unit: 'characters', meaning: 'notification body' },
+  notificationActions: { value: 3, unit: 'items', meaning: 'actions of a notification' },
+  notificationActionLabel: { value: 40, unit: 'characters', meaning: 'label of a notification action' },
+  notificationTarget: { value: 512, unit: 'characters', meaning: 'target of a notification action' },
+  notificationExpirySeconds: {
+    value: 604_800,
+    unit: 'seconds',
+    meaning: '`expiresInSeconds` of a presentation at most',
+  },
+  notificationDedupeKey: { value: 128, unit: 'characters', meaning: 'dedupe key' },
+  notificationsKept: {
+    value: 10_000,
+    unit: 'items',
+    meaning: 'notifications kept for an account; the oldest go first (default of PLATFORM_NOTIFICATIONS_KEPT)',
+  },
+  notificationDays: {
+    value: 90,
+    unit: 'days',
+    meaning: 'life of a notification (default of PLATFORM_NOTIFICATION_DAYS)',
+  },
+  notificationMutes: { value: 256, unit: 'items', meaning: 'muted apps and topics of an account' },
+  notificationRate: { value: 60, unit: 'per minute', meaning: 'notifications of one installation' },
+  notificationBurst: { value: 120, unit: 'items', meaning: 'notifications of one installation in a burst' },
+} as const satisfies Limits;
+
+export const notificationTopic = z
+  .string()
+  .min(1)
+  .max(limits.notificationTopic.value)
+  .regex(/^[a-z0-9._-]+$/, 'must hold only lower-case letters, digits, dots, underscores and hyphens');
+
+const wellFormed = (value: string) => value.isWellFormed();
+
+/** Text a person reads: no control characters besides line breaks, no bidirectional overrides, no half characters. */
+export function notificationText(maximum: number) {
+  return z
+    .string()
+    .max(maximum)
+    .regex(/^[^\u0000-\u0009\u000B-\u001F\u007F\u202A-\u202E\u2066-\u2069]*$/u, 'must not hold control characters')
+    .refine(wellFormed, 'must be well-formed Unicode');
+}
+
+export const notificationTitle = notificationText(limits.notificationTitle.value).min(1);
+export const notificationBody = notificationText(limits.notificationBody.value);
+
+const action = z.strictObject({
+  id: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/),
+  label: notificationText(limits.notificationActionLabel.value).min(1),
+  type: z.literal('open-app'),
+  style: z.enum(['primary', 'secondary', 'danger']).default('secondary'),
+  /** A query string of the same app: starts with `?`, no fragment. */
+  target: z
+    .string()
+    .max(limits.notificationTarget.value)
+    .regex(/^\?[\w\-.~!$&'()*+,;=:@%/?]*$/, 'must be a query string that starts with ?')
+    .optional(),
+});
+
+export const presentation = z.strictObject({
+  mode: z.enum(['card', 'banner', 'flash']).default('card'),
+  tone: z.enum(['neutral', 'accent', 'success', 'warning', 'danger']).default('neutral'),
+  layout: z.enum(['compact', 'standard', 'hero']).default('standard'),
+  expiresInSeconds: z.int().min(1).max(limits.notificationExpirySeconds.value).optional(),
+  actions: z
+    .array(action)
+    .max(limits.notificationActions.value)
+    .refine((actions) => new Set(actions.map(({ id }) => id)).size === actions.length, 'must have distinct ids')
+    .default([]),
+});
+
+export const publishNotificationBody = z.strictObject({
+  topic: notificationTopic,
+  title: notificationTitle.regex(/^[^\n]*$/, 'must be one line'),
+  body: notificationBody.default(''),
+  priority: z.enum(['low', 'normal', 'high', 'critical']).default('normal'),
+  presentation: presentation.optional(),
+  delivery: z.enum(['inbox', 'inbox-and-system', 'inbox-and-web-push']).default('inbox-and-system'),
+  dedupeKey: z
+    .string()
+    .min(1)
+    .max(limits.notificationDedupeKey.value)
+    .regex(/^\P{Cc}*$/u)
+    .refine(wellFormed, 'must be well-formed Unicode')
+    .optional(),
+});
+export type PublishNotification = z.input<typeof publishNotificationBody>;
+
+export const notification = z.strictObject({
+  id: notificationId,
+  /** The app that published it. */
+  appId,
+  topic: z.string(),
+  title: z.string(),
+  body: z.string(),
+  priority: z.enum(['low', 'normal', 'high', 'critical']),
+  presentation: presentation.nullable(),
+  delivery: z.enum(['inbox', 'inbox-and-system', 'inbox-and-web-push']),
+  dedupeKey: z.string().nullable(),
+  createdAt: timestamp,
+  expiresAt: timestamp.nullable(),
+  readAt: timestamp.nullable(),
+});
+export type Notification = z.infer<typeof notification>;
+
+export const notificationAnswer = z.strictObject({ notification });
+export const readAllAnswer = z.strictObject({ updated: z.int() });
+
+export const notificationQuery = pageQuery.extend({
+  topic: notificationTopic.optional(),
+  unread: z.enum(['true', 'false']).optional(),
+});
+
+/** Events of `GET /v1/events` and `GET /v1/services/notifications/stream` (text/event-stream, `event:` names). */
+export const shellEvent = z.discriminatedUnion('event', [
+  z.strictObject({ event: z.literal('notification'), data: z.strictObject({ notification }) }),
+  z.strictObject({
+    event: z.literal('notifications-read'),
+    data: z.strictObject({ ids: z.array(z.string()).nullable() }),
+  }),
+  z.strictObject({ event: z.literal('apps'), data: z.strictObject({}) }),
+  /** The account was paused or resumed; for the shell only. */
+  z.strictObject({ event: z.literal('runtime'), data: z.strictObject({}) }),
+  /** The person changed what notifications may do; for the shell only. */
+  z.strictObject({ event: z.literal('notification-settings'), data: z.strictObject({}) }),
+]);
+export type ShellEvent = z.infer<typeof shellEvent>;
+
+/** A silent app (`topic` null) or one silent topic of it: its records arrive in the inbox and on no other surface. */
+export const notificationMute = z.strictObject({ appId, topic: notificationTopic.nullable() });
+export type NotificationMute = z.infer<typeof notificationMute>;
+
+const nameOf = ({ appId, topic }: NotificationMute) => `${appId} ${topic ?? ''}`;
+
+const mutes = z
+  .array(notificationMute)
+  .max(limits.notificationMutes.value)
+  .refine((all) => new Set(all.map(nameOf)).size === all.length, 'must be distinct');
+
+export const notificationSettings = z.strictObject({
+  /** Mirrored by the browser while a page of the shell is open. */
+  system: z.boolean(),
+  /** Sent to the browsers that subscribed. */
+  webPush: z.boolean(),
+  /** Drawn by the shell above every app: `high` and `critical` until they are dealt with, others for a moment. */
+  flashes: z.boolean(),
+  muted: mutes,
+});
+export type NotificationSettings = z.infer<typeof notificationSettings>;
+
+/**
+ * What is named changes, the rest stays. `muted` replaces the whole list; `mute` and `unmute` add to it and take from it,
+ * so that two changes at once both count.
+ */
+export const changeNotificationSettingsBody = notificationSettings
+  .partial()
+  .extend({ mute: mutes.optional(), unmute: mutes.optional() })
+  .refine(({ muted, mute, unmute }) => muted === undefined || (mute === undefined && unmute === undefined), {
+    path: ['muted'],
+    message: 'must not stand beside `mute` or `unmute`',
+  })
+  .refine(
+    ({ mute = [], unmute = [] }) => new Set([...mute, ...unmute].map(nameOf)).size === mute.length + unmute.length,
+    {
+      path: ['unmute'],
+      message: 'must not name what `mute` names',
+    },
+  );
+export type NotificationSettingsChange = z.input<typeof changeNotificationSettingsBody>;
+
+const ofNotification = z.strictObject({ id: notificationId });
+
+const routes = {
+  'notifications.list': {
+    method: 'GET',
+    path: '/v1/notifications',
+    summary: 'Notifications of the account',
+    callers: ['session'],
+    query: notificationQuery,
+    answers: { 200: page(notification) },
+    rate: 'session',
+  },
+  'notifications.read': {
+    method: 'POST',
+    path: '/v1/notifications/:id/read',
+    summary: 'Mark one read',
+    callers: ['session'],
+    origin: 'shell',
+    params: ofNotification,
+    body: json(emptyBody.optional()),
+    answers: { 200: notificationAnswer },
+    rate: 'session',
+  },
+  'notifications.readAll': {
+    method: 'POST',
+    path: '/v1/notifications/read-all',
+    summary: 'Mark all read',
+    callers: ['session'],
+    origin: 'shell',
+    body: json(emptyBody.optional()),
+    answers: { 200: readAllAnswer },
+    rate: 'session',
+  },
+  'notificationSettings.read': {
+    method: 'GET',
+    path: '/v1/account/notification-settings',
+    summary: 'Which surfaces notifications may use, and what is muted',
+    callers: ['session'],
+    answers: { 200: notificationSettings },
+    rate: 'session',
+  },
+  'notificationSettings.change': {
+    method: 'PATCH',
+    path: '/v1/account/notification-settings',
+    summary: 'Change some of them; `muted` is replaced as a whole, `mute` and `unmute` change single entries',
+    callers: ['session'],
+    origin: 'shell',
+    body: json(changeNotificationSettingsBody),
+    answers: { 200: notificationSettings },
+    rate: 'session',
+  },
+  'events.stream': {
+    method: 'GET',
+    path: '/v1/events',
+    summary: 'Live events of the account (SSE, resumable with Last-Event-ID)',
+    callers: ['session'],
+    answers: { 200: 'text/event-stream' },
+    rate: 'session',
+  },
+  'services.notifications.publish': {
+    method: 'POST',
+    path: '/v1/services/notifications',
+    summary: 'Publish a notification',
+    callers: ['installation', 'frontend'],
+    grant: { id: 'notifications.publish', resource: { body: 'topic' } },
+    body: json(publishNotificationBody),
+    answers: { 201: notificationAnswer, 200: notificationAnswer },
+    rate: 'notification',
+  },
+  'services.notifications.list': {
+    method: 'GET',
+    path: '/v1/services/notifications',
+    summary: 'Notifications on the topics granted',
+    callers: ['installation', 'frontend'],
+    grant: { id: 'notifications.read', resource: 'any' },
+    query: notificationQuery,
+    answers: { 200: page(notification) },
+    rate: 'service',
+  },
+  'services.notifications.stream': {
+    method: 'GET',
+    path: '/v1/services/notifications/stream',
+    summary: 'Live notifications on the topics granted (SSE, resumable)',
+    callers: ['installation', 'frontend'],
+    grant: { id: 'notifications.read', resource: 'any' },
+    answers: { 200: 'text/event-stream' },
+    rate: 'service',
+  },
+  'services.notifications.read': {
+    method: 'POST',
+    path: '/v1/services/notifications/:id/read',
+    summary: 'Mark one visible record read',
+    callers: ['installation', 'frontend'],
+    grant: { id: 'notifications.read', resource: 'any' },
+    params: ofNotification,
+    body: json(emptyBody.optional()),
+    answers: { 200: notificationAnswer },
+    rate: 'service',
+  },
+  'services.notifications.readAll': {
+    method: 'POST',
+    path: '/v1/services/notifications/read-all',
+    summary: 'Mark all visible records read',
+    callers: ['installation', 'frontend'],
+    grant: { id: 'notifications.read', resource: 'any' },
+    body: json(emptyBody.optional()),
+    answers: { 200: readAllAnswer },
+    rate: 'service',
+  },
+} as const satisfies Routes;
+
+export const notifications = { limits, routes } as const;

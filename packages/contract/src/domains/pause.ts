@@ -1,0 +1,52 @@
+// The stop of everything an account runs (specification 5.4, `runtime.pause`), and its end.
+import * as z from 'zod';
+import type { Errors, Routes } from '../domain.ts';
+import { timestamp } from '../primitives.ts';
+import { emptyBody, json } from './common.ts';
+
+const errors = {
+  runtime_paused: {
+    status: 503,
+    title: 'All apps of this account are paused.',
+    help: 'Resume them from the paused screen of the shell.',
+  },
+} as const satisfies Errors;
+
+export const accountRuntime = z.strictObject({
+  /** Since when nothing of the account runs; `null` while it is not paused. */
+  pausedAt: timestamp.nullable(),
+});
+export type AccountRuntime = z.infer<typeof accountRuntime>;
+
+const routes = {
+  'runtime.read': {
+    method: 'GET',
+    path: '/v1/runtime',
+    summary: 'Whether the account is paused',
+    callers: ['session'],
+    answers: { 200: accountRuntime },
+    rate: 'session',
+  },
+  'runtime.pause': {
+    method: 'POST',
+    path: '/v1/runtime/pause',
+    summary: 'Stop everything that the account runs, and let nothing start',
+    callers: ['session'],
+    origin: 'shell',
+    body: json(emptyBody.optional()),
+    answers: { 200: accountRuntime },
+    rate: 'session',
+  },
+  'runtime.resume': {
+    method: 'POST',
+    path: '/v1/runtime/resume',
+    summary: 'End the pause',
+    callers: ['session'],
+    origin: 'shell',
+    body: json(emptyBody.optional()),
+    answers: { 200: accountRuntime },
+    rate: 'session',
+  },
+} as const satisfies Routes;
+
+export const pause = { errors, routes } as const;

@@ -1,0 +1,144 @@
+// Search entries and queries (specification 2.5, 4.7; contract 4).
+import * as z from 'zod';
+import { KiB, type Limits, MiB, type Routes } from '../domain.ts';
+import { appId } from '../primitives.ts';
+import { common, json } from './common.ts';
+
+const limits = {
+  searchEntries: { value: 10_000, unit: 'items', meaning: 'search entries of an installation' },
+  searchUpsert: { value: 1_000, unit: 'items', meaning: 'search entries in one POST' },
+  searchBody: { value: 32 * MiB, unit: 'bytes', meaning: 'body of a search index request' },
+  searchId: { value: 128, unit: 'characters', meaning: 'id of a search entry' },
+  searchTitle: { value: 256, unit: 'characters', meaning: 'title of a search entry' },
+  searchKind: { value: 64, unit: 'characters', meaning: 'kind of a search entry' },
+  searchUrl: { value: 1_024, unit: 'characters', meaning: 'url of a search entry' },
+  searchText: { value: 16 * KiB, unit: 'bytes', meaning: 'search-only text of an entry' },
+  searchQuery: { value: 200, unit: 'characters', meaning: 'search query' },
+  searchWriteRate: { value: 600, unit: 'per minute', meaning: 'search index writes of one installation' },
+} as const satisfies Limits;
+
+/** App-local path with an optional query: no scheme, no `//`, no backslash, no fragment, no control bytes. */
+export const appLocalUrl = z
+  .string()
+  .min(1)
+  .max(limits.searchUrl.value)
+  .regex(/^(?:\/(?!\/)|\?)[^\\#\p{Cc}\s]*$/u, 'must be a path of the app such as /notes/1 or ?note=1');
+
+const utf8Bytes = new TextEncoder();
+
+/** Without control bytes: NUL is none that a database takes. */
+export const searchEntryId = z
+  .string()
+  .min(1)
+  .max(limits.searchId.value)
+  .regex(/^\P{Cc}*$/u);
+
+export const searchEntry = z.strictObject({
+  id: searchEntryId,
+  title: z
+    .string()
+    .trim()
+    .min(1)
+    .max(limits.searchTitle.value)
+    .regex(/^\P{Cc}*$/u),
+  kind: z
+    .string()
+    .min(1)
+    .max(limits.searchKind.value)
+    .regex(/^\P{Cc}*$/u)
+    .default('item'),
+  url: appLocalUrl,
+  /** Indexed, never returned. */
+  text: z
+    .string()
+    .refine((value) => !value.includes('\u0000'), 'must not hold NUL')
+    .refine((value) => utf8Bytes.encode(value).length <= limits.searchText.value, 'must be at most 16 KiB of UTF-8')
+    .default(''),
+});
+export type SearchEntry = z.input<typeof searchEntry>;
+
+function distinctIds(entries: readonly { readonly id: string }[]): boolean {
+  return new Set(entries.map(({ id }) => id)).size === entries.length;
+}
+
+export const searchReplaceBody = z.strictObject({
+  entries: z.array(searchEntry).max(limits.searchEntries.value).refine(distinctIds, 'must have distinct ids'),
+});
+export const searchUpsertBody = z.strictObject({
+  entries: z.array(searchEntry).min(1).max(limits.searchUpsert.value).refine(distinctIds, 'must have distinct ids'),
+});
+export const indexedAnswer = z.strictObject({ indexed: z.int() });
+
+export const searchQuery = z.strictObject({
+  q: z.string().trim().min(1).max(limits.searchQuery.value),
+  limit: z.coerce.number().int().min(1).max(common.limits.pageMaximum.value).default(20),
+  kind: z
+    .string()
+    .max(limits.searchKind.value)
+    .regex(/^\P{Cc}*$/u)
+    .optional(),
+  app: appId.optional(),
+});
+
+export const searchResult = z.strictObject({
+  query: z.string(),
+  /** Installed apps whose name or summary matches. */
+  apps: z.array(z.strictObject({ appId, name: z.string(), icon: z.string().nullable() })),
+  items: z.array(
+    z.strictObject({ appId, id: z.string(), title: z.string(), kind: z.string(), url: z.string(), score: z.number() }),
+  ),
+});
+export type SearchResult = z.infer<typeof searchResult>;
+
+const routes = {
+  'search.query': {
+    method: 'GET',
+    path: '/v1/search',
+    summary: 'Search installed apps and what they indexed',
+    callers: ['session'],
+    query: searchQuery,
+    answers: { 200: searchResult },
+    rate: 'session',
+  },
+  'services.search.replace': {
+    method: 'PUT',
+    path: '/v1/services/search/index',
+    summary: "Replace the installation's whole index",
+    callers: ['installation'],
+    grant: { id: 'search.index', resource: 'self' },
+    body: json(searchReplaceBody, limits.searchBody.value),
+    answers: { 200: indexedAnswer },
+    rate: 'searchWrite',
+  },
+  'services.search.upsert': {
+    method: 'POST',
+    path: '/v1/services/search/index',
+    summary: 'Add or change entries',
+    callers: ['installation'],
+    grant: { id: 'search.index', resource: 'self' },
+    body: json(searchUpsertBody, limits.searchBody.value),
+    answers: { 200: indexedAnswer },
+    rate: 'searchWrite',
+  },
+  'services.search.clear': {
+    method: 'DELETE',
+    path: '/v1/services/search/index',
+    summary: 'Clear the index',
+    callers: ['installation'],
+    grant: { id: 'search.index', resource: 'self' },
+    answers: { 204: null },
+    rate: 'searchWrite',
+  },
+  'services.search.remove': {
+    method: 'DELETE',
+    path: '/v1/services/search/index/:entryId',
+    summary: 'Remove one entry',
+    callers: ['installation'],
+    grant: { id: 'search.index', resource: 'self' },
+    params: z.strictObject({ entryId: searchEntryId }),
+    answers: { 204: null },
+    rate: 'searchWrite',
+  },
+} as const satisfies Routes;
+
+export const search = { limits, routes } as const;

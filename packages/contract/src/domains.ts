@@ -15,6 +15,7 @@ import { nodes } from './domains/nodes.ts';
 import { notifications } from './domains/notifications.ts';
 import { packages } from './domains/packages.ts';
 import { pause } from './domains/pause.ts';
+import { placement } from './domains/placement.ts';
 import { push } from './domains/push.ts';
 import { search } from './domains/search.ts';
 import { workloads } from './domains/workloads.ts';
@@ -32,6 +33,7 @@ export * from './domains/nodes.ts';
 export * from './domains/notifications.ts';
 export * from './domains/packages.ts';
 export * from './domains/pause.ts';
+export * from './domains/placement.ts';
 export * from './domains/push.ts';
 export * from './domains/search.ts';
 export * from './domains/workloads.ts';
@@ -51,6 +53,7 @@ const domains = [
   search,
   leases,
   nodes,
+  placement,
   fleet,
   later,
 ] as const satisfies readonly Domain[];

@@ -1,7 +1,7 @@
 // What several domains share: the general limits and refusals, and the shapes that many routes have.
 import * as z from 'zod';
 import { type Errors, KiB, type Limits } from '../domain.ts';
-import { appId } from '../primitives.ts';
+import { appId, installationId } from '../primitives.ts';
 
 const limits = {
   bodyDefault: { value: 256 * KiB, unit: 'bytes', meaning: 'request body, where the route sets no other limit' },
@@ -136,3 +136,6 @@ export function items<Item extends z.ZodType>(item: Item) {
 
 /** The path of a route about one app. */
 export const ofApp = z.strictObject({ appId });
+
+/** The path of a node's route about one installation. */
+export const ofInstallation = z.strictObject({ id: installationId });

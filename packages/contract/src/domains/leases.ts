@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import type { Limits, Routes } from '../domain.ts';
 import { timestamp, workLeaseId } from '../primitives.ts';
-import { json } from './common.ts';
+import { json, ofInstallation } from './common.ts';
 
 const limits = {
   workLeaseShortestSeconds: { value: 15, unit: 'seconds', meaning: 'duration of a work lease at least' },
@@ -36,6 +36,12 @@ export const workLease = z.strictObject({ id: workLeaseId, expiresAt: timestamp 
 export type WorkLease = z.infer<typeof workLease>;
 export const workLeaseAnswer = z.strictObject({ lease: workLease });
 
+/**
+ * Answer of `GET /v1/node/installations/:id/leases`: milliseconds until the last work lease of the installation ends,
+ * negative when it has ended, `null` when there was none. A duration, because clocks of two machines differ.
+ */
+export const workloadLeases = z.strictObject({ endInMilliseconds: z.int().nullable() });
+export type WorkloadLeases = z.infer<typeof workloadLeases>;
 const ofWorkLease = z.strictObject({ id: workLeaseId });
 
 const routes = {
@@ -66,6 +72,15 @@ const routes = {
     params: ofWorkLease,
     answers: { 204: null },
     rate: 'service',
+  },
+  'node.leases': {
+    method: 'GET',
+    path: '/v1/node/installations/:id/leases',
+    summary: 'How long work leases keep a workload awake',
+    callers: ['node'],
+    params: ofInstallation,
+    answers: { 200: workloadLeases },
+    rate: 'none',
   },
 } as const satisfies Routes;
 

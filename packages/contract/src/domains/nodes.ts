@@ -1,11 +1,10 @@
-// Between core and the Runtime of a node: assignments, workload starts, status, control (architecture, "The parts").
+// Between core and the Runtime of a node: how it joins and proves itself, status, control (architecture, "The parts").
 // Not a public interface; versioned with the platform.
 import * as z from 'zod';
 import type { Limits, Routes } from '../domain.ts';
-import { appId, installationId, timestamp, version } from '../primitives.ts';
-import { emptyBody, json } from './common.ts';
+import { installationId, timestamp } from '../primitives.ts';
+import { json } from './common.ts';
 import { machineLoad } from './fleet.ts';
-import { mostPublicPorts, publicPort, workloadManifest } from './packages.ts';
 import { logEntry, workloadStatus, workloadUse } from './workloads.ts';
 
 const limits = {
@@ -18,60 +17,6 @@ const limits = {
   nodeChallengeSeconds: { value: 60, unit: 'seconds', meaning: 'life of the nonce a node signs for a credential' },
 } as const satisfies Limits;
 
-export const assignment = z.strictObject({
-  installationId,
-  appId,
-  /** Exact origin of the app's frontend: PLATFORM_APP_ORIGIN, and the only origin that may reach the endpoint. */
-  appOrigin: z.string(),
-  /** Opaque name under which the node listener serves this installation: `/e/<endpointId>/`. */
-  endpointId: z.string(),
-  /** `pdc_…`, injected as PLATFORM_APP_CAPABILITY and demanded from native clients and browsers. */
-  dataPlaneCapability: z.string(),
-  desired: z.enum(['automatic', 'always', 'stopped']),
-  /** Stopped because the owner paused everything: who comes meanwhile is told so. */
-  paused: z.boolean().default(false),
-  /** SHA-256 of the package blob, hexadecimal. */
-  packageHash: z.string(),
-  version,
-  workload: workloadManifest,
-  /** What the grants allow of the network beyond the Gateway; a change takes effect on a running workload at once. */
-  network: z.strictObject({
-    /** `network.public`: publicly routable IPv4 addresses. */
-    public: z.boolean(),
-    /** `runtime.network-tunnel`: NET_ADMIN in its own network and the tunnel device. */
-    tunnel: z.boolean(),
-  }),
-  /** Public UDP ports that the manifest declares and `endpoints.public.udp` grants. */
-  udpPorts: z.array(publicPort.pick({ name: true, containerPort: true })).max(mostPublicPorts),
-  /** `object-storage.raw`. A virtual machine is rebuilt when it changes; other workloads run on. */
-  objectStorage: z.boolean().default(false),
-  /**
-   * Core may place it on another node when this one is not heard of: it stops by itself when the lease ends. Absent:
-   * it stays here, whatever happens.
-   */
-  movable: z.boolean().optional(),
-  /** The shared store its volume lies in, as {@link registerNodeBody} names it; absent for a volume on this node. */
-  volumeStore: z.string().optional(),
-});
-export type Assignment = z.infer<typeof assignment>;
-
-export const assignmentsQuery = z.strictObject({
-  /** The revision already known; the answer waits up to 25 s for a newer one. */
-  after: z.string().max(32).optional(),
-});
-export const assignments = z.strictObject({ revision: z.string(), items: z.array(assignment) });
-export type Assignments = z.infer<typeof assignments>;
-
-/** Answer of `POST /v1/node/installations/:id/starts`: new credentials for one workload start; the former ones end. */
-export const workloadStart = z.strictObject({ coreServiceCredential: z.string(), epoch: z.int() });
-export type WorkloadStart = z.infer<typeof workloadStart>;
-
-/**
- * Answer of `GET /v1/node/installations/:id/leases`: milliseconds until the last work lease of the installation ends,
- * negative when it has ended, `null` when there was none. A duration, because clocks of two machines differ.
- */
-export const workloadLeases = z.strictObject({ endInMilliseconds: z.int().nullable() });
-export type WorkloadLeases = z.infer<typeof workloadLeases>;
 /** What a node is made of, and what runs its workloads; shown to the operator and counted at placement. */
 const nodeMachine = z.strictObject({
   /** Memory that workloads may take together. */
@@ -200,8 +145,6 @@ export const nodeLogPiece = z.strictObject({
 });
 export type NodeLogPiece = z.infer<typeof nodeLogPiece>;
 
-const ofInstallation = z.strictObject({ id: installationId });
-
 const routes = {
   'node.join': {
     method: 'POST',
@@ -248,34 +191,6 @@ const routes = {
     answers: { 204: null },
     rate: 'none',
   },
-  'node.assignments': {
-    method: 'GET',
-    path: '/v1/node/assignments',
-    summary: 'What should run on this node (long poll)',
-    callers: ['node'],
-    query: assignmentsQuery,
-    answers: { 200: assignments },
-    rate: 'none',
-  },
-  'node.starts': {
-    method: 'POST',
-    path: '/v1/node/installations/:id/starts',
-    summary: 'New credentials for one workload start',
-    callers: ['node'],
-    params: ofInstallation,
-    body: json(emptyBody.optional()),
-    answers: { 200: workloadStart },
-    rate: 'none',
-  },
-  'node.leases': {
-    method: 'GET',
-    path: '/v1/node/installations/:id/leases',
-    summary: 'How long work leases keep a workload awake',
-    callers: ['node'],
-    params: ofInstallation,
-    answers: { 200: workloadLeases },
-    rate: 'none',
-  },
   'node.status': {
     method: 'POST',
     path: '/v1/node/status',
@@ -283,15 +198,6 @@ const routes = {
     callers: ['node'],
     body: json(nodeStatusBody, 4 * 1024 * 1024),
     answers: { 204: null },
-    rate: 'none',
-  },
-  'node.package': {
-    method: 'GET',
-    path: '/v1/node/packages/:hash',
-    summary: 'A package assigned to this node',
-    callers: ['node'],
-    params: z.strictObject({ hash: z.string().regex(/^[0-9a-f]{64}$/) }),
-    answers: { 200: 'application/gzip' },
     rate: 'none',
   },
 } as const satisfies Routes;

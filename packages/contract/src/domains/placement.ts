@@ -1,0 +1,88 @@
+// What core gives a node to run (architecture, "The parts"): assignments, their packages, credentials for a start.
+// Not a public interface; versioned with the platform.
+import * as z from 'zod';
+import type { Routes } from '../domain.ts';
+import { appId, installationId, version } from '../primitives.ts';
+import { emptyBody, json, ofInstallation } from './common.ts';
+import { mostPublicPorts, publicPort, workloadManifest } from './packages.ts';
+
+export const assignment = z.strictObject({
+  installationId,
+  appId,
+  /** Exact origin of the app's frontend: PLATFORM_APP_ORIGIN, and the only origin that may reach the endpoint. */
+  appOrigin: z.string(),
+  /** Opaque name under which the node listener serves this installation: `/e/<endpointId>/`. */
+  endpointId: z.string(),
+  /** `pdc_…`, injected as PLATFORM_APP_CAPABILITY and demanded from native clients and browsers. */
+  dataPlaneCapability: z.string(),
+  desired: z.enum(['automatic', 'always', 'stopped']),
+  /** Stopped because the owner paused everything: who comes meanwhile is told so. */
+  paused: z.boolean().default(false),
+  /** SHA-256 of the package blob, hexadecimal. */
+  packageHash: z.string(),
+  version,
+  workload: workloadManifest,
+  /** What the grants allow of the network beyond the Gateway; a change takes effect on a running workload at once. */
+  network: z.strictObject({
+    /** `network.public`: publicly routable IPv4 addresses. */
+    public: z.boolean(),
+    /** `runtime.network-tunnel`: NET_ADMIN in its own network and the tunnel device. */
+    tunnel: z.boolean(),
+  }),
+  /** Public UDP ports that the manifest declares and `endpoints.public.udp` grants. */
+  udpPorts: z.array(publicPort.pick({ name: true, containerPort: true })).max(mostPublicPorts),
+  /** `object-storage.raw`. A virtual machine is rebuilt when it changes; other workloads run on. */
+  objectStorage: z.boolean().default(false),
+  /**
+   * Core may place it on another node when this one is not heard of: it stops by itself when the lease ends. Absent:
+   * it stays here, whatever happens.
+   */
+  movable: z.boolean().optional(),
+  /** The shared store its volume lies in, as `registerNodeBody` names it; absent for a volume on this node. */
+  volumeStore: z.string().optional(),
+});
+export type Assignment = z.infer<typeof assignment>;
+
+export const assignmentsQuery = z.strictObject({
+  /** The revision already known; the answer waits up to 25 s for a newer one. */
+  after: z.string().max(32).optional(),
+});
+export const assignments = z.strictObject({ revision: z.string(), items: z.array(assignment) });
+export type Assignments = z.infer<typeof assignments>;
+
+/** Answer of `POST /v1/node/installations/:id/starts`: new credentials for one workload start; the former ones end. */
+export const workloadStart = z.strictObject({ coreServiceCredential: z.string(), epoch: z.int() });
+export type WorkloadStart = z.infer<typeof workloadStart>;
+
+const routes = {
+  'node.assignments': {
+    method: 'GET',
+    path: '/v1/node/assignments',
+    summary: 'What should run on this node (long poll)',
+    callers: ['node'],
+    query: assignmentsQuery,
+    answers: { 200: assignments },
+    rate: 'none',
+  },
+  'node.starts': {
+    method: 'POST',
+    path: '/v1/node/installations/:id/starts',
+    summary: 'New credentials for one workload start',
+    callers: ['node'],
+    params: ofInstallation,
+    body: json(emptyBody.optional()),
+    answers: { 200: workloadStart },
+    rate: 'none',
+  },
+  'node.package': {
+    method: 'GET',
+    path: '/v1/node/packages/:hash',
+    summary: 'A package assigned to this node',
+    callers: ['node'],
+    params: z.strictObject({ hash: z.string().regex(/^[0-9a-f]{64}$/) }),
+    answers: { 200: 'application/gzip' },
+    rate: 'none',
+  },
+} as const satisfies Routes;
+
+export const placement = { routes } as const;

@@ -1,6 +1,5 @@
 // Web push: how push services reach the operator, and which of them may lie in the operator's own network.
-import { isIP } from 'node:net';
-import { isPubliclyRoutable } from '@platform/contract';
+import { isPublicHost } from '@platform/http';
 import type { CoreConfig } from './config.ts';
 import { listed, type Read, wrong } from './variables.ts';
 
@@ -38,16 +37,6 @@ function readSubject(value: string | undefined): string | null {
   if (username !== '' || password !== '') throw refused('which holds a user name or password');
   if (!isPublicHost(hostname)) throw refused('which is no address outside this network');
   return value;
-}
-
-const LOCAL_SUFFIXES = ['.local', '.localhost', '.lan', '.internal', '.home.arpa', '.invalid', '.test'];
-
-/** A name with a dot in it that is not reserved for networks of one's own, or a publicly routable IPv4 address. */
-function isPublicHost(host: string): boolean {
-  const name = host.toLowerCase().replace(/\.$/, '');
-  if (isIP(name) !== 0) return isPubliclyRoutable(name);
-  if (!/^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(name)) return false;
-  return !LOCAL_SUFFIXES.some((suffix) => name.endsWith(suffix));
 }
 
 function readPrivateOrigins(value: string): string[] {

@@ -1,8 +1,7 @@
 // Starts the worker of a replica with what it needs of the configuration.
 import type { CoreContext } from '../context.ts';
-import type { ConnectOptions } from './connect-checked.ts';
 import { type PushCounts, PushWorker, type PushWorkerOptions } from './push-worker.ts';
-import { PushSender } from './send-message.ts';
+import { type ConnectOptions, PushSender } from './send-message.ts';
 import type { VapidKeys } from './vapid-keys.ts';
 
 export { openVapidKeys } from './vapid-keys.ts';
@@ -18,7 +17,7 @@ export function openPushWorker(
   keys: VapidKeys,
   {
     ca,
-    resolve,
+    dialer,
     firstRetryMilliseconds,
     leaseMilliseconds,
     counts = uncounted,
@@ -27,7 +26,7 @@ export function openPushWorker(
   const { config, clock } = context;
   const { vapidSubject: subject, pushPrivateOrigins: privateOrigins } = config;
   if (subject === null) throw new Error('web push has no subject');
-  const sender = new PushSender({ keys, subject, privateOrigins, clock, ca, resolve });
+  const sender = new PushSender({ keys, subject, privateOrigins, clock, ca, dialer });
   const worker = new PushWorker(context, { sender, counts, firstRetryMilliseconds, leaseMilliseconds });
   worker.start();
   return worker;

@@ -1,8 +1,8 @@
 // Where a push message may go, and whom it is encrypted for. All of it comes from a browser, so nothing is believed:
 // https to publicly routable hosts, or to the origins that the operator named; keys that are what they claim.
 import { ECDH } from 'node:crypto';
-import { isIP } from 'node:net';
-import { type FieldError, isPubliclyRoutable, type RouteBody, refuse } from '@platform/contract';
+import { type FieldError, type RouteBody, refuse } from '@platform/contract';
+import { isPublicHost } from '@platform/http';
 
 /** A browser as its push service knows it: whoever knows this may write to it. */
 export interface PushAddress {
@@ -12,7 +12,7 @@ export interface PushAddress {
 }
 
 /**
- * Names are resolved when a message is sent, not here: what they resolve to can change (connect-checked.ts).
+ * Names are resolved when a message is sent, not here: what they resolve to can change (send-message.ts).
  *
  * @throws RefusalError `invalid_request`, with what is wrong
  */
@@ -38,16 +38,8 @@ function endpointFault(endpoint: string, privateOrigins: readonly string[]): str
   if (url.hash !== '') return 'must not hold a fragment';
   if (privateOrigins.includes(url.origin)) return null;
   if (url.port !== '') return 'must be on port 443';
-  if (!isPublicName(url.hostname)) return 'must be on a publicly routable host';
+  if (!isPublicHost(url.hostname)) return 'must be on a publicly routable host';
   return null;
-}
-
-/** `URL` has made every spelling of an address one of the two that are known here. */
-function isPublicName(hostname: string): boolean {
-  const host = hostname.replace(/\.$/, '');
-  if (host.startsWith('[')) return false;
-  if (isIP(host) !== 0) return isPubliclyRoutable(host);
-  return host.includes('.') && !/\.(?:localhost|local|internal|lan|home\.arpa)$/.test(host);
 }
 
 function isPointOfP256(text: string): boolean {

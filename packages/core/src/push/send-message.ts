@@ -2,10 +2,10 @@
 // service (RFC 8030). What the service answers becomes one of a few outcomes.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { PushPayload } from '@platform/contract';
-import type { Dispatcher } from 'undici';
+import { BlockedAddressError, createDialer, type Dialer, dialingConnector } from '@platform/http';
+import { Agent, type Dispatcher } from 'undici';
 import webPush from 'web-push';
 import type { Urgency } from './compose-message.ts';
-import { BlockedAddressError, type ConnectOptions, privateAgent, publicAgent } from './connect-checked.ts';
 import { EncryptionPool } from './encryption-pool.ts';
 import type { PushAddress } from './push-address.ts';
 import type { VapidKeys } from './vapid-keys.ts';
@@ -28,6 +28,13 @@ export type Outcome =
   /** `afterMilliseconds` of `Retry-After`, where it was given. */
   | { readonly kind: 'later'; readonly why: string; readonly afterMilliseconds: number | null };
 
+export interface ConnectOptions {
+  /** Further certificate authority, PEM; for tests, not reachable from the configuration. Default: none. */
+  readonly ca?: string | undefined;
+  /** Default: connects from this machine. */
+  readonly dialer?: Dialer | undefined;
+}
+
 export interface SenderOptions extends ConnectOptions {
   readonly keys: VapidKeys;
   /** `sub` of the token. */
@@ -41,6 +48,16 @@ const REQUEST_MILLISECONDS = 15_000;
 /** A token holds for half a day (RFC 8292 allows a day) and is used for half of that. */
 const TOKEN_SECONDS = 12 * 3_600;
 const MOST_TOKENS = 1_000;
+/** Of connections to one push service. Nothing in an answer is used but its status and `Retry-After`. */
+const CONNECTION_LIMITS = {
+  connections: 32,
+  pipelining: 1,
+  keepAliveTimeout: 30_000,
+  headersTimeout: 10_000,
+  bodyTimeout: 10_000,
+  maxResponseSize: 16 * 1024,
+  allowH2: false,
+} as const satisfies Agent.Options;
 const TOO_LATE = 'it took too long';
 const NOT_ROUTABLE = 'its address is not publicly routable';
 
@@ -56,23 +73,21 @@ export function vapidHeader(
 
 export class PushSender {
   readonly #options: SenderOptions;
-  readonly #public: Dispatcher;
-  readonly #private: Dispatcher;
+  readonly #agent: Agent;
   readonly #encryption = new EncryptionPool();
   readonly #tokens = new Map<string, { readonly header: string; readonly until: number }>();
 
   constructor(options: SenderOptions) {
     this.#options = options;
-    this.#public = publicAgent(options);
-    this.#private = privateAgent(options);
+    const { dialer = createDialer(), privateOrigins: allow, ca } = options;
+    this.#agent = new Agent({ ...CONNECTION_LIMITS, connect: dialingConnector({ dialer, allow, ca }) });
   }
 
   /** @throws Error for a browser whose keys are none, or after `close` */
   async send({ endpoint, ...browser }: PushAddress, message: OutgoingMessage): Promise<Outcome> {
     const { origin, pathname, search } = new URL(endpoint);
-    const { privateOrigins, clock } = this.#options;
+    const { clock } = this.#options;
     const body = await this.#encryption.encrypt(browser, JSON.stringify(message.payload));
-    const dispatcher = privateOrigins.includes(origin) ? this.#private : this.#public;
     const headers = {
       authorization: this.#authorization(origin),
       'content-encoding': 'aes128gcm',
@@ -83,13 +98,13 @@ export class PushSender {
     };
     return await new Promise((resolve) => {
       const answer = new Answer(clock, resolve);
-      dispatcher.dispatch({ origin, path: pathname + search, method: 'POST', headers, body }, answer);
+      this.#agent.dispatch({ origin, path: pathname + search, method: 'POST', headers, body }, answer);
     });
   }
 
   /** Ends requests under way; their outcome is `later`. */
   async abort(): Promise<void> {
-    await Promise.all([this.#public.destroy(), this.#private.destroy()]);
+    await this.#agent.destroy();
   }
 
   async close(): Promise<void> {
@@ -134,7 +149,7 @@ class Answer implements Dispatcher.DispatchHandler {
     this.#outcome = outcomeOf(status, retryAfterOf(headers['retry-after'], this.#clock()));
   }
 
-  /** undici asks for one. Nothing in a body is used, and ANSWER_BYTES bounds it. */
+  /** undici asks for one. Nothing in a body is used, and `maxResponseSize` bounds it. */
   onResponseData(): void {}
 
   onResponseEnd(): void {

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { notificationId } from '@platform/contract';
+import { createDialer, type Resolve } from '@platform/http';
 import { type PushService, startPushService } from '../../../../tests/support/push-service.ts';
-import { checkedLookup, type Resolve } from './connect-checked.ts';
 import { type Outcome, PushSender } from './send-message.ts';
 
 const PUBLIC = '93.184.215.14';
@@ -26,7 +26,7 @@ async function send(host: string, resolve: Resolve, privateOrigins: string[] = [
     privateKey: Buffer.alloc(32, 7).toString('base64url'),
   };
   const options = { keys: vapid, subject: 'mailto:a@example.org', clock: () => new Date(), ca: service.ca };
-  const sender = new PushSender({ ...options, privateOrigins, resolve });
+  const sender = new PushSender({ ...options, privateOrigins, dialer: createDialer({ resolve }) });
   const id = notificationId.parse('ntf-01890a5d-ac96-774b-bcce-b302099a8057');
   const payload = {
     id,
@@ -64,16 +64,6 @@ for (const [what, addresses] of resolutions) {
   });
 }
 
-test('a name that resolves to a public address first and to loopback at the connection is refused', async () => {
-  const answers = [[PUBLIC], ['127.0.0.1']];
-  const resolve: Resolve = async () => answers.shift() ?? ['127.0.0.1'];
-  // Whoever looks before connecting learns nothing that the connection relies on.
-  assert.deepEqual(await lookUp(resolve), { address: PUBLIC, family: 4 });
-  const before = service.connections;
-  assert.deepEqual(await send('push.example.net', resolve), refused);
-  assert.equal(service.connections, before);
-});
-
 test('an address in the endpoint itself is checked too', async () => {
   const never: Resolve = () => Promise.reject(new Error('an address is not looked up'));
   const before = service.connections;
@@ -98,12 +88,3 @@ test('a certificate that no authority vouches for is not accepted', async () => 
     await other.close();
   }
 });
-
-function lookUp(resolve: Resolve): Promise<{ address: unknown; family: unknown }> {
-  return new Promise((fulfil, reject) => {
-    checkedLookup(resolve)('push.example.net', {}, (error, address, family) => {
-      if (error === null) fulfil({ address, family });
-      else reject(error);
-    });
-  });
-}

@@ -55,7 +55,18 @@ function headersOf(spec: RouteSpec): Record<string, string> {
 const DEEP = `${'{"a":'.repeat(40)}1${'}'.repeat(40)}`;
 const INVALID_UTF8 = Buffer.concat([Buffer.from('{"topic":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')]);
 
-const badBodies: readonly { what: string; body: string | Buffer; type?: string; encoding?: string; code: string }[] = [
+interface BadBody {
+  readonly what: string;
+  readonly body: string | Buffer;
+  readonly type?: string;
+  readonly encoding?: string;
+  readonly code: string;
+  /** What the refusal must say, where a later check would refuse the same body for something else. */
+  readonly says?: RegExp;
+}
+
+const UNSTORABLE = /holds NUL \(U\+0000\) or half of a surrogate pair/;
+const badBodies: readonly BadBody[] = [
   { what: 'no JSON', body: '{"topic":', code: 'invalid_request' },
   { what: 'an array', body: '[]', code: 'invalid_request' },
   { what: 'a string', body: '"text"', code: 'invalid_request' },
@@ -70,6 +81,10 @@ const badBodies: readonly { what: string; body: string | Buffer; type?: string; 
   },
   { what: 'forty levels', body: DEEP, code: 'invalid_request' },
   { what: 'invalid UTF-8', body: INVALID_UTF8, code: 'invalid_request' },
+  { what: 'NUL', body: '{"a":[{"b":"c\\u0000d"}]}', code: 'invalid_request', says: UNSTORABLE },
+  { what: 'half of a surrogate pair', body: '{"a":"\\uD83D b"}', code: 'invalid_request', says: UNSTORABLE },
+  { what: 'the other half', body: '{"a":"\\udc00\\ud83d"}', code: 'invalid_request', says: UNSTORABLE },
+  { what: 'a member named with NUL', body: '{"a\\u0000":1}', code: 'invalid_request', says: UNSTORABLE },
   { what: 'a byte order mark and nothing', body: Buffer.from([0xef, 0xbb, 0xbf]), code: 'invalid_request' },
   { what: 'another media type', body: '{}', type: 'text/plain', code: 'unsupported_media_type' },
   { what: 'a form', body: 'a=b', type: 'application/x-www-form-urlencoded', code: 'unsupported_media_type' },
@@ -81,15 +96,17 @@ for (const [id, spec] of Object.entries(routes) as [string, RouteSpec][]) {
   const request = { method: spec.method, path: pathOf(spec) };
 
   if (spec.body !== undefined && 'schema' in spec.body) {
-    const { limit } = spec.body;
-    for (const { what, body, type = 'application/json', encoding, code } of badBodies) {
+    const { limit, cleansText } = spec.body;
+    for (const { what, body, type = 'application/json', encoding, code, says } of badBodies) {
       test(`${id} refuses ${what}`, async () => {
         const headers = {
           ...headersOf(spec),
           'content-type': type,
           ...(encoding === undefined ? {} : { 'content-encoding': encoding }),
         };
-        assert.equal(problemCode(await cast.send({ ...request, headers, body })), code);
+        const answer = await cast.send({ ...request, headers, body });
+        assert.equal(problemCode(answer), code);
+        if (says !== undefined && cleansText !== true) assert.match(answer.text, says);
       });
     }
     test(`${id} refuses a body over its limit, said or not, without reading it all`, async () => {
@@ -119,6 +136,14 @@ for (const [id, spec] of Object.entries(routes) as [string, RouteSpec][]) {
     const answer = await cast.send({ ...request, path: `${request.path}?surely-unknown=1`, headers });
     assert.equal(problemCode(answer), 'invalid_request');
   });
+
+  if (spec.query !== undefined) {
+    test(`${id} refuses NUL in its query`, async () => {
+      const answer = await cast.send({ ...request, path: `${request.path}?q=a%00b`, headers: headersOf(spec) });
+      assert.equal(problemCode(answer), 'invalid_request');
+      assert.match(answer.text, UNSTORABLE);
+    });
+  }
 
   if (spec.query?.safeParse({ limit: '1' }).success === true) {
     test(`${id} refuses pages that are not pages`, async () => {

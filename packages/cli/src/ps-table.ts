@@ -1,5 +1,5 @@
 // The table of `platform ps`: one line for each backend where the terminal is wide enough, else two short ones.
-import type { WorkloadUse } from '@platform/contract';
+import { plainLine, type WorkloadUse } from '@platform/contract';
 import { type Colour, paint } from './terminal.ts';
 
 export interface PsRow {
@@ -117,7 +117,7 @@ function cellsOf({ account, appId, version, node, state, since, restarts, usage 
 /** One line, whatever the reason holds: what a workload wrote may be in it, control characters included. */
 function whyOf({ reason, lastExit, state }: PsRow): string {
   const text = reason ?? (state === 'running' || lastExit === null ? '' : lastExit.reason);
-  return text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+  return plainLine(text);
 }
 
 /** `42 s`, `5 min`, `3 h`, `12 d`. */

@@ -13,3 +13,4 @@ export * from './primitives.ts';
 export * from './public-addresses.ts';
 export * from './request-target.ts';
 export * from './routes.ts';
+export * from './text.ts';

@@ -61,6 +61,8 @@ export interface RouteSpec {
         readonly limit: number;
         /** Key material in the body is refused with `forbidden_material` before its schema is applied. */
         readonly refusesSecrets?: true;
+        /** The schema itself replaces NUL and halves of surrogate pairs, which are refused in every other body. */
+        readonly cleansText?: true;
       }
     | { readonly mediaType: string; readonly limit: number };
   /** Success statuses and their bodies; `null` is no body, a string is the media type of a stream. */

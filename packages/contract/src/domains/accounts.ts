@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import type { Errors, Limits, Routes } from '../domain.ts';
 import { accountName, timestamp } from '../primitives.ts';
+import { readableLine } from '../text.ts';
 import { emptyBody, items, json } from './common.ts';
 
 const limits = {
@@ -142,7 +143,7 @@ export const passkeyLabelBody = z.strictObject({
     .trim()
     .min(1)
     .max(limits.passkeyLabel.value)
-    .regex(/^\P{Cc}*$/u, 'must not hold control characters'),
+    .regex(...readableLine),
 });
 
 const ofId = z.strictObject({

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import type { Errors, Limits, Routes } from '../domain.ts';
 import { isPermissionId, type PermissionId } from '../permissions.ts';
+import { readableLine } from '../text.ts';
 import { json, ofApp } from './common.ts';
 
 const limits = {
@@ -29,7 +30,8 @@ export const resource = z
   .string()
   .min(1)
   .max(limits.grantResourceLength.value)
-  .regex(/^[^*\p{Cc}\s]*\*?$/u, 'may hold `*` only as its last character, and no spaces');
+  .regex(/^[^*\s]*\*?$/u, 'may hold `*` only as its last character, and no spaces')
+  .regex(...readableLine);
 
 export const grant = z.strictObject({
   id: permissionId,
@@ -40,7 +42,12 @@ export type Grant = z.infer<typeof grant>;
 export const requestedGrant = grant.extend({
   resources: z.array(resource).min(1).max(limits.grantResources.value),
   /** Why the app asks, shown in the permission review. */
-  reason: z.string().min(1).max(200).optional(),
+  reason: z
+    .string()
+    .min(1)
+    .max(200)
+    .regex(...readableLine)
+    .optional(),
 });
 export type RequestedGrant = z.infer<typeof requestedGrant>;
 

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import type { Limits, Routes } from '../domain.ts';
 import { timestamp, workLeaseId } from '../primitives.ts';
+import { readableLine } from '../text.ts';
 import { json, ofInstallation } from './common.ts';
 
 const limits = {
@@ -24,7 +25,7 @@ export const createWorkLeaseBody = z.strictObject({
     .string()
     .min(1)
     .max(limits.workLeaseReason.value)
-    .regex(/^[^\p{Cc}\u202A-\u202E\u2066-\u2069]*$/u, 'must be one line without control characters')
+    .regex(...readableLine)
     .optional(),
 });
 export type CreateWorkLease = z.input<typeof createWorkLeaseBody>;

@@ -3,6 +3,7 @@
 import * as z from 'zod';
 import type { Limits, Routes } from '../domain.ts';
 import { installationId, timestamp } from '../primitives.ts';
+import { plainLine, readableLine } from '../text.ts';
 import { json } from './common.ts';
 import { machineLoad } from './fleet.ts';
 import { logEntry, workloadStatus, workloadUse } from './workloads.ts';
@@ -26,12 +27,21 @@ const nodeMachine = z.strictObject({
     .max(2 ** 31 - 1),
   cpus: z.number().min(0.01).max(100_000),
   /** E.g. `process`. */
-  driver: z.string().max(64),
+  driver: z
+    .string()
+    .max(64)
+    .regex(...readableLine),
   /** What confines workloads, in words. */
-  mechanism: z.string().max(200),
+  mechanism: z
+    .string()
+    .max(200)
+    .regex(...readableLine),
   runtimes: z.array(z.enum(['node', 'oci'])).max(2),
   /** Of the platform's software there. */
-  version: z.string().max(64),
+  version: z
+    .string()
+    .max(64)
+    .regex(...readableLine),
   /** Identity of the folder that it shares with other nodes for volumes; absent when it has none. */
   sharedStore: z.uuid().optional(),
 });
@@ -112,11 +122,15 @@ export const nodeLease = z.strictObject({
 });
 export type NodeLease = z.infer<typeof nodeLease>;
 
+/** A sentence of a report. A bad character in one must not make core refuse the reports on all other workloads. */
+const reported = z.string().overwrite(plainLine);
+
 export const installationStatus = workloadStatus.extend({
   installationId,
-  lastExit: z.strictObject({ at: timestamp, reason: z.string() }).nullable(),
+  reason: reported.optional(),
+  lastExit: z.strictObject({ at: timestamp, reason: reported }).nullable(),
   /** Limits that this machine does not enforce, and grants that it cannot give: one sentence for a person each. */
-  unenforced: z.array(z.string()),
+  unenforced: z.array(reported),
 });
 export type InstallationStatus = z.infer<typeof installationStatus>;
 
@@ -196,7 +210,7 @@ const routes = {
     path: '/v1/node/status',
     summary: 'Report the state of workloads',
     callers: ['node'],
-    body: json(nodeStatusBody, 4 * 1024 * 1024),
+    body: { ...json(nodeStatusBody, 4 * 1024 * 1024), cleansText: true },
     answers: { 204: null },
     rate: 'none',
   },

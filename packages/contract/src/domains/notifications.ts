@@ -3,6 +3,7 @@
 import * as z from 'zod';
 import type { Limits, Routes } from '../domain.ts';
 import { appId, notificationId, timestamp } from '../primitives.ts';
+import { readableLine, readableText, storable } from '../text.ts';
 import { emptyBody, json, page, pageQuery } from './common.ts';
 
 const limits = {
@@ -39,23 +40,20 @@ export const notificationTopic = z
   .max(limits.notificationTopic.value)
   .regex(/^[a-z0-9._-]+$/, 'must hold only lower-case letters, digits, dots, underscores and hyphens');
 
-const wellFormed = (value: string) => value.isWellFormed();
-
-/** Text a person reads: no control characters besides line breaks, no bidirectional overrides, no half characters. */
-export function notificationText(maximum: number) {
-  return z
-    .string()
-    .max(maximum)
-    .regex(/^[^\u0000-\u0009\u000B-\u001F\u007F\u202A-\u202E\u2066-\u2069]*$/u, 'must not hold control characters')
-    .refine(wellFormed, 'must be well-formed Unicode');
-}
-
-export const notificationTitle = notificationText(limits.notificationTitle.value).min(1);
-export const notificationBody = notificationText(limits.notificationBody.value);
+export const notificationTitle = z
+  .string()
+  .min(1)
+  .max(limits.notificationTitle.value)
+  .regex(...readableLine);
+export const notificationBody = readableText(limits.notificationBody.value);
 
 const action = z.strictObject({
   id: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/),
-  label: notificationText(limits.notificationActionLabel.value).min(1),
+  label: z
+    .string()
+    .min(1)
+    .max(limits.notificationActionLabel.value)
+    .regex(...readableLine),
   type: z.literal('open-app'),
   style: z.enum(['primary', 'secondary', 'danger']).default('secondary'),
   /** A query string of the same app: starts with `?`, no fragment. */
@@ -80,7 +78,7 @@ export const presentation = z.strictObject({
 
 export const publishNotificationBody = z.strictObject({
   topic: notificationTopic,
-  title: notificationTitle.regex(/^[^\n]*$/, 'must be one line'),
+  title: notificationTitle,
   body: notificationBody.default(''),
   priority: z.enum(['low', 'normal', 'high', 'critical']).default('normal'),
   presentation: presentation.optional(),
@@ -90,7 +88,7 @@ export const publishNotificationBody = z.strictObject({
     .min(1)
     .max(limits.notificationDedupeKey.value)
     .regex(/^\P{Cc}*$/u)
-    .refine(wellFormed, 'must be well-formed Unicode')
+    .refine(...storable)
     .optional(),
 });
 export type PublishNotification = z.input<typeof publishNotificationBody>;

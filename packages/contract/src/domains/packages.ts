@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { KiB, type Limits, MiB } from '../domain.ts';
 import { appId, version } from '../primitives.ts';
+import { readableLine, storable } from '../text.ts';
 import { common } from './common.ts';
 import { grants, requestedGrant } from './grants.ts';
 
@@ -20,11 +21,14 @@ export const packagePath = z
   .string()
   .min(1)
   .max(limits.packagePathLength.value)
-  .regex(/^(?!.*(^|\/)\.)[^\\\p{Cc}:*?"<>|]+$/u, 'must be a plain relative path')
+  .regex(/^(?!.*(^|\/)\.)[^\\:*?"<>|]+$/u, 'must be a plain relative path')
+  .regex(...readableLine)
   .refine(
     (path) => !path.startsWith('/') && !path.endsWith('/') && !path.includes('//'),
     'must be a plain relative path',
   );
+
+const loadedFrom = z.array(z.url({ protocol: /^https$/ }).regex(...readableLine)).max(16);
 
 const frontend = z.strictObject({
   entry: packagePath.default('index.html'),
@@ -32,18 +36,9 @@ const frontend = z.strictObject({
   /** Further origins the frontend may load from or connect to, added to its content security policy. */
   csp: z
     .strictObject({
-      connect: z
-        .array(z.url({ protocol: /^https$/ }))
-        .max(16)
-        .optional(),
-      image: z
-        .array(z.url({ protocol: /^https$/ }))
-        .max(16)
-        .optional(),
-      media: z
-        .array(z.url({ protocol: /^https$/ }))
-        .max(16)
-        .optional(),
+      connect: loadedFrom.optional(),
+      image: loadedFrom.optional(),
+      media: loadedFrom.optional(),
     })
     .optional(),
 });
@@ -74,7 +69,13 @@ const workload = z
     idleSeconds: z.int().min(5).max(86_400).default(limits.workloadIdleSeconds.value),
     /** Package-authored PLATFORM_S3_* values are removed (specification 2.9). */
     environment: z
-      .record(environmentName, z.string().max(4_096))
+      .record(
+        environmentName,
+        z
+          .string()
+          .max(4_096)
+          .refine(...storable),
+      )
       .refine((all) => Object.keys(all).length <= 64, 'may hold at most 64 variables')
       .transform((all) => Object.fromEntries(Object.entries(all).filter(([name]) => !name.startsWith('PLATFORM_S3_'))))
       .optional(),
@@ -154,8 +155,18 @@ export const manifest = z
     schemaVersion: z.int().min(1).max(9),
     id: appId,
     version,
-    name: z.string().trim().min(1).max(common.limits.appName.value),
-    summary: z.string().trim().min(1).max(200),
+    name: z
+      .string()
+      .trim()
+      .min(1)
+      .max(common.limits.appName.value)
+      .regex(...readableLine),
+    summary: z
+      .string()
+      .trim()
+      .min(1)
+      .max(200)
+      .regex(...readableLine),
     /** A file below `frontend/`. */
     icon: packagePath.optional(),
     categories: z
@@ -204,6 +215,9 @@ export const manifest = z
   .superRefine((value, context) => {
     if (value.frontend === undefined && value.workload === undefined)
       context.addIssue({ code: 'custom', path: [], message: 'must declare a frontend, a workload or both' });
+    // Checked at publishing only: nodes read the rest of `workload` out of assignments, also of older packages.
+    if (!readableLine[0].test(value.workload?.image ?? ''))
+      context.addIssue({ code: 'custom', path: ['workload', 'image'], message: readableLine[1] });
     if (value.icon !== undefined && value.frontend === undefined)
       context.addIssue({ code: 'custom', path: ['icon'], message: 'needs a frontend' });
     if (value.publicPorts !== undefined && value.schemaVersion < 4)

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import type { Limits, Routes } from '../domain.ts';
 import { appId, notificationId, pushSubscriptionId, timestamp } from '../primitives.ts';
 import { common, json } from './common.ts';
-import { notificationBody, notificationText, notificationTitle } from './notifications.ts';
+import { notificationBody, notificationTitle } from './notifications.ts';
 
 const limits = {
   pushSubscriptions: {
@@ -74,7 +74,7 @@ export const pushPayload = z.strictObject({
   id: notificationId,
   appId,
   /** Name of the app, from the version that is installed. */
-  appName: notificationText(common.limits.appName.value).min(1),
+  appName: z.string().min(1).max(common.limits.appName.value),
   title: notificationTitle,
   /** Ends with `…` where it was shortened. */
   body: notificationBody,

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { KiB, type Limits, MiB, type Routes } from '../domain.ts';
 import { appId } from '../primitives.ts';
+import { readableLine, storable } from '../text.ts';
 import { common, json } from './common.ts';
 
 const limits = {
@@ -22,16 +23,15 @@ export const appLocalUrl = z
   .string()
   .min(1)
   .max(limits.searchUrl.value)
-  .regex(/^(?:\/(?!\/)|\?)[^\\#\p{Cc}\s]*$/u, 'must be a path of the app such as /notes/1 or ?note=1');
+  .regex(/^(?:\/(?!\/)|\?)[^\\#\p{Cc}\p{Cs}\s]*$/u, 'must be a path of the app such as /notes/1 or ?note=1');
 
 const utf8Bytes = new TextEncoder();
 
-/** Without control bytes: NUL is none that a database takes. */
 export const searchEntryId = z
   .string()
   .min(1)
   .max(limits.searchId.value)
-  .regex(/^\P{Cc}*$/u);
+  .regex(...readableLine);
 
 export const searchEntry = z.strictObject({
   id: searchEntryId,
@@ -40,18 +40,18 @@ export const searchEntry = z.strictObject({
     .trim()
     .min(1)
     .max(limits.searchTitle.value)
-    .regex(/^\P{Cc}*$/u),
+    .regex(...readableLine),
   kind: z
     .string()
     .min(1)
     .max(limits.searchKind.value)
-    .regex(/^\P{Cc}*$/u)
+    .regex(...readableLine)
     .default('item'),
   url: appLocalUrl,
   /** Indexed, never returned. */
   text: z
     .string()
-    .refine((value) => !value.includes('\u0000'), 'must not hold NUL')
+    .refine(...storable)
     .refine((value) => utf8Bytes.encode(value).length <= limits.searchText.value, 'must be at most 16 KiB of UTF-8')
     .default(''),
 });
@@ -70,12 +70,17 @@ export const searchUpsertBody = z.strictObject({
 export const indexedAnswer = z.strictObject({ indexed: z.int() });
 
 export const searchQuery = z.strictObject({
-  q: z.string().trim().min(1).max(limits.searchQuery.value),
+  q: z
+    .string()
+    .trim()
+    .min(1)
+    .max(limits.searchQuery.value)
+    .refine(...storable),
   limit: z.coerce.number().int().min(1).max(common.limits.pageMaximum.value).default(20),
   kind: z
     .string()
     .max(limits.searchKind.value)
-    .regex(/^\P{Cc}*$/u)
+    .regex(...readableLine)
     .optional(),
   app: appId.optional(),
 });

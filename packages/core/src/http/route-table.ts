@@ -13,6 +13,7 @@ import type { Handlers, RouteResult } from './handlers.ts';
 import { checkOrigin } from './origins.ts';
 import type { TakeRate } from './rate-limit.ts';
 import { hasBody, readJsonBody } from './read-body.ts';
+import { refuseUnstorable, refuseUnstorableJson } from './storable-values.ts';
 
 export interface RouteTableOptions {
   readonly config: CoreConfig;
@@ -157,6 +158,7 @@ async function readBody(request: FastifyRequest, spec: RouteSpec): Promise<unkno
     if (found !== null)
       throw refuse('forbidden_material', undefined, { errors: [{ path: found.path, message: found.kind }] });
   }
+  if (spec.body.cleansText !== true) refuseUnstorableJson(text, value);
   return parse(spec.body.schema, value, 'body');
 }
 
@@ -166,6 +168,7 @@ function parse(schema: z.ZodType | undefined, value: unknown, where: string): un
       throw refuse('invalid_request', 'This route takes no query parameters.');
     return undefined;
   }
+  if (where !== 'body') refuseUnstorable(value, where);
   // A member named __proto__ is own data to JSON.parse; no schema knows it, so it is unknown like any other.
   const result = schema.safeParse(value);
   if (result.success) return result.data;

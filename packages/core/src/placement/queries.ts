@@ -100,9 +100,9 @@ export async function replaceCoreCredential(
 const MOST_RESTARTS = 2 ** 31 - 1;
 const LONGEST_REASON = 2_000;
 
-/** What a workload wrote may end up in a reason: PostgreSQL takes neither NUL nor half a surrogate pair. */
-function storable(text: string): string {
-  return text.slice(0, LONGEST_REASON).toWellFormed().replaceAll('\0', '');
+/** Shortening may cut a surrogate pair, and PostgreSQL stores no half of one. */
+function shortened(text: string): string {
+  return text.slice(0, LONGEST_REASON).toWellFormed();
 }
 
 /** Keeps what a node reports about its own installations; anything about others is dropped. */
@@ -112,10 +112,10 @@ export async function upsertStatus(db: Executor, nodeId: string, items: readonly
       installation_id: installationId,
       state,
       since,
-      reason: reason === undefined ? null : storable(reason),
+      reason: reason === undefined ? null : shortened(reason),
       restarts: Math.min(Math.max(restarts, 0), MOST_RESTARTS),
-      last_exit: lastExit === null ? null : { at: lastExit.at, reason: storable(lastExit.reason) },
-      unenforced: unenforced.map(storable),
+      last_exit: lastExit === null ? null : { at: lastExit.at, reason: shortened(lastExit.reason) },
+      unenforced: unenforced.map(shortened),
     })),
   );
   await sql`

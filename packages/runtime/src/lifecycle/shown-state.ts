@@ -1,5 +1,5 @@
 // What is seen of a workload: its state with its reason, kept for those who ask, told to those who wait for a start.
-import type { InstallationStatus } from '@platform/contract';
+import { type InstallationStatus, plainLine } from '@platform/contract';
 import type { Clock } from '../clock.ts';
 
 /** All of an installation's status but what only its driver knows. */
@@ -27,14 +27,14 @@ export class ShownState {
   set(state: State, reason?: string): void {
     const { restarts, lastExit } = this.#shown;
     const since = this.#clock.now().toISOString();
-    this.#shown = { state, since, ...(reason === undefined ? {} : { reason }), restarts, lastExit };
+    this.#shown = { state, since, ...(reason === undefined ? {} : { reason: plainLine(reason) }), restarts, lastExit };
     for (const check of [...this.#waiting]) check();
     this.#onChange();
   }
 
   /** Shown with the next change of the state. */
   exited(reason: string): void {
-    this.#shown = { ...this.#shown, lastExit: { at: this.#clock.now().toISOString(), reason } };
+    this.#shown = { ...this.#shown, lastExit: { at: this.#clock.now().toISOString(), reason: plainLine(reason) } };
   }
 
   /** Shown with the next change of the state. */

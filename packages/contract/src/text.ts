@@ -1,0 +1,37 @@
+// Text that people read, and text that is only stored: what neither may hold, said once for every schema.
+// Nothing is normalised: text comes back as it was sent, except that CRLF becomes LF.
+import * as z from 'zod';
+
+/** Controls, halves of a surrogate pair, line and paragraph separators, bidirectional embeddings, overrides, isolates. */
+const HARMFUL = '\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}\\u202A-\\u202E\\u2066-\\u2069';
+const LINE = new RegExp(`^[^${HARMFUL}]*$`, 'u');
+const PARAGRAPHS = new RegExp(`^(?:[^${HARMFUL}]|[\\t\\n])*$`, 'u');
+const NO_LINE = new RegExp(`[\\s${HARMFUL}]+`, 'gu');
+
+/**
+ * Arguments of `z.string().regex(…)` for one line that a person reads: an app name, a label, a reason. Characters that
+ * could break the line, hide in it or reverse it are refused, so that no text can pose as words of the platform.
+ */
+export const readableLine = [LINE, 'must be one line without control or direction characters'] as const;
+
+/** Several lines that a person reads, with tabs and line breaks; `maximum` counts UTF-16 units after CRLF became LF. */
+export function readableText(maximum: number) {
+  return z
+    .string()
+    .overwrite((text) => text.replaceAll('\r\n', '\n'))
+    .max(maximum)
+    .regex(PARAGRAPHS, 'must not hold control or direction characters');
+}
+
+/** Foreign text as one readable line: whatever `readableLine` refuses becomes a space. */
+export function plainLine(text: string): string {
+  return text.replace(NO_LINE, ' ').trim();
+}
+
+/** Whether PostgreSQL can hold the text (in `text` and in `jsonb`): no U+0000, no half of a surrogate pair. */
+export function isStorable(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed();
+}
+
+/** The arguments of `z.string().refine(…)` for text that no person reads. */
+export const storable = [isStorable, 'must not hold NUL or half of a surrogate pair'] as const;

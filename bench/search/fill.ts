@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { installationId } from '@platform/contract';
 import { newId } from '@platform/core/credentials/ids.ts';
 import { openDatabase } from '@platform/core/database/open-database.ts';
+import { nothingListens } from '@platform/core/points.ts';
 import type { IndexOwner } from '@platform/core/search/index-queries.ts';
 import { MARK_LENGTH } from '@platform/core/search/word-mark.ts';
 import { replaceIndex } from '@platform/core/search/write-index.ts';
@@ -26,7 +27,7 @@ export async function fill(server: SearchServer, corpus: Corpus, count: number):
       for (let owner = owners[next]; owner !== undefined; owner = owners[next]) {
         const account = next;
         next += 1;
-        await replaceIndex({ database }, owner, corpus.notesOf(account));
+        await replaceIndex({ database, at: nothingListens }, owner, corpus.notesOf(account));
       }
     };
     await Promise.all(Array.from({ length: WRITERS }, write));

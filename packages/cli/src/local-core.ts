@@ -11,10 +11,13 @@ import type { CoreContext } from '@platform/core/context.ts';
 import { migrate } from '@platform/core/database/migrate.ts';
 import { openDatabase } from '@platform/core/database/open-database.ts';
 import { Signals } from '@platform/core/database/signals.ts';
+import { followChanges } from '@platform/core/domains.ts';
 import { cursorCodec } from '@platform/core/http/cursor.ts';
+import { Lifecycle } from '@platform/core/lifecycle.ts';
 import { createLog } from '@platform/core/log.ts';
 import { findNodeByKey } from '@platform/core/nodes/node-queries.ts';
 import { Nodes } from '@platform/core/nodes/nodes.ts';
+import { nothingListens } from '@platform/core/points.ts';
 import { withDatabase } from './instance.ts';
 import { openNodeIdentity } from './node-identity.ts';
 
@@ -51,10 +54,14 @@ export function withLocalCore<Result>(
         masterKey,
         cursors: cursorCodec(masterKey),
         log: createLog('fatal'),
-        pushCounts: { dropped: () => undefined },
+        lifecycle: new Lifecycle(),
+        count: () => undefined,
+        at: nothingListens,
         stopping: stopping.signal,
       };
-      return await work(context, new Nodes(context, await localNodeId(context, config)));
+      const nodes = new Nodes(context, await localNodeId(context, config));
+      followChanges(context, nodes);
+      return await work(context, nodes);
     } catch (error) {
       throw error instanceof RefusalError ? inWords(error) : error;
     } finally {

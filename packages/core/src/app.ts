@@ -2,8 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import { acceptLinks } from '@platform/link';
 import { findSession } from './accounts/find-session.ts';
-import { accountRoutes } from './accounts/routes.ts';
-import { catalogRoutes } from './catalog/routes.ts';
+import { findForbiddenMaterial } from './accounts/forbidden-material.ts';
 import { ensureSystemPackages } from './catalog/system-packages.ts';
 import type { CoreConfig } from './config/config.ts';
 import type { CoreContext, Log } from './context.ts';
@@ -11,44 +10,31 @@ import { linkKeyOf } from './credentials/master-key.ts';
 import { migrate } from './database/migrate.ts';
 import { openDatabase } from './database/open-database.ts';
 import { Signals } from './database/signals.ts';
-import { fleetRoutes } from './fleet/routes.ts';
+import { handlersOf } from './domain.ts';
+import { coreDomains } from './domains.ts';
 import { frontendHandler } from './frontends/serve.ts';
 import { authenticator } from './http/authenticate.ts';
 import { cursorCodec } from './http/cursor.ts';
-import type { Handlers } from './http/handlers.ts';
-import { healthRoutes } from './http/health.ts';
 import { IdentityCache } from './http/identity-cache.ts';
-import { idleBuckets } from './http/idle-buckets.ts';
 import { takeFromBucket } from './http/rate-buckets.ts';
 import { defaultRates, type Rates, rateLimiter } from './http/rate-limit.ts';
 import { createServer } from './http/server.ts';
 import { shellFiles } from './http/shell-files.ts';
-import { createDefaultInstallations, ensureMasterInstallations } from './installations/default-installations.ts';
+import { ensureMasterInstallations } from './installations/default-installations.ts';
 import { findFrontendCaller, findInstallationCaller } from './installations/find-caller.ts';
 import { followSystemPackages } from './installations/follow-system-packages.ts';
-import { installationRoutes } from './installations/routes.ts';
-import { leaseRoutes } from './leases/routes.ts';
+import { Lifecycle } from './lifecycle.ts';
 import type { CoreMetrics } from './metrics.ts';
 import { findNodeCaller } from './nodes/find-node.ts';
 import { ensureLocalNode, type LocalNode, type LocalNodeOptions, withoutLocalNode } from './nodes/local-node.ts';
 import { Nodes } from './nodes/nodes.ts';
-import { nodeRoutes } from './nodes/routes.ts';
-import { NodeWatch } from './nodes/watch-nodes.ts';
 import { EventHub } from './notifications/event-hub.ts';
-import { eventRoutes } from './notifications/events.ts';
-import { notificationRetention } from './notifications/retention.ts';
-import { notificationRoutes } from './notifications/routes.ts';
-import { notificationSettingsRoutes } from './notifications/settings-routes.ts';
-import { pauseRoutes } from './pause/routes.ts';
 import { Followers } from './placement/followers.ts';
-import { placementRoutes } from './placement/routes.ts';
+import { type At, nothingListens } from './points.ts';
+import type { Pushing } from './push/domain.ts';
 import type { PushOptions } from './push/open-push-worker.ts';
-import { countWaiting } from './push/outbox-queries.ts';
-import { pushRoutes } from './push/routes.ts';
-import { openSearching, type Searching } from './search/open-searching.ts';
-import { countWaiting as countUntold } from './search/outbox-queries.ts';
+import { openSearching } from './search/open-searching.ts';
 import { openSearchPool } from './search/postgres-engine.ts';
-import { searchRoutes } from './search/routes.ts';
 
 export interface CoreOptions {
   readonly config: CoreConfig;
@@ -69,6 +55,8 @@ export interface CoreOptions {
   readonly linkListen?: { readonly host: string; readonly port: number } | null;
   /** How web push connects and repeats, for tests; none of it can be configured. Default: as documented. */
   readonly push?: PushOptions;
+  /** Holds, stops or kills core at named moments, for tests alone. Default: nothing listens. */
+  readonly at?: At;
   /** Milliseconds that only ever go forward. Default: `performance.now`. */
   readonly monotonic?: () => number;
 }
@@ -97,9 +85,6 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const searchPool = openSearchPool({ url: options.databaseUrl, onError });
   parts.defer(() => searchPool.end());
   const { masterKey } = options;
-  // Loaded only where there is web push, which a laptop has not.
-  const pushing = config.vapidSubject === null ? null : await import('./push/open-push-worker.ts');
-  const vapid = (await pushing?.openVapidKeys({ database, masterKey, random, clock })) ?? null;
   const signals = new Signals(options.databaseUrl, onError);
   parts.defer(() => signals.stop());
   await signals.start();
@@ -114,31 +99,33 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     masterKey,
     cursors: cursorCodec(masterKey),
     log,
-    pushCounts: options.metrics?.push ?? { dropped: () => undefined },
+    lifecycle: new Lifecycle(),
+    count: options.metrics?.count ?? (() => undefined),
+    at: options.at ?? nothingListens,
     stopping: stopping.signal,
   };
   const rates = options.rates ?? defaultRates;
   const shipped = await ensureSystemPackages(context, options.systemPackages);
   const localNode = await openLocalNode(context, options.localNode);
+  const domains = coreDomains(context, {
+    nodes: new Nodes(context, localNode?.nodeId ?? null),
+    followers: new Followers(context),
+    hub: new EventHub(context),
+    searching: await openSearching(context, searchPool),
+    pushing: await openWebPush(context, options.push ?? {}),
+    rates,
+    monotonic: options.monotonic ?? (() => performance.now()),
+  });
+  context.lifecycle.follow(domains);
+  options.metrics?.watch({ pools: [pool, searchPool], gauges: domains.flatMap(({ gauges = [] }) => gauges) });
   await followSystemPackages(context, shipped);
   await ensureMasterInstallations(context);
-  const nodes = new Nodes(context, localNode?.nodeId ?? null);
-  const hub = new EventHub(context);
-  options.metrics?.watch({
-    pools: [pool, searchPool],
-    liveStreams: () => hub.size,
-    pushWaiting: () => countWaiting(database),
-    searchWaiting: () => countUntold(database),
-  });
-  const searching = await openSearching(context, {
-    pool: searchPool,
-    failed: () => options.metrics?.searchFailed(),
-  });
   const server = createServer({
     config,
     log,
     random,
-    handlers: handlers(context, { nodes, hub, searching, pushKey: vapid?.publicKey ?? null }),
+    handlers: handlersOf(domains),
+    findSecrets: findForbiddenMaterial,
     authenticator: authenticator(
       {
         findSession: (hash) => findSession(context, hash),
@@ -165,18 +152,9 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const link =
     linkListen == null ? null : await acceptLinks(server.server, { ...linkListen, key: linkKeyOf(masterKey) });
   if (link !== null) parts.defer(() => link.close());
-  const watch = new NodeWatch(context, nodes, options.monotonic ?? (() => performance.now()));
-  parts.defer(() => watch.stop());
-  watch.start();
-  parts.defer(() => searching.stop());
-  searching.start();
-  if (pushing !== null && vapid !== null) {
-    const worker = pushing.openPushWorker(context, vapid, { ...options.push, counts: options.metrics?.push });
+  for (const worker of domains.flatMap(({ workers = [] }) => workers)) {
     parts.defer(() => worker.stop());
-  }
-  for (const task of [notificationRetention(context), idleBuckets(context, rates)]) {
-    parts.defer(() => task.stop());
-    task.start();
+    worker.start();
   }
   const running = parts.move();
   return {
@@ -191,36 +169,17 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   };
 }
 
+/** Loaded only where the operator set it up, which a laptop has not. */
+async function openWebPush(context: CoreContext, options: PushOptions): Promise<Pushing | null> {
+  const { vapidSubject } = context.config;
+  if (vapidSubject === null) return null;
+  const { openPushing } = await import('./push/open-push-worker.ts');
+  return openPushing(context, vapidSubject, options);
+}
+
 async function openLocalNode(context: CoreContext, options: CoreOptions['localNode']): Promise<LocalNode | null> {
   if (options === undefined) return null;
   if (options.runtime) return ensureLocalNode(context, options);
   await withoutLocalNode(context, options.publicKey);
   return null;
-}
-
-interface Parts {
-  readonly nodes: Nodes;
-  readonly hub: EventHub;
-  readonly searching: Searching;
-  readonly pushKey: string | null;
-}
-
-function handlers(context: CoreContext, { nodes, hub, searching, pushKey }: Parts): Handlers {
-  const followers = new Followers(context);
-  return {
-    ...healthRoutes(context),
-    ...accountRoutes(context, { createDefaultInstallations }),
-    ...catalogRoutes(context),
-    ...installationRoutes(context, { nodes, followers, hub }),
-    ...notificationRoutes(context),
-    ...notificationSettingsRoutes(context),
-    ...eventRoutes(context, hub),
-    ...pushRoutes(context, pushKey),
-    ...searchRoutes(context, searching.engine),
-    ...fleetRoutes(context),
-    ...nodeRoutes(context),
-    ...placementRoutes(context, followers),
-    ...leaseRoutes(context),
-    ...pauseRoutes(context),
-  };
 }

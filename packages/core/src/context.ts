@@ -5,7 +5,9 @@ import type { CoreConfig } from './config/config.ts';
 import type { DatabaseSchema } from './database/schema.ts';
 import type { Signals } from './database/signals.ts';
 import type { CursorCodec } from './http/cursor.ts';
-import type { PushCounts } from './push/push-worker.ts';
+import type { Lifecycle } from './lifecycle.ts';
+import type { Count } from './metrics.ts';
+import type { At } from './points.ts';
 
 export interface Log {
   debug(fields: object, message: string): void;
@@ -30,8 +32,12 @@ export interface CoreContext {
   /** Cursors of paged lists. */
   readonly cursors: CursorCodec;
   readonly log: Log;
-  /** Told of web push that is given up before any worker sees it. */
-  readonly pushCounts: Pick<PushCounts, 'dropped'>;
+  /** Calls the hooks of all domains. */
+  readonly lifecycle: Lifecycle;
+  /** Raises a counter of the contract's table. */
+  readonly count: Count;
+  /** For tests alone. */
+  readonly at: At;
   /** Fires when the platform stops: long polls and streams end. */
   readonly stopping: AbortSignal;
 }

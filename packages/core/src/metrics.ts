@@ -1,8 +1,9 @@
-// What an operator's Prometheus is told of core: requests by the pattern of their route, the database, live streams.
-import { coreMetrics } from '@platform/contract';
+// What an operator's Prometheus reads of core: requests by the pattern of their route, the database, and whatever the
+// domains count.
+import { type CoreMetric, coreMetrics } from '@platform/contract';
 import type pg from 'pg';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { PushCounts } from './push/push-worker.ts';
+import type { Gauge as DomainGauge } from './domain.ts';
 
 export interface AnsweredRequest {
   /** The pattern, e.g. `/v1/apps/:appId`; `null` for a path that is no route. */
@@ -13,6 +14,15 @@ export interface AnsweredRequest {
   readonly isStream: boolean;
 }
 
+type LabelsOf<Name extends CoreMetric> = Readonly<Record<(typeof coreMetrics)[Name]['labels'][number], string>>;
+
+export type CounterName = {
+  [Name in CoreMetric]: (typeof coreMetrics)[Name]['type'] extends 'counter' ? Name : never;
+}[CoreMetric];
+
+/** Adds `amount`, default 1. */
+export type Count = <Name extends CounterName>(name: Name, labels: LabelsOf<Name>, amount?: number) => void;
+
 export interface CoreMetrics {
   /** The text of Prometheus, format 0.0.4, without metrics of the process as a whole. */
   text(): Promise<string>;
@@ -20,13 +30,9 @@ export interface CoreMetrics {
   watch(core: {
     /** All that core asks its database through. */
     readonly pools: readonly pg.Pool[];
-    readonly liveStreams: () => number;
-    readonly pushWaiting: () => Promise<number>;
-    readonly searchWaiting: () => Promise<number>;
+    readonly gauges: readonly DomainGauge[];
   }): void;
-  readonly push: PushCounts;
-  /** A search that an index elsewhere failed to answer. */
-  searchFailed(): void;
+  readonly count: Count;
   answered(request: AnsweredRequest): void;
 }
 
@@ -40,33 +46,22 @@ export function createCoreMetrics(): CoreMetrics {
     labelNames: [...coreMetrics[name].labels],
     registers: [registry],
   });
-  const requests = new Counter(options('platform_core_requests_total'));
+  const counters = new Map<CoreMetric, Counter>();
+  for (const name of Object.keys(coreMetrics) as CoreMetric[])
+    if (coreMetrics[name].type === 'counter') counters.set(name, new Counter(options(name)));
   const seconds = new Histogram({ ...options('platform_core_request_seconds'), buckets: BUCKETS });
-  const pushSent = new Counter(options('platform_core_push_sent_total'));
-  const pushFailed = new Counter(options('platform_core_push_failed_total'));
-  const pushDropped = new Counter(options('platform_core_push_dropped_total'));
-  const searchFailed = new Counter(options('platform_core_search_failed_total'));
+  const count: Count = (name, labels, amount = 1) => counters.get(name)?.inc(labels, amount);
   return {
     text: () => registry.metrics(),
-    push: {
-      sent: () => pushSent.inc(),
-      failed: () => pushFailed.inc(),
-      dropped: (reason) => pushDropped.inc({ reason }),
-    },
-    searchFailed: () => searchFailed.inc(),
-    watch({ pools, liveStreams, pushWaiting, searchWaiting }) {
-      new Gauge({
-        ...options('platform_core_search_waiting'),
-        async collect() {
-          this.set(await searchWaiting());
-        },
-      });
-      new Gauge({
-        ...options('platform_core_push_waiting'),
-        async collect() {
-          this.set(await pushWaiting());
-        },
-      });
+    count,
+    watch({ pools, gauges }) {
+      for (const { name, read } of gauges)
+        new Gauge({
+          ...options(name),
+          async collect() {
+            this.set(await read());
+          },
+        });
       new Gauge({
         ...options('platform_core_database_connections'),
         collect() {
@@ -78,17 +73,11 @@ export function createCoreMetrics(): CoreMetrics {
           this.set({ state: 'awaited' }, awaited);
         },
       });
-      new Gauge({
-        ...options('platform_core_live_streams'),
-        collect() {
-          this.set(liveStreams());
-        },
-      });
     },
     answered(request) {
       // One name for all paths that are none, or a caller could make labels without end.
       const route = request.route ?? 'none';
-      requests.inc({ route, status: String(request.status) });
+      count('platform_core_requests_total', { route, status: String(request.status) });
       if (!request.isStream) seconds.observe({ route }, request.seconds);
     },
   };

@@ -1,21 +1,12 @@
 // Registers an account: its name, its first passkey, the apps it begins with and a session, all or nothing.
 import { type CeremonyOptions, type RouteBody, refuse } from '@platform/contract';
-import type { Transaction } from 'kysely';
 import type { CoreContext } from '../context.ts';
 import { newId } from '../credentials/ids.ts';
-import type { DatabaseSchema } from '../database/schema.ts';
 import { beginCreation, useChallenge } from './ceremonies.ts';
 import type { Refused } from './ceremony-fault.ts';
 import { accountNameTaken, insertAccount, insertPasskey } from './queries.ts';
 import { type Browser, type OpenedSession, openSession } from './sessions.ts';
 import { verifyRegistration } from './verify.ts';
-
-/** Installs the apps that every account begins with, in the transaction that creates it. */
-export type CreateDefaultInstallations = (
-  trx: Transaction<DatabaseSchema>,
-  context: CoreContext,
-  account: { readonly key: string; readonly name: string },
-) => Promise<unknown>;
 
 /** Somebody who is signed in from here on. */
 export interface SignedIn extends OpenedSession {
@@ -42,7 +33,6 @@ export interface RegistrationRequest {
   readonly body: RouteBody<'auth.register.verify'>;
   readonly browser: Browser;
   readonly refused: Refused;
-  readonly createDefaultInstallations: CreateDefaultInstallations;
 }
 
 /** @throws RefusalError `verification_failed`, or `account_name_taken` when another registration was first */
@@ -61,7 +51,7 @@ export async function finishRegistration(context: CoreContext, request: Registra
     if (!(await insertAccount(trx, { key, name, created_at: now }))) throw nameTaken();
     const passkey = { accountKey: key, label: 'Passkey 1', now, passkey: outcome.passkey };
     if ((await insertPasskey(trx, passkey)) === undefined) throw refused('credential-taken');
-    await request.createDefaultInstallations(trx, context, { key, name });
+    await context.lifecycle.accountCreated(trx, { key, name });
     return {
       name,
       createdAt: now,

@@ -15,22 +15,13 @@ import {
   renamePasskey,
 } from './passkeys.ts';
 import { passkeysOf } from './queries.ts';
-import {
-  beginRegistration,
-  type CreateDefaultInstallations,
-  finishRegistration,
-  type SignedIn,
-} from './register-account.ts';
+import { beginRegistration, finishRegistration, type SignedIn } from './register-account.ts';
 import { clearedSessionCookie, presentedSessionToken, sessionCookie } from './session-cookie.ts';
 import { type Session, sessionsOf } from './session-queries.ts';
 import { type Browser, endSession } from './sessions.ts';
 import { signIn } from './sign-in.ts';
 
-export interface AccountDependencies {
-  readonly createDefaultInstallations: CreateDefaultInstallations;
-}
-
-type AccountRoute =
+export type AccountRoute =
   | `auth.register.${'options' | 'verify'}`
   | `auth.login.${'options' | 'verify'}`
   | `auth.enrol.${'options' | 'verify'}`
@@ -39,10 +30,7 @@ type AccountRoute =
   | `auth.passkeys.${'list' | 'options' | 'verify' | 'label' | 'remove'}`
   | `auth.sessions.${'list' | 'revoke'}`;
 
-export function accountRoutes(
-  context: CoreContext,
-  { createDefaultInstallations }: AccountDependencies,
-): HandlersOf<AccountRoute> {
+export function accountRoutes(context: CoreContext): HandlersOf<AccountRoute> {
   const { config, database, clock } = context;
 
   function refusedBy(request: FastifyRequest, operation: string): Refused {
@@ -68,7 +56,7 @@ export function accountRoutes(
     'auth.register.verify': async ({ body, request, reply }) => {
       const refused = refusedBy(request, 'register');
       const browser = browserOf(request);
-      const signedIn = await finishRegistration(context, { body, browser, refused, createDefaultInstallations });
+      const signedIn = await finishRegistration(context, { body, browser, refused });
       context.log.info({ requestId: request.id, account: signedIn.name }, 'an account was registered');
       return { status: 201, body: await welcome(reply, signedIn) };
     },

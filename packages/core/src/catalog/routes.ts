@@ -11,9 +11,9 @@ import { serveIcon } from './serve-icon.ts';
 
 const LIST = 'catalog';
 
-export function catalogRoutes(
-  context: CoreContext,
-): HandlersOf<'catalog.list' | 'catalog.read' | 'catalog.icon' | 'catalog.publish'> {
+export type CatalogRoute = 'catalog.list' | 'catalog.read' | 'catalog.icon' | 'catalog.publish';
+
+export function catalogRoutes(context: CoreContext): HandlersOf<CatalogRoute> {
   const { database, cursors } = context;
   const slots = new PublishSlots();
   return {

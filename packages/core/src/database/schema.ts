@@ -1,12 +1,16 @@
 // The tables as TypeScript sees them; the truth is in migrations/.
 import type { Grant, InstallationId, Manifest, NodeHeartbeat, Notification, NotificationId } from '@platform/contract';
-import type { ColumnType, Generated, JSONColumnType } from 'kysely';
+import type { ColumnType, Generated, JSONColumnType, Kysely } from 'kysely';
 
 type Bigint = ColumnType<string, number | string | bigint, number | string | bigint>;
 type Json<T> = JSONColumnType<T & object, string, string>;
 type NullableJson<T> = ColumnType<T | null, string | null, string | null>;
 
+/** The database, or a transaction on it. */
+export type Executor = Kysely<DatabaseSchema>;
+
 export interface DatabaseSchema {
+  periodic_tasks: { name: string; next_at: Date };
   accounts: { key: string; name: string; created_at: Date; suspended_at: Date | null; paused_at: Date | null };
   passkeys: {
     id: string;

@@ -4,7 +4,9 @@ import type { HandlersOf } from '../http/handlers.ts';
 import { inventoryReader } from './inventory.ts';
 import { requireMasterApp } from './require-master-app.ts';
 
-export function fleetRoutes(context: CoreContext): HandlersOf<'services.system.read'> {
+export type FleetRoute = 'services.system.read';
+
+export function fleetRoutes(context: CoreContext): HandlersOf<FleetRoute> {
   const readInventory = inventoryReader(context);
   return {
     'services.system.read': async ({ caller }) => {

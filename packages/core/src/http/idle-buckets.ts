@@ -1,6 +1,7 @@
 // Removes rate buckets that have filled again since somebody took from them: the same as never having been.
+
+import { PeriodicTask } from '../background/periodic-task.ts';
 import type { CoreContext } from '../context.ts';
-import { PeriodicTask } from '../database/periodic-task.ts';
 import { removeIdleBuckets } from './rate-buckets.ts';
 import type { Rates } from './rate-limit.ts';
 

@@ -3,14 +3,13 @@
 import { type FieldError, type RouteId, type RouteSpec, refuse, routes } from '@platform/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type * as z from 'zod';
-import { findForbiddenMaterial } from '../accounts/forbidden-material.ts';
 import type { CoreConfig } from '../config/config.ts';
 import { allows, resourcesOf } from '../grants/grant-coverage.ts';
-import { pausedRefusal } from '../pause/paused-refusal.ts';
 import type { Authenticator } from './authenticate.ts';
 import type { Caller } from './caller.ts';
 import type { Handlers, RouteResult } from './handlers.ts';
 import { checkOrigin } from './origins.ts';
+import { pausedRefusal } from './paused-refusal.ts';
 import type { TakeRate } from './rate-limit.ts';
 import { hasBody, readJsonBody } from './read-body.ts';
 import { refuseUnstorable, refuseUnstorableJson } from './storable-values.ts';
@@ -20,6 +19,8 @@ export interface RouteTableOptions {
   readonly authenticator: Authenticator;
   readonly handlers: Handlers;
   readonly takeRate: TakeRate;
+  /** Finds key material in the text of a body, for routes that refuse it. */
+  readonly findSecrets: (text: string) => { readonly path: string; readonly kind: string } | null;
   /** After a session changed something: waits until this replica has heard what it revoked. */
   readonly settled: () => Promise<void>;
 }
@@ -82,7 +83,7 @@ async function answer(
   if (turn !== undefined) await turn;
   const params = parse(spec.params, request.params, 'path');
   const query = parse(spec.query, request.query, 'query');
-  const body = await readBody(request, spec);
+  const body = await readBody(request, spec, options);
   checkBodyResource(spec, caller, body);
   const result = await handler({
     caller,
@@ -139,7 +140,11 @@ function rateSubject(caller: Caller, request: FastifyRequest): string {
   return request.ip;
 }
 
-async function readBody(request: FastifyRequest, spec: RouteSpec): Promise<unknown> {
+async function readBody(
+  request: FastifyRequest,
+  spec: RouteSpec,
+  { findSecrets }: RouteTableOptions,
+): Promise<unknown> {
   if (spec.body === undefined) {
     if (hasBody(request.raw)) throw refuse('invalid_request', 'This route takes no body.');
     return undefined;
@@ -153,8 +158,8 @@ async function readBody(request: FastifyRequest, spec: RouteSpec): Promise<unkno
   }
   if (!hasBody(request.raw) && spec.body.schema.safeParse(undefined).success) return undefined;
   const { text, value } = await readJsonBody(request.raw, spec.body.limit);
-  if (spec.path.startsWith('/v1/auth/')) {
-    const found = findForbiddenMaterial(text);
+  if (spec.body.refusesSecrets === true) {
+    const found = findSecrets(text);
     if (found !== null)
       throw refuse('forbidden_material', undefined, { errors: [{ path: found.path, message: found.kind }] });
   }

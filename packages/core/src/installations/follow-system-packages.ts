@@ -1,13 +1,12 @@
 // Brings the system apps of all accounts to the version the platform came with. They belong to the platform and speak
 // to its shell, so they change with it; what each may do stays what its account allows (docs/decisions/system-apps.md).
-import type { Grant, Manifest } from '@platform/contract';
+import type { Grant, InstallationId, Manifest } from '@platform/contract';
 import { sql, type Transaction } from 'kysely';
 import { setNewest } from '../catalog/queries.ts';
 import type { CoreContext } from '../context.ts';
 import { notifyEach } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { intersectGrants } from '../grants/grant-coverage.ts';
-import { assignmentsChanged } from '../placement/assignments.ts';
 import { lockPlacement } from '../placement/placement.ts';
 
 interface Shipped {
@@ -30,7 +29,7 @@ export async function followSystemPackages(context: CoreContext, hashes: readonl
     context.database,
   );
   for (const release of shipped.rows) {
-    const followed = await context.database.transaction().execute((trx) => follow(trx, release));
+    const followed = await context.database.transaction().execute((trx) => follow(trx, context, release));
     if (followed > 0) context.log.info({ ...identityOf(release), installations: followed }, 'a system app was updated');
   }
 }
@@ -40,20 +39,24 @@ function identityOf({ appId, version }: Shipped): { appId: string; version: stri
 }
 
 /** @returns how many installations changed */
-async function follow(trx: Transaction<DatabaseSchema>, { appId, version, manifest }: Shipped): Promise<number> {
+async function follow(
+  trx: Transaction<DatabaseSchema>,
+  { lifecycle }: CoreContext,
+  { appId, version, manifest }: Shipped,
+): Promise<number> {
   await lockPlacement(trx);
   await trx.selectFrom('apps').select('app_id').where('app_id', '=', appId).forUpdate().execute();
   await setNewest(trx, appId, version);
   // What gets a backend with this version waits for a node a moment, or until there is one.
   const backend = manifest.workload !== undefined;
   const volume = manifest.workload?.volume === true;
-  let changed = 0;
+  const changed: InstallationId[] = [];
   // Few accounts ever change these grants, so there are few different ones, however many accounts there are.
   const { rows } = await sql<{ grants: Grant[] }>`
     SELECT DISTINCT grants FROM installations WHERE app_id = ${appId} AND version <> ${version}`.execute(trx);
   for (const { grants } of rows) {
     const kept = JSON.stringify(intersectGrants(grants, manifest.permissions));
-    const updated = await sql<{ installationId: string; accountKey: string }>`
+    const updated = await sql<{ installationId: InstallationId; accountKey: string }>`
       UPDATE installations
          SET version = ${version}, grants = ${kept}, revision = revision + 1,
              waiting = removed_at IS NULL AND node_id IS NULL AND ${backend}::boolean,
@@ -63,8 +66,8 @@ async function follow(trx: Transaction<DatabaseSchema>, { appId, version, manife
        WHERE app_id = ${appId} AND version <> ${version} AND grants = ${JSON.stringify(grants)}::jsonb
        RETURNING id AS "installationId", account_key AS "accountKey"`.execute(trx);
     await notifyEach(trx, 'installation-changed', updated.rows);
-    changed += updated.rows.length;
+    changed.push(...updated.rows.map(({ installationId }) => installationId));
   }
-  if (changed > 0 && manifest.workload !== undefined) await assignmentsChanged(trx);
-  return changed;
+  await lifecycle.upgraded(trx, changed);
+  return changed.length;
 }

@@ -34,7 +34,9 @@ export async function installApp(
     if (id === undefined) throw refuse('already_installed');
     await notify(trx, 'installation-changed', { installationId: id, accountKey });
     if (release.manifest.workload !== undefined) await assignmentsChanged(trx);
+    await context.at('installations.install.committing');
   });
+  await context.at('installations.install.committed');
 }
 
 /** A row for the first installation of an app; ids, host and endpoint are drawn anew. */

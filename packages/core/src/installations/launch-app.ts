@@ -7,7 +7,7 @@ import { hashCredential, newCredential } from '../credentials/credential.ts';
 import { dataPlaneCapability } from '../credentials/master-key.ts';
 import { isMissingReference } from '../database/missing-reference.ts';
 import type { SessionCaller } from '../http/caller.ts';
-import { pausedRefusal } from '../pause/paused-refusal.ts';
+import { pausedRefusal } from '../http/paused-refusal.ts';
 import { issueLaunch, type LaunchRow } from './capability-queries.ts';
 
 /** @throws RefusalError `not_found` for an app that is not installed or has nothing to open, `session_expired`, `runtime_paused` */

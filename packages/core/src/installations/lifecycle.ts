@@ -1,11 +1,10 @@
 // The backend of an installed app: started, stopped, asked for its state and its log, on the node where it runs.
 import type { InstallationDetail, LogEntry, WorkloadDetail } from '@platform/contract';
 import { type InstallationId, RefusalError, refuse } from '@platform/contract';
+import { selectPausedAt } from '../accounts/pause-queries.ts';
 import type { CoreContext } from '../context.ts';
-import { deleteLeases } from '../leases/queries.ts';
+import { pausedRefusal } from '../http/paused-refusal.ts';
 import type { Nodes } from '../nodes/nodes.ts';
-import { pausedRefusal } from '../pause/paused-refusal.ts';
-import { selectPausedAt } from '../pause/queries.ts';
 import { assignmentsChanged } from '../placement/assignments.ts';
 import { lockOwn, type OwnInstallation, selectOwn, updateStopped } from './queries.ts';
 
@@ -75,7 +74,7 @@ async function setStopped(
     const installation = withWorkload(await lockOwn(trx, accountKey, appId));
     if (installation.stopped !== stopped) {
       await updateStopped(trx, installation.id, stopped);
-      if (stopped) await deleteLeases(trx, installation.id);
+      if (stopped) await context.lifecycle.installationStopped(trx, installation.id);
       await assignmentsChanged(trx);
     }
     return installation.id;

@@ -14,7 +14,7 @@ import { readPermissions, replacePermissions } from './permissions.ts';
 import { uninstallApp } from './uninstall-app.ts';
 import { upgradeApp } from './upgrade-app.ts';
 
-type InstallationRoute =
+export type InstallationRoute =
   | 'apps.list'
   | 'apps.install'
   | 'apps.uninstall'
@@ -30,7 +30,7 @@ type InstallationRoute =
   | 'frontend.exchange'
   | 'services.apps.list';
 
-interface InstallationRouteParts {
+export interface InstallationRouteParts {
   readonly nodes: Nodes;
   readonly followers: Followers;
   readonly hub: EventHub;
@@ -50,7 +50,7 @@ export function installationRoutes(
       return { status: 201, body: { app: await findApp(context, caller.accountKey, body.appId) } };
     },
     'apps.uninstall': async ({ caller, params }) => {
-      await uninstallApp(context, nodes, caller.accountKey, params.appId);
+      await uninstallApp(context, caller.accountKey, params.appId);
       return { status: 204 };
     },
     'apps.launch': async ({ caller, params }) => ({

@@ -4,7 +4,6 @@ import { findAppVersion } from '../catalog/queries.ts';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
 import { intersectGrants } from '../grants/grant-coverage.ts';
-import { assignmentsChanged } from '../placement/assignments.ts';
 import { lockPlacement, placeOf, placeUpgrade } from '../placement/placement.ts';
 import { lockOwn, updateVersion } from './queries.ts';
 
@@ -36,7 +35,6 @@ export async function upgradeApp(
       place,
     });
     await notify(trx, 'installation-changed', { installationId: installation.id, accountKey });
-    if (installation.manifest.workload !== undefined || release.manifest.workload !== undefined)
-      await assignmentsChanged(trx);
+    await context.lifecycle.upgraded(trx, [installation.id]);
   });
 }

@@ -5,7 +5,7 @@ import type { HandlersOf } from '../http/handlers.ts';
 import { isPlaced } from '../placement/queries.ts';
 import { createLease, leasesEndIn, releaseLease, renewLease } from './work-leases.ts';
 
-type LeaseRoute =
+export type LeaseRoute =
   | 'services.workLeases.create'
   | 'services.workLeases.renew'
   | 'services.workLeases.release'

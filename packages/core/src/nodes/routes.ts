@@ -8,7 +8,7 @@ import { challengeNode, renewCredential } from './node-credentials.ts';
 import { touchNode } from './node-queries.ts';
 import { registerNode } from './register-node.ts';
 
-type NodeRoute =
+export type NodeRoute =
   | 'node.join'
   | 'node.challenge'
   | 'node.credential'

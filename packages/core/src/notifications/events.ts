@@ -12,11 +12,13 @@ interface StreamCall extends Pick<RouteCall<'events.stream'>, 'request' | 'reply
   readonly caller: StreamCaller;
 }
 
+export type EventRoute = 'events.stream' | 'services.notifications.stream';
+
 export function eventRoutes(
   context: CoreContext,
   hub: EventHub,
   timing: StreamTiming = usualTiming,
-): HandlersOf<'events.stream' | 'services.notifications.stream'> {
+): HandlersOf<EventRoute> {
   async function open({ caller, request, reply }: StreamCall): Promise<{ readonly streamed: true }> {
     const stream = new EventStream(context, caller, visibilityOf(caller), reply.raw);
     // Joined before anything is waited for: what ends the caller from here on ends the stream.

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { registerAccount } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { installTestApp } from '../../../../tests/support/installed-app.ts';
-import { PeriodicTask } from '../database/periodic-task.ts';
+import { PeriodicTask } from '../background/periodic-task.ts';
 import { notificationRetention } from './retention.ts';
 
 const DAY = 86_400_000;

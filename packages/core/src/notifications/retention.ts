@@ -1,7 +1,8 @@
 // Removes notifications that are over, older than the operator keeps them, or more than an account may have: beside the
 // requests and not in them, by one replica at a time, in batches.
+
+import { PeriodicTask } from '../background/periodic-task.ts';
 import type { CoreContext } from '../context.ts';
-import { PeriodicTask } from '../database/periodic-task.ts';
 import { type AccountPage, accountsWithSurplus, removeExpired, removeOlder, removeUpTo } from './retention-queries.ts';
 
 const PERIOD_MILLISECONDS = 10 * 60_000;

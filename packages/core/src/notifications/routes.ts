@@ -16,17 +16,16 @@ export function visibilityOf(caller: Reader): Visibility {
   return { accountKey, topics: caller.kind === 'session' ? null : resourcesOf(caller.grants, 'notifications.read') };
 }
 
-export function notificationRoutes(
-  context: CoreContext,
-): HandlersOf<
+export type NotificationRoute =
   | 'notifications.list'
   | 'notifications.read'
   | 'notifications.readAll'
   | 'services.notifications.publish'
   | 'services.notifications.list'
   | 'services.notifications.read'
-  | 'services.notifications.readAll'
-> {
+  | 'services.notifications.readAll';
+
+export function notificationRoutes(context: CoreContext): HandlersOf<NotificationRoute> {
   const publish = notificationPublisher(context);
 
   async function list(caller: Reader, query: RouteQuery<'notifications.list'>) {

@@ -3,9 +3,9 @@ import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 import { changeNotificationSettings, readNotificationSettings } from './settings.ts';
 
-export function notificationSettingsRoutes(
-  context: CoreContext,
-): HandlersOf<'notificationSettings.read' | 'notificationSettings.change'> {
+export type NotificationSettingsRoute = 'notificationSettings.read' | 'notificationSettings.change';
+
+export function notificationSettingsRoutes(context: CoreContext): HandlersOf<NotificationSettingsRoute> {
   return {
     'notificationSettings.read': async ({ caller }) => ({
       status: 200,

@@ -10,6 +10,7 @@ import {
   type NewNotification,
   type NotificationRow,
 } from './queries.ts';
+import { allowedSurfaces } from './settings.ts';
 
 export interface Published {
   readonly record: NotificationRow;
@@ -19,26 +20,48 @@ export interface Published {
 
 /** @returns one for each notification, in their order; all are durable, or none is and it throws */
 export async function storeNotifications(
-  context: OutboxContext & Pick<CoreContext, 'pool' | 'database' | 'pushCounts'>,
+  context: OutboxContext & Pick<CoreContext, 'pool' | 'database' | 'count' | 'at'>,
   notifications: readonly NewNotification[],
 ): Promise<Published[]> {
   // One statement is a transaction of its own, and saves the way for beginning and ending one.
-  if (notifications.every(isPlain))
-    return insertOrFind(context.database, notifications, (rest) => insertNotificationsAlone(context, rest));
+  if (notifications.every(isPlain)) {
+    const stored = await insertOrFind(context.database, notifications, (rest) =>
+      insertNotificationsAlone(context, rest),
+    );
+    await context.at('notifications.publish.committed');
+    return stored;
+  }
   const { stored, surplus } = await context.database.transaction().execute(async (trx) => {
     const published = await insertOrFind(trx, notifications, (rest) => insertNotifications(trx, rest));
     const created = published.filter((one) => one.created).map(({ record }) => record);
-    const surplus = await enqueuePush(trx, context, created);
+    const surplus = await enqueuePush(trx, context, created, onlyWanted);
+    await context.at('notifications.publish.committing');
     return { stored: published, surplus };
   });
+  await context.at('notifications.publish.committed');
   // Only now are they gone: what is rolled back was not given up.
-  for (let count = 0; count < surplus; count += 1) context.pushCounts.dropped('surplus');
+  if (surplus > 0) context.count('platform_core_push_dropped_total', { reason: 'surplus' }, surplus);
   return stored;
 }
 
 /** Inserting it is all there is to do. */
 function isPlain({ dedupe_key, delivery }: NewNotification): boolean {
   return dedupe_key === null && delivery !== 'inbox-and-web-push';
+}
+
+/** Those whose owner lets them use web push. */
+async function onlyWanted(
+  trx: Kysely<DatabaseSchema>,
+  records: readonly NotificationRow[],
+): Promise<NotificationRow[]> {
+  const keyOf = ({ account_key, app_id, topic }: NotificationRow) => `${account_key}\0${app_id}\0${topic}`;
+  const sources = [...new Map(records.map((record) => [keyOf(record), record])).values()];
+  const surfaces = await allowedSurfaces(
+    trx,
+    sources.map(({ account_key: accountKey, app_id: appId, topic }) => ({ accountKey, appId, topic })),
+  );
+  const wanted = new Set(sources.filter((_, place) => surfaces[place]?.webPush).map(keyOf));
+  return records.filter((record) => wanted.has(keyOf(record)));
 }
 
 async function insertOrFind(

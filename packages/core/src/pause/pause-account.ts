@@ -1,11 +1,9 @@
 // The stop of everything an account runs: one transaction that nodes, live streams and every replica hear of at once.
 // Nothing of an app can take it back: resuming is a route of the session, at the shell's own origin.
 import type { AccountRuntime } from '@platform/contract';
+import { selectPausedAt, updatePaused } from '../accounts/pause-queries.ts';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
-import { deleteLeasesOfAccount } from '../leases/queries.ts';
-import { assignmentsChanged } from '../placement/assignments.ts';
-import { selectPausedAt, updatePaused } from './queries.ts';
 
 export async function readRuntime({ database }: CoreContext, accountKey: string): Promise<AccountRuntime> {
   const pausedAt = await selectPausedAt(database, accountKey);
@@ -16,10 +14,11 @@ export async function readRuntime({ database }: CoreContext, accountKey: string)
 export async function pauseAccount(context: CoreContext, accountKey: string): Promise<AccountRuntime> {
   await context.database.transaction().execute(async (trx) => {
     if (!(await updatePaused(trx, accountKey, context.clock()))) return;
-    await deleteLeasesOfAccount(trx, accountKey);
     await notify(trx, 'pause-changed', { accountKey });
-    await assignmentsChanged(trx);
+    await context.lifecycle.accountPaused(trx, accountKey);
+    await context.at('pause.committing');
   });
+  await context.at('pause.committed');
   return readRuntime(context, accountKey);
 }
 
@@ -27,7 +26,7 @@ export async function resumeAccount(context: CoreContext, accountKey: string): P
   await context.database.transaction().execute(async (trx) => {
     if (!(await updatePaused(trx, accountKey, null))) return;
     await notify(trx, 'pause-changed', { accountKey });
-    await assignmentsChanged(trx);
+    await context.lifecycle.accountResumed(trx, accountKey);
   });
   return readRuntime(context, accountKey);
 }

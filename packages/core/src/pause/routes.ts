@@ -3,7 +3,9 @@ import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 import { pauseAccount, readRuntime, resumeAccount } from './pause-account.ts';
 
-export function pauseRoutes(context: CoreContext): HandlersOf<'runtime.read' | 'runtime.pause' | 'runtime.resume'> {
+export type PauseRoute = 'runtime.read' | 'runtime.pause' | 'runtime.resume';
+
+export function pauseRoutes(context: CoreContext): HandlersOf<PauseRoute> {
   return {
     'runtime.read': async ({ caller }) => ({ status: 200, body: await readRuntime(context, caller.accountKey) }),
     'runtime.pause': async ({ caller }) => ({ status: 200, body: await pauseAccount(context, caller.accountKey) }),

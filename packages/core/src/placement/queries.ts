@@ -171,3 +171,32 @@ export async function isWaiting(db: Executor, installationId: InstallationId): P
     .executeTakeFirst();
   return row?.waiting === true;
 }
+
+export async function isOwnerPaused(db: Executor, installationId: InstallationId): Promise<boolean> {
+  const row = await db
+    .selectFrom('installations')
+    .innerJoin('accounts', 'accounts.key', 'installations.account_key')
+    .select('accounts.paused_at')
+    .where('installations.id', '=', installationId)
+    .executeTakeFirst();
+  return row != null && row.paused_at !== null;
+}
+
+/** The node an installation is placed on, or was before it was removed; `null` for one that is on none. */
+export async function nodeOf(db: Executor, installationId: InstallationId): Promise<string | null> {
+  const row = await db
+    .selectFrom('installations')
+    .select('node_id')
+    .where('id', '=', installationId)
+    .executeTakeFirst();
+  return row?.node_id ?? null;
+}
+
+/** Whether any of these installations is placed on a node. */
+export async function isAnyPlaced(db: Executor, installationIds: readonly InstallationId[]): Promise<boolean> {
+  const { rows } = await sql`
+    SELECT FROM installations WHERE id = ANY(${[...installationIds]}::text[]) AND node_id IS NOT NULL LIMIT 1`.execute(
+    db,
+  );
+  return rows.length > 0;
+}

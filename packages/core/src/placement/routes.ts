@@ -9,7 +9,7 @@ import { isPackagePlaced } from './queries.ts';
 import { sendPackage } from './send-package.ts';
 import { startWorkload } from './start-workload.ts';
 
-type PlacementRoute = 'node.assignments' | 'node.starts' | 'node.package';
+export type PlacementRoute = 'node.assignments' | 'node.starts' | 'node.package';
 
 export function placementRoutes(context: CoreContext, followers: Followers): HandlersOf<PlacementRoute> {
   return {

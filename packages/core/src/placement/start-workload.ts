@@ -3,9 +3,8 @@ import { type InstallationId, refuse, type WorkloadStart } from '@platform/contr
 import type { CoreContext } from '../context.ts';
 import { hashCredential, newCredential } from '../credentials/credential.ts';
 import { notify } from '../database/notify.ts';
-import { pausedRefusal } from '../pause/paused-refusal.ts';
-import { isOwnerPaused } from '../pause/queries.ts';
-import { replaceCoreCredential } from './queries.ts';
+import { pausedRefusal } from '../http/paused-refusal.ts';
+import { isOwnerPaused, replaceCoreCredential } from './queries.ts';
 
 /** @throws RefusalError `not_found` for an installation that is not placed on this node */
 export async function startWorkload(

@@ -1,33 +1,24 @@
-// Starts the worker of a replica with what it needs of the configuration.
+// Web push where it is set up: the key of the platform, and the worker of a replica. Loaded only there, with all it needs.
+import { LeasedWorker } from '../background/leased-worker.ts';
 import type { CoreContext } from '../context.ts';
-import { type PushCounts, PushWorker, type PushWorkerOptions } from './push-worker.ts';
+import type { Pushing } from './domain.ts';
+import { PushWork, type PushWorkOptions } from './push-work.ts';
 import { type ConnectOptions, PushSender } from './send-message.ts';
-import type { VapidKeys } from './vapid-keys.ts';
-
-export { openVapidKeys } from './vapid-keys.ts';
+import { openVapidKeys } from './vapid-keys.ts';
 
 export interface PushOptions
   extends ConnectOptions,
-    Pick<PushWorkerOptions, 'firstRetryMilliseconds' | 'leaseMilliseconds'> {}
+    Pick<PushWorkOptions, 'firstRetryMilliseconds' | 'leaseMilliseconds'> {}
 
-const uncounted: PushCounts = { sent: () => undefined, failed: () => undefined, dropped: () => undefined };
-
-export function openPushWorker(
+/** @throws StartError `wrong_master_key` */
+export async function openPushing(
   context: CoreContext,
-  keys: VapidKeys,
-  {
-    ca,
-    dialer,
-    firstRetryMilliseconds,
-    leaseMilliseconds,
-    counts = uncounted,
-  }: PushOptions & { readonly counts?: PushCounts | undefined },
-): PushWorker {
+  subject: string,
+  { ca, dialer, firstRetryMilliseconds, leaseMilliseconds }: PushOptions,
+): Promise<Pushing> {
+  const keys = await openVapidKeys(context);
   const { config, clock } = context;
-  const { vapidSubject: subject, pushPrivateOrigins: privateOrigins } = config;
-  if (subject === null) throw new Error('web push has no subject');
-  const sender = new PushSender({ keys, subject, privateOrigins, clock, ca, dialer });
-  const worker = new PushWorker(context, { sender, counts, firstRetryMilliseconds, leaseMilliseconds });
-  worker.start();
-  return worker;
+  const sender = new PushSender({ keys, subject, privateOrigins: config.pushPrivateOrigins, clock, ca, dialer });
+  const work = new PushWork(context, { sender, firstRetryMilliseconds, leaseMilliseconds });
+  return { publicKey: keys.publicKey, worker: new LeasedWorker(context, work) };
 }

@@ -8,7 +8,6 @@ import { notify } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { selectAppNames } from '../installations/queries.ts';
 import type { NotificationRow } from '../notifications/queries.ts';
-import { allowedSurfaces } from '../notifications/settings.ts';
 import { composeMessage, urgencies } from './compose-message.ts';
 import {
   deleteMessagesOf,
@@ -28,12 +27,17 @@ export type OutboxContext = Pick<CoreContext, 'config' | 'clock' | 'masterKey' |
  * One message for each browser of the account of each record, unless the record asks for no push or its owner wants none.
  *
  * @param records new ones, in their order
+ * @param onlyWanted those of some records whose owner wants them pushed
  * @returns how many messages were given up for them, as the oldest of too many
  */
 export async function enqueuePush(
   trx: Transaction<DatabaseSchema>,
   context: OutboxContext,
   records: readonly NotificationRow[],
+  onlyWanted: (
+    trx: Transaction<DatabaseSchema>,
+    records: readonly NotificationRow[],
+  ) => Promise<readonly NotificationRow[]>,
 ): Promise<number> {
   const asked = records.filter(({ delivery }) => delivery === 'inbox-and-web-push');
   if (asked.length === 0 || context.config.vapidSubject === null) return 0;
@@ -55,21 +59,6 @@ export async function enqueuePush(
   const surplus = await insertMessages(trx, messages, { waiting: limits.pushWaiting.value, now });
   await notify(trx, 'push-queued', {});
   return surplus;
-}
-
-/** Those whose owner lets them use web push. */
-async function onlyWanted(
-  trx: Transaction<DatabaseSchema>,
-  records: readonly NotificationRow[],
-): Promise<NotificationRow[]> {
-  const keyOf = (record: NotificationRow) => `${appKeyOf(record)}\0${record.topic}`;
-  const sources = distinct(records, keyOf);
-  const surfaces = await allowedSurfaces(
-    trx,
-    sources.map(({ account_key: accountKey, app_id: appId, topic }) => ({ accountKey, appId, topic })),
-  );
-  const wanted = new Set(sources.filter((_, place) => surfaces[place]?.webPush).map(keyOf));
-  return records.filter((record) => wanted.has(keyOf(record)));
 }
 
 /** By `appKeyOf`; an app that was removed meanwhile has none. */

@@ -4,11 +4,10 @@ import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 import { listSubscriptions, subscribe, unsubscribe } from './subscriptions.ts';
 
+export type PushRoute = 'push.key' | 'push.list' | 'push.subscribe' | 'push.unsubscribe';
+
 /** @param publicKey VAPID key of the platform; `null` where it sends no web push */
-export function pushRoutes(
-  context: CoreContext,
-  publicKey: string | null,
-): HandlersOf<'push.key' | 'push.list' | 'push.subscribe' | 'push.unsubscribe'> {
+export function pushRoutes(context: CoreContext, publicKey: string | null): HandlersOf<PushRoute> {
   return {
     'push.key': async () => ({ status: 200, body: { publicKey } }),
     'push.list': async ({ caller }) => ({

@@ -24,16 +24,14 @@ const PAUSE_MILLISECONDS = 5_000;
 export interface FedEngineOptions {
   readonly index: FedIndex;
   readonly own: SearchEngine;
-  /** Told of each search that PostgreSQL had to answer because the index failed. */
-  readonly failed: () => void;
 }
 
 export class FedEngine implements SearchEngine {
-  readonly #context: Pick<CoreContext, 'database' | 'pool' | 'clock' | 'log'>;
+  readonly #context: Pick<CoreContext, 'database' | 'pool' | 'clock' | 'log' | 'count'>;
   readonly #options: FedEngineOptions;
   #pausedUntil = 0;
 
-  constructor(context: Pick<CoreContext, 'database' | 'pool' | 'clock' | 'log'>, options: FedEngineOptions) {
+  constructor(context: Pick<CoreContext, 'database' | 'pool' | 'clock' | 'log' | 'count'>, options: FedEngineOptions) {
     this.#context = context;
     this.#options = options;
   }
@@ -61,7 +59,7 @@ export class FedEngine implements SearchEngine {
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
       this.#pausedUntil = clock().getTime() + PAUSE_MILLISECONDS;
-      this.#options.failed();
+      this.#context.count('platform_core_search_failed_total', {});
       log.warn({ reason: error.message }, 'OpenSearch did not answer a search; PostgreSQL does');
       return null;
     }

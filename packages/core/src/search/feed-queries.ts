@@ -29,9 +29,29 @@ export async function selectFeed(db: Executor): Promise<FeedRow | undefined> {
   return db.selectFrom('search_feeds').selectAll().executeTakeFirst();
 }
 
-/** The feed, for whoever gets it first, until the transaction ends; `undefined` when another replica has it. */
-export async function holdFeed(trx: Executor): Promise<FeedRow | undefined> {
-  return trx.selectFrom('search_feeds').selectAll().forUpdate().skipLocked().executeTakeFirst();
+/** Whether anything is to be done for a feed to this address. */
+export async function feedHasWork(db: Executor, address: string): Promise<boolean> {
+  const { rows } = await sql`
+    SELECT FROM search_outbox
+    UNION ALL
+    SELECT WHERE NOT EXISTS (
+      SELECT FROM search_feeds WHERE state = 'ready' AND address = ${address} AND obsolete = '{}')
+    LIMIT 1`.execute(db);
+  return rows.length > 0;
+}
+
+/** The feed, unchanged until the transaction ends. */
+export async function lockFeed(trx: Executor): Promise<FeedRow | undefined> {
+  return trx.selectFrom('search_feeds').selectAll().forUpdate().executeTakeFirst();
+}
+
+/** These indexes are deleted there. */
+export async function clearObsolete(trx: Executor, deleted: readonly string[]): Promise<void> {
+  await sql`
+    UPDATE search_feeds
+       SET obsolete = ARRAY(SELECT name FROM unnest(obsolete) AS name WHERE NOT name = ANY(${[...deleted]}::text[]))`.execute(
+    trx,
+  );
 }
 
 /** Waits for changes under way, which do not know yet that there is somebody to tell; later ones do. */

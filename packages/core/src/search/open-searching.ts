@@ -1,36 +1,33 @@
 // Chooses what finds entries: PostgreSQL alone, or with an index elsewhere that is fed from here.
 import type pg from 'pg';
+import { LeasedWorker } from '../background/leased-worker.ts';
 import type { CoreContext } from '../context.ts';
+import type { Worker } from '../domain.ts';
 import type { SearchEngine } from './engine.ts';
 import { FedEngine } from './fed-engine.ts';
-import { SearchFeed } from './feed.ts';
+import { FeedWork } from './feed.ts';
 import { giveUpFeed } from './manage-feed.ts';
 import { postgresEngine } from './postgres-engine.ts';
 
 export interface Searching {
   readonly engine: SearchEngine;
-  /** Begins to tell an index elsewhere. */
-  start(): void;
-  stop(): Promise<void>;
+  /** Feeds an index elsewhere. */
+  readonly workers: readonly Worker[];
 }
 
-export interface SearchingOptions {
-  /** Of `openSearchPool`. */
-  readonly pool: pg.Pool;
-  /** Told of each search that an index elsewhere failed to answer. */
-  readonly failed: () => void;
-}
-
-export async function openSearching(context: CoreContext, { pool, failed }: SearchingOptions): Promise<Searching> {
+/** @param pool of `openSearchPool` */
+export async function openSearching(context: CoreContext, pool: pg.Pool): Promise<Searching> {
   const own = postgresEngine(pool);
   const { searchOpenSearch } = context.config;
   if (searchOpenSearch === null) {
     await giveUpFeed(context);
-    return { engine: own, start: () => undefined, stop: () => Promise.resolve() };
+    return { engine: own, workers: [] };
   }
   // Loaded only where it is used: the client of OpenSearch is large.
   const { OpenSearchIndex } = await import('./opensearch/opensearch-index.ts');
   const index = new OpenSearchIndex(searchOpenSearch);
-  const feed = new SearchFeed(context, index);
-  return { engine: new FedEngine(context, { index, own, failed }), start: () => feed.start(), stop: () => feed.stop() };
+  return {
+    engine: new FedEngine(context, { index, own }),
+    workers: [new LeasedWorker(context, new FeedWork(context, index))],
+  };
 }

@@ -6,16 +6,14 @@ import { InstalledNames } from './installed-names.ts';
 import { search } from './search.ts';
 import { clearIndex, removeEntries, replaceIndex, upsertIndex } from './write-index.ts';
 
-export function searchRoutes(
-  context: CoreContext,
-  engine: SearchEngine,
-): HandlersOf<
+export type SearchRoute =
   | 'search.query'
   | 'services.search.replace'
   | 'services.search.upsert'
   | 'services.search.clear'
-  | 'services.search.remove'
-> {
+  | 'services.search.remove';
+
+export function searchRoutes(context: CoreContext, engine: SearchEngine): HandlersOf<SearchRoute> {
   const names = new InstalledNames(context);
   return {
     'search.query': async ({ caller, query }) => ({

@@ -35,7 +35,7 @@ const MOST_WORDS = 200_000;
 
 /** Makes `entries` the whole index. What did not change is left as it is. */
 export async function replaceIndex(
-  context: Pick<CoreContext, 'database'>,
+  context: Pick<CoreContext, 'database' | 'at'>,
   owner: IndexOwner,
   entries: readonly Entry[],
 ): Promise<void> {
@@ -51,7 +51,7 @@ export async function replaceIndex(
 
 /** @throws RefusalError `invalid_request` when the index would hold more than `limits.searchEntries` */
 export async function upsertIndex(
-  context: Pick<CoreContext, 'database'>,
+  context: Pick<CoreContext, 'database' | 'at'>,
   owner: IndexOwner,
   entries: readonly Entry[],
 ): Promise<void> {
@@ -67,7 +67,7 @@ export async function upsertIndex(
 
 /** @param ids entries that are not there are removed already */
 export async function removeEntries(
-  context: Pick<CoreContext, 'database'>,
+  context: Pick<CoreContext, 'database' | 'at'>,
   owner: IndexOwner,
   ids: readonly string[],
 ): Promise<void> {
@@ -78,12 +78,12 @@ export async function removeEntries(
   });
 }
 
-export async function clearIndex(context: Pick<CoreContext, 'database'>, owner: IndexOwner): Promise<void> {
+export async function clearIndex(context: Pick<CoreContext, 'database' | 'at'>, owner: IndexOwner): Promise<void> {
   await inIndex(context, owner, (trx) => deleteIndex(trx, owner.installationId));
 }
 
 async function inIndex(
-  { database }: Pick<CoreContext, 'database'>,
+  { database, at }: Pick<CoreContext, 'database' | 'at'>,
   { installationId }: IndexOwner,
   work: (trx: Transaction<DatabaseSchema>) => Promise<void>,
 ): Promise<void> {
@@ -91,7 +91,9 @@ async function inIndex(
     // Removed since the request was admitted: its credential has ended with it.
     if (!(await lockIndex(trx, installationId))) throw refuse('unauthenticated');
     await work(trx);
+    await at('search.write.committing');
   });
+  await at('search.write.committed');
 }
 
 /** Writes the entries that differ from what is known of them. */

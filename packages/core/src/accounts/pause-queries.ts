@@ -1,5 +1,4 @@
 // All SQL of paused accounts.
-import type { InstallationId } from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 
@@ -17,14 +16,4 @@ export async function updatePaused(db: Executor, accountKey: string, pausedAt: D
 export async function selectPausedAt(db: Executor, accountKey: string): Promise<Date | null> {
   const row = await db.selectFrom('accounts').select('paused_at').where('key', '=', accountKey).executeTakeFirst();
   return row?.paused_at ?? null;
-}
-
-export async function isOwnerPaused(db: Executor, installationId: InstallationId): Promise<boolean> {
-  const row = await db
-    .selectFrom('installations')
-    .innerJoin('accounts', 'accounts.key', 'installations.account_key')
-    .select('accounts.paused_at')
-    .where('installations.id', '=', installationId)
-    .executeTakeFirst();
-  return row != null && row.paused_at !== null;
 }

@@ -1,0 +1,8 @@
+// Accounts as a part of core: passkeys, sessions, and signing in.
+import type { CoreContext } from '../context.ts';
+import type { Domain } from '../domain.ts';
+import { type AccountRoute, accountRoutes } from './routes.ts';
+
+export function accountDomain(context: CoreContext): Domain<AccountRoute> {
+  return { handlers: accountRoutes(context) };
+}

@@ -1,0 +1,8 @@
+// The catalog as a part of core: apps, their versions and packages.
+import type { CoreContext } from '../context.ts';
+import type { Domain } from '../domain.ts';
+import { type CatalogRoute, catalogRoutes } from './routes.ts';
+
+export function catalogDomain(context: CoreContext): Domain<CatalogRoute> {
+  return { handlers: catalogRoutes(context) };
+}

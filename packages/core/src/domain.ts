@@ -1,0 +1,42 @@
+// What a domain of core is to the rest of it. Adding one is its folder and one line in domains.ts.
+import type { coreMetrics, RouteId } from '@platform/contract';
+import type { Handlers, HandlersOf } from './http/handlers.ts';
+import type { Hooks } from './lifecycle.ts';
+
+export interface Domain<Id extends RouteId> extends Hooks {
+  readonly handlers: HandlersOf<Id>;
+  /** Background work. Started in the order of the domains once core answers, stopped in the reverse order. */
+  readonly workers?: readonly Worker[];
+  readonly gauges?: readonly Gauge[];
+}
+
+export interface Worker {
+  /** Returns at once; what goes wrong later is logged and tried again. */
+  start(): void;
+  /** Resolves when nothing of it runs any more, within a few seconds. */
+  stop(): Promise<void>;
+}
+
+/** A gauge without labels. */
+export interface Gauge {
+  readonly name: keyof typeof coreMetrics;
+  /** Called whenever the metrics are read. */
+  readonly read: () => number | Promise<number>;
+}
+
+type RoutesOf<One> = One extends { readonly handlers: infer Some } ? keyof Some & RouteId : never;
+
+type HandledTwice<All, Seen = never> = All extends readonly [infer One, ...infer Rest]
+  ? (RoutesOf<One> & Seen) | HandledTwice<Rest, Seen | RoutesOf<One>>
+  : never;
+
+type EachRouteOnce<All extends readonly Domain<never>[]> = [Exclude<RouteId, RoutesOf<All[number]>>] extends [never]
+  ? [HandledTwice<All>] extends [never]
+    ? unknown
+    : { readonly 'these routes have two handlers': HandledTwice<All> }
+  : { readonly 'these routes have no handler': Exclude<RouteId, RoutesOf<All[number]>> };
+
+/** The handlers of all domains. Does not compile unless every route of the contract has exactly one. */
+export function handlersOf<const All extends readonly Domain<never>[]>(domains: All & EachRouteOnce<All>): Handlers {
+  return Object.assign({}, ...domains.map(({ handlers }) => handlers));
+}

@@ -1,0 +1,67 @@
+// The domains of core, one line each. What a domain adds to the platform is in its own folder, behind domain.ts.
+import { accountDomain } from './accounts/domain.ts';
+import { catalogDomain } from './catalog/domain.ts';
+import type { CoreContext } from './context.ts';
+import type { Domain } from './domain.ts';
+import { fleetDomain } from './fleet/domain.ts';
+import { healthRoutes } from './http/health.ts';
+import { idleBuckets } from './http/idle-buckets.ts';
+import { defaultRates, type Rates } from './http/rate-limit.ts';
+import { installationDomain } from './installations/domain.ts';
+import { leaseDomain } from './leases/domain.ts';
+import { nodeDomain } from './nodes/domain.ts';
+import type { Nodes } from './nodes/nodes.ts';
+import { notificationDomain } from './notifications/domain.ts';
+import { EventHub } from './notifications/event-hub.ts';
+import { pauseDomain } from './pause/domain.ts';
+import { placementDomain } from './placement/domain.ts';
+import { Followers } from './placement/followers.ts';
+import { type Pushing, pushDomain } from './push/domain.ts';
+import { searchDomain } from './search/domain.ts';
+import type { Searching } from './search/open-searching.ts';
+import { postgresEngine } from './search/postgres-engine.ts';
+
+/** What more than one domain uses, or what is opened before them. */
+export interface SharedParts {
+  readonly nodes: Nodes;
+  readonly followers: Followers;
+  readonly hub: EventHub;
+  readonly searching: Searching;
+  readonly pushing: Pushing | null;
+  readonly rates: Rates;
+  readonly monotonic: () => number;
+}
+
+/** In the order in which hooks run and workers start. Placement is last: see there. */
+export function coreDomains(context: CoreContext, parts: SharedParts) {
+  const { nodes, followers, hub, searching, pushing, rates, monotonic } = parts;
+  const health: Domain<'health.read'> = { handlers: healthRoutes(context), workers: [idleBuckets(context, rates)] };
+  return [
+    health,
+    accountDomain(context),
+    catalogDomain(context),
+    pauseDomain(context),
+    installationDomain(context, { nodes, followers, hub }),
+    notificationDomain(context, hub),
+    pushDomain(context, pushing),
+    searchDomain(context, searching),
+    fleetDomain(context),
+    leaseDomain(context),
+    nodeDomain(context, { nodes, monotonic }),
+    placementDomain(context, followers),
+  ] as const;
+}
+
+/** For a process that serves nothing, such as a command: what it changes has the same consequences everywhere. */
+export function followChanges(context: CoreContext, nodes: Nodes): void {
+  const domains = coreDomains(context, {
+    nodes,
+    followers: new Followers(context),
+    hub: new EventHub(context),
+    searching: { engine: postgresEngine(context.pool), workers: [] },
+    pushing: null,
+    rates: defaultRates,
+    monotonic: () => performance.now(),
+  });
+  context.lifecycle.follow(domains);
+}

@@ -1,0 +1,8 @@
+// The operator's inventory as a part of core.
+import type { CoreContext } from '../context.ts';
+import type { Domain } from '../domain.ts';
+import { type FleetRoute, fleetRoutes } from './routes.ts';
+
+export function fleetDomain(context: CoreContext): Domain<FleetRoute> {
+  return { handlers: fleetRoutes(context) };
+}

@@ -1,0 +1,56 @@
+// What happens to accounts and installations, and who takes part in it: the domain that begins a change calls its hook
+// here, and every domain that keeps something about it follows in the same transaction. None knows the others.
+import type { InstallationId } from '@platform/contract';
+import type { Transaction } from 'kysely';
+import type { DatabaseSchema } from './database/schema.ts';
+
+type Trx = Transaction<DatabaseSchema>;
+
+/** Each runs in the transaction of the change, after the rows of the account or installation were changed. */
+export interface Hooks {
+  accountCreated?(trx: Trx, account: { readonly key: string; readonly name: string }): Promise<void>;
+  accountPaused?(trx: Trx, accountKey: string): Promise<void>;
+  accountResumed?(trx: Trx, accountKey: string): Promise<void>;
+  /** Its owner stopped its backend. */
+  installationStopped?(trx: Trx, id: InstallationId): Promise<void>;
+  /** These run another version of their app from now on. */
+  upgraded?(trx: Trx, ids: readonly InstallationId[]): Promise<void>;
+  /** Removed by its owner. What is handed to `afterCommit` runs once that cannot be taken back. */
+  installationEnded?(trx: Trx, id: InstallationId, afterCommit: AfterCommit): Promise<void>;
+}
+
+export type AfterCommit = (work: () => Promise<void>) => void;
+
+/** The hooks of all domains as one, each run one after the other in the order of the domains. */
+export class Lifecycle implements Required<Hooks> {
+  #domains: readonly Hooks[] = [];
+
+  /** Called once, when the domains are there. */
+  follow(domains: readonly Hooks[]): void {
+    this.#domains = domains;
+  }
+
+  async accountCreated(...change: Parameters<Required<Hooks>['accountCreated']>): Promise<void> {
+    for (const domain of this.#domains) await domain.accountCreated?.(...change);
+  }
+
+  async accountPaused(...change: Parameters<Required<Hooks>['accountPaused']>): Promise<void> {
+    for (const domain of this.#domains) await domain.accountPaused?.(...change);
+  }
+
+  async accountResumed(...change: Parameters<Required<Hooks>['accountResumed']>): Promise<void> {
+    for (const domain of this.#domains) await domain.accountResumed?.(...change);
+  }
+
+  async installationStopped(...change: Parameters<Required<Hooks>['installationStopped']>): Promise<void> {
+    for (const domain of this.#domains) await domain.installationStopped?.(...change);
+  }
+
+  async upgraded(...change: Parameters<Required<Hooks>['upgraded']>): Promise<void> {
+    for (const domain of this.#domains) await domain.upgraded?.(...change);
+  }
+
+  async installationEnded(...change: Parameters<Required<Hooks>['installationEnded']>): Promise<void> {
+    for (const domain of this.#domains) await domain.installationEnded?.(...change);
+  }
+}

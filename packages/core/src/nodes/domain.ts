@@ -1,0 +1,26 @@
+// Nodes as a part of core: how machines join and report, and what follows when one falls silent.
+import type { CoreContext } from '../context.ts';
+import type { Domain } from '../domain.ts';
+import { nodeOf } from '../placement/queries.ts';
+import type { Nodes } from './nodes.ts';
+import { type NodeRoute, nodeRoutes } from './routes.ts';
+import { NodeWatch } from './watch-nodes.ts';
+
+export function nodeDomain(
+  context: CoreContext,
+  { nodes, monotonic }: { readonly nodes: Nodes; readonly monotonic: () => number },
+): Domain<NodeRoute> {
+  return {
+    handlers: nodeRoutes(context),
+    workers: [new NodeWatch(context, nodes, monotonic)],
+    async installationEnded(trx, installationId, afterCommit) {
+      if ((await nodeOf(trx, installationId)) === null) return;
+      // The node stops it for want of an assignment, even if it cannot be reached now.
+      afterCommit(() =>
+        nodes.forget(installationId).catch((error: unknown) => {
+          context.log.warn({ installationId, err: error }, 'a removed app was not stopped at once');
+        }),
+      );
+    },
+  };
+}

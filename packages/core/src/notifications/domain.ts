@@ -1,0 +1,23 @@
+// Notifications as a part of core: publishing, reading, settings, live streams, and the removal of old ones.
+import type { CoreContext } from '../context.ts';
+import type { Domain } from '../domain.ts';
+import type { EventHub } from './event-hub.ts';
+import { type EventRoute, eventRoutes } from './events.ts';
+import { notificationRetention } from './retention.ts';
+import { type NotificationRoute, notificationRoutes } from './routes.ts';
+import { type NotificationSettingsRoute, notificationSettingsRoutes } from './settings-routes.ts';
+
+export function notificationDomain(
+  context: CoreContext,
+  hub: EventHub,
+): Domain<NotificationRoute | NotificationSettingsRoute | EventRoute> {
+  return {
+    handlers: {
+      ...notificationRoutes(context),
+      ...notificationSettingsRoutes(context),
+      ...eventRoutes(context, hub),
+    },
+    workers: [notificationRetention(context)],
+    gauges: [{ name: 'platform_core_live_streams', read: () => hub.size }],
+  };
+}

@@ -1,0 +1,27 @@
+// Placement as a part of core: which node runs what. Its hooks take the lock of the revision that nodes follow, so it is
+// the last of the domains: no reader sees a later revision before an earlier change.
+import type { CoreContext } from '../context.ts';
+import type { Domain } from '../domain.ts';
+import { assignmentsChanged } from './assignments.ts';
+import type { Followers } from './followers.ts';
+import { deleteWorkloadState, isAnyPlaced } from './queries.ts';
+import { type PlacementRoute, placementRoutes } from './routes.ts';
+
+export function placementDomain(context: CoreContext, followers: Followers): Domain<PlacementRoute> {
+  return {
+    handlers: placementRoutes(context, followers),
+    async accountPaused(trx) {
+      await assignmentsChanged(trx);
+    },
+    async accountResumed(trx) {
+      await assignmentsChanged(trx);
+    },
+    async upgraded(trx, ids) {
+      if (await isAnyPlaced(trx, ids)) await assignmentsChanged(trx);
+    },
+    async installationEnded(trx, id) {
+      await deleteWorkloadState(trx, id);
+      if (await isAnyPlaced(trx, [id])) await assignmentsChanged(trx);
+    },
+  };
+}

@@ -1,0 +1,25 @@
+// Named moments, right before and after what cannot be taken back, at which a test may hold, stop or kill core.
+// Outside tests nothing listens: only `CoreOptions.at` can, which is code that starts core, never an environment
+// variable, a setting or a request.
+
+export type Point =
+  | 'background.claimed'
+  | 'installations.install.committing'
+  | 'installations.install.committed'
+  | 'installations.uninstall.committing'
+  | 'installations.uninstall.committed'
+  | 'notifications.publish.committing'
+  | 'notifications.publish.committed'
+  | 'pause.committing'
+  | 'pause.committed'
+  | 'push.settle.committing'
+  | 'push.settle.committed'
+  | 'search.feed.read'
+  | 'search.feed.told'
+  | 'search.write.committing'
+  | 'search.write.committed';
+
+/** Waits for as long as the test holds this moment. */
+export type At = (point: Point) => Promise<void> | undefined;
+
+export const nothingListens: At = () => undefined;

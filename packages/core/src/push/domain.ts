@@ -1,0 +1,20 @@
+// Web push as a part of core: subscriptions of browsers, and the delivery of what waits for them.
+import type { CoreContext } from '../context.ts';
+import type { Domain, Worker } from '../domain.ts';
+import { countWaiting } from './outbox-queries.ts';
+import { type PushRoute, pushRoutes } from './routes.ts';
+
+/** What is there only where the operator set up web push. */
+export interface Pushing {
+  /** VAPID, as browsers take it. */
+  readonly publicKey: string;
+  readonly worker: Worker;
+}
+
+export function pushDomain(context: CoreContext, pushing: Pushing | null): Domain<PushRoute> {
+  return {
+    handlers: pushRoutes(context, pushing?.publicKey ?? null),
+    workers: pushing === null ? [] : [pushing.worker],
+    gauges: [{ name: 'platform_core_push_waiting', read: () => countWaiting(context.database) }],
+  };
+}

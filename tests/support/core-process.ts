@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { CoreOptions } from '@platform/core';
 import type { CoreConfig } from '@platform/core/config/config.ts';
-import type { Rates } from '@platform/core/http/rate-limit.ts';
+import type { Rates } from '@platform/core/config/rates.ts';
 import type { Constellation } from './constellation.ts';
 import { freePort } from './free-port.ts';
 

@@ -1,12 +1,12 @@
 // The domains of core, one line each. What a domain adds to the platform is in its own folder, behind domain.ts.
 import { accountDomain } from './accounts/domain.ts';
 import { catalogDomain } from './catalog/domain.ts';
+import { defaultRates, type Rates } from './config/rates.ts';
 import type { CoreContext } from './context.ts';
 import type { Domain } from './domain.ts';
 import { fleetDomain } from './fleet/domain.ts';
 import { healthRoutes } from './http/health.ts';
 import { idleBuckets } from './http/idle-buckets.ts';
-import { defaultRates, type Rates } from './http/rate-limit.ts';
 import { installationDomain } from './installations/domain.ts';
 import { leaseDomain } from './leases/domain.ts';
 import { nodeDomain } from './nodes/domain.ts';

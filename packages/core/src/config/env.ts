@@ -11,13 +11,13 @@ import {
   laterConfigurationFamilies,
   laterConfigurationVariables,
 } from '@platform/contract';
-import { defaultRates, type Rates } from '../http/rate-limit.ts';
 import type { LogLevel } from '../log.ts';
 import type { CoreConfig } from './config.ts';
 import { type NetworkSettings, readNetworkSettings } from './network-settings.ts';
 import { type NodeSettings, readNodeSettings } from './node-settings.ts';
 import { type NotificationSettings, readNotificationSettings } from './notification-settings.ts';
 import { readPushSettings } from './push-settings.ts';
+import { defaultRates, type Rates } from './rates.ts';
 import { readSearchSettings } from './search-settings.ts';
 import {
   type AddressAndPort,

@@ -1,9 +1,9 @@
 // Removes rate buckets that have filled again since somebody took from them: the same as never having been.
 
 import { PeriodicTask } from '../background/periodic-task.ts';
+import type { Rates } from '../config/rates.ts';
 import type { CoreContext } from '../context.ts';
 import { removeIdleBuckets } from './rate-buckets.ts';
-import type { Rates } from './rate-limit.ts';
 
 const PERIOD_MILLISECONDS = 10 * 60_000;
 const BATCH = 1_000;

@@ -1,10 +1,6 @@
 // The token buckets that all replicas share, one row for each caller and kind of route: all SQL of rates.
 import type pg from 'pg';
-
-export interface Rate {
-  readonly perMinute: number;
-  readonly burst: number;
-}
+import type { Rate } from '../config/rates.ts';
 
 export interface BucketRequest {
   readonly kind: string;

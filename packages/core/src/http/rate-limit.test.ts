@@ -7,8 +7,9 @@ import { type Constellation, startConstellation } from '../../../../tests/suppor
 import { startCoreProcess } from '../../../../tests/support/core-process.ts';
 import { installTestApp } from '../../../../tests/support/installed-app.ts';
 import { problemCode, rawRequest } from '../../../../tests/support/raw-http.ts';
+import { defaultRates } from '../config/rates.ts';
 import { removeIdleBuckets, takeFromBucket } from './rate-buckets.ts';
-import { defaultRates, rateLimiter } from './rate-limit.ts';
+import { rateLimiter } from './rate-limit.ts';
 
 const START = Date.parse('2026-01-01T00:00:00Z');
 let now = START;

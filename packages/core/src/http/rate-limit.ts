@@ -1,23 +1,9 @@
 // Token buckets, one for each caller and kind of route, that hold for all replicas together: a replica takes a few
 // tokens at a time from the bucket in the database and spends them in memory, so most requests ask nobody.
-import { limits, type RateLimitName, refuse } from '@platform/contract';
+import { type RateLimitName, refuse } from '@platform/contract';
 import { LRUCache } from 'lru-cache';
-import type { BucketRequest, Rate, Taken } from './rate-buckets.ts';
-
-type LimitedKind = Exclude<RateLimitName, 'none'>;
-export type Rates = Readonly<Record<LimitedKind, Rate>>;
-
-function steady(perMinute: number): Rate {
-  return { perMinute, burst: perMinute };
-}
-
-export const defaultRates: Rates = {
-  authentication: steady(limits.authenticationRate.value),
-  session: steady(limits.sessionRate.value),
-  notification: { perMinute: limits.notificationRate.value, burst: limits.notificationBurst.value },
-  searchWrite: steady(limits.searchWriteRate.value),
-  service: steady(limits.serviceRate.value),
-};
+import type { Rates } from '../config/rates.ts';
+import type { BucketRequest, Taken } from './rate-buckets.ts';
 
 /** Tokens that a replica holds of one bucket, and what it last heard of it. */
 interface Purse {
@@ -68,7 +54,7 @@ export function rateLimiter({ rates, clock, takeFromBucket }: RateLimiterOptions
     return true;
   }
 
-  async function fill(purse: Purse, kind: LimitedKind, subject: string): Promise<void> {
+  async function fill(purse: Purse, kind: keyof Rates, subject: string): Promise<void> {
     const rate = rates[kind];
     const now = clock();
     const returned = purse.tokens;
@@ -82,7 +68,7 @@ export function rateLimiter({ rates, clock, takeFromBucket }: RateLimiterOptions
     purse.refusedUntil = now.getTime() + Math.ceil(((1 - left) * 60_000) / rate.perMinute);
   }
 
-  async function spendNext(purse: Purse, kind: LimitedKind, subject: string): Promise<void> {
+  async function spendNext(purse: Purse, kind: keyof Rates, subject: string): Promise<void> {
     do {
       purse.coming ??= fill(purse, kind, subject).finally(() => {
         purse.coming = null;

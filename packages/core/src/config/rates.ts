@@ -1,0 +1,22 @@
+// How often each kind of route may be called: token buckets, as the contract's limits say unless the operator says else.
+import { limits, type RateLimitName } from '@platform/contract';
+
+export interface Rate {
+  readonly perMinute: number;
+  /** Tokens in a full bucket. */
+  readonly burst: number;
+}
+
+export type Rates = Readonly<Record<Exclude<RateLimitName, 'none'>, Rate>>;
+
+function steady(perMinute: number): Rate {
+  return { perMinute, burst: perMinute };
+}
+
+export const defaultRates: Rates = {
+  authentication: steady(limits.authenticationRate.value),
+  session: steady(limits.sessionRate.value),
+  notification: { perMinute: limits.notificationRate.value, burst: limits.notificationBurst.value },
+  searchWrite: steady(limits.searchWriteRate.value),
+  service: steady(limits.serviceRate.value),
+};

@@ -1,0 +1,105 @@
+// Promises of how core is divided: its folders import each other in one direction, and what every domain stands on knows
+// none of them. What is read is what Node loads: type-only imports are erased before.
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import * as path from 'node:path';
+import { test } from 'node:test';
+
+const SOURCE = import.meta.dirname;
+const files = globSync('**/*.ts', { cwd: SOURCE, exclude: ['**/*.test.ts'] });
+/** What every domain stands on. */
+const FOUNDATION = [
+  ...['background', 'config', 'credentials', 'database', 'grants', 'http'],
+  ...['context.ts', 'domain.ts', 'lifecycle.ts', 'log.ts', 'metrics.ts', 'points.ts', 'version.ts'],
+];
+/** What stands on the domains: the serving of app hosts, and the wiring. */
+const TOP = ['frontends', 'domains.ts', 'app.ts'];
+
+interface Import {
+  readonly from: string;
+  readonly to: string;
+}
+
+const LOADED = /^\s*(?:import|export)\b[^'"`;=(]*['"](\.\.?\/[^'"]+)['"]|\bimport\(\s*['"](\.\.?\/[^'"]+)['"]/gm;
+
+/** Files of core that a file of core loads. */
+function loadedBy(from: string, source: string): Import[] {
+  const erased = stripTypeScriptTypes(source);
+  return [...erased.matchAll(LOADED)].map(([, always, lazily]) => ({
+    from,
+    to: path.join(path.dirname(from), always ?? lazily ?? ''),
+  }));
+}
+
+const imports = files.flatMap((from) => loadedBy(from, readFileSync(path.join(SOURCE, from), 'utf8')));
+
+/** A folder, or a file that lies in none. */
+const partOf = (file: string) => file.split(path.sep)[0] ?? file;
+
+/** The first circle among parts, as the imports that make it; empty when there is none. */
+function circleIn(all: readonly Import[]): string[] {
+  const next = Map.groupBy(
+    all.filter(({ from, to }) => partOf(from) !== partOf(to)),
+    ({ from }) => partOf(from),
+  );
+  const done = new Set<string>();
+  function search(part: string, way: readonly (Import & { readonly part: string })[]): string[] {
+    const start = way.findIndex((step) => step.part === part);
+    if (start >= 0) return way.slice(start).map(({ from, to }) => `${from} imports ${to}`);
+    if (done.has(part)) return [];
+    for (const one of next.get(part) ?? []) {
+      const circle = search(partOf(one.to), [...way, { ...one, part }]);
+      if (circle.length > 0) return circle;
+    }
+    done.add(part);
+    return [];
+  }
+  for (const part of next.keys()) {
+    const circle = search(part, []);
+    if (circle.length > 0) return circle;
+  }
+  return [];
+}
+
+test('every import of core is found, and a file that is not there would be', () => {
+  assert.ok(files.length > 200 && imports.length > 500, `${files.length} files, ${imports.length} imports`);
+  assert.deepEqual(
+    imports.filter(({ to }) => !to.startsWith('..') && !files.includes(to)),
+    [],
+  );
+  const source = "import type { A } from './a.ts';\nimport { b } from './b.ts';\nconst c = import('../c/c.ts');\n";
+  assert.deepEqual(
+    loadedBy('x/x.ts', source).map(({ to }) => to),
+    ['x/b.ts', 'c/c.ts'],
+  );
+});
+
+test('folders of core import each other in one direction', () => {
+  assert.deepEqual(circleIn(imports), []);
+  const circle = [
+    { from: 'a/1.ts', to: 'b/1.ts' },
+    { from: 'b/2.ts', to: 'c.ts' },
+    { from: 'c.ts', to: 'a/2.ts' },
+  ];
+  assert.equal(circleIn(circle).length, 3);
+});
+
+function layerOf(part: string): number {
+  if (FOUNDATION.includes(part)) return 0;
+  return TOP.includes(part) ? 2 : 1;
+}
+
+test('the foundation of core imports no domain, and no domain what is wired of them', () => {
+  const upwards = imports.filter(({ from, to }) => !to.startsWith('..') && layerOf(partOf(from)) < layerOf(partOf(to)));
+  assert.deepEqual(upwards, []);
+});
+
+test('whatever is neither foundation nor wiring is a domain, and says so in its domain.ts', () => {
+  const parts = new Set(files.map(partOf).filter((part) => layerOf(part) === 1));
+  assert.ok(parts.size > 8);
+  assert.deepEqual(
+    [...parts].filter((part) => !files.includes(path.join(part, 'domain.ts'))),
+    [],
+  );
+});

@@ -1,22 +1,27 @@
-// Checks the Bearer credential that a workload presents, without telling by timing how much of it was right.
+// Checks the credential that a workload presents, without telling by timing how much of it was right.
 import { timingSafeEqual } from 'node:crypto';
+import type { RequestHead } from '@platform/http';
 
-export type CredentialCheck = (authorization: string | null) => boolean;
+export type CredentialCheck = (presented: string | null) => boolean;
 
 const SCHEME = 'bearer ';
 
+/** The Bearer credential of a request (RFC 6750 section 2.1, with one space); `null` for none or more than one. */
+export function bearerOf({ authorization }: RequestHead): string | null {
+  if (authorization === null || authorization.slice(0, SCHEME.length).toLowerCase() !== SCHEME) return null;
+  return authorization.slice(SCHEME.length);
+}
+
 /**
- * Makes the check for one credential (RFC 6750 section 2.1, with one space). The comparison takes the same time
- * wherever the values differ; only the length, which the format makes public, can show.
+ * Makes the check for one credential. The comparison takes the same time wherever the values differ; only the length,
+ * which the format makes public, can show.
  */
-export function bearerCheck(credential: string): CredentialCheck {
+export function credentialCheck(credential: string): CredentialCheck {
   const expected = Buffer.from(credential, 'latin1');
-  const presented = Buffer.alloc(expected.length);
-  const length = SCHEME.length + expected.length;
-  return (authorization) => {
-    if (authorization === null || authorization.length !== length) return false;
-    if (authorization.slice(0, SCHEME.length).toLowerCase() !== SCHEME) return false;
-    presented.write(authorization.slice(SCHEME.length), 'latin1');
-    return timingSafeEqual(presented, expected);
+  const buffer = Buffer.alloc(expected.length);
+  return (presented) => {
+    if (presented === null || presented.length !== expected.length) return false;
+    buffer.write(presented, 'latin1');
+    return timingSafeEqual(buffer, expected);
   };
 }

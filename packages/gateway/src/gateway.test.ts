@@ -136,13 +136,11 @@ test('an absolute target is served for our own host and refused for any other', 
   }
 });
 
-test('TRACE, CONNECT and Upgrade end with a refusal and the connection', async () => {
+test('TRACE and CONNECT end with a refusal and the connection', async () => {
   const host = `Host: localhost:${tested.port}\r\nAuthorization: Bearer ${GATEWAY_CREDENTIAL}`;
   for (const [bytes, status] of [
     [`TRACE /v1/services/apps HTTP/1.1\r\n${host}\r\n\r\n`, 405],
     [`CONNECT core.test:443 HTTP/1.1\r\n${host}\r\n\r\n`, 405],
-    [`GET /v1/services/apps HTTP/1.1\r\n${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`, 400],
-    [`GET /v1/services/apps HTTP/1.1\r\n${host}\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n\r\n`, 400],
   ] as const) {
     const connection = await openRaw(tested.port, bytes);
     await connection.closed();
@@ -153,6 +151,25 @@ test('TRACE, CONNECT and Upgrade end with a refusal and the connection', async (
     assert.match(connection.answers()[0]?.head ?? '', /application\/problem\+json/);
   }
   assert.equal(core.complete.length, 0);
+});
+
+test('an upgrade that no service offers is ignored: the request is served, and core does not hear of the upgrade', async () => {
+  for (const upgrade of [
+    'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk',
+    'Connection: Upgrade\r\nUpgrade: websocket',
+  ]) {
+    core.complete.length = 0;
+    const head = `POST /v1/services/apps HTTP/1.1\r\nHost: localhost:${tested.port}\r\nAuthorization: Bearer ${GATEWAY_CREDENTIAL}`;
+    const connection = await openRaw(tested.port, `${head}\r\n${upgrade}\r\nContent-Length: 3\r\n\r\nabc`);
+    await connection.until(() => connection.answers().length === 1);
+    assert.equal(connection.answers()[0]?.status, 200);
+    const [request] = core.complete;
+    assert.equal(request?.body, 'abc');
+    for (const name of ['upgrade', 'http2-settings'])
+      assert.ok(!request?.rawHeaders.some((field) => field.toLowerCase() === name));
+    connection.halfClose();
+    await connection.closed();
+  }
 });
 
 test('a refusal of a small body leaves the connection usable, a large one ends it', async () => {

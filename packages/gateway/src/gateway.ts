@@ -1,16 +1,21 @@
-// One Gateway: the only door between one workload and the platform, both ways. Read this file first; listener.ts holds
-// the HTTP rules, forward.ts the carrying, services/ what a workload reaches, inbound/ how the workload is reached.
+// One Gateway: the only door between one workload and the platform, both ways. Read this file first; packages/http holds
+// the HTTP rules and the carrying, services/ what a workload reaches, inbound/ how the workload is reached.
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
-import { sendProblem } from '@platform/http';
+import {
+  type Abandonable,
+  createStrictServer,
+  endFaulty,
+  type Fault,
+  faultOf,
+  sendProblem,
+  type UpstreamFailure,
+} from '@platform/http';
 import { openActivity } from './activity.ts';
 import { openByteMeter } from './byte-meter.ts';
 import { type DescriptorBudget, processDescriptors } from './descriptor-budget.ts';
-import { endFaulty, type Fault, faultOf } from './fault.ts';
-import type { UpstreamFailure } from './forward.ts';
 import { openInbound } from './inbound/inbound.ts';
-import { type Abandonable, createListener } from './listener.ts';
 import { createRouter } from './router.ts';
 import { openServices } from './services/registry.ts';
 import type { ConnectTo, CoreAddress } from './upstream-pools.ts';
@@ -87,6 +92,12 @@ export interface RunningGateway {
 const CLOSE_GRACE_MS = 3_000;
 const DEFAULT_HEADERS_TIMEOUT_MS = 60_000;
 
+/**
+ * Idle connections live as long as their peer, which is on this machine, so its end is always seen: a timer per request
+ * would guard against nothing. They cost memory in a process that serves every installation of the node.
+ */
+const LISTENER_LIMITS = { requestMilliseconds: 300_000, keepAliveMilliseconds: 0 };
+
 /** Names under which a listener is reached when nobody said which: the loopback address, with any port. */
 const LOOPBACK_HOST = /^(?:127\.0\.0\.1|localhost)(?::[0-9]{1,5})?$/;
 
@@ -117,13 +128,18 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   let hosts = options.hosts === undefined ? null : new Set(options.hosts);
   let closing: Promise<void> | null = null;
 
-  const server = createListener({
+  const server = createStrictServer({
     isOwnHost: (host) => (hosts === null ? LOOPBACK_HOST.test(host) : hosts.has(host)),
     onRequest: createRouter({ gatewayCredential: options.gatewayCredential, services, activity }),
     onBegin: activity.out.begin,
     onEnd: activity.out.end,
     onFault,
-    share,
+    admits(socket) {
+      share.begin();
+      socket.once('close', share.end);
+      return !share.isOver();
+    },
+    limits: LISTENER_LIMITS,
   });
   server.on('connection', meters.outbound.watch);
   server.listen(options.listen);
@@ -161,7 +177,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
         work?.abandon();
         activity.in.end();
       });
-      if (closing !== null) sendProblem(res, { code: 'unavailable', retryAfter: 1 }, 'close-connection');
+      if (closing !== null) sendProblem(res, { code: 'unavailable', retryAfter: 1 }, { close: true });
       else if (activity.in.isOverLimit()) sendProblem(res, { code: 'concurrency_limited', retryAfter: 1 });
       else {
         try {

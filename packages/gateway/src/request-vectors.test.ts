@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
+import { carry, createStrictServer, responseFilter } from '@platform/http';
 import { openRaw, type RawConnection } from '../test-support/raw-exchange.ts';
 import {
   headerValues,
@@ -11,11 +12,7 @@ import {
   type RecordingUpstream,
   startRecordingUpstream,
 } from '../test-support/recording-upstream.ts';
-import { openDescriptorBudget } from './descriptor-budget.ts';
-import { forward } from './forward.ts';
 import { type RunningGateway, startGateway } from './gateway.ts';
-import { createListener } from './listener.ts';
-import { filterCoreResponse } from './response-head.ts';
 import { type CorePool, claimCorePool } from './upstream-pools.ts';
 
 type Expected = 'reject' | 'accept-one' | 'accept-n' | 'accept-then-reject' | 'incomplete' | 'either';
@@ -52,12 +49,6 @@ const REFUSED_BY_CONTRACT: Readonly<Record<string, string>> = {
     'not applicable: the deflate transfer coding is not implemented, RFC 9112 6.1 has it refused',
   'transfer-encoding.md:796':
     'not applicable: the deflate transfer coding is not implemented, RFC 9112 6.1 has it refused',
-  'connection.md:545':
-    'not applicable: Upgrade is refused by contract; the vector counts a declined upgrade as handled',
-  'connection.md:682': 'not applicable: Upgrade is refused by contract',
-  'connection.md:716': 'not applicable: Upgrade is refused by contract',
-  'connection.md:756': 'not applicable: Upgrade is refused by contract',
-  'connection.md:815': 'not applicable: Upgrade is refused by contract',
 };
 
 /** `mustHold` of the vectors, as checks on what the upstream received. */
@@ -93,22 +84,21 @@ const NEVER_FORWARDED = [
 let upstream: RecordingUpstream;
 let pool: CorePool;
 let hosts = new Set<string>();
-const listener = createListener({
+const listener = createStrictServer({
   isOwnHost: (host) => hosts.has(host),
   onRequest: (incoming) =>
-    forward(incoming, {
-      name: 'core',
-      dispatcher: pool.get(),
-      path: incoming.path + incoming.query,
-      headers: incoming.head.forwarded,
-      filterResponse: filterCoreResponse,
-      headersTimeout: 10_000,
-      onFailure: () => undefined,
+    carry(incoming, {
+      upstream: {
+        name: 'core',
+        dispatcher: pool.get(),
+        path: incoming.path + incoming.query,
+        headers: incoming.head.forwarded,
+        filterResponse: responseFilter(() => false),
+        headersTimeout: 10_000,
+        onFailure: () => undefined,
+      },
     }),
-  onBegin: () => undefined,
-  onEnd: () => undefined,
   onFault: (error) => assert.fail(String(error)),
-  share: openDescriptorBudget(20_000).open(),
 });
 let gateway: RunningGateway;
 

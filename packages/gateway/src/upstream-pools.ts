@@ -1,9 +1,9 @@
 // The connections to the other sides. One pool per core for all Gateways of a process: an idle Gateway holds no socket
 // and no pool of its own, and a pool is made at the first request.
+import { openPool } from '@platform/http';
 import { type LinkTarget, linkConnector, readPublicKey } from '@platform/link';
-import { buildConnector, Pool } from 'undici';
+import { buildConnector, type Pool } from 'undici';
 import type { ByteMeter } from './byte-meter.ts';
-import { joinSmallWrites } from './one-write.ts';
 
 export interface CoreAddress {
   /** Where core listens, e.g. `http://127.0.0.1:8787`. */
@@ -64,38 +64,20 @@ export function claimCorePool(address: CoreAddress): CorePool {
 function openCorePool({ coreOrigin, coreHost, coreKey, coreSocket }: CoreAddress): Pool {
   const key = coreKey === undefined ? undefined : readPublicKey(coreKey);
   if (key === null) throw new Error('the key of core is none');
-  return openPool(`${new URL(coreOrigin).protocol}//${coreHost}`, {
+  return openPoolTo(`${new URL(coreOrigin).protocol}//${coreHost}`, {
     origin: coreOrigin,
     key,
     ...(coreSocket === undefined ? {} : { socketPath: coreSocket }),
   });
 }
 
-/**
- * Opens a pool that speaks to `name`, e.g. `http://app.example`, at another address: undici would parse a Host header
- * that each request brings. One request at a time per connection; no limit on a body, for streams and long polls.
- * `meter` counts what its connections carry.
- */
-export function openPool(name: string, to: ConnectTo, meter?: ByteMeter): Pool {
+/** Opens a pool that speaks to `name` at another address. `meter` counts what its connections carry. */
+export function openPoolTo(name: string, to: ConnectTo, meter?: ByteMeter): Pool {
   const connect =
     'origin' in to
       ? linkConnector(through(to.socketPath), { ...to, connectTimeout: CONNECT_TIMEOUT_MS })
       : through(to.socketPath)({ timeout: CONNECT_TIMEOUT_MS, allowH2: false });
-  return new Pool(name, {
-    bodyTimeout: 0,
-    pipelining: 1,
-    connect(options, callback) {
-      connect(options, (...[error, socket]) => {
-        if (error !== null) {
-          callback(error, null);
-          return;
-        }
-        joinSmallWrites(socket);
-        meter?.watch(socket);
-        callback(null, socket);
-      });
-    },
-  });
+  return openPool(name, { connect, onConnection: (socket) => meter?.watch(socket) });
 }
 
 /** undici's maker of connections, which all lead through one Unix socket if there is one. */

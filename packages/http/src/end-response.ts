@@ -7,6 +7,9 @@ const LINGER_MS = 2_000;
 /** Up to here a copy costs less than a second buffer in the write. */
 const ONE_WRITE_BYTES = 16 * 1024;
 
+/** Answers that are written and wait for the rest of their request, with what ends them. */
+const lingering = new WeakMap<ServerResponse, () => void>();
+
 /**
  * Writes `body`, if any, as the last of `res` and ends it. Closing while the request's own body still arrives would
  * answer its sender with a reset, and the answer would be lost with it: then the rest of that body is read away first
@@ -24,15 +27,24 @@ export function endResponse(res: ServerResponse, body: Buffer | null): void {
   else res.end(body);
 }
 
+/** Ends an answer that waits for the rest of its request. @returns false for one that is not written yet */
+export function endLingering(res: ServerResponse): boolean {
+  const end = lingering.get(res);
+  end?.();
+  return end !== undefined;
+}
+
 function endAfterRequest(res: ServerResponse, body: Buffer | null): void {
   const { req } = res;
   if (body === null) res.flushHeaders();
   else res.write(body);
   const end = (): void => {
+    lingering.delete(res);
     clearTimeout(timer);
     res.end();
   };
   const timer = setTimeout(end, LINGER_MS);
+  lingering.set(res, end);
   req.once('end', end);
   res.once('close', () => clearTimeout(timer));
   req.unpipe();

@@ -1,4 +1,15 @@
 // The one way to read a request, refuse it, carry it and dial out: what the parts import of this package.
+
+export {
+  type Carried,
+  type Carrying,
+  carry,
+  type ExchangeEnd,
+  type Tap,
+  type Upstream,
+  type UpstreamFailure,
+} from './carry.ts';
+export { asksForWebSocket, type CarryingUpgrade, carryUpgrade } from './carry-upgrade.ts';
 export {
   BlockedAddressError,
   createDialer,
@@ -10,5 +21,20 @@ export {
 } from './dialer.ts';
 export { type DialingConnectorOptions, dialingConnector } from './dialing-connector.ts';
 export { endResponse } from './end-response.ts';
-export { type AfterRefusal, endWithProblem, sendProblem } from './problem.ts';
+export { endFaulty, type Fault, faultOf } from './fault.ts';
+export { type Connect, openPool, type PoolOptions } from './pool.ts';
+export { endWithProblem, type ProblemOptions, sendProblem } from './problem.ts';
 export { isPublicAddress, isPublicHost } from './public-host.ts';
+export { MAX_HEADER_FIELDS, type RequestHead, readRequestHead } from './request-head.ts';
+export { type ResponseFilter, responseFilter } from './response-head.ts';
+export {
+  type Abandonable,
+  type AcceptedRequest,
+  createStrictServer,
+  type IncomingRequest,
+  type IncomingUpgrade,
+  type ServerLimits,
+  type StrictServerOptions,
+  type UpgradeRoutes,
+} from './server.ts';
+export { isTraceparent, isTracestate } from './trace-context.ts';

@@ -1,55 +1,77 @@
 // Writes a refusal as the platform's problem document (RFC 9457), on a response or, where none could be made, on the
 // bare connection.
 import { randomUUID } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { problemOf, type Refusal } from '@platform/contract';
 import { endResponse } from './end-response.ts';
 
-/** How a body that the refused request may still be sending is treated. */
-export type AfterRefusal = 'keep-connection' | 'close-connection';
+export interface ProblemOptions {
+  /** Default: the `X-Request-Id` set on the response before, else a new UUID. */
+  readonly requestId?: string | undefined;
+  /**
+   * Ends the connection with the answer: for a message that may be an attempt to desynchronise. Default: only where
+   * more is left of the request's body than is worth reading.
+   */
+  readonly close?: boolean;
+}
 
-/** Ends `res` with the refusal and returns the request id that it carries, for the log. */
-export function sendProblem(res: ServerResponse, refusal: Refusal, after: AfterRefusal = 'keep-connection'): string {
-  const requestId = randomUUID();
+/** Bodies of refused requests up to this size are read and thrown away, so that the connection can serve the next. */
+const DISCARDED_BODY = 64 * 1024;
+
+/**
+ * Ends `res` with the refusal. Headers that were set on it before, such as CORS, are kept.
+ *
+ * @returns the request id that the answer carries, for the log
+ */
+export function sendProblem(res: ServerResponse, refusal: Refusal, options: ProblemOptions = {}): string {
+  const requestId = options.requestId ?? requestIdOf(res);
   const problem = problemOf(refusal, requestId);
   const body = Buffer.from(JSON.stringify(problem));
-  const headers = [
-    ...['Content-Type', 'application/problem+json', 'Content-Length', String(body.length)],
-    ...['X-Request-Id', requestId, 'Cache-Control', 'no-store', ...extraHeaders(refusal)],
-  ];
-  if (after === 'close-connection') headers.push('Connection', 'close');
+  const headers = [...problemHeaders(refusal, requestId, body.length)];
+  if (options.close ?? !canDiscardBody(res.req)) headers.push('Connection', 'close');
   res.writeHead(problem.status, headers);
   endResponse(res, body);
   return requestId;
 }
 
-/** Answers on a connection whose request could not be parsed, and ends the connection. */
-export function endWithProblem(socket: Duplex, refusal: Refusal): void {
+/** Answers on a connection whose request has no response object, and ends the connection. */
+export function endWithProblem(socket: Duplex, refusal: Refusal, requestId: string = randomUUID()): void {
   if (socket.destroyed || !socket.writable) {
     socket.destroy();
     return;
   }
-  const requestId = randomUUID();
   const problem = problemOf(refusal, requestId);
   const body = JSON.stringify(problem);
-  const head = [
-    `HTTP/1.1 ${problem.status} Refused`,
-    'Content-Type: application/problem+json',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    `X-Request-Id: ${requestId}`,
-    'Cache-Control: no-store',
-    'Connection: close',
-  ];
+  const headers = [...problemHeaders(refusal, requestId, Buffer.byteLength(body)), 'Connection', 'close'];
+  let head = `HTTP/1.1 ${problem.status} Refused\r\n`;
+  for (let index = 0; index + 1 < headers.length; index += 2) head += `${headers[index]}: ${headers[index + 1]}\r\n`;
   // Destroyed once written: whatever the peer still sends after a broken message is not worth reading.
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+  socket.end(`${head}\r\n${body}`, () => socket.destroy());
 }
 
-function extraHeaders(refusal: Refusal): string[] {
-  const headers: string[] = [];
-  if (refusal.retryAfter !== undefined) headers.push('Retry-After', String(refusal.retryAfter));
-  if (refusal.allow !== undefined) headers.push('Allow', refusal.allow.join(', '));
+function requestIdOf(res: ServerResponse): string {
+  const set = res.getHeader('x-request-id');
+  return typeof set === 'string' ? set : randomUUID();
+}
+
+/** Name, value, name, value … of a problem document's own headers. */
+function problemHeaders(refusal: Refusal, requestId: string, length: number): string[] {
+  const headers = [
+    ...['Content-Type', 'application/problem+json', 'Content-Length', String(length)],
+    ...['X-Request-Id', requestId, 'Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff'],
+  ];
+  const { retryAfter, allow, code } = refusal;
+  if (retryAfter !== undefined) headers.push('Retry-After', String(Math.max(1, Math.ceil(retryAfter))));
+  if (allow !== undefined) headers.push('Allow', allow.join(', '));
   // RFC 9110 section 11.6.1 asks for a challenge with every 401.
-  if (refusal.code === 'unauthenticated') headers.push('WWW-Authenticate', 'Bearer');
+  if (code === 'unauthenticated') headers.push('WWW-Authenticate', 'Bearer');
   return headers;
+}
+
+/** Whether the rest of a refused request's body is small enough to be read and thrown away. */
+function canDiscardBody(req: IncomingMessage): boolean {
+  if (req.complete) return true;
+  const { 'transfer-encoding': coding, 'content-length': length } = req.headers;
+  return coding === undefined && Number(length ?? 0) <= DISCARDED_BODY;
 }

@@ -147,14 +147,14 @@ test('a path that could be read in two ways never reaches the workload', async (
   assert.equal(workload.complete.length, 0);
 });
 
-test('an upgrade is refused and the workload does not hear of it', async () => {
+test('an upgrade to anything but WebSocket is ignored: the workload gets a plain request', async () => {
   const connection = await openRaw(
     tested.inboundPort,
-    'GET / HTTP/1.1\r\nHost: n\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+    'GET / HTTP/1.1\r\nHost: n\r\nConnection: Upgrade, close\r\nUpgrade: h2c\r\n\r\n',
   );
   await connection.closed();
-  assert.equal(connection.answers()[0]?.status, 400);
-  assert.equal(workload.complete.length, 0);
+  assert.equal(connection.answers()[0]?.status, 200);
+  assert.ok(!workload.complete[0]?.rawHeaders.some((field) => field.toLowerCase() === 'upgrade'));
 });
 
 test('events of a workload reach the browser one by one, and a closed tab ends them', async () => {

@@ -1,14 +1,12 @@
-// The way in: carries a request that the node listener has authenticated to the workload's own HTTP port. The workload learns nothing reusable about the caller, and its answer is hostile.
+// The way in: carries a request that the node listener has authenticated to the workload's own HTTP port. The workload
+// learns nothing reusable about the caller, and its answer is hostile.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { checkRequestTarget } from '@platform/contract';
-import { sendProblem } from '@platform/http';
+import { type Abandonable, carry, readRequestHead, sendProblem, type UpstreamFailure } from '@platform/http';
 import type { Pool } from 'undici';
 import type { ByteMeter } from '../byte-meter.ts';
-import { forward, type UpstreamFailure } from '../forward.ts';
-import type { Abandonable } from '../listener.ts';
-import { readRequestHead } from '../request-head.ts';
-import { filterWorkloadResponse } from '../response-head.ts';
-import { type ConnectTo, openPool } from '../upstream-pools.ts';
+import { type ConnectTo, openPoolTo } from '../upstream-pools.ts';
+import { filterWorkloadResponse } from './workload-answer.ts';
 
 export interface InboundOptions {
   /** Leads to the workload's HTTP port. */
@@ -37,25 +35,27 @@ export function openInbound(options: InboundOptions): Inbound {
     forward(req, res, path) {
       const reading = readRequestHead(req);
       if (!reading.ok) {
-        sendProblem(res, reading.refusal, 'close-connection');
+        sendProblem(res, reading.refusal, { close: true });
         return null;
       }
       const target = checkRequestTarget(path);
       if (!target.ok) {
-        sendProblem(res, { code: 'invalid_path' }, 'close-connection');
+        sendProblem(res, { code: 'invalid_path' }, { close: true });
         return null;
       }
-      pool ??= openPool(`http://${app.host}`, options.to, options.meter);
-      return forward(
+      pool ??= openPoolTo(`http://${app.host}`, options.to, options.meter);
+      return carry(
         { req, res, head: reading.head, path: target.path, query: target.query, expectsContinue: false },
         {
-          name: 'workload',
-          dispatcher: pool,
-          path,
-          headers: identity.concat(reading.head.forwarded),
-          filterResponse: filterWorkloadResponse,
-          headersTimeout: options.headersTimeout,
-          onFailure: options.onFailure,
+          upstream: {
+            name: 'workload',
+            dispatcher: pool,
+            path,
+            headers: identity.concat(reading.head.forwarded),
+            filterResponse: filterWorkloadResponse,
+            headersTimeout: options.headersTimeout,
+            onFailure: options.onFailure,
+          },
         },
       );
     },

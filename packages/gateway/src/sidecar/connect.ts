@@ -5,11 +5,10 @@ import { closeSync, fstatSync, openSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import net, { type Socket } from 'node:net';
 import { join } from 'node:path';
-import { sendProblem } from '@platform/http';
+import { type Abandonable, sendProblem } from '@platform/http';
 import { openByteMeter } from '../byte-meter.ts';
 import type { GatewayEvent, RunningGateway } from '../gateway.ts';
 import { type Inbound, openInbound } from '../inbound/inbound.ts';
-import type { Abandonable } from '../listener.ts';
 import { type FromSidecar, receive, type SidecarSettings, send, socketNames, type Traffic } from './protocol.ts';
 
 export type { SidecarSettings } from './protocol.ts';
@@ -127,7 +126,7 @@ class Sidecar implements SidecarGateway {
     });
     const forward = () => {
       if (gone) return;
-      if (this.#link === undefined) sendProblem(res, { code: 'unavailable', retryAfter: 1 }, 'close-connection');
+      if (this.#link === undefined) sendProblem(res, { code: 'unavailable', retryAfter: 1 }, { close: true });
       else work = this.#link.inbound.forward(req, res, path);
     };
     if (this.#link !== undefined || this.#closing !== undefined) {

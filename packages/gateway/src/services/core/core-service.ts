@@ -1,25 +1,30 @@
 // The platform services that core answers itself: the request goes on as it came, under the installation's core
 // service credential instead of the workload's (specification 5.3).
-
-import { forward } from '../../forward.ts';
-import { filterCoreResponse } from '../../response-head.ts';
+import { carry, responseFilter } from '@platform/http';
 import { claimCorePool } from '../../upstream-pools.ts';
-import type { GatewayService, ServiceContext } from '../registry.ts';
+import type { GatewayService, ServiceContext } from '../service.ts';
+
+/** Core speaks to the Gateway's credential, so its challenges and cookies end here. */
+const DROPPED = new Set(['set-cookie', 'set-cookie2', 'www-authenticate', 'authentication-info', 'alt-svc']);
+const filterResponse = responseFilter((name) => DROPPED.has(name));
 
 export function coreService(context: ServiceContext): GatewayService {
+  const { headersTimeout, onFailure } = context;
   const pool = claimCorePool(context);
   const identity = ['authorization', `Bearer ${context.coreServiceCredential}`];
   return {
-    prefix: '/v1/services/',
+    prefixes: ['/v1/services/'],
     handle: (incoming) =>
-      forward(incoming, {
-        name: 'core',
-        dispatcher: pool.get(),
-        path: incoming.path + incoming.query,
-        headers: identity.concat(incoming.head.forwarded),
-        filterResponse: filterCoreResponse,
-        headersTimeout: context.headersTimeout,
-        onFailure: context.onFailure,
+      carry(incoming, {
+        upstream: {
+          name: 'core',
+          dispatcher: pool.get(),
+          path: incoming.path + incoming.query,
+          headers: identity.concat(incoming.head.forwarded),
+          filterResponse,
+          headersTimeout,
+          onFailure,
+        },
       }),
     close: () => pool.release(),
   };

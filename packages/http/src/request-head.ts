@@ -1,5 +1,5 @@
 // Reads the raw header list of one request, once: refuses what must not be guessed at (RFC 9112 sections 3 and 6)
-// and keeps only what may travel on. Both doors of the Gateway use it, so hygiene cannot differ between them.
+// and keeps only what may travel on. Every front uses it, so hygiene cannot differ between them.
 import type { IncomingMessage } from 'node:http';
 import type { Refusal } from '@platform/contract';
 import { isTraceparent, isTracestate } from './trace-context.ts';
@@ -30,9 +30,8 @@ const AUTHORIZATION = 3;
 const CONTENT_LENGTH = 4;
 const TRANSFER_ENCODING = 5;
 const CONNECTION = 6;
-const UPGRADE = 7;
-const TRACEPARENT = 8;
-const TRACESTATE = 9;
+const TRACEPARENT = 7;
+const TRACESTATE = 8;
 
 const NAMED: readonly (readonly [string, number])[] = [
   ['Host', HOST],
@@ -40,12 +39,11 @@ const NAMED: readonly (readonly [string, number])[] = [
   ['Content-Length', CONTENT_LENGTH],
   ['Transfer-Encoding', TRANSFER_ENCODING],
   ['Connection', CONNECTION],
-  ['Upgrade', UPGRADE],
   ['Traceparent', TRACEPARENT],
   ['Tracestate', TRACESTATE],
   ...[
     // Hop-by-hop, RFC 9110 section 7.6.1.
-    ...['Keep-Alive', 'Te', 'Trailer', 'Http2-Settings', 'Expect'],
+    ...['Keep-Alive', 'Te', 'Trailer', 'Upgrade', 'Http2-Settings', 'Expect'],
     // Ambient authority and identity of the sender, which only the platform may state.
     ...['Cookie', 'Cookie2', 'Origin', 'Forwarded', 'Via', 'X-Real-Ip', 'X-Client-Ip', 'X-Cluster-Client-Ip'],
     ...['True-Client-Ip', 'X-Request-Id', 'X-Original-Url', 'X-Original-Host', 'X-Rewrite-Url'],
@@ -121,8 +119,6 @@ export function readRequestHead(req: IncomingMessage): HeadReading {
       case CONNECTION:
         connection = connection === null ? value : `${connection},${value}`;
         break;
-      case UPGRADE:
-        return refused('invalid_request', 'Protocol upgrades are not offered here.');
       case TRACEPARENT:
         traceparent = traceparent === null ? value : '';
         break;

@@ -1,15 +1,18 @@
 // Carries one request to an upstream and its answer back, streaming both ways with back-pressure. This is the hot path:
 // one object per request, no promises, small bodies in one write (bench/gateway measures it).
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { PassThrough } from 'node:stream';
-import { endResponse, sendProblem } from '@platform/http';
+import { type Duplex, PassThrough } from 'node:stream';
+import type { Refusal } from '@platform/contract';
 import type { Dispatcher } from 'undici';
-import type { Abandonable, IncomingRequest } from './listener.ts';
+import { endResponse } from './end-response.ts';
+import { sendProblem } from './problem.ts';
 import type { ResponseFilter } from './response-head.ts';
+import type { Abandonable, IncomingRequest } from './server.ts';
+import { UpstreamProtocolError } from './status-lines.ts';
 
 export interface Upstream {
-  /** For the log: which side failed. */
-  readonly name: 'core' | 'workload';
+  /** For the log: which side failed, e.g. `core`. */
+  readonly name: string;
   readonly dispatcher: Dispatcher;
   /** Path and query as the upstream shall see them. */
   readonly path: string;
@@ -18,8 +21,38 @@ export interface Upstream {
   readonly filterResponse: ResponseFilter;
   /** Milliseconds from the sent request to the head of the answer. A body may take as long as it likes. */
   readonly headersTimeout: number;
-  /** Told about an upstream that failed or was too slow, once, with the request id that the caller sees. */
+  /** Receives an upstream that failed or was too slow, once, with the request id that the caller sees. */
   onFailure(failure: UpstreamFailure): void;
+}
+
+export interface Carrying {
+  readonly upstream: Upstream;
+  /** A body that has been read already, sent instead of the request's own. Default: the request's, as it arrives. */
+  readonly body?: Buffer;
+  /** Sees the answer as it passes; it is neither changed nor held up. */
+  readonly tap?: Tap;
+  /** Milliseconds for the whole exchange, after which it is broken off with `upstream_timeout`. Default: none. */
+  readonly deadline?: number;
+  /** Writes a refusal, such as 502 `upstream_failed`, and returns its request id. Default: a problem document. */
+  readonly refuse?: (res: ServerResponse, refusal: Refusal) => string;
+}
+
+export interface Tap {
+  /** The final status and the fields as the upstream sent them, lower case. */
+  head?(status: number, headers: IncomingHttpHeaders): void;
+  /** Bytes of the body, still encoded as the head says. */
+  chunk?(bytes: Buffer): void;
+  /** Exactly once, also when there was no answer. */
+  end?(how: ExchangeEnd): void;
+}
+
+/** `complete`: the whole answer passed. `abandoned`: the caller left or the exchange was aborted. */
+export type ExchangeEnd = 'complete' | 'abandoned' | 'failed';
+
+/** An exchange under way. */
+export interface Carried extends Abandonable {
+  /** Ends it from this side: answers with the refusal, or breaks off an answer that has begun. Harmless when done. */
+  abort(refusal: Refusal): void;
 }
 
 export interface UpstreamFailure {
@@ -45,20 +78,32 @@ const HELD_MS = 25;
 const TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']);
 
 /**
- * Starts forwarding. The response ends, or its connection is destroyed, in every case; nothing is ever retried. Whoever
- * owns the response abandons the work when it closes.
+ * Starts the exchange. The response ends, or its connection is destroyed, in every case; nothing is ever retried. The
+ * owner of the response abandons the exchange when the response closes.
  */
-export function forward(incoming: IncomingRequest, upstream: Upstream): Abandonable {
-  const exchange = new Exchange(incoming, upstream);
+export function carry(incoming: IncomingRequest, carrying: Carrying): Carried {
+  const exchange = new Exchange(incoming, carrying);
   exchange.start();
   return exchange;
 }
 
-class Exchange implements Dispatcher.DispatchHandler, Abandonable {
+/** A change of protocol that the caller asks for and the upstream may agree to. */
+export interface Upgrade {
+  readonly protocol: string;
+  /** The upstream answered 101: its connection carries the other protocol from here on. The exchange is over. */
+  switched(headers: IncomingHttpHeaders, upstream: Duplex): void;
+}
+
+export class Exchange implements Dispatcher.DispatchHandler, Carried {
   readonly #req: IncomingMessage;
   readonly #res: ServerResponse;
   readonly #incoming: IncomingRequest;
   readonly #upstream: Upstream;
+  readonly #carrying: Carrying;
+  readonly #upgrade: Upgrade | null;
+  /** Set by the pool: called when the request is written, so that what is read next is the head of its answer. */
+  onSent: (() => void) | null = null;
+  #deadline: NodeJS.Timeout | null = null;
   #controller: Dispatcher.DispatchController | null = null;
   /** The response has been ended or is somebody else's; the upstream's events no longer matter. */
   #over = false;
@@ -67,14 +112,22 @@ class Exchange implements Dispatcher.DispatchHandler, Abandonable {
   /** A body that arrived whole with its head, kept for the single write at the end. */
   #wholeBody: Buffer | null = null;
 
-  constructor(incoming: IncomingRequest, upstream: Upstream) {
+  constructor(incoming: IncomingRequest, carrying: Carrying, upgrade: Upgrade | null = null) {
     this.#incoming = incoming;
     this.#req = incoming.req;
     this.#res = incoming.res;
-    this.#upstream = upstream;
+    this.#upstream = carrying.upstream;
+    this.#carrying = carrying;
+    this.#upgrade = upgrade;
   }
 
   start(): void {
+    const { deadline, body } = this.#carrying;
+    if (deadline !== undefined) this.#deadline = setTimeout(() => this.#fail('UND_ERR_BODY_TIMEOUT'), deadline);
+    if (body !== undefined) {
+      this.#dispatch(body);
+      return;
+    }
     const { head, expectsContinue } = this.#incoming;
     const length = head.chunked ? -1 : (head.contentLength ?? 0);
     if (length === 0) {
@@ -88,9 +141,31 @@ class Exchange implements Dispatcher.DispatchHandler, Abandonable {
   }
 
   abandon(): void {
-    if (this.#over) return;
-    this.#over = true;
+    if (!this.#finish('abandoned')) return;
     this.#controller?.abort(new Error('the caller is gone'));
+  }
+
+  abort(refusal: Refusal): void {
+    if (!this.#finish('abandoned')) return;
+    this.#controller?.abort(new Error('aborted'));
+    this.#refuse(refusal);
+  }
+
+  /** @returns false when it was over already */
+  #finish(how: ExchangeEnd): boolean {
+    if (this.#over) return false;
+    this.#over = true;
+    if (this.#deadline !== null) clearTimeout(this.#deadline);
+    this.#carrying.tap?.end?.(how);
+    return true;
+  }
+
+  /** @returns the id of the request, or `null` where the answer had begun and is broken off: it must not look complete */
+  #refuse(refusal: Refusal): string | null {
+    const { refuse = sendProblem } = this.#carrying;
+    if (!this.#headWritten) return refuse(this.#res, refusal);
+    this.#res.destroy();
+    return null;
   }
 
   /** Waits for a short body of declared length; mostly it is in the packet of the head. */
@@ -150,7 +225,8 @@ class Exchange implements Dispatcher.DispatchHandler, Abandonable {
     const { dispatcher, path, headers, headersTimeout } = this.#upstream;
     if (body instanceof PassThrough && contentLength !== null) headers.push('content-length', String(contentLength));
     try {
-      dispatcher.dispatch({ path, method: this.#req.method ?? 'GET', headers, body, headersTimeout }, this);
+      const upgrade = this.#upgrade?.protocol ?? null;
+      dispatcher.dispatch({ path, method: this.#req.method ?? 'GET', headers, body, headersTimeout, upgrade }, this);
     } catch (error) {
       // Often called by an event of a body, where nobody would catch it.
       this.onResponseError(null, error instanceof Error ? error : new Error('not an error'));
@@ -160,6 +236,17 @@ class Exchange implements Dispatcher.DispatchHandler, Abandonable {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#over) controller.abort(new Error('the caller is gone'));
+    else this.onSent?.();
+  }
+
+  onRequestUpgrade(
+    _controller: Dispatcher.DispatchController,
+    _status: number,
+    headers: IncomingHttpHeaders,
+    upstream: Duplex,
+  ): void {
+    if (!this.#finish('complete')) upstream.destroy();
+    else this.#upgrade?.switched(headers, upstream);
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
@@ -175,6 +262,7 @@ class Exchange implements Dispatcher.DispatchHandler, Abandonable {
       controller.abort(new UpstreamProtocolError('unknown transfer coding'));
       return;
     }
+    this.#carrying.tap?.head?.(status, headers);
     const passed = this.#upstream.filterResponse(headers, this.#res);
     this.#res.writeHead(status, passed);
     this.#headWritten = true;
@@ -185,6 +273,7 @@ class Exchange implements Dispatcher.DispatchHandler, Abandonable {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#over) return;
+    this.#carrying.tap?.chunk?.(chunk);
     if (chunk.length === this.#expectedBytes) {
       this.#wholeBody = chunk;
       return;
@@ -197,36 +286,26 @@ class Exchange implements Dispatcher.DispatchHandler, Abandonable {
 
   /** Trailers stop here: nothing the platform speaks needs them, and they arrive after every check. */
   onResponseEnd(): void {
-    if (this.#over) return;
-    this.#over = true;
-    endResponse(this.#res, this.#wholeBody);
+    if (this.#finish('complete')) endResponse(this.#res, this.#wholeBody);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    if (this.#over) return;
-    this.#over = true;
-    const reason = reasonOf(error);
+    this.#fail(reasonOf(error));
+  }
+
+  #fail(reason: string): void {
+    if (!this.#finish('failed')) return;
+    this.#controller?.abort(new Error('the exchange failed'));
     const code = TIMEOUTS.has(reason) ? 'upstream_timeout' : 'upstream_failed';
-    let requestId: string | null = null;
-    if (this.#headWritten) {
-      // A body cut short must not look complete.
-      this.#res.destroy();
-    } else {
-      requestId = sendProblem(this.#res, { code });
-    }
     this.#upstream.onFailure({
       upstream: this.#upstream.name,
       code,
       method: this.#req.method ?? '',
       path: this.#upstream.path.split('?', 1)[0] ?? '',
-      requestId,
+      requestId: this.#refuse({ code }),
       reason,
     });
   }
-}
-
-class UpstreamProtocolError extends Error {
-  readonly code = 'ERR_UPSTREAM_PROTOCOL';
 }
 
 function reasonOf(error: Error): string {

@@ -1,7 +1,7 @@
-// A mistake of ours while one request is handled ends that request and nothing else: the Gateways of a whole node may
-// share one process, and what one workload makes of its own must not end the others.
+// A mistake of ours while one request is handled ends that request and nothing else: one process serves many, and what
+// one caller provokes must not end the others.
 import type { ServerResponse } from 'node:http';
-import { sendProblem } from '@platform/http';
+import { sendProblem } from './problem.ts';
 
 /** For whoever looks for the mistake. No message: it may quote what was handled. */
 export interface Fault {
@@ -19,6 +19,7 @@ export function faultOf(error: unknown): Fault {
 
 /** Ends the response of a request that could not be handled: with 500, or broken off where it had begun. */
 export function endFaulty(res: ServerResponse): void {
+  if (res.writableEnded) return;
   if (res.headersSent || res.destroyed) res.destroy();
-  else sendProblem(res, { code: 'internal_error' }, 'close-connection');
+  else sendProblem(res, { code: 'internal_error' }, { close: true });
 }

@@ -1,0 +1,39 @@
+// Which fields of a workload's answer may pass. It is hostile, and appears on an origin that all apps of the node share.
+import { type ResponseFilter, responseFilter } from '@platform/http';
+
+/**
+ * What a workload may not say on the node's origin, which all apps of the node share: cookies and storage, service
+ * workers, transport and content policies, cross-origin permissions, reporting, credentials prompts, instructions to
+ * proxies in front, and the platform's own names.
+ */
+const DROPPED_FROM_WORKLOAD = new Set([
+  ...['set-cookie', 'set-cookie2', 'clear-site-data', 'www-authenticate', 'authentication-info'],
+  ...['service-worker-allowed', 'strict-transport-security', 'public-key-pins', 'expect-ct', 'alt-svc'],
+  ...['content-security-policy', 'content-security-policy-report-only', 'x-frame-options', 'permissions-policy'],
+  ...['feature-policy', 'cross-origin-opener-policy', 'cross-origin-embedder-policy', 'origin-agent-cluster'],
+  ...['cross-origin-opener-policy-report-only', 'cross-origin-embedder-policy-report-only', 'document-policy'],
+  ...[
+    'cross-origin-resource-policy',
+    'timing-allow-origin',
+    'x-permitted-cross-domain-policies',
+    'supports-loading-mode',
+  ],
+  ...['report-to', 'reporting-endpoints', 'nel', 'critical-ch', 'accept-ch', 'speculation-rules', 'refresh'],
+  ...['x-request-id', 'x-sendfile', 'forwarded', 'via'],
+]);
+const DROPPED_PREFIXES_FROM_WORKLOAD = [
+  'access-control-',
+  'x-platform-',
+  'platform-',
+  'x-accel-',
+  'sec-',
+  'x-forwarded-',
+];
+
+/** A header that the node listener has already set on `res` wins over the workload's. */
+export const filterWorkloadResponse: ResponseFilter = responseFilter(
+  (name, res) =>
+    DROPPED_FROM_WORKLOAD.has(name) ||
+    res.hasHeader(name) ||
+    DROPPED_PREFIXES_FROM_WORKLOAD.some((prefix) => name.startsWith(prefix)),
+);

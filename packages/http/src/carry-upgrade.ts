@@ -1,0 +1,87 @@
+// Carries a request that asks for another protocol (RFC 9110 section 7.8). Once the upstream has agreed, bytes pass both
+// ways unparsed; when it declines, its answer passes like any other.
+import { type IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Refusal } from '@platform/contract';
+import { type Carried, type Carrying, Exchange } from './carry.ts';
+import type { IncomingUpgrade } from './server.ts';
+
+export interface CarryingUpgrade extends Pick<Carrying, 'upstream' | 'refuse'> {
+  /** Milliseconds without a byte in either direction, after which the connection ends. */
+  readonly idleMilliseconds: number;
+}
+
+/** The only fields of a 101 that travel: those of the WebSocket handshake (RFC 6455 section 4.2.2). */
+const HANDSHAKE_FIELDS = ['sec-websocket-accept', 'sec-websocket-protocol', 'sec-websocket-extensions'];
+
+/** Whether a request is a WebSocket handshake: a GET that names the protocol and a version and a key. */
+export function asksForWebSocket(req: {
+  readonly method?: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+}): boolean {
+  const { headers } = req;
+  return (
+    req.method === 'GET' &&
+    headers.upgrade?.toLowerCase() === 'websocket' &&
+    headers['sec-websocket-version'] === '13' &&
+    /^[A-Za-z0-9+/]{22}==$/.test(headers['sec-websocket-key'] ?? '')
+  );
+}
+
+/** Starts it. The connection is ended in every case; `abort` also ends one that has switched. */
+export function carryUpgrade(incoming: IncomingUpgrade, carrying: CarryingUpgrade): Carried {
+  const { req, socket, first } = incoming;
+  let tunnel: Duplex | null = null;
+  const res = new ServerResponse(req);
+  res.sendDate = false;
+  res.shouldKeepAlive = false;
+  res.assignSocket(socket);
+  res.once('finish', () => socket.end(() => socket.destroy()));
+  const exchange = new Exchange({ ...incoming, res, expectsContinue: false }, carrying, {
+    protocol: 'websocket',
+    switched(headers, upstream) {
+      tunnel = upstream;
+      res.detachSocket(socket);
+      socket.write(switchingHead(headers));
+      join(socket, upstream, carrying.idleMilliseconds);
+      if (first.length > 0) upstream.write(first);
+    },
+  });
+  socket.once('close', () => {
+    exchange.abandon();
+    tunnel?.destroy();
+  });
+  exchange.start();
+  return {
+    abandon() {
+      exchange.abandon();
+      socket.destroy();
+    },
+    abort(refusal: Refusal) {
+      if (tunnel === null) exchange.abort(refusal);
+      else socket.destroy();
+    },
+  };
+}
+
+function switchingHead(headers: IncomingHttpHeaders): string {
+  let head = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n';
+  for (const name of HANDSHAKE_FIELDS) {
+    const value = headers[name];
+    if (typeof value === 'string') head += `${name}: ${value}\r\n`;
+  }
+  return `${head}\r\n`;
+}
+
+function join(caller: IncomingUpgrade['socket'], upstream: Duplex, idleMilliseconds: number): void {
+  const timer = setTimeout(() => caller.destroy(), idleMilliseconds);
+  const stir = (): void => void timer.refresh();
+  caller.on('data', stir);
+  upstream.on('data', stir);
+  upstream.on('error', () => upstream.destroy());
+  upstream.once('close', () => caller.destroySoon());
+  caller.once('close', () => clearTimeout(timer));
+  caller.setTimeout(0);
+  caller.pipe(upstream);
+  upstream.pipe(caller);
+}

@@ -1,0 +1,36 @@
+// Which fields of an upstream's answer may pass. What belongs to one connection never does; the rest is for whoever
+// knows the upstream to say.
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+
+/** Hop-by-hop fields (RFC 9110 section 7.6.1) and framing, which each connection states anew. */
+const HOP_BY_HOP = new Set([
+  ...['connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization'],
+  ...['proxy-authentication-info', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'http2-settings'],
+]);
+
+/** Chooses what of an answer passes, as name, value, name, value …; `res` is the answer it will be written to. */
+export type ResponseFilter = (headers: IncomingHttpHeaders, res: ServerResponse) => (string | string[])[];
+
+/**
+ * Makes a filter that passes every end-to-end field but those for which `drops` says so.
+ *
+ * @param drops gets the name in lower case
+ */
+export function responseFilter(drops: (name: string, res: ServerResponse) => boolean): ResponseFilter {
+  return (headers, res) => {
+    const named = connectionFields(headers.connection);
+    const kept: (string | string[])[] = [];
+    for (const name of Object.keys(headers)) {
+      const value = headers[name];
+      if (value === undefined || HOP_BY_HOP.has(name) || named?.has(name) || drops(name, res)) continue;
+      kept.push(name, value);
+    }
+    return kept;
+  };
+}
+
+/** The fields that `Connection` declares hop-by-hop; `null` for none. */
+function connectionFields(connection: string | undefined): Set<string> | null {
+  if (connection === undefined || connection === 'keep-alive' || connection === 'close') return null;
+  return new Set(connection.split(',').map((token) => token.trim().toLowerCase()));
+}

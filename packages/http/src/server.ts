@@ -1,0 +1,269 @@
+// The strict HTTP/1.1 server that every front of the platform is: only well-formed messages reach a handler. Parsing is
+// Node's (llhttp, strict); this adds the rules that an origin server needs and the parser leaves open (RFC 9112), the
+// limits, and one behaviour on broken input.
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { checkRequestTarget, type Refusal } from '@platform/contract';
+import { endLingering } from './end-response.ts';
+import { endFaulty } from './fault.ts';
+import { endWithProblem, sendProblem } from './problem.ts';
+import { MAX_HEADER_FIELDS, type RequestHead, readRequestHead } from './request-head.ts';
+
+const { createServer } = process.getBuiltinModule('node:http');
+
+/** One request whose head is in order. */
+export interface AcceptedRequest {
+  readonly req: IncomingMessage;
+  readonly head: RequestHead;
+  /** Path as sent, without query, free of everything that `checkRequestTarget` refuses. */
+  readonly path: string;
+  /** `?…` as sent, or empty. */
+  readonly query: string;
+}
+
+/** One accepted request, and the response that is to be written. */
+export interface IncomingRequest extends AcceptedRequest {
+  readonly res: ServerResponse;
+  /** The sender waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1). */
+  readonly expectsContinue: boolean;
+}
+
+/** A request that asks for another protocol, on a route that has one. Nothing has been written to `socket`. */
+export interface IncomingUpgrade extends AcceptedRequest {
+  readonly socket: Socket;
+  /** Bytes of the new protocol that came with the head. */
+  readonly first: Buffer;
+}
+
+/** Something that still works on a request and can be told to leave its response alone. */
+export interface Abandonable {
+  /** The response is closed or answered elsewhere: stop the work upstream and write no more. Harmless when done. */
+  abandon(): void;
+}
+
+export interface StrictServerOptions {
+  /** Whether the `Host`, lower case and with its port, is one of ours; any other is refused with 421 `unknown_host`. */
+  isOwnHost(host: string): boolean;
+  /** Takes over an accepted request. What it returns is abandoned when the response closes. */
+  onRequest(incoming: IncomingRequest): Abandonable | null | undefined;
+  /** A request could not be handled by a mistake of ours; it has been ended. */
+  onFault(error: unknown): void;
+  /** Routes with another protocol. Default: `Upgrade` is ignored and the request served (RFC 9110 section 7.8). */
+  readonly upgrade?: UpgradeRoutes;
+  /** Once for every request, refused ones included. */
+  onBegin?(): void;
+  onEnd?(): void;
+  /** Whether a new connection may stay. Default: every one within the limits. */
+  admits?(socket: Socket): boolean;
+  readonly limits?: Partial<ServerLimits>;
+}
+
+export interface UpgradeRoutes {
+  /** Whether this request is for a route with another protocol and asks for it. */
+  wants(req: IncomingMessage): boolean;
+  accept(incoming: IncomingUpgrade): void;
+}
+
+export interface ServerLimits {
+  /** Connections at a time; one over it is closed without an answer. */
+  readonly connections: number;
+  /** Bytes of a request's head. */
+  readonly headBytes: number;
+  /** Milliseconds to a complete head. */
+  readonly headMilliseconds: number;
+  /** Milliseconds to a complete request, body included; 0 where bodies are timed by their readers. */
+  readonly requestMilliseconds: number;
+  /** Milliseconds that a connection may wait for its next request; 0 for any time. */
+  readonly keepAliveMilliseconds: number;
+}
+
+const defaultLimits: ServerLimits = {
+  connections: 1_024,
+  headBytes: 16 * 1024,
+  headMilliseconds: 20_000,
+  requestMilliseconds: 0,
+  keepAliveMilliseconds: 65_000,
+};
+
+/** A request whose response is not over yet. */
+interface Pending {
+  readonly res: ServerResponse;
+  work: Abandonable | null | undefined;
+}
+
+/**
+ * What is under way on one connection, in order. Kept per connection on purpose: one collection of all requests, ever
+ * growing and shrinking, leaves old tables behind that keep dead requests alive through every young collection, which
+ * cost a sixth of the throughput.
+ */
+interface Connection {
+  readonly pending: Pending[];
+  broken: boolean;
+}
+
+/** A server that is not yet listening. `Date` is not sent; a front that wants it sets `res.sendDate`. */
+export function createStrictServer(options: StrictServerOptions): Server {
+  const limits = { ...defaultLimits, ...options.limits };
+  const connections = new WeakMap<Duplex, Connection>();
+
+  function receive(req: IncomingMessage, res: ServerResponse, expectsContinue: boolean): void {
+    options.onBegin?.();
+    const pending = connections.get(req.socket)?.pending ?? [];
+    const own: Pending = { res, work: null };
+    pending.push(own);
+    res.on('close', () => {
+      pending.splice(pending.indexOf(own), 1);
+      own.work?.abandon();
+      options.onEnd?.();
+    });
+    res.sendDate = false;
+    try {
+      const reading = accept(req, options);
+      if ('code' in reading) refuse(res, reading);
+      else own.work = options.onRequest({ ...reading, res, expectsContinue });
+    } catch (error) {
+      endFaulty(res);
+      options.onFault(error);
+    }
+  }
+
+  const server = createServer(
+    {
+      maxHeaderSize: limits.headBytes,
+      headersTimeout: limits.headMilliseconds,
+      requestTimeout: limits.requestMilliseconds,
+      keepAliveTimeout: limits.keepAliveMilliseconds,
+      // The absence of Host is refused with our own document, and Host is needed by HTTP/1.0 requests as well.
+      requireHostHeader: false,
+      optimizeEmptyRequests: true,
+      // While an earlier request waits for its answer, the connection cannot become another protocol's.
+      shouldUpgradeCallback: (req) =>
+        options.upgrade?.wants(req) === true && connections.get(req.socket)?.pending.length === 0,
+    },
+    (req, res) => receive(req, res, false),
+  );
+  // One more is read, so that the excess is seen rather than cut off.
+  server.maxHeadersCount = MAX_HEADER_FIELDS + 1;
+  server.maxConnections = limits.connections;
+  server.on('connection', (socket) => {
+    connections.set(socket, { pending: [], broken: false });
+    if (options.admits?.(socket) === false) socket.destroy();
+  });
+  server.on('checkContinue', (req, res) => receive(req, res, true));
+  server.on('checkExpectation', (_req: IncomingMessage, res: ServerResponse) => {
+    refuse(res, { code: 'invalid_request', detail: 'Only the expectation 100-continue can be met.' });
+  });
+  server.on('connect', (_req, socket: Duplex) => {
+    endWithProblem(socket, { code: 'method_not_allowed', detail: 'CONNECT is not offered: this is not a proxy.' });
+  });
+  server.on('upgrade', (req: IncomingMessage, socket: Socket, first: Buffer) => {
+    socket.on('error', () => socket.destroy());
+    try {
+      const reading = accept(req, options);
+      if ('code' in reading) endWithProblem(socket, reading);
+      else options.upgrade?.accept({ ...reading, socket, first });
+    } catch (error) {
+      socket.destroy();
+      options.onFault(error);
+    }
+  });
+  server.on('clientError', (error: Error & { code?: string }, socket: Duplex) => {
+    const connection = connections.get(socket);
+    if (connection === undefined || connection.broken) return;
+    connection.broken = true;
+    try {
+      refuseBroken(error.code, socket, connection.pending);
+    } catch (fault) {
+      socket.destroy();
+      options.onFault(fault);
+    }
+  });
+  return server;
+}
+
+/** The request as a handler may see it, with its target in origin form; or why it is refused. */
+function accept(req: IncomingMessage, options: StrictServerOptions): AcceptedRequest | Refusal {
+  if (req.httpVersionMajor !== 1 || req.httpVersionMinor > 1)
+    return { code: 'invalid_request', detail: 'Use HTTP/1.1.' };
+  if (req.method === 'TRACE') return { code: 'method_not_allowed', detail: 'TRACE is not offered here.' };
+  const reading = readRequestHead(req);
+  if (!reading.ok) return reading.refusal;
+  const { head } = reading;
+  if (!options.isOwnHost(head.host) && !options.isOwnHost(head.host.toLowerCase())) return { code: 'unknown_host' };
+  const origin = originForm(req.url ?? '', head.host);
+  if (origin === null) return { code: 'unknown_host', detail: 'The target names another host.' };
+  const target = checkRequestTarget(origin);
+  if (!target.ok) return { code: 'invalid_path' };
+  req.url = origin;
+  return { req, head, path: target.path, query: target.query };
+}
+
+/** Absolute form, RFC 9112 section 3.2.2: authority, then an optional path and query. */
+const ABSOLUTE_FORM = /^http:\/\/([^/?#]*)([/?].*)?$/i;
+
+/** The target in origin form; `null` when it is absolute and names anything but `host`. */
+function originForm(target: string, host: string): string | null {
+  if (target.startsWith('/')) return target;
+  const absolute = ABSOLUTE_FORM.exec(target);
+  if (absolute === null) return target;
+  if (absolute[1]?.toLowerCase() !== host.toLowerCase()) return null;
+  const rest = absolute[2] ?? '/';
+  return rest.startsWith('?') ? `/${rest}` : rest;
+}
+
+/** A message that breaks these rules may be an attempt to desynchronise, so its connection ends with it. */
+function refuse(res: ServerResponse, refusal: Refusal): void {
+  sendProblem(res, refusal, { close: true });
+}
+
+/**
+ * Ends a connection whose bytes cannot be parsed. Every request on it gets exactly one answer, in order: complete ones
+ * theirs, also when it is still awaited, and the broken one the refusal, unless its answer had begun.
+ */
+function refuseBroken(code: string | undefined, socket: Duplex, pending: readonly Pending[]): void {
+  if (code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const refusal = refusalOf(code);
+  const last = pending.at(-1);
+  const isBroken = last !== undefined && !last.res.req.complete;
+  if (!isBroken) {
+    // The bytes after the last request are one that has no response object.
+    afterAll(pending, () => endWithProblem(socket, refusal));
+    return;
+  }
+  const { res, work } = last;
+  work?.abandon();
+  if (!res.headersSent) {
+    // Node sends it after the answers before it, and then ends the connection.
+    sendProblem(res, refusal, { close: true });
+    endLingering(res);
+  } else if (endLingering(res) || res.writableEnded) afterAll([last], () => socket.end(() => socket.destroy()));
+  // Half of an answer is out, or will be: it must not look complete.
+  else afterAll(pending.slice(0, -1), () => socket.destroy());
+}
+
+function afterAll(pending: readonly Pending[], done: () => void): void {
+  let waiting = pending.length;
+  if (waiting === 0) done();
+  for (const { res } of pending) {
+    res.once('close', () => {
+      waiting -= 1;
+      if (waiting === 0) done();
+    });
+  }
+}
+
+function refusalOf(code: string | undefined): Refusal {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return { code: 'payload_too_large', detail: 'The head of the request is too large.' };
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return { code: 'invalid_request', detail: 'The request did not arrive in time.' };
+    default:
+      return { code: 'invalid_request', detail: 'The bytes are not a valid HTTP/1.1 request.' };
+  }
+}

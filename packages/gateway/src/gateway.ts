@@ -5,7 +5,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 import {
   type Abandonable,
+  createDialer,
   createStrictServer,
+  type Dialer,
   endFaulty,
   type Fault,
   faultOf,
@@ -40,6 +42,8 @@ export interface GatewayOptions extends CoreAddress {
   readonly inbound: ConnectTo;
   /** Milliseconds that core or the workload may take to the head of an answer, before 504. Default 60,000. */
   readonly headersTimeout?: number;
+  /** How its services reach what is neither core nor the workload. Default: connections of this process. */
+  readonly dialer?: Dialer;
   /** What it shares with the other Gateways. Default: one for all of this process. */
   readonly descriptors?: DescriptorBudget;
   /** At the begin and the end of every request, both directions: what keeps a workload awake. */
@@ -98,6 +102,9 @@ const DEFAULT_HEADERS_TIMEOUT_MS = 60_000;
  */
 const LISTENER_LIMITS = { requestMilliseconds: 300_000, keepAliveMilliseconds: 0 };
 
+/** Of all Gateways in this process together: it bounds the connections that are being made. */
+const ownDialer = createDialer();
+
 /** Names under which a listener is reached when nobody said which: the loopback address, with any port. */
 const LOOPBACK_HOST = /^(?:127\.0\.0\.1|localhost)(?::[0-9]{1,5})?$/;
 
@@ -115,7 +122,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   }, share);
   const onFailure = (failure: UpstreamFailure): void =>
     options.log({ event: 'upstream_failure', installationId, ...failure });
-  const services = openServices({ ...options, headersTimeout, onFailure });
+  const services = openServices({ ...options, dialer: options.dialer ?? ownDialer, headersTimeout, onFailure });
   // Both meters sit on the workload's own connections, so what they read is what it sent.
   const meters = { outbound: openByteMeter(), inbound: openByteMeter() };
   const inbound = openInbound({

@@ -10,6 +10,7 @@ export {
   type UpstreamFailure,
 } from './carry.ts';
 export { asksForWebSocket, type CarryingUpgrade, carryUpgrade } from './carry-upgrade.ts';
+export { type DialServer, type DialServerOptions, dialerAt, serveDials } from './dial-socket.ts';
 export {
   BlockedAddressError,
   createDialer,
@@ -22,6 +23,7 @@ export {
 export { type DialingConnectorOptions, dialingConnector } from './dialing-connector.ts';
 export { endResponse } from './end-response.ts';
 export { endFaulty, type Fault, faultOf } from './fault.ts';
+export { type JoinOptions, joinSockets } from './join-sockets.ts';
 export { type Connect, openPool, type PoolOptions } from './pool.ts';
 export { endWithProblem, type ProblemOptions, sendProblem } from './problem.ts';
 export { isPublicAddress, isPublicHost } from './public-host.ts';

@@ -67,7 +67,7 @@ export interface SidecarGateway extends RunningGateway {
 
 /** How a driver runs Gateways in processes of their own; injected like `StartGateway`. */
 export interface GatewaySidecar {
-  /** Writes the program, one file for `node <file> <own folder> <socket of core>`. */
+  /** Writes the program, one file for `node <file> <own folder> <socket of core> <socket to dial at>`. */
   makeProgram(file: string): Promise<void>;
   /**
    * Makes the process that has its sockets in `folder` the Gateway of an installation; without `settings`, finds out

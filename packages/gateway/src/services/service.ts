@@ -1,12 +1,21 @@
 // The seam of the Gateway: what a service behind it is. A service is a folder here and one line in registry.ts.
 import type { ServerResponse } from 'node:http';
 import type { Refusal } from '@platform/contract';
-import type { Abandonable, IncomingRequest, ProblemOptions, RequestHead, UpstreamFailure } from '@platform/http';
+import type {
+  Abandonable,
+  Dialer,
+  IncomingRequest,
+  ProblemOptions,
+  RequestHead,
+  UpstreamFailure,
+} from '@platform/http';
 import type { CoreAddress } from '../upstream-pools.ts';
 
 /** What a service may use of its Gateway. */
 export interface ServiceContext extends CoreAddress {
   readonly coreServiceCredential: string;
+  /** Makes the connections to providers, slots and stores. */
+  readonly dialer: Dialer;
   /** Milliseconds to the head of an upstream's answer. */
   readonly headersTimeout: number;
   /** Receives an upstream that failed or was too slow, for the log. */

@@ -1,4 +1,5 @@
-// A Gateway in a process of its own: `node main.ts <own folder> <socket that leads to core>`. It is nobody's Gateway until
+// A Gateway in a process of its own: `node main.ts <own folder> <socket that leads to core> <socket to dial
+// at>`. It is nobody's Gateway until
 // the Runtime has told it over `control.sock` in its folder; then it serves the workload, and inbound requests that the
 // Runtime brings to `inbound.sock`. The Runtime may die and come back: what it was told stays in its memory only.
 import { once } from 'node:events';
@@ -6,6 +7,7 @@ import { rmSync } from 'node:fs';
 import net, { type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { dialerAt } from '@platform/http';
 import { type GatewayEvent, type RunningGateway, startGateway } from '../gateway.ts';
 import { type FromSidecar, receive, type SidecarSettings, send, socketNames, type ToSidecar } from './protocol.ts';
 
@@ -24,8 +26,10 @@ interface Serving {
   readonly gateway: RunningGateway;
 }
 
-const [ownFolder, coreSocket] = process.argv.slice(2);
-if (ownFolder === undefined || coreSocket === undefined) throw new Error('Name the own folder and the socket of core.');
+const [ownFolder, coreSocket, dialSocket] = process.argv.slice(2);
+if (ownFolder === undefined || coreSocket === undefined || dialSocket === undefined)
+  throw new Error('Name the own folder, the socket of core and the socket to dial at.');
+const dialer = dialerAt(dialSocket);
 
 let runtime: Socket | undefined;
 let serving: Promise<Serving> | undefined;
@@ -71,6 +75,7 @@ async function serve(settings: SidecarSettings): Promise<Serving> {
   const gateway = await startGateway({
     ...identity,
     ...(coreSocket === undefined ? {} : { coreSocket }),
+    dialer,
     listen: at,
     hosts: [`${at.host}:${at.port}`],
     inbound: { origin: `http://${workload.hostname}:${workload.port}` },

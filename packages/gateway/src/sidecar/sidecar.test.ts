@@ -80,7 +80,10 @@ describe('a Gateway in a process of its own', () => {
   }
 
   function start(): void {
-    sidecar = spawn(process.execPath, [bundle, folder, join(folder, 'core.sock')], { env: {}, stdio: 'inherit' });
+    sidecar = spawn(process.execPath, [bundle, folder, join(folder, 'core.sock'), join(folder, 'dial.sock')], {
+      env: {},
+      stdio: 'inherit',
+    });
   }
 
   async function kill(): Promise<void> {

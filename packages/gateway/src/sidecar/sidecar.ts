@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { connectSidecar, type SidecarGateway, type SidecarOptions } from './connect.ts';
 
 export interface GatewaySidecar {
-  /** Writes the program, one file for `node <file> <own folder> <socket of core>`. */
+  /** Writes the program, one file for `node <file> <own folder> <socket of core> <socket to dial at>`. */
   makeProgram(file: string): Promise<void>;
   /** @throws Error when the process does not answer in time, cannot listen, or was never told what it is */
   connect(options: SidecarOptions): Promise<SidecarGateway>;

@@ -2,6 +2,7 @@
 // Cells know no installation before they are used, so one stands ready, and a start waits for one container only.
 import { chmodSync, chownSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Dialer, type DialServer, serveDials } from '@platform/http';
 import { resolverText } from '../process/resolver-file.ts';
 import { type Block, type blockNumbers, blockOf } from './addresses.ts';
 import { insideContainer } from './base-image.ts';
@@ -51,7 +52,23 @@ export interface CellParts {
   readonly line: Pick<EngineLine, 'cut' | 'timeLeft'>;
   /** Takes cells that cannot be taken apart while the engine is away. */
   readonly remains: Pick<Remains, 'add'>;
+  /** Connects for Gateways, whose cells have no way out. */
+  readonly dialer: Dialer;
+  /** Origins in networks of the operator's that Gateways may dial. */
+  readonly privateOrigins: readonly string[];
 }
+
+/** What taking cells apart needs. */
+type CellsOfEngine = Omit<CellParts, 'remains' | 'dialer' | 'privateOrigins'>;
+
+/** What the Runtime holds for a Gateway, which has no other way out of its cell. */
+interface Sockets {
+  readonly core: CoreRelay;
+  close(): Promise<void>;
+}
+
+const CORE_SOCKET = 'core.sock';
+const DIAL_SOCKET = 'dial.sock';
 
 /** Port of a Gateway inside its cell. */
 export const GATEWAY_PORT = 8701;
@@ -68,11 +85,11 @@ export async function makeCell(parts: CellParts): Promise<Cell> {
   const id = parts.random(ID_BYTES).toString('hex');
   const names = cellNames(parts.owner, id);
   const place = makeFolders(parts.folder, id, gatewayUid());
-  let relay: CoreRelay | undefined;
+  let sockets: Sockets | undefined;
   try {
     const [, addresses] = await Promise.all([
-      openCoreRelay(join(place.core, 'core.sock')).then((opened) => {
-        relay = opened;
+      openSockets(parts, place.core).then((opened) => {
+        sockets = opened;
       }),
       makeBridge(parts, 'restricted', id),
       parts.firewall.allowWithin(parts.firewall.bridgeName('restricted', id)),
@@ -81,7 +98,8 @@ export async function makeCell(parts: CellParts): Promise<Cell> {
       image: parts.image,
       command: [
         ...[insideContainer.node, insideContainer.gatewayProgram],
-        ...[insideContainer.gatewayFolder, `${insideContainer.coreFolder}/core.sock`],
+        ...[insideContainer.gatewayFolder, `${insideContainer.coreFolder}/${CORE_SOCKET}`],
+        `${insideContainer.coreFolder}/${DIAL_SOCKET}`,
       ],
       environment: {},
       labels: { [labels.owner]: parts.owner, [labels.role]: 'gateway', [labels.cell]: id },
@@ -101,9 +119,9 @@ export async function makeCell(parts: CellParts): Promise<Cell> {
     await gateway.start();
     const lost = await lostOptions(gateway, options);
     if (lost.length > 0) throw new Error(`The engine did not take these options: ${lost.join(', ')}.`);
-    return cell(parts, { id, addresses, gateway, relay });
+    return cell(parts, { id, addresses, gateway, sockets });
   } catch (error) {
-    await bury(parts, id, relay);
+    await bury(parts, id, sockets);
     throw error;
   }
 }
@@ -116,19 +134,19 @@ export async function adoptCell(parts: CellParts, id: string): Promise<Cell> {
   const addresses = typeof subnet === 'string' ? blockOf(subnet) : undefined;
   if (addresses === undefined || network.Internal !== true) throw new Error('The network of the cell is not ours.');
   const place = makeFolders(parts.folder, id, gatewayUid());
-  const relay = await openCoreRelay(join(place.core, 'core.sock'));
+  const sockets = await openSockets(parts, place.core);
   await parts.firewall.allowWithin(parts.firewall.bridgeName('restricted', id));
-  return cell(parts, { id, addresses, gateway: parts.engine.getContainer(names.gateway), relay });
+  return cell(parts, { id, addresses, gateway: parts.engine.getContainer(names.gateway), sockets });
 }
 
 interface Made {
   readonly id: string;
   readonly addresses: Block;
   readonly gateway: Container;
-  readonly relay: CoreRelay | undefined;
+  readonly sockets: Sockets | undefined;
 }
 
-function cell(parts: CellParts, { id, addresses, gateway, relay }: Made): Cell {
+function cell(parts: CellParts, { id, addresses, gateway, sockets }: Made): Cell {
   let ending: Promise<void> | undefined;
   return {
     id,
@@ -143,23 +161,23 @@ function cell(parts: CellParts, { id, addresses, gateway, relay }: Made): Cell {
         ({ State }) => isUp(State),
         () => false,
       ),
-    leadTo: (coreOrigin) => relay?.leadTo(coreOrigin),
+    leadTo: (coreOrigin) => sockets?.core.leadTo(coreOrigin),
     destroy() {
-      ending ??= bury(parts, id, relay);
+      ending ??= bury(parts, id, sockets);
       return ending;
     },
-    release: async () => relay?.close(),
+    release: async () => sockets?.close(),
   };
 }
 
 /** Ends a cell, at once or when the engine is back. Never rejects. */
-async function bury(parts: CellParts, id: string, relay: CoreRelay | undefined): Promise<void> {
-  await relay?.close();
+async function bury(parts: CellParts, id: string, sockets: Sockets | undefined): Promise<void> {
+  await sockets?.close();
   await destroyCell(parts, id).catch((error: unknown) => parts.remains.add(id, error));
 }
 
 /** Removes whatever there is of a cell, the workload's container included. */
-export async function destroyCell(parts: Omit<CellParts, 'remains'>, id: string): Promise<void> {
+export async function destroyCell(parts: CellsOfEngine, id: string): Promise<void> {
   const { engine, firewall, owner, folder, line } = parts;
   const own = join(folder, id);
   try {
@@ -176,12 +194,30 @@ export async function destroyCell(parts: Omit<CellParts, 'remains'>, id: string)
   rmSync(own, { recursive: true, force: true });
 }
 
-async function removeMembers({ engine, owner }: Omit<CellParts, 'remains'>, id: string): Promise<void> {
+async function removeMembers({ engine, owner }: CellsOfEngine, id: string): Promise<void> {
   const members = await engine.listContainers({
     all: true,
     filters: { label: [`${labels.owner}=${owner}`, `${labels.cell}=${id}`] },
   });
   await Promise.all(members.map(({ Id }) => removed(engine.getContainer(Id).remove({ force: true, v: true }))));
+}
+
+/** In a folder that only this cell's Gateway sees. */
+async function openSockets({ dialer, privateOrigins }: CellParts, folder: string): Promise<Sockets> {
+  const core = await openCoreRelay(join(folder, CORE_SOCKET));
+  let dials: DialServer;
+  try {
+    dials = await serveDials({ path: join(folder, DIAL_SOCKET), dialer, privateOrigins });
+  } catch (error) {
+    await core.close();
+    throw error;
+  }
+  return {
+    core,
+    async close() {
+      await Promise.all([core.close(), dials.close()]);
+    },
+  };
 }
 
 function makeFolders(base: string, id: string, uid: number): { readonly own: string; readonly core: string } {

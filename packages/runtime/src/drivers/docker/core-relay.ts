@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { chmodSync, rmSync } from 'node:fs';
 import net, { type Socket } from 'node:net';
+import { joinSockets } from '@platform/http';
 
 export interface CoreRelay {
   /** Where connections go from now on; before, they are refused. */
@@ -23,18 +24,11 @@ export async function openCoreRelay(path: string): Promise<CoreRelay> {
       return;
     }
     const core = net.connect({ ...to, allowHalfOpen: true, noDelay: true });
-    for (const [end, other] of [
-      [socket, core],
-      [core, socket],
-    ] as const) {
+    for (const end of [socket, core]) {
       open.add(end);
-      end.on('error', () => end.destroy());
-      end.on('close', () => {
-        open.delete(end);
-        other.destroy();
-      });
-      end.pipe(other);
+      end.on('close', () => open.delete(end));
     }
+    joinSockets(socket, core);
   });
   rmSync(path, { force: true });
   server.listen(path);

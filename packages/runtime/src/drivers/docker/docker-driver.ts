@@ -3,6 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { createDialer } from '@platform/http';
 import type { Log } from '../../clock.ts';
 import type { GatewaySidecar } from '../../gateway-port.ts';
 import { type Driver, type DriverReport, StartRefused } from '../driver.ts';
@@ -33,6 +34,8 @@ export interface DockerDriverOptions {
   readonly dns?: readonly string[];
   /** Registries from which images of packages may come: `host[:port][/path]`. Default: none. */
   readonly imageRegistries?: readonly string[];
+  /** Origins in networks of the operator's that Gateways may dial, besides what is publicly routable. Default: none. */
+  readonly privateOrigins?: readonly string[];
   /** `look` tries the walls beside a Runtime that may be running on the data folder. Default: `run`. */
   readonly purpose?: 'run' | 'look';
 }
@@ -96,6 +99,8 @@ export async function openDockerDriver(options: DockerDriverOptions): Promise<Dr
   const node: DockerNode = {
     ...parts,
     remains,
+    dialer: createDialer(),
+    privateOrigins: options.privateOrigins ?? [],
     sidecar: options.sidecar,
     dns: options.dns ?? [],
     images: await openAppImages({

@@ -1,0 +1,184 @@
+// Dialing for a part without a network of its own: it asks over a Unix socket that only it can reach, and the part that
+// listens there connects for it. One JSON line each way, then the bytes of the connection; TLS is spoken by who asked.
+import { once } from 'node:events';
+import { chmodSync, rmSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { BlockedAddressError, type Dialer, type DialTarget, TooManyDialsError } from './dialer.ts';
+import { joinSockets } from './join-sockets.ts';
+
+export interface DialServerOptions {
+  /** Where the socket is made. Whoever can reach the file may dial. */
+  readonly path: string;
+  readonly dialer: Dialer;
+  /** Private origins that may be dialed. What the asking side allows itself counts only as far as it is in here. */
+  readonly privateOrigins: readonly string[];
+  /** Connections at one time, those being made included. Default 256. */
+  readonly mostOpen?: number;
+  /** Milliseconds without a byte in either direction after which a connection ends. Default 15 minutes. */
+  readonly idle?: number;
+}
+
+export interface DialServer {
+  /** Connections open now, those being made included. */
+  open(): number;
+  /** Ends all of them. */
+  close(): Promise<void>;
+}
+
+type Answer =
+  | { readonly kind: 'connected' }
+  | { readonly kind: 'blocked' | 'busy' | 'failed'; readonly reason: string };
+
+const MOST_OPEN = 256;
+const IDLE_MS = 15 * 60_000;
+/** For the line of the asking side to arrive. */
+const ASK_MS = 5_000;
+/** For the answer: longer than a Dialer takes. */
+const ANSWER_MS = 15_000;
+const LONGEST_LINE = 16 * 1024;
+const ANYONE_IN_ITS_FOLDER = 0o666;
+
+/** @throws Error when the socket cannot be made */
+export async function serveDials(options: DialServerOptions): Promise<DialServer> {
+  const { path, mostOpen = MOST_OPEN } = options;
+  const open = new Set<Socket>();
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    socket.on('error', () => socket.destroy());
+    if (open.size >= mostOpen) {
+      finish(socket, { kind: 'busy', reason: 'Too many connections are open.' });
+      return;
+    }
+    open.add(socket);
+    socket.on('close', () => open.delete(socket));
+    answer(socket, options).catch((error: unknown) => finish(socket, refusalOf(error)));
+  });
+  rmSync(path, { force: true });
+  server.listen(path);
+  await once(server, 'listening');
+  chmodSync(path, ANYONE_IN_ITS_FOLDER);
+  return {
+    open: () => open.size,
+    async close() {
+      if (!server.listening) return;
+      const closed = once(server, 'close');
+      server.close();
+      for (const socket of open) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+/** A Dialer that asks at the socket in `path` for every connection. */
+export function dialerAt(path: string): Dialer {
+  return {
+    async connect({ host, port, allow }, signal) {
+      const limit = AbortSignal.timeout(ANSWER_MS);
+      const ended = signal === undefined ? limit : AbortSignal.any([signal, limit]);
+      const socket = connect(path);
+      try {
+        await once(socket, 'connect', { signal: ended });
+        socket.write(`${JSON.stringify({ host, port, allow } satisfies DialTarget)}\n`);
+        const given = JSON.parse(await readLine(socket, ended)) as Answer;
+        if (given.kind === 'connected') return socket;
+        if (given.kind === 'blocked') throw new BlockedAddressError(given.reason);
+        if (given.kind === 'busy') throw new TooManyDialsError(given.reason);
+        throw new Error(`The connection could not be made: ${given.reason}`);
+      } catch (error) {
+        socket.on('error', () => undefined).destroy();
+        throw ended.aborted ? ended.reason : error;
+      }
+    },
+  };
+}
+
+async function answer(socket: Socket, { dialer, privateOrigins, idle = IDLE_MS }: DialServerOptions): Promise<void> {
+  const asked = readTarget(await readLine(socket, AbortSignal.timeout(ASK_MS)));
+  const allow = asked.allow === 'public' ? [] : asked.allow.filter((origin) => privateOrigins.includes(origin));
+  const waiting = whileThere(socket);
+  const target = await dialer.connect({ ...asked, allow }, waiting.signal);
+  waiting.stop();
+  target.allowHalfOpen = true;
+  if (socket.destroyed) {
+    target.destroy();
+    return;
+  }
+  send(socket, { kind: 'connected' });
+  joinSockets(socket, target, { idle });
+}
+
+/** Aborts when the asking side ends, which it has no reason to before it has its answer. */
+function whileThere(socket: Socket): { readonly signal: AbortSignal; stop(): void } {
+  const gone = new AbortController();
+  const leave = (): void => gone.abort(new Error('The asking side has left.'));
+  // An end is heard of only where somebody reads.
+  const look = (): void => {
+    if (socket.readableLength === 0) socket.read();
+  };
+  socket.on('readable', look).on('end', leave).on('close', leave);
+  return { signal: gone.signal, stop: () => void socket.off('readable', look).off('end', leave).off('close', leave) };
+}
+
+function readTarget(line: string): DialTarget {
+  const asked: unknown = JSON.parse(line);
+  if (typeof asked !== 'object' || asked === null) throw new Error('The request is no object.');
+  const { host, port, allow } = asked as Partial<Record<keyof DialTarget, unknown>>;
+  if (typeof host !== 'string' || typeof port !== 'number') throw new Error('The request names no host and port.');
+  if (allow === 'public') return { host, port, allow };
+  if (!Array.isArray(allow) || !allow.every((origin) => typeof origin === 'string' && URL.canParse(origin)))
+    throw new Error('The request says not what is allowed.');
+  return { host, port, allow };
+}
+
+function refusalOf(error: unknown): Answer {
+  const reason = error instanceof Error ? error.message : String(error);
+  if (error instanceof BlockedAddressError) return { kind: 'blocked', reason };
+  if (error instanceof TooManyDialsError) return { kind: 'busy', reason };
+  return { kind: 'failed', reason };
+}
+
+function send(socket: Socket, message: Answer): void {
+  socket.write(`${JSON.stringify(message)}\n`);
+}
+
+/** Ends the connection whatever else the asking side still sends. */
+function finish(socket: Socket, message: Answer): void {
+  if (socket.destroyed) return;
+  socket.end(`${JSON.stringify(message)}\n`, () => socket.destroy());
+}
+
+/** The first line; what follows it stays to be read. @throws Error when it is too long, or does not come */
+async function readLine(socket: Socket, signal: AbortSignal): Promise<string> {
+  let read = Buffer.alloc(0);
+  for (;;) {
+    const chunk: Buffer | null = socket.read();
+    if (chunk === null) {
+      await moreOf(socket, signal);
+      continue;
+    }
+    read = Buffer.concat([read, chunk]);
+    const end = read.indexOf('\n');
+    if (end >= 0) {
+      if (end + 1 < read.length) socket.unshift(read.subarray(end + 1));
+      return read.subarray(0, end).toString('utf8');
+    }
+    if (read.length > LONGEST_LINE) throw new Error('The line is too long.');
+  }
+}
+
+function moreOf(socket: Socket, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = (failure: Error | null): void => {
+      socket.off('readable', more).off('end', ended).off('close', ended);
+      signal.removeEventListener('abort', late);
+      if (failure === null) resolve();
+      else reject(failure);
+    };
+    const more = (): void => settle(null);
+    const ended = (): void => settle(new Error('The connection ended before its first line.'));
+    const late = (): void => settle(new Error('The first line did not come in time.'));
+    socket.on('readable', more).on('end', ended).on('close', ended);
+    signal.addEventListener('abort', late);
+    if (signal.aborted) late();
+    else if (socket.readableEnded || socket.destroyed) ended();
+  });
+}

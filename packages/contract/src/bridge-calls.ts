@@ -1,5 +1,5 @@
 // Parameters and results of the bridge methods, typed once for the shell that answers and the SDK that asks (contract 5).
-import type { BridgeContext, BridgeMethod } from './bridge.ts';
+import type { BridgeContext } from './bridge.ts';
 import type { CatalogEntry } from './domains/catalog.ts';
 import type { InstalledApp } from './domains/installations.ts';
 import type { Notification, NotificationSettings, PublishNotification } from './domains/notifications.ts';
@@ -14,7 +14,7 @@ interface Page<Item> {
 /** Trusted surfaces of the shell that an app may ask to be shown; the shell draws them, the app sees nothing of them. */
 export type ShellSurface = 'permissions' | 'passkeys' | 'sessions' | 'logs' | 'notifications';
 
-/** What the shell answers today. A method of `bridgeMethods` without an entry here is refused with `unavailable`. */
+/** Every method of the bridge. `asks` marks one that waits for a person, however long they take. */
 export interface BridgeCalls {
   'context.get': { params: undefined; result: BridgeContext };
   /** Each with the app's own grants, like the service routes of the same name. */
@@ -57,9 +57,10 @@ export interface BridgeCalls {
   'apps.requestInstall': {
     params: { readonly appId: string; readonly version?: string };
     result: { readonly installed: boolean };
+    asks: true;
   };
   /** Grant `apps.uninstall` on the app; `removed` is false when the person declined. */
-  'apps.uninstall': { params: { readonly appId: string }; result: { readonly removed: boolean } };
+  'apps.uninstall': { params: { readonly appId: string }; result: { readonly removed: boolean }; asks: true };
   /** Grant `apps.launcher.register` on `self`: this app becomes Home. */
   'launcher.register': { params: undefined; result: null };
   /** Grant `runtime.status.read`. Without `appId` every installed app that has a backend. */
@@ -71,7 +72,7 @@ export interface BridgeCalls {
    * Grant `runtime.pause`. The shell asks the person; `paused` is false when they declined. When they agreed, every
    * frame closes, this one too, and only the shell's own paused surface resumes.
    */
-  'runtime.pause': { params: undefined; result: { readonly paused: boolean } };
+  'runtime.pause': { params: undefined; result: { readonly paused: boolean }; asks: true };
   /** Only for the home screen, with `apps.launcher.register`: the answer shows what every app indexed. */
   'search.query': { params: { readonly q: string; readonly limit?: number }; result: SearchResult };
   /** The title beside the app's name, or one of the shell's trusted surfaces (`appId` names the app it is about). */
@@ -81,7 +82,11 @@ export interface BridgeCalls {
   };
 }
 
-export type BridgeCall = keyof BridgeCalls & BridgeMethod;
+export type BridgeCall = keyof BridgeCalls;
+/** The methods that put a question before a person. */
+export type AskingBridgeCall = {
+  [Name in BridgeCall]: BridgeCalls[Name] extends { asks: true } ? Name : never;
+}[BridgeCall];
 
 /** What the shell tells the frame by itself. */
 export interface BridgeEvents {

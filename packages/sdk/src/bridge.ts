@@ -1,5 +1,6 @@
 // The frame's side of the shell bridge, version 1 (contract 5): a handshake, then requests and events on one port.
 import type {
+  AskingBridgeCall,
   BridgeCall,
   BridgeCalls,
   BridgeContext,
@@ -32,11 +33,11 @@ interface Waiting {
 const HANDSHAKE_MILLISECONDS = 10_000;
 const CALL_MILLISECONDS = 30_000;
 /** A person decides these, in the shell's own time. */
-const ASKS_A_PERSON: ReadonlySet<BridgeCall> = new Set<BridgeCall>([
-  'apps.requestInstall',
-  'apps.uninstall',
-  'runtime.pause',
-]);
+const ASKS_A_PERSON: Readonly<Record<AskingBridgeCall, true>> = {
+  'apps.requestInstall': true,
+  'apps.uninstall': true,
+  'runtime.pause': true,
+};
 
 /**
  * Greets the shell and waits for the port it transfers. Only an answer of the parent window, from the shell's exact
@@ -92,7 +93,11 @@ export class Bridge {
     method: Method,
     ...params: BridgeParams<Method>
   ): Promise<BridgeCalls[Method]['result']> {
-    return this.request(method, params[0], ASKS_A_PERSON.has(method) ? {} : { timeoutMilliseconds: CALL_MILLISECONDS });
+    return this.request(
+      method,
+      params[0],
+      Object.hasOwn(ASKS_A_PERSON, method) ? {} : { timeoutMilliseconds: CALL_MILLISECONDS },
+    );
   }
 
   /** As `call`, with another time limit, and for methods this SDK has no types for. */

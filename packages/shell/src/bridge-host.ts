@@ -3,8 +3,8 @@ import type { BridgeContext, Grant, Notification } from '@platform/contract';
 import { effect, untracked } from '@preact/signals';
 import { call, everyItem } from './api/client.ts';
 import { createAskLimit } from './bridge/ask-limit.ts';
+import { callMethod } from './bridge/call-method.ts';
 import { covers, holds } from './bridge/grants.ts';
-import { callMethod } from './bridge/methods.ts';
 import type { BridgeCaller, ShellSide } from './bridge/shell-side.ts';
 import { theme } from './design/theme.ts';
 import { iconAsData } from './frames/app-icons.ts';
@@ -80,9 +80,10 @@ const shellSide: ShellSide = {
     else if (appId === null) go({ kind: 'settings', page: 'apps' });
     else go({ kind: 'settings', page: surface === 'logs' ? 'logs' : 'app', appId });
   },
-  reviewInstall: (asker, appId, version) => askLimit.ask(asker, () => askToInstall(appId, version, askerOf(asker))),
-  reviewUninstall: (asker, appId) => askLimit.ask(asker, () => askToUninstall(appId, nameOf(appId), askerOf(asker))),
-  reviewPause: (asker) => askLimit.ask(asker, () => askToPause(askerOf(asker))),
+  ask: askLimit.ask,
+  reviewInstall: (asker, appId, version) => askToInstall(appId, version, askerOf(asker)),
+  reviewUninstall: (asker, appId) => askToUninstall(appId, nameOf(appId), askerOf(asker)),
+  reviewPause: (asker) => askToPause(askerOf(asker)),
 };
 
 function callerOf(appId: string): BridgeCaller {

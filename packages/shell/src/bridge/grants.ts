@@ -11,8 +11,13 @@ export function resourcesOf(grants: readonly Grant[], id: PermissionId): readonl
   return grants.filter((grant) => grant.id === id).flatMap((grant) => grant.resources);
 }
 
+/** Whether one of the resources of a grant covers this one. */
+export function coveredBy(resources: readonly string[], resource: string): boolean {
+  return resources.some((pattern) => matches(pattern, resource));
+}
+
 export function covers(grants: readonly Grant[], id: PermissionId, resource: string): boolean {
-  return resourcesOf(grants, id).some((pattern) => matches(pattern, resource));
+  return coveredBy(resourcesOf(grants, id), resource);
 }
 
 export function holds(grants: readonly Grant[], id: PermissionId): boolean {

@@ -2,7 +2,7 @@
 // it was made to do. Used by tests only.
 import type { Grant, InstalledApp, Notification, NotificationSettings } from '@platform/contract';
 import { changedSettings } from '../notifications/changed-settings.ts';
-import { callMethod } from './methods.ts';
+import { callMethod } from './call-method.ts';
 import type { BridgeCaller, ShellSide } from './shell-side.ts';
 
 export const ID = 'ntf-0192f0c1-2d3e-7a4b-8c5d-6e7f80910203';
@@ -52,6 +52,8 @@ export interface World {
   isSystem: boolean;
   appId: string;
   approves: boolean;
+  /** Apps whose questions went through the one place that limits them, in order. */
+  readonly asked: string[];
   settings: NotificationSettings;
   /** What the shell was made to do, in order. */
   readonly done: string[];
@@ -67,6 +69,7 @@ export function world(change: Partial<World> = {}): World {
     isSystem: false,
     appId: 'asker',
     approves: true,
+    asked: [],
     settings: { system: true, webPush: true, flashes: true, muted: [{ appId: 'notes', topic: 'old' }] },
     done: [],
     ...change,
@@ -141,6 +144,10 @@ export function call(state: World, method: string, params?: unknown): Promise<un
     becomeHome: (appId) => did(`become home ${appId}`),
     setTitle: (appId, title) => did(`title ${appId} ${title}`),
     showSurface: (surface, appId) => did(`surface ${surface} ${appId}`),
+    ask: (asker, question) => {
+      state.asked.push(asker);
+      return question();
+    },
     reviewInstall: async (asker, appId, version) => {
       did(`review ${asker} ${appId} ${version}`);
       return state.approves;

@@ -1,7 +1,13 @@
 // What each bridge method asks for before it does anything: grants of this moment, the exact target, the app in front.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type BridgeCall, bridgeMethods, type Grant, type InstalledApp, type Notification } from '@platform/contract';
+import {
+  type BridgeCall,
+  type Grant,
+  type InstalledApp,
+  laterBridgeMethods,
+  type Notification,
+} from '@platform/contract';
 import { call, ID, OTHER_ID, status, world } from './methods-world.ts';
 
 /** Each method that needs a grant: parameters, the grant that covers them, and one that does not quite. */
@@ -301,7 +307,7 @@ test('the context holds the grants of this moment', async () => {
 });
 
 test('methods that come later say so, unknown ones are not found, and nothing inherited is a method', async () => {
-  const later = bridgeMethods.filter((method) => /^(wallet|mcp|schedules|apps\.create)/.test(method));
+  const later = laterBridgeMethods.filter((method) => /^(wallet|mcp|schedules|apps\.create)/.test(method));
   assert.equal(later.length, 7);
   for (const method of later) {
     await assert.rejects(call(world({ grants: everything }), method), { code: 'unavailable', message: /yet/ });

@@ -3,32 +3,29 @@
 import { isPlainObject } from './plain-data.ts';
 import { BridgeRefusal } from './refusal.ts';
 
-type Reader<Value> = (value: unknown, name: string) => Value;
-type Shape = Readonly<Record<string, Reader<unknown>>>;
-type RequiredKeys<S extends Shape> = { [K in keyof S]: undefined extends ReturnType<S[K]> ? never : K }[keyof S];
-type OptionalKeys<S extends Shape> = Exclude<keyof S, RequiredKeys<S>>;
-type Read<S extends Shape> = { readonly [K in RequiredKeys<S>]: ReturnType<S[K]> } & {
-  readonly [K in OptionalKeys<S>]?: Exclude<ReturnType<S[K]>, undefined>;
-};
+/** Gives the value of one parameter. @throws BridgeRefusal `invalid_request` naming it */
+export type Reader<Value> = (value: unknown, name: string) => Value;
+/** A reader for each parameter; `optional` ones also take `undefined`. */
+export type Readers<Params> = { readonly [Key in keyof Params]-?: Reader<Params[Key]> };
 
 function invalid(message: string): BridgeRefusal {
   return new BridgeRefusal('invalid_request', message);
 }
 
 /** @throws BridgeRefusal `invalid_request` naming the first wrong member */
-export function readParams<S extends Shape>(shape: S, value: unknown): Read<S> {
+export function readParams<Params>(readers: Readers<Params>, value: unknown): Params {
   const members = value ?? {};
   if (!isPlainObject(members)) throw invalid('`params` must be an object.');
   for (const key of Object.keys(members)) {
-    if (!Object.hasOwn(shape, key)) throw invalid(`\`params\` has an unknown member \`${key.slice(0, 40)}\`.`);
+    if (!Object.hasOwn(readers, key)) throw invalid(`\`params\` has an unknown member \`${key.slice(0, 40)}\`.`);
   }
   const result: Record<string, unknown> = {};
-  for (const [key, read] of Object.entries(shape)) {
+  for (const [key, read] of Object.entries<Reader<unknown>>(readers)) {
     const member = read(Object.hasOwn(members, key) ? members[key] : undefined, key);
     if (member !== undefined) result[key] = member;
   }
-  // Each member was produced by the reader of the same name, which is what `Read` says.
-  return result as Read<S>;
+  // Each member was produced by the reader of the same name.
+  return result as Params;
 }
 
 export function optional<Value>(read: Reader<Value>): Reader<Value | undefined> {

@@ -57,6 +57,11 @@ export interface ShellSide {
   becomeHome(appId: string): void;
   setTitle(appId: string, title: string): void;
   showSurface(surface: ShellSurface, appId: string | null): void;
+  /**
+   * Puts one question of an app before the person (ask-limit.ts).
+   * @throws BridgeRefusal `concurrency_limited` while another one is open, `rate_limited` after repeated refusals
+   */
+  ask(asker: string, question: () => Promise<boolean>): Promise<boolean>;
   /** Trusted review; true when the person approved and the app is installed. */
   reviewInstall(asker: string, appId: string, version: string | null): Promise<boolean>;
   /** Trusted confirmation; true when the person approved and the app is removed. */

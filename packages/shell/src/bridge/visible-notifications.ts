@@ -1,6 +1,6 @@
 // Notifications as one app may see them: the account's records whose topic its `notifications.read` grant covers.
 import type { Notification } from '@platform/contract';
-import { BridgeRefusal } from './refusal.ts';
+import { coveredBy } from './grants.ts';
 import type { NotificationPage, ShellSide } from './shell-side.ts';
 
 const PAGE = 200;
@@ -14,26 +14,19 @@ interface ListQuery {
   readonly cursor?: string;
 }
 
-function covered(topics: readonly string[], topic: string): boolean {
-  return topics.some((pattern) => (pattern.endsWith('*') ? topic.startsWith(pattern.slice(0, -1)) : pattern === topic));
-}
-
 /** A page may hold fewer records than `limit` although more follow: `nextCursor` alone says where the end is. */
 export async function listVisible(
   shell: ShellSide,
   topics: readonly string[],
   query: ListQuery,
 ): Promise<NotificationPage> {
-  if (query.topic !== undefined && !covered(topics, query.topic)) {
-    throw new BridgeRefusal('grant_missing', 'The grant of this app does not cover this topic.');
-  }
   const page = await shell.notifications(query);
-  return { items: page.items.filter(({ topic }) => covered(topics, topic)), nextCursor: page.nextCursor };
+  return { items: page.items.filter(({ topic }) => coveredBy(topics, topic)), nextCursor: page.nextCursor };
 }
 
 export async function findVisible(shell: ShellSide, topics: readonly string[], id: string): Promise<boolean> {
   for await (const record of everyRecord(shell, {})) {
-    if (record.id === id) return covered(topics, record.topic);
+    if (record.id === id) return coveredBy(topics, record.topic);
   }
   return false;
 }
@@ -43,7 +36,7 @@ export async function markAllVisible(shell: ShellSide, topics: readonly string[]
   if (topics.includes('*')) return shell.markAllRead();
   const ids: string[] = [];
   for await (const record of everyRecord(shell, { unread: true })) {
-    if (covered(topics, record.topic)) ids.push(record.id);
+    if (coveredBy(topics, record.topic)) ids.push(record.id);
   }
   for (const id of ids) await shell.markRead(id);
   return ids.length;

@@ -1,14 +1,25 @@
-// Kills the platform with SIGKILL at random moments of lifecycle operations: afterwards everything is as its owner
-// last wished, no volume had two writers, and nothing is left of what was killed.
+// Kills the processes of the platform with SIGKILL at random moments of lifecycle operations, the supervisor or one of
+// its parts: afterwards everything is as its owner last wished, no volume had two writers, and nothing is left of what was
+// killed.
 import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { until } from '../../packages/runtime/src/testing/wait.ts';
 import { registerAccount } from '../support/client.ts';
-import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
+import {
+  killAndRecover,
+  type PlatformPlace,
+  type PlatformProcess,
+  platformPlace,
+  startPlatform,
+  VICTIMS,
+} from '../support/platform-process.ts';
 import { randomFrom } from '../support/random.ts';
 import { nothingLeft } from './leftovers.ts';
 import { assertAsWished, assertServes, operate, publish, type Wish } from './lifecycle-operations.ts';
 
-const OPERATIONS = Number(process.env.PLATFORM_TEST_OPERATIONS ?? 500);
+const OPERATIONS = Number(
+  process.env.PLATFORM_TEST_OPERATIONS ?? (process.env.PLATFORM_TEST_THOROUGH === '1' ? 500 : 200),
+);
 const BETWEEN_KILLS = 25;
 const APPS = 4;
 
@@ -48,10 +59,12 @@ test(`${OPERATIONS} lifecycle operations with a kill among every ${BETWEEN_KILLS
     const finished = Promise.all(workers);
     // The moment is what is random here; nothing is awaited that a condition could tell.
     await Promise.race([finished, delay(100 + random() * 2_500)]);
-    await platform.kill('SIGKILL');
+    const victim = VICTIMS[Math.floor(random() * VICTIMS.length)] ?? 'supervisor';
+    const recovered = killAndRecover(platform, place, victim);
     round.abort();
     await finished;
-    platform = await startPlatform(place);
+    platform = await recovered;
+    await until('core to reach its database', async () => (await account.fetch('/v1/apps')).status === 200);
     await assertAsWished(account, wishes);
   }
 

@@ -1,12 +1,14 @@
 // The platform as a user starts it: the command line in a process of its own, on free ports and a folder of its own.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import type { PartState } from '../../packages/cli/src/supervisor/kept-part.ts';
 import { unmountBelow } from '../../packages/runtime/src/testing/unmount.ts';
+import { until } from '../../packages/runtime/src/testing/wait.ts';
 import { copyStarted } from './data-template.ts';
 import { freePort } from './free-port.ts';
 
@@ -82,6 +84,51 @@ async function placeOf(dataDirectory: string, more: NodeJS.ProcessEnv): Promise<
 }
 
 const START_LIMIT_MS = 90_000;
+
+/** The processes of a running platform below its supervisor. */
+export const PARTS = ['PostgreSQL', 'Core', 'Node'] as const;
+export type PartName = (typeof PARTS)[number];
+
+/** What the supervisor says of one of them. */
+export async function partOf(
+  { dataDirectory }: Pick<PlatformPlace, 'dataDirectory'>,
+  name: PartName,
+): Promise<PartState> {
+  const text = await readFile(path.join(dataDirectory, 'run', 'instance.json'), 'utf8');
+  const part = (JSON.parse(text) as { parts: PartState[] }).parts.find((one) => one.name === name);
+  if (part === undefined) throw new Error(`the platform has no part ${name}`);
+  return part;
+}
+
+/** What can be killed: the supervisor, with which everything ends, or one of the parts below it. */
+export const VICTIMS = ['supervisor', ...PARTS] as const;
+
+/** `kill -9` of one of them. Resolves with the platform that runs afterwards. */
+export async function killAndRecover(
+  platform: PlatformProcess,
+  place: PlatformPlace,
+  victim: (typeof VICTIMS)[number],
+): Promise<PlatformProcess> {
+  if (victim !== 'supervisor') {
+    await killPart(place, victim);
+    return platform;
+  }
+  await platform.kill('SIGKILL');
+  return startPlatform(place);
+}
+
+/** `kill -9` of one part. Resolves when its supervisor has restarted it. */
+export async function killPart(place: Pick<PlatformPlace, 'dataDirectory'>, name: PartName): Promise<void> {
+  const { pid, restarts } = await until(`${name} to run`, async () => {
+    const part = await partOf(place, name);
+    return part.pid === null ? undefined : { ...part, pid: part.pid };
+  });
+  process.kill(pid, 'SIGKILL');
+  await until(`${name} to be restarted`, async () => {
+    const part = await partOf(place, name);
+    return part.pid !== null && part.restarts > restarts ? part : undefined;
+  });
+}
 
 /** @throws Error with its output when it does not say that it runs */
 export async function startPlatform(place: PlatformPlace): Promise<PlatformProcess> {

@@ -2,11 +2,19 @@
 // about anybody.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { coreMetrics, nodeMetrics } from '@platform/contract';
+import { coreMetrics, nodeMetrics, partMetrics } from '@platform/contract';
+import { until } from '../../packages/runtime/src/testing/wait.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { freePort } from '../support/free-port.ts';
 import { buildTestPackage, testManifest } from '../support/packages.ts';
-import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
+import {
+  killPart,
+  type PlatformPlace,
+  type PlatformProcess,
+  partOf,
+  platformPlace,
+  startPlatform,
+} from '../support/platform-process.ts';
 import { type RawAnswer, rawRequest } from '../support/raw-http.ts';
 
 const SERVER = `
@@ -15,7 +23,7 @@ const SERVER = `
   http.createServer((req, res) => res.end('y'.repeat(50_000))).listen(Number(process.env.PORT));
 `;
 const LIMIT_MS = 60_000;
-const METRICS = { ...nodeMetrics, ...coreMetrics };
+const METRICS = { ...partMetrics, ...nodeMetrics, ...coreMetrics };
 
 let port: number;
 let place: PlatformPlace;
@@ -83,8 +91,31 @@ test('every documented metric is there with its kind, and no other of ours', asy
   const seen = [...text.matchAll(/^# TYPE (platform_\w+) (\w+)$/gm)].map(([, name, type]) => [name, type]);
   const documented = Object.entries(METRICS).map(([name, { type }]) => [name, type]);
   assert.deepEqual(seen.sort(), documented.sort());
-  assert.match(text, /^nodejs_eventloop_lag_seconds \d/m);
-  assert.match(text, /^process_resident_memory_bytes \d/m);
+  for (const part of ['core', 'node']) {
+    assert.match(text, new RegExp(`^nodejs_eventloop_lag_seconds\\{part="${part}"\\} \\d`, 'm'));
+    assert.match(text, new RegExp(`^process_resident_memory_bytes\\{part="${part}"\\} \\d`, 'm'));
+  }
+  const types = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name);
+  assert.equal(new Set(types).size, types.length, 'a metric that several processes have is one metric');
+});
+
+test('a part that is being restarted is seen to be away, and the metrics of the others are there', async () => {
+  await killPart(place, 'Node');
+  const now = await samples();
+  assert.equal(now.get('platform_part_up{part="node"}'), 1);
+  assert.equal(now.get('platform_part_restarts_total{part="node"}'), 1);
+  assert.equal(now.get('platform_part_restarts_total{part="core"}'), 0);
+  const { pid } = await partOf(place, 'Core');
+  assert.ok(pid !== null);
+  process.kill(pid, 'SIGSTOP');
+  try {
+    assert.ok((await samples()).has('process_resident_memory_bytes{part="node"}'), 'a part that hangs holds up nobody');
+    process.kill(pid, 'SIGKILL');
+    await until('core to be away', async () => (await samples()).get('platform_part_up{part="core"}') === 0);
+  } finally {
+    if (pid === (await partOf(place, 'Core')).pid) process.kill(pid, 'SIGCONT');
+  }
+  await until('core to be back', async () => (await samples()).get('platform_part_restarts_total{part="core"}') === 1);
 });
 
 test('they tell what happened on the node, and name nobody', async () => {

@@ -1,16 +1,19 @@
 // The running platform on a data folder, for the other commands: where its database is, and one to use when none runs.
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import * as path from 'node:path';
 import { openDataFolder } from '@platform/core/config/data-folder.ts';
 import type { PlatformConfig } from '@platform/core/config/env.ts';
 import { StartError } from '@platform/core/config/start-error.ts';
 import { startEmbeddedPostgres } from '@platform/core/database/embedded-postgres.ts';
+import type { PartState } from './supervisor/kept-part.ts';
 
 interface InstanceFile {
   readonly pid: number;
   /** Of the embedded database; holds its password, so that the file is for its owner only. */
   readonly databaseUrl: string;
   readonly origin: string;
+  /** What it consists of, as of the last change. */
+  readonly parts: readonly PartState[];
 }
 
 function instanceFile(dataDirectory: string): string {
@@ -22,7 +25,9 @@ export function announceInstance(dataDirectory: string, instance: InstanceFile):
   const file = instanceFile(dataDirectory);
   // Without a Runtime on this machine nobody has made the folder yet.
   mkdirSync(path.dirname(file), { recursive: true, mode: 0o711 });
-  writeFileSync(file, JSON.stringify(instance), { mode: 0o600 });
+  // Other commands read it at any time: they find the former text or this one.
+  writeFileSync(`${file}.new`, JSON.stringify(instance), { mode: 0o600 });
+  renameSync(`${file}.new`, file);
 }
 
 export function forgetInstance(dataDirectory: string): void {
@@ -61,13 +66,23 @@ export async function withDatabase<Result>(
   }
 }
 
+/** What the running platform consists of; nothing where none runs, or it is just starting or stopping. */
+export function runningParts(dataDirectory: string): readonly PartState[] {
+  return readInstance(dataDirectory)?.parts ?? [];
+}
+
 function runningDatabaseUrl(dataDirectory: string): string {
-  const file = instanceFile(dataDirectory);
-  if (!existsSync(file)) {
+  const instance = readInstance(dataDirectory);
+  if (instance === null) {
     throw new StartError(
       'platform_starting',
       'The platform on this data folder is just starting or stopping. Try again in a moment.',
     );
   }
-  return (JSON.parse(readFileSync(file, 'utf8')) as InstanceFile).databaseUrl;
+  return instance.databaseUrl;
+}
+
+function readInstance(dataDirectory: string): InstanceFile | null {
+  const file = instanceFile(dataDirectory);
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as InstanceFile) : null;
 }

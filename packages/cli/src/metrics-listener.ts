@@ -1,9 +1,8 @@
-// `GET /metrics` for the operator's Prometheus: the parts that run here and the process they share. Listens on loopback
-// only: what is read here is nobody's but the operator's, and a proxy that asks who is there is the way out.
+// `GET /metrics` for the operator's Prometheus. Listens on loopback only, since whoever connects may read: expose it only
+// through an authenticating proxy.
 
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { collectDefaultMetrics, Registry } from 'prom-client';
 
 const { createServer } = process.getBuiltinModule('node:http');
 
@@ -16,10 +15,8 @@ export interface MetricsListener {
   close(): Promise<void>;
 }
 
-/** A part that runs in this process. */
-export interface MetricsPart {
-  text(): Promise<string>;
-}
+/** The text format of Prometheus. */
+const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** Names under which a loopback address is asked for; a page that had its own name pointed here sends another. */
 const OWN_HOST = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/;
@@ -27,20 +24,17 @@ const OWN_HOST = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/;
 /** @throws Error when the address cannot be used */
 export async function listenForMetrics(
   { host, port }: MetricsPlace,
-  parts: readonly MetricsPart[],
+  text: () => Promise<string>,
 ): Promise<MetricsListener> {
-  const shared = new Registry();
-  collectDefaultMetrics({ register: shared });
-
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const status = refusalOf(request);
     if (status !== null) {
       response.writeHead(status, { 'content-type': 'text/plain', connection: 'close' }).end();
       return;
     }
-    const texts = await Promise.all([...parts.map((part) => part.text()), shared.metrics()]);
-    response.writeHead(200, { 'content-type': shared.contentType, 'cache-control': 'no-store' });
-    response.end(texts.join('\n'));
+    const body = await text();
+    response.writeHead(200, { 'content-type': CONTENT_TYPE, 'cache-control': 'no-store' });
+    response.end(body);
   }
 
   const server = createServer({ maxHeaderSize: 8 * 1024, requestTimeout: 10_000 }, (request, response) => {

@@ -1,46 +1,52 @@
-// The metrics of what runs in this process. Loaded only where somebody wants to read them: what counts costs memory.
+// The metrics of the parts that run in this process. Loaded only where somebody wants to read them: what counts costs
+// memory.
 import type { PlatformConfig } from '@platform/core/config/env.ts';
 import type { CoreMetrics } from '@platform/core/metrics.ts';
 import type { NodeMetrics } from '@platform/runtime/metrics.ts';
-import type { MetricsPart } from './metrics-listener.ts';
 import { requireFreePort, type Started } from './running.ts';
 
-export interface PlatformMetrics {
-  readonly core?: CoreMetrics;
-  readonly node?: NodeMetrics;
+/** Core's, and those of its process. */
+export async function openCoreMetrics(): Promise<{ readonly core: CoreMetrics; text(): Promise<string> }> {
+  const { createCoreMetrics } = await import('@platform/core/metrics.ts');
+  const core = createCoreMetrics();
+  return { core, text: await withProcess('core', core) };
 }
 
-/** Metrics of core and of the node beside it; nothing where PLATFORM_METRICS_LISTEN is not set. */
-export async function openPlatformMetrics(config: PlatformConfig, started: Started): Promise<PlatformMetrics> {
-  if (config.metricsListen === null) return {};
-  const [{ createCoreMetrics }, { createNodeMetrics }] = await Promise.all([
-    import('@platform/core/metrics.ts'),
-    import('@platform/runtime/metrics.ts'),
-  ]);
-  const metrics = { core: createCoreMetrics(), node: createNodeMetrics() };
-  await listen(config.metricsListen, started, Object.values(metrics));
-  return metrics;
+/** The node's, and those of its process. */
+export async function openOwnNodeMetrics(): Promise<{ readonly node: NodeMetrics; text(): Promise<string> }> {
+  const { createNodeMetrics } = await import('@platform/runtime/metrics.ts');
+  const node = createNodeMetrics();
+  return { node, text: await withProcess('node', node) };
 }
 
-/** The same of a node alone. */
+/** Of a node alone, which serves them itself; nothing where PLATFORM_METRICS_LISTEN is not set. */
 export async function openNodeMetrics(
   config: PlatformConfig,
   started: Started,
-): Promise<Pick<PlatformMetrics, 'node'>> {
+): Promise<{ readonly node?: NodeMetrics }> {
   if (config.metricsListen === null) return {};
-  const { createNodeMetrics } = await import('@platform/runtime/metrics.ts');
-  const node = createNodeMetrics();
-  await listen(config.metricsListen, started, [node]);
+  const { node, text } = await openOwnNodeMetrics();
+  await serveMetrics(config.metricsListen, started, text);
   return { node };
 }
 
-async function listen(
+/** Serves what `text` gives until the command ends. */
+export async function serveMetrics(
   place: NonNullable<PlatformConfig['metricsListen']>,
   started: Started,
-  parts: readonly MetricsPart[],
+  text: () => Promise<string>,
 ): Promise<void> {
   const { listenForMetrics } = await import('./metrics-listener.ts');
   await requireFreePort('PLATFORM_METRICS_LISTEN', place.host, place.port);
-  const listener = await listenForMetrics(place, parts);
+  const listener = await listenForMetrics(place, text);
   started.add(() => listener.close());
+}
+
+/** The metrics of a part with those of the process it runs in, which its label tells apart from the other processes. */
+async function withProcess(part: 'core' | 'node', own: { text(): Promise<string> }): Promise<() => Promise<string>> {
+  const { collectDefaultMetrics, Registry } = await import('prom-client');
+  const registry = new Registry();
+  registry.setDefaultLabels({ part });
+  collectDefaultMetrics({ register: registry });
+  return async () => (await Promise.all([own.text(), registry.metrics()])).join('\n');
 }

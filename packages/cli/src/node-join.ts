@@ -20,6 +20,7 @@ import * as z from 'zod';
 import { UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
 import { openNodeMetrics } from './metrics.ts';
+import { nodeConfig } from './node-config.ts';
 import { machineName, openNodeIdentity } from './node-identity.ts';
 import { startNodeRuntime } from './node-runtime.ts';
 import { requireFreePort, runUntilStopped, Started, stopSignals } from './running.ts';
@@ -169,7 +170,7 @@ async function run(
     const metrics = await openNodeMetrics(config, started);
     const removed = Promise.withResolvers<string>();
     const runtime = await step('Runtime', () =>
-      startNodeRuntime(config, {
+      startNodeRuntime(nodeConfig(config), {
         dataDirectory: folder.path,
         coreOrigin: member.coreUrl,
         coreHost: member.coreHost,

@@ -1,21 +1,21 @@
-// The Runtime of a node as the commands start it: together with core, or alone on a machine that joined.
+// The Runtime of a node as the commands start it: beside core, or alone on a machine that joined.
 import { randomBytes } from 'node:crypto';
-import type { PlatformConfig } from '@platform/core/config/env.ts';
 import type { createLog } from '@platform/core/log.ts';
 import { startGateway } from '@platform/gateway';
 import { gatewaySidecar } from '@platform/gateway/sidecar';
 import type { LinkKey } from '@platform/link';
 import { type Runtime, type RuntimeOptions, startRuntime } from '@platform/runtime';
 import type { NodeMetrics } from '@platform/runtime/metrics.ts';
+import type { NodeConfig } from './node-config.ts';
 
-export type NodePlace = Pick<RuntimeOptions, 'dataDirectory' | 'coreOrigin' | 'coreHost' | 'nodeCredential'> &
+export type NodePlace = Pick<RuntimeOptions, 'dataDirectory' | 'coreOrigin' | 'coreHost'> &
   Partial<Pick<RuntimeOptions, 'coreKey' | 'control' | 'onRemoved'>> & {
     readonly key: LinkKey;
     readonly log: ReturnType<typeof createLog>;
     readonly metrics: NodeMetrics | undefined;
   };
 
-export function startNodeRuntime(config: PlatformConfig, { key, metrics, ...place }: NodePlace): Promise<Runtime> {
+export function startNodeRuntime(config: NodeConfig, { key, metrics, ...place }: NodePlace): Promise<Runtime> {
   return startRuntime({
     ...place,
     nodeKey: key,

@@ -1,7 +1,7 @@
-// The table of `platform ps`, wide and narrow.
+// The tables of `platform ps`: parts, and backends wide and narrow.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { age, type PsRow, psLines } from './ps-table.ts';
+import { age, type PsRow, partLines, psLines } from './ps-table.ts';
 
 const now = new Date('2026-11-21T12:00:00.000Z');
 const none = { requests: 0, sentBytes: 0, receivedBytes: 0 };
@@ -32,6 +32,24 @@ const failed: PsRow = {
   reason: 'It did not\nlisten on port 8080 \u001b[31mwithin 60 s. It listens on 9090 instead.',
   usage: null,
 };
+
+test('each part of the platform is one line, which says how it last ended', () => {
+  const since = '2026-11-21T11:55:00.000Z';
+  const parts = [
+    { name: 'PostgreSQL', pid: 1, since, restarts: 0, lastExit: null },
+    { name: 'Core', pid: 2, since, restarts: 1, lastExit: 'Core was ended by SIGKILL.' },
+    { name: 'Node', pid: null, since, restarts: 2, lastExit: 'Node ended with code 1.' },
+  ];
+  assert.deepEqual(
+    partLines(parts, { width: 24, now }).map((line) => line.length),
+    [24, 24, 24],
+  );
+  assert.deepEqual(partLines(parts, { width: Number.POSITIVE_INFINITY, now }), [
+    'PostgreSQL  running for 5 min',
+    'Core        running for 5 min, restarted once. Last exit: Core was ended by SIGKILL.',
+    'Node        restarting for 5 min, restarted 2 times. Last exit: Node ended with code 1.',
+  ]);
+});
 
 test('a wide terminal gets one line for each backend, in columns', () => {
   assert.deepEqual(psLines([running, failed], { width: Number.POSITIVE_INFINITY, now }), [

@@ -1,5 +1,7 @@
-// The table of `platform ps`: one line for each backend where the terminal is wide enough, else two short ones.
+// The tables of `platform ps`: the parts of the platform, then one line for each backend where the terminal is wide
+// enough, else two short ones.
 import { plainLine, type WorkloadUse } from '@platform/contract';
+import type { PartState } from './supervisor/kept-part.ts';
 import { type Colour, paint } from './terminal.ts';
 
 export interface PsRow {
@@ -51,6 +53,22 @@ const HEAD: Cells = {
 };
 const COLUMNS = Object.keys(HEAD) as (keyof Cells)[];
 const RIGHT: readonly (keyof Cells)[] = ['since', 'cpu', 'memory', 'restarts'];
+
+/** One line for each part: since when it runs, and how often it was restarted and why. */
+export function partLines(
+  parts: readonly PartState[],
+  { width, now }: { readonly width: number; readonly now: Date },
+): string[] {
+  const size = Math.max(0, ...parts.map(({ name }) => name.length));
+  return parts.map(({ name, pid, since, restarts, lastExit }) => {
+    const state = pid === null ? 'restarting' : 'running';
+    const ago = age(now.getTime() - new Date(since).getTime());
+    const times = restarts === 0 ? '' : `, restarted ${restarts === 1 ? 'once' : `${restarts} times`}`;
+    const why = lastExit === null ? '' : `. Last exit: ${lastExit}`;
+    const line = cut(`${name.padEnd(size)}  ${state} for ${ago}${times}${why}`, width);
+    return line.replace(state, paint(pid === null ? 'yellow' : 'green', state));
+  });
+}
 
 /** @param width Columns of the terminal; infinite for a file or a pipe, where nothing is cut. */
 export function psLines(

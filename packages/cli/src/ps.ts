@@ -5,9 +5,10 @@ import { type Backend, listBackends } from '@platform/core/installations/backend
 import type { Nodes } from '@platform/core/nodes/nodes.ts';
 import { type Command, UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
+import { runningParts } from './instance.ts';
 import { withLocalCore } from './local-core.ts';
 import { understood } from './package.ts';
-import { type PsRow, psLines } from './ps-table.ts';
+import { type PsRow, partLines, psLines } from './ps-table.ts';
 import { requireRunning } from './require-running.ts';
 import { endWithReader, say, terminalWidth } from './terminal.ts';
 
@@ -15,11 +16,13 @@ import { endWithReader, say, terminalWidth } from './terminal.ts';
 const AT_ONCE = 16;
 
 export const psCommand: Command = {
-  summary: 'list the backends of all accounts',
+  summary: 'list the parts of the platform and the backends of all accounts',
   usage: `Usage: platform ps [--json]
 
-Lists every installed backend: whose it is, where it runs, its state since when and why, the processors and memory it
-uses now, and how often it was restarted after a crash. Those of an account that its owner paused are paused. Processor shares are those since the start or the last look.
+Lists the parts of the platform: since when each runs, how often it was restarted, and why. Then every installed backend:
+whose it is, where it runs, its state since when and why, the processors and memory it uses now, and how often it was
+restarted after a crash. Those of an account that its owner paused are paused. Processor shares are those since the start
+or the last look.
   --json  one JSON object with everything that is known, for programs`,
   async run(args) {
     const { values, positionals } = understood(() =>
@@ -32,8 +35,10 @@ uses now, and how often it was restarted after a crash. Those of an account that
     const rows = await withLocalCore(config, async (context, nodes) => {
       return inParallel(await listBackends(context), (backend) => rowOf(nodes, backend));
     });
-    if (values.json) say(JSON.stringify({ items: rows }, null, 2));
-    else for (const line of psLines(rows, { width: terminalWidth(), now: new Date() })) say(line);
+    const parts = runningParts(config.dataDirectory);
+    const shown = { width: terminalWidth(), now: new Date() };
+    if (values.json) say(JSON.stringify({ parts, items: rows }, null, 2));
+    else for (const line of [...partLines(parts, shown), '', ...psLines(rows, shown)]) say(line);
     return 0;
   },
 };

@@ -120,3 +120,17 @@ export const coreMetrics = {
 
 export type NodeMetric = keyof typeof nodeMetrics;
 export type CoreMetric = keyof typeof coreMetrics;
+
+/** Of the supervisor, which runs the parts of the platform as processes of their own. */
+export const partMetrics = {
+  platform_part_up: {
+    type: 'gauge',
+    labels: ['part'],
+    meaning: 'Whether a part of the platform runs: 1, or 0 while it is being restarted.',
+  },
+  platform_part_restarts_total: {
+    type: 'counter',
+    labels: ['part'],
+    meaning: 'Restarts of a part that had ended by itself.',
+  },
+} as const satisfies Readonly<Record<string, MetricEntry>>;

@@ -36,6 +36,13 @@ export function openPool({ url, connections = 10, onError }: DatabaseOptions, se
     statement_timeout: 30_000,
     ...(setting !== undefined && { onConnect: (client) => client.query(setting) }),
   });
-  pool.on('error', onError);
+  pool.on('error', (error) => {
+    // The pool puts the whole connection into the error, with what would cancel its queries.
+    Reflect.deleteProperty(error, 'client');
+    onError(error);
+  });
+  // The pool listens to idle connections only. One that breaks within a transaction, between two statements, would end the
+  // process; so the next statement fails.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }

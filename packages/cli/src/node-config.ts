@@ -1,0 +1,25 @@
+// What a node needs of the configuration, and nothing that it must not have: no database, no master key.
+import type { PlatformConfig } from '@platform/core/config/env.ts';
+
+const members = [
+  'nodeOrigin',
+  'listenHost',
+  'nodePort',
+  'nodeControl',
+  'allowUnsandboxed',
+  'runtimeDriver',
+  'dockerSocket',
+  'imageRegistries',
+  'microvm',
+  'workloadDns',
+  'udpPortRange',
+  'publicHost',
+  'nodeMemoryMiB',
+  'sharedVolumes',
+] as const satisfies readonly (keyof PlatformConfig)[];
+
+export type NodeConfig = Pick<PlatformConfig, (typeof members)[number]>;
+
+export function nodeConfig(config: PlatformConfig): NodeConfig {
+  return Object.fromEntries(members.map((name) => [name, config[name]])) as NodeConfig;
+}

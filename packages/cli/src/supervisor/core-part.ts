@@ -1,0 +1,101 @@
+// Core as a process of its own: what `platform start` runs it with.
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import * as path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createCore } from '@platform/core';
+import { type PlatformConfig, readMasterKey } from '@platform/core/config/env.ts';
+import { reasonOf, StartError } from '@platform/core/config/start-error.ts';
+import { createLog } from '@platform/core/log.ts';
+import pg from 'pg';
+import { openCoreMetrics } from '../metrics.ts';
+import type { Started } from '../running.ts';
+import { runPart, type Serving } from './run-part.ts';
+
+export interface CoreOrder {
+  readonly config: PlatformConfig;
+  /** The data folder, absolute and locked. */
+  readonly folder: string;
+  readonly databaseUrl: string;
+  /** The machine as a node: what is public of its key. */
+  readonly node: { readonly publicKey: Uint8Array; readonly name: string; readonly inherits: boolean };
+}
+
+export interface CoreReport {
+  readonly port: number;
+}
+
+const REPOSITORY = fileURLToPath(new URL('../../../../', import.meta.url));
+
+async function start(order: CoreOrder, started: Started): Promise<Serving<CoreReport>> {
+  const { config, folder, databaseUrl, node } = order;
+  const masterKey = openMasterKey(config.masterKeyFile);
+  if (config.databaseUrl !== null) await requireDatabase(config.databaseUrl);
+  const metrics = config.metricsListen === null ? undefined : await openCoreMetrics();
+  const packagesDirectory = path.join(folder, 'packages');
+  mkdirSync(packagesDirectory, { recursive: true, mode: 0o711 });
+  const core = await createCore({
+    config: { ...config, packagesDirectory, shellDirectory: path.join(REPOSITORY, 'packages', 'shell', 'dist') },
+    databaseUrl,
+    masterKey,
+    clock: () => new Date(),
+    random: randomBytes,
+    log: createLog(config.logLevel),
+    systemPackages: systemPackages(),
+    rates: config.rates,
+    ...(metrics === undefined ? {} : { metrics: metrics.core }),
+    linkListen: config.linkListen,
+    localNode: {
+      publicKey: Buffer.from(node.publicKey),
+      name: node.name,
+      inherits: node.inherits,
+      // With a database of its own there is no other core that could take this machine for lost.
+      leased: config.databaseUrl !== null,
+      runtime: config.localNode,
+    },
+  });
+  started.add(() => core.stop());
+  return { report: { port: core.port }, metrics: metrics?.text };
+}
+
+function openMasterKey(file: string): Buffer {
+  if (!existsSync(file)) {
+    try {
+      mkdirSync(path.dirname(file), { recursive: true });
+      writeFileSync(file, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' });
+    } catch (error) {
+      throw new StartError(
+        'master_key_unusable',
+        `The master key ${file} cannot be created: ${reasonOf(error)}. Set PLATFORM_MASTER_KEY_FILE to a place that can be written.`,
+      );
+    }
+  }
+  return readMasterKey(file);
+}
+
+async function requireDatabase(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  try {
+    await client.connect();
+  } catch (error) {
+    throw new StartError(
+      'database_unreachable',
+      `PLATFORM_DATABASE_URL names a PostgreSQL that does not let us in (${reasonOf(error)}). Check the address, and that the server runs.`,
+    );
+  } finally {
+    await client.end();
+  }
+}
+
+function systemPackages(): { path: string }[] {
+  const apps = path.join(REPOSITORY, 'apps');
+  return readdirSync(apps, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && existsSync(path.join(apps, entry.name, 'dist')))
+    .flatMap(({ name }) =>
+      readdirSync(path.join(apps, name, 'dist'), { recursive: true, encoding: 'utf8' })
+        .filter((file) => file.endsWith('.tgz'))
+        .map((file) => ({ path: path.join(apps, name, 'dist', file) })),
+    );
+}
+
+runPart(start);

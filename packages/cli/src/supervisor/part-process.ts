@@ -1,0 +1,109 @@
+// The supervisor's side: a part of the platform as a process, from its program to its end.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { StartError } from '@platform/core/config/start-error.ts';
+import { dyingWithUs } from '@platform/core/database/embedded/cluster.ts';
+import type { FromPart, ToPart } from './channel.ts';
+import type { Running } from './kept-part.ts';
+
+export interface RunningProcess<Report> extends Running {
+  readonly report: Report;
+  /** Empty when it does not answer within two seconds. */
+  metrics(): Promise<string>;
+}
+
+const METRICS_MILLISECONDS = 2_000;
+
+/** What a part is started with, again and again. */
+export class PartProgram<Order, Report> {
+  readonly #name: string;
+  readonly #file: string;
+  readonly #withheld: RegExp;
+  #ahead: ChildProcess | undefined;
+
+  /** @param withheld names of variables that the process does not inherit */
+  constructor(name: string, file: URL, withheld: RegExp) {
+    this.#name = name;
+    this.#file = fileURLToPath(file);
+    this.#withheld = withheld;
+  }
+
+  /** Begins to load the program for the next start, which takes most of its time. */
+  load(): void {
+    this.#ahead ??= this.#spawn();
+  }
+
+  /** Ends a process that was loaded and is not needed. */
+  unload(): void {
+    this.#ahead?.kill('SIGKILL');
+    this.#ahead = undefined;
+  }
+
+  /** Resolves when the part serves. @throws StartError when it does not come to that */
+  async start(order: Order): Promise<RunningProcess<Report>> {
+    const child = this.#ahead ?? this.#spawn();
+    this.#ahead = undefined;
+    const exited = howItEnds(this.#name, child);
+    const asked = new Map<number, (text: string) => void>();
+    const { promise: ready, resolve, reject } = Promise.withResolvers<Report>();
+    child.on('message', (message: FromPart<Report>) => {
+      if ('ready' in message) resolve(message.ready);
+      else if ('refused' in message) reject(new StartError(message.refused.code, message.refused.message));
+      else asked.get(message.ask)?.(message.metrics);
+    });
+    void exited.then((how) => {
+      reject(new StartError('part_ended', `${how} It had not finished starting.`));
+      for (const tell of asked.values()) tell('');
+    });
+    send<Order>(child, { order });
+    const report = await ready;
+    let asks = 0;
+    return {
+      pid: child.pid ?? 0,
+      exited,
+      report,
+      metrics() {
+        asks += 1;
+        const ask = asks;
+        const { promise, resolve: tell } = Promise.withResolvers<string>();
+        const limit = setTimeout(() => tell(''), METRICS_MILLISECONDS);
+        asked.set(ask, tell);
+        send<Order>(child, { ask });
+        return promise.finally(() => {
+          clearTimeout(limit);
+          asked.delete(ask);
+        });
+      },
+      async stop() {
+        send<Order>(child, { stop: true });
+        await exited;
+      },
+    };
+  }
+
+  /** In a session of its own, where Ctrl-C of a terminal does not reach it. */
+  #spawn(): ChildProcess {
+    const inherited = Object.entries(process.env).filter(([name]) => !this.#withheld.test(name));
+    return spawn(...dyingWithUs('KILL', process.execPath, [...process.execArgv, this.#file]), {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      serialization: 'advanced',
+      env: Object.fromEntries(inherited),
+      detached: true,
+    });
+  }
+}
+
+/** A channel that is broken already says so by the end of the process, which is being waited for. */
+function send<Order>(child: ChildProcess, message: ToPart<Order>): void {
+  if (child.connected) child.send(message as object, () => undefined);
+}
+
+function howItEnds(name: string, child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    const tell = (code: number | null, signal: NodeJS.Signals | null) =>
+      resolve(signal === null ? `${name} ended with code ${code}.` : `${name} was ended by ${signal}.`);
+    if (child.exitCode !== null || child.signalCode !== null) tell(child.exitCode, child.signalCode);
+    child.once('exit', tell);
+    child.once('error', (error) => resolve(`${name} could not be started: ${error.message}.`));
+  });
+}

@@ -1,0 +1,60 @@
+// The part's side of the channel: starts what the supervisor ordered, answers it, and ends when it says so. A part ends
+// with its supervisor in any case: the kernel kills it then, and the broken channel does where the kernel cannot.
+import { flushCompileCache } from 'node:module';
+import { StartError } from '@platform/core/config/start-error.ts';
+import { Started } from '../running.ts';
+import type { FromPart, ToPart } from './channel.ts';
+
+export interface Serving<Report> {
+  readonly report: Report;
+  /** In the format of Prometheus. Default: there are none. */
+  readonly metrics?: (() => Promise<string>) | undefined;
+}
+
+/** @param start resolves when the part serves; `started` gets what ends it again, in the reverse order */
+export function runPart<Order, Report>(start: (order: Order, started: Started) => Promise<Serving<Report>>): void {
+  const started = new Started();
+  let serving: Promise<Serving<Report> | null> = Promise.resolve(null);
+
+  // A terminal and a service manager send these to every process at once. The supervisor alone acts on them: it ends the
+  // parts in their order.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+  const orphaned = () => process.exit(1);
+  process.once('disconnect', orphaned);
+  process.on('message', (message: ToPart<Order>) => {
+    if ('order' in message) serving = begin(message.order);
+    else if ('ask' in message) void answer(message.ask);
+    else void end();
+  });
+
+  async function begin(order: Order): Promise<Serving<Report> | null> {
+    try {
+      const now = await start(order, started);
+      tell({ ready: now.report });
+      // A part that is killed would leave nothing of it to its next start.
+      flushCompileCache();
+      return now;
+    } catch (error) {
+      if (!(error instanceof StartError)) process.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
+      const code = error instanceof StartError ? error.code : 'part_failed';
+      tell({ refused: { code, message: error instanceof Error ? error.message : String(error) } }, orphaned);
+      return null;
+    }
+  }
+
+  async function answer(ask: number): Promise<void> {
+    const text = await (await serving)?.metrics?.().catch(() => '');
+    tell({ ask, metrics: text ?? '' });
+  }
+
+  async function end(): Promise<void> {
+    process.off('disconnect', orphaned);
+    await serving;
+    await started.stop();
+    process.disconnect?.();
+  }
+
+  function tell(message: FromPart<Report>, sent: () => void = () => undefined): void {
+    process.send?.(message, undefined, undefined, sent);
+  }
+}

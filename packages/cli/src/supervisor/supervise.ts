@@ -1,0 +1,168 @@
+// The supervisor: runs PostgreSQL, core and the node of this machine as processes of their own, starts again what ends by
+// itself, and ends them in the reverse order of starting. It serves no requests but those for metrics.
+import { openDataFolder } from '@platform/core/config/data-folder.ts';
+import type { PlatformConfig } from '@platform/core/config/env.ts';
+import { StartError } from '@platform/core/config/start-error.ts';
+import { startEmbeddedPostgres } from '@platform/core/database/embedded-postgres.ts';
+import { configuration } from '../configuration.ts';
+import { announceInstance, forgetInstance } from '../instance.ts';
+import { serveMetrics } from '../metrics.ts';
+import { nodeConfig } from '../node-config.ts';
+import { machineName, openNodeIdentity } from '../node-identity.ts';
+import { requireFreePort, runUntilStopped, Started, stopSignals } from '../running.ts';
+import { paint, say, step } from '../terminal.ts';
+import type { CoreOrder, CoreReport } from './core-part.ts';
+import { KeptPart, type Running } from './kept-part.ts';
+import { mergeMetrics, metricsOfParts } from './merge-metrics.ts';
+import type { NodeOrder, NodeReport } from './node-part.ts';
+import type { PartProgram, RunningProcess } from './part-process.ts';
+
+export interface Programs {
+  readonly core: PartProgram<CoreOrder, CoreReport>;
+  readonly node: PartProgram<NodeOrder, NodeReport>;
+}
+
+/** @returns the exit code. @throws StartError when the platform does not start, or a part cannot be restarted */
+export async function supervise(programs: Programs): Promise<number> {
+  const config = configuration();
+  if (!config.localNode) programs.node.unload();
+  const stopRequested = stopSignals();
+  const started = new Started();
+  const begun = performance.now();
+  return runUntilStopped(started, async () => {
+    const folder = openDataFolder(config.dataDirectory);
+    started.add(() => folder.close());
+    await requireFreePorts(config);
+    const parts = await startParts({ config, folder: folder.path, programs, started });
+    if (config.metricsListen !== null) await serveMetrics(config.metricsListen, started, parts.metrics);
+    greet(config, folder.path, parts.node, performance.now() - begun);
+    const ended = await Promise.race([
+      stopRequested.then((signal) => ({ signal })),
+      ...parts.kept.map((part) => part.gaveUp.then((why) => ({ why }))),
+    ]);
+    if ('why' in ended) throw new StartError('part_given_up', ended.why);
+    return { why: ended.signal, code: 0 };
+  });
+}
+
+interface Place {
+  readonly config: PlatformConfig;
+  readonly folder: string;
+  readonly programs: Programs;
+  readonly started: Started;
+}
+
+type Kept = Pick<KeptPart<Running>, 'state' | 'gaveUp' | 'release'>;
+
+interface Parts {
+  readonly kept: readonly Kept[];
+  /** `null` where no workloads run on this machine. */
+  readonly node: NodeReport | null;
+  metrics(): Promise<string>;
+}
+
+/** Each is started when the one before it serves. */
+async function startParts({ config, folder, programs, started }: Place): Promise<Parts> {
+  const kept: Kept[] = [];
+  let databaseUrl = config.databaseUrl ?? '';
+  let announced = false;
+  const announce = () => {
+    const parts = kept.map(({ state }) => state);
+    if (announced) announceInstance(folder, { pid: process.pid, databaseUrl, origin: config.origin, parts });
+  };
+  async function keep<Part extends Running>(name: string, start: () => Promise<Part>): Promise<KeptPart<Part>> {
+    const part = new KeptPart({ name, start, log: say, changed: announce });
+    await step(name, () => part.start());
+    started.add(() => part.stop());
+    kept.push(part);
+    return part;
+  }
+
+  const postgres =
+    config.databaseUrl !== null
+      ? null
+      : await keep('PostgreSQL', () => startEmbeddedPostgres({ dataDir: folder, log: say }));
+  // The same after every restart of the server.
+  if (postgres !== null) databaseUrl = (await postgres.running()).url;
+  const { key, inherits } = openNodeIdentity(folder);
+  const core = await keep('Core', async () => {
+    await postgres?.running();
+    const node = { publicKey: key.publicKey, name: machineName(), inherits };
+    return programs.core.start({ config, folder, databaseUrl, node });
+  });
+  const { port } = (await core.running()).report;
+  const node = config.localNode
+    ? await keep('Node', () =>
+        programs.node.start({
+          config: nodeConfig(config),
+          folder,
+          coreOrigin: `http://${loopback(config.listenHost)}:${port}`,
+          coreHost: new URL(config.origin).host,
+          logLevel: config.logLevel,
+          withMetrics: config.metricsListen !== null,
+        }),
+      )
+    : null;
+  announced = true;
+  announce();
+  started.add(() => {
+    // A service manager signals PostgreSQL too, which may then end before its turn.
+    for (const part of kept) part.release();
+    announced = false;
+    forgetInstance(folder);
+  });
+  const processes: readonly ({ readonly current: RunningProcess<unknown> | null } | null)[] = [core, node];
+  return {
+    kept,
+    node: (await node?.running())?.report ?? null,
+    async metrics() {
+      const texts = await Promise.all(processes.map((part) => part?.current?.metrics() ?? ''));
+      return mergeMetrics([metricsOfParts(kept.map(({ state }) => state)), ...texts]);
+    },
+  };
+}
+
+async function requireFreePorts({
+  listenHost,
+  listenPort,
+  nodePort,
+  localNode,
+  linkListen,
+}: PlatformConfig): Promise<void> {
+  await requireFreePort('PLATFORM_OS_ORIGIN', listenHost, listenPort);
+  if (localNode) await requireFreePort('PLATFORM_NODE_ORIGIN', listenHost, nodePort);
+  if (linkListen !== null) await requireFreePort('PLATFORM_LINK_LISTEN', linkListen.host, linkListen.port);
+}
+
+/** Where to reach ourselves when listening on every address. */
+function loopback(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  return host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
+}
+
+/** Written in one piece, so that whoever reads it has all of it. */
+function greet(config: PlatformConfig, dataDirectory: string, node: NodeReport | null, milliseconds: number): void {
+  const configuration = config.effective.map(({ name, value, set }) =>
+    paint('dim', `    ${name}=${value}${set ? '' : '  (default)'}`),
+  );
+  const warning = [
+    'WARNING: PLATFORM_RUNTIME_ALLOW_UNSANDBOXED=true. Where no sandbox can be made, apps run with',
+    'your rights on this machine. Use it only with apps you wrote yourself.',
+  ];
+  const lines = [
+    '',
+    `  ${paint('bold', 'The platform is running.')}  ${paint('dim', `${(milliseconds / 1000).toFixed(1)} s`)}`,
+    '',
+    `  Address      ${paint('cyan', config.origin)}`,
+    `  Data folder  ${dataDirectory}`,
+    `  Workloads    ${node?.sandbox ?? 'none here (PLATFORM_LOCAL_NODE=false): they run on the nodes that join'}`,
+    ...(node?.because ?? []).map((line) => paint('dim', `               ${line}`)),
+    '',
+    paint('dim', '  Configuration'),
+    ...configuration,
+    ...config.notices.map((notice) => `  ${paint('yellow', '!')} ${notice}`),
+    ...(config.allowUnsandboxed ? ['', ...warning.map((line) => `  ${paint('red', line)}`)] : []),
+    '',
+  ];
+  say(lines.join('\n'));
+}

@@ -3,6 +3,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { isUsablePoint } from './edwards-point.ts';
 
 export interface LinkKey {
   readonly privateKey: KeyObject;
@@ -10,7 +11,6 @@ export interface LinkKey {
   readonly publicKey: Buffer;
 }
 
-const PUBLIC_KEY_BYTES = 32;
 const SEED_BYTES = 32;
 /** PrivateKeyInfo of Ed25519 up to the seed (RFC 8410, section 7). */
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
@@ -35,10 +35,10 @@ export function publicKeyText(publicKey: Buffer): string {
   return publicKey.toString('base64url');
 }
 
-/** The public key that a text stands for, or `null` when it is none. */
+/** The public key that a text stands for, or `null` when it is none, or one that holders of no private key sign for. */
 export function readPublicKey(text: string): Buffer | null {
   const bytes = Buffer.from(text, 'base64url');
-  return bytes.length === PUBLIC_KEY_BYTES && bytes.toString('base64url') === text ? bytes : null;
+  return bytes.toString('base64url') === text && isUsablePoint(bytes) ? bytes : null;
 }
 
 /** @returns 64 bytes, base64url */

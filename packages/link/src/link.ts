@@ -3,5 +3,6 @@
 // accept.ts and connect.ts the two sides.
 export { acceptLinks, type LinkListener } from './accept.ts';
 export { type LinkTarget, linkConnector } from './connect.ts';
+export { isUsablePoint } from './edwards-point.ts';
 export { fetchOverLink, type LinkRequest, WrongKeyError } from './fetch.ts';
 export { keyFromSeed, type LinkKey, loadOrMakeKey, publicKeyText, readPublicKey, signText, verifyText } from './key.ts';

@@ -1,6 +1,7 @@
 // Which public keys a passkey may have. The library checks a key only when it verifies something with it, which is too
 // late at registration without attestation: a key that can never verify would be an account that nobody can enter.
 import { createPublicKey, type JsonWebKey } from 'node:crypto';
+import { isUsablePoint } from '@platform/link';
 import { isoCBOR } from '@simplewebauthn/server/helpers';
 import type { CeremonyFault } from './ceremony-fault.ts';
 import { EDDSA, ES256, passkeyAlgorithms } from './passkey-algorithms.ts';
@@ -8,6 +9,8 @@ import { EDDSA, ES256, passkeyAlgorithms } from './passkey-algorithms.ts';
 /** Labels of COSE keys (RFC 9052, section 7.1; RFC 9053, section 7; RFC 8230, section 4). */
 const LABEL = { keyType: 1, algorithm: 3, curve: -1, x: -2, y: -3, modulus: -1, exponent: -2 };
 const RSA_BITS = { least: 2048, most: 8192 };
+/** A larger one only makes each verification dearer; every authenticator uses 65,537. */
+const MOST_EXPONENT = 2n ** 32n;
 
 type CoseKey = ReadonlyMap<unknown, unknown>;
 
@@ -29,14 +32,15 @@ function ellipticKey(key: CoseKey): JsonWebKey | null {
 }
 
 function edwardsKey(key: CoseKey): JsonWebKey | null {
-  const x = bytes(key.get(LABEL.x), 32);
+  const point: unknown = key.get(LABEL.x);
+  const x = bytes(point, 32);
   if (key.size !== 4 || key.get(LABEL.keyType) !== 1 || key.get(LABEL.curve) !== 6 || !x) return null;
-  return { kty: 'OKP', crv: 'Ed25519', x };
+  return point instanceof Uint8Array && isUsablePoint(point) ? { kty: 'OKP', crv: 'Ed25519', x } : null;
 }
 
 function rsaKey(key: CoseKey): JsonWebKey | null {
-  const n = bytes(key.get(LABEL.modulus));
-  const e = bytes(key.get(LABEL.exponent));
+  const n = oddNumber(key.get(LABEL.modulus));
+  const e = oddNumber(key.get(LABEL.exponent));
   if (key.size !== 4 || key.get(LABEL.keyType) !== 3 || !n || !e) return null;
   return { kty: 'RSA', n, e };
 }
@@ -44,6 +48,12 @@ function rsaKey(key: CoseKey): JsonWebKey | null {
 function bytes(value: unknown, length?: number): string | null {
   if (!(value instanceof Uint8Array) || (length !== undefined && value.length !== length)) return null;
   return Buffer.from(value).toString('base64url');
+}
+
+/** An odd number without leading zeros (RFC 8230, section 4): an even modulus has a known factor. */
+function oddNumber(value: unknown): string | null {
+  if (!(value instanceof Uint8Array) || value[0] === 0 || ((value.at(-1) ?? 0) & 1) === 0) return null;
+  return bytes(value);
 }
 
 function isUsable(jwk: JsonWebKey): boolean {
@@ -56,7 +66,7 @@ function isUsable(jwk: JsonWebKey): boolean {
       modulusLength <= RSA_BITS.most &&
       publicExponent !== undefined &&
       publicExponent >= 3n &&
-      publicExponent % 2n === 1n
+      publicExponent < MOST_EXPONENT
     );
   } catch {
     // Not a point of the curve, or no key at all.
@@ -84,6 +94,11 @@ function integerEnd(der: Uint8Array, start: number): number | null {
 
 /** Whether signatures of the key are ECDSA, which come in DER (WebAuthn Level 3, section 6.5.5). */
 export function isEllipticKey(cose: Uint8Array): boolean {
+  return algorithmOf(cose) === ES256;
+}
+
+/** COSE algorithm of a key, `undefined` when it names none. */
+export function algorithmOf(cose: Uint8Array): unknown {
   const key: unknown = isoCBOR.decodeFirst(new Uint8Array(cose));
-  return key instanceof Map && key.get(LABEL.algorithm) === ES256;
+  return key instanceof Map ? key.get(LABEL.algorithm) : undefined;
 }

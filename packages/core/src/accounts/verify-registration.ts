@@ -6,7 +6,7 @@ import { checkAuthenticatorData } from './authenticator-data.ts';
 import type { CeremonyFault } from './ceremony-fault.ts';
 import { base64urlBytes, checkClientData } from './client-data.ts';
 import { passkeyAlgorithms } from './passkey-algorithms.ts';
-import { checkPublicKey } from './public-key.ts';
+import { algorithmOf, checkPublicKey } from './public-key.ts';
 
 export type RegistrationCredential = RouteBody<'auth.register.verify'>['credential'];
 
@@ -55,6 +55,8 @@ export async function verifyRegistration(
   if (verified.id !== id) return failed('credential-id-differs');
   const keyFault = checkPublicKey(verified.publicKey);
   if (keyFault !== null) return failed(keyFault);
+  if (attestation.selfAlgorithm !== undefined && attestation.selfAlgorithm !== algorithmOf(verified.publicKey))
+    return failed('attestation-wrong');
   const transports = [...new Set(response.transports)].filter((transport) => TRANSPORTS.has(transport));
   return { ok: true, passkey: { id, publicKey: Buffer.from(verified.publicKey), transports, ...state } };
 }
@@ -69,6 +71,8 @@ interface Attestation {
   readonly authData: Uint8Array;
   /** The object to evaluate, base64url. */
   readonly object: string;
+  /** What a self attestation says that it was signed with; the key must be of that algorithm (section 8.2). */
+  readonly selfAlgorithm?: unknown;
 }
 
 /**
@@ -85,7 +89,9 @@ function readAttestation(text: string): Attestation | null {
   if (typeof format !== 'string' || !(statement instanceof Map) || !(authData instanceof Uint8Array)) return null;
   const certificates: unknown = statement.get('x5c');
   if (format === 'packed' && certificates !== undefined && !isCertificateList(certificates)) return null;
-  if (format === 'none' || (format === 'packed' && certificates === undefined)) return { authData, object: text };
+  if (format === 'none') return { authData, object: text };
+  if (format === 'packed' && certificates === undefined)
+    return { authData, object: text, selfAlgorithm: statement.get('alg') ?? null };
   const bare = new Map<string, CborValue>([
     ['fmt', 'none'],
     ['attStmt', new Map()],

@@ -71,7 +71,9 @@ export function readKey(text: string): Buffer {
   const key = readPublicKey(text);
   if (key === null)
     throw refuse('invalid_request', 'The key is not an Ed25519 public key.', {
-      errors: [{ path: 'publicKey', message: 'must be 32 bytes of base64url' }],
+      errors: [
+        { path: 'publicKey', message: 'must be a point of Ed25519 that is not of small order, 32 bytes as base64url' },
+      ],
     });
   return key;
 }

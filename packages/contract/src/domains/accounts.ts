@@ -59,8 +59,20 @@ export const registerOptionsBody = z.strictObject({ name: accountName });
 /** Further passkeys need no name; a one-time enrolment token of the operator stands in for a session. */
 export const enrolOptionsBody = z.strictObject({ token: z.string().min(20).max(200) });
 
-/** Extension outputs hold no secret: a PRF result never leaves the browser (specification 5.1.4). */
-const clientExtensionResults = z.record(z.string().max(64), z.unknown());
+/**
+ * The extension outputs that say something about a passkey and hold no secret, exactly as WebAuthn Level 3 and CTAP 2.2
+ * shape them; core stores none of them. Any other member is refused, whatever it is called: a PRF result, a blob or a
+ * seed must never leave the browser (specification 5.1.3, 5.1.4), and a client that sends one has to learn of it.
+ */
+const clientExtensionResults = z.strictObject({
+  credProps: z.strictObject({ rk: z.boolean().optional() }).optional(),
+  /** `enabled` at registration; empty at sign-in, its results taken out. */
+  prf: z.strictObject({ enabled: z.boolean().optional() }).optional(),
+  /** Not asked for, but conveyed by some clients for every passkey. */
+  credProtect: z.int().min(1).max(3).optional(),
+  appid: z.boolean().optional(),
+  appidExclude: z.boolean().optional(),
+});
 
 /** RegistrationResponseJSON of WebAuthn Level 3, section 5.1. */
 export const registrationCredential = z.strictObject({

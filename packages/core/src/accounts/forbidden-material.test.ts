@@ -137,6 +137,61 @@ describe('vectors of registration and sign-in, over HTTP in an otherwise valid c
   }
 });
 
+describe('the outputs of client extensions', () => {
+  let constellation: Constellation;
+  before(async () => {
+    constellation = await startConstellation();
+  });
+  after(() => constellation.close());
+
+  const secret = Buffer.alloc(32, 9).toString('base64url');
+  const refused: readonly (readonly [string, unknown])[] = [
+    ['a member that nobody knows', { vaultMaterial: secret }],
+    ['a member beside credProps.rk', { credProps: { rk: true, authenticatorDisplayName: secret } }],
+    ['a member beside prf.enabled', { prf: { enabled: true, salt: secret } }],
+    ['a text for prf.enabled', { prf: { enabled: secret } }],
+    ['a text for credProps.rk', { credProps: { rk: secret } }],
+    ['a blob', { largeBlob: { blob: secret } }],
+    ['a blob that was written', { largeBlob: { written: true } }],
+    ['a text for appid', { appid: secret }],
+    ['a level of credProtect that is none', { credProtect: 4 }],
+    ['a key of a device', { devicePubKey: { signature: secret } }],
+    ['no object', secret],
+    ['nothing', null],
+  ];
+  for (const [what, outputs] of refused) {
+    test(`that hold ${what} are refused at registration and sign-in, and leave no trace`, async () => {
+      const name = `outputs-x${refused.findIndex(([other]) => other === what)}`;
+      const browser = new TestBrowser(constellation);
+      const options = await browser.begin('/v1/auth/register/options', { name });
+      const credential = { ...newAuthenticator(constellation).create(options), clientExtensionResults: outputs };
+      const register = { challengeId: options.challengeId, credential };
+      const { authenticator } = await registerAccount(constellation, `${name}-known`);
+      const signInOptions = await browser.begin('/v1/auth/login/options');
+      const assertion = { ...authenticator.get(signInOptions), clientExtensionResults: outputs };
+      const signIn = { challengeId: signInOptions.challengeId, credential: assertion };
+      for (const [path, body] of [
+        ['/v1/auth/register/verify', register],
+        ['/v1/auth/login/verify', signIn],
+      ] as const) {
+        const answer = await browser.fetch(path, { body });
+        assert.ok(['invalid_request', 'forbidden_material'].includes(problemCode(answer)), answer.text);
+        const everywhere = `${answer.text}\n${JSON.stringify(constellation.log)}\n${await databaseText(constellation.core.context.pool)}`;
+        assert.ok(!everywhere.includes(secret), 'it was answered, logged or stored');
+      }
+    });
+  }
+
+  test('that browsers send are taken, and none of them is stored', async () => {
+    const outputs = { credProps: { rk: true }, prf: { enabled: true }, credProtect: 2, appidExclude: false };
+    const browser = new TestBrowser(constellation);
+    const options = await browser.begin('/v1/auth/register/options', { name: 'outputs-known' });
+    const credential = { ...newAuthenticator(constellation).create(options), clientExtensionResults: outputs };
+    await browser.take('/v1/auth/register/verify', { body: { challengeId: options.challengeId, credential } });
+    assert.doesNotMatch(await databaseText(constellation.core.context.pool), /credProps|credProtect|appidExclude/);
+  });
+});
+
 function prfExamples(): { call: string; inputs: unknown; allowedOutputs: unknown[] }[] {
   const file = new URL('../../test-vectors/webauthn-prf.json', import.meta.url);
   return JSON.parse(readFileSync(file, 'utf8')).webAuthnApiExamples;

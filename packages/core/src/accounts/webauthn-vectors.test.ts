@@ -134,7 +134,12 @@ describe('the vectors of WebAuthn Level 3', () => {
 async function provesNothingElseIsWrong(vector: Vector): Promise<void> {
   const response = assertionOf(vector);
   const { verified } = await verifyAuthenticationResponse({
-    response: { ...response, authenticatorAttachment: 'platform', response: { ...response.response, userHandle: '' } },
+    response: {
+      ...response,
+      clientExtensionResults: {},
+      authenticatorAttachment: 'platform',
+      response: { ...response.response, userHandle: '' },
+    },
     expectedChallenge: base64url(vector.authentication.challenge),
     expectedOrigin: vector.origin,
     expectedTopOrigin: 'https://example.com',

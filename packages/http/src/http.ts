@@ -27,6 +27,7 @@ export { type JoinOptions, joinSockets } from './join-sockets.ts';
 export { type Connect, openPool, type PoolOptions } from './pool.ts';
 export { endWithProblem, type ProblemOptions, sendProblem } from './problem.ts';
 export { isPublicAddress, isPublicHost } from './public-host.ts';
+export { type BodyLimits, hasBody, readBody, requireUploadRate } from './read-body.ts';
 export { MAX_HEADER_FIELDS, type RequestHead, readRequestHead } from './request-head.ts';
 export { type ResponseFilter, responseFilter } from './response-head.ts';
 export {

@@ -28,9 +28,12 @@ export function sendProblem(res: ServerResponse, refusal: Refusal, options: Prob
   const requestId = options.requestId ?? requestIdOf(res);
   const problem = problemOf(refusal, requestId);
   const body = Buffer.from(JSON.stringify(problem));
-  const headers = [...problemHeaders(refusal, requestId, body.length)];
-  if (options.close ?? !canDiscardBody(res.req)) headers.push('Connection', 'close');
-  res.writeHead(problem.status, headers);
+  const close = options.close ?? !canDiscardBody(res.req);
+  res.writeHead(problem.status, {
+    ...problemHeaders(refusal, requestId),
+    'content-length': body.length,
+    ...(close ? { connection: 'close' } : {}),
+  });
   endResponse(res, body);
   return requestId;
 }
@@ -43,9 +46,13 @@ export function endWithProblem(socket: Duplex, refusal: Refusal, requestId: stri
   }
   const problem = problemOf(refusal, requestId);
   const body = JSON.stringify(problem);
-  const headers = [...problemHeaders(refusal, requestId, Buffer.byteLength(body)), 'Connection', 'close'];
+  const headers = {
+    ...problemHeaders(refusal, requestId),
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  };
   let head = `HTTP/1.1 ${problem.status} Refused\r\n`;
-  for (let index = 0; index + 1 < headers.length; index += 2) head += `${headers[index]}: ${headers[index + 1]}\r\n`;
+  for (const [name, value] of Object.entries(headers)) head += `${name}: ${value}\r\n`;
   // Destroyed once written: whatever the peer still sends after a broken message is not worth reading.
   socket.end(`${head}\r\n${body}`, () => socket.destroy());
 }
@@ -55,18 +62,18 @@ function requestIdOf(res: ServerResponse): string {
   return typeof set === 'string' ? set : randomUUID();
 }
 
-/** Name, value, name, value … of a problem document's own headers. */
-function problemHeaders(refusal: Refusal, requestId: string, length: number): string[] {
-  const headers = [
-    ...['Content-Type', 'application/problem+json', 'Content-Length', String(length)],
-    ...['X-Request-Id', requestId, 'Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff'],
-  ];
-  const { retryAfter, allow, code } = refusal;
-  if (retryAfter !== undefined) headers.push('Retry-After', String(Math.max(1, Math.ceil(retryAfter))));
-  if (allow !== undefined) headers.push('Allow', allow.join(', '));
-  // RFC 9110 section 11.6.1 asks for a challenge with every 401.
-  if (code === 'unauthenticated') headers.push('WWW-Authenticate', 'Bearer');
-  return headers;
+/** A problem document's own fields, without its length. */
+function problemHeaders({ retryAfter, allow, code }: Refusal, requestId: string): Record<string, string> {
+  return {
+    'content-type': 'application/problem+json',
+    'x-request-id': requestId,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    ...(retryAfter === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(retryAfter))) }),
+    ...(allow === undefined ? {} : { allow: allow.join(', ') }),
+    // RFC 9110 section 11.6.1 asks for a challenge with every 401.
+    ...(code === 'unauthenticated' ? { 'www-authenticate': 'Bearer' } : {}),
+  };
 }
 
 /** Whether the rest of a refused request's body is small enough to be read and thrown away. */

@@ -4,7 +4,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { checkRequestTarget, type Refusal } from '@platform/contract';
+import { checkRequestTarget, type Refusal, type RequestTarget } from '@platform/contract';
 import { endLingering } from './end-response.ts';
 import { endFaulty } from './fault.ts';
 import { endWithProblem, sendProblem } from './problem.ts';
@@ -16,7 +16,7 @@ const { createServer } = process.getBuiltinModule('node:http');
 export interface AcceptedRequest {
   readonly req: IncomingMessage;
   readonly head: RequestHead;
-  /** Path as sent, without query, free of everything that `checkRequestTarget` refuses. */
+  /** Path as sent, without query, free of everything that the server's `readTarget` refuses. */
   readonly path: string;
   /** `?…` as sent, or empty. */
   readonly query: string;
@@ -45,6 +45,11 @@ export interface Abandonable {
 export interface StrictServerOptions {
   /** Whether the `Host`, lower case and with its port, is one of ours; any other is refused with 421 `unknown_host`. */
   isOwnHost(host: string): boolean;
+  /**
+   * Whether a target in origin form is taken, and its parts. Default: `checkRequestTarget`; a front of files, which
+   * resolves dot segments itself, takes more.
+   */
+  readTarget?(target: string, host: string): RequestTarget;
   /** Takes over an accepted request. What it returns is abandoned when the response closes. */
   onRequest(incoming: IncomingRequest): Abandonable | null | undefined;
   /** A request could not be handled by a mistake of ours; it has been ended. */
@@ -68,6 +73,8 @@ export interface UpgradeRoutes {
 export interface ServerLimits {
   /** Connections at a time; one over it is closed without an answer. */
   readonly connections: number;
+  /** Of them from one address, but for the loopback interface. */
+  readonly connectionsPerAddress: number;
   /** Bytes of a request's head. */
   readonly headBytes: number;
   /** Milliseconds to a complete head. */
@@ -80,6 +87,7 @@ export interface ServerLimits {
 
 const defaultLimits: ServerLimits = {
   connections: 1_024,
+  connectionsPerAddress: Number.POSITIVE_INFINITY,
   headBytes: 16 * 1024,
   headMilliseconds: 20_000,
   requestMilliseconds: 0,
@@ -146,9 +154,10 @@ export function createStrictServer(options: StrictServerOptions): Server {
   // One more is read, so that the excess is seen rather than cut off.
   server.maxHeadersCount = MAX_HEADER_FIELDS + 1;
   server.maxConnections = limits.connections;
+  const perAddress = countPerAddress(limits.connectionsPerAddress);
   server.on('connection', (socket) => {
     connections.set(socket, { pending: [], broken: false });
-    if (options.admits?.(socket) === false) socket.destroy();
+    if (!perAddress(socket) || options.admits?.(socket) === false) socket.destroy();
   });
   server.on('checkContinue', (req, res) => receive(req, res, true));
   server.on('checkExpectation', (_req: IncomingMessage, res: ServerResponse) => {
@@ -182,6 +191,26 @@ export function createStrictServer(options: StrictServerOptions): Server {
   return server;
 }
 
+const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/;
+
+/** Returns what says whether a new connection may stay. */
+function countPerAddress(most: number): (socket: Socket) => boolean {
+  const counts = new Map<string, number>();
+  return (socket) => {
+    // Read once while it is known: Node then keeps it after the connection has ended.
+    const { remoteAddress: address } = socket;
+    if (address === undefined || most === Number.POSITIVE_INFINITY || LOOPBACK.test(address)) return true;
+    const count = (counts.get(address) ?? 0) + 1;
+    counts.set(address, count);
+    socket.once('close', () => {
+      const left = (counts.get(address) ?? 1) - 1;
+      if (left === 0) counts.delete(address);
+      else counts.set(address, left);
+    });
+    return count <= most;
+  };
+}
+
 /** The request as a handler may see it, with its target in origin form; or why it is refused. */
 function accept(req: IncomingMessage, options: StrictServerOptions): AcceptedRequest | Refusal {
   if (req.httpVersionMajor !== 1 || req.httpVersionMinor > 1)
@@ -193,7 +222,7 @@ function accept(req: IncomingMessage, options: StrictServerOptions): AcceptedReq
   if (!options.isOwnHost(head.host) && !options.isOwnHost(head.host.toLowerCase())) return { code: 'unknown_host' };
   const origin = originForm(req.url ?? '', head.host);
   if (origin === null) return { code: 'unknown_host', detail: 'The target names another host.' };
-  const target = checkRequestTarget(origin);
+  const target = options.readTarget?.(origin, head.host) ?? checkRequestTarget(origin);
   if (!target.ok) return { code: 'invalid_path' };
   req.url = origin;
   return { req, head, path: target.path, query: target.query };

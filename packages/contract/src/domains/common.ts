@@ -5,6 +5,8 @@ import { appId, installationId } from '../primitives.ts';
 
 const limits = {
   bodyDefault: { value: 256 * KiB, unit: 'bytes', meaning: 'request body, where the route sets no other limit' },
+  bodySeconds: { value: 30, unit: 'seconds', meaning: 'time in which a JSON body must arrive' },
+  uploadRate: { value: 1_024, unit: 'bytes', meaning: 'an upload arrives at least as fast, each second' },
   jsonDepth: { value: 32, unit: 'items', meaning: 'nesting of a JSON body' },
   pageDefault: { value: 50, unit: 'items', meaning: 'list page when `limit` is absent' },
   pageMaximum: { value: 200, unit: 'items', meaning: 'list page at most' },

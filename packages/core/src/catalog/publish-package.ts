@@ -37,6 +37,8 @@ export interface PublishRequest {
   readonly publisher: string;
   /** Read once, never destroyed, so that a refusal can still be answered. */
   readonly source: Readable;
+  /** Rejects when the publisher may no longer publish; asked again once the upload is here. Default: it may. */
+  readonly stillAllowed?: () => Promise<void>;
 }
 
 /**
@@ -50,12 +52,21 @@ export async function publishPackage(context: PublishContext, request: PublishRe
   // Asked before the upload is read, to spare it; asked again where it counts.
   checkOwner(await findOwner(context.database, appId), publisher);
   if (await versionExists(context.database, appId, version)) throw versionTaken(appId, version);
-  return await receiveAndPublish(context, request.source, { identity: { appId, version }, system: false }, publisher);
+  return await inScratch(context, async (scratch) => {
+    const verified = await receive(request.source, scratch, { identity: { appId, version }, system: false });
+    await request.stillAllowed?.();
+    await commit(context, scratch, verified, publisher);
+    return answerOf(verified);
+  });
 }
 
 /** Publishes a package that comes with the platform, under the identity in its manifest. */
 export async function publishSystemPackage(context: PublishContext, source: Readable): Promise<PublishedPackage> {
-  return await receiveAndPublish(context, source, { system: true }, null);
+  return await inScratch(context, async (scratch) => {
+    const verified = await receive(source, scratch, { system: true });
+    await commit(context, scratch, verified, null);
+    return answerOf(verified);
+  });
 }
 
 /** Puts the files of a package that is published already back into their place. */
@@ -63,19 +74,6 @@ export async function restorePackage(context: PublishContext, source: Readable):
   return await inScratch(context, async (scratch) => {
     const verified = await receive(source, scratch, { system: true });
     await placePackage(context, scratch, verified.hash);
-    return answerOf(verified);
-  });
-}
-
-async function receiveAndPublish(
-  context: PublishContext,
-  source: Readable,
-  expected: ExpectedPackage,
-  publisher: string | null,
-): Promise<PublishedPackage> {
-  return await inScratch(context, async (scratch) => {
-    const verified = await receive(source, scratch, expected);
-    await commit(context, scratch, verified, publisher);
     return answerOf(verified);
   });
 }

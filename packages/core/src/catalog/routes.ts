@@ -49,9 +49,9 @@ export function catalogRoutes(context: CoreContext): HandlersOf<CatalogRoute> {
       return { streamed: true };
     },
 
-    'catalog.publish': async ({ caller: { accountKey }, params: { appId, version }, request }) => {
+    'catalog.publish': async ({ caller: { accountKey }, params: { appId, version }, request, stillAllowed }) => {
       const body = await slots.hold(accountKey, () =>
-        publishPackage(context, { appId, version, publisher: accountKey, source: request.raw }),
+        publishPackage(context, { appId, version, publisher: accountKey, source: request.raw, stillAllowed }),
       );
       return { status: 201, body };
     },

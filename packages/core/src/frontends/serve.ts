@@ -12,8 +12,8 @@ import {
   RefusalError,
   refuse,
 } from '@platform/contract';
+import { sendProblem } from '@platform/http';
 import type { CoreContext } from '../context.ts';
-import { writeProblem } from '../http/problem.ts';
 import { emptyHostHeaders } from './app-headers.ts';
 import { chooseFile } from './choose-file.ts';
 import { noneMatchHits, rangeOf } from './conditions.ts';
@@ -108,7 +108,7 @@ function writeRefusal({ request, response }: Exchange, refusal: Refusal, request
   // What is left of a body nobody asked for is not read.
   if (refusal.code === 'method_not_allowed') response.setHeader('connection', 'close');
   if (!wantsPage(request)) {
-    writeProblem(response, refusal, requestId);
+    sendProblem(response, refusal, { requestId });
     return;
   }
   const { status, title } = errors[refusal.code];

@@ -9,6 +9,11 @@ export interface RouteCall<Id extends RouteId> {
   readonly query: RouteQuery<Id>;
   /** Parsed and checked; `undefined` for routes without a JSON body (streams are read from `request.raw`). */
   readonly body: RouteBody<Id>;
+  /**
+   * For a handler that reads an upload itself: called right before what it changes takes effect. Rejects as the route
+   * table would when the caller's session, grant or account has ended meanwhile.
+   */
+  readonly stillAllowed: () => Promise<void>;
   /** Address of the client, after trusted proxies. For rate limits, never for identity. */
   readonly clientAddress: string;
   /** The request's Origin, checked already where the table asks for it. */

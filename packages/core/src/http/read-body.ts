@@ -1,14 +1,10 @@
 // Reads a JSON body within its limit, strictly: media type, size, UTF-8, depth; nothing is buffered beyond the limit.
 import type { IncomingMessage } from 'node:http';
 import { limits, refuse } from '@platform/contract';
+import { readBody } from '@platform/http';
 
 const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true });
 const JSON_MEDIA_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
-
-export function hasBody(request: IncomingMessage): boolean {
-  const { headers } = request;
-  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
-}
 
 /**
  * @returns the text and its parsed value
@@ -18,7 +14,7 @@ export async function readJsonBody(request: IncomingMessage, limit: number): Pro
   if (!JSON_MEDIA_TYPE.test(request.headers['content-type'] ?? '')) throw refuse('unsupported_media_type');
   if (request.headers['content-encoding'] !== undefined)
     throw refuse('unsupported_media_type', 'Send the body without a content encoding.');
-  const text = decode(await readWithin(request, limit));
+  const text = decode(await readBody(request, { limit, milliseconds: limits.bodySeconds.value * 1_000 }));
   if (tooDeep(text))
     throw refuse('invalid_request', `The body is nested deeper than ${limits.jsonDepth.value} levels.`);
   try {
@@ -26,19 +22,6 @@ export async function readJsonBody(request: IncomingMessage, limit: number): Pro
   } catch {
     throw refuse('invalid_request', 'The body is not valid JSON.');
   }
-}
-
-async function readWithin(request: IncomingMessage, limit: number): Promise<Buffer> {
-  const tooLarge = () => refuse('payload_too_large', `The body may have at most ${limit} bytes.`);
-  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge();
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > limit) throw tooLarge();
-    chunks.push(chunk);
-  }
-  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
 }
 
 function decode(bytes: Buffer): string {

@@ -1,6 +1,7 @@
 // Puts every route of the contract's table behind the same checks, in the same order: caller, origin, rate, grant,
 // parameters, body. A handler is reached only by what its table entry allows.
-import { type FieldError, type RouteId, type RouteSpec, refuse, routes } from '@platform/contract';
+import { type FieldError, limits, type RouteId, type RouteSpec, refuse, routes } from '@platform/contract';
+import { hasBody, requireUploadRate } from '@platform/http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type * as z from 'zod';
 import type { CoreConfig } from '../config/config.ts';
@@ -11,7 +12,7 @@ import type { Handlers, RouteResult } from './handlers.ts';
 import { checkOrigin } from './origins.ts';
 import { pausedRefusal } from './paused-refusal.ts';
 import type { TakeRate } from './rate-limit.ts';
-import { hasBody, readJsonBody } from './read-body.ts';
+import { readJsonBody } from './read-body.ts';
 import { refuseUnstorable, refuseUnstorableJson } from './storable-values.ts';
 
 export interface RouteTableOptions {
@@ -35,7 +36,7 @@ export function registerRoutes(app: FastifyInstance, options: RouteTableOptions)
   for (const [id, spec] of Object.entries(routes) as [RouteId, RouteSpec][]) {
     const handler = options.handlers[id] as unknown as AnyHandler;
     app.route({
-      method: spec.method,
+      method: [...methodsOf(spec)],
       url: spec.path,
       handler: (request, reply) => answer(request, reply, spec, handler, options),
     });
@@ -44,10 +45,15 @@ export function registerRoutes(app: FastifyInstance, options: RouteTableOptions)
   for (const [path, specs] of byPath) refuseOtherMethods(app, path, specs);
 }
 
+/** `HEAD` rides on `GET`, but for streams, which it would hold open. */
+function methodsOf({ method, answers }: RouteSpec): readonly string[] {
+  return method === 'GET' && typeof answers[200] !== 'string' ? ['GET', 'HEAD'] : [method];
+}
+
 function refuseOtherMethods(app: FastifyInstance, path: string, specs: readonly RouteSpec[]): void {
-  const offered = specs.map(({ method }) => method);
+  const offered = specs.flatMap(methodsOf);
   app.route({
-    method: METHODS.filter((method) => !(offered as readonly string[]).includes(method)),
+    method: METHODS.filter((method) => !offered.includes(method)),
     url: path,
     handler: () => {
       throw refuse('method_not_allowed', `This route offers ${offered.join(', ')}.`, { allow: offered });
@@ -78,15 +84,19 @@ async function answer(
   handler: AnyHandler,
   options: RouteTableOptions,
 ): Promise<FastifyReply> {
-  const caller = await admit(request, spec, options);
-  const turn = options.takeRate(spec.rate, rateSubject(caller, request));
+  const first = await admit(request, spec, options);
+  const turn = options.takeRate(spec.rate, rateSubject(first, request));
   if (turn !== undefined) await turn;
   const params = parse(spec.params, request.params, 'path');
   const query = parse(spec.query, request.query, 'query');
-  const body = await readBody(request, spec, options);
+  if (request.headers.expect !== undefined) reply.raw.writeContinue();
+  const body = await readBody({ request, reply }, spec, options);
+  // What was revoked while the body was on its way is revoked for this request too.
+  const caller = body === undefined ? first : await admit(request, spec, options);
   checkBodyResource(spec, caller, body);
   const result = await handler({
     caller,
+    stillAllowed: async () => void (await admit(request, spec, options)),
     params,
     query,
     body,
@@ -141,7 +151,7 @@ function rateSubject(caller: Caller, request: FastifyRequest): string {
 }
 
 async function readBody(
-  request: FastifyRequest,
+  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
   spec: RouteSpec,
   { findSecrets }: RouteTableOptions,
 ): Promise<unknown> {
@@ -154,6 +164,7 @@ async function readBody(
       throw refuse('unsupported_media_type', `Send the body as ${spec.body.mediaType}.`);
     if (Number(request.headers['content-length'] ?? 0) > spec.body.limit)
       throw refuse('payload_too_large', `The body may have at most ${spec.body.limit} bytes.`);
+    requireUploadRate(request.raw, reply.raw, limits.uploadRate.value);
     return undefined;
   }
   if (!hasBody(request.raw) && spec.body.schema.safeParse(undefined).success) return undefined;

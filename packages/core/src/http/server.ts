@@ -1,12 +1,12 @@
 // The API of core on fastify: request ids, CORS, one place that turns refusals and bugs into answers.
 import type http from 'node:http';
-import { errors, problemOf, type Refusal, RefusalError } from '@platform/contract';
+import { type Refusal, RefusalError } from '@platform/contract';
+import { isTraceparent, sendProblem } from '@platform/http';
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import type { Log } from '../context.ts';
 import type { AnsweredRequest } from '../metrics.ts';
 import { createListener } from './listener.ts';
 import { isAppOrigin } from './origins.ts';
-import { problemHeaders } from './problem.ts';
 import { crossOriginMethods, type RouteTableOptions, registerRoutes } from './route-table.ts';
 
 export interface ServerOptions extends RouteTableOptions {
@@ -21,9 +21,6 @@ export interface ServerOptions extends RouteTableOptions {
     host: { readonly appId: string; readonly hostLabel: string },
   ) => Promise<void>;
 }
-
-/** W3C Trace Context, version 00. */
-const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 export function createServer(options: ServerOptions): FastifyInstance {
   const { config, log } = options;
@@ -46,7 +43,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff').header('vary', 'Origin');
     const { traceparent, origin } = request.headers;
-    if (typeof traceparent === 'string' && TRACEPARENT.test(traceparent)) reply.header('traceparent', traceparent);
+    if (typeof traceparent === 'string' && isTraceparent(traceparent)) reply.header('traceparent', traceparent);
     if (origin !== undefined && isAppOrigin(origin, config) && crossOriginMethods(pathOf(request.url)).length > 0) {
       reply.header('access-control-allow-origin', origin);
       reply.header('access-control-expose-headers', 'X-Request-Id, Retry-After');
@@ -92,13 +89,15 @@ function noSchema(): never {
   throw new Error('no route has a schema of its own');
 }
 
-function sendRefusal(reply: FastifyReply, refusal: Refusal, id: string): FastifyReply {
-  // What is left of a refused body is not read; the connection ends instead.
-  if (refusal.code === 'payload_too_large') reply.header('connection', 'close');
-  return reply
-    .code(errors[refusal.code].status)
-    .headers(problemHeaders(refusal))
-    .send(JSON.stringify(problemOf(refusal, id)));
+/** Past fastify, which would end the answer before the rest of a refused body has been read away. */
+function sendRefusal(reply: FastifyReply, refusal: Refusal, requestId: string): FastifyReply {
+  reply.hijack();
+  if (reply.raw.headersSent) return reply;
+  for (const [name, value] of Object.entries(reply.getHeaders())) {
+    if (value !== undefined) reply.raw.setHeader(name, value);
+  }
+  sendProblem(reply.raw, refusal, { requestId });
+  return reply;
 }
 
 /** PostgreSQL is away: connection refused or lost, pool exhausted, shutting down (class 57P, 08, 53). */

@@ -4,9 +4,10 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as path from 'node:path';
+import type { Refusal } from '@platform/contract';
+import { sendProblem } from '@platform/http';
 import { type CoreConfig, originParts } from '../config/config.ts';
 import { StartError } from '../config/start-error.ts';
-import { writeProblem } from './problem.ts';
 
 interface ShellFile {
   readonly type: string;
@@ -46,14 +47,17 @@ type Serve = (request: IncomingMessage, response: ServerResponse) => Promise<voi
 export async function shellFiles(config: ShellConfig, requestId: () => string): Promise<Serve> {
   const files = await load(config.shellDirectory);
   const headers = shellHeaders(config);
+  const refuse = (response: ServerResponse, refusal: Refusal): void => {
+    sendProblem(response, refusal, { requestId: requestId() });
+  };
   return async (request, response) => {
     const url = request.url ?? '/';
     const mark = url.indexOf('?');
     const name = mark === -1 ? url : url.slice(0, mark);
     const file = files.get(name === '/' ? '/index.html' : name);
-    if (file === undefined) return writeProblem(response, { code: 'not_found' }, requestId());
+    if (file === undefined) return refuse(response, { code: 'not_found' });
     if (request.method !== 'GET' && request.method !== 'HEAD')
-      return writeProblem(response, { code: 'method_not_allowed', allow: ['GET', 'HEAD'] }, requestId());
+      return refuse(response, { code: 'method_not_allowed', allow: ['GET', 'HEAD'] });
     const caching = file.immutable ? 'public, max-age=31536000, immutable' : 'no-cache';
     const common = { ...headers, etag: file.etag, 'cache-control': caching, vary: 'Accept-Encoding' };
     if (request.headers['if-none-match'] === file.etag) {

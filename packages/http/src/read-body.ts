@@ -1,0 +1,83 @@
+// Reads bodies within their limits of size and time. Neither function destroys the request, so that the refusal they
+// throw can still be answered.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type RefusalError, refuse } from '@platform/contract';
+import { endLingering } from './end-response.ts';
+import { sendProblem } from './problem.ts';
+
+export interface BodyLimits {
+  /** Bytes. */
+  readonly limit: number;
+  /** Until the last byte. */
+  readonly milliseconds: number;
+}
+
+/** Whether a request announces a body. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+}
+
+/**
+ * The whole body, of which no more than the limit is ever held.
+ *
+ * @throws RefusalError `payload_too_large`, or `invalid_request` for one that did not arrive in time; Error when the
+ *   caller went away
+ */
+export function readBody(req: IncomingMessage, { limit, milliseconds }: BodyLimits): Promise<Buffer> {
+  const tooLarge = (): RefusalError => refuse('payload_too_large', `The body may have at most ${limit} bytes.`);
+  return new Promise((resolve, reject) => {
+    if (Number(req.headers['content-length'] ?? 0) > limit) {
+      reject(tooLarge());
+      return;
+    }
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const onData = (chunk: Buffer): void => {
+      size += chunk.length;
+      if (size > limit) fail(tooLarge());
+      else chunks.push(chunk);
+    };
+    const onEnd = (): void => {
+      release();
+      const [first] = chunks;
+      resolve(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks));
+    };
+    const fail = (error: Error): void => {
+      release();
+      reject(error);
+    };
+    const onClose = (): void => fail(new Error('aborted'));
+    const release = (): void => {
+      clearTimeout(timer);
+      req.off('data', onData).off('end', onEnd).off('error', fail).off('close', onClose);
+    };
+    const timer = setTimeout(
+      () => fail(refuse('invalid_request', `The body did not arrive within ${milliseconds / 1_000} s.`)),
+      milliseconds,
+    );
+    req.on('data', onData).on('end', onEnd).on('error', fail).on('close', onClose);
+  });
+}
+
+/** How long an upload may be slower than its rate. */
+const WINDOW_MS = 10_000;
+
+/**
+ * Ends the exchange with `invalid_request` when an upload that is being read arrives more slowly than `bytesPerSecond`
+ * for ten seconds. Time in which its reader was the slower side does not count.
+ */
+export function requireUploadRate(req: IncomingMessage, res: ServerResponse, bytesPerSecond: number): void {
+  let before = req.socket.bytesRead;
+  const timer = setInterval(() => {
+    const now = req.socket.bytesRead;
+    const arrived = now - before;
+    before = now;
+    if (req.readableLength > 0 || arrived >= (bytesPerSecond * WINDOW_MS) / 1_000) return;
+    clearInterval(timer);
+    if (res.headersSent) return;
+    sendProblem(res, { code: 'invalid_request', detail: 'The upload is too slow.' }, { close: true });
+    endLingering(res);
+  }, WINDOW_MS);
+  const stop = (): void => clearInterval(timer);
+  req.once('end', stop).once('close', stop);
+}

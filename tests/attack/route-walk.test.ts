@@ -137,7 +137,7 @@ for (const [id, spec] of table) {
       .filter(([, other]) => other.path === spec.path)
       // HEAD rides on GET, but not on a stream.
       .flatMap(([, { method, answers }]) =>
-        method === 'GET' && typeof (answers as RouteSpec['answers'])[200] !== 'string' ? ['GET', 'HEAD'] : [method],
+        method === 'GET' && typeof answers[200] !== 'string' ? ['GET', 'HEAD'] : [method],
       );
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const) {
       if (offered.includes(method)) continue;

@@ -38,7 +38,7 @@ export * from './domains/push.ts';
 export * from './domains/search.ts';
 export * from './domains/workloads.ts';
 
-const domains = [
+const domains = {
   common,
   health,
   accounts,
@@ -56,10 +56,12 @@ const domains = [
   placement,
   fleet,
   later,
-] as const satisfies readonly Domain[];
+} as const satisfies Readonly<Record<string, Domain>>;
+
+type Domains = typeof domains;
 
 type Part = 'limits' | 'errors' | 'routes';
-type Contributed<Name extends Part> = Extract<(typeof domains)[number], { readonly [_ in Name]: unknown }>[Name];
+type Contributed<Name extends Part> = Extract<Domains[keyof Domains], { readonly [_ in Name]: unknown }>[Name];
 type Intersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (all: infer All) => void
   ? All
   : never;
@@ -69,7 +71,7 @@ type Composed<Name extends Part> = Intersection<Contributed<Name>>;
 /** @throws Error when two domains give an entry the same name */
 function compose<Name extends Part>(name: Name): Composed<Name> {
   const table: Record<string, unknown> = {};
-  for (const domain of domains as readonly Domain[]) {
+  for (const domain of Object.values<Domain>(domains)) {
     for (const [key, entry] of Object.entries(domain[name] ?? {})) {
       if (Object.hasOwn(table, key)) throw new Error(`Two domains contribute ${name}.${key}; rename one of them.`);
       table[key] = entry;
@@ -85,3 +87,7 @@ export const limits = compose('limits');
 export const errors = compose('errors');
 /** For every route its callers, grant, resource, body and rate limit (architecture, rule 3). */
 export const routes = compose('routes');
+
+type RouteOf<One> = One extends { readonly routes: infer Table } ? keyof Table : never;
+/** The ids of a domain's routes, e.g. `DomainRoute<'search'>`. */
+export type DomainRoute<Name extends keyof Domains> = RouteOf<Domains[Name]>;

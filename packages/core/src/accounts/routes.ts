@@ -1,5 +1,5 @@
 // HTTP in and out of accounts: bodies, cookies and views. What happens is in the files named after it.
-import { type AccountView, refuse, type SessionView } from '@platform/contract';
+import { type AccountView, type DomainRoute, refuse, type SessionView } from '@platform/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
@@ -21,14 +21,7 @@ import { type Session, sessionsOf } from './session-queries.ts';
 import { type Browser, endSession } from './sessions.ts';
 import { signIn } from './sign-in.ts';
 
-export type AccountRoute =
-  | `auth.register.${'options' | 'verify'}`
-  | `auth.login.${'options' | 'verify'}`
-  | `auth.enrol.${'options' | 'verify'}`
-  | 'auth.session'
-  | 'auth.logout'
-  | `auth.passkeys.${'list' | 'options' | 'verify' | 'label' | 'remove'}`
-  | `auth.sessions.${'list' | 'revoke'}`;
+export type AccountRoute = DomainRoute<'accounts'>;
 
 export function accountRoutes(context: CoreContext): HandlersOf<AccountRoute> {
   const { config, database, clock } = context;

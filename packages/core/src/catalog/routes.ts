@@ -1,5 +1,5 @@
 // The catalog over HTTP.
-import { type CatalogEntry, refuse } from '@platform/contract';
+import { type CatalogEntry, type DomainRoute, refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 import { hiddenFrom, isOfferedTo } from './master-apps.ts';
@@ -11,7 +11,7 @@ import { serveIcon } from './serve-icon.ts';
 
 const LIST = 'catalog';
 
-export type CatalogRoute = 'catalog.list' | 'catalog.read' | 'catalog.icon' | 'catalog.publish';
+export type CatalogRoute = DomainRoute<'catalog'>;
 
 export function catalogRoutes(context: CoreContext): HandlersOf<CatalogRoute> {
   const { database, cursors } = context;

@@ -1,4 +1,5 @@
 // The routes of installed apps: HTTP in and out, nothing else.
+import type { DomainRoute } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 import type { Nodes } from '../nodes/nodes.ts';
@@ -14,21 +15,7 @@ import { readPermissions, replacePermissions } from './permissions.ts';
 import { uninstallApp } from './uninstall-app.ts';
 import { upgradeApp } from './upgrade-app.ts';
 
-export type InstallationRoute =
-  | 'apps.list'
-  | 'apps.install'
-  | 'apps.uninstall'
-  | 'apps.launch'
-  | 'apps.start'
-  | 'apps.stop'
-  | 'apps.status'
-  | 'apps.logs'
-  | 'apps.logs.stream'
-  | 'apps.upgrade'
-  | 'apps.permissions.read'
-  | 'apps.permissions.replace'
-  | 'frontend.exchange'
-  | 'services.apps.list';
+export type InstallationRoute = DomainRoute<'installations' | 'workloads' | 'grants'>;
 
 export interface InstallationRouteParts {
   readonly nodes: Nodes;

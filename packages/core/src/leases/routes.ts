@@ -1,15 +1,11 @@
 // Work leases over HTTP: workloads make, renew and release them through their Gateway, nodes ask how long they last.
-import { refuse } from '@platform/contract';
+import { type DomainRoute, refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 import { isPlaced } from '../placement/queries.ts';
 import { createLease, leasesEndIn, releaseLease, renewLease } from './work-leases.ts';
 
-export type LeaseRoute =
-  | 'services.workLeases.create'
-  | 'services.workLeases.renew'
-  | 'services.workLeases.release'
-  | 'node.leases';
+export type LeaseRoute = DomainRoute<'leases'>;
 
 export function leaseRoutes(context: CoreContext): HandlersOf<LeaseRoute> {
   return {

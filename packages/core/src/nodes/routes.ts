@@ -1,4 +1,5 @@
 // The routes by which a machine becomes a node, stays one, says where it is reached, and reports what it sees.
+import type { DomainRoute } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 import { upsertStatus } from '../placement/queries.ts';
@@ -8,13 +9,7 @@ import { challengeNode, renewCredential } from './node-credentials.ts';
 import { touchNode } from './node-queries.ts';
 import { registerNode } from './register-node.ts';
 
-export type NodeRoute =
-  | 'node.join'
-  | 'node.challenge'
-  | 'node.credential'
-  | 'node.heartbeat'
-  | 'node.register'
-  | 'node.status';
+export type NodeRoute = DomainRoute<'nodes'>;
 
 export function nodeRoutes(context: CoreContext): HandlersOf<NodeRoute> {
   return {

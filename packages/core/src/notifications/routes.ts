@@ -1,12 +1,14 @@
 // Notifications over HTTP: for the shell by session, for apps by their grants.
-import type { RouteQuery } from '@platform/contract';
+import type { DomainRoute, RouteQuery } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { resourcesOf } from '../grants/grant-coverage.ts';
 import type { FrontendCaller, InstallationCaller, SessionCaller } from '../http/caller.ts';
 import type { HandlersOf } from '../http/handlers.ts';
+import type { EventRoute } from './events.ts';
 import { markAllRead, markOneRead } from './mark-read.ts';
 import { notificationPublisher } from './publish-notification.ts';
 import { listNotifications, notificationOf, type Visibility } from './queries.ts';
+import type { NotificationSettingsRoute } from './settings-routes.ts';
 
 type Reader = SessionCaller | FrontendCaller | InstallationCaller;
 
@@ -16,14 +18,7 @@ export function visibilityOf(caller: Reader): Visibility {
   return { accountKey, topics: caller.kind === 'session' ? null : resourcesOf(caller.grants, 'notifications.read') };
 }
 
-export type NotificationRoute =
-  | 'notifications.list'
-  | 'notifications.read'
-  | 'notifications.readAll'
-  | 'services.notifications.publish'
-  | 'services.notifications.list'
-  | 'services.notifications.read'
-  | 'services.notifications.readAll';
+export type NotificationRoute = Exclude<DomainRoute<'notifications'>, EventRoute | NotificationSettingsRoute>;
 
 export function notificationRoutes(context: CoreContext): HandlersOf<NotificationRoute> {
   const publish = notificationPublisher(context);

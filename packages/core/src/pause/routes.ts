@@ -1,9 +1,10 @@
 // The pause of an account over HTTP.
+import type { DomainRoute } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 import { pauseAccount, readRuntime, resumeAccount } from './pause-account.ts';
 
-export type PauseRoute = 'runtime.read' | 'runtime.pause' | 'runtime.resume';
+export type PauseRoute = DomainRoute<'pause'>;
 
 export function pauseRoutes(context: CoreContext): HandlersOf<PauseRoute> {
   return {

@@ -1,5 +1,5 @@
 // The routes by which the Runtime of a node learns what to run, fetches it, and gets the credentials to run it with.
-import { refuse } from '@platform/contract';
+import { type DomainRoute, refuse } from '@platform/contract';
 import { packageFile } from '../catalog/package-file.ts';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
@@ -9,7 +9,7 @@ import { isPackagePlaced } from './queries.ts';
 import { sendPackage } from './send-package.ts';
 import { startWorkload } from './start-workload.ts';
 
-export type PlacementRoute = 'node.assignments' | 'node.starts' | 'node.package';
+export type PlacementRoute = DomainRoute<'placement'>;
 
 export function placementRoutes(context: CoreContext, followers: Followers): HandlersOf<PlacementRoute> {
   return {

@@ -1,10 +1,10 @@
 // Web push over HTTP: the key that browsers subscribe with, and their subscriptions.
-import { refuse } from '@platform/contract';
+import { type DomainRoute, refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 import { listSubscriptions, subscribe, unsubscribe } from './subscriptions.ts';
 
-export type PushRoute = 'push.key' | 'push.list' | 'push.subscribe' | 'push.unsubscribe';
+export type PushRoute = DomainRoute<'push'>;
 
 /** @param publicKey VAPID key of the platform; `null` where it sends no web push */
 export function pushRoutes(context: CoreContext, publicKey: string | null): HandlersOf<PushRoute> {

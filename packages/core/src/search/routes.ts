@@ -1,4 +1,5 @@
 // Search over HTTP: apps write their index through the Gateway, the shell asks.
+import type { DomainRoute } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 import type { SearchEngine } from './engine.ts';
@@ -6,12 +7,7 @@ import { InstalledNames } from './installed-names.ts';
 import { search } from './search.ts';
 import { clearIndex, removeEntries, replaceIndex, upsertIndex } from './write-index.ts';
 
-export type SearchRoute =
-  | 'search.query'
-  | 'services.search.replace'
-  | 'services.search.upsert'
-  | 'services.search.clear'
-  | 'services.search.remove';
+export type SearchRoute = DomainRoute<'search'>;
 
 export function searchRoutes(context: CoreContext, engine: SearchEngine): HandlersOf<SearchRoute> {
   const names = new InstalledNames(context);

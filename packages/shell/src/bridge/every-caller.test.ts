@@ -86,7 +86,7 @@ function oneOf(only: Only | undefined): Partial<World> {
 
 function walk<Name extends BridgeCall>(name: Name): void {
   const method = methods[name];
-  for (const params of samples[name]) {
+  for (const params of samples[name] ?? []) {
     if ('unavailable' in method) walkUnavailable(name, params);
     else walkAnswered(name, method, params);
   }
@@ -205,7 +205,8 @@ function walkAnswered<Name extends BridgeCall>(name: Name, method: AnsweredMetho
 }
 
 test('this file knows how to call every method', () => {
-  assert.deepEqual(Object.keys(samples).sort(), Object.keys(methods).sort());
+  const called = Object.entries(samples).filter(([, calls]) => calls.length > 0);
+  assert.deepEqual(called.map(([name]) => name).sort(), Object.keys(methods).sort());
 });
 
 for (const name of Object.keys(methods) as BridgeCall[]) walk(name);

@@ -5,6 +5,7 @@ import { newId } from '@platform/core/credentials/ids.ts';
 import { openDatabase } from '@platform/core/database/open-database.ts';
 import { nothingListens } from '@platform/core/points.ts';
 import type { IndexOwner } from '@platform/core/search/index-queries.ts';
+import { prepareHere } from '@platform/core/search/prepare-entries.ts';
 import { MARK_LENGTH } from '@platform/core/search/word-mark.ts';
 import { replaceIndex } from '@platform/core/search/write-index.ts';
 import pg from 'pg';
@@ -27,7 +28,7 @@ export async function fill(server: SearchServer, corpus: Corpus, count: number):
       for (let owner = owners[next]; owner !== undefined; owner = owners[next]) {
         const account = next;
         next += 1;
-        await replaceIndex({ database, at: nothingListens }, owner, corpus.notesOf(account));
+        await replaceIndex({ database, at: nothingListens, prepare: prepareHere }, owner, corpus.notesOf(account));
       }
     };
     await Promise.all(Array.from({ length: WRITERS }, write));

@@ -2,8 +2,6 @@
 import type { InstallationId } from '@platform/contract';
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
-import { gramsOf } from './grams.ts';
-import { remainsOf } from './near-words.ts';
 import { notifyFeed, toldLater } from './outbox-queries.ts';
 import { MARK_LENGTH } from './word-mark.ts';
 
@@ -136,6 +134,15 @@ export async function deleteIndex(trx: Kysely<DatabaseSchema>, installationId: I
   await trx.deleteFrom('search_words').where('installation_id', '=', installationId).execute();
 }
 
+/** Words whose count changed, each member an array literal of PostgreSQL in the same order. */
+export interface CountedWords {
+  readonly words: string;
+  /** In how many entries more, or fewer, each is. */
+  readonly entries: string;
+  readonly grams: string;
+  readonly remains: string;
+}
+
 /**
  * Notes in how many entries more, or fewer, each word is; one that no entry holds any more is removed.
  *
@@ -144,14 +151,13 @@ export async function deleteIndex(trx: Kysely<DatabaseSchema>, installationId: I
 export async function countWords(
   trx: Trx,
   { installationId, accountKey }: IndexOwner,
-  words: ReadonlyMap<string, number>,
+  { words, entries, grams, remains }: CountedWords,
   room: number,
 ): Promise<void> {
-  const all = [...words.keys()];
   await sql`
     WITH counted AS (
-      SELECT * FROM unnest(${all}::text[], ${[...words.values()]}::int[], ${all.map(gramsOf)}::text[],
-                           ${all.map((word) => remainsOf(word).join(' '))}::text[]) AS c (word, entries, grams, remains)
+      SELECT * FROM unnest(${words}::text[], ${entries}::int[], ${grams}::text[], ${remains}::text[])
+                           AS c (word, entries, grams, remains)
     ), known AS (
       UPDATE search_words w SET entries = w.entries + counted.entries FROM counted
        WHERE w.installation_id = ${installationId} AND w.word = counted.word AND w.entries + counted.entries > 0

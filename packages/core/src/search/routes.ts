@@ -4,13 +4,18 @@ import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 import type { SearchEngine } from './engine.ts';
 import { InstalledNames } from './installed-names.ts';
+import type { Prepare } from './prepare-entries.ts';
 import { search } from './search.ts';
 import { clearIndex, removeEntries, replaceIndex, upsertIndex } from './write-index.ts';
 
 export type SearchRoute = DomainRoute<'search'>;
 
-export function searchRoutes(context: CoreContext, engine: SearchEngine): HandlersOf<SearchRoute> {
-  const names = new InstalledNames(context);
+export function searchRoutes(
+  core: CoreContext,
+  { engine, prepare }: { readonly engine: SearchEngine; readonly prepare: Prepare },
+): HandlersOf<SearchRoute> {
+  const context = { ...core, prepare };
+  const names = new InstalledNames(core);
   return {
     'search.query': async ({ caller, query }) => ({
       status: 200,

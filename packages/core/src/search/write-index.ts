@@ -1,6 +1,5 @@
-// Writes the search index of an installation: each change as a whole or not at all, in batches that neither hold the
-// event loop nor fill memory.
-import { setImmediate } from 'node:timers/promises';
+// Writes the search index of an installation: each change as a whole or not at all, in batches that do not fill memory,
+// and whose words are made beside the thread that answers requests.
 import { limits, refuse } from '@platform/contract';
 import type { Transaction } from 'kysely';
 import type { CoreContext } from '../context.ts';
@@ -18,13 +17,15 @@ import {
   lockIndex,
   upsertEntries,
 } from './index-queries.ts';
-import { digestOf, type Entry, isComparable, searchDocumentOf } from './search-document.ts';
-import { tsvectorText } from './tsquery-text.ts';
+import type { Prepare, PreparedWords } from './prepare-entries.ts';
+import { type Entry, isComparable } from './search-document.ts';
 import { markOf } from './word-mark.ts';
 
-/** Characters of text in one batch: some milliseconds of work between two turns of the event loop. */
+/** Characters of text in one batch: some ten milliseconds of work. */
 const BATCH = 64 * 1024;
 const BATCH_ENTRIES = 500;
+/** Words that are prepared at a time. */
+const WORDS_PIECE = 5_000;
 /**
  * Words counted together before they are written. As many as there are in most indexes: each row is written once then,
  * and not at all when a replacement leaves its count as it was. Its indexes are what writing costs most.
@@ -33,46 +34,36 @@ const BATCH_WORDS = 100_000;
 /** Distinct words of an installation that are compared with misspelt ones. */
 const MOST_WORDS = 200_000;
 
+type WriteContext = Pick<CoreContext, 'database' | 'at'> & { readonly prepare: Prepare };
+
 /** Makes `entries` the whole index. What did not change is left as it is. */
-export async function replaceIndex(
-  context: Pick<CoreContext, 'database' | 'at'>,
-  owner: IndexOwner,
-  entries: readonly Entry[],
-): Promise<void> {
+export async function replaceIndex(context: WriteContext, owner: IndexOwner, entries: readonly Entry[]): Promise<void> {
   await inIndex(context, owner, async (trx) => {
     const known = await entryDigests(trx, owner.installationId);
     const kept = new Set(entries.map(({ id }) => id));
     const gone = [...known.keys()].filter((id) => !kept.has(id));
-    const writer = new IndexWriter(trx, owner, known);
+    const writer = new IndexWriter(trx, owner, { known, prepare: context.prepare });
     await writer.remove(gone);
     await writer.write(entries);
   });
 }
 
 /** @throws RefusalError `invalid_request` when the index would hold more than `limits.searchEntries` */
-export async function upsertIndex(
-  context: Pick<CoreContext, 'database' | 'at'>,
-  owner: IndexOwner,
-  entries: readonly Entry[],
-): Promise<void> {
+export async function upsertIndex(context: WriteContext, owner: IndexOwner, entries: readonly Entry[]): Promise<void> {
   await inIndex(context, owner, async (trx) => {
     const ids = entries.map(({ id }) => id);
     const known = await entryDigests(trx, owner.installationId, ids);
     const total = (await countEntries(trx, owner.installationId)) + ids.length - known.size;
     if (total > limits.searchEntries.value)
       throw refuse('invalid_request', `The index may hold at most ${limits.searchEntries.value} entries.`);
-    await new IndexWriter(trx, owner, known).write(entries);
+    await new IndexWriter(trx, owner, { known, prepare: context.prepare }).write(entries);
   });
 }
 
 /** @param ids entries that are not there are removed already */
-export async function removeEntries(
-  context: Pick<CoreContext, 'database' | 'at'>,
-  owner: IndexOwner,
-  ids: readonly string[],
-): Promise<void> {
+export async function removeEntries(context: WriteContext, owner: IndexOwner, ids: readonly string[]): Promise<void> {
   await inIndex(context, owner, async (trx) => {
-    const writer = new IndexWriter(trx, owner, new Map());
+    const writer = new IndexWriter(trx, owner, { known: new Map(), prepare: context.prepare });
     await writer.remove(ids);
     await writer.write([]);
   });
@@ -102,13 +93,18 @@ class IndexWriter {
   readonly #owner: IndexOwner;
   readonly #mark: string;
   readonly #known: ReadonlyMap<string, Buffer>;
-  #batch: IndexedEntry[] = [];
+  readonly #prepare: Prepare;
   #words = new Map<string, number>();
   /** The batch that is on its way to the database, while the next one is made. */
   #storing: Promise<void> = Promise.resolve();
 
-  constructor(trx: Transaction<DatabaseSchema>, owner: IndexOwner, known: ReadonlyMap<string, Buffer>) {
+  constructor(
+    trx: Transaction<DatabaseSchema>,
+    owner: IndexOwner,
+    { known, prepare }: { readonly known: ReadonlyMap<string, Buffer>; readonly prepare: Prepare },
+  ) {
     this.#trx = trx;
+    this.#prepare = prepare;
     this.#owner = owner;
     this.#mark = markOf(owner.accountKey);
     this.#known = known;
@@ -122,26 +118,29 @@ class IndexWriter {
 
   /** Called last. */
   async write(entries: readonly Entry[]): Promise<void> {
-    let size = 0;
-    for (const entry of entries) {
-      const digest = digestOf(entry);
-      if (this.#known.get(entry.id)?.equals(digest) !== true) this.#take(entry, digest);
-      size += entry.title.length + entry.text.length;
-      if (size < BATCH && this.#batch.length < BATCH_ENTRIES) continue;
-      await this.#flush();
-      await setImmediate();
-      size = 0;
-    }
-    await this.#flush();
+    for (const batch of batchesOf(entries)) await this.#take(batch);
     await this.#storing;
     await this.#flushWords();
   }
 
-  #take(entry: Entry, digest: Buffer): void {
-    const { id, title, kind, url } = entry;
-    const document = searchDocumentOf(entry);
-    this.#batch.push({ id, title, kind, url, digest, vector: tsvectorText(document, this.#mark) });
-    for (const word of document.words) this.#count(word, 1);
+  async #take(entries: readonly Entry[]): Promise<void> {
+    const prepared = await this.#prepare.entries({
+      kind: 'entries',
+      mark: this.#mark,
+      entries: entries.map((entry) => ({ entry, known: this.#known.get(entry.id) ?? null })),
+    });
+    const batch: IndexedEntry[] = [];
+    for (const [place, { id, title, kind, url }] of entries.entries()) {
+      const made = prepared[place];
+      if (made == null) continue;
+      batch.push({ id, title, kind, url, digest: Buffer.from(made.digest), vector: made.vector });
+      for (const word of made.words) this.#count(word, 1);
+    }
+    await this.#storing;
+    if (batch.length === 0) return;
+    this.#storing = this.#store(batch);
+    // Whoever waits for it next is told; until then nobody listens.
+    this.#storing.catch(() => undefined);
   }
 
   /** Takes the words of entries that are gone out of the count. */
@@ -153,26 +152,56 @@ class IndexWriter {
     this.#words.set(word, (this.#words.get(word) ?? 0) + entries);
   }
 
-  async #flush(): Promise<void> {
-    if (this.#batch.length === 0) return;
-    const batch = this.#batch;
-    this.#batch = [];
-    await this.#storing;
-    this.#storing = this.#store(batch);
-    // Whoever waits for it next is told; until then nobody listens.
-    this.#storing.catch(() => undefined);
-  }
-
   async #store(batch: readonly IndexedEntry[]): Promise<void> {
     this.#forget(await upsertEntries(this.#trx, this.#owner, batch));
     if (this.#words.size >= BATCH_WORDS) await this.#flushWords();
   }
 
   async #flushWords(): Promise<void> {
-    const changed = new Map([...this.#words].filter(([, entries]) => entries !== 0));
+    const words = this.#words;
     this.#words = new Map();
-    if (changed.size === 0) return;
+    const pieces: PreparedWords[] = [];
+    const counts: number[] = [];
+    for (const piece of piecesOf(words)) {
+      pieces.push(await this.#prepare.words({ kind: 'words', words: piece.map(([word]) => word) }));
+      for (const [, entries] of piece) counts.push(entries);
+    }
+    if (pieces.length === 0) return;
     const room = MOST_WORDS - (await distinctWords(this.#trx, this.#owner.installationId));
+    const all = (member: keyof PreparedWords) => `{${pieces.map((piece) => piece[member]).join(',')}}`;
+    const changed = {
+      words: all('words'),
+      entries: `{${counts.join(',')}}`,
+      grams: all('grams'),
+      remains: all('remains'),
+    };
     await countWords(this.#trx, this.#owner, changed, room);
   }
+}
+
+function* batchesOf(entries: readonly Entry[]): Generator<readonly Entry[]> {
+  let batch: Entry[] = [];
+  let size = 0;
+  for (const entry of entries) {
+    batch.push(entry);
+    size += entry.title.length + entry.text.length;
+    if (size < BATCH && batch.length < BATCH_ENTRIES) continue;
+    yield batch;
+    batch = [];
+    size = 0;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** The words whose count changed. */
+function* piecesOf(words: ReadonlyMap<string, number>): Generator<readonly (readonly [string, number])[]> {
+  let piece: [string, number][] = [];
+  for (const counted of words) {
+    if (counted[1] === 0) continue;
+    piece.push(counted);
+    if (piece.length < WORDS_PIECE) continue;
+    yield piece;
+    piece = [];
+  }
+  if (piece.length > 0) yield piece;
 }

@@ -1,0 +1,16 @@
+// A program for thread-pool.test.ts: does as its jobs say.
+import { threadId } from 'node:worker_threads';
+import { serveJobs } from './thread-jobs.ts';
+
+export type TestJob =
+  | { readonly kind: 'thread' }
+  | { readonly kind: 'fail'; readonly why: string }
+  | { readonly kind: 'spin' }
+  | { readonly kind: 'grow' };
+
+serveJobs((job: TestJob) => {
+  if (job.kind === 'fail') throw new Error(job.why);
+  if (job.kind === 'spin') for (;;);
+  if (job.kind === 'grow') for (const all: string[][] = []; ; ) all.push(Array.from({ length: 1_000 }, String));
+  return threadId;
+});

@@ -1,0 +1,80 @@
+// Promises of the threads: a job that takes too much fails alone, its thread is replaced, and idle threads end.
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { until } from '../../../runtime/src/testing/wait.ts';
+import type { TestJob } from './testing-thread.ts';
+import { OverBudgetError, ThreadPool, type ThreadPoolOptions } from './thread-pool.ts';
+
+const pools: ThreadPool<TestJob, number>[] = [];
+after(() => Promise.all(pools.map((pool) => pool.close())));
+
+function open(options: Partial<ThreadPoolOptions> = {}): ThreadPool<TestJob, number> {
+  const program = new URL('./testing-thread.ts', import.meta.url);
+  const pool = new ThreadPool<TestJob, number>({
+    program,
+    memoryMiB: 32,
+    milliseconds: 30_000,
+    threads: 1,
+    ...options,
+  });
+  pools.push(pool);
+  return pool;
+}
+
+test('there is no thread before the first job, and none some time after the last one', async () => {
+  const pool = open({ idleMilliseconds: 1 });
+  assert.equal(pool.size, 0);
+  await pool.run({ kind: 'thread' });
+  await until('the thread to end', () => pool.size === 0);
+  assert.ok((await pool.run({ kind: 'thread' })) > 0, 'the next job begins another');
+});
+
+test('a job that throws fails with its message, and its thread goes on', async () => {
+  const pool = open();
+  const first = await pool.run({ kind: 'thread' });
+  await assert.rejects(pool.run({ kind: 'fail', why: 'it is not right' }), { message: 'it is not right' });
+  assert.equal(await pool.run({ kind: 'thread' }), first);
+});
+
+test('a job that does not end is ended after its time, and the next one has another thread', async () => {
+  const pool = open({ milliseconds: 500 });
+  const first = await pool.run({ kind: 'thread' });
+  const [endless, next] = await Promise.allSettled([pool.run({ kind: 'spin' }), pool.run({ kind: 'thread' })]);
+  assert.ok(endless.status === 'rejected' && endless.reason instanceof OverBudgetError);
+  assert.match(endless.reason.message, /longer than 0\.5 s/);
+  assert.ok(next.status === 'fulfilled' && next.value !== first);
+});
+
+test('a job that takes too much memory ends its thread, and not the process', async () => {
+  const pool = open();
+  await assert.rejects(pool.run({ kind: 'grow' }), (error) => {
+    assert.ok(error instanceof OverBudgetError);
+    return /more than 32 MiB/.test(error.message);
+  });
+  assert.ok((await pool.run({ kind: 'thread' })) > 0);
+});
+
+test('a job that its caller gives up fails with the reason, while it waits or while it is under way', async () => {
+  const pool = open({ milliseconds: null });
+  const [underWay, waiting] = [new AbortController(), new AbortController()];
+  const [first, second] = [
+    pool.run({ kind: 'spin' }, { signal: underWay.signal }),
+    pool.run({ kind: 'thread' }, { signal: waiting.signal }),
+  ];
+  waiting.abort(new Error('not any more'));
+  await assert.rejects(second, { message: 'not any more' });
+  underWay.abort(new OverBudgetError('long enough'));
+  await assert.rejects(first, { message: 'long enough' });
+  await assert.rejects(pool.run({ kind: 'thread' }, { signal: underWay.signal }), { message: 'long enough' });
+});
+
+test('what is under way when the pool ends fails, and so does what is asked later', async () => {
+  const pool = open();
+  const asked = [pool.run({ kind: 'spin' }), pool.run({ kind: 'thread' })];
+  const [settled] = await Promise.all([Promise.allSettled(asked), pool.close()]);
+  assert.deepEqual(
+    settled.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  );
+  await assert.rejects(pool.run({ kind: 'thread' }), /stopped/);
+});

@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import * as path from 'node:path';
 import { type InstallationId, type Manifest, RefusalError } from '@platform/contract';
-import type { NamedAccount } from '@platform/core/accounts/find-account.ts';
+import type { NamedAccount } from '@platform/core/accounts/account-queries.ts';
 import { publishPackage } from '@platform/core/catalog/publish-package.ts';
 import { withdrawVersion } from '@platform/core/catalog/withdraw-version.ts';
 import type { CoreContext } from '@platform/core/context.ts';

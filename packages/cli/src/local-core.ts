@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import * as path from 'node:path';
 import { RefusalError } from '@platform/contract';
-import { findAccount, listAccounts, type NamedAccount } from '@platform/core/accounts/find-account.ts';
+import { findAccount, listAccounts, type NamedAccount } from '@platform/core/accounts/account-queries.ts';
 import { type PlatformConfig, readMasterKey } from '@platform/core/config/env.ts';
 import { StartError } from '@platform/core/config/start-error.ts';
 import type { CoreContext } from '@platform/core/context.ts';

@@ -2,9 +2,9 @@
 // labels of nodes.
 import { parseArgs } from 'node:util';
 import { appId as appIdShape } from '@platform/contract';
+import { labelNode } from '@platform/core/nodes/manage-nodes.ts';
 import {
   addRule,
-  labelNode,
   listReservedLabels,
   listRules,
   type ReservedLabelRow,

@@ -1,5 +1,6 @@
 // The SQL of sessions and enrolment links.
 import type { Selectable } from 'kysely';
+import type pg from 'pg';
 import type { DatabaseSchema } from '../database/schema.ts';
 import type { Executor } from './queries.ts';
 
@@ -143,4 +144,30 @@ export async function takeEnrolmentLink(
     .where('expires_at', '>', now)
     .executeTakeFirstOrThrow();
   return numDeletedRows === 1n;
+}
+
+export interface SessionRow {
+  readonly id: string;
+  readonly account_key: string;
+  readonly name: string;
+  readonly account_created_at: Date;
+  readonly created_at: Date;
+  readonly expires_at: Date;
+}
+
+const FIND_SESSION = `
+  WITH used AS (
+    UPDATE sessions SET last_used_at = $2::timestamptz
+    WHERE token_hash = $1 AND expires_at > $2::timestamptz AND last_used_at <= $2::timestamptz - interval '1 minute'
+  )
+  SELECT sessions.id, sessions.account_key, accounts.name, accounts.created_at AS account_created_at,
+         sessions.created_at, sessions.expires_at
+  FROM sessions JOIN accounts ON accounts.key = sessions.account_key
+  WHERE sessions.token_hash = $1 AND accounts.suspended_at IS NULL`;
+
+/** One prepared statement, which also notes the use at most once a minute. */
+export async function findSessionRow(pool: pg.Pool, tokenHash: Buffer, now: Date): Promise<SessionRow | undefined> {
+  const query = { name: 'find-session', text: FIND_SESSION, values: [tokenHash, now] };
+  const { rows } = await pool.query<SessionRow>(query);
+  return rows[0];
 }

@@ -12,15 +12,15 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { testDatabase } from '../../../../tests/support/postgres.ts';
+import { frontendFiles } from '../../test-support/publish-forever.ts';
 import { migrate } from '../database/migrate.ts';
 import { openDatabase } from '../database/open-database.ts';
 import { sweepPackages } from './package-store.ts';
-import { frontendFiles } from './publish-forever.ts';
 import { findPublishedHashes } from './queries.ts';
 import { unlessUploading } from './upload-lock.ts';
 
 const KILLS = 25;
-const program = new URL('./publish-forever.ts', import.meta.url).pathname;
+const program = new URL('../../test-support/publish-forever.ts', import.meta.url).pathname;
 
 interface Running {
   readonly child: ChildProcess;

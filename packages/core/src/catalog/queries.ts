@@ -192,3 +192,8 @@ export async function findPublishedHashes(database: Database, hashes: string[]):
   const rows = await database.selectFrom('package_blobs').select('hash').where('hash', 'in', hashes).execute();
   return new Set(rows.map(({ hash }) => hash));
 }
+
+/** Lets one transaction at a time change the versions of an app. */
+export async function lockApp(trx: Kysely<DatabaseSchema>, appId: string): Promise<void> {
+  await trx.selectFrom('apps').select('app_id').where('app_id', '=', appId).forUpdate().execute();
+}

@@ -2,7 +2,7 @@
 // (specification 1.2, 2.1).
 import type { InstallationId } from '@platform/contract';
 import type { Kysely } from 'kysely';
-import { findAccount, type NamedAccount } from '../accounts/find-account.ts';
+import { findAccount, type NamedAccount } from '../accounts/account-queries.ts';
 import { isMaster } from '../accounts/master-account.ts';
 import { masterAppIds } from '../catalog/master-apps.ts';
 import { type AppVersion, findNewestVersions } from '../catalog/queries.ts';

@@ -1,7 +1,7 @@
 // Installing an app: a version, the grants the person left it, a host and a node of its own (contract 3).
 import { type Grant, type installBody, refuse } from '@platform/contract';
 import type * as z from 'zod';
-import type { NamedAccount } from '../accounts/find-account.ts';
+import type { NamedAccount } from '../accounts/account-queries.ts';
 import { isOfferedTo } from '../catalog/master-apps.ts';
 import { type AppVersion, findAppVersion } from '../catalog/queries.ts';
 import type { CoreContext } from '../context.ts';

@@ -3,10 +3,11 @@ import { refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
 import { assignmentsChanged } from '../placement/assignments.ts';
+import { hostingLabels } from '../placement/hosting-labels.ts';
 import { placeWaiting, vacateNode } from '../placement/move-installations.ts';
 import { lockPlacement } from '../placement/placement.ts';
+import { abandonNode } from '../placement/placement-queries.ts';
 import {
-  abandonNode,
   boundApps,
   deleteNode,
   findNodeNamed,
@@ -15,6 +16,7 @@ import {
   type NodeRow,
   remainingOn,
   setCordoned,
+  updateLabels,
 } from './manage-queries.ts';
 import type { Nodes } from './nodes.ts';
 
@@ -86,6 +88,27 @@ export async function removeNode(context: CoreContext, name: string, what: 'empt
     await deleteNode(trx, node.id);
     await notify(trx, 'node-credential-replaced', { nodeId: node.id });
     await assignmentsChanged(trx);
+  });
+}
+
+/**
+ * Gives a node labels and takes some away.
+ *
+ * @throws RefusalError `not_found` for a node that is none; `invalid_request` for the labels that say who runs it
+ */
+export async function labelNode(
+  context: CoreContext,
+  name: string,
+  { add = [], remove = [] }: { readonly add?: readonly string[]; readonly remove?: readonly string[] },
+): Promise<string[]> {
+  const fixed = hostingLabels.find((label) => add.includes(label) || remove.includes(label));
+  if (fixed !== undefined)
+    throw refuse('invalid_request', `Who runs a machine is said once, with the token it joins with; ${fixed} stays.`);
+  return context.database.transaction().execute(async (trx) => {
+    await lockPlacement(trx);
+    const labels = await updateLabels(trx, name, { add, remove });
+    if (labels === undefined) throw refuse('not_found', `There is no node named ${name}.`);
+    return labels;
   });
 }
 

@@ -96,16 +96,20 @@ export async function remainingOn(db: Executor, nodeId: string): Promise<Remaini
   return rows[0] ?? { held: 0, movable: 0, bound: 0 };
 }
 
-/** Everything on the node begins anew elsewhere; volumes that lie on it are given up. */
-export async function abandonNode(db: Executor, nodeId: string): Promise<void> {
-  await sql`
-    UPDATE installations i
-       SET node_id = NULL, waiting = i.removed_at IS NULL AND v.manifest ? 'workload',
-           has_volume = i.has_volume AND i.volume_store IS NOT NULL
-      FROM app_versions v
-     WHERE i.node_id = ${nodeId} AND v.app_id = i.app_id AND v.version = i.version`.execute(db);
-}
-
 export async function deleteNode(db: Executor, nodeId: string): Promise<void> {
   await db.deleteFrom('nodes').where('id', '=', nodeId).execute();
+}
+
+/** Returns the labels after the change, or `undefined` for a node that is not there. */
+export async function updateLabels(
+  db: Executor,
+  name: string,
+  { add, remove }: { readonly add: readonly string[]; readonly remove: readonly string[] },
+): Promise<string[] | undefined> {
+  const { rows } = await sql<{ labels: string[] }>`
+    UPDATE nodes
+       SET labels = ARRAY(SELECT DISTINCT label FROM unnest(labels || ${[...add]}::text[]) AS label
+                           WHERE NOT label = ANY (${[...remove]}::text[]) ORDER BY label)
+     WHERE name = ${name} RETURNING labels`.execute(db);
+  return rows[0]?.labels;
 }

@@ -201,3 +201,13 @@ export async function markBoundWorkloads(
     ON CONFLICT (installation_id) DO UPDATE
        SET state = EXCLUDED.state, since = EXCLUDED.since, reason = EXCLUDED.reason`.execute(db);
 }
+
+/** Everything on the node begins anew elsewhere; volumes that lie on it are given up. */
+export async function abandonNode(db: Executor, nodeId: string): Promise<void> {
+  await sql`
+    UPDATE installations i
+       SET node_id = NULL, waiting = i.removed_at IS NULL AND v.manifest ? 'workload',
+           has_volume = i.has_volume AND i.volume_store IS NOT NULL
+      FROM app_versions v
+     WHERE i.node_id = ${nodeId} AND v.app_id = i.app_id AND v.version = i.version`.execute(db);
+}

@@ -1,4 +1,4 @@
-// All SQL of the operator's placement rules, of reserved labels and of the labels of nodes.
+// All SQL of the operator's placement rules and of reserved labels.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 
@@ -102,18 +102,4 @@ export async function insertReservedLabel(db: Executor, label: string): Promise<
 export async function deleteReservedLabel(db: Executor, label: string): Promise<boolean> {
   const { numAffectedRows } = await sql`DELETE FROM reserved_labels WHERE label = ${label}`.execute(db);
   return numAffectedRows === 1n;
-}
-
-/** Returns the labels after the change, or `undefined` for a node that is not there. */
-export async function updateLabels(
-  db: Executor,
-  name: string,
-  { add, remove }: { readonly add: readonly string[]; readonly remove: readonly string[] },
-): Promise<string[] | undefined> {
-  const { rows } = await sql<{ labels: string[] }>`
-    UPDATE nodes
-       SET labels = ARRAY(SELECT DISTINCT label FROM unnest(labels || ${[...add]}::text[]) AS label
-                           WHERE NOT label = ANY (${[...remove]}::text[]) ORDER BY label)
-     WHERE name = ${name} RETURNING labels`.execute(db);
-  return rows[0]?.labels;
 }

@@ -6,18 +6,10 @@ import { type Constellation, startConstellation } from '../../../../tests/suppor
 import { problemCode } from '../../../../tests/support/raw-http.ts';
 import { install, installationRow, nodeWorkload, publish } from '../../test-support/apps.ts';
 import { type JoinedNode, joinTestNode, registerLocalMachine, testMachine } from '../../test-support/joined-node.ts';
-import { cordonNode, drainNode } from '../nodes/manage-nodes.ts';
+import { cordonNode, drainNode, labelNode } from '../nodes/manage-nodes.ts';
 import { Nodes } from '../nodes/nodes.ts';
 import { placeWaiting } from './move-installations.ts';
-import {
-  addRule,
-  labelNode,
-  listReservedLabels,
-  listRules,
-  removeRule,
-  reserveLabel,
-  unreserveLabel,
-} from './placement-rules.ts';
+import { addRule, listReservedLabels, listRules, removeRule, reserveLabel, unreserveLabel } from './placement-rules.ts';
 
 let platform: Constellation;
 let owner: TestAccount;

@@ -1,9 +1,8 @@
-// What the operator demands of where backends run: labels that their nodes must have, labels that keep all other backends
-// off a node, and the labels of nodes. All hold for what is placed from then on; what was placed stays.
+// What the operator demands of where backends run: labels that their nodes must have, and labels that keep all other
+// backends off a node. Both hold for what is placed from then on; what was placed stays.
 import { refuse } from '@platform/contract';
-import { findAccount } from '../accounts/find-account.ts';
+import { findAccount } from '../accounts/account-queries.ts';
 import type { CoreContext } from '../context.ts';
-import { hostingLabels } from './hosting-labels.ts';
 import { lockPlacement } from './placement.ts';
 import {
   deleteReservedLabel,
@@ -14,7 +13,6 @@ import {
   type RuleRow,
   selectReservedLabels,
   selectRules,
-  updateLabels,
 } from './placement-rule-queries.ts';
 
 export type { ReservedLabelRow, RuleRow } from './placement-rule-queries.ts';
@@ -58,27 +56,6 @@ export async function unreserveLabel({ database }: CoreContext, label: string): 
   await database.transaction().execute(async (trx) => {
     await lockPlacement(trx);
     if (!(await deleteReservedLabel(trx, label))) throw refuse('not_found', `The label ${label} is not reserved.`);
-  });
-}
-
-/**
- * Gives a node labels and takes some away.
- *
- * @throws RefusalError `not_found` for a node that is none; `invalid_request` for the labels that say who runs it
- */
-export async function labelNode(
-  context: CoreContext,
-  name: string,
-  { add = [], remove = [] }: { readonly add?: readonly string[]; readonly remove?: readonly string[] },
-): Promise<string[]> {
-  const fixed = hostingLabels.find((label) => add.includes(label) || remove.includes(label));
-  if (fixed !== undefined)
-    throw refuse('invalid_request', `Who runs a machine is said once, with the token it joins with; ${fixed} stays.`);
-  return context.database.transaction().execute(async (trx) => {
-    await lockPlacement(trx);
-    const labels = await updateLabels(trx, name, { add, remove });
-    if (labels === undefined) throw refuse('not_found', `There is no node named ${name}.`);
-    return labels;
   });
 }
 

@@ -1,10 +1,10 @@
-// A program for crash.test.ts: publishes version after version, tells each that is acknowledged, and is killed.
+// A program for src/catalog/crash.test.ts: publishes version after version, tells each that is acknowledged, and is killed.
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
-import { openDatabase } from '../database/open-database.ts';
-import { publishPackage } from './publish-package.ts';
-import { archiveOf } from './vector-archives.ts';
+import { publishPackage } from '../src/catalog/publish-package.ts';
+import { archiveOf } from '../src/catalog/vector-archives.ts';
+import { openDatabase } from '../src/database/open-database.ts';
 
 const OWNER = 'acct-crash';
 

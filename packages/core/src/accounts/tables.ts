@@ -1,0 +1,58 @@
+// Accounts, the passkeys and sessions that open them, and the ceremonies under way.
+import type { OwnedTables } from '../database/schema.ts';
+
+declare module '../database/schema.ts' {
+  interface DatabaseSchema {
+    accounts: { key: string; name: string; created_at: Date; suspended_at: Date | null; paused_at: Date | null };
+    passkeys: {
+      id: string;
+      account_key: string;
+      public_key: Buffer;
+      counter: Bigint;
+      transports: string[];
+      backup_eligible: boolean;
+      backed_up: boolean;
+      label: string;
+      created_at: Date;
+      last_used_at: Date | null;
+    };
+    sessions: {
+      id: string;
+      token_hash: Buffer;
+      account_key: string;
+      /** The passkey that opened it; `null` for those from before this was kept. */
+      passkey_id: string | null;
+      user_agent: string | null;
+      created_at: Date;
+      last_used_at: Date;
+      expires_at: Date;
+    };
+    enrolment_links: { token_hash: Buffer; account_key: string; expires_at: Date };
+    challenges: {
+      id: string;
+      challenge: Buffer;
+      operation: 'register' | 'login' | 'add-passkey' | 'enrol';
+      account_key: string | null;
+      account_name: string | null;
+      session_id: string | null;
+      enrolment_hash: Buffer | null;
+      expires_at: Date;
+    };
+  }
+}
+
+export const tables = {
+  accounts: {
+    readBy: {
+      catalog: 'the name of the owner of an app, in its list',
+      installations: 'who an installation acts for, and whether that account is suspended or paused: at every request',
+      leases: 'locked against a pause while a lease is made',
+      nodes: 'whose apps are bound to a node, for the operator',
+      placement: 'whether an account is paused or suspended, in the assignments of a node; its name in rules',
+    },
+  },
+  passkeys: {},
+  sessions: { readBy: { installations: 'a frontend capability lasts as long as its session' } },
+  enrolment_links: {},
+  challenges: {},
+} satisfies OwnedTables;

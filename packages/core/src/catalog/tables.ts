@@ -1,0 +1,31 @@
+// Apps, their versions, and the packages these are made of.
+import type { Manifest } from '@platform/contract';
+import type { Generated } from 'kysely';
+import type { OwnedTables } from '../database/schema.ts';
+
+declare module '../database/schema.ts' {
+  interface DatabaseSchema {
+    package_blobs: { hash: string; size: Bigint; created_at: Date };
+    apps: { app_id: string; owner_key: string | null; system: Generated<boolean>; created_at: Date };
+    app_versions: {
+      app_id: string;
+      version: string;
+      package_hash: string;
+      manifest: Json<Manifest>;
+      newest: boolean;
+      published_at: Date;
+    };
+  }
+}
+
+export const tables = {
+  package_blobs: {},
+  apps: { readBy: { installations: 'who owns an installed app, and whether it comes with the platform' } },
+  app_versions: {
+    readBy: {
+      installations: 'the manifest of an installed version: at every launch and list',
+      nodes: 'what the backends on a node reserve',
+      placement: 'the workload of an installed version, in the assignments of a node and in every placement',
+    },
+  },
+} satisfies OwnedTables;

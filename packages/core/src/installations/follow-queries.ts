@@ -1,0 +1,49 @@
+// The SQL that brings the system apps of all accounts to another version.
+import type { Grant, InstallationId, Manifest } from '@platform/contract';
+import { sql } from 'kysely';
+import type { Executor } from '../database/schema.ts';
+
+export interface Shipped {
+  readonly appId: string;
+  readonly version: string;
+  readonly manifest: Manifest;
+}
+
+/** Versions of system apps with these package hashes that are not the newest ones, or not everybody's. */
+export async function selectUnfollowed(db: Executor, hashes: readonly string[]): Promise<Shipped[]> {
+  const { rows } = await sql<Shipped>`
+    SELECT v.app_id AS "appId", v.version, v.manifest
+      FROM app_versions v JOIN apps a ON a.app_id = v.app_id
+     WHERE a.system AND v.package_hash = ANY(${[...hashes]})
+       AND (NOT v.newest OR EXISTS (SELECT FROM installations i WHERE i.app_id = v.app_id AND i.version <> v.version))`.execute(
+    db,
+  );
+  return rows;
+}
+
+/** The different grants of installations of the app that run another version. */
+export async function distinctGrants(trx: Executor, appId: string, version: string): Promise<Grant[][]> {
+  const { rows } = await sql<{ grants: Grant[] }>`
+    SELECT DISTINCT grants FROM installations WHERE app_id = ${appId} AND version <> ${version}`.execute(trx);
+  return rows.map(({ grants }) => grants);
+}
+
+/** Changes the installations with these grants. What gets a backend with this version waits for a node. */
+export async function updateVersionOfAll(
+  trx: Executor,
+  { appId, version, manifest }: Shipped,
+  { grants, kept }: { readonly grants: readonly Grant[]; readonly kept: readonly Grant[] },
+): Promise<{ installationId: InstallationId; accountKey: string }[]> {
+  const backend = manifest.workload !== undefined;
+  const volume = manifest.workload?.volume === true;
+  const { rows } = await sql<{ installationId: InstallationId; accountKey: string }>`
+    UPDATE installations
+       SET version = ${version}, grants = ${JSON.stringify(kept)}, revision = revision + 1,
+           waiting = removed_at IS NULL AND node_id IS NULL AND ${backend}::boolean,
+           has_volume = has_volume OR node_id IS NOT NULL AND ${volume}::boolean,
+           volume_store = CASE WHEN has_volume OR NOT ${volume}::boolean THEN volume_store
+                               ELSE (SELECT shared_store FROM nodes WHERE nodes.id = node_id) END
+     WHERE app_id = ${appId} AND version <> ${version} AND grants = ${JSON.stringify(grants)}::jsonb
+    RETURNING id AS "installationId", account_key AS "accountKey"`.execute(trx);
+  return rows;
+}

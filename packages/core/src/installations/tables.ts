@@ -1,0 +1,55 @@
+// Installed apps, and the capabilities of their frontends.
+import type { Grant, InstallationId } from '@platform/contract';
+import type { Generated } from 'kysely';
+import type { OwnedTables } from '../database/schema.ts';
+
+declare module '../database/schema.ts' {
+  interface DatabaseSchema {
+    installations: {
+      id: InstallationId;
+      account_key: string;
+      app_id: string;
+      version: string;
+      host_label: string;
+      endpoint_id: string;
+      generation: Generated<number>;
+      grants: Json<Grant[]>;
+      revision: Bigint;
+      stopped: Generated<boolean>;
+      node_id: string | null;
+      epoch: Bigint;
+      has_volume: Generated<boolean>;
+      volume_store: string | null;
+      waiting: Generated<boolean>;
+      held_by: string | null;
+      wanted_hosting: string | null;
+      installed_at: Date;
+      removed_at: Date | null;
+    };
+    frontend_capabilities: {
+      token_hash: Buffer;
+      kind: 'launch' | 'frontend';
+      installation_id: InstallationId;
+      session_id: string;
+      expires_at: Date;
+    };
+  }
+}
+
+export const tables = {
+  installations: {
+    readBy: {
+      catalog: 'a version that somebody has or had installed is not withdrawn',
+      leases: 'locked against removal while a lease is made; which ones are of an account',
+      nodes: 'what lies on a node',
+      placement: 'what runs on a node, and what waits for one',
+      search: 'only entries of installed apps are found; locked against removal while an index is written',
+    },
+    // Where an installation runs is decided by placement and is a part of its row, because every request, launch and
+    // assignment needs both (docs/decisions/core-domains.md).
+    columnsOf: {
+      placement: ['node_id', 'waiting', 'held_by', 'wanted_hosting', 'has_volume', 'volume_store', 'epoch'],
+    },
+  },
+  frontend_capabilities: {},
+} satisfies OwnedTables;

@@ -1,0 +1,34 @@
+// Notifications, and what each person decided about them.
+import type { InstallationId, Notification, NotificationId } from '@platform/contract';
+import type { Generated } from 'kysely';
+import type { OwnedTables } from '../database/schema.ts';
+
+declare module '../database/schema.ts' {
+  interface DatabaseSchema {
+    notifications: {
+      id: NotificationId;
+      sequence: Generated<string>;
+      account_key: string;
+      installation_id: InstallationId;
+      app_id: string;
+      topic: string;
+      title: string;
+      body: string;
+      priority: Notification['priority'];
+      presentation: NullableJson<NonNullable<Notification['presentation']>>;
+      delivery: Notification['delivery'];
+      dedupe_key: string | null;
+      created_at: Date;
+      expires_at: Date | null;
+      read_at: Date | null;
+    };
+    notification_settings: { account_key: string; system: boolean; web_push: boolean; flashes: boolean };
+    notification_mutes: { account_key: string; app_id: string; topic: string | null };
+  }
+}
+
+export const tables = {
+  notifications: {},
+  notification_settings: {},
+  notification_mutes: {},
+} satisfies OwnedTables;

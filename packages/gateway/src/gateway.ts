@@ -1,16 +1,19 @@
 // One Gateway: the only door between one workload and the platform, both ways. Read this file first; packages/http holds
 // the HTTP rules and the carrying, services/ what a workload reaches, inbound/ how the workload is reached.
 import { once } from 'node:events';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
+import type { Refusal } from '@platform/contract';
 import {
   type Abandonable,
   createDialer,
   createStrictServer,
   type Dialer,
   endFaulty,
+  endWithProblem,
   type Fault,
   faultOf,
+  type IncomingRequest,
+  type IncomingUpgrade,
   sendProblem,
   type UpstreamFailure,
 } from '@platform/http';
@@ -78,10 +81,12 @@ export interface Traffic {
 
 export interface RunningGateway {
   /**
-   * Carries a request to the workload. The caller has authenticated it, and may have set headers on `res`, which then
-   * win over the workload's. `path` is path and query below the endpoint's own prefix, starting with `/`.
+   * Carries a request to the workload. The caller has authenticated it, and may have set headers on its response, which
+   * then win over the workload's. `path` is path and query below the endpoint's own prefix, starting with `/`.
    */
-  forwardInbound(req: IncomingMessage, res: ServerResponse, path: string): void;
+  forwardInbound(incoming: IncomingRequest, path: string): void;
+  /** The same for a WebSocket handshake. Counts as a request under way for as long as the connection is open. */
+  forwardUpgrade(incoming: IncomingUpgrade, path: string): void;
   /** Requests under way, both directions. */
   activeRequests(): number;
   /** `outbound`: the workload's own requests; `inbound`: requests to it. Also after the close. */
@@ -164,6 +169,11 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     hosts = new Set([`127.0.0.1:${address.port}`, `localhost:${address.port}`]);
   }
 
+  function inboundRefusal(): Refusal | null {
+    if (closing !== null) return { code: 'unavailable', retryAfter: 1 };
+    return activity.in.isOverLimit() ? { code: 'concurrency_limited', retryAfter: 1 } : null;
+  }
+
   async function stop(): Promise<void> {
     const stopped = once(server, 'close');
     server.close();
@@ -177,23 +187,32 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   }
 
   return {
-    forwardInbound(req, res, path) {
+    forwardInbound(incoming, path) {
+      const { res } = incoming;
       activity.in.begin();
       let work: Abandonable | null = null;
       res.on('close', () => {
         work?.abandon();
         activity.in.end();
       });
-      if (closing !== null) sendProblem(res, { code: 'unavailable', retryAfter: 1 }, { close: true });
-      else if (activity.in.isOverLimit()) sendProblem(res, { code: 'concurrency_limited', retryAfter: 1 });
-      else {
-        try {
-          work = inbound.forward(req, res, path);
-        } catch (error) {
-          endFaulty(res);
-          onFault(error);
-        }
+      const refusal = inboundRefusal();
+      if (refusal !== null) {
+        sendProblem(res, refusal, { close: closing !== null });
+        return;
       }
+      try {
+        work = inbound.forward(incoming, path);
+      } catch (error) {
+        endFaulty(res);
+        onFault(error);
+      }
+    },
+    forwardUpgrade(incoming, path) {
+      activity.in.begin();
+      incoming.socket.once('close', activity.in.end);
+      const refusal = inboundRefusal();
+      if (refusal !== null) endWithProblem(incoming.socket, refusal);
+      else inbound.forwardUpgrade(incoming, path);
     },
     activeRequests: activity.count,
     traffic: () => ({

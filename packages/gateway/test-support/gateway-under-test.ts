@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, request as httpRequest, type IncomingMessage, type Server } from 'node:http';
+import { request as httpRequest, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { asksForWebSocket, createStrictServer } from '@platform/http';
 import { type GatewayEvent, type GatewayOptions, type RunningGateway, startGateway } from '../src/gateway.ts';
 
 export const GATEWAY_CREDENTIAL = 'pgw_canary-4c1d8e0b6a2f4a6c9f17e6c0a1b2c3d4';
@@ -48,7 +49,7 @@ export async function startGatewayUnderTest(
     log: (event) => events.push(event),
     ...more,
   });
-  const inbound = createServer((req, res) => gateway.forwardInbound(req, res, req.url ?? '/'));
+  const inbound = openDoor(gateway);
   inbound.listen(0, '127.0.0.1');
   await once(inbound, 'listening');
   const address = gateway.address();
@@ -66,6 +67,19 @@ export async function startGatewayUnderTest(
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** A strict server that brings everything to the workload, as an authenticated node listener would. */
+export function openDoor(gateway: Pick<RunningGateway, 'forwardInbound' | 'forwardUpgrade'>): Server {
+  return createStrictServer({
+    isOwnHost: () => true,
+    onRequest: (incoming) => void gateway.forwardInbound(incoming, incoming.path + incoming.query),
+    upgrade: {
+      wants: asksForWebSocket,
+      accept: (incoming) => gateway.forwardUpgrade(incoming, incoming.path + incoming.query),
+    },
+    onFault: (error) => assert.fail(String(error)),
+  });
 }
 
 export function portOf(server: Server): number {

@@ -79,6 +79,9 @@ function join(caller: IncomingUpgrade['socket'], upstream: Duplex, idleMilliseco
   caller.on('data', stir);
   upstream.on('data', stir);
   upstream.on('error', () => upstream.destroy());
+  // Neither protocol nor proxy knows a half-closed WebSocket: what one side has sent is delivered, then both end.
+  caller.once('end', () => upstream.end(() => upstream.destroy()));
+  upstream.once('end', () => caller.destroySoon());
   upstream.once('close', () => caller.destroySoon());
   caller.once('close', () => clearTimeout(timer));
   caller.setTimeout(0);

@@ -46,7 +46,7 @@ const NAMED: readonly (readonly [string, number])[] = [
     ...['Keep-Alive', 'Te', 'Trailer', 'Upgrade', 'Http2-Settings', 'Expect'],
     // Ambient authority and identity of the sender, which only the platform may state.
     ...['Cookie', 'Cookie2', 'Origin', 'Forwarded', 'Via', 'X-Real-Ip', 'X-Client-Ip', 'X-Cluster-Client-Ip'],
-    ...['True-Client-Ip', 'X-Request-Id', 'X-Original-Url', 'X-Original-Host', 'X-Rewrite-Url'],
+    ...['True-Client-Ip', 'Cf-Connecting-Ip', 'X-Request-Id'],
   ].map((name) => [name, DROP] as const),
   ...['Accept', 'Accept-Encoding', 'Accept-Language', 'Content-Type', 'Content-Encoding', 'User-Agent'].map(
     (name) => [name, FORWARD] as const,
@@ -54,7 +54,7 @@ const NAMED: readonly (readonly [string, number])[] = [
   ...['Last-Event-Id', 'If-Match', 'If-None-Match', 'Range', 'Cache-Control'].map((name) => [name, FORWARD] as const),
 ];
 
-const DROPPED_PREFIXES = ['x-platform-', 'platform-', 'x-forwarded-', 'proxy-', 'x-forwarded'];
+const DROPPED_PREFIXES = ['x-platform-', 'platform-', 'x-forwarded', 'proxy-', 'x-original-', 'x-rewrite-'];
 
 /** Keyed by the two spellings that occur in practice, so that the hot path does not lower-case every name. */
 const DISPOSITION = new Map<string, number>(

@@ -1,6 +1,6 @@
 // What the Runtime needs of a Gateway: one per running workload, injected so that the two parts never import each other.
-import type http from 'node:http';
 import type net from 'node:net';
+import type { IncomingRequest, IncomingUpgrade } from '@platform/http';
 
 /** Where one Gateway listens for its workload, and where it reaches it. */
 export interface GatewayPlace {
@@ -48,7 +48,9 @@ export interface Traffic {
 
 export interface RunningGateway {
   /** Sends one request to the workload; `path` is the target below the endpoint, with its query. */
-  forwardInbound(req: http.IncomingMessage, res: http.ServerResponse, path: string): void;
+  forwardInbound(incoming: IncomingRequest, path: string): void;
+  /** The same for a WebSocket handshake. */
+  forwardUpgrade(incoming: IncomingUpgrade, path: string): void;
   /** Requests under way, both directions. */
   activeRequests(): number;
   /** `outbound`: the workload's own requests; `inbound`: requests to it. Also after the close. */

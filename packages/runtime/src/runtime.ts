@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Assignment, NodeHeartbeat } from '@platform/contract';
+import { asksForWebSocket, type IncomingRequest } from '@platform/http';
 import type { LinkKey } from '@platform/link';
 import { type Clock, systemClock } from './clock.ts';
 import { createCoreClient } from './core-client.ts';
@@ -17,9 +18,8 @@ import { Installation } from './lifecycle/installation.ts';
 import { createSlots } from './lifecycle/slots.ts';
 import { findSurvivors } from './lifecycle/survivors.ts';
 import { type ControlParts, handleControl } from './listener/control.ts';
-import { type Endpoints, handleEndpoint } from './listener/endpoints.ts';
-import { type Exchange, type HttpServer, startHttpServer } from './listener/http-server.ts';
-import { sendProblem } from './listener/problem.ts';
+import { connectEndpoint, type Endpoints, handleEndpoint } from './listener/endpoints.ts';
+import { type HttpServer, startHttpServer } from './listener/http-server.ts';
 import { openLogStore } from './logs/log-store.ts';
 import { describeMachine, machineLoad } from './machine.ts';
 import type { NodeMetrics } from './metrics.ts';
@@ -185,13 +185,11 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     host: options.listenHost,
     port: options.listenPort,
     isOwnHost: (name) => name === endpointHost,
-    handle: async (exchange) => {
-      const served = await handleEndpoint(backends, exchange);
-      if (!served) sendProblem(exchange.res, { code: 'not_found' });
-    },
+    handle: (incoming) => handleEndpoint(backends, incoming),
+    upgrade: { wants: asksForWebSocket, accept: (incoming) => connectEndpoint(backends, incoming) },
     log,
   });
-  const control = await openControl(options, (exchange) => handleControl(controlParts, exchange));
+  const control = await openControl(options, (incoming) => handleControl(controlParts, incoming));
 
   let assigned: readonly Assignment[] = [];
   /** Without the lease, core may be starting elsewhere what can move. */
@@ -270,7 +268,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
 /** The control side, and the address at which core reaches it. */
 async function openControl(
   { control, nodeKey, log }: RuntimeOptions,
-  handle: (exchange: Exchange) => Promise<void>,
+  handle: (incoming: IncomingRequest) => Promise<void>,
 ): Promise<HttpServer & { readonly url: string }> {
   if (control === undefined || nodeKey === undefined) {
     const isOwnHost = (name: string) => name.startsWith(`${LOOPBACK}:`);

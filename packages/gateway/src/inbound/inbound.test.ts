@@ -2,14 +2,9 @@
 // failures pass. The node listener in front is played by a plain server that has authenticated everybody.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import {
-  createServer,
-  request as httpRequest,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { after, afterEach, before, test } from 'node:test';
+import { createStrictServer } from '@platform/http';
 import {
   APP_ORIGIN,
   ask,
@@ -120,12 +115,17 @@ test('what a workload says about the node origin does not reach the browser', as
 
 test('headers that the node listener has set win over those of the workload', async () => {
   handle = (_req, res) => void res.setHeader('Vary', 'Accept').setHeader('X-Own', 'workload').end('ok');
-  const listener: Server = createServer((req, res) => {
-    res
-      .setHeader('Access-Control-Allow-Origin', APP_ORIGIN)
-      .setHeader('Vary', 'Origin')
-      .setHeader('X-Request-Id', 'r1');
-    tested.gateway.forwardInbound(req, res, '/x');
+  const listener = createStrictServer({
+    isOwnHost: () => true,
+    onFault: (error) => assert.fail(String(error)),
+    onRequest(incoming) {
+      incoming.res
+        .setHeader('Access-Control-Allow-Origin', APP_ORIGIN)
+        .setHeader('Vary', 'Origin')
+        .setHeader('X-Request-Id', 'r1');
+      tested.gateway.forwardInbound(incoming, '/x');
+      return null;
+    },
   });
   listener.listen(0, '127.0.0.1');
   await once(listener, 'listening');

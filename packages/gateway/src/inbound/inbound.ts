@@ -1,8 +1,19 @@
 // The way in: carries a request that the node listener has authenticated to the workload's own HTTP port. The workload
 // learns nothing reusable about the caller, and its answer is hostile.
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { checkRequestTarget } from '@platform/contract';
-import { type Abandonable, carry, readRequestHead, sendProblem, type UpstreamFailure } from '@platform/http';
+import {
+  type Abandonable,
+  type Carried,
+  carry,
+  carryUpgrade,
+  endWithProblem,
+  type IncomingRequest,
+  type IncomingUpgrade,
+  type RequestHead,
+  sendProblem,
+  type Upstream,
+  type UpstreamFailure,
+} from '@platform/http';
 import type { Pool } from 'undici';
 import type { ByteMeter } from '../byte-meter.ts';
 import { type ConnectTo, openPoolTo } from '../upstream-pools.ts';
@@ -20,46 +31,60 @@ export interface InboundOptions {
 
 export interface Inbound {
   /** `null` when the request has been answered already. */
-  forward(req: IncomingMessage, res: ServerResponse, path: string): Abandonable | null;
+  forward(incoming: IncomingRequest, path: string): Abandonable | null;
+  /** A WebSocket handshake; the connection is ended in every case. */
+  forwardUpgrade(incoming: IncomingUpgrade, path: string): void;
   /** Breaks off what is under way. May be called twice. */
   close(): Promise<void>;
 }
 
+/** Silence in both directions after which a WebSocket ends. */
+const WEBSOCKET_IDLE_MS = 600_000;
+
 export function openInbound(options: InboundOptions): Inbound {
+  const { headersTimeout, onFailure } = options;
   const app = new URL(options.appOrigin);
-  // The app's own origin is the only address a workload may build links from; the node's address and the caller's are
-  // not its business, so there is no X-Forwarded-For.
+  // The app's own origin is the only address a workload may build links from; the addresses of the node and of the
+  // caller stay with the platform, so there is no X-Forwarded-For.
   const identity = ['x-forwarded-host', app.host, 'x-forwarded-proto', app.protocol.slice(0, -1)];
+  const upgraded = new Set<Carried>();
   let pool: Pool | null = null;
+
+  function upstream(path: string, head: RequestHead): Upstream {
+    pool ??= openPoolTo(`http://${app.host}`, options.to, options.meter);
+    return {
+      name: 'workload',
+      dispatcher: pool,
+      path,
+      headers: identity.concat(head.forwarded),
+      filterResponse: filterWorkloadResponse,
+      headersTimeout,
+      onFailure,
+    };
+  }
+
   return {
-    forward(req, res, path) {
-      const reading = readRequestHead(req);
-      if (!reading.ok) {
-        sendProblem(res, reading.refusal, { close: true });
+    forward(incoming, path) {
+      if (!checkRequestTarget(path).ok) {
+        sendProblem(incoming.res, { code: 'invalid_path' }, { close: true });
         return null;
       }
-      const target = checkRequestTarget(path);
-      if (!target.ok) {
-        sendProblem(res, { code: 'invalid_path' }, { close: true });
-        return null;
+      return carry(incoming, { upstream: upstream(path, incoming.head) });
+    },
+    forwardUpgrade(incoming, path) {
+      if (!checkRequestTarget(path).ok) {
+        endWithProblem(incoming.socket, { code: 'invalid_path' });
+        return;
       }
-      pool ??= openPoolTo(`http://${app.host}`, options.to, options.meter);
-      return carry(
-        { req, res, head: reading.head, path: target.path, query: target.query, expectsContinue: false },
-        {
-          upstream: {
-            name: 'workload',
-            dispatcher: pool,
-            path,
-            headers: identity.concat(reading.head.forwarded),
-            filterResponse: filterWorkloadResponse,
-            headersTimeout: options.headersTimeout,
-            onFailure: options.onFailure,
-          },
-        },
-      );
+      const carried = carryUpgrade(incoming, {
+        upstream: upstream(path, incoming.head),
+        idleMilliseconds: WEBSOCKET_IDLE_MS,
+      });
+      upgraded.add(carried);
+      incoming.socket.once('close', () => upgraded.delete(carried));
     },
     async close() {
+      for (const carried of upgraded) carried.abort({ code: 'unavailable', retryAfter: 1 });
       await pool?.destroy();
     },
   };

@@ -2,10 +2,15 @@
 // be started again. See protocol.ts and main.ts.
 import { once } from 'node:events';
 import { closeSync, fstatSync, openSync } from 'node:fs';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import net, { type Socket } from 'node:net';
 import { join } from 'node:path';
-import { type Abandonable, sendProblem } from '@platform/http';
+import {
+  type Abandonable,
+  endWithProblem,
+  type IncomingRequest,
+  type IncomingUpgrade,
+  sendProblem,
+} from '@platform/http';
 import { openByteMeter } from '../byte-meter.ts';
 import type { GatewayEvent, RunningGateway } from '../gateway.ts';
 import { type Inbound, openInbound } from '../inbound/inbound.ts';
@@ -116,30 +121,45 @@ class Sidecar implements SidecarGateway {
     this.#take(control, this.#settings);
   }
 
-  forwardInbound(req: IncomingMessage, res: ServerResponse, path: string): void {
+  forwardInbound(incoming: IncomingRequest, path: string): void {
+    const { res } = incoming;
     this.#options.onActivity();
     let work: Abandonable | null = null;
-    let gone = false;
-    res.on('close', () => {
-      gone = true;
-      work?.abandon();
-    });
-    const forward = () => {
-      if (gone) return;
-      if (this.#link === undefined) sendProblem(res, { code: 'unavailable', retryAfter: 1 }, { close: true });
-      else work = this.#link.inbound.forward(req, res, path);
-    };
+    res.on('close', () => work?.abandon());
+    this.#whenLinked(
+      () => !res.closed,
+      (inbound) => {
+        if (inbound === undefined) sendProblem(res, { code: 'unavailable', retryAfter: 1 }, { close: true });
+        else work = inbound.forward(incoming, path);
+      },
+    );
+  }
+
+  forwardUpgrade(incoming: IncomingUpgrade, path: string): void {
+    const { socket } = incoming;
+    this.#options.onActivity();
+    this.#whenLinked(
+      () => !socket.destroyed,
+      (inbound) => {
+        if (inbound === undefined) endWithProblem(socket, { code: 'unavailable', retryAfter: 1 });
+        else inbound.forwardUpgrade(incoming, path);
+      },
+    );
+  }
+
+  /** Goes on at once, or when a sidecar that is being started again is there; without one after {@link PATIENCE_MS}. */
+  #whenLinked(isWanted: () => boolean, go: (inbound: Inbound | undefined) => void): void {
     if (this.#link !== undefined || this.#closing !== undefined) {
-      forward();
+      go(this.#link?.inbound);
       return;
     }
-    const go = () => {
+    const goOn = () => {
       clearTimeout(timer);
-      this.#waiting.delete(go);
-      forward();
+      this.#waiting.delete(goOn);
+      if (isWanted()) go(this.#link?.inbound);
     };
-    const timer = setTimeout(go, PATIENCE_MS);
-    this.#waiting.add(go);
+    const timer = setTimeout(goOn, PATIENCE_MS);
+    this.#waiting.add(goOn);
   }
 
   workloadListens(signal: AbortSignal): Promise<boolean> {

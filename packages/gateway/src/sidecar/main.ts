@@ -7,11 +7,9 @@ import { rmSync } from 'node:fs';
 import net, { type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { dialerAt } from '@platform/http';
+import { asksForWebSocket, createStrictServer, dialerAt, faultOf } from '@platform/http';
 import { type GatewayEvent, type RunningGateway, startGateway } from '../gateway.ts';
 import { type FromSidecar, receive, type SidecarSettings, send, socketNames, type ToSidecar } from './protocol.ts';
-
-const { createServer } = process.getBuiltinModule('node:http');
 
 /** Signals closer together than this are told as one. */
 const GATHER_MS = 200;
@@ -83,9 +81,19 @@ async function serve(settings: SidecarSettings): Promise<Serving> {
     log: (event: GatewayEvent) => tell({ kind: 'event', event }),
   });
   // The Runtime's listener has checked these requests; what is read strictly here is read a second time.
-  const inbound = createServer({ requireHostHeader: false, requestTimeout: 0, keepAliveTimeout: 0 }, (req, res) => {
-    res.sendDate = false;
-    gateway.forwardInbound(req, res, req.url ?? '/');
+  const inbound = createStrictServer({
+    isOwnHost: () => true,
+    onRequest: (incoming) => void gateway.forwardInbound(incoming, incoming.path + incoming.query),
+    upgrade: {
+      wants: asksForWebSocket,
+      accept: (incoming) => gateway.forwardUpgrade(incoming, incoming.path + incoming.query),
+    },
+    onFault: (error) =>
+      tell({
+        kind: 'event',
+        event: { event: 'gateway_fault', installationId: settings.installationId, ...faultOf(error) },
+      }),
+    limits: { keepAliveMilliseconds: 0 },
   });
   await listen(inbound, socketNames.inbound);
   return { settings, gateway };

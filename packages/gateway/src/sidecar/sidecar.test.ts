@@ -15,6 +15,7 @@ import {
   CORE_CREDENTIAL,
   CORE_HOST,
   GATEWAY_CREDENTIAL,
+  openDoor,
   portOf,
 } from '../../test-support/gateway-under-test.ts';
 import { connectSidecar, type SidecarGateway, type SidecarSettings } from './connect.ts';
@@ -108,7 +109,8 @@ describe('a Gateway in a process of its own', () => {
 
   /** A request to the workload, through whatever the Runtime holds. */
   async function inward(through: SidecarGateway, path = '/x?y=1'): Promise<string> {
-    const listener = serve((req, res) => through.forwardInbound(req, res, req.url ?? '/'));
+    const listener = openDoor(through);
+    opened.push({ close: () => void listener.close().closeAllConnections() });
     listener.listen(0, '127.0.0.1');
     await once(listener, 'listening');
     const answer = await fetch(`http://127.0.0.1:${portOf(listener)}${path}`);

@@ -19,6 +19,7 @@ function watched(use: () => Partial<ResourceUse>, { hasRunBefore } = { hasRunBef
     traffic: () => ({ outbound: none, inbound: none }),
     activeRequests: () => 0,
     forwardInbound: () => undefined,
+    forwardUpgrade: () => undefined,
     close: async () => undefined,
   };
   const instance = { gateway, stats: async () => ({ ...unknownUse, ...use() }) };

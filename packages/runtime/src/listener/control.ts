@@ -1,12 +1,12 @@
 // `/control/…`: what core asks of this node. Served on the loopback interface only, apart from the endpoints.
 import type { IncomingMessage } from 'node:http';
-import { limits, type Refusal } from '@platform/contract';
+import { limits, type Refusal, RefusalError, refuse } from '@platform/contract';
+import type { IncomingRequest } from '@platform/http';
 import type { Installation } from '../lifecycle/installation.ts';
 import type { LogStore } from '../logs/log-store.ts';
 import { bearerOf, sameCredential } from './bearer.ts';
-import type { Exchange } from './http-server.ts';
 import { logStart, streamLog } from './log-stream.ts';
-import { sendJson, sendProblem } from './problem.ts';
+import { sendJson } from './send-json.ts';
 
 export interface ControlParts {
   readonly credential: string;
@@ -29,16 +29,15 @@ const METHODS: Readonly<Record<string, string>> = {
   '': 'DELETE',
 };
 
-export async function handleControl(parts: ControlParts, exchange: Exchange): Promise<void> {
-  const { req, res } = exchange;
+export async function handleControl(parts: ControlParts, incoming: IncomingRequest): Promise<void> {
+  const { req, res } = incoming;
   const refusal = refusalOf(parts, req);
-  if (refusal !== undefined) return sendProblem(res, refusal);
-  const match = TARGET.exec(exchange.path);
-  if (match === null) return sendProblem(res, { code: 'not_found' });
+  if (refusal !== undefined) throw new RefusalError(refusal);
+  const match = TARGET.exec(incoming.path);
+  if (match === null) throw refuse('not_found');
   const [, installationId = '', action = ''] = match;
   const method = METHODS[action];
-  if (method !== undefined && req.method !== method)
-    return sendProblem(res, { code: 'method_not_allowed', allow: [method] });
+  if (method !== undefined && req.method !== method) throw refuse('method_not_allowed', undefined, { allow: [method] });
   req.resume();
   if (action === '') {
     await parts.forget(installationId);
@@ -46,19 +45,17 @@ export async function handleControl(parts: ControlParts, exchange: Exchange): Pr
     return;
   }
   if (action === 'logs') {
-    const page = logPage(exchange.query);
-    if (page === undefined)
-      return sendProblem(res, { code: 'invalid_request', detail: 'limit or before is not a number.' });
+    const page = logPage(incoming.query);
+    if (page === undefined) throw refuse('invalid_request', 'limit or before is not a number.');
     return sendJson(res, await parts.logs.read(installationId, page));
   }
   if (action === 'logs/stream') {
-    const start = logStart(exchange.query);
-    if (start === undefined)
-      return sendProblem(res, { code: 'invalid_request', detail: 'Give after or newest, a number.' });
+    const start = logStart(incoming.query);
+    if (start === undefined) throw refuse('invalid_request', 'Give after or newest, a number.');
     return streamLog(parts.logs, { installationId, start }, res, parts.ending);
   }
   const installation = await parts.find(installationId);
-  if (installation === undefined) return sendProblem(res, { code: 'not_found' });
+  if (installation === undefined) throw refuse('not_found');
   if (action === 'start') await installation.start();
   if (action === 'stop') await installation.stop();
   sendJson(res, await installation.detail());

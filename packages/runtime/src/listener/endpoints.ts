@@ -1,10 +1,10 @@
 // `/e/<endpoint id>/…`: how browsers and native clients reach the backend of an app on this node.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Refusal, refuse } from '@platform/contract';
+import { type AcceptedRequest, type IncomingRequest, type IncomingUpgrade, sendProblem } from '@platform/http';
 import type { Installation } from '../lifecycle/installation.ts';
 import { guardAnswer } from './answer-guard.ts';
 import { bearerOf, sameCredential } from './bearer.ts';
-import type { Exchange } from './http-server.ts';
-import { sendProblem } from './problem.ts';
 
 export interface Endpoints {
   /** Waits a moment for an app that was installed just now. */
@@ -17,43 +17,92 @@ const TARGET = /^\/e\/([A-Za-z0-9_-]{1,128})(\/.*)?$/;
 const METHOD = /^[A-Z]{1,16}$/;
 const HEADER_LIST = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+(?:\s*,\s*[A-Za-z0-9!#$%&'*+.^_`|~-]+)*$/;
 const PREFLIGHT_SECONDS = 600;
+/** A browser cannot set headers on a WebSocket: the capability is offered as a subprotocol, which ends here. */
+const BEARER_PROTOCOL = /^platform\.bearer\.([A-Za-z0-9_-]{1,200})$/;
 
-/** Returns false when the path is not one of an endpoint. */
-export async function handleEndpoint(endpoints: Endpoints, exchange: Exchange): Promise<boolean> {
-  const match = TARGET.exec(exchange.path);
-  if (match === null) return false;
-  const { req, res, query } = exchange;
-  const [, endpointId = '', path = '/'] = match;
+/** An installation, and the target below its endpoint with the query. */
+interface Endpoint {
+  readonly installation: Installation;
+  readonly path: string;
+}
+
+/** @throws RefusalError `not_found`, `origin_not_allowed` */
+async function findEndpoint(endpoints: Endpoints, { req, path, query }: AcceptedRequest): Promise<Endpoint> {
+  const match = TARGET.exec(path);
+  if (match === null) throw refuse('not_found');
+  const [, endpointId = '', below = '/'] = match;
   const installation = await endpoints.find(endpointId);
-  if (installation === undefined) {
-    sendProblem(res, { code: 'not_found' });
-    return true;
-  }
-  const { appOrigin, dataPlaneCapability } = installation.assignment;
+  if (installation === undefined) throw refuse('not_found');
   const origins = req.headersDistinct.origin ?? [];
-  if (origins.length > 1 || (origins[0] !== undefined && origins[0] !== appOrigin)) {
-    sendProblem(res, { code: 'origin_not_allowed', detail: "This backend answers its own app's pages only." });
-    return true;
-  }
-  if (origins.length === 1) allowOrigin(res, appOrigin);
+  if (origins.length > 1 || (origins[0] !== undefined && origins[0] !== installation.assignment.appOrigin))
+    throw refuse('origin_not_allowed', "This backend answers its own app's pages only.");
+  return { installation, path: `${below}${query}` };
+}
+
+/** Answers a request to a backend. @throws RefusalError */
+export async function handleEndpoint(endpoints: Endpoints, incoming: IncomingRequest): Promise<void> {
+  const { req, res } = incoming;
+  const { installation, path } = await findEndpoint(endpoints, incoming);
+  const { appOrigin, dataPlaneCapability } = installation.assignment;
+  if (req.headers.origin !== undefined) allowOrigin(res, appOrigin);
   if (isPreflight(req)) {
     answerPreflight(req, res);
-    return true;
+    return;
   }
   if (!sameCredential(bearerOf(req), dataPlaneCapability)) {
-    sendProblem(res, {
-      code: 'unauthenticated',
-      detail: 'Present the data-plane capability of the installation as Bearer.',
-    });
-    return true;
+    sendProblem(res, unauthenticated);
+    return;
   }
-  if (installation.status().state === 'stopped' && installation.assignment.desired !== 'stopped') endpoints.onWake();
-  const gateway = await installation.reach();
-  if (res.destroyed) return true;
-  stripRequest(req);
+  const gateway = await wake(endpoints, installation);
+  if (res.destroyed || res.writableEnded) return;
   guardAnswer(res);
-  gateway.forwardInbound(req, res, `${path}${query}`);
-  return true;
+  gateway.forwardInbound(incoming, path);
+}
+
+/** Connects a WebSocket to a backend. @throws RefusalError */
+export async function connectEndpoint(endpoints: Endpoints, incoming: IncomingUpgrade): Promise<void> {
+  const { req, socket, head } = incoming;
+  const { installation, path } = await findEndpoint(endpoints, incoming);
+  const offered = offeredProtocols(req);
+  const capability = bearerOf(req) ?? offered.capability;
+  if (!sameCredential(capability, installation.assignment.dataPlaneCapability))
+    throw refuse('unauthenticated', unauthenticated.detail);
+  const gateway = await wake(endpoints, installation);
+  if (socket.destroyed) return;
+  gateway.forwardUpgrade(
+    { ...incoming, head: { ...head, forwarded: withProtocols(head.forwarded, offered.others) } },
+    path,
+  );
+}
+
+const unauthenticated = {
+  code: 'unauthenticated',
+  detail: 'Present the data-plane capability of the installation as Bearer.',
+} as const satisfies Refusal;
+
+function wake({ onWake }: Endpoints, installation: Installation): ReturnType<Installation['reach']> {
+  if (installation.status().state === 'stopped' && installation.assignment.desired !== 'stopped') onWake();
+  return installation.reach();
+}
+
+function offeredProtocols(req: IncomingMessage): { capability: string | undefined; others: string[] } {
+  const offered = (req.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
+  const capabilities = offered.flatMap((name) => BEARER_PROTOCOL.exec(name)?.[1] ?? []);
+  return {
+    capability: capabilities.length === 1 ? capabilities[0] : undefined,
+    others: offered.filter((name) => name !== '' && !BEARER_PROTOCOL.test(name)),
+  };
+}
+
+/** The same fields with these subprotocols instead of those offered. */
+function withProtocols(forwarded: readonly string[], protocols: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let index = 0; index + 1 < forwarded.length; index += 2) {
+    const [name = '', value = ''] = forwarded.slice(index, index + 2);
+    if (name.toLowerCase() !== 'sec-websocket-protocol') kept.push(name, value);
+  }
+  if (protocols.length > 0) kept.push('sec-websocket-protocol', protocols.join(', '));
+  return kept;
 }
 
 function allowOrigin(res: ServerResponse, appOrigin: string): void {
@@ -80,32 +129,4 @@ function answerPreflight(req: IncomingMessage, res: ServerResponse): void {
   res.setHeader('Access-Control-Max-Age', PREFLIGHT_SECONDS);
   res.setHeader('Vary', 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers');
   res.writeHead(204).end();
-}
-
-/** Credentials of the caller, and claims about the caller that only a trusted proxy may make. */
-const STRIPPED = new Set([
-  'authorization',
-  'cookie',
-  'cookie2',
-  'proxy-authorization',
-  'forwarded',
-  'via',
-  'x-real-ip',
-  'x-client-ip',
-  'true-client-ip',
-  'cf-connecting-ip',
-]);
-const STRIPPED_PREFIXES = ['x-forwarded-', 'x-platform-', 'platform-', 'proxy-', 'x-original-', 'x-rewrite-'];
-
-/** Removes them from every view of the request, whichever the Gateway reads. */
-function stripRequest(req: IncomingMessage): void {
-  const drop = (name: string) => STRIPPED.has(name) || STRIPPED_PREFIXES.some((prefix) => name.startsWith(prefix));
-  const kept: string[] = [];
-  for (let index = 0; index + 1 < req.rawHeaders.length; index += 2) {
-    const [name = '', value = ''] = req.rawHeaders.slice(index, index + 2);
-    if (!drop(name.toLowerCase())) kept.push(name, value);
-  }
-  req.rawHeaders = kept;
-  for (const name of Object.keys(req.headers)) if (drop(name)) delete req.headers[name];
-  for (const name of Object.keys(req.headersDistinct)) if (drop(name)) delete req.headersDistinct[name];
 }

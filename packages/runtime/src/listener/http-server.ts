@@ -1,23 +1,21 @@
-// The strict HTTP/1.1 front of the node: one Host that must be ours, safe targets, no tunnels.
-
+// One listener of the node: the strict server of packages/http, plain or under the node's key, with an id on every answer.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { checkRequestTarget, RefusalError } from '@platform/contract';
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { RefusalError } from '@platform/contract';
+import {
+  createStrictServer,
+  endFaulty,
+  endWithProblem,
+  faultOf,
+  type IncomingRequest,
+  type IncomingUpgrade,
+  sendProblem,
+  type UpgradeRoutes,
+} from '@platform/http';
 import { acceptLinks, type LinkKey } from '@platform/link';
 import type { Log } from '../clock.ts';
-import { sendProblem } from './problem.ts';
-
-const { createServer } = process.getBuiltinModule('node:http');
-
-export interface Exchange {
-  readonly req: IncomingMessage;
-  readonly res: ServerResponse;
-  /** Still percent-encoded, without the query. */
-  readonly path: string;
-  /** `?…` or empty. */
-  readonly query: string;
-}
 
 export interface HttpServerOptions {
   readonly host: string;
@@ -27,7 +25,11 @@ export interface HttpServerOptions {
   readonly key?: LinkKey;
   /** Whether a `Host` value (lower case) names this server. */
   readonly isOwnHost: (host: string) => boolean;
-  readonly handle: (exchange: Exchange) => Promise<void> | void;
+  readonly handle: (incoming: IncomingRequest) => Promise<void> | void;
+  /** Routes with another protocol. Default: none. */
+  readonly upgrade?: Pick<UpgradeRoutes, 'wants'> & {
+    readonly accept: (incoming: IncomingUpgrade) => Promise<void>;
+  };
   readonly log: Log;
 }
 
@@ -37,21 +39,35 @@ export interface HttpServer {
   close(graceMilliseconds: number): Promise<void>;
 }
 
-const LARGEST_HEAD = 16 * 1024;
-const HEAD_TIMEOUT = 20_000;
-const CONNECTIONS_AT_MOST = 4_096;
+const CONNECTIONS = 4_096;
+const CONNECTIONS_PER_ADDRESS = 512;
 
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
-  const server = createServer(
-    // Uploads and streams may take as long as they need; only the head of a request is timed.
-    { maxHeaderSize: LARGEST_HEAD, headersTimeout: HEAD_TIMEOUT, requestTimeout: 0, requireHostHeader: false },
-    (req, res) => void receive(options, req, res),
-  );
-  server.maxConnections = CONNECTIONS_AT_MOST;
+  const { upgrade, log } = options;
+  /** Node counts these no longer among its own. */
+  const upgraded = new Set<Socket>();
+  const server = createStrictServer({
+    isOwnHost: options.isOwnHost,
+    onRequest: (incoming) => void receive(options, incoming),
+    ...(upgrade === undefined
+      ? {}
+      : {
+          upgrade: {
+            wants: upgrade.wants,
+            accept(incoming) {
+              upgraded.add(incoming.socket);
+              incoming.socket.once('close', () => upgraded.delete(incoming.socket));
+              void receiveUpgrade(upgrade.accept, incoming, log);
+            },
+          },
+        }),
+    onFault: (error) => log.error(faultOf(error), 'a request to the node failed'),
+    limits: { connections: CONNECTIONS, connectionsPerAddress: CONNECTIONS_PER_ADDRESS },
+  });
   if (options.key !== undefined) return behindTls(server, options, options.key);
   server.listen(options.port, options.host);
   await once(server, 'listening');
-  return { port: portOf(server), close: (grace) => close(server, grace) };
+  return { port: portOf(server), close: (grace) => close(server, grace, upgraded) };
 }
 
 async function behindTls(server: Server, { host, port }: HttpServerOptions, key: LinkKey): Promise<HttpServer> {
@@ -59,58 +75,48 @@ async function behindTls(server: Server, { host, port }: HttpServerOptions, key:
   return { port: listener.port, close: () => listener.close() };
 }
 
-async function receive(options: HttpServerOptions, req: IncomingMessage, res: ServerResponse): Promise<void> {
+async function receive({ handle, log }: HttpServerOptions, incoming: IncomingRequest): Promise<void> {
+  const { res } = incoming;
   const requestId = randomUUID();
   res.setHeader('X-Request-Id', requestId);
   res.setHeader('X-Content-Type-Options', 'nosniff');
-  res.sendDate = false;
   res.on('error', () => res.destroy());
   try {
-    const exchange = accept(options, req, res);
-    if (exchange !== undefined) await options.handle(exchange);
+    await handle(incoming);
   } catch (error) {
-    if (res.headersSent || res.destroyed) res.destroy();
-    else if (error instanceof RefusalError) sendProblem(res, error.refusal);
+    if (error instanceof RefusalError && !res.headersSent) sendProblem(res, error.refusal);
     else {
-      options.log.error({ requestId, err: error }, 'a request to the node failed');
-      sendProblem(res, { code: 'internal_error' });
+      log.error({ requestId, err: error }, 'a request to the node failed');
+      endFaulty(res);
     }
   }
 }
 
-/** The request as the rest may see it, or undefined after refusing it. */
-function accept(options: HttpServerOptions, req: IncomingMessage, res: ServerResponse): Exchange | undefined {
-  const hosts = req.headersDistinct.host ?? [];
-  const [host] = hosts;
-  if (hosts.length !== 1 || host === undefined || !options.isOwnHost(host.toLowerCase())) {
-    sendProblem(res, { code: 'unknown_host' });
-    return undefined;
+async function receiveUpgrade(
+  accept: (incoming: IncomingUpgrade) => Promise<void>,
+  incoming: IncomingUpgrade,
+  log: Log,
+): Promise<void> {
+  const { socket } = incoming;
+  try {
+    await accept(incoming);
+  } catch (error) {
+    if (error instanceof RefusalError) endWithProblem(socket, error.refusal);
+    else {
+      log.error({ err: error }, 'a WebSocket of the node failed');
+      endWithProblem(socket, { code: 'internal_error' });
+    }
   }
-  if (req.method === 'TRACE' || req.method === 'CONNECT') {
-    sendProblem(res, { code: 'method_not_allowed', detail: 'This method is not offered here.' });
-    return undefined;
-  }
-  const target = checkRequestTarget(originForm(req.url ?? '', host));
-  if (!target.ok) {
-    sendProblem(res, { code: 'invalid_path' });
-    return undefined;
-  }
-  return { req, res, path: target.path, query: target.query };
 }
 
-/** Absolute targets (RFC 9112 section 3.2.2) are taken for our own host only; any other stays and is refused. */
-function originForm(target: string, host: string): string {
-  const prefix = `http://${host.toLowerCase()}`;
-  if (!target.toLowerCase().startsWith(prefix)) return target;
-  const rest = target.slice(prefix.length);
-  return rest.startsWith('/') ? rest : target;
-}
-
-async function close(server: Server, graceMilliseconds: number): Promise<void> {
+async function close(server: Server, graceMilliseconds: number, upgraded: ReadonlySet<Socket>): Promise<void> {
   const closed = once(server, 'close');
   server.close();
   server.closeIdleConnections();
-  const timer = setTimeout(() => server.closeAllConnections(), graceMilliseconds);
+  const timer = setTimeout(() => {
+    server.closeAllConnections();
+    for (const socket of upgraded) socket.destroy();
+  }, graceMilliseconds);
   await closed;
   clearTimeout(timer);
 }

@@ -108,7 +108,7 @@ describe('the node listener', () => {
       'origin_not_allowed',
     ],
     'for another host': [{ headers: { host: 'evil.example' } }, 421, 'unknown_host'],
-    'for no host': [{ headers: { host: undefined } }, 421, 'unknown_host'],
+    'for no host': [{ headers: { host: undefined } }, 400, 'invalid_request'],
     'that asks to be traced': [{ method: 'TRACE' }, 405, 'method_not_allowed'],
   };
   for (const [name, [options, status, wanted]] of Object.entries(refused)) {

@@ -49,6 +49,7 @@ export function makeTravellers(place: Place, driver: () => Driver): Travellers {
         inbound = way.socketPath;
         return {
           forwardInbound: () => undefined,
+          forwardUpgrade: () => undefined,
           activeRequests: () => 0,
           traffic: () => ({ outbound: quiet, inbound: quiet }),
           close: async () => void gateway.close(),

@@ -11,6 +11,7 @@ import { startGateway } from '@platform/gateway';
 import { workloadEnvironment } from '../../environment.ts';
 import type { GatewayHooks, GatewaySettings } from '../../gateway-port.ts';
 import { makeAssignment } from '../../testing/core-double.ts';
+import { openDoor } from '../../testing/door.ts';
 import { gather } from '../../testing/gather.ts';
 import { makePlace, type Place } from '../../testing/place.ts';
 import { portOf } from '../../testing/port-of.ts';
@@ -239,7 +240,7 @@ async function running(
   const output = gather(instance.stdout);
   const errors = gather(instance.stderr);
   // The way in as the node listener uses it.
-  const door = http.createServer((req, res) => instance.gateway.forwardInbound(req, res, req.url ?? '/'));
+  const door = openDoor(instance.gateway);
   door.listen(0, '127.0.0.1');
   await once(door, 'listening');
   const ask = (path: string, body?: string) => request({ port: portOf(door) }, path, body);

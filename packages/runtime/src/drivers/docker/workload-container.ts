@@ -57,7 +57,8 @@ export async function runningWorkload(
   let closed: Promise<void> | undefined;
   return {
     gateway: {
-      forwardInbound: (req, res, path) => gateway.forwardInbound(req, res, path),
+      forwardInbound: (incoming, path) => gateway.forwardInbound(incoming, path),
+      forwardUpgrade: (incoming, path) => gateway.forwardUpgrade(incoming, path),
       activeRequests: () => gateway.activeRequests(),
       traffic: () => gateway.traffic(),
       close() {

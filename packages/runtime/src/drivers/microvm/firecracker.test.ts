@@ -10,6 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 // biome-ignore lint/style/noRestrictedImports: the Gateway as the platform injects it; only tests bring the two together
 import { startGateway } from '@platform/gateway';
+import { openDoor } from '../../testing/door.ts';
 import { makePlace } from '../../testing/place.ts';
 import { until } from '../../testing/wait.ts';
 import { type ApiRequest, bootRequests, bootThrough } from './keeper/firecracker-api.ts';
@@ -200,7 +201,7 @@ test('a workload runs through the same keeper, enclosure and guest, behind the f
   assert.equal(await Promise.race([instance.listening(AbortSignal.timeout(120_000)), ended]), true);
   ended.catch(() => undefined);
   await until('its word', () => output.includes('up'));
-  const door = http.createServer((req, res) => instance.gateway.forwardInbound(req, res, req.url ?? '/')).listen(0);
+  const door = openDoor(instance.gateway).listen(0);
   t.after(() => door.close());
   await once(door, 'listening');
   const address = door.address();

@@ -132,7 +132,8 @@ function closedGateway(listen: Parameters<WorkloadSpec['openGateway']>[0]['liste
   if ('close' in listen) listen.close();
   const nothing = { requests: 0, sentBytes: 0, receivedBytes: 0 };
   return {
-    forwardInbound: (_req, res) => res.destroy(),
+    forwardInbound: ({ res }) => void res.destroy(),
+    forwardUpgrade: ({ socket }) => void socket.destroy(),
     activeRequests: () => 0,
     traffic: () => ({ outbound: nothing, inbound: nothing }),
     close: async () => undefined,

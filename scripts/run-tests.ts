@@ -1,5 +1,5 @@
-// Runs the tests after the set-up: Chromium, one PostgreSQL cluster for all files, node's test runner,
-// and an end that leaves no process and no folder behind. `npm test` comes here.
+// Runs the tests after the set-up: which files, Chromium, one PostgreSQL cluster for all of them, node's test runner
+// (test/run-files.ts), and an end that leaves no process and no folder behind. `npm test` comes here.
 
 import { spawn } from 'node:child_process';
 import * as fs from 'node:fs';
@@ -12,44 +12,121 @@ import { withDataTemplate } from '../tests/support/data-template.ts';
 import { makeClusterFolder, testSettings } from '../tests/support/postgres.ts';
 import { installBubblewrap, requireChromium } from './setup/chromium.ts';
 import { SetupError, say, step } from './setup/progress.mjs';
+import { changedSince, checkoutAt, selectChanged, usesBrowser } from './test/changed.ts';
+import { longestFirst, readDurations } from './test/durations.ts';
+import type { RunRequest } from './test/run-files.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const everything = ['packages', 'apps', 'examples', 'tests', 'scripts'];
 
-/** Files at a time; each may start servers and a browser of its own. More take as long, since two keep two processors busy. */
-const concurrency = 2;
+/** Files at a time; each may start servers and a browser of its own. Two keep two processors busy nine tenths of the time. */
+const CONCURRENCY = 2;
+const TEST_LIMIT_MS = 600_000;
 
 /** The signal that asked us to end, and who else must hear of one. */
 let asked: NodeJS.Signals | undefined;
 let passOn: (signal: NodeJS.Signals) => void = () => {};
 
+interface Command {
+  /** What to run by path, folder or glob; everything when it names none. */
+  readonly names: readonly string[];
+  /** Only what can notice what changed since `ref`. */
+  readonly changed: { readonly ref: string | undefined } | undefined;
+  /** Keep what each file took for the order of later runs. */
+  readonly record: boolean;
+  readonly concurrency: number;
+  /** Options of `node --test` for each file. */
+  readonly options: readonly string[];
+}
+
+function parseCommand(args: readonly string[]): Command {
+  const names: string[] = [];
+  const options: string[] = [];
+  let changed: Command['changed'];
+  let record = false;
+  let concurrency = CONCURRENCY;
+  const rest = [...args];
+  for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
+    const [name, value] = arg.split(/=(.*)/s);
+    if (name === '--changed') {
+      changed = { ref: value ?? (rest[0]?.startsWith('-') === false ? rest.shift() : undefined) };
+    } else if (name === '--record') record = true;
+    else if (name === '--test-concurrency') concurrency = positive(arg, value);
+    else if (arg.startsWith('-')) options.push(arg);
+    else names.push(arg);
+  }
+  return { names, changed, record, concurrency, options };
+}
+
+function positive(option: string, value: string | undefined): number {
+  if (!/^[1-9]\d*$/.test(value ?? '')) throw new SetupError(`${option} needs a number, as in --test-concurrency=2.`);
+  return Number(value);
+}
+
 async function main(args: readonly string[]): Promise<number> {
-  const options = args.filter((arg) => arg.startsWith('-'));
-  const names = args.filter((arg) => !arg.startsWith('-'));
-  const { files, browser } = selectFiles(names);
-  if (files.length === 0) throw new SetupError(`No test file matches ${names.join(' ') || 'anything'}.`);
+  const command = parseCommand(args);
+  const files = selectFiles(command);
+  if (files.length === 0) {
+    if (command.changed !== undefined) return 0;
+    throw new SetupError(`No test file matches ${command.names.join(' ') || 'anything'}.`);
+  }
+  const browser = files.some((file) => usesBrowser(root, file));
   await installBubblewrap();
   const env = { ...process.env, ...(browser ? { CHROMIUM_PATH: await requireChromium() } : {}) };
+  const inOrder = longestFirst(files, readDurations(), (file) => fs.statSync(path.join(root, file)).size);
   return await withRunFolder((folder) =>
     withCluster(withDataTemplate(env, folder), (clusterEnv) =>
-      runFiles([...options, ...files.map((file) => path.relative(root, file))], clusterEnv),
+      runFiles(
+        {
+          files: inOrder,
+          concurrency: command.concurrency,
+          options: command.options,
+          testLimit: TEST_LIMIT_MS,
+          record: command.record,
+          judgeSkips: process.env.CI === 'true',
+          usageFile: path.join(folder, 'usage'),
+        },
+        clusterEnv,
+      ),
     ),
   );
 }
 
-/**
- * The test files that `asked` names by path, folder or glob, relative to the checkout or to where
- * the person stands; all of them when it names none.
- */
-function selectFiles(asked: readonly string[]): { files: string[]; browser: boolean } {
+/** The test files to run, from the root of the checkout. */
+function selectFiles({ names, changed }: Command): readonly string[] {
   const all = everything.flatMap((folder) => find(path.join(root, folder), '**/*.test.ts'));
-  const chosen = asked.length === 0 ? all : asked.flatMap((name) => named(name, all));
-  const unique = [...new Set(chosen)].sort();
-  const skip = process.env.PLATFORM_TEST_SKIP_BROWSER === '1';
-  const inBrowser = unique.filter(usesBrowser);
-  if (!skip || inBrowser.length === 0) return { files: unique, browser: inBrowser.length > 0 };
-  say(`PLATFORM_TEST_SKIP_BROWSER=1: skipping ${inBrowser.length} files of browser tests.`);
-  return { files: unique.filter((file) => !inBrowser.includes(file)), browser: false };
+  const chosen = names.length === 0 ? all : names.flatMap((name) => named(name, all));
+  const unique = [...new Set(chosen)].map((file) => path.relative(root, file)).sort();
+  const wanted = changed === undefined ? unique : whatNotices(changed.ref, unique);
+  if (process.env.PLATFORM_TEST_SKIP_BROWSER !== '1') return wanted;
+  const without = wanted.filter((file) => !usesBrowser(root, file));
+  if (without.length < wanted.length)
+    say(`PLATFORM_TEST_SKIP_BROWSER=1: skipping ${wanted.length - without.length} files of browser tests.`);
+  return without;
+}
+
+/** Those of `tests` that lean on what changed; says what is left out. */
+function whatNotices(ref: string | undefined, tests: readonly string[]): readonly string[] {
+  const { since, files } = changedSince(root, ref);
+  if (files.length === 0) {
+    say(`Nothing changed since ${since}.`);
+    return [];
+  }
+  const { tests: chosen, leftOut, untested } = selectChanged(checkoutAt(root), files, tests);
+  say(`${files.length} files changed since ${since}: ${chosen.length} test files lean on them.`);
+  if (leftOut.length > 0) say(`Left out: ${leftOut.length} test files (${byFolder(leftOut)}).`);
+  if (untested.length > 0) say(`No test leans on: ${untested.join(', ')}.`);
+  return chosen;
+}
+
+/** `packages/core 12, tests/chaos 3`. */
+function byFolder(files: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const file of files) {
+    const folder = file.split('/').slice(0, 2).join('/');
+    counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  }
+  return [...counts].map(([folder, count]) => `${folder} ${count}`).join(', ');
 }
 
 function named(name: string, all: readonly string[]): string[] {
@@ -68,11 +145,6 @@ function find(folder: string, pattern: string): string[] {
   return fs
     .globSync(pattern, { cwd: folder, withFileTypes: true, exclude })
     .map((entry) => path.join(entry.parentPath, entry.name));
-}
-
-function usesBrowser(file: string): boolean {
-  if (file.startsWith(path.join(root, 'tests', 'browser') + path.sep)) return true;
-  return /from '(playwright-core|[^']*\/chromium\.ts|[^']*\/browser\.ts)'/.test(fs.readFileSync(file, 'utf8'));
 }
 
 /** A folder for what the test files of this run share. */
@@ -103,13 +175,10 @@ async function withCluster(env: NodeJS.ProcessEnv, work: (env: NodeJS.ProcessEnv
   }
 }
 
-const TEST_LIMIT_MS = 600_000;
-
-/** Resolves with the exit code of node's test runner. */
-function runFiles(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+/** Resolves with the exit code of the runner. */
+function runFiles(request: RunRequest, env: NodeJS.ProcessEnv): Promise<number> {
   if (asked !== undefined) return Promise.resolve(1);
-  // A test that waits for what never comes ends as a failure, not as a run without end; long ones say so themselves.
-  const runner = ['--test', `--test-concurrency=${concurrency}`, `--test-timeout=${TEST_LIMIT_MS}`, ...args];
+  const runner = [path.join(root, 'scripts/test/run-files.ts'), JSON.stringify(request)];
   // A process group of their own: one signal reaches the runner, its files and their servers, once.
   const child = spawn(...dyingWithUs('TERM', process.execPath, runner), {
     cwd: root,

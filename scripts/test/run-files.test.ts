@@ -1,0 +1,83 @@
+// A run of small test files: their order, what it says of them, and skips that nobody allowed.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { RunRequest } from './run-files.ts';
+import { readAllowedSkips, skipsNotAllowed } from './skips.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+let folder: string;
+before(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'platform-run-files-'));
+});
+after(() => rmSync(folder, { recursive: true }));
+
+async function run(
+  files: Readonly<Record<string, string>>,
+  more: Partial<RunRequest> = {},
+): Promise<{ code: number; said: string }> {
+  for (const [name, text] of Object.entries(files))
+    writeFileSync(path.join(folder, name), `import { test } from 'node:test'; ${text}`);
+  const request: RunRequest = {
+    files: Object.keys(files).map((name) => path.relative(ROOT, path.join(folder, name))),
+    concurrency: 1,
+    options: [],
+    testLimit: 10_000,
+    record: false,
+    judgeSkips: true,
+    usageFile: path.join(folder, 'usage'),
+    ...more,
+  };
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  return new Promise((resolve) => {
+    const args = [path.join(ROOT, 'scripts/test/run-files.ts'), JSON.stringify(request)];
+    const child = execFile(process.execPath, args, { env }, (_error, said) =>
+      resolve({ code: child.exitCode ?? -1, said }),
+    );
+  });
+}
+
+test('files run in the order that was asked for, and the slowest are named at the end', async () => {
+  const { code, said } = await run({
+    'z.test.ts': `test('first', () => {});`,
+    'a.test.ts': `test('second', () => {});`,
+  });
+  assert.equal(code, 0, said);
+  assert.match(said, /first.*second.*The slowest files.*all 2 files/s);
+});
+
+test('a failing test and a file that cannot be read fail the run', async () => {
+  assert.equal((await run({ 'f.test.ts': `test('fails', () => { throw new Error('no'); });` })).code, 1);
+  assert.equal((await run({ 'g.test.ts': `import './nothing.ts';` })).code, 1);
+});
+
+test('a test that never ends fails at its limit', async () => {
+  const { code, said } = await run(
+    { 'n.test.ts': `test('waits', () => new Promise((r) => setTimeout(r, 1_000)));` },
+    { testLimit: 50 },
+  );
+  assert.equal(code, 1);
+  assert.match(said, /timed out after 50ms/);
+});
+
+test('a skipped test fails a run where everything is there, and is named with its reason', async () => {
+  const files = { 's.test.ts': `test('left out', { skip: 'for no good reason' }, () => {});` };
+  const { code, said } = await run(files);
+  assert.equal(code, 1);
+  assert.match(said, /allowed-skips\.json.*s\.test\.ts: left out \(for no good reason\)/);
+  assert.equal((await run(files, { judgeSkips: false })).code, 0);
+});
+
+test('a skip is allowed by its file and its name, and every one that is allowed says why', () => {
+  const allowed = [{ file: 'a.test.ts', test: 'one', reason: 'because' }];
+  const skip = (file: string, name: string) => ({ file, test: name, said: true });
+  assert.deepEqual(skipsNotAllowed([skip('a.test.ts', 'one')], allowed), []);
+  const others = [skip('a.test.ts', 'two'), skip('b.test.ts', 'one')];
+  assert.deepEqual(skipsNotAllowed(others, allowed), others);
+  for (const { file, test: name, reason } of readAllowedSkips())
+    assert.ok(file.endsWith('.test.ts') && name !== '' && reason !== '', `${file}: ${name}`);
+});

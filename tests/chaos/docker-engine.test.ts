@@ -14,11 +14,11 @@ import { openBackend } from '../support/backend.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { inOwnNetwork } from '../support/own-network.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
-import { randomFrom } from '../support/random.ts';
+import { randomOf, thorough } from '../support/thorough.ts';
 import { nothingLeft } from './leftovers.ts';
 import { assertAsWished, assertServes, operate, publish, type Wish } from './lifecycle-operations.ts';
 
-const OPERATIONS = Number(process.env.PLATFORM_TEST_DOCKER_OPERATIONS ?? 12);
+const OPERATIONS = thorough(12, 150);
 const BETWEEN_KILLS = 12;
 const APPS = 3;
 const PATIENCE = 120_000;
@@ -119,9 +119,7 @@ inOwnNetwork(import.meta.url, { skip: engineMissing(), timeout: 30 * 60_000 }, (
   }
 
   test(`${OPERATIONS} lifecycle operations with kills of engine and platform among them end as wished`, async (context) => {
-    const seed = Number(process.env.PLATFORM_TEST_SEED ?? Date.now() % 1_000_000);
-    context.diagnostic(`PLATFORM_TEST_SEED=${seed}`);
-    const random = randomFrom(seed);
+    const random = randomOf(context);
     for (let index = 0; index < APPS; index += 1)
       wishes.push(await publish(account, `restless-${index}`, index === 0 ? 'always' : 'automatic'));
     const kills = { engine: 0, platform: 0 };

@@ -13,13 +13,11 @@ import {
   startPlatform,
   VICTIMS,
 } from '../support/platform-process.ts';
-import { randomFrom } from '../support/random.ts';
+import { randomOf, thorough } from '../support/thorough.ts';
 import { nothingLeft } from './leftovers.ts';
 import { assertAsWished, assertServes, operate, publish, type Wish } from './lifecycle-operations.ts';
 
-const OPERATIONS = Number(
-  process.env.PLATFORM_TEST_OPERATIONS ?? (process.env.PLATFORM_TEST_THOROUGH === '1' ? 500 : 200),
-);
+const OPERATIONS = thorough(200, 500);
 const BETWEEN_KILLS = 25;
 const APPS = 4;
 
@@ -37,9 +35,7 @@ after(async () => {
 test(`${OPERATIONS} lifecycle operations with a kill among every ${BETWEEN_KILLS} end as wished`, {
   timeout: 15 * 60_000,
 }, async (context) => {
-  const seed = Number(process.env.PLATFORM_TEST_SEED ?? Date.now() % 1_000_000);
-  context.diagnostic(`PLATFORM_TEST_SEED=${seed}`);
-  const random = randomFrom(seed);
+  const random = randomOf(context);
   platform = await startPlatform(place);
   const account = await registerAccount(place, 'restless');
   const wishes: Wish[] = [];

@@ -8,12 +8,12 @@ import { descendants } from '../../packages/runtime/src/testing/processes.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { joinNode, type NodePlace, nodePlace, startNode } from '../support/node-process.ts';
 import { emptyPlace, type LongCommand, type PlatformPlace, startPlatform } from '../support/platform-process.ts';
-import { randomFrom } from '../support/random.ts';
+import { randomOf, thorough } from '../support/thorough.ts';
 import { nothingLeft } from './leftovers.ts';
 import { assertAsWished, assertServes, operate, publish, type Wish } from './lifecycle-operations.ts';
 
 /** Each is repeated until core answers. */
-const OPERATIONS = Number(process.env.PLATFORM_TEST_PART_OPERATIONS ?? 75);
+const OPERATIONS = thorough(40, 150);
 const BETWEEN_KILLS = 15;
 const VICTIMS = [['core'], ['runtime'], ['sandbox'], ['runtime'], ['core', 'runtime']] as const;
 const MODES = ['automatic', 'automatic', 'automatic', 'always'] as const;
@@ -98,9 +98,7 @@ after(async () => {
 test(`${OPERATIONS} lifecycle operations end as wished while core, the Runtime and sandboxes are killed one by one`, {
   timeout: 15 * 60_000,
 }, async (context) => {
-  const seed = Number(process.env.PLATFORM_TEST_SEED ?? Date.now() % 1_000_000);
-  context.diagnostic(`PLATFORM_TEST_SEED=${seed}`);
-  const random = randomFrom(seed);
+  const random = randomOf(context);
   const coreHere = new Part(await startPlatform(corePlace), () => startPlatform(corePlace));
   core = coreHere;
   const runtimeHere = new Part(await joinNode(corePlace, node, { name: 'apart' }), () => startNode(node));

@@ -9,14 +9,14 @@ import { type Constellation, startConstellation } from '../support/constellation
 import { type CoreProcess, startCoreProcess } from '../support/core-process.ts';
 import { type InstalledTestApp, installTestApp } from '../support/installed-app.ts';
 import { type PushedBrowser, type PushService, startPushService } from '../support/push-service.ts';
-import { randomFrom } from '../support/random.ts';
 import { rawRequest } from '../support/raw-http.ts';
+import { randomOf, thorough } from '../support/thorough.ts';
 
 /** Milliseconds for what kills and a busy machine delay. */
 const PATIENCE = 120_000;
 
-const PUBLISHES = 2_000;
-const KILLS = 8;
+const PUBLISHES = thorough(1_000, 2_000);
+const KILLS = thorough(4, 8);
 /** Each with a browser, so that a killed worker holds several and there are others left for the next. */
 const ACCOUNTS = 8;
 /** At the same time, for each account. */
@@ -129,9 +129,7 @@ async function stored({ name }: Publisher): Promise<string[]> {
 test(`of ${PUBLISHES} publishes with web push over ${KILLS} kills, each that was accepted is shown once, in order`, {
   timeout: 180_000,
 }, async (context) => {
-  const seed = Number(process.env.PLATFORM_TEST_SEED ?? Date.now() % 1_000_000);
-  context.diagnostic(`PLATFORM_TEST_SEED=${seed}`);
-  const random = randomFrom(seed);
+  const random = randomOf(context);
   const publishers: Publisher[] = [];
   while (publishers.length < ACCOUNTS) publishers.push(await newPublisher(`pushed-n${publishers.length}`));
   const total = () => publishers.reduce((sum, { accepted }) => sum + accepted.size, 0);

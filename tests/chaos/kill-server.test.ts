@@ -13,9 +13,9 @@ import {
   startPlatform,
   VICTIMS,
 } from '../support/platform-process.ts';
-import { randomFrom } from '../support/random.ts';
+import { randomOf, thorough } from '../support/thorough.ts';
 
-const KILLS = Number(process.env.PLATFORM_TEST_KILLS ?? (process.env.PLATFORM_TEST_THOROUGH === '1' ? 50 : 16));
+const KILLS = thorough(16, 50);
 const WRITERS = 4;
 
 interface Writer {
@@ -41,9 +41,7 @@ after(async () => {
 test(`every acknowledged write survives ${KILLS} kills of the processes of the platform at random moments`, {
   timeout: 15 * 60_000,
 }, async (context) => {
-  const seed = Number(process.env.PLATFORM_TEST_SEED ?? Date.now() % 1_000_000);
-  context.diagnostic(`PLATFORM_TEST_SEED=${seed}`);
-  const random = randomFrom(seed);
+  const random = randomOf(context);
   platform = await startPlatform(place);
   const writers: Writer[] = [];
   for (let index = 0; index < WRITERS; index += 1) writers.push(await newWriter(`writer-${index}`));

@@ -9,8 +9,8 @@ import { type Constellation, startConstellation } from '../support/constellation
 import { type CoreProcess, startCoreProcess } from '../support/core-process.ts';
 import { type EventReader, openEvents } from '../support/event-reader.ts';
 import { type InstalledTestApp, installTestApp } from '../support/installed-app.ts';
-import { randomFrom } from '../support/random.ts';
 import { rawRequest } from '../support/raw-http.ts';
+import { randomOf } from '../support/thorough.ts';
 
 /** Milliseconds for what kills and a busy machine delay. */
 const PATIENCE = 120_000;
@@ -100,9 +100,7 @@ async function readOn(reader: Reader, first: number, done: () => boolean): Promi
 test(`over ${KILLS} kills of replicas every stream is told each accepted notification once, in order`, {
   timeout: 120_000,
 }, async (context) => {
-  const seed = Number(process.env.PLATFORM_TEST_SEED ?? Date.now() % 1_000_000);
-  context.diagnostic(`PLATFORM_TEST_SEED=${seed}`);
-  const random = randomFrom(seed);
+  const random = randomOf(context);
   const load: Load = { over: false, accepted: [] };
   const readers: Reader[] = [0, 1].map(() => ({
     titles: [],

@@ -1,7 +1,7 @@
 // The parser of event streams: whatever the pieces, the events are the same.
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import { fc } from '../../../tests/support/fast-check.ts';
 import { eventParser } from './event-stream.ts';
 
 const STREAM = [

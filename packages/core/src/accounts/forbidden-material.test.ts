@@ -3,10 +3,11 @@ import { strict as assert } from 'node:assert';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { wordlist as english } from '@scure/bip39/wordlists/english.js';
-import fc from 'fast-check';
 import { newAuthenticator, registerAccount, TestBrowser } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
+import { fc } from '../../../../tests/support/fast-check.ts';
 import { problemCode, type RawAnswer } from '../../../../tests/support/raw-http.ts';
+import { thorough } from '../../../../tests/support/thorough.ts';
 import { databaseText } from '../../test-support/database-sweep.ts';
 import { findForbiddenMaterial } from './forbidden-material.ts';
 
@@ -256,7 +257,7 @@ describe('beyond the vectors', () => {
         const body = { id: text, rawId: text, response: { signature: text, userHandle: text }, challengeId: text };
         assert.equal(findForbiddenMaterial(JSON.stringify(body)), null);
       }),
-      { numRuns: 2_000 },
+      { numRuns: thorough(500, 20_000) },
     );
   });
 

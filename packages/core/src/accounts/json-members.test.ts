@@ -1,7 +1,8 @@
 // Our reader of JSON and the one of the language agree about everything but what the latter drops.
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import { fc } from '../../../../tests/support/fast-check.ts';
+import { thorough } from '../../../../tests/support/thorough.ts';
 import { hasRepeatedNames, type JsonNode, readJson } from './json-members.ts';
 
 /** The value as JSON.parse makes it; numbers, booleans and null by their kind only. */
@@ -55,7 +56,7 @@ test('text is taken for JSON exactly when JSON.parse takes it', () => {
         assert.equal(readJson(text) === null, parsed(text) === undefined, JSON.stringify(text));
       },
     ),
-    { numRuns: 5_000 },
+    { numRuns: thorough(1_000, 50_000) },
   );
 });
 

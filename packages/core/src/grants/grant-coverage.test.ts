@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Grant, grant, isPermissionId, type PermissionId, permissions } from '@platform/contract';
-import fc from 'fast-check';
+import { fc } from '../../../../tests/support/fast-check.ts';
+import { thorough } from '../../../../tests/support/thorough.ts';
 import {
   allows,
   excessGrants,
@@ -23,7 +24,7 @@ const oneGrant: fc.Arbitrary<Grant> = fc.record({
   resources: fc.array(resource, { maxLength: 5 }),
 });
 const grants = fc.array(oneGrant, { maxLength: 6 });
-const runs = { numRuns: 2_000 };
+const runs = { numRuns: thorough(500, 20_000) };
 
 const picks = fc.array(fc.tuple(fc.nat(), fc.nat(), text, fc.boolean()), { maxLength: 6 });
 /** Grants that stay within `list`: its own resources, or for a wildcard anything longer. */
@@ -75,7 +76,7 @@ test('a pattern covers another one exactly when it matches every resource of the
       const wider = other.endsWith('*') && !one.endsWith('*') ? false : subset;
       assert.equal(matchesResource(one, other), wider);
     }),
-    { numRuns: 500 },
+    { numRuns: thorough(200, 5_000) },
   );
 });
 
@@ -169,7 +170,7 @@ test('what covered grants allow, the request allows too', () => {
           assert.ok(!allows(granted, id, concrete) || allows(requested, id, concrete), concrete);
       }
     }),
-    { numRuns: 300 },
+    { numRuns: thorough(150, 3_000) },
   );
 });
 
@@ -247,7 +248,7 @@ test('an upgrade allows exactly what the held grants and the new request both al
         }
       }
     }),
-    { numRuns: 500 },
+    { numRuns: thorough(200, 5_000) },
   );
 });
 

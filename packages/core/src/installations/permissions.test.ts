@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Grant, type PermissionsView, permissionsView, type RequestedGrant } from '@platform/contract';
-import fc from 'fast-check';
 import { registerAccount, type TestAccount } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
+import { fc } from '../../../../tests/support/fast-check.ts';
 import { problemCode } from '../../../../tests/support/raw-http.ts';
+import { thorough } from '../../../../tests/support/thorough.ts';
 import {
   bearer,
   install,
@@ -177,7 +178,7 @@ test('an upgrade, whatever its request, never grows what is held, and keeps all 
         held = step === 0 ? (await put('growing', normaliseGrants(requested))).permissions : permissions;
       }
     }),
-    { numRuns: 40 },
+    { numRuns: thorough(15, 200) },
   );
 });
 

@@ -3,12 +3,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Grant, Notification } from '@platform/contract';
-import fc from 'fast-check';
 import { registerAccount, type TestAccount } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { type EventReader, openEvents } from '../../../../tests/support/event-reader.ts';
+import { fc } from '../../../../tests/support/fast-check.ts';
 import { type InstalledTestApp, installTestApp } from '../../../../tests/support/installed-app.ts';
 import type { RawAnswer } from '../../../../tests/support/raw-http.ts';
+import { thorough } from '../../../../tests/support/thorough.ts';
 
 const ROUTE = '/v1/services/notifications';
 const TOPICS = ['a', 'a.b', 'a.bc', 'ab', 'b', 'b.a', 'a_b'] as const;
@@ -280,7 +281,7 @@ test('no sequence of steps shows anybody what is not theirs', { timeout: 120_000
         for (const { stream } of listening) stream.close();
       }
     }),
-    { numRuns: 3, endOnFailure: true },
+    { numRuns: thorough(2, 20), endOnFailure: true },
   );
 });
 

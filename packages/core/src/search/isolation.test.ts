@@ -5,15 +5,16 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { Grant, SearchResult } from '@platform/contract';
-import fc from 'fast-check';
 import { registerAccount, type TestAccount } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation, type TestCore } from '../../../../tests/support/constellation.ts';
+import { fc } from '../../../../tests/support/fast-check.ts';
 import { freePort } from '../../../../tests/support/free-port.ts';
 import { type InstalledTestApp, installTestApp } from '../../../../tests/support/installed-app.ts';
 import { type OpenSearchDouble, startOpenSearchDouble } from '../../../../tests/support/opensearch-double.ts';
 import { buildTestPackage, testManifest } from '../../../../tests/support/packages.ts';
 import { rawRequest } from '../../../../tests/support/raw-http.ts';
 import { feedTold } from '../../../../tests/support/search-feed.ts';
+import { thorough } from '../../../../tests/support/thorough.ts';
 import { APPS, type By, type Find, type Step, steps, type Typed, type Written } from './isolation-steps.ts';
 import { MARK_LENGTH, markOf } from './word-mark.ts';
 
@@ -297,7 +298,7 @@ test('no sequence of steps finds what is not there or not theirs, and what is th
   const all = fc.asyncProperty(steps, async (some) => {
     for (const one of some) await take(one);
   });
-  await fc.assert(all, { numRuns: 3, endOnFailure: true });
+  await fc.assert(all, { numRuns: thorough(2, 20), endOnFailure: true });
   assert.deepEqual(double.faults, []);
   assert.ok(double.requests.some(({ path }) => path.includes('/_search')));
 });

@@ -1,7 +1,7 @@
 // Promises about slips: one slip in a word of five letters or more is always recognised, in any script.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import { fc } from '../../../../tests/support/fast-check.ts';
 import { remainsOf, slips } from './near-words.ts';
 import { similarWords } from './similar-words.ts';
 

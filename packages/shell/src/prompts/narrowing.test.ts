@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isCritical, type PermissionId, permissions, type RequestedGrant } from '@platform/contract';
-import fc from 'fast-check';
+import { fc } from '../../../../tests/support/fast-check.ts';
 import { covers } from '../bridge/grants.ts';
 import {
   grantsOf,

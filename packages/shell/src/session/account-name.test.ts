@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { accountName } from '@platform/contract';
-import fc from 'fast-check';
+import { fc } from '../../../../tests/support/fast-check.ts';
+import { thorough } from '../../../../tests/support/thorough.ts';
 import { accountNameProblem } from './account-name.ts';
 
 for (const [name, problem] of [
@@ -26,6 +27,6 @@ test('the page and core agree on every name that is not reserved', () => {
     fc.property(name, (text) => {
       assert.equal(accountNameProblem(text) === null, accountName.safeParse(text).success);
     }),
-    { numRuns: 2_000 },
+    { numRuns: thorough(500, 20_000) },
   );
 });

@@ -121,10 +121,10 @@ function filesBelow(folder: string): Map<string, Buffer> {
 
 for (const below of [undefined, 'frontend', 'workload']) {
   for (const vector of vectors.cases) {
+    // `~` means a home folder at the start of a path only.
+    if (below !== undefined && vector.name === 'path/home') continue;
     const where = below === undefined ? 'at the root' : `below ${below}/`;
     test(`the archive ${vector.name} ${where}: ${vector.expected}`, async (t) => {
-      // `~` means a home folder at the start of a path only.
-      if (below !== undefined && vector.name === 'path/home') return t.skip('~ is special only at the start');
       const workload = { ...MANIFEST, frontend: undefined, workload: { runtime: 'node', entry: 'index.html' } };
       const manifest = below === 'workload' ? workload : MANIFEST;
       const upload = archiveOf(described(vector, { manifest, ...(below === undefined ? {} : { below }) }));

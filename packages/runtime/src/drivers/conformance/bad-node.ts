@@ -75,7 +75,8 @@ export async function startBadNode({ node: options, prepare, timeFactor = 1 }: B
       until(
         `the line ${wanted}`,
         async () =>
-          (await node.core.logs(one.installationId, '?limit=200')).items.find((item) => wanted.test(item.line)),
+          // All that is kept: what an app floods may follow on the line.
+          (await node.core.logs(one.installationId, '?limit=1000')).items.find((item) => wanted.test(item.line)),
         limit,
       ),
     async stop(one) {

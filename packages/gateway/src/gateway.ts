@@ -99,6 +99,11 @@ export interface RunningGateway {
 
 /** Requests still under way when a Gateway closes are broken off after this. */
 const CLOSE_GRACE_MS = 3_000;
+/**
+ * Connections that wait to be accepted; the kernel's own limit is the same by default. One beyond it is tried again after
+ * 1, 2, 4 and more seconds, so a burst of a workload would take half a minute.
+ */
+const ACCEPT_QUEUE = 4_096;
 const DEFAULT_HEADERS_TIMEOUT_MS = 60_000;
 
 /**
@@ -154,7 +159,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     limits: LISTENER_LIMITS,
   });
   server.on('connection', meters.outbound.watch);
-  server.listen(options.listen);
+  server.listen({ ...options.listen, backlog: ACCEPT_QUEUE });
   try {
     await once(server, 'listening');
   } catch (error) {

@@ -1,5 +1,6 @@
 // Serves, and does everything wrong that it is asked to: /scratch and /volume fill them, /flood its log, /connections
-// its Gateway (/tried says whether it has, /let-go ends it), /not-http answers with something else, /tamper spoils its volume. It ignores SIGTERM.
+// its Gateway (/tried says how far it is: when all are tried, it soon lets them go), /not-http answers with something else,
+// /tamper spoils its volume. It ignores SIGTERM.
 import { fork, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 
@@ -9,22 +10,25 @@ const FLOOD_LINES = 40_000;
 const LINES_AT_ONCE = 100;
 /** As many as one process may have open, in any of the sandboxes. */
 const CONNECTIONS_EACH = 2_500;
+/** Milliseconds for one connection, which the kernel would try for two minutes. */
+const PATIENCE = 5_000;
+/** Milliseconds for which it holds the connections that it got. */
+const HOLD = 2_000;
 const MOST_MIB = 200;
 
 const CHILD = `import net from 'node:net';
 const { hostname, port } = new URL(process.env.PLATFORM_API_URL);
 const kept = [];
 let settled = 0;
-const done = () => { settled += 1; if (settled === ${CONNECTIONS_EACH}) process.send('tried'); };
+const settle = () => { settled += 1; if (settled === ${CONNECTIONS_EACH}) process.send('tried'); };
 for (let n = 0; n < ${CONNECTIONS_EACH}; n += 1) {
   const socket = net.connect({ host: hostname, port: Number(port) });
   kept.push(socket);
-  socket.once('connect', done);
-  socket.on('error', () => {});
-  socket.once('close', () => { if (socket.connecting !== false && !socket.remoteAddress) done(); });
+  const giveUp = setTimeout(() => socket.destroy(), ${PATIENCE});
+  const isSettled = new Promise((resolve) => socket.once('connect', resolve).once('error', resolve).once('close', resolve));
+  isSettled.then(() => clearTimeout(giveUp)).then(settle);
 }`;
-let children = [];
-let tried = 0;
+let tried;
 
 process.on('SIGTERM', () => {});
 
@@ -66,18 +70,16 @@ function flood() {
 /** @param count of processes, each with as many as it may have */
 function connections(count) {
   fs.writeFileSync('/tmp/child.mjs', CHILD);
-  children = Array.from({ length: Number(count) }, () => fork('/tmp/child.mjs'));
-  for (const child of children) {
-    child.once('message', () => {
-      tried += 1;
-    });
-  }
+  const children = Array.from({ length: Number(count) }, () => fork('/tmp/child.mjs'));
+  tried = 'not yet';
+  Promise.all(children.map((child) => new Promise((resolve) => child.once('message', resolve)))).then(() => {
+    tried = 'all';
+    setTimeout(() => {
+      for (const child of children) child.kill('SIGKILL');
+      tried = 'let go';
+    }, HOLD);
+  });
   return 'begun';
-}
-
-function letGo() {
-  for (const child of children) child.kill('SIGKILL');
-  return 'gone';
 }
 
 function tamper(outside) {
@@ -111,8 +113,7 @@ const routes = {
   volume: () => fill(volume),
   flood,
   connections,
-  tried: () => (tried === children.length ? 'all' : 'not yet'),
-  'let-go': letGo,
+  tried: () => tried,
   tamper: (outside) => tamper(Buffer.from(outside, 'base64url').toString()),
   kept: () => fs.readFileSync(`${volume}/kept`, 'utf8'),
 };

@@ -20,7 +20,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const everything = ['packages', 'apps', 'examples', 'tests', 'scripts'];
 
 /** Files at a time; each may start servers and a browser of its own. Two keep two processors busy nine tenths of the time. */
-const CONCURRENCY = 2;
+const CONCURRENCY = 3;
 const TEST_LIMIT_MS = 600_000;
 
 /** The signal that asked us to end, and who else must hear of one. */

@@ -72,12 +72,15 @@ test('a skipped test fails a run where everything is there, and is named with it
   assert.equal((await run(files, { judgeSkips: false })).code, 0);
 });
 
-test('a skip is allowed by its file and its name, and every one that is allowed says why', () => {
+test('a skip is allowed by its file, its name and its user, and every one that is allowed says why', () => {
   const allowed = [{ file: 'a.test.ts', test: 'one', reason: 'because' }];
   const skip = (file: string, name: string) => ({ file, test: name, said: true });
-  assert.deepEqual(skipsNotAllowed([skip('a.test.ts', 'one')], allowed), []);
+  assert.deepEqual(skipsNotAllowed([skip('a.test.ts', 'one')], allowed, 'root'), []);
+  const ordinary = [{ file: 'a.test.ts', test: 'one', reason: 'because', as: 'ordinary user' as const }];
+  assert.deepEqual(skipsNotAllowed([skip('a.test.ts', 'one')], ordinary, 'ordinary user'), []);
+  assert.equal(skipsNotAllowed([skip('a.test.ts', 'one')], ordinary, 'root').length, 1);
   const others = [skip('a.test.ts', 'two'), skip('b.test.ts', 'one')];
-  assert.deepEqual(skipsNotAllowed(others, allowed), others);
+  assert.deepEqual(skipsNotAllowed(others, allowed, 'root'), others);
   for (const { file, test: name, reason } of readAllowedSkips())
     assert.ok(file.endsWith('.test.ts') && name !== '' && reason !== '', `${file}: ${name}`);
 });

@@ -57,7 +57,9 @@ export async function runFiles(request: RunRequest): Promise<boolean> {
   rmSync(request.usageFile);
   if (usages.length > 1) process.stdout.write(`\n${slowestTable(usages)}\n`);
   if (request.record) recordDurations(usages);
-  const strangers = request.judgeSkips ? skipsNotAllowed(skips, readAllowedSkips()) : [];
+  const strangers = request.judgeSkips
+    ? skipsNotAllowed(skips, readAllowedSkips(), process.getuid?.() === 0 ? 'root' : 'ordinary user')
+    : [];
   for (const { file, test, said } of strangers)
     process.stdout.write(
       `Skipped, which tests/allowed-skips.json does not allow: ${file}: ${test}${said === true ? '' : ` (${said})`}\n`,

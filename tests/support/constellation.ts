@@ -25,6 +25,8 @@ export interface ConstellationOptions {
   /** How web push connects and repeats. */
   readonly push?: CoreOptions['push'];
   readonly metrics?: CoreOptions['metrics'];
+  /** Holds core at named moments. */
+  readonly at?: CoreOptions['at'];
   /** Core's machine is no node. */
   readonly withoutNode?: true;
   /** Built packages to start with. Default: minimal system apps. */
@@ -104,6 +106,7 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
       rates: { ...unlimitedRates, ...options.rates },
       ...(options.push === undefined ? {} : { push: options.push }),
       ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
+      ...(options.at === undefined ? {} : { at: options.at }),
       ...(options.withoutNode === true ? {} : { localNode }),
       ...more,
     });

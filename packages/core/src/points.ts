@@ -14,6 +14,7 @@ export type Point =
   | 'pause.committed'
   | 'push.settle.committing'
   | 'push.settle.committed'
+  | 'search.feed.filled'
   | 'search.feed.read'
   | 'search.feed.told'
   | 'search.write.committing'

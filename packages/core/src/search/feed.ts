@@ -133,13 +133,15 @@ export class FeedWork implements LeasedWork<Date> {
   /** Puts the next installation into the outbox. */
   async #fill(until: Date, feed: FeedRow): Promise<Piece> {
     if (feed.filled_to === '') await this.#index.create(feed.index_name);
-    return this.#note(until, feed, async (trx) => {
+    const noted = await this.#note(until, feed, async (trx) => {
       const installationId = await nextIndexed(trx, feed.filled_to);
       if (installationId === undefined) return updateFeed(trx, { state: 'draining' });
       await holdIndex(trx, installationId);
       await queueAll(trx, installationId);
       return updateFeed(trx, { filled_to: installationId });
     });
+    await this.#context.at('search.feed.filled');
+    return noted;
   }
 
   async #tell(until: Date, feed: FeedRow): Promise<Piece> {

@@ -18,6 +18,10 @@ export const inherited: NodeJS.ProcessEnv = {
   PATH: process.env.PATH,
   HOME: process.env.HOME,
   NODE_COMPILE_CACHE: fileURLToPath(new URL('../../.platform/compile-cache', import.meta.url)),
+  // While `npm run statements` records what core asks of the database.
+  ...(process.env.RECORDED_STATEMENTS === undefined
+    ? {}
+    : { NODE_OPTIONS: process.env.NODE_OPTIONS, RECORDED_STATEMENTS: process.env.RECORDED_STATEMENTS }),
 };
 
 export interface PlatformProcess {

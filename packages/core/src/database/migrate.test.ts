@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import pg from 'pg';
 import { testDatabase } from '../../../../tests/support/postgres.ts';
 import { StartError } from '../config/start-error.ts';
-import { migrate } from './migrate.ts';
+import { PLATFORM_VERSION } from '../version.ts';
+import { type Migration, migrate, ownMigrations, readMigration } from './migrate.ts';
 
 async function query(url: string, text: string): Promise<pg.QueryResult> {
   const client = new pg.Client({ connectionString: url });
@@ -57,4 +58,44 @@ test('a database of a later version stops the start', async () => {
   } finally {
     await database.drop();
   }
+});
+
+/** Another version of the platform, with one migration more than this one. */
+async function laterVersion(oldestVersion: string): Promise<{ version: string; migrations: Migration[] }> {
+  const sql = `-- What it is for.\n-- Runs with version ${oldestVersion} or later.\nCREATE TABLE future (id text PRIMARY KEY)`;
+  return { version: '99.0.0', migrations: [...(await ownMigrations()), readMigration('9999-future.sql', sql)] };
+}
+
+test('a database of a later version is taken when that version says that this one still runs on it', async () => {
+  const database = await testDatabase();
+  try {
+    await migrate(database.url, await laterVersion(PLATFORM_VERSION));
+    assert.deepEqual(await migrate(database.url), [], 'taken back');
+    assert.deepEqual(await migrate(database.url, await laterVersion(PLATFORM_VERSION)), [], 'and forward again');
+    await query(database.url, 'SELECT FROM future');
+  } finally {
+    await database.drop();
+  }
+});
+
+test('a database that needs a later version stops the start, and the refusal names that version and the way back', async () => {
+  const database = await testDatabase();
+  try {
+    await migrate(database.url, await laterVersion('98.1.0'));
+    await assert.rejects(migrate(database.url), (error: unknown) => {
+      assert.ok(error instanceof StartError);
+      assert.equal(error.code, 'database_newer');
+      assert.equal(
+        error.message,
+        `The database has the migration 9999-future.sql, which needs version 98.1.0 or later; this is version ${PLATFORM_VERSION}. Start version 98.1.0 or later, or restore a backup made before that migration.`,
+      );
+      return true;
+    });
+  } finally {
+    await database.drop();
+  }
+});
+
+test('a migration that does not say which version it needs is none', () => {
+  assert.throws(() => readMigration('9999-future.sql', 'SELECT 1'), /Runs with version/);
 });

@@ -1,38 +1,59 @@
-// Brings a database to the schema of this version: forward only, each file once, checked, under one advisory lock.
+// Brings a database to the schema of this version: forward only, each file once, checked, under one advisory lock. Each
+// migration says the oldest version of the platform that still runs on its schema, so that a version can be taken back.
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
+import semver from 'semver';
 import { StartError } from '../config/start-error.ts';
+import { PLATFORM_VERSION } from '../version.ts';
 
 const DIRECTORY = new URL('./migrations/', import.meta.url);
 /** Any constant will do, as long as every replica uses the same one. */
 const LOCK_KEY = 7_305_808_869_231_650;
 const NAME = /^\d{4}-[a-z0-9-]+\.sql$/;
+const OLDEST_VERSION = /^-- Runs with version (\d+\.\d+\.\d+) or later\.$/m;
+/** Those before the rule, which cannot be changed any more: no version before this one was released. */
+const FIRST_VERSION = '0.1.0';
+const LAST_BEFORE_THE_RULE = '0017-search-word-marks.sql';
 
-interface Migration {
+export interface Migration {
   readonly name: string;
   readonly sql: string;
   readonly checksum: string;
+  /** The oldest version of the platform that can run on the schema after this migration. */
+  readonly oldestVersion: string;
 }
 
-async function migrationFiles(): Promise<Migration[]> {
+/** @throws Error when a file does not say which version its schema needs */
+export function readMigration(name: string, sql: string): Migration {
+  const oldestVersion = name <= LAST_BEFORE_THE_RULE ? FIRST_VERSION : OLDEST_VERSION.exec(sql)?.[1];
+  if (oldestVersion === undefined)
+    throw new Error(`the migration ${name} has no line "-- Runs with version x.y.z or later."`);
+  return { name, sql, checksum: createHash('sha256').update(sql).digest('hex'), oldestVersion };
+}
+
+/** The migrations of this version, in their order. */
+export async function ownMigrations(): Promise<Migration[]> {
   const names = (await readdir(DIRECTORY)).filter((name) => NAME.test(name)).sort();
-  return Promise.all(
-    names.map(async (name) => {
-      const sql = await readFile(new URL(name, DIRECTORY), 'utf8');
-      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
-    }),
-  );
+  return Promise.all(names.map(async (name) => readMigration(name, await readFile(new URL(name, DIRECTORY), 'utf8'))));
+}
+
+/** What another version of the platform would bring; this one by default. */
+export interface MigratingVersion {
+  readonly version: string;
+  readonly migrations: readonly Migration[];
 }
 
 /**
- * Runs what is missing, each file in its own transaction. Replicas that start together wait for the one that runs.
+ * Runs what is missing, each file in its own transaction. Replicas that start together wait for the one that runs. A
+ * database that a later version migrated is left as it is, when this version can still run on it.
  *
  * @returns the names of the files that ran now
- * @throws StartError `migration_changed` when an applied file differs from ours, `database_newer` when the database
- *   was written by a later version of the platform
+ * @throws StartError `migration_changed` when an applied file differs from ours, `database_newer` when the schema needs
+ *   a later version of the platform
  */
-export async function migrate(url: string): Promise<string[]> {
+export async function migrate(url: string, by?: MigratingVersion): Promise<string[]> {
+  const { version, migrations } = by ?? { version: PLATFORM_VERSION, migrations: await ownMigrations() };
   const client = new pg.Client({ connectionString: url, application_name: 'platform-migrate' });
   await client.connect();
   try {
@@ -41,13 +62,14 @@ export async function migrate(url: string): Promise<string[]> {
       `CREATE TABLE IF NOT EXISTS schema_migrations (
          name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`,
     );
-    const applied = await client.query<{ name: string; checksum: string }>(
-      'SELECT name, checksum FROM schema_migrations',
+    // `oldest_version` came later; a row without one was written by a version that knows no later migration than ours.
+    await client.query('ALTER TABLE schema_migrations ADD COLUMN IF NOT EXISTS oldest_version text');
+    const { rows } = await client.query<AppliedMigration>(
+      'SELECT name, checksum, oldest_version FROM schema_migrations ORDER BY name',
     );
-    const known = new Map(applied.rows.map((row) => [row.name, row.checksum]));
-    const files = await migrationFiles();
-    refuseForeignSchema(known, files);
-    const missing = files.filter(({ name }) => !known.has(name));
+    refuseForeignSchema(rows, { version, migrations });
+    const known = new Set(rows.map(({ name }) => name));
+    const missing = migrations.filter(({ name }) => !known.has(name));
     for (const migration of missing) await apply(client, migration);
     return missing.map(({ name }) => name);
   } finally {
@@ -56,14 +78,22 @@ export async function migrate(url: string): Promise<string[]> {
   }
 }
 
-function refuseForeignSchema(known: ReadonlyMap<string, string>, files: readonly Migration[]): void {
-  const ours = new Map(files.map((file) => [file.name, file.checksum]));
-  for (const [name, checksum] of known) {
+interface AppliedMigration {
+  readonly name: string;
+  readonly checksum: string;
+  readonly oldest_version: string | null;
+}
+
+function refuseForeignSchema(applied: readonly AppliedMigration[], { version, migrations }: MigratingVersion): void {
+  const ours = new Map(migrations.map(({ name, checksum }) => [name, checksum]));
+  for (const { name, checksum, oldest_version: oldest } of applied) {
     const expected = ours.get(name);
     if (expected === undefined) {
+      if (oldest !== null && semver.lte(oldest, version)) continue;
+      const needed = oldest === null ? 'the version that wrote it' : `version ${oldest} or later`;
       throw new StartError(
         'database_newer',
-        `The database has the migration ${name}, which this version of the platform does not know. Start the version that wrote it, or restore a backup made before.`,
+        `The database has the migration ${name}, which needs ${needed}; this is version ${version}. Start ${needed}, or restore a backup made before that migration.`,
       );
     }
     if (expected !== checksum) {
@@ -79,9 +109,10 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
   await client.query('BEGIN');
   try {
     await client.query(migration.sql);
-    await client.query('INSERT INTO schema_migrations (name, checksum) VALUES ($1, $2)', [
+    await client.query('INSERT INTO schema_migrations (name, checksum, oldest_version) VALUES ($1, $2, $3)', [
       migration.name,
       migration.checksum,
+      migration.oldestVersion,
     ]);
     await client.query('COMMIT');
   } catch (error) {

@@ -18,9 +18,19 @@ import {
   versionExists,
 } from './queries.ts';
 import { whileUploading } from './upload-lock.ts';
-import { type ExpectedPackage, type PackageScratch, type VerifiedPackage, verifyPackage } from './verify-package.ts';
+import {
+  type ExpectedPackage,
+  type PackageScratch,
+  type VerifiedPackage,
+  type VerifyPackage,
+  verifyPackage,
+} from './verify-package.ts';
 
-export type PublishContext = StoreContext & Pick<CoreContext, 'database' | 'pool' | 'clock' | 'random'>;
+export type PublishContext = StoreContext &
+  Pick<CoreContext, 'database' | 'pool' | 'clock' | 'random'> & {
+    /** Default: in this thread, as where no requests wait for it. */
+    readonly verify?: VerifyPackage;
+  };
 
 export interface PublishedPackage {
   readonly appId: string;
@@ -53,7 +63,11 @@ export async function publishPackage(context: PublishContext, request: PublishRe
   checkOwner(await findOwner(context.database, appId), publisher);
   if (await versionExists(context.database, appId, version)) throw versionTaken(appId, version);
   return await inScratch(context, async (scratch) => {
-    const verified = await receive(request.source, scratch, { identity: { appId, version }, system: false });
+    const verified = await receive(context, {
+      source: request.source,
+      scratch,
+      expected: { identity: { appId, version }, system: false },
+    });
     await request.stillAllowed?.();
     await commit(context, scratch, verified, publisher);
     return answerOf(verified);
@@ -63,7 +77,7 @@ export async function publishPackage(context: PublishContext, request: PublishRe
 /** Publishes a package that comes with the platform, under the identity in its manifest. */
 export async function publishSystemPackage(context: PublishContext, source: Readable): Promise<PublishedPackage> {
   return await inScratch(context, async (scratch) => {
-    const verified = await receive(source, scratch, { system: true });
+    const verified = await receive(context, { source, scratch, expected: { system: true } });
     await commit(context, scratch, verified, null);
     return answerOf(verified);
   });
@@ -72,7 +86,7 @@ export async function publishSystemPackage(context: PublishContext, source: Read
 /** Puts the files of a package that is published already back into their place. */
 export async function restorePackage(context: PublishContext, source: Readable): Promise<PublishedPackage> {
   return await inScratch(context, async (scratch) => {
-    const verified = await receive(source, scratch, { system: true });
+    const verified = await receive(context, { source, scratch, expected: { system: true } });
     await placePackage(context, scratch, verified.hash);
     return answerOf(verified);
   });
@@ -89,9 +103,18 @@ function answerOf({ hash, size, manifest }: VerifiedPackage): PublishedPackage {
   return { appId: manifest.id, version: manifest.version, hash, size, manifest };
 }
 
-async function receive(source: Readable, scratch: PackageScratch, expected: ExpectedPackage): Promise<VerifiedPackage> {
+interface Upload {
+  readonly source: Readable;
+  readonly scratch: PackageScratch;
+  readonly expected: ExpectedPackage;
+}
+
+async function receive(
+  { verify = verifyPackage }: PublishContext,
+  { source, scratch, expected }: Upload,
+): Promise<VerifiedPackage> {
   try {
-    return await verifyPackage(source, scratch, expected);
+    return await verify(source, scratch, expected);
   } catch (error) {
     const code = systemCode(error);
     if (code === 'ENOSPC' || code === 'EDQUOT')

@@ -8,12 +8,14 @@ import { publishPackage } from './publish-package.ts';
 import { PublishSlots } from './publish-slots.ts';
 import { type AppVersion, findAppVersion, listNewestVersions, listVersions } from './queries.ts';
 import { serveIcon } from './serve-icon.ts';
+import type { VerifyPackage } from './verify-package.ts';
 
 const LIST = 'catalog';
 
 export type CatalogRoute = DomainRoute<'catalog'>;
 
-export function catalogRoutes(context: CoreContext): HandlersOf<CatalogRoute> {
+/** @param verify checks the packages that are published here */
+export function catalogRoutes(context: CoreContext, verify: VerifyPackage): HandlersOf<CatalogRoute> {
   const { database, cursors } = context;
   const slots = new PublishSlots();
   return {
@@ -51,7 +53,10 @@ export function catalogRoutes(context: CoreContext): HandlersOf<CatalogRoute> {
 
     'catalog.publish': async ({ caller: { accountKey }, params: { appId, version }, request, stillAllowed }) => {
       const body = await slots.hold(accountKey, () =>
-        publishPackage(context, { appId, version, publisher: accountKey, source: request.raw, stillAllowed }),
+        publishPackage(
+          { ...context, verify },
+          { appId, version, publisher: accountKey, source: request.raw, stillAllowed },
+        ),
       );
       return { status: 201, body };
     },

@@ -35,14 +35,31 @@ export interface ExpectedPackage {
   readonly system: boolean;
 }
 
+/** Checks packages, in this thread or in another (check-pool.ts). */
+export type VerifyPackage = typeof verifyPackage;
+
 /**
  * @param source the upload; it is not destroyed when the package is refused, so that the refusal can be answered
  * @param scratch paths in an existing folder of our own, removed by the caller
  * @throws RefusalError `payload_too_large` beyond `limits.packagePacked`, `invalid_request` for everything that is
  *   wrong with the package, with `errors` for its manifest
  */
-export async function verifyPackage(
+export function verifyPackage(
   source: Readable,
+  scratch: PackageScratch,
+  expected: ExpectedPackage,
+): Promise<VerifiedPackage> {
+  return verifyBytes(bytesOf(source), scratch, expected);
+}
+
+/** The upload, piece by piece; whoever stops reading does not destroy it. */
+export function bytesOf(source: Readable): AsyncIterableIterator<Buffer> {
+  return source.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
+}
+
+/** The same for an upload that comes from elsewhere. */
+export async function verifyBytes(
+  source: AsyncIterable<Buffer>,
   scratch: PackageScratch,
   expected: ExpectedPackage,
 ): Promise<VerifiedPackage> {
@@ -68,7 +85,7 @@ export async function verifyPackage(
 
 /** Writes, hashes and counts what `consume` pulls, and what is left when it has seen enough. */
 async function storeWhile(
-  source: Readable,
+  source: AsyncIterable<Buffer>,
   file: string,
   consume: (bytes: AsyncIterable<Buffer>) => Promise<void>,
 ): Promise<{ hash: string; size: number }> {
@@ -76,7 +93,7 @@ async function storeWhile(
   let size = 0;
   const handle = await open(file, 'wx', 0o600);
   async function* store(): AsyncGenerator<Buffer> {
-    for await (const chunk of source.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    for await (const chunk of source) {
       size += chunk.length;
       if (size > limits.packagePacked.value)
         throw refuse('payload_too_large', `A package may have at most ${limits.packagePacked.value} bytes.`);

@@ -15,7 +15,16 @@ import { openDataFolder } from '@platform/core/config/data-folder.ts';
 import type { PlatformConfig } from '@platform/core/config/env.ts';
 import { reasonOf, StartError, systemCode } from '@platform/core/config/start-error.ts';
 import { createLog } from '@platform/core/log.ts';
-import { fetchOverLink, type LinkKey, publicKeyText, readPublicKey, signText, WrongKeyError } from '@platform/link';
+import {
+  fetchOverLink,
+  type LinkCertificate,
+  type LinkKey,
+  linkCertificate,
+  publicKeyText,
+  readPublicKey,
+  signText,
+  WrongKeyError,
+} from '@platform/link';
 import * as z from 'zod';
 import { UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
@@ -32,6 +41,8 @@ const membership = z.strictObject({
   coreHost: z.string(),
   /** Core's link key; `null` where its certificate is vouched for by this machine's authorities, or on loopback. */
   coreKey: z.string().nullable(),
+  /** The key that cores prove when they reach this machine. Missing where it joined before there was one. */
+  controllerKey: z.string().optional(),
   nodeId: z.string(),
   name: z.string(),
   /** Of this machine, as core saw it at the joining. */
@@ -113,10 +124,12 @@ async function enrol(options: {
     name,
     signature: signText(key, joinProofText(token.host, token.secret)),
   };
+  const certificate = await linkCertificate(key);
   for (const coreKey of coreUrl.startsWith('https:') ? [token.key, null] : [null]) {
     try {
-      const { nodeId } = nodeCredential.parse(await post(coreUrl, { host: token.host, coreKey, body }));
-      return { coreUrl, coreHost: token.host, coreKey, nodeId, name, address: await addressTowards(coreUrl) };
+      const { nodeId } = nodeCredential.parse(await post(coreUrl, { host: token.host, coreKey, certificate, body }));
+      const address = await addressTowards(coreUrl);
+      return { coreUrl, coreHost: token.host, coreKey, controllerKey: token.key, nodeId, name, address };
     } catch (error) {
       // Behind a proxy core is known by a certificate for its name, which the next attempt demands.
       if (error instanceof WrongKeyError) continue;
@@ -128,12 +141,23 @@ async function enrol(options: {
 
 async function post(
   coreUrl: string,
-  { host, coreKey, body }: { readonly host: string; readonly coreKey: string | null; readonly body: object },
+  {
+    host,
+    coreKey,
+    certificate,
+    body,
+  }: {
+    readonly host: string;
+    readonly coreKey: string | null;
+    readonly certificate: LinkCertificate;
+    readonly body: object;
+  },
 ): Promise<unknown> {
   const response = await fetchOverLink(`${coreUrl}/v1/node/join`, {
     method: 'POST',
     host,
     key: coreKey === null ? undefined : (readPublicKey(coreKey) ?? undefined),
+    certificate,
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
     signal: AbortSignal.timeout(CALL_MILLISECONDS),
@@ -165,6 +189,7 @@ async function run(
     const { key } = openNodeIdentity(folder.path);
     const member = await belong(folder.path, key);
     const coreKey = member.coreKey === null ? null : readPublicKey(member.coreKey);
+    const controllerKey = readPublicKey(member.controllerKey ?? member.coreKey ?? '');
     const control = config.nodeControl ?? { host: member.address, port: CONTROL_PORT };
     await requireFreePort('PLATFORM_NODE_CONTROL', control.host, control.port);
     const metrics = await openNodeMetrics(config, started);
@@ -175,6 +200,7 @@ async function run(
         coreOrigin: member.coreUrl,
         coreHost: member.coreHost,
         ...(coreKey === null ? {} : { coreKey }),
+        ...(controllerKey === null ? {} : { controllerKey }),
         key,
         control,
         onRemoved: () => removed.resolve('removed'),

@@ -9,7 +9,7 @@ import type { NodeMetrics } from '@platform/runtime/metrics.ts';
 import type { NodeConfig } from './node-config.ts';
 
 export type NodePlace = Pick<RuntimeOptions, 'dataDirectory' | 'coreOrigin' | 'coreHost'> &
-  Partial<Pick<RuntimeOptions, 'coreKey' | 'control' | 'onRemoved'>> & {
+  Partial<Pick<RuntimeOptions, 'coreKey' | 'controllerKey' | 'control' | 'onRemoved'>> & {
     readonly key: LinkKey;
     readonly log: ReturnType<typeof createLog>;
     readonly metrics: NodeMetrics | undefined;

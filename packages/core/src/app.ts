@@ -1,13 +1,11 @@
 // The one place where core is wired: configuration in, a listening server out. Read this file first.
 import type { AddressInfo } from 'node:net';
-import { acceptLinks } from '@platform/link';
 import { findSession } from './accounts/find-session.ts';
 import { findForbiddenMaterial } from './accounts/forbidden-material.ts';
 import { ensureSystemPackages } from './catalog/system-packages.ts';
 import type { CoreConfig } from './config/config.ts';
 import { defaultRates, type Rates } from './config/rates.ts';
 import type { CoreContext, Log } from './context.ts';
-import { linkKeyOf } from './credentials/master-key.ts';
 import { migrate } from './database/migrate.ts';
 import { openDatabase } from './database/open-database.ts';
 import { Signals } from './database/signals.ts';
@@ -27,6 +25,7 @@ import { followSystemPackages } from './installations/follow-system-packages.ts'
 import { Lifecycle } from './lifecycle.ts';
 import type { CoreMetrics } from './metrics.ts';
 import { findNodeCaller } from './nodes/find-node.ts';
+import { listenForNodes } from './nodes/listen-for-nodes.ts';
 import { ensureLocalNode, type LocalNode, type LocalNodeOptions, withoutLocalNode } from './nodes/local-node.ts';
 import { Nodes } from './nodes/nodes.ts';
 import { EventHub } from './notifications/event-hub.ts';
@@ -150,8 +149,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   parts.defer(() => server.close());
   await server.listen({ host: config.listenHost, port: config.listenPort });
   const { linkListen } = options;
-  const link =
-    linkListen == null ? null : await acceptLinks(server.server, { ...linkListen, key: linkKeyOf(masterKey) });
+  const link = linkListen == null ? null : await listenForNodes(context, server.server, linkListen);
   if (link !== null) parts.defer(() => link.close());
   for (const worker of domains.flatMap(({ workers = [] }) => workers)) {
     parts.defer(() => worker.stop());

@@ -1,7 +1,7 @@
 // The connections to the other sides. One pool per core for all Gateways of a process: an idle Gateway holds no socket
 // and no pool of its own, and a pool is made at the first request.
 import { openPool } from '@platform/http';
-import { type LinkTarget, linkConnector, readPublicKey } from '@platform/link';
+import { type LinkCertificate, type LinkTarget, linkConnector, readPublicKey } from '@platform/link';
 import { buildConnector, type Pool } from 'undici';
 import type { ByteMeter } from './byte-meter.ts';
 
@@ -12,6 +12,8 @@ export interface CoreAddress {
   readonly coreHost: string;
   /** The link key core must prove over https, base64url. Default: its certificate must be valid for `coreHost`. */
   readonly coreKey?: string;
+  /** What proves this node to a core over https. Default: nothing does. */
+  readonly linkCertificate?: LinkCertificate;
   /** Unix socket that leads to core, where its address cannot be reached from here. */
   readonly coreSocket?: string;
 }
@@ -40,7 +42,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 
 /** Claims the pool of one core. */
 export function claimCorePool(address: CoreAddress): CorePool {
-  const key = `${address.coreOrigin} ${address.coreHost} ${address.coreKey ?? ''} ${address.coreSocket ?? ''}`;
+  const key = `${address.coreOrigin} ${address.coreHost} ${address.coreKey ?? ''} ${address.coreSocket ?? ''} ${address.linkCertificate?.cert ?? ''}`;
   const entry = shared.get(key) ?? { pool: null, claims: 0 };
   shared.set(key, entry);
   entry.claims += 1;
@@ -61,12 +63,13 @@ export function claimCorePool(address: CoreAddress): CorePool {
   };
 }
 
-function openCorePool({ coreOrigin, coreHost, coreKey, coreSocket }: CoreAddress): Pool {
+function openCorePool({ coreOrigin, coreHost, coreKey, coreSocket, linkCertificate }: CoreAddress): Pool {
   const key = coreKey === undefined ? undefined : readPublicKey(coreKey);
   if (key === null) throw new Error('the key of core is none');
   return openPoolTo(`${new URL(coreOrigin).protocol}//${coreHost}`, {
     origin: coreOrigin,
     key,
+    certificate: linkCertificate,
     ...(coreSocket === undefined ? {} : { socketPath: coreSocket }),
   });
 }

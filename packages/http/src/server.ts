@@ -4,6 +4,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { TLSSocket } from 'node:tls';
 import { checkRequestTarget, type Refusal, type RequestTarget } from '@platform/contract';
 import { endLingering } from './end-response.ts';
 import { endFaulty } from './fault.ts';
@@ -157,7 +158,9 @@ export function createStrictServer(options: StrictServerOptions): Server {
   const perAddress = countPerAddress(limits.connectionsPerAddress);
   server.on('connection', (socket) => {
     connections.set(socket, { pending: [], broken: false });
-    if (!perAddress(socket) || options.admits?.(socket) === false) socket.destroy();
+    // Whoever accepts TLS and hands it over here has counted the connections of each peer already.
+    const counted = socket instanceof TLSSocket || perAddress(socket);
+    if (!counted || options.admits?.(socket) === false) socket.destroy();
   });
   server.on('checkContinue', (req, res) => receive(req, res, true));
   server.on('checkExpectation', (_req: IncomingMessage, res: ServerResponse) => {

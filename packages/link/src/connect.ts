@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net';
 import { type ConnectionOptions, TLSSocket } from 'node:tls';
 import type { buildConnector } from 'undici';
+import type { LinkCertificate } from './certificate.ts';
 import { rawPublicKey } from './key.ts';
 
 export interface LinkTarget {
@@ -9,6 +10,8 @@ export interface LinkTarget {
   readonly origin: string;
   /** The key that the other side must prove, 32 bytes. Without it an https certificate must be valid for the name. */
   readonly key?: Buffer | undefined;
+  /** Proves the key of the connecting side where it is asked for one, over https. Default: none is proven. */
+  readonly certificate?: LinkCertificate | undefined;
   /** Milliseconds until a connection must stand. Default 5,000. */
   readonly connectTimeout?: number;
 }
@@ -18,23 +21,27 @@ const CONNECT_MILLISECONDS = 5_000;
 /** No authority vouches for a self-signed certificate: who opens such a socket asks {@link provesKey} before all else. */
 export const PINNED_TLS = { rejectUnauthorized: false, minVersion: 'TLSv1.3' } as const satisfies ConnectionOptions;
 
-/** TLS 1.3 has verified a signature with the key of the certificate; here it is compared with the expected one. */
-export function provesKey(socket: Socket, key: Buffer): boolean {
-  if (!(socket instanceof TLSSocket)) return false;
+/** The key of the other side's certificate, with which TLS 1.3 has verified a signature; `null` for none of Ed25519. */
+export function publicKeyShown(socket: TLSSocket): Buffer | null {
   const shown = socket.getPeerX509Certificate();
-  return shown !== undefined && rawPublicKey(shown.publicKey)?.equals(key) === true;
+  return shown === undefined ? null : rawPublicKey(shown.publicKey);
+}
+
+export function provesKey(socket: Socket, key: Buffer): boolean {
+  return socket instanceof TLSSocket && publicKeyShown(socket)?.equals(key) === true;
 }
 
 /** What makes the connections of an undici pool. `build` is undici's own `buildConnector`, of the caller's copy. */
 export function linkConnector(
   build: typeof buildConnector,
-  { origin, key, connectTimeout = CONNECT_MILLISECONDS }: LinkTarget,
+  { origin, key, certificate, connectTimeout = CONNECT_MILLISECONDS }: LinkTarget,
 ): ReturnType<typeof buildConnector> {
   const { protocol, hostname, port } = new URL(origin);
   const place = { hostname: hostname.replace(/^\[|\]$/g, ''), port: port || (protocol === 'https:' ? '443' : '80') };
   const connect = build({
     timeout: connectTimeout,
     allowH2: false,
+    ...ownCertificate(certificate),
     // A resumed session would prove the key of an earlier connection.
     ...(key === undefined ? {} : { ...PINNED_TLS, maxCachedSessions: 0 }),
   });
@@ -52,4 +59,9 @@ export function linkConnector(
       callback(null, socket);
     });
   };
+}
+
+/** As `node:tls` takes it; nothing where there is none. */
+export function ownCertificate(certificate: LinkCertificate | undefined): Partial<LinkCertificate> {
+  return certificate === undefined ? {} : { cert: certificate.cert, key: certificate.key };
 }

@@ -4,7 +4,8 @@ import type { IncomingMessage } from 'node:http';
 import { connect as connectPlain, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
-import { PINNED_TLS, provesKey } from './connect.ts';
+import type { LinkCertificate } from './certificate.ts';
+import { ownCertificate, PINNED_TLS, provesKey } from './connect.ts';
 
 const { request } = process.getBuiltinModule('node:http');
 
@@ -14,6 +15,8 @@ export interface LinkRequest {
    * be valid for the name of `host`.
    */
   readonly key?: Buffer | undefined;
+  /** Proves the key of this side where it is asked for one, over https. Default: none is proven. */
+  readonly certificate?: LinkCertificate | undefined;
   readonly method: string;
   /** Value of the Host header. Default: that of the URL. */
   readonly host?: string;
@@ -54,7 +57,7 @@ export async function fetchOverLink(url: string, options: LinkRequest): Promise<
 /** A connection to whoever the request is meant for, and to nobody else. */
 async function open(
   { protocol, hostname, port, host }: URL,
-  { key, signal, ...options }: LinkRequest,
+  { key, certificate, signal, ...options }: LinkRequest,
 ): Promise<Socket> {
   const place = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (protocol === 'https:' ? 443 : 80)) };
   if (protocol !== 'https:' && key !== undefined) throw new Error('a key can be proven over https only');
@@ -62,7 +65,11 @@ async function open(
   const socket =
     protocol !== 'https:'
       ? connectPlain(place)
-      : connectTls(key === undefined ? { ...place, servername } : { ...place, ...PINNED_TLS });
+      : connectTls({
+          ...place,
+          ...ownCertificate(certificate),
+          ...(key === undefined ? { servername } : PINNED_TLS),
+        });
   try {
     await once(socket, protocol === 'https:' ? 'secureConnect' : 'connect', { signal });
     if (key !== undefined && !provesKey(socket, key)) throw new WrongKeyError(host);

@@ -11,8 +11,10 @@ import {
   acceptLinks,
   fetchOverLink,
   keyFromSeed,
+  type LinkCertificate,
   type LinkListener,
   type LinkRequest,
+  linkCertificate,
   linkConnector,
   loadOrMakeKey,
   publicKeyText,
@@ -23,17 +25,22 @@ import {
 
 const ours = keyFromSeed(Buffer.alloc(32, 1));
 const other = keyFromSeed(Buffer.alloc(32, 2));
+/** Who connects. */
+const mate = keyFromSeed(Buffer.alloc(32, 3));
+const isKnown = (key: Buffer): boolean => key.equals(mate.publicKey);
+let certificate: LinkCertificate;
 const heard: string[] = [];
 let server: http.Server;
 let listener: LinkListener;
 let origin: string;
 
 before(async () => {
+  certificate = await linkCertificate(mate);
   server = http.createServer((request, response) => {
     heard.push(`${request.method} ${request.url} ${request.headers.authorization ?? ''}`);
     response.end('x'.repeat(100));
   });
-  listener = await acceptLinks(server, { key: ours, host: '127.0.0.1', port: 0 });
+  listener = await acceptLinks(server, { key: ours, isKnown, host: '127.0.0.1', port: 0 });
   origin = `https://127.0.0.1:${listener.port}`;
 });
 
@@ -45,7 +52,7 @@ after(async () => {
 function call(more: Partial<LinkRequest> = {}): Promise<Response> {
   const signal = AbortSignal.timeout(20_000);
   const headers = { authorization: 'Bearer secret' };
-  return fetchOverLink(`${origin}/a?b`, { key: ours.publicKey, method: 'POST', headers, signal, ...more });
+  return fetchOverLink(`${origin}/a?b`, { key: ours.publicKey, certificate, method: 'POST', headers, signal, ...more });
 }
 
 test('a request reaches the part that holds the key', async () => {
@@ -58,7 +65,7 @@ test('a part with another key is told nothing, not even the request', async () =
   const before = heard.length;
   await assert.rejects(call({ key: other.publicKey }), /does not hold the key/);
   const pool = new Pool('https://some.name', {
-    connect: linkConnector(buildConnector, { origin, key: other.publicKey }),
+    connect: linkConnector(buildConnector, { origin, certificate, key: other.publicKey }),
   });
   await assert.rejects(pool.request({ path: '/', method: 'GET' }), /does not hold the key/);
   await pool.destroy();
@@ -67,7 +74,7 @@ test('a part with another key is told nothing, not even the request', async () =
 
 test('a pool under any name reaches the part that holds the key, again and again', async () => {
   const pool = new Pool('https://some.name', {
-    connect: linkConnector(buildConnector, { origin, key: ours.publicKey }),
+    connect: linkConnector(buildConnector, { origin, certificate, key: ours.publicKey }),
   });
   for (const reset of [false, true, false]) {
     const { statusCode, body } = await pool.request({ path: '/pooled', method: 'GET', reset });
@@ -94,10 +101,10 @@ test('an aborted request is given up, while it is made and while it is answered'
   asked.abort();
   await assert.rejects(asking, { name: 'AbortError' });
   const slow = http.createServer((_request, response) => void response.write('begun'));
-  const endless = await acceptLinks(slow, { key: ours, host: '127.0.0.1', port: 0 });
+  const endless = await acceptLinks(slow, { key: ours, isKnown, host: '127.0.0.1', port: 0 });
   const heardEnough = new AbortController();
   const { signal } = heardEnough;
-  const options = { key: ours.publicKey, method: 'GET', headers: {}, signal };
+  const options = { key: ours.publicKey, certificate, method: 'GET', headers: {}, signal };
   const answer = await fetchOverLink(`https://127.0.0.1:${endless.port}/`, options);
   heardEnough.abort();
   await assert.rejects(answer.text());

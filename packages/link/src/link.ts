@@ -1,8 +1,17 @@
 // The authenticated connection between parts on different machines: TLS 1.3 where each side is known by its Ed25519
 // key and by nothing else. Read this file first; key.ts holds the keys, certificate.ts what TLS needs of them,
 // accept.ts and connect.ts the two sides.
-export { acceptLinks, type LinkListener } from './accept.ts';
+export {
+  type AcceptOptions,
+  acceptLinks,
+  type LinkLimits,
+  type LinkListener,
+  type LinkPeer,
+  linkPeer,
+} from './accept.ts';
+export type { LinkCertificate } from './certificate.ts';
 export { type LinkTarget, linkConnector } from './connect.ts';
 export { isUsablePoint } from './edwards-point.ts';
 export { fetchOverLink, type LinkRequest, WrongKeyError } from './fetch.ts';
 export { keyFromSeed, type LinkKey, loadOrMakeKey, publicKeyText, readPublicKey, signText, verifyText } from './key.ts';
+export { linkCertificate } from './own-certificate.ts';

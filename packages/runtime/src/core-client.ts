@@ -12,7 +12,7 @@ import {
   workloadLeases,
   workloadStart,
 } from '@platform/contract';
-import { type LinkKey, linkConnector } from '@platform/link';
+import { type LinkCertificate, type LinkKey, linkConnector } from '@platform/link';
 import { buildConnector, Pool } from 'undici';
 import type * as z from 'zod';
 import { openCredentials } from './node-credentials.ts';
@@ -28,6 +28,8 @@ export interface CoreClientOptions {
   readonly nodeCredential?: string;
   /** Renews the credential. Without it the given one is the only one. */
   readonly nodeKey?: LinkKey;
+  /** What proves this node to core over https. */
+  readonly linkCertificate?: LinkCertificate;
   /** Milliseconds since some moment, going on while the machine sleeps. */
   readonly uptime: () => number;
 }
@@ -74,7 +76,11 @@ export function createCoreClient(options: CoreClientOptions): CoreClient {
   const pool = new Pool(`${protocol}//${options.coreHost}`, {
     connections: CONNECTIONS,
     pipelining: 1,
-    connect: linkConnector(buildConnector, { origin: options.coreOrigin, key: options.coreKey }),
+    connect: linkConnector(buildConnector, {
+      origin: options.coreOrigin,
+      key: options.coreKey,
+      certificate: options.linkCertificate,
+    }),
   });
   const credentials = openCredentials({
     key: options.nodeKey,

@@ -1,6 +1,7 @@
 // What the Runtime needs of a Gateway: one per running workload, injected so that the two parts never import each other.
 import type net from 'node:net';
 import type { IncomingRequest, IncomingUpgrade } from '@platform/http';
+import type { LinkCertificate } from '@platform/link';
 
 /** Where one Gateway listens for its workload, and where it reaches it. */
 export interface GatewayPlace {
@@ -31,6 +32,8 @@ export interface GatewaySettings extends GatewayHooks {
   coreHost: string;
   /** The link key core must prove over https, base64url. Default: its certificate must be valid for `coreHost`. */
   coreKey?: string;
+  /** What proves this node to core over https. */
+  linkCertificate?: LinkCertificate;
   /** `pgw_…`, what the workload presents. */
   gatewayCredential: string;
   /** `pcs_…`, what the Gateway presents to core in its place. */
@@ -77,7 +80,7 @@ export interface GatewaySidecar {
    */
   connect(options: {
     readonly folder: string;
-    readonly settings?: Omit<GatewaySettings, keyof GatewayHooks> & {
+    readonly settings?: Omit<GatewaySettings, keyof GatewayHooks | 'coreKey' | 'linkCertificate'> & {
       readonly listen: { readonly host: string; readonly port: number };
       readonly workload: { readonly hostname: string; readonly port: string };
     };

@@ -45,6 +45,8 @@ export function openCredentials({ key, coreHost, initial, uptime, call }: Creden
   async function prove(identity: LinkKey): Promise<string> {
     const publicKey = publicKeyText(identity.publicKey);
     const challenge = await call('/v1/node/challenge', { publicKey });
+    // Over a link core answers nothing else to a key that it does not know.
+    if (challenge.status === 401) throw new NodeRemovedError();
     if (challenge.status !== 200) throw new Error(`core gave no challenge: ${challenge.status}`);
     const { nonce } = nodeChallenge.parse(challenge.body);
     const signature = signText(identity, credentialProofText(coreHost, nonce));

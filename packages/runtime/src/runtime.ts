@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Assignment, NodeHeartbeat } from '@platform/contract';
 import { asksForWebSocket, type IncomingRequest } from '@platform/http';
-import type { LinkKey } from '@platform/link';
+import { type LinkCertificate, type LinkKey, linkCertificate } from '@platform/link';
 import { type Clock, systemClock } from './clock.ts';
 import { createCoreClient } from './core-client.ts';
 import type { DriverReport } from './drivers/driver.ts';
@@ -53,6 +53,8 @@ export interface RuntimeOptions extends DriverOptions {
    * port of the loopback interface.
    */
   readonly control?: { readonly host: string; readonly port: number };
+  /** The link key of all cores of the platform, the only one that is served at `control`. Default: any key is. */
+  readonly controllerKey?: Buffer;
   /** Memory in MiB that workloads may take together. Default: 80 % of what the machine or its container has. */
   readonly memoryMiB?: number;
   /** Folder for volumes that this node shares with others. */
@@ -99,10 +101,11 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   const system = systemClock(options.clock);
   const clock: Clock = { now: options.clock, after: options.after ?? system.after };
   const volumes = openVolumes(join(dataDirectory, 'volumes'));
-  const { driver, because } = await openDriver(options);
+  const link = await proofOfNode(options);
+  const { driver, because } = await openDriver({ ...options, ...coreLink(options, link) });
   const survivors = await findSurvivors(driver, log);
   const uptime = options.uptime ?? machineUptime;
-  const core = createCoreClient({ ...options, uptime });
+  const core = createCoreClient({ ...options, ...link, uptime });
   const sharedVolumes = openSharedVolumes(options.sharedVolumes, driver.report);
   if (options.sharedVolumes !== undefined && sharedVolumes === undefined)
     log.warn(
@@ -138,6 +141,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
             coreOrigin: options.coreOrigin,
             coreHost: options.coreHost,
             ...(options.coreKey === undefined ? {} : { coreKey: options.coreKey }),
+            ...link,
             startGateway: options.startGateway,
             metrics: options.metrics,
             tally,
@@ -265,9 +269,22 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   };
 }
 
+/** What a node shows a core on another machine. */
+async function proofOfNode({ coreOrigin, nodeKey }: RuntimeOptions): Promise<{ linkCertificate?: LinkCertificate }> {
+  if (nodeKey === undefined || new URL(coreOrigin).protocol !== 'https:') return {};
+  return { linkCertificate: await linkCertificate(nodeKey) };
+}
+
+function coreLink(
+  { coreOrigin, coreHost: host, coreKey: key }: RuntimeOptions,
+  { linkCertificate: certificate }: { readonly linkCertificate?: LinkCertificate },
+): Pick<DriverOptions, 'coreLink'> {
+  return new URL(coreOrigin).protocol === 'https:' ? { coreLink: { host, key, certificate } } : {};
+}
+
 /** The control side, and the address at which core reaches it. */
 async function openControl(
-  { control, nodeKey, log }: RuntimeOptions,
+  { control, nodeKey, controllerKey, log }: RuntimeOptions,
   handle: (incoming: IncomingRequest) => Promise<void>,
 ): Promise<HttpServer & { readonly url: string }> {
   if (control === undefined || nodeKey === undefined) {
@@ -277,7 +294,10 @@ async function openControl(
   }
   const host = control.host.includes(':') ? `[${control.host}]` : control.host;
   const isOwnHost = (name: string) => name.startsWith(`${host}:`);
-  const server = await startHttpServer({ ...control, key: nodeKey, isOwnHost, handle, log });
+  const server = await startHttpServer({
+    ...{ ...control, isOwnHost, handle, log },
+    link: { key: nodeKey, isKnown: (key) => controllerKey?.equals(key) ?? true },
+  });
   return { ...server, url: `https://${host}:${server.port}/control` };
 }
 

@@ -70,6 +70,9 @@ export const nodeName = z
   .max(63)
   .regex(/^[a-z0-9]+(?:[-.][a-z0-9]+)*$/, 'must be lower-case letters, digits, single dashes and dots');
 
+/** Bodies of what anybody may send. */
+const ANONYMOUS_BYTES = 4 * 1024;
+
 export const joinNodeBody = z.strictObject({
   /** `pne_…`: the secret of an enrolment token. */
   token: z.string().max(100),
@@ -165,7 +168,7 @@ const routes = {
     path: '/v1/node/join',
     summary: 'Become a node, with an enrolment token of the operator',
     callers: ['anonymous'],
-    body: json(joinNodeBody),
+    body: json(joinNodeBody, ANONYMOUS_BYTES),
     answers: { 201: nodeCredential },
     rate: 'authentication',
   },
@@ -174,7 +177,7 @@ const routes = {
     path: '/v1/node/challenge',
     summary: 'A nonce for a node to sign, once and within a minute',
     callers: ['anonymous'],
-    body: json(challengeNodeBody),
+    body: json(challengeNodeBody, ANONYMOUS_BYTES),
     answers: { 200: nodeChallenge },
     rate: 'authentication',
   },
@@ -183,7 +186,7 @@ const routes = {
     path: '/v1/node/credential',
     summary: 'The next credential of a node, for a proof with its key; the former one ends',
     callers: ['anonymous'],
-    body: json(proveNodeBody),
+    body: json(proveNodeBody, ANONYMOUS_BYTES),
     answers: { 200: nodeCredential },
     rate: 'authentication',
   },

@@ -44,6 +44,8 @@ export interface InstallationCaller extends InstallationIdentity {
 export interface NodeCaller {
   readonly kind: 'node';
   readonly nodeId: string;
+  /** `null` for a node from before nodes had keys. */
+  readonly publicKey: Buffer | null;
   readonly expiresAt: Date;
 }
 

@@ -2,7 +2,9 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { checkRequestTarget, type Refusal, type RequestTarget } from '@platform/contract';
 import { createStrictServer, faultOf, type IncomingRequest, sendProblem } from '@platform/http';
+import { linkPeer } from '@platform/link';
 import { type CoreConfig, originParts } from '../config/config.ts';
+import { refusalOverLink } from './link-routes.ts';
 import { isAppOrigin, parseAppHost } from './origins.ts';
 import { crossOriginMethods } from './route-table.ts';
 import type { ServerOptions } from './server.ts';
@@ -32,6 +34,12 @@ export function createListener(
       return;
     }
     const host = head.host.toLowerCase();
+    const peer = linkPeer(req.socket);
+    const refused = peer === undefined ? null : refusalOverLink(peer, host === shellHost ? path : '');
+    if (refused !== null) {
+      refuse(res, refused);
+      return;
+    }
     if (host !== shellHost) {
       const hostname = host.endsWith(port) ? host.slice(0, host.length - port.length) : '';
       const appHost = parseAppHost(hostname, config.appsDomain);

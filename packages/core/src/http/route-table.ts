@@ -2,6 +2,7 @@
 // parameters, body. A handler is reached only by what its table entry allows.
 import { type FieldError, limits, type RouteId, type RouteSpec, refuse, routes } from '@platform/contract';
 import { hasBody, requireUploadRate } from '@platform/http';
+import { linkPeer } from '@platform/link';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type * as z from 'zod';
 import type { CoreConfig } from '../config/config.ts';
@@ -9,7 +10,9 @@ import { allows, resourcesOf } from '../grants/grant-coverage.ts';
 import type { Authenticator } from './authenticate.ts';
 import type { Caller } from './caller.ts';
 import type { Handlers, RouteResult } from './handlers.ts';
+import { checkCallerOverLink } from './link-routes.ts';
 import { checkOrigin } from './origins.ts';
+import { pathMatches } from './path-matches.ts';
 import { pausedRefusal } from './paused-refusal.ts';
 import type { TakeRate } from './rate-limit.ts';
 import { readJsonBody } from './read-body.ts';
@@ -68,15 +71,6 @@ export function crossOriginMethods(path: string): string[] {
     .map(({ method }) => method);
 }
 
-function pathMatches(pattern: string, path: string): boolean {
-  const expected = pattern.split('/');
-  const actual = path.split('/');
-  return (
-    expected.length === actual.length &&
-    expected.every((segment, index) => segment === actual[index] || (segment.startsWith(':') && actual[index] !== ''))
-  );
-}
-
 async function answer(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -121,6 +115,8 @@ async function admit(request: FastifyRequest, spec: RouteSpec, options: RouteTab
     if (caller.kind === 'anonymous') throw refuse('unauthenticated');
     throw refuse('not_authorized', 'This credential is not for this route.');
   }
+  const peer = linkPeer(request.raw.socket);
+  if (peer !== undefined) checkCallerOverLink(peer, caller);
   checkOrigin(request.raw, spec, caller, options.config);
   if ('paused' in caller && caller.paused) throw pausedRefusal();
   if (spec.grant !== undefined) {

@@ -5,5 +5,12 @@ import { findNodeByCredential } from './node-queries.ts';
 
 export async function findNodeCaller({ pool }: CoreContext, tokenHash: Buffer): Promise<NodeCaller | null> {
   const found = await findNodeByCredential(pool, tokenHash);
-  return found === undefined ? null : { kind: 'node', nodeId: found.id, expiresAt: found.credential_expires_at };
+  return found === undefined
+    ? null
+    : {
+        kind: 'node',
+        nodeId: found.id,
+        publicKey: found.public_key,
+        expiresAt: found.credential_expires_at,
+      };
 }

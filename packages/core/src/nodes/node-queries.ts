@@ -11,16 +11,19 @@ export interface IssuedCredential {
   readonly expiresAt: Date;
 }
 
+interface NodeOfCredential {
+  readonly id: string;
+  readonly public_key: Buffer | null;
+  readonly credential_expires_at: Date;
+}
+
 const FIND_NODE = {
   name: 'find-node',
-  text: 'SELECT id, credential_expires_at FROM nodes WHERE credential_hash = $1',
+  text: 'SELECT id, public_key, credential_expires_at FROM nodes WHERE credential_hash = $1',
 };
 
-export async function findNodeByCredential(
-  pool: pg.Pool,
-  tokenHash: Buffer,
-): Promise<{ readonly id: string; readonly credential_expires_at: Date } | undefined> {
-  const { rows } = await pool.query<{ id: string; credential_expires_at: Date }>({ ...FIND_NODE, values: [tokenHash] });
+export async function findNodeByCredential(pool: pg.Pool, tokenHash: Buffer): Promise<NodeOfCredential | undefined> {
+  const { rows } = await pool.query<NodeOfCredential>({ ...FIND_NODE, values: [tokenHash] });
   return rows[0];
 }
 

@@ -11,10 +11,10 @@ import {
   RefusalError,
   refuse,
 } from '@platform/contract';
-import { fetchOverLink } from '@platform/link';
+import { fetchOverLink, type LinkCertificate, linkCertificate } from '@platform/link';
 import type * as z from 'zod';
 import type { CoreContext } from '../context.ts';
-import { unseal } from '../credentials/master-key.ts';
+import { linkKeyOf, unseal } from '../credentials/master-key.ts';
 import { isWaiting } from '../placement/queries.ts';
 import { readBounded, readLines } from './bounded-body.ts';
 import { boundToLost } from './lose-node.ts';
@@ -51,6 +51,7 @@ const LONGEST_DETAIL = 500;
 export class Nodes {
   readonly #context: CoreContext;
   readonly #localNodeId: string | null;
+  #certificate: Promise<LinkCertificate> | undefined;
 
   /** @param localNodeId the node on this very machine, whose loopback addresses mean something here */
   constructor(context: CoreContext, localNodeId: string | null) {
@@ -186,7 +187,10 @@ export class Nodes {
         throw new Error('it is reached on the machine of another core only: PLATFORM_NODE_CONTROL is not set there');
       if (plain) return await fetch(url, { method, headers, redirect: 'error', signal });
       if (key === null) throw new Error('the node has no key');
-      return await fetchOverLink(url, { key, method, headers, signal });
+      // Nodes serve nobody else here.
+      this.#certificate ??= linkCertificate(linkKeyOf(this.#context.masterKey));
+      const certificate = await this.#certificate;
+      return await fetchOverLink(url, { key, certificate, method, headers, signal });
     } catch (error) {
       throw this.#unavailable(id, 'it could not be reached', error);
     }

@@ -1,5 +1,6 @@
 // The routes by which a machine becomes a node, stays one, says where it is reached, and reports what it sees.
-import type { DomainRoute } from '@platform/contract';
+import { type DomainRoute, refuse } from '@platform/contract';
+import { linkPeer, publicKeyText } from '@platform/link';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 import { upsertStatus } from '../placement/queries.ts';
@@ -13,7 +14,12 @@ export type NodeRoute = DomainRoute<'nodes'>;
 
 export function nodeRoutes(context: CoreContext): HandlersOf<NodeRoute> {
   return {
-    'node.join': async ({ body }) => ({ status: 201, body: await joinNode(context, body) }),
+    'node.join': async ({ body, request }) => {
+      const peer = linkPeer(request.raw.socket);
+      if (peer !== undefined && publicKeyText(peer.key) !== body.publicKey)
+        throw refuse('unauthenticated', 'The connection was made under another key than the one that joins.');
+      return { status: 201, body: await joinNode(context, body) };
+    },
     'node.challenge': async ({ body }) => ({
       status: 200,
       body: { nonce: await challengeNode(context, body.publicKey) },

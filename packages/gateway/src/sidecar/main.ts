@@ -69,9 +69,10 @@ async function obey(socket: Socket, message: ToSidecar): Promise<void> {
 }
 
 async function serve(settings: SidecarSettings): Promise<Serving> {
-  const { listen: at, workload, ...identity } = settings;
+  const { listen: at, workload, coreOrigin, ...identity } = settings;
   const gateway = await startGateway({
     ...identity,
+    coreOrigin: coreOrigin.replace(/^https:/, 'http:'),
     ...(coreSocket === undefined ? {} : { coreSocket }),
     dialer,
     listen: at,

@@ -7,9 +7,9 @@ import type { GatewayEvent, RunningGateway } from '../gateway.ts';
 export interface SidecarSettings {
   readonly installationId: string;
   readonly appOrigin: string;
+  /** Where core listens. The socket that leads there speaks HTTP: over https, TLS is spoken by the Runtime. */
   readonly coreOrigin: string;
   readonly coreHost: string;
-  readonly coreKey?: string;
   readonly gatewayCredential: string;
   readonly coreServiceCredential: string;
   /** Where the workload reaches it. */

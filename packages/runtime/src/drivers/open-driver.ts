@@ -3,6 +3,7 @@
 import type { Log } from '../clock.ts';
 import type { GatewaySidecar } from '../gateway-port.ts';
 import { type Candidates, type Chosen, chooseDriver, type DriverWish, type Opened } from './choose.ts';
+import type { CoreLink } from './docker/core-relay.ts';
 import type { Driver, DriverReport } from './driver.ts';
 import type { MicrovmDriverOptions } from './microvm/microvm-driver.ts';
 import { type MicrovmSettings, whyNoMicrovm } from './microvm/requirements.ts';
@@ -26,6 +27,8 @@ export interface DriverOptions {
   readonly dockerSocket?: string;
   /** Registries from which images of packages may come: `host[:port][/path]`. Default: none. */
   readonly imageRegistries?: readonly string[];
+  /** For a core that is reached over https. Default: it is reached over http. */
+  readonly coreLink?: CoreLink;
   /** What virtual machines are run with. Default: what this machine has. */
   readonly microvm?: MicrovmSettings;
   readonly log: Log;
@@ -88,7 +91,7 @@ function microvm(options: DriverOptions): MicrovmDriverOptions {
 }
 
 function docker(options: DriverOptions, purpose: 'run' | 'look'): Candidates<Driver> {
-  const { dataDirectory, log, gatewaySidecar: sidecar, dockerSocket, imageRegistries, workloadDns } = options;
+  const { dataDirectory, log, gatewaySidecar: sidecar, dockerSocket, imageRegistries, workloadDns, coreLink } = options;
   if (sidecar === undefined) return {};
   const open = async () =>
     (await import('./docker/docker-driver.ts')).openDockerDriver({
@@ -96,6 +99,7 @@ function docker(options: DriverOptions, purpose: 'run' | 'look'): Candidates<Dri
       ...(dockerSocket === undefined ? {} : { socketPath: dockerSocket }),
       ...(imageRegistries === undefined ? {} : { imageRegistries }),
       ...(workloadDns === undefined ? {} : { dns: workloadDns }),
+      ...(coreLink === undefined ? {} : { coreLink }),
     });
   return { docker: { open } };
 }

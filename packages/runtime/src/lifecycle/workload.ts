@@ -1,7 +1,7 @@
 // One run of a workload: package, volume, credentials, driver and Gateway brought together, and taken apart again.
 
 import type { Assignment, PublicPortStatus, WorkloadUse } from '@platform/contract';
-import { publicKeyText } from '@platform/link';
+import { type LinkCertificate, publicKeyText } from '@platform/link';
 import type { Clock, Log } from '../clock.ts';
 import type { CoreClient } from '../core-client.ts';
 import {
@@ -41,6 +41,7 @@ export interface WorkloadParts {
   readonly coreOrigin: string;
   readonly coreHost: string;
   readonly coreKey?: Buffer;
+  readonly linkCertificate?: LinkCertificate;
   readonly startGateway: StartGateway;
   readonly random: (bytes: number) => Buffer;
   readonly log: Log;
@@ -127,6 +128,7 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
       coreOrigin: parts.coreOrigin,
       coreHost: parts.coreHost,
       ...(parts.coreKey === undefined ? {} : { coreKey: publicKeyText(parts.coreKey) }),
+      ...(parts.linkCertificate === undefined ? {} : { linkCertificate: parts.linkCertificate }),
       gatewayCredential,
       coreServiceCredential,
       ...gatewayHooks,

@@ -21,8 +21,8 @@ export interface HttpServerOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  /** Speaks TLS under this key instead of plain HTTP. */
-  readonly key?: LinkKey;
+  /** Speaks TLS under this key instead of plain HTTP, with parts whose keys are known and nobody else. */
+  readonly link?: { readonly key: LinkKey; readonly isKnown: (key: Buffer) => boolean };
   /** Whether a `Host` value (lower case) names this server. */
   readonly isOwnHost: (host: string) => boolean;
   readonly handle: (incoming: IncomingRequest) => Promise<void> | void;
@@ -64,14 +64,18 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     onFault: (error) => log.error(faultOf(error), 'a request to the node failed'),
     limits: { connections: CONNECTIONS, connectionsPerAddress: CONNECTIONS_PER_ADDRESS },
   });
-  if (options.key !== undefined) return behindTls(server, options, options.key);
+  if (options.link !== undefined) return behindTls(server, options, options.link);
   server.listen(options.port, options.host);
   await once(server, 'listening');
   return { port: portOf(server), close: (grace) => close(server, grace, upgraded) };
 }
 
-async function behindTls(server: Server, { host, port }: HttpServerOptions, key: LinkKey): Promise<HttpServer> {
-  const listener = await acceptLinks(server, { key, host, port });
+async function behindTls(
+  server: Server,
+  { host, port }: HttpServerOptions,
+  link: NonNullable<HttpServerOptions['link']>,
+): Promise<HttpServer> {
+  const listener = await acceptLinks(server, { ...link, host, port });
   return { port: listener.port, close: () => listener.close() };
 }
 

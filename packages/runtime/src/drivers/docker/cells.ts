@@ -8,7 +8,7 @@ import { type Block, type blockNumbers, blockOf } from './addresses.ts';
 import { insideContainer } from './base-image.ts';
 import { makeBridge, publicName, removeNetwork, restrictedName } from './bridges.ts';
 import { containerOptions, lostOptions, type Resources } from './container-options.ts';
-import { type CoreRelay, openCoreRelay } from './core-relay.ts';
+import { type CoreLink, type CoreRelay, openCoreRelay } from './core-relay.ts';
 import { type Container, type Engine, labels, removed } from './engine.ts';
 import type { EngineLine } from './engine-line.ts';
 import { isUp } from './exit-watch.ts';
@@ -52,6 +52,8 @@ export interface CellParts {
   readonly line: Pick<EngineLine, 'cut' | 'timeLeft'>;
   /** Takes cells that cannot be taken apart while the engine is away. */
   readonly remains: Pick<Remains, 'add'>;
+  /** For a core that is reached over https. */
+  readonly coreLink?: CoreLink | undefined;
   /** Connects for Gateways, whose cells have no way out. */
   readonly dialer: Dialer;
   /** Origins in networks of the operator's that Gateways may dial. */
@@ -203,8 +205,8 @@ async function removeMembers({ engine, owner }: CellsOfEngine, id: string): Prom
 }
 
 /** In a folder that only this cell's Gateway sees. */
-async function openSockets({ dialer, privateOrigins }: CellParts, folder: string): Promise<Sockets> {
-  const core = await openCoreRelay(join(folder, CORE_SOCKET));
+async function openSockets({ coreLink, dialer, privateOrigins }: CellParts, folder: string): Promise<Sockets> {
+  const core = await openCoreRelay(join(folder, CORE_SOCKET), coreLink);
   let dials: DialServer;
   try {
     dials = await serveDials({ path: join(folder, DIAL_SOCKET), dialer, privateOrigins });

@@ -1,9 +1,18 @@
 // The way from a Gateway's container to core: a Unix socket that the Runtime holds and that leads to core and nowhere
-// else. So the container needs no network but its workload's, and core may listen on the machine's loopback only.
+// else. So the container needs no network but its workload's, and core may listen on the machine's loopback only. TLS to
+// core is the Runtime's: it proves the key of the node, which no container may hold.
 import { once } from 'node:events';
 import { chmodSync, rmSync } from 'node:fs';
 import net, { type Socket } from 'node:net';
 import { joinSockets } from '@platform/http';
+import { type LinkTarget, linkConnector } from '@platform/link';
+import { buildConnector } from 'undici';
+
+/** How core and this node prove themselves to each other over https. */
+export interface CoreLink extends Pick<LinkTarget, 'key' | 'certificate'> {
+  /** Name and port by which core is addressed, which its certificate must be valid for where there is no `key`. */
+  readonly host: string;
+}
 
 export interface CoreRelay {
   /** Where connections go from now on; before, they are refused. */
@@ -12,23 +21,32 @@ export interface CoreRelay {
 }
 
 const OPEN_TO_ITS_FOLDER = 0o666;
-const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 
-/** Bytes pass as they are, so that TLS to core ends in the Gateway. */
-export async function openCoreRelay(path: string): Promise<CoreRelay> {
-  let to: { readonly host: string; readonly port: number } | undefined;
+/** @param link for a core that is reached over https */
+export async function openCoreRelay(path: string, link?: CoreLink): Promise<CoreRelay> {
+  let connect: ((callback: buildConnector.Callback) => void) | undefined;
   const open = new Set<Socket>();
+  const watch = (socket: Socket): void => {
+    open.add(socket);
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => open.delete(socket));
+  };
   const server = net.createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
-    if (to === undefined) {
+    watch(socket);
+    if (connect === undefined) {
       socket.destroy();
       return;
     }
-    const core = net.connect({ ...to, allowHalfOpen: true, noDelay: true });
-    for (const end of [socket, core]) {
-      open.add(end);
-      end.on('close', () => open.delete(end));
-    }
-    joinSockets(socket, core);
+    connect((...[error, core]) => {
+      if (error !== null || socket.destroyed) {
+        socket.destroy();
+        core?.destroy();
+        return;
+      }
+      watch(core);
+      core.allowHalfOpen = true;
+      joinSockets(socket, core);
+    });
   });
   rmSync(path, { force: true });
   server.listen(path);
@@ -36,7 +54,11 @@ export async function openCoreRelay(path: string): Promise<CoreRelay> {
   chmodSync(path, OPEN_TO_ITS_FOLDER);
   return {
     leadTo(coreOrigin) {
-      to = addressOf(coreOrigin);
+      const { protocol, host: address } = new URL(coreOrigin);
+      const host = link?.host ?? address;
+      const { hostname } = new URL(`${protocol}//${host}`);
+      const linked = linkConnector(buildConnector, { ...link, origin: coreOrigin });
+      connect = (callback) => linked({ protocol, host, hostname, port: '' }, callback);
     },
     async close() {
       if (!server.listening) return;
@@ -46,10 +68,4 @@ export async function openCoreRelay(path: string): Promise<CoreRelay> {
       await closed;
     },
   };
-}
-
-function addressOf(coreOrigin: string): { readonly host: string; readonly port: number } {
-  const { protocol, hostname, port } = new URL(coreOrigin);
-  const host = hostname.replace(/^\[|\]$/g, '');
-  return { host, port: port === '' ? (DEFAULT_PORTS[protocol] ?? 80) : Number(port) };
 }

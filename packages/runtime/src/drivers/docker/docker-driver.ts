@@ -12,6 +12,7 @@ import { type AppImages, openAppImages } from './app-images.ts';
 import { ensureBaseImage } from './base-image.ts';
 import { openCellPool } from './cell-pool.ts';
 import { type CellParts, destroyCell, makeCell } from './cells.ts';
+import type { CoreLink } from './core-relay.ts';
 import { defaultEngineSocket, type Engine, engineMessage, openEngine } from './engine.ts';
 import { openEngineLine } from './engine-line.ts';
 import { describeEngine, explainMissing, unenforcedLimits } from './engine-report.ts';
@@ -34,6 +35,8 @@ export interface DockerDriverOptions {
   readonly dns?: readonly string[];
   /** Registries from which images of packages may come: `host[:port][/path]`. Default: none. */
   readonly imageRegistries?: readonly string[];
+  /** For a core that is reached over https. Default: it is reached over http. */
+  readonly coreLink?: CoreLink;
   /** Origins in networks of the operator's that Gateways may dial, besides what is publicly routable. Default: none. */
   readonly privateOrigins?: readonly string[];
   /** `look` tries the walls beside a Runtime that may be running on the data folder. Default: `run`. */
@@ -99,6 +102,7 @@ export async function openDockerDriver(options: DockerDriverOptions): Promise<Dr
   const node: DockerNode = {
     ...parts,
     remains,
+    coreLink: options.coreLink,
     dialer: createDialer(),
     privateOrigins: options.privateOrigins ?? [],
     sidecar: options.sidecar,

@@ -171,7 +171,8 @@ function openGateway(
   node: DockerNode,
   cell: Cell,
   spec: WorkloadSpec,
-  { onActivity: _onActivity, log: _log, ...identity }: GatewaySettings,
+  // What proves the node to core stays with the Runtime, which speaks TLS in the Gateway's place (core-relay.ts).
+  { onActivity: _onActivity, log: _log, coreKey: _coreKey, linkCertificate: _, ...identity }: GatewaySettings,
 ): Promise<SidecarGateway> {
   cell.leadTo(identity.coreOrigin);
   return node.sidecar.connect({

@@ -1,0 +1,41 @@
+// The port at which nodes of other machines reach this core: over TLS under core's link key, and proving their own.
+import type { Server } from 'node:http';
+import { acceptLinks } from '@platform/link';
+import type { CoreContext } from '../context.ts';
+import { linkKeyOf } from '../credentials/master-key.ts';
+import { findNodeByKey } from './node-queries.ts';
+
+export interface NodeListener {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/**
+ * Lets `server` answer there too; http/link-routes.ts says what. The connections of a node end when it is removed.
+ *
+ * @throws Error when the address cannot be bound
+ */
+export async function listenForNodes(
+  { database, masterKey, signals, log }: CoreContext,
+  server: Server,
+  at: { readonly host: string; readonly port: number },
+): Promise<NodeListener> {
+  const link = await acceptLinks(server, {
+    ...at,
+    key: linkKeyOf(masterKey),
+    isKnown: async (key) => (await findNodeByKey(database, key)) !== undefined,
+    strangers: 'served',
+  });
+  const recheck = (): void => {
+    // While the database is away nothing is served; the signals say when it is back.
+    link.recheck().catch((error: unknown) => log.warn({ err: error }, 'the keys of connected nodes were not checked'));
+  };
+  const stops = [signals.on('node-credential-replaced', recheck), signals.onReset(recheck)];
+  return {
+    port: link.port,
+    async close() {
+      for (const stop of stops) stop();
+      await link.close();
+    },
+  };
+}

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { engineMissing } from '../../packages/runtime/src/testing/docker-engine.ts';
+import { engineMissing } from '../../packages/runtime/test-support/docker-engine.ts';
 import { registerAccount } from '../../tests/support/client.ts';
 import { type PlatformPlace, platformPlace, startPlatform } from '../../tests/support/platform-process.ts';
 import { atMost, median, percentile, printRow, reported } from '../machine.ts';

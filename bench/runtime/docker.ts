@@ -1,6 +1,6 @@
 // Cold starts of containers, in a network namespace of their own with a dockerd in it: ours through the Gateway, and in
 // turns a bare `docker run` of the same server from the same image. Prints its rows; bench.ts runs it.
-import { prepareEngine } from '../../packages/runtime/src/testing/docker-engine.ts';
+import { prepareEngine } from '../../packages/runtime/test-support/docker-engine.ts';
 import { registerAccount } from '../../tests/support/client.ts';
 import { platformPlace, startPlatform } from '../../tests/support/platform-process.ts';
 import { atMost, median, percentile, printRow, reported } from '../machine.ts';

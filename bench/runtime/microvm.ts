@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { probeMicrovm } from '../../packages/runtime/src/drivers/microvm/microvm-driver.ts';
 import { findEquipment } from '../../packages/runtime/src/drivers/microvm/requirements.ts';
-import { settingsForTests } from '../../packages/runtime/src/drivers/microvm/test-support/equipment.ts';
+import { settingsForTests } from '../../packages/runtime/test-support/microvm/equipment.ts';
 import { registerAccount } from '../../tests/support/client.ts';
 import { platformPlace, startPlatform } from '../../tests/support/platform-process.ts';
 import { atMost, median, percentile, printRow, reported } from '../machine.ts';

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startGateway } from '../../packages/gateway/src/gateway.ts';
 import { createNodeMetrics } from '../../packages/runtime/src/metrics.ts';
 import { startRuntime } from '../../packages/runtime/src/runtime.ts';
-import { makePlace } from '../../packages/runtime/src/testing/place.ts';
+import { makePlace } from '../../packages/runtime/test-support/place.ts';
 
 const [coreOrigin = '', nodeCredential = ''] = process.argv.slice(2);
 const place = makePlace();

@@ -3,7 +3,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { makeAssignment, startCoreDouble } from '../../packages/runtime/src/testing/core-double.ts';
+import { makeAssignment, startCoreDouble } from '../../packages/runtime/test-support/core-double.ts';
 import { median } from '../machine.ts';
 
 const ROUNDS = 15;

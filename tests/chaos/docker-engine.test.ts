@@ -8,13 +8,13 @@ import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkloadStatus } from '@platform/contract';
 import { type Engine, labels, openEngine } from '../../packages/runtime/src/drivers/docker/engine.ts';
-import { engineMissing, prepareEngine, type TestEngine } from '../../packages/runtime/src/testing/docker-engine.ts';
-import { until } from '../../packages/runtime/src/testing/wait.ts';
+import { engineMissing, prepareEngine, type TestEngine } from '../../packages/runtime/test-support/docker-engine.ts';
 import { openBackend } from '../support/backend.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { inOwnNetwork } from '../support/own-network.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { randomOf, thorough } from '../support/thorough.ts';
+import { until } from '../support/wait.ts';
 import { nothingLeft } from './leftovers.ts';
 import { assertAsWished, assertServes, operate, publish, type Wish } from './lifecycle-operations.ts';
 

@@ -3,7 +3,6 @@
 // killed.
 import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { until } from '../../packages/runtime/src/testing/wait.ts';
 import { registerAccount } from '../support/client.ts';
 import {
   killAndRecover,
@@ -14,6 +13,7 @@ import {
   VICTIMS,
 } from '../support/platform-process.ts';
 import { randomOf, thorough } from '../support/thorough.ts';
+import { until } from '../support/wait.ts';
 import { nothingLeft } from './leftovers.ts';
 import { assertAsWished, assertServes, operate, publish, type Wish } from './lifecycle-operations.ts';
 

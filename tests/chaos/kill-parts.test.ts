@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { descendants } from '../../packages/runtime/src/testing/processes.ts';
+import { descendants } from '../../packages/runtime/test-support/processes.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { joinNode, type NodePlace, nodePlace, startNode } from '../support/node-process.ts';
 import { emptyPlace, type LongCommand, type PlatformPlace, startPlatform } from '../support/platform-process.ts';

@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { until } from '../../packages/runtime/src/testing/wait.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import {
   killAndRecover,
@@ -14,6 +13,7 @@ import {
   VICTIMS,
 } from '../support/platform-process.ts';
 import { randomOf, thorough } from '../support/thorough.ts';
+import { until } from '../support/wait.ts';
 
 const KILLS = thorough(16, 50);
 const WRITERS = 4;

@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Notification } from '@platform/contract';
-import { until } from '../../packages/runtime/src/testing/wait.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type Constellation, startConstellation } from '../support/constellation.ts';
 import { type CoreProcess, startCoreProcess } from '../support/core-process.ts';
@@ -11,6 +10,7 @@ import { type EventReader, openEvents } from '../support/event-reader.ts';
 import { type InstalledTestApp, installTestApp } from '../support/installed-app.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { randomOf } from '../support/thorough.ts';
+import { until } from '../support/wait.ts';
 
 /** Milliseconds for what kills and a busy machine delay. */
 const PATIENCE = 120_000;

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { InstalledApp } from '@platform/contract';
-import { until } from '../../packages/runtime/src/testing/wait.ts';
 import { openBackend } from '../support/backend.ts';
 import type { TestAccount } from '../support/client.ts';
 import { buildTestPackage, testManifest } from '../support/packages.ts';
 import type { PlatformPlace } from '../support/platform-process.ts';
+import { until } from '../support/wait.ts';
 
 /** What its owner wishes of one app; `unknown` after an operation whose answer was lost. */
 export interface Wish {

@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
-import { unmountBelow } from '../../packages/runtime/src/testing/unmount.ts';
+import { unmountBelow } from '../../packages/runtime/test-support/unmount.ts';
 import { freePort } from './free-port.ts';
 import { inherited, type LongCommand, type PlatformPlace, runCommand, startCommand } from './platform-process.ts';
 

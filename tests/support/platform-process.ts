@@ -7,10 +7,10 @@ import * as path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { PartState } from '../../packages/cli/src/supervisor/kept-part.ts';
-import { unmountBelow } from '../../packages/runtime/src/testing/unmount.ts';
-import { until } from '../../packages/runtime/src/testing/wait.ts';
+import { unmountBelow } from '../../packages/runtime/test-support/unmount.ts';
 import { copyStarted } from './data-template.ts';
 import { freePort } from './free-port.ts';
+import { until } from './wait.ts';
 
 const CLI = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url));
 /** What every command inherits; the compile cache as from `npm start`, so that a start costs here what it costs a user. */

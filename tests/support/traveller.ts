@@ -1,5 +1,5 @@
 // An installed app whose backend tries to reach what it is told to, and the grants of its owner
-// (packages/runtime/src/testing/workloads/traveller.mjs).
+// (packages/runtime/test-support/workloads/traveller.mjs).
 import { strict as assert } from 'node:assert';
 import { readFileSync } from 'node:fs';
 import { type AskBackend, openBackend } from './backend.ts';
@@ -23,7 +23,7 @@ export interface TravellerApp {
 }
 
 const SOURCE = readFileSync(
-  new URL('../../packages/runtime/src/testing/workloads/traveller.mjs', import.meta.url),
+  new URL('../../packages/runtime/test-support/workloads/traveller.mjs', import.meta.url),
   'utf8',
 );
 

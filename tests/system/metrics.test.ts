@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { coreMetrics, nodeMetrics, partMetrics } from '@platform/contract';
-import { until } from '../../packages/runtime/src/testing/wait.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { freePort } from '../support/free-port.ts';
 import { buildTestPackage, testManifest } from '../support/packages.ts';
@@ -16,6 +15,7 @@ import {
   startPlatform,
 } from '../support/platform-process.ts';
 import { type RawAnswer, rawRequest } from '../support/raw-http.ts';
+import { until } from '../support/wait.ts';
 
 const SERVER = `
   const http = process.getBuiltinModule('node:http');

@@ -6,8 +6,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { addressNumber, addressText } from '@platform/contract';
-import { lacksEquipment, settingsForTests } from '../../packages/runtime/src/drivers/microvm/test-support/equipment.ts';
-import { lendImages, ROOT_DOOR } from '../../packages/runtime/src/drivers/microvm/test-support/lend-images.ts';
 import {
   FORBIDDEN,
   inInternet,
@@ -15,10 +13,12 @@ import {
   OWN,
   PUBLIC,
   visitors,
-} from '../../packages/runtime/src/testing/in-internet.ts';
-import { until } from '../../packages/runtime/src/testing/wait.ts';
+} from '../../packages/runtime/test-support/in-internet.ts';
+import { lacksEquipment, settingsForTests } from '../../packages/runtime/test-support/microvm/equipment.ts';
+import { lendImages, ROOT_DOOR } from '../../packages/runtime/test-support/microvm/lend-images.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { installTraveller, internet, type TravellerApp } from '../support/traveller.ts';
+import { until } from '../support/wait.ts';
 
 const storage = { id: 'object-storage.raw', resources: ['self'] };
 const ROUNDS = 5;

@@ -6,7 +6,6 @@ import net from 'node:net';
 import * as path from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import { processTree } from '../../bench/platform/process-memory.ts';
-import { until } from '../../packages/runtime/src/testing/wait.ts';
 import { publish } from '../chaos/lifecycle-operations.ts';
 import { openBackend } from '../support/backend.ts';
 import { registerAccount } from '../support/client.ts';
@@ -20,6 +19,7 @@ import {
   startPlatform,
 } from '../support/platform-process.ts';
 import { rawRequest } from '../support/raw-http.ts';
+import { until } from '../support/wait.ts';
 
 let place: PlatformPlace;
 let platform: PlatformProcess | undefined;

@@ -1,7 +1,7 @@
 // The owner revokes network.public of a running backend: when the answer is there, its open connection is frozen.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { inInternet, PUBLIC } from '../../packages/runtime/src/testing/in-internet.ts';
+import { inInternet, PUBLIC } from '../../packages/runtime/test-support/in-internet.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { installTraveller, internet, type TravellerApp } from '../support/traveller.ts';
 

@@ -1,8 +1,8 @@
 // What a manifest may and may not put into the environment of its workload.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { makeAssignment } from '../test-support/core-double.ts';
 import { reservedNames, workloadEnvironment } from './environment.ts';
-import { makeAssignment } from './testing/core-double.ts';
 
 const assignment = makeAssignment('0'.repeat(64));
 

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import type { Assignment, InstallationStatus, NodeLease } from '@platform/contract';
+import { until } from '../../../tests/support/wait.ts';
+import { makeAssignment } from '../test-support/core-double.ts';
+import { startTestNode, type TestNode } from '../test-support/node.ts';
 import type { Log } from './clock.ts';
 import { Lease } from './lease.ts';
 import { NodeRemovedError } from './node-credentials.ts';
-import { makeAssignment } from './testing/core-double.ts';
-import { startTestNode, type TestNode } from './testing/node.ts';
-import { until } from './testing/wait.ts';
 
 const log: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const never = new AbortController().signal;

@@ -10,10 +10,10 @@ import { after, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { limits } from '@platform/contract';
 import { type Header, pack } from 'tar-stream';
+import { makePlace } from '../test-support/place.ts';
+import { unmountBelow } from '../test-support/unmount.ts';
 import { errorCode } from './error-code.ts';
 import { openPackageStore, PackageError } from './packages.ts';
-import { makePlace } from './testing/place.ts';
-import { unmountBelow } from './testing/unmount.ts';
 
 const place = makePlace();
 after(() => place.remove());

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { lchownSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { makePlace } from '../test-support/place.ts';
 import { LaunchError, StartRefused } from './drivers/driver.ts';
 import { openSharedVolumes, type SharedVolumes } from './shared-volumes.ts';
-import { makePlace } from './testing/place.ts';
 
 const place = makePlace();
 const ID = 'inst-01890000-0000-7000-8000-000000000001';

@@ -1,6 +1,6 @@
 // No way leads out of a container of the docker driver, on a dockerd that the test starts in a network of its own.
 import { after, before, describe } from 'node:test';
-import { engineMissing, prepareEngine } from '../../../packages/runtime/src/testing/docker-engine.ts';
+import { engineMissing, prepareEngine } from '../../../packages/runtime/test-support/docker-engine.ts';
 import { escapeSuite } from './suite.ts';
 
 const missing = engineMissing();

@@ -1,7 +1,7 @@
 // No way leads out of a virtual machine of the microvm driver. What gets through into the guest's own kernel is judged by
 // what it does outside: nothing.
 import { test } from 'node:test';
-import { imagesOfTests, lacksEquipment } from '../../../packages/runtime/src/drivers/microvm/test-support/equipment.ts';
+import { imagesOfTests, lacksEquipment } from '../../../packages/runtime/test-support/microvm/equipment.ts';
 import { escapeSuite } from './suite.ts';
 
 const lack = lacksEquipment();

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { chmodSync, chownSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { request, runInside } from '../../../packages/runtime/src/drivers/conformance/bench.ts';
-import type { Place } from '../../../packages/runtime/src/testing/place.ts';
-import { until } from '../../../packages/runtime/src/testing/wait.ts';
+import type { Place } from '../../../packages/runtime/test-support/place.ts';
+import { until } from '../../support/wait.ts';
 import { type Call, type ProgramOutput, programOf, readOutput } from './machine-code.ts';
 import type { Hostile } from './run-way.ts';
 

@@ -1,7 +1,7 @@
 // Promises of the threads: a job that takes too much fails alone, its thread is replaced, and idle threads end.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { until } from '../../../runtime/src/testing/wait.ts';
+import { until } from '../../../../tests/support/wait.ts';
 import type { TestJob } from './testing-thread.ts';
 import { OverBudgetError, ThreadPool, type ThreadPoolOptions } from './thread-pool.ts';
 

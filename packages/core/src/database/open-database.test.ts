@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import { type TestDatabase, testDatabase } from '../../../../tests/support/postgres.ts';
-import { until } from '../../../runtime/src/testing/wait.ts';
+import { until } from '../../../../tests/support/wait.ts';
 import { type OpenDatabase, openDatabase } from './open-database.ts';
 
 const errors: object[] = [];

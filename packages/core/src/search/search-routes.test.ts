@@ -7,7 +7,7 @@ import { registerAccount, type TestAccount } from '../../../../tests/support/cli
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { type InstalledTestApp, installTestApp } from '../../../../tests/support/installed-app.ts';
 import { problemCode } from '../../../../tests/support/raw-http.ts';
-import { until } from '../../../runtime/src/testing/wait.ts';
+import { until } from '../../../../tests/support/wait.ts';
 
 const INDEX = '/v1/services/search/index';
 const MAY_INDEX = [{ id: 'search.index', resources: ['self'] }] as const;

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import type { Assignment } from '@platform/contract';
-import { makeAssignment } from '../testing/core-double.ts';
-import { NODE_HOST, startTestNode, type TestNode } from '../testing/node.ts';
-import { until } from '../testing/wait.ts';
+import { until } from '../../../../tests/support/wait.ts';
+import { makeAssignment } from '../../test-support/core-double.ts';
+import { NODE_HOST, startTestNode, type TestNode } from '../../test-support/node.ts';
 
 const IDLE_SECONDS = 30;
 const IDLE = IDLE_SECONDS * 1_000;

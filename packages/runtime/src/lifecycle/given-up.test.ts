@@ -4,10 +4,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Assignment, InstallationStatus } from '@platform/contract';
-import { makeAssignment } from '../testing/core-double.ts';
-import { startTestNode, type TestNode } from '../testing/node.ts';
-import { makePlace, type Place } from '../testing/place.ts';
-import { until } from '../testing/wait.ts';
+import { until } from '../../../../tests/support/wait.ts';
+import { makeAssignment } from '../../test-support/core-double.ts';
+import { startTestNode, type TestNode } from '../../test-support/node.ts';
+import { makePlace, type Place } from '../../test-support/place.ts';
 
 const CRASHES = `console.error('cannot work'); process.exit(1);`;
 const REASON = 'It ended with exit code 1. It was tried 5 times without a healthy minute.';

@@ -1,7 +1,7 @@
 // When a workload may sleep, to the millisecond, on a clock that stands still.
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
-import { type HeldClock, holdClock } from '../testing/held-clock.ts';
+import { type HeldClock, holdClock } from '../../test-support/held-clock.ts';
 import { IdleWatch } from './idle-watch.ts';
 
 const IDLE = 60_000;

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Assignment, InstallationStatus } from '@platform/contract';
-import { makeAssignment } from '../testing/core-double.ts';
-import { startTestNode, type TestNode } from '../testing/node.ts';
-import { until } from '../testing/wait.ts';
+import { until } from '../../../../tests/support/wait.ts';
+import { makeAssignment } from '../../test-support/core-double.ts';
+import { startTestNode, type TestNode } from '../../test-support/node.ts';
 
 const SERVER = `
   import fs from 'node:fs';

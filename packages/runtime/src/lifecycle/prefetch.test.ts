@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { makeAssignment } from '../testing/core-double.ts';
-import { startTestNode } from '../testing/node.ts';
-import { until } from '../testing/wait.ts';
+import { until } from '../../../../tests/support/wait.ts';
+import { makeAssignment } from '../../test-support/core-double.ts';
+import { startTestNode } from '../../test-support/node.ts';
 
 const SERVER = `
   const http = process.getBuiltinModule('node:http');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Assignment } from '@platform/contract';
-import { makeAssignment } from '../testing/core-double.ts';
+import { makeAssignment } from '../../test-support/core-double.ts';
 import { fingerprintOf, whyRestart } from './start-relevant.ts';
 
 const machine = { rebuildsForObjectStorage: true } as const;

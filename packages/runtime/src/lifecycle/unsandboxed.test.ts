@@ -1,10 +1,10 @@
 // Where no sandbox can be made, nothing runs, unless the operator has said otherwise.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { makeAssignment } from '../testing/core-double.ts';
-import { startTestNode } from '../testing/node.ts';
-import { descendants } from '../testing/processes.ts';
-import { until } from '../testing/wait.ts';
+import { until } from '../../../../tests/support/wait.ts';
+import { makeAssignment } from '../../test-support/core-double.ts';
+import { startTestNode } from '../../test-support/node.ts';
+import { descendants } from '../../test-support/processes.ts';
 
 const SERVER = `
   import { spawn } from 'node:child_process';

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type InstallationDetail, installationDetail } from '@platform/contract';
+import { until } from '../../../../tests/support/wait.ts';
+import { makeAssignment } from '../../test-support/core-double.ts';
+import { holdClock } from '../../test-support/held-clock.ts';
+import { startTestNode } from '../../test-support/node.ts';
 import { type ResourceUse, unknownUse } from '../drivers/driver.ts';
 import type { Traffic } from '../gateway-port.ts';
-import { makeAssignment } from '../testing/core-double.ts';
-import { holdClock } from '../testing/held-clock.ts';
-import { startTestNode } from '../testing/node.ts';
-import { until } from '../testing/wait.ts';
 import { createUsage } from './usage.ts';
 
 const resources = { memoryMiB: 128, cpus: 2, pids: 32, diskMiB: 64 };

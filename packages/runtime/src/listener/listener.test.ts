@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import type { Assignment } from '@platform/contract';
-import { makeAssignment } from '../testing/core-double.ts';
-import { type CallOptions, request, startTestNode, type TestNode } from '../testing/node.ts';
-import { until } from '../testing/wait.ts';
+import { until } from '../../../../tests/support/wait.ts';
+import { makeAssignment } from '../../test-support/core-double.ts';
+import { type CallOptions, request, startTestNode, type TestNode } from '../../test-support/node.ts';
 
 const ECHO = `
   const http = process.getBuiltinModule('node:http');

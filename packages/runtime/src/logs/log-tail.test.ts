@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, beforeEach, test } from 'node:test';
 import type { NodeLogPiece } from '@platform/contract';
-import { holdClock } from '../testing/held-clock.ts';
+import { holdClock } from '../../test-support/held-clock.ts';
 import { type LogStart, type LogStore, openLogStore } from './log-store.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'pt-tail-'));

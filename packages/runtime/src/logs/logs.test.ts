@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { after, describe, test } from 'node:test';
-import { holdClock } from '../testing/held-clock.ts';
+import { holdClock } from '../../test-support/held-clock.ts';
 import { createLogIntake } from './log-intake.ts';
 import { type LogStore, openLogStore } from './log-store.ts';
 

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import dgram from 'node:dgram';
 import { afterEach, beforeEach, test } from 'node:test';
 import type { Assignment } from '@platform/contract';
+import { until } from '../../../../tests/support/wait.ts';
+import { makeAssignment } from '../../test-support/core-double.ts';
+import { startTestNode, type TestNode } from '../../test-support/node.ts';
+import { makePlace, type Place } from '../../test-support/place.ts';
 import { findProgram } from '../find-program.ts';
-import { makeAssignment } from '../testing/core-double.ts';
-import { startTestNode, type TestNode } from '../testing/node.ts';
-import { makePlace, type Place } from '../testing/place.ts';
-import { until } from '../testing/wait.ts';
 
 const skip = findProgram('nsenter') === undefined && 'nsenter is missing (Debian: apt-get install util-linux)';
 

@@ -6,11 +6,11 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import { after, before, test } from 'node:test';
+import { inInternet, NAME_SERVER, OWN, PUBLIC, visitors } from '../../test-support/in-internet.ts';
+import { makePlace, type Place } from '../../test-support/place.ts';
+import { toldLog } from '../../test-support/told-log.ts';
+import { makeTravellers, type Travellers } from '../../test-support/travellers.ts';
 import { openProcessDriver, type ProcessDriver } from '../drivers/process/process-driver.ts';
-import { inInternet, NAME_SERVER, OWN, PUBLIC, visitors } from '../testing/in-internet.ts';
-import { makePlace, type Place } from '../testing/place.ts';
-import { toldLog } from '../testing/told-log.ts';
-import { makeTravellers, type Travellers } from '../testing/travellers.ts';
 
 const open = { public: true, tunnel: false };
 const shut = { public: false, tunnel: false };

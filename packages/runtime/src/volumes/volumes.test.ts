@@ -16,8 +16,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { makePlace, type Place } from '../testing/place.ts';
-import { TEST_UID } from '../testing/sandboxes.ts';
+import { makePlace, type Place } from '../../test-support/place.ts';
+import { TEST_UID } from '../../test-support/sandboxes.ts';
 import { findImageTools } from './ext4-image.ts';
 import { mountsBelow } from './mounts.ts';
 import { openVolumes, type Volumes } from './volumes.ts';

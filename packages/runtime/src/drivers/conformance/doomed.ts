@@ -1,5 +1,5 @@
 // Runs in a process of its own that a test kills: starts workloads, and says when they run.
-import { placeAt } from '../../testing/place.ts';
+import { placeAt } from '../../../test-support/place.ts';
 import type { NetworkPolicy } from '../driver.ts';
 import { firstReport, openBench } from './bench.ts';
 

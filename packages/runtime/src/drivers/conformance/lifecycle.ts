@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Assignment } from '@platform/contract';
-import { until } from '../../testing/wait.ts';
+import { until } from '../../../../../tests/support/wait.ts';
 import { StartRefused } from '../driver.ts';
 import { type ConformanceBench, openBench, type Started, type StartRequest } from './bench.ts';
 import { type Leftovers, openLeftovers } from './leftovers.ts';

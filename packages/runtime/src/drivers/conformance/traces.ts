@@ -1,7 +1,7 @@
 // Looks for what a workload may have left on this machine: processes, mounts, control groups, sockets, files.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { descendants } from '../../testing/processes.ts';
+import { descendants } from '../../../test-support/processes.ts';
 import { identify } from '../process/process-tree.ts';
 
 /** Each in a few words that can stand in the message of a failure. */

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import dgram from 'node:dgram';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
-import { until } from '../../testing/wait.ts';
+import { until } from '../../../../../tests/support/wait.ts';
 import type { UdpBinding } from '../driver.ts';
 import type { Started } from './bench.ts';
 import type { Suite } from './suite.ts';

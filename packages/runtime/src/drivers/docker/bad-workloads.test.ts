@@ -2,8 +2,8 @@
 // and dockerd share that of the machine.
 import { after, before, describe, test } from 'node:test';
 import { gatewaySidecar } from '@platform/gateway/sidecar';
-import { engineMissing, prepareEngine } from '../../testing/docker-engine.ts';
-import { inInternet } from '../../testing/in-internet.ts';
+import { engineMissing, prepareEngine } from '../../../test-support/docker-engine.ts';
+import { inInternet } from '../../../test-support/in-internet.ts';
 import { badWorkloads } from '../conformance/bad-workloads.ts';
 
 const missing = engineMissing();

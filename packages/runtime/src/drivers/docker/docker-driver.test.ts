@@ -1,10 +1,10 @@
 // The docker driver on a real dockerd: what every driver must show, and what only this one promises.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { engineMissing, prepareEngine } from '../../testing/docker-engine.ts';
-import { imageArchive, imageMissing, testImage } from '../../testing/image-archive.ts';
-import { registryMissing, startRegistry, type TestRegistry } from '../../testing/image-registry.ts';
-import { until } from '../../testing/wait.ts';
+import { until } from '../../../../../tests/support/wait.ts';
+import { engineMissing, prepareEngine } from '../../../test-support/docker-engine.ts';
+import { imageArchive, imageMissing, testImage } from '../../../test-support/image-archive.ts';
+import { registryMissing, startRegistry, type TestRegistry } from '../../../test-support/image-registry.ts';
 import type { Started } from '../conformance/bench.ts';
 import { driverConformance, type Suite } from '../conformance/suite.ts';
 import type { DriverUnderTest } from '../conformance/under-test.ts';

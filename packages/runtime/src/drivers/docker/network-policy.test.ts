@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { after, before, describe, test } from 'node:test';
-import { engineMissing, prepareEngine } from '../../testing/docker-engine.ts';
-import { inInternet, NAME_SERVER } from '../../testing/in-internet.ts';
+import { engineMissing, prepareEngine } from '../../../test-support/docker-engine.ts';
+import { inInternet, NAME_SERVER } from '../../../test-support/in-internet.ts';
 import { networkPolicyBehaviour } from '../conformance/network-policy.ts';
 import { openEngine } from './engine.ts';
 

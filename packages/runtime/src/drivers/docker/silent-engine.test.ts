@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import net, { type Socket } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { makePlace } from '../../testing/place.ts';
+import { makePlace } from '../../../test-support/place.ts';
 import { openForConformance } from './for-conformance.ts';
 
 test('an engine that hangs is not waited for, and the reason says so', {

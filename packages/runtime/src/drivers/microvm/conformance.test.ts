@@ -1,7 +1,7 @@
 // The microvm driver shows what every driver must, with QEMU, which emulates the processor where KVM does not work.
 import { test } from 'node:test';
+import { imagesOfTests, lacksEquipment } from '../../../test-support/microvm/equipment.ts';
 import { driverConformance } from '../conformance/suite.ts';
-import { imagesOfTests, lacksEquipment } from './test-support/equipment.ts';
 
 const lack = lacksEquipment();
 if (lack === false) {

@@ -10,16 +10,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 // biome-ignore lint/style/noRestrictedImports: the Gateway as the platform injects it; only tests bring the two together
 import { startGateway } from '@platform/gateway';
-import { openDoor } from '../../testing/door.ts';
-import { makePlace } from '../../testing/place.ts';
-import { until } from '../../testing/wait.ts';
+import { until } from '../../../../../tests/support/wait.ts';
+import { openDoor } from '../../../test-support/door.ts';
+import { imagesOfTests, lacksEquipment, settingsForTests } from '../../../test-support/microvm/equipment.ts';
+import { createFake } from '../../../test-support/microvm/fake-firecracker.mjs';
+import { makePlace } from '../../../test-support/place.ts';
 import { type ApiRequest, bootRequests, bootThrough } from './keeper/firecracker-api.ts';
 import { closeMachineHost, openMachineHost } from './machine-host.ts';
 import type { Machine } from './places.ts';
 import { findEquipment } from './requirements.ts';
 import { runMachine } from './run-machine.ts';
-import { imagesOfTests, lacksEquipment, settingsForTests } from './test-support/equipment.ts';
-import { createFake } from './test-support/fake-firecracker.mjs';
 
 const machine: Machine = {
   monitor: 'firecracker',

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { until } from '../../testing/wait.ts';
+import { until } from '../../../../../tests/support/wait.ts';
 import { type Images, openImages } from './images.ts';
 
 /** Gives platforms that share a folder. */

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { isRoot } from '../../testing/sandboxes.ts';
+import { isRoot } from '../../../test-support/sandboxes.ts';
 import { openCgroups } from './cgroup.ts';
 import { ancestry, cgroupMounts } from './cgroup-places.ts';
 

@@ -6,10 +6,10 @@ import { openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { makePlace, type Place } from '../../testing/place.ts';
-import { descendants } from '../../testing/processes.ts';
-import { isRoot, openBench } from '../../testing/sandboxes.ts';
-import { until } from '../../testing/wait.ts';
+import { until } from '../../../../../tests/support/wait.ts';
+import { makePlace, type Place } from '../../../test-support/place.ts';
+import { descendants } from '../../../test-support/processes.ts';
+import { isRoot, openBench } from '../../../test-support/sandboxes.ts';
 import type { Way } from './mechanism.ts';
 
 /** What the sandboxes promise is part of the conformance suite; a process without walls is special to this driver. */
@@ -26,7 +26,7 @@ const SPREADING = `
 `;
 
 function startDoomed(place: Place, mode: 'after' | 'during'): { child: ChildProcess; ready: Promise<string> } {
-  const script = fileURLToPath(new URL('../../testing/doomed.ts', import.meta.url));
+  const script = fileURLToPath(new URL('../../../test-support/doomed.ts', import.meta.url));
   // A descriptor that whoever started the platform left open, far above those that Node looks after.
   const secret = join(place.folder, 'left-open');
   writeFileSync(secret, 'secret');

@@ -1,6 +1,7 @@
 // Opens the process driver for drivers/conformance, confined in one given way.
+
+import { toldLog } from '../../../test-support/told-log.ts';
 import { carrierNames } from '../../network/open-user-egress.ts';
-import { toldLog } from '../../testing/told-log.ts';
 import type { Driver } from '../driver.ts';
 import type { Way } from './mechanism.ts';
 import { openProcessDriver } from './process-driver.ts';

@@ -6,7 +6,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import type net from 'node:net';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { makePlace } from '../../testing/place.ts';
+import { makePlace } from '../../../test-support/place.ts';
 import { shakeHands } from './handshake.ts';
 import { openInbound } from './inbound-socket.ts';
 

@@ -1,8 +1,8 @@
 // The network of a process sandbox follows its owner's grants, in each way of confinement and, for an ordinary user, with
 // each carrier of packets.
 import { describe } from 'node:test';
+import { inInternet, NAME_SERVER } from '../../../test-support/in-internet.ts';
 import { findProgram } from '../../find-program.ts';
-import { inInternet, NAME_SERVER } from '../../testing/in-internet.ts';
 import { networkPolicyBehaviour } from '../conformance/network-policy.ts';
 
 interface Kind {

@@ -6,9 +6,9 @@ import http from 'node:http';
 import net from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { makePlace } from '../../testing/place.ts';
-import { ask, isRoot, openBench, type RunningSandbox, type SandboxBench } from '../../testing/sandboxes.ts';
-import { until } from '../../testing/wait.ts';
+import { until } from '../../../../../tests/support/wait.ts';
+import { makePlace } from '../../../test-support/place.ts';
+import { ask, isRoot, openBench, type RunningSandbox, type SandboxBench } from '../../../test-support/sandboxes.ts';
 import type { Way } from './mechanism.ts';
 
 const SYSTEM_CALLS = { x64: { ptrace: 101, keyctl: 250 }, arm64: { ptrace: 117, keyctl: 219 } } as const;

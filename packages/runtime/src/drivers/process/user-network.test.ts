@@ -1,7 +1,8 @@
 // What every driver must show, shown by process sandboxes of an ordinary user whose workloads may reach the internet: it
 // opens none of this machine's own services, other workloads or rights, and ends with what it was given to.
+
+import { inInternet } from '../../../test-support/in-internet.ts';
 import { findProgram } from '../../find-program.ts';
-import { inInternet } from '../../testing/in-internet.ts';
 import { driverConformance } from '../conformance/suite.ts';
 
 const carrier = ['pasta', 'slirp4netns'].find((name) => findProgram(name) !== undefined);

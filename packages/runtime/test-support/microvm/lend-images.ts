@@ -2,9 +2,9 @@
 // for attacks, guests whose root answers whoever is inside.
 import { constants, copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { baseImage, guestInit, initramfs } from '../base-image.ts';
-import { openImages } from '../images.ts';
-import { findEquipment } from '../requirements.ts';
+import { baseImage, guestInit, initramfs } from '../../src/drivers/microvm/base-image.ts';
+import { openImages } from '../../src/drivers/microvm/images.ts';
+import { findEquipment } from '../../src/drivers/microvm/requirements.ts';
 import { imagesOfTests, settingsForTests } from './equipment.ts';
 import { tryOnce } from './try-once.ts';
 

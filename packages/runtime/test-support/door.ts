@@ -1,7 +1,7 @@
 // A way in to a workload without the node listener's checks, for tests of what lies behind them.
 import type { Server } from 'node:http';
 import { asksForWebSocket, createStrictServer } from '@platform/http';
-import type { RunningGateway } from '../gateway-port.ts';
+import type { RunningGateway } from '../src/gateway-port.ts';
 
 /** A server, not yet listening, that brings every request to the workload. */
 export function openDoor(gateway: Pick<RunningGateway, 'forwardInbound' | 'forwardUpgrade'>): Server {

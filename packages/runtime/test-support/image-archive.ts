@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
-import { findProgram } from '../find-program.ts';
+import { findProgram } from '../src/find-program.ts';
 
 export interface ImageWish {
   /** `none` cannot run, and needs no busybox. Default: the server, unless something is wrong with the image. */

@@ -1,5 +1,5 @@
 // A clock that stands still until a test moves it.
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../src/clock.ts';
 
 export interface HeldClock extends Clock {
   /** Moves the time and runs what has become due, in order. */

@@ -1,9 +1,9 @@
 // One trial guest and one making of the images for all tests of a checkout, also when two files of tests begin together.
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { lockFile } from '../../../file-lock.ts';
-import { makePlace } from '../../../testing/place.ts';
-import { probeMicrovm } from '../microvm-driver.ts';
+import { probeMicrovm } from '../../src/drivers/microvm/microvm-driver.ts';
+import { lockFile } from '../../src/file-lock.ts';
+import { makePlace } from '../place.ts';
 import { imagesOfTests, settingsForTests } from './equipment.ts';
 
 /** For another file's trial, emulated on a busy machine. After that each has its own. */

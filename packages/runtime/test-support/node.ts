@@ -4,8 +4,8 @@ import http from 'node:http';
 import type { Assignment, NodeLease } from '@platform/contract';
 // biome-ignore lint/style/noRestrictedImports: the Gateway as the platform injects it; only tests bring the two together
 import { startGateway } from '@platform/gateway';
-import type { Log } from '../clock.ts';
-import { type Runtime, type RuntimeOptions, startRuntime } from '../runtime.ts';
+import type { Log } from '../src/clock.ts';
+import { type Runtime, type RuntimeOptions, startRuntime } from '../src/runtime.ts';
 import { type CoreDouble, startCoreDouble } from './core-double.ts';
 import { type HeldClock, holdClock } from './held-clock.ts';
 import { makePlace, type Place } from './place.ts';

@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findProgram } from '../find-program.ts';
+import { until } from '../../../tests/support/wait.ts';
+import { findProgram } from '../src/find-program.ts';
 import { digestOf, manifestType, type TestImage } from './image-archive.ts';
-import { until } from './wait.ts';
 
 export interface TestRegistry {
   /** `127.0.0.1:<port>` */

@@ -16,9 +16,9 @@ import {
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { identify } from '../drivers/process/process-tree.ts';
+import { until } from '../../../tests/support/wait.ts';
+import { identify } from '../src/drivers/process/process-tree.ts';
 import { unmountBelow } from './unmount.ts';
-import { until } from './wait.ts';
 
 export interface TestEngine {
   readonly socketPath: string;

@@ -1,6 +1,6 @@
 // Looks at the process tree from outside, for tests that promise that nothing is left of it.
 import { readdirSync, readFileSync } from 'node:fs';
-import { identify, isAlive } from '../drivers/process/process-tree.ts';
+import { identify, isAlive } from '../src/drivers/process/process-tree.ts';
 
 export interface SeenProcess {
   readonly pid: number;

@@ -1,5 +1,5 @@
 // What a part under test would tell the operator belongs to the output of the test.
-import type { Log } from '../clock.ts';
+import type { Log } from '../src/clock.ts';
 
 const tell = (fields: object, message: string) => process.stderr.write(`${message} ${JSON.stringify(fields)}\n`);
 

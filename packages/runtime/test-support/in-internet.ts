@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { findProgram } from '../find-program.ts';
-import { isTunOpen, TUN_DEVICE } from '../network/tun-device.ts';
+import { findProgram } from '../src/find-program.ts';
+import { isTunOpen, TUN_DEVICE } from '../src/network/tun-device.ts';
 
 /** Set inside. */
 const MARK = 'PLATFORM_TEST_INTERNET';
@@ -37,7 +37,7 @@ export const FORBIDDEN = [
 export const OWN = '5.6.7.1';
 
 const file = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-const CHECKOUT = fileURLToPath(new URL('../../../../', import.meta.url));
+const CHECKOUT = fileURLToPath(new URL('../../../', import.meta.url));
 const LIMIT = 240_000;
 const MOST_SAID = 4_000;
 

@@ -1,7 +1,8 @@
 // Runs in a process of its own that a test kills: launches a workload that spreads, and says when it has.
-import type { Way } from '../drivers/process/mechanism.ts';
+
+import { until } from '../../../tests/support/wait.ts';
+import type { Way } from '../src/drivers/process/mechanism.ts';
 import { openBench } from './sandboxes.ts';
-import { until } from './wait.ts';
 
 const [way, dataDirectory, app, mode] = process.argv.slice(2);
 if (way === undefined || dataDirectory === undefined || app === undefined) throw new Error('way, data folder, app');

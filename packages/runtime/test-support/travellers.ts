@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import net from 'node:net';
 import { workloadManifest } from '@platform/contract';
-import type { Driver, NetworkPolicy, WorkloadInstance } from '../drivers/driver.ts';
+import type { Driver, NetworkPolicy, WorkloadInstance } from '../src/drivers/driver.ts';
 import type { Place } from './place.ts';
 import { isRoot, TEST_UID } from './sandboxes.ts';
 

@@ -2,10 +2,10 @@
 
 import { once } from 'node:events';
 import http from 'node:http';
-import type { Exit } from '../drivers/exit-reason.ts';
-import { type LaunchOptions, launch, type Sandbox, type SandboxHost } from '../drivers/process/launch.ts';
-import type { Way } from '../drivers/process/mechanism.ts';
-import { openSandboxHost, type SandboxReport } from '../drivers/process/sandbox-host.ts';
+import type { Exit } from '../src/drivers/exit-reason.ts';
+import { type LaunchOptions, launch, type Sandbox, type SandboxHost } from '../src/drivers/process/launch.ts';
+import type { Way } from '../src/drivers/process/mechanism.ts';
+import { openSandboxHost, type SandboxReport } from '../src/drivers/process/sandbox-host.ts';
 import { gather } from './gather.ts';
 
 export interface RunningSandbox {

@@ -330,6 +330,10 @@ const manifests: [string, object, string][] = [
   ['an icon that is not there', { icon: 'icon.png' }, 'icon'],
   ['an icon that is no image', { icon: 'index.html' }, 'icon'],
   ['a workload without its file', { workload: { runtime: 'node', entry: 'main.js' } }, 'workload.entry'],
+  ['a name with NUL', { name: 'a\u0000b' }, 'name'],
+  ['half of a surrogate pair in its name', { name: 'a\ud83db' }, 'name'],
+  ['a summary that turns the reading direction', { summary: 'a\u202eb' }, 'summary'],
+  ['a summary of two lines', { summary: 'a\u2028b' }, 'summary'],
   ['an unknown member', { extra: 1 }, ''],
 ];
 for (const [what, changes, member] of manifests) {

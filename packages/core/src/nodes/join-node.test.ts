@@ -77,6 +77,9 @@ test('who joins proves that the key is its own, for this platform', async () => 
     elsewhere,
   ])
     assertRefused(await join(body), 401, 'unauthenticated');
+  // The neutral element: a key that anybody can sign for.
+  const weak = publicKeyText(Buffer.concat([Buffer.from([1]), Buffer.alloc(31)]));
+  assertRefused(await join(joinBody(platform, machine, token, { publicKey: weak })), 400, 'invalid_request');
   assert.equal((await join(joinBody(platform, machine, token, { name: 'honest' }))).status, 201, 'it was not used up');
 });
 

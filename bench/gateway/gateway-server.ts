@@ -9,6 +9,7 @@ const gateway = await startGateway({
   coreHost: 'shell.platform.localhost:8787',
   gatewayCredential: credential,
   coreServiceCredential: 'pcs_bench-0123456789abcdefghijklmnopqrstuvwxyzABC',
+  policy: { revision: 0 },
   listen: { port: 0, host: '127.0.0.1' },
   inbound: { socketPath: '/nonexistent/bench.sock' },
   onActivity: () => undefined,

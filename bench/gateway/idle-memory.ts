@@ -17,6 +17,7 @@ function start(): Promise<RunningGateway> {
     coreHost: 'shell.platform.localhost:8787',
     gatewayCredential: 'pgw_bench',
     coreServiceCredential: 'pcs_bench',
+    policy: { revision: 0 },
     listen: { port: 0, host: '127.0.0.1' },
     inbound: { socketPath: '/nonexistent/bench.sock' },
     onActivity: () => undefined,

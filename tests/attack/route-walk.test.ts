@@ -34,6 +34,13 @@ function somePath(spec: RouteSpec): string {
 
 const table = Object.entries(routes) as [string, RouteSpec][];
 
+test('a workload can be served under /v1/services alone; what only its Gateway may call lies under /v1/gateway', () => {
+  for (const [id, { path, callers }] of table) {
+    if (path.startsWith('/v1/gateway/')) assert.deepEqual(callers, ['installation'], id);
+    else if (callers.includes('installation')) assert.ok(path.startsWith('/v1/services/'), id);
+  }
+});
+
 for (const [id, spec] of table) {
   const request = { method: spec.method, path: somePath(spec) };
 

@@ -35,6 +35,7 @@ before(async () => {
     coreHost: new URL(constellation.origin).host,
     gatewayCredential: GATEWAY_TOKEN,
     coreServiceCredential,
+    policy: { revision: 0 },
     listen: { host: '127.0.0.1', port: 0 },
     inbound: { socketPath: path.join(tmpdir(), 'no-workload-listens-here') },
     onActivity: () => {},

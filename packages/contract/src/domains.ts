@@ -24,6 +24,7 @@ export * from './domains/accounts.ts';
 export * from './domains/catalog.ts';
 export { common, emptyBody, page, pageQuery } from './domains/common.ts';
 export * from './domains/fleet.ts';
+export * from './domains/gateway.ts';
 export * from './domains/grants.ts';
 export * from './domains/health.ts';
 export * from './domains/installations.ts';

@@ -242,7 +242,12 @@ test('a taken address rejects the start and leaves nothing behind', async () => 
   await assert.rejects(
     startGateway({
       ...{ installationId: 'i', appOrigin: 'http://a.test', coreOrigin: core.origin, coreHost: CORE_HOST },
-      ...{ gatewayCredential: 'pgw_a', coreServiceCredential: 'pcs_a', inbound: { socketPath: '/nowhere' } },
+      ...{
+        gatewayCredential: 'pgw_a',
+        coreServiceCredential: 'pcs_a',
+        policy: { revision: 0 },
+        inbound: { socketPath: '/nowhere' },
+      },
       ...{ onActivity: () => undefined, log: () => undefined },
       listen: { host: '127.0.0.1', port: portOf(taken) },
     }),

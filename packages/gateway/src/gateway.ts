@@ -2,7 +2,7 @@
 // the HTTP rules and the carrying, services/ what a workload reaches, inbound/ how the workload is reached.
 import { once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
-import type { Refusal } from '@platform/contract';
+import type { GatewayPolicy, Refusal } from '@platform/contract';
 import {
   type Abandonable,
   createDialer,
@@ -22,7 +22,7 @@ import { openByteMeter } from './byte-meter.ts';
 import { type DescriptorBudget, processDescriptors } from './descriptor-budget.ts';
 import { openInbound } from './inbound/inbound.ts';
 import { createRouter } from './router.ts';
-import { openServices } from './services/registry.ts';
+import { type OpenService, openServices } from './services/registry.ts';
 import type { ConnectTo, CoreAddress } from './upstream-pools.ts';
 
 export interface GatewayOptions extends CoreAddress {
@@ -34,6 +34,8 @@ export interface GatewayOptions extends CoreAddress {
   readonly gatewayCredential: string;
   /** `pcs_…`: what core is shown instead. Never leaves towards the workload. */
   readonly coreServiceCredential: string;
+  /** What core lets it do beyond that; replaced by `apply`. */
+  readonly policy: GatewayPolicy;
   readonly listen: ListenTarget;
   /**
    * `Host` values under which the workload addresses this Gateway, lower case with port: the host of its
@@ -47,6 +49,8 @@ export interface GatewayOptions extends CoreAddress {
   readonly headersTimeout?: number;
   /** How its services reach what is neither core nor the workload. Default: connections of this process. */
   readonly dialer?: Dialer;
+  /** Default: the services of the platform. */
+  readonly services?: readonly OpenService[];
   /** What it shares with the other Gateways. Default: one for all of this process. */
   readonly descriptors?: DescriptorBudget;
   /** At the begin and the end of every request, both directions: what keeps a workload awake. */
@@ -87,6 +91,11 @@ export interface RunningGateway {
   forwardInbound(incoming: IncomingRequest, path: string): void;
   /** The same for a WebSocket handshake. Counts as a request under way for as long as the connection is open. */
   forwardUpgrade(incoming: IncomingUpgrade, path: string): void;
+  /**
+   * Puts a later policy into effect, an older one is ignored. Resolves when the former one no longer holds for any
+   * request; rejects when a service could not give it up.
+   */
+  apply(policy: GatewayPolicy): Promise<void>;
   /** Requests under way, both directions. */
   activeRequests(): number;
   /** `outbound`: the workload's own requests; `inbound`: requests to it. Also after the close. */
@@ -132,7 +141,10 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   }, share);
   const onFailure = (failure: UpstreamFailure): void =>
     options.log({ event: 'upstream_failure', installationId, ...failure });
-  const services = openServices({ ...options, dialer: options.dialer ?? ownDialer, headersTimeout, onFailure });
+  const services = openServices(
+    { ...options, dialer: options.dialer ?? ownDialer, headersTimeout, onFailure },
+    options.services,
+  );
   // Both meters sit on the workload's own connections, so what they read is what it sent.
   const meters = { outbound: openByteMeter(), inbound: openByteMeter() };
   const inbound = openInbound({
@@ -143,6 +155,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     onFailure,
   });
   let hosts = options.hosts === undefined ? null : new Set(options.hosts);
+  let { revision } = options.policy;
   let closing: Promise<void> | null = null;
 
   const server = createStrictServer({
@@ -218,6 +231,11 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
       const refusal = inboundRefusal();
       if (refusal !== null) endWithProblem(incoming.socket, refusal);
       else inbound.forwardUpgrade(incoming, path);
+    },
+    async apply(policy) {
+      if (policy.revision <= revision) return;
+      revision = policy.revision;
+      await services.apply(policy);
     },
     activeRequests: activity.count,
     traffic: () => ({

@@ -114,6 +114,7 @@ before(async () => {
     coreHost: UPSTREAM_HOST,
     gatewayCredential: 'pgw_test',
     coreServiceCredential: 'pcs_test',
+    policy: { revision: 0 },
     hosts: ['gw.example.test'],
     listen: { port: 0, host: '127.0.0.1' },
     inbound: { socketPath: '/nonexistent' },

@@ -41,6 +41,7 @@ export async function startGatewayUnderTest(
     coreHost: CORE_HOST,
     gatewayCredential: GATEWAY_CREDENTIAL,
     coreServiceCredential: CORE_CREDENTIAL,
+    policy: { revision: 0 },
     listen: { port: 0, host: '127.0.0.1' },
     inbound: { socketPath },
     onActivity: () => {

@@ -1,5 +1,6 @@
 // What the Runtime needs of a Gateway: one per running workload, injected so that the two parts never import each other.
 import type net from 'node:net';
+import type { GatewayPolicy } from '@platform/contract';
 import type { IncomingRequest, IncomingUpgrade } from '@platform/http';
 import type { LinkCertificate } from '@platform/link';
 
@@ -38,6 +39,7 @@ export interface GatewaySettings extends GatewayHooks {
   gatewayCredential: string;
   /** `pcs_…`, what the Gateway presents to core in its place. */
   coreServiceCredential: string;
+  policy: GatewayPolicy;
 }
 
 export interface GatewayOptions extends GatewaySettings, GatewayPlace {}
@@ -54,6 +56,8 @@ export interface RunningGateway {
   forwardInbound(incoming: IncomingRequest, path: string): void;
   /** The same for a WebSocket handshake. */
   forwardUpgrade(incoming: IncomingUpgrade, path: string): void;
+  /** Puts a later policy into effect; resolves when the former one no longer holds. Rejects when it may still hold. */
+  apply(policy: GatewayPolicy): Promise<void>;
   /** Requests under way, both directions. */
   activeRequests(): number;
   /** `outbound`: the workload's own requests; `inbound`: requests to it. Also after the close. */

@@ -132,7 +132,7 @@ export function createFleet(parts: FleetParts): Fleet {
           'a package could not be fetched ahead; it is tried again at the start of the app',
         );
       });
-      const settled = Promise.all([...installations.values()].map((installation) => installation.networkSettled));
+      const settled = Promise.all([...installations.values()].map((installation) => installation.grantsSettled));
       const limit = new AbortController();
       await Promise.race([settled, pause(LONGEST_SETTLING, limit.signal)]);
       limit.abort();

@@ -50,6 +50,7 @@ export function makeTravellers(place: Place, driver: () => Driver): Travellers {
         return {
           forwardInbound: () => undefined,
           forwardUpgrade: () => undefined,
+          apply: async () => undefined,
           activeRequests: () => 0,
           traffic: () => ({ outbound: quiet, inbound: quiet }),
           close: async () => void gateway.close(),

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import type { Routes } from '../domain.ts';
 import { appId, installationId, version } from '../primitives.ts';
 import { emptyBody, json, ofInstallation } from './common.ts';
+import { gatewayPolicy } from './gateway.ts';
 import { mostPublicPorts, publicPort, workloadManifest } from './packages.ts';
 
 export const assignment = z.strictObject({
@@ -33,6 +34,8 @@ export const assignment = z.strictObject({
   udpPorts: z.array(publicPort.pick({ name: true, containerPort: true })).max(mostPublicPorts),
   /** `object-storage.raw`. A virtual machine is rebuilt when it changes; other workloads run on. */
   objectStorage: z.boolean().default(false),
+  /** Reaches a running Gateway without a restart of the workload. */
+  gateway: gatewayPolicy.default({ revision: 0 }),
   /**
    * Core may place it on another node when this one is not heard of: it stops by itself when the lease ends. Absent:
    * it stays here, whatever happens.

@@ -1,12 +1,15 @@
 // Token buckets, one for each caller and kind of route, that hold for all replicas together: a replica takes a few
-// tokens at a time from the bucket in the database and spends them in memory, so most requests ask nobody.
+// tokens at a time from the bucket in the database and spends them in memory, so most requests need no query. Refusals are
+// paced, so that a caller that ignores them costs the others little.
+import { setTimeout as delay } from 'node:timers/promises';
 import { type RateLimitName, refuse } from '@platform/contract';
+import { openPace, type Pace } from '@platform/http';
 import { LRUCache } from 'lru-cache';
 import type { Rates } from '../config/rates.ts';
 import type { BucketRequest, Taken } from './rate-buckets.ts';
 
 /** Tokens that a replica holds of one bucket, and what it last heard of it. */
-interface Purse {
+interface LocalTokens {
   tokens: number;
   takenAt: number;
   /** The bucket was empty then. */
@@ -15,10 +18,12 @@ interface Purse {
   refusedUntil: number;
   /** More tokens are on their way. */
   coming: Promise<void> | null;
+  /** Made at the first refusal. */
+  pace: Pace | null;
 }
 
-/** Enough for every active caller of a replica; the purse forgotten first was idle longest. */
-const PURSES = 100_000;
+/** Enough for every active caller of a replica; the ones forgotten first were idle longest. */
+const CALLERS = 100_000;
 /** A replica takes this part of a burst at a time: so much of it may lie unused in every other replica. */
 const PART_OF_BURST = 20;
 /** Tokens that were not spent by then go back, so that no replica saves them up beside a full bucket. */
@@ -34,52 +39,65 @@ export interface RateLimiterOptions {
 }
 
 export function rateLimiter({ rates, clock, takeFromBucket }: RateLimiterOptions): TakeRate {
-  const purses = new LRUCache<string, Purse>({ max: PURSES });
+  const callers = new LRUCache<string, LocalTokens>({ max: CALLERS });
 
-  function purseOf(key: string): Purse {
-    const known = purses.get(key);
+  function localTokensOf(key: string): LocalTokens {
+    const known = callers.get(key);
     if (known !== undefined) return known;
-    const purse = { tokens: 0, takenAt: 0, refusedAt: 0, refusedUntil: 0, coming: null };
-    purses.set(key, purse);
-    return purse;
+    const local = { tokens: 0, takenAt: 0, refusedAt: 0, refusedUntil: 0, coming: null, pace: null };
+    callers.set(key, local);
+    return local;
+  }
+
+  function isRefused(local: LocalTokens): boolean {
+    const now = clock().getTime();
+    return now >= local.refusedAt && now < local.refusedUntil;
   }
 
   /** @throws RefusalError `rate_limited` with the seconds until the next token */
-  function spend(purse: Purse): boolean {
+  async function refused(local: LocalTokens): Promise<never> {
+    const retryAfter = (local.refusedUntil - clock().getTime()) / 1_000;
+    local.pace ??= openPace(() => performance.now());
+    const milliseconds = local.pace.next();
+    if (milliseconds > 0) await delay(milliseconds);
+    throw refuse('rate_limited', undefined, { retryAfter });
+  }
+
+  function spend(local: LocalTokens): boolean {
     const now = clock().getTime();
-    if (now >= purse.refusedAt && now < purse.refusedUntil)
-      throw refuse('rate_limited', undefined, { retryAfter: (purse.refusedUntil - now) / 1_000 });
-    if (purse.tokens < 1 || now < purse.takenAt || now >= purse.takenAt + KEEP_MILLISECONDS) return false;
-    purse.tokens -= 1;
+    if (local.tokens < 1 || now < local.takenAt || now >= local.takenAt + KEEP_MILLISECONDS) return false;
+    local.tokens -= 1;
     return true;
   }
 
-  async function fill(purse: Purse, kind: keyof Rates, subject: string): Promise<void> {
+  async function fill(local: LocalTokens, kind: keyof Rates, subject: string): Promise<void> {
     const rate = rates[kind];
     const now = clock();
-    const returned = purse.tokens;
-    purse.tokens = 0;
+    const returned = local.tokens;
+    local.tokens = 0;
     const wanted = Math.max(1, Math.floor(rate.burst / PART_OF_BURST));
     const { taken, left } = await takeFromBucket({ kind, subject, rate, wanted, returned, now });
-    purse.tokens = taken;
-    purse.takenAt = now.getTime();
+    local.tokens = taken;
+    local.takenAt = now.getTime();
     if (taken > 0) return;
-    purse.refusedAt = now.getTime();
-    purse.refusedUntil = now.getTime() + Math.ceil(((1 - left) * 60_000) / rate.perMinute);
+    local.refusedAt = now.getTime();
+    local.refusedUntil = now.getTime() + Math.ceil(((1 - left) * 60_000) / rate.perMinute);
   }
 
-  async function spendNext(purse: Purse, kind: keyof Rates, subject: string): Promise<void> {
+  async function spendNext(local: LocalTokens, kind: keyof Rates, subject: string): Promise<void> {
     do {
-      purse.coming ??= fill(purse, kind, subject).finally(() => {
-        purse.coming = null;
+      local.coming ??= fill(local, kind, subject).finally(() => {
+        local.coming = null;
       });
-      await purse.coming;
-    } while (!spend(purse));
+      await local.coming;
+      if (isRefused(local)) await refused(local);
+    } while (!spend(local));
   }
 
   return function take(name, subject) {
     if (name === 'none') return undefined;
-    const purse = purseOf(`${name}\0${subject}`);
-    return spend(purse) ? undefined : spendNext(purse, name, subject);
+    const local = localTokensOf(`${name}\0${subject}`);
+    if (isRefused(local)) return refused(local);
+    return spend(local) ? undefined : spendNext(local, name, subject);
   };
 }

@@ -98,6 +98,7 @@ function assignmentOf({ config, masterKey }: CoreContext, row: AssignmentRow): A
     version: row.version,
     workload: row.workload,
     ...grantsForNode(row.grants, row.public_ports ?? []),
+    gateway: { revision: row.grants_revision },
     ...(row.movable ? { movable: true } : {}),
     ...(row.volume_store === null ? {} : { volumeStore: row.volume_store }),
   };

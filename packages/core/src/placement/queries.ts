@@ -40,6 +40,8 @@ export interface AssignmentRow {
   readonly package_hash: string;
   readonly workload: WorkloadManifest;
   readonly grants: Grant[];
+  /** Of the grants. */
+  readonly grants_revision: number;
   readonly public_ports: PublicPort[] | null;
   /** Its volume, if it ever had one, does not bind it to the node, and core may take the node for lost. */
   readonly movable: boolean;
@@ -55,7 +57,7 @@ export async function selectAssignments(
     SELECT r.value::text AS revision, i.id, i.app_id, i.host_label, i.endpoint_id, i.generation,
            i.stopped OR a.suspended_at IS NOT NULL OR a.paused_at IS NOT NULL AS halted,
            a.paused_at IS NOT NULL AS paused, i.version, v.package_hash,
-           v.manifest -> 'workload' AS workload, i.grants, v.manifest -> 'publicPorts' AS public_ports, i.volume_store,
+           v.manifest -> 'workload' AS workload, i.grants, i.revision::integer AS grants_revision, v.manifest -> 'publicPorts' AS public_ports, i.volume_store,
            (i.volume_store IS NOT NULL OR NOT i.has_volume)
              AND (SELECT leased FROM nodes WHERE id = ${nodeId}) AS movable
       FROM revisions r

@@ -1,6 +1,6 @@
 // The seam of the Gateway: what a service behind it is. A service is a folder here and one line in registry.ts.
 import type { ServerResponse } from 'node:http';
-import type { Refusal } from '@platform/contract';
+import type { GatewayPolicy, Refusal } from '@platform/contract';
 import type {
   Abandonable,
   Dialer,
@@ -14,6 +14,7 @@ import type { CoreAddress } from '../upstream-pools.ts';
 /** What a service may use of its Gateway. */
 export interface ServiceContext extends CoreAddress {
   readonly coreServiceCredential: string;
+  readonly policy: GatewayPolicy;
   /** Makes the connections to providers, slots and stores. */
   readonly dialer: Dialer;
   /** Milliseconds to the head of an upstream's answer. */
@@ -35,6 +36,8 @@ export interface GatewayService {
   refuse?(res: ServerResponse, refusal: Refusal, options?: ProblemOptions): string;
   /** `null` when the request has been answered already. */
   handle(incoming: IncomingRequest): Abandonable | null;
+  /** Takes a later policy; resolves when the former one no longer holds for any request, those under way included. */
+  apply?(policy: GatewayPolicy): Promise<void>;
   /** Breaks off what is under way and closes its connections. May be called twice. */
   close(): Promise<void>;
 }

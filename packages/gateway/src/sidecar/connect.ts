@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import net, { type Socket } from 'node:net';
 import { join } from 'node:path';
+import type { GatewayPolicy } from '@platform/contract';
 import {
   type Abandonable,
   endWithProblem,
@@ -39,6 +40,7 @@ export interface SidecarGateway extends RunningGateway {
 
 const DEFAULT_DEADLINE_MS = 15_000;
 const CLOSE_LIMIT_MS = 5_000;
+const APPLY_LIMIT_MS = 5_000;
 /** An inbound request waits this long for a sidecar that is being started again. */
 const PATIENCE_MS = 5_000;
 const HEADERS_TIMEOUT_MS = 60_000;
@@ -76,6 +78,7 @@ class Sidecar implements SidecarGateway {
   #closing: Promise<void> | undefined;
   #onClosed: (() => void) | undefined;
   #onListening: (() => void) | undefined;
+  readonly #applying = new Map<number, () => void>();
   readonly #waiting = new Set<() => void>();
 
   constructor(options: SidecarOptions) {
@@ -180,6 +183,30 @@ class Sidecar implements SidecarGateway {
     });
   }
 
+  async apply(policy: GatewayPolicy): Promise<void> {
+    if (policy.revision <= this.settings.policy.revision) return;
+    this.#settings = { ...this.settings, policy };
+    const { control } = this.#link ?? {};
+    // One that is being started again begins with it.
+    if (control === undefined) return;
+    await new Promise<void>((resolve, reject) => {
+      const settle = (finish: () => void) => () => {
+        clearTimeout(timer);
+        control.off('close', gone);
+        this.#applying.delete(policy.revision);
+        finish();
+      };
+      const gone = settle(resolve);
+      const timer = setTimeout(
+        settle(() => reject(new Error('The Gateway did not apply its policy in time.'))),
+        APPLY_LIMIT_MS,
+      );
+      control.once('close', gone);
+      this.#applying.set(policy.revision, settle(resolve));
+      send(control, { kind: 'apply', policy });
+    });
+  }
+
   activeRequests(): number {
     return this.#active + this.#waiting.size;
   }
@@ -254,6 +281,7 @@ class Sidecar implements SidecarGateway {
       this.#options.onActivity();
     } else if (message.kind === 'event') this.#options.log(message.event);
     else if (message.kind === 'listening') this.#onListening?.();
+    else if (message.kind === 'applied') this.#applying.get(message.revision)?.();
     else if (message.kind === 'closed') {
       this.#traffic = message.traffic;
       this.#onClosed?.();

@@ -7,6 +7,7 @@ import { rmSync } from 'node:fs';
 import net, { type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { GatewayPolicy } from '@platform/contract';
 import { asksForWebSocket, createStrictServer, dialerAt, faultOf } from '@platform/http';
 import { type GatewayEvent, type RunningGateway, startGateway } from '../gateway.ts';
 import { type FromSidecar, receive, type SidecarSettings, send, socketNames, type ToSidecar } from './protocol.ts';
@@ -51,6 +52,11 @@ async function obey(socket: Socket, message: ToSidecar): Promise<void> {
     if (gateway !== undefined) send(socket, { kind: 'closed', traffic: gateway.traffic() });
     return;
   }
+  if (message.kind === 'apply') {
+    await apply(message.policy);
+    send(socket, { kind: 'applied', revision: message.policy.revision });
+    return;
+  }
   if (message.kind === 'await-workload') {
     if (await workloadListens(socket)) send(socket, { kind: 'listening' });
     return;
@@ -66,6 +72,14 @@ async function obey(socket: Socket, message: ToSidecar): Promise<void> {
     serving = undefined;
     send(socket, { kind: 'failed', reason: error instanceof Error ? error.message : String(error) });
   }
+}
+
+/** What is resumed later is told with the policy in effect. */
+async function apply(policy: GatewayPolicy): Promise<void> {
+  const current = await beginning();
+  if (current === undefined) return;
+  await current.gateway.apply(policy);
+  serving = Promise.resolve({ ...current, settings: { ...current.settings, policy } });
 }
 
 async function serve(settings: SidecarSettings): Promise<Serving> {

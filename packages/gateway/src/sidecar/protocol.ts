@@ -1,6 +1,7 @@
 // What the Runtime and a Gateway in a process of its own say to each other: one JSON object a line, over a Unix socket
 // that only the two can reach. It carries both credentials, which is why it is neither environment nor arguments.
 import type { Socket } from 'node:net';
+import type { GatewayPolicy } from '@platform/contract';
 import type { GatewayEvent, RunningGateway } from '../gateway.ts';
 
 /** Everything a sidecar must know to be the Gateway of one installation. */
@@ -12,6 +13,7 @@ export interface SidecarSettings {
   readonly coreHost: string;
   readonly gatewayCredential: string;
   readonly coreServiceCredential: string;
+  readonly policy: GatewayPolicy;
   /** Where the workload reaches it. */
   readonly listen: { readonly host: string; readonly port: number };
   /** Where it reaches the workload. */
@@ -25,6 +27,8 @@ export type ToSidecar =
   | { readonly kind: 'resume' }
   /** Answered by `listening` as soon as the workload accepts connections. */
   | { readonly kind: 'await-workload' }
+  /** Answered by `applied` when the former policy no longer holds. */
+  | { readonly kind: 'apply'; readonly policy: GatewayPolicy }
   /** Let requests end, then `closed`. */
   | { readonly kind: 'close' };
 
@@ -35,6 +39,7 @@ export type FromSidecar =
   | { readonly kind: 'unconfigured' }
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'listening' }
+  | { readonly kind: 'applied'; readonly revision: number }
   /** A keep-alive signal, at the begin and the end of requests; many at once are told as one. */
   | { readonly kind: 'activity'; readonly active: number; readonly traffic: Traffic }
   | { readonly kind: 'event'; readonly event: GatewayEvent }

@@ -55,6 +55,7 @@ describe('a Gateway in a process of its own', () => {
       coreHost: CORE_HOST,
       gatewayCredential: GATEWAY_CREDENTIAL,
       coreServiceCredential: CORE_CREDENTIAL,
+      policy: { revision: 0 },
       listen: { host: '127.0.0.1', port: await freePort() },
       workload: { hostname: '127.0.0.1', port: String(portOf(workload)) },
     };
@@ -145,6 +146,24 @@ describe('a Gateway in a process of its own', () => {
     assert.deepEqual(gateway.settings, settings);
     assert.equal((await out()).status, 200);
     assert.equal(await inward(gateway, '/later'), 'workload saw GET /later');
+  });
+
+  it('takes a later policy, and a later Runtime finds it with that policy', async () => {
+    const first = await connect(settings);
+    await first.apply({ revision: 2 });
+    gateway = await connect(undefined);
+    assert.deepEqual(gateway.settings.policy, { revision: 2 });
+  });
+
+  it('begins with the latest policy when it was killed and started again', async () => {
+    gateway = await connect(settings);
+    await kill();
+    await gateway.apply({ revision: 3 });
+    start();
+    await gateway.reconnect();
+    const later = await connect(undefined);
+    assert.deepEqual(later.settings.policy, { revision: 3 });
+    await later.close();
   });
 
   it('is the same Gateway again after it was killed and started, and requests in between wait', async () => {

@@ -37,7 +37,7 @@ export class Installation {
   #workload: Workload | undefined;
   /** The start under way, as long as there is no workload yet. */
   #launching: Promise<Workload> | undefined;
-  #networkSettled: Promise<void> = Promise.resolve();
+  #grantsSettled: Promise<void> = Promise.resolve();
   /** The start, run and end under way; undefined at rest and between attempts. */
   #run: Promise<void> | undefined;
   #abort = new AbortController();
@@ -65,9 +65,9 @@ export class Installation {
     return this.#assignment;
   }
 
-  /** Resolves when the network of the latest assignment is in effect. Never rejects. */
-  get networkSettled(): Promise<void> {
-    return this.#networkSettled;
+  /** Resolves when the grants of the latest assignment are in effect. Never rejects. */
+  get grantsSettled(): Promise<void> {
+    return this.#grantsSettled;
   }
 
   status(): InstallationStatus {
@@ -93,7 +93,7 @@ export class Installation {
   async update(assignment: Assignment): Promise<void> {
     const former = this.#assignment;
     this.#assignment = assignment;
-    if (!sameNetwork(former, assignment)) this.#networkSettled = this.#takeNetwork(assignment);
+    if (!sameGrants(former, assignment)) this.#grantsSettled = this.#takeGrants(assignment);
     if (assignment.desired !== former.desired) this.#held = false;
     if (assignment.desired === 'stopped') {
       await this.stop();
@@ -112,15 +112,15 @@ export class Installation {
   }
 
   /** A workload that cannot be held to what its owner revoked does not go on. */
-  async #takeNetwork(assignment: Assignment): Promise<void> {
+  async #takeGrants(assignment: Assignment): Promise<void> {
     // A launch under way began with the former grants, and takes the latest ones when it has a workload. One that fails
     // has none, and is told as a failed start.
     const workload = await (this.#launching?.catch(() => undefined) ?? this.#workload);
     try {
-      await workload?.applyNetwork(assignment);
+      await workload?.applyGrants(assignment);
     } catch (error) {
       const { installationId } = assignment;
-      this.#parts.log.error({ installationId, err: error }, 'a revoked network could not be taken away');
+      this.#parts.log.error({ installationId, err: error }, 'a revoked permission could not be taken away');
       this.#say('It was ended, because a permission that was revoked could not be taken away while it ran.');
       await this.#end();
       this.#startIfAlways();
@@ -393,6 +393,7 @@ function publicPorts(workload: Workload | undefined): Pick<InstallationStatus, '
   return ports.length === 0 ? {} : { publicPorts: [...ports] };
 }
 
-function sameNetwork(one: Assignment, other: Assignment): boolean {
-  return isDeepStrictEqual([one.network, one.udpPorts], [other.network, other.udpPorts]);
+function sameGrants(one: Assignment, other: Assignment): boolean {
+  const carriedOut = ({ network, udpPorts, gateway }: Assignment) => [network, udpPorts, gateway];
+  return isDeepStrictEqual(carriedOut(one), carriedOut(other));
 }

@@ -29,6 +29,7 @@ function startRelevant(assignment: Assignment): string {
     network: _network,
     udpPorts: _udpPorts,
     objectStorage: _objectStorage,
+    gateway: _gateway,
     movable: _movable,
     ...rest
   } = assignment;

@@ -20,6 +20,7 @@ function watched(use: () => Partial<ResourceUse>, { hasRunBefore } = { hasRunBef
     activeRequests: () => 0,
     forwardInbound: () => undefined,
     forwardUpgrade: () => undefined,
+    apply: async () => undefined,
     close: async () => undefined,
   };
   const instance = { gateway, stats: async () => ({ ...unknownUse, ...use() }) };

@@ -50,8 +50,8 @@ export interface WorkloadParts {
 }
 
 export interface Workload extends Pick<WorkloadInstance, 'gateway' | 'listening' | 'ports' | 'shortfalls'> {
-  /** Puts the network of a new assignment into effect. @throws Error when what was revoked may still be reachable. */
-  applyNetwork(assignment: Assignment): Promise<void>;
+  /** Puts the grants of a new assignment into effect. @throws Error when what was revoked may still be reachable. */
+  applyGrants(assignment: Assignment): Promise<void>;
   /** Where its public UDP ports are reached, and which of them could not be opened. */
   publicPorts(): readonly PublicPortStatus[];
   /** Resolves after the process, its Gateway and its log have ended. */
@@ -131,6 +131,7 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
       ...(parts.linkCertificate === undefined ? {} : { linkCertificate: parts.linkCertificate }),
       gatewayCredential,
       coreServiceCredential,
+      policy: assignment.gateway,
       ...gatewayHooks,
     };
   };
@@ -157,7 +158,8 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
     abort,
   };
   try {
-    const adopted = options.survivor === undefined ? undefined : await takeOver(parts.driver, options.survivor, spec);
+    const adopted =
+      options.survivor === undefined ? undefined : await takeOver(parts.driver, options.survivor, { spec, assignment });
     // Core answers while the walls are being made. Not before: new credentials end those of a workload taken over.
     if (adopted === undefined) newCredentials();
     const instance =
@@ -217,9 +219,15 @@ async function openVolume(
 }
 
 /** The survivor as it runs, or undefined after its end. */
-async function takeOver(driver: Driver, survivor: Survivor, spec: WorkloadSpec): Promise<WorkloadInstance | undefined> {
+async function takeOver(
+  driver: Driver,
+  survivor: Survivor,
+  { spec, assignment }: { readonly spec: WorkloadSpec; readonly assignment: Assignment },
+): Promise<WorkloadInstance | undefined> {
   const adopted = survivor.fingerprint === spec.fingerprint ? await driver.adopt(survivor, spec) : undefined;
   if (adopted === undefined) await driver.destroy(survivor);
+  // Its Gateway has the policy that was in effect when the earlier Runtime ended.
+  else await adopted.gateway.apply(assignment.gateway);
   return adopted;
 }
 
@@ -276,10 +284,10 @@ function assemble(
     ports: instance.ports,
     shortfalls: () => [...instance.shortfalls(), ...udpPorts.missing(latest)],
     publicPorts: () => published,
-    applyNetwork(next) {
+    applyGrants(next) {
       latest = next;
       return change(async () => {
-        await instance.applyNetworkPolicy(next.network);
+        await Promise.all([instance.applyNetworkPolicy(next.network), instance.gateway.apply(next.gateway)]);
         await publish(next);
       });
     },

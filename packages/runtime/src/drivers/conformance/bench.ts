@@ -143,6 +143,7 @@ export async function openBench(under: DriverUnderTest, former?: Place): Promise
       coreHost: CORE_HOST,
       gatewayCredential,
       coreServiceCredential,
+      policy: { revision: 0 },
       ...hooks,
     };
     const spec: WorkloadSpec = {

@@ -59,6 +59,7 @@ export async function runningWorkload(
     gateway: {
       forwardInbound: (incoming, path) => gateway.forwardInbound(incoming, path),
       forwardUpgrade: (incoming, path) => gateway.forwardUpgrade(incoming, path),
+      apply: (policy) => gateway.apply(policy),
       activeRequests: () => gateway.activeRequests(),
       traffic: () => gateway.traffic(),
       close() {

@@ -183,6 +183,7 @@ test('a workload runs through the same keeper, enclosure and guest, behind the f
           coreHost: 'core.test',
           gatewayCredential: 'pgw_test',
           coreServiceCredential: 'pcs_test',
+          policy: { revision: 0 },
           onActivity() {},
           log() {},
         }),

@@ -134,6 +134,7 @@ function closedGateway(listen: Parameters<WorkloadSpec['openGateway']>[0]['liste
   return {
     forwardInbound: ({ res }) => void res.destroy(),
     forwardUpgrade: ({ socket }) => void socket.destroy(),
+    apply: async () => undefined,
     activeRequests: () => 0,
     traffic: () => ({ outbound: nothing, inbound: nothing }),
     close: async () => undefined,

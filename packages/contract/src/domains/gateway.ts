@@ -1,0 +1,9 @@
+// What core tells the Gateway of one installation through its assignment: the part of the grants that the Gateway itself
+// enforces. A change reaches a running Gateway and restarts nothing. Not a public interface; versioned with the platform.
+import * as z from 'zod';
+
+export const gatewayPolicy = z.strictObject({
+  /** Of the installation's grants; a Gateway ignores a policy older than the one it has. */
+  revision: z.int().min(0),
+});
+export type GatewayPolicy = z.infer<typeof gatewayPolicy>;

@@ -12,7 +12,8 @@ import { DESKTOP, launchBrowser, PHONE } from './browser.ts';
 import { look } from './look.ts';
 import { signedInContext } from './signed-in.ts';
 
-const HOSTILE = '<img src=x onerror="document.title=1"><b>Oat</b> \u202Edrawkcab';
+/** Direction characters are refused; letters that read from right to left are not. */
+const HOSTILE = '<img src=x onerror="document.title=1"><b>Oat</b> אחורה drawkcab';
 const GRANTS = [{ id: 'search.index', resources: ['self'] }];
 /** Fills its index, and then listens. */
 const SERVER = `

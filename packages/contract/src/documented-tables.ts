@@ -1,7 +1,7 @@
 // The tables of the documentation as the code has them. A test proves that the files say the same.
 import { configurationVariables } from './configuration.ts';
-import { errors, limits } from './domains.ts';
-import { coreMetrics, nodeMetrics, partMetrics } from './metrics.ts';
+import { coreMetrics, errors, limits } from './domains.ts';
+import { nodeMetrics, partMetrics } from './metrics.ts';
 import { permissions } from './permissions.ts';
 
 const BEGIN = '<!-- table: made from the code by `npm run docs` -->';

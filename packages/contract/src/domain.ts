@@ -1,4 +1,4 @@
-// What a domain contributes to the tables of the contract: its limits, its refusals, its routes. Written in
+// What a domain contributes to the tables of the contract: its limits, refusals, routes and metrics. Written in
 // `domains/<name>.ts` together with its schemas, and composed in domains.ts.
 import type * as z from 'zod';
 import type { PermissionId } from './permissions.ts';
@@ -7,11 +7,13 @@ export interface Domain {
   readonly limits?: Limits;
   readonly errors?: Errors;
   readonly routes?: Routes;
+  readonly metrics?: Metrics;
 }
 
 export type Limits = Readonly<Record<string, LimitEntry>>;
 export type Errors = Readonly<Record<string, ErrorEntry>>;
 export type Routes = Readonly<Record<string, RouteSpec>>;
+export type Metrics = Readonly<Record<string, MetricEntry>>;
 
 /** A numeric limit that crosses a border. */
 export interface LimitEntry {
@@ -30,6 +32,14 @@ export interface ErrorEntry {
   readonly title: string;
   /** When it happens and what to do, for docs/errors.md. */
   readonly help: string;
+}
+
+/** What an operator's Prometheus reads. */
+export interface MetricEntry {
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly labels: readonly string[];
+  /** As Prometheus shows it. */
+  readonly meaning: string;
 }
 
 /** Who may call: `anonymous` needs no credential; every other kind is made from exactly one credential. */

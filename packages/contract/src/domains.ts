@@ -61,7 +61,7 @@ const domains = {
 
 type Domains = typeof domains;
 
-type Part = 'limits' | 'errors' | 'routes';
+type Part = 'limits' | 'errors' | 'routes' | 'metrics';
 type Contributed<Name extends Part> = Extract<Domains[keyof Domains], { readonly [_ in Name]: unknown }>[Name];
 type Intersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (all: infer All) => void
   ? All
@@ -88,6 +88,8 @@ export const limits = compose('limits');
 export const errors = compose('errors');
 /** For every route its callers, grant, resource, body and rate limit (architecture, rule 3). */
 export const routes = compose('routes');
+/** Every metric of core (see metrics.ts for those of the other parts). */
+export const coreMetrics = compose('metrics');
 
 type RouteOf<One> = One extends { readonly routes: infer Table } ? keyof Table : never;
 /** The ids of a domain's routes, e.g. `DomainRoute<'search'>`. */

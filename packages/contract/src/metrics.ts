@@ -1,13 +1,8 @@
-// Every metric of the platform: what an operator's Prometheus reads at PLATFORM_METRICS_LISTEN. docs/operators.md is
-// proven equal to this table by a test, and the parts make their metrics of it. No label names an account, an app or an
-// installation: whoever reads metrics learns how the machine does, and nothing about anybody on it.
-
-interface MetricEntry {
-  readonly type: 'counter' | 'gauge' | 'histogram';
-  readonly labels: readonly string[];
-  /** As Prometheus shows it. */
-  readonly meaning: string;
-}
+// What an operator's Prometheus reads at PLATFORM_METRICS_LISTEN: the metrics of the parts beside core, whose own are
+// with its domains. docs/operators.md is proven equal to them by a test. No label names an account, an app or an
+// installation: metrics say how the machine does, and nothing about anybody on it.
+import type { Metrics } from './domain.ts';
+import type { coreMetrics } from './domains.ts';
 
 /** Of the Runtime on a node. */
 export const nodeMetrics = {
@@ -61,62 +56,7 @@ export const nodeMetrics = {
     labels: [],
     meaning: 'Lines that backends wrote to their logs too fast to be kept.',
   },
-} as const satisfies Record<string, MetricEntry>;
-
-/** Of core. */
-export const coreMetrics = {
-  platform_core_requests_total: {
-    type: 'counter',
-    labels: ['route', 'status'],
-    meaning: 'Answered requests of the API, by the pattern of their route.',
-  },
-  platform_core_request_seconds: {
-    type: 'histogram',
-    labels: ['route'],
-    meaning: 'Time to answer a request of the API. Live streams are left out; a node waits for news up to 25 s.',
-  },
-  platform_core_database_connections: {
-    type: 'gauge',
-    labels: ['state'],
-    meaning: 'Connections to PostgreSQL: idle, in use, and how many requests wait for one.',
-  },
-  platform_core_live_streams: {
-    type: 'gauge',
-    labels: [],
-    meaning: 'Open live streams of events and logs.',
-  },
-  platform_core_search_waiting: {
-    type: 'gauge',
-    labels: [],
-    meaning: 'Search entries that OpenSearch was not told of yet; 0 without one.',
-  },
-  platform_core_search_failed_total: {
-    type: 'counter',
-    labels: [],
-    meaning: 'Searches that PostgreSQL answered because OpenSearch failed to.',
-  },
-  platform_core_push_waiting: {
-    type: 'gauge',
-    labels: [],
-    meaning: 'Web push messages that wait in the outbox, of all replicas together.',
-  },
-  platform_core_push_sent_total: {
-    type: 'counter',
-    labels: [],
-    meaning: 'Web push messages that a push service took.',
-  },
-  platform_core_push_failed_total: {
-    type: 'counter',
-    labels: [],
-    meaning: 'Attempts to send web push that failed and are repeated.',
-  },
-  platform_core_push_dropped_total: {
-    type: 'counter',
-    labels: ['reason'],
-    meaning:
-      'Web push messages given up: `expired`, `gone` (their browser unsubscribed), `refused` by the push service, `surplus` (the oldest of too many for one browser), or `too-large`.',
-  },
-} as const satisfies Record<string, MetricEntry>;
+} as const satisfies Metrics;
 
 export type NodeMetric = keyof typeof nodeMetrics;
 export type CoreMetric = keyof typeof coreMetrics;
@@ -133,4 +73,4 @@ export const partMetrics = {
     labels: ['part'],
     meaning: 'Restarts of a part that had ended by itself.',
   },
-} as const satisfies Readonly<Record<string, MetricEntry>>;
+} as const satisfies Metrics;

@@ -1,6 +1,6 @@
 // What several domains share: the general limits and refusals, and the shapes that many routes have.
 import * as z from 'zod';
-import { type Errors, KiB, type Limits } from '../domain.ts';
+import { type Errors, KiB, type Limits, type Metrics } from '../domain.ts';
 import { appId, installationId } from '../primitives.ts';
 
 const limits = {
@@ -111,7 +111,30 @@ const errors = {
   },
 } as const satisfies Errors;
 
-export const common = { limits, errors } as const;
+const metrics = {
+  platform_core_requests_total: {
+    type: 'counter',
+    labels: ['route', 'status'],
+    meaning: 'Answered requests of the API, by the pattern of their route.',
+  },
+  platform_core_request_seconds: {
+    type: 'histogram',
+    labels: ['route'],
+    meaning: 'Time to answer a request of the API. Live streams are left out; a node waits for news up to 25 s.',
+  },
+  platform_core_database_connections: {
+    type: 'gauge',
+    labels: ['state'],
+    meaning: 'Connections to PostgreSQL: idle, in use, and how many requests wait for one.',
+  },
+  platform_core_live_streams: {
+    type: 'gauge',
+    labels: [],
+    meaning: 'Open live streams of events and logs.',
+  },
+} as const satisfies Metrics;
+
+export const common = { limits, errors, metrics } as const;
 
 /** A JSON body of at most `limit` bytes. */
 export function json<Schema extends z.ZodType>(schema: Schema, limit: number = limits.bodyDefault.value) {

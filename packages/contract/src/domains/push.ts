@@ -1,7 +1,7 @@
 // Web push: the subscriptions of browsers and the key they are made with (specification 2.4; contract 4; RFC 8030,
 // 8291 and 8292).
 import * as z from 'zod';
-import type { Limits, Routes } from '../domain.ts';
+import type { Limits, Metrics, Routes } from '../domain.ts';
 import { appId, notificationId, pushSubscriptionId, timestamp } from '../primitives.ts';
 import { common, json } from './common.ts';
 import { notificationBody, notificationTitle } from './notifications.ts';
@@ -25,6 +25,30 @@ const limits = {
     meaning: 'time in which a web push message is delivered or given up, unless its notification expires sooner',
   },
 } as const satisfies Limits;
+
+const metrics = {
+  platform_core_push_waiting: {
+    type: 'gauge',
+    labels: [],
+    meaning: 'Web push messages that wait in the outbox, of all replicas together.',
+  },
+  platform_core_push_sent_total: {
+    type: 'counter',
+    labels: [],
+    meaning: 'Web push messages that a push service took.',
+  },
+  platform_core_push_failed_total: {
+    type: 'counter',
+    labels: [],
+    meaning: 'Attempts to send web push that failed and are repeated.',
+  },
+  platform_core_push_dropped_total: {
+    type: 'counter',
+    labels: ['reason'],
+    meaning:
+      'Web push messages given up: `expired`, `gone` (their browser unsubscribed), `refused` by the push service, `surplus` (the oldest of too many for one browser), or `too-large`.',
+  },
+} as const satisfies Metrics;
 
 /** base64url without padding of so many bytes (RFC 4648, section 5). */
 function base64url(bytes: number) {
@@ -122,4 +146,4 @@ const routes = {
   },
 } as const satisfies Routes;
 
-export const push = { limits, routes } as const;
+export const push = { limits, metrics, routes } as const;

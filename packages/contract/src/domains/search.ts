@@ -1,6 +1,6 @@
 // Search entries and queries (specification 2.5, 4.7; contract 4).
 import * as z from 'zod';
-import { KiB, type Limits, MiB, type Routes } from '../domain.ts';
+import { KiB, type Limits, type Metrics, MiB, type Routes } from '../domain.ts';
 import { appId } from '../primitives.ts';
 import { readableLine, storable } from '../text.ts';
 import { common, json } from './common.ts';
@@ -17,6 +17,19 @@ const limits = {
   searchQuery: { value: 200, unit: 'characters', meaning: 'search query' },
   searchWriteRate: { value: 600, unit: 'per minute', meaning: 'search index writes of one installation' },
 } as const satisfies Limits;
+
+const metrics = {
+  platform_core_search_waiting: {
+    type: 'gauge',
+    labels: [],
+    meaning: 'Search entries that OpenSearch was not told of yet; 0 without one.',
+  },
+  platform_core_search_failed_total: {
+    type: 'counter',
+    labels: [],
+    meaning: 'Searches that PostgreSQL answered because OpenSearch failed to.',
+  },
+} as const satisfies Metrics;
 
 /** App-local path with an optional query: no scheme, no `//`, no backslash, no fragment, no control bytes. */
 export const appLocalUrl = z
@@ -146,4 +159,4 @@ const routes = {
   },
 } as const satisfies Routes;
 
-export const search = { limits, routes } as const;
+export const search = { limits, metrics, routes } as const;

@@ -63,7 +63,7 @@ export function truth(): Reader<boolean> {
   };
 }
 
-// The patterns of contract/primitives.ts, notifications.ts and search.ts, whose zod schemas the first load cannot carry.
+// The patterns of the contract's schemas, which the first load cannot carry: zod is too heavy.
 export const appIdText = text(/^(?=.{3,40}$)[a-z0-9]+(-[a-z0-9]+)*$/, 'an app id');
 export const versionText = text(/^\d{1,9}\.\d{1,9}\.\d{1,9}(?:[-+][0-9A-Za-z.+-]{1,50})?$/, 'a version such as 1.0.0');
 export const targetText = text(/^\?[\w\-.~!$&'()*+,;=:@%/?]{0,511}$/, 'a query string that starts with ?');

@@ -19,7 +19,7 @@ import type { RunRequest } from './test/run-files.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const everything = ['packages', 'apps', 'examples', 'tests', 'scripts'];
 
-/** Files at a time; each may start servers and a browser of its own. Two keep two processors busy nine tenths of the time. */
+/** Files at a time; each may start servers and a browser of its own, and about half of its time is waiting for them. */
 const CONCURRENCY = 3;
 const TEST_LIMIT_MS = 600_000;
 

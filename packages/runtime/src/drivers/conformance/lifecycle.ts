@@ -66,7 +66,7 @@ export function lifecycleBehaviour(under: DriverUnderTest): void {
     assert.equal(started.output(), 'hello\n');
     assert.match(started.errors(), /^oops\n.*ReferenceError: undeclared is not defined/s);
     assert.equal(started.errors().includes(bench.place.folder), false);
-    assert.equal(await started.instance.listening(AbortSignal.timeout(5_000)), false);
+    assert.equal(await started.instance.listening(AbortSignal.timeout(1_000)), false);
     await leftovers.nothingLeft();
   });
 

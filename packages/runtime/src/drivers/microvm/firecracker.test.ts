@@ -141,7 +141,7 @@ test('a workload runs through the same keeper, enclosure and guest, behind the f
 }, async (t) => {
   const place = makePlace();
   t.after(() => place.remove());
-  const program = fileURLToPath(new URL('test-support/fake-firecracker.mjs', import.meta.url));
+  const program = fileURLToPath(new URL('../../../test-support/microvm/fake-firecracker.mjs', import.meta.url));
   const installed = join(place.folder, 'firecracker');
   copyFileSync(program, installed);
   chmodSync(installed, 0o755);

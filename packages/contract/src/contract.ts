@@ -2,7 +2,7 @@
 export * from './bridge.ts';
 export * from './bridge-calls.ts';
 export * from './configuration.ts';
-export type { CallerKind, RateLimitName, RouteSpec } from './domain.ts';
+export type { CallerKind, JsonBody, RateLimitName, RouteSpec } from './domain.ts';
 export * from './domains.ts';
 export * from './enrolment-token.ts';
 export * from './errors.ts';

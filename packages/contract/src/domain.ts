@@ -47,6 +47,16 @@ export type CallerKind = 'anonymous' | 'session' | 'frontend' | 'installation' |
 
 export type RateLimitName = 'authentication' | 'session' | 'notification' | 'searchWrite' | 'service' | 'none';
 
+export interface JsonBody {
+  readonly schema: z.ZodType;
+  /** Bytes. */
+  readonly limit: number;
+  /** Key material in the body is refused with `forbidden_material` before its schema is applied. */
+  readonly refusesSecrets?: true;
+  /** The schema itself replaces NUL and halves of surrogate pairs, which are refused in every other body. */
+  readonly cleansText?: true;
+}
+
 /** One entry of the route table. Core enforces exactly this; openapi.json is made from it. */
 export interface RouteSpec {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -65,16 +75,7 @@ export interface RouteSpec {
   readonly grant?: { readonly id: PermissionId; readonly resource: 'self' | '*' | 'any' | { readonly body: string } };
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;
-  readonly body?:
-    | {
-        readonly schema: z.ZodType;
-        readonly limit: number;
-        /** Key material in the body is refused with `forbidden_material` before its schema is applied. */
-        readonly refusesSecrets?: true;
-        /** The schema itself replaces NUL and halves of surrogate pairs, which are refused in every other body. */
-        readonly cleansText?: true;
-      }
-    | { readonly mediaType: string; readonly limit: number };
+  readonly body?: JsonBody | { readonly mediaType: string; readonly limit: number };
   /** Success statuses and their bodies; `null` is no body, a string is the media type of a stream. */
   readonly answers: Readonly<Record<number, z.ZodType | null | string>>;
   readonly rate: RateLimitName;

@@ -13,6 +13,7 @@ import { handlersOf } from './domain.ts';
 import { coreDomains } from './domains.ts';
 import { frontendHandler } from './frontends/serve.ts';
 import { authenticator } from './http/authenticate.ts';
+import { BodyPool } from './http/body-pool.ts';
 import { cursorCodec } from './http/cursor.ts';
 import { IdentityCache } from './http/identity-cache.ts';
 import { takeFromBucket } from './http/rate-buckets.ts';
@@ -120,12 +121,15 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   options.metrics?.watch({ pools: [pool, searchPool], gauges: domains.flatMap(({ gauges = [] }) => gauges) });
   await followSystemPackages(context, shipped);
   await ensureMasterInstallations(context);
+  const bodies = new BodyPool();
+  parts.defer(() => bodies.close());
   const server = createServer({
     config,
     log,
     random,
     handlers: handlersOf(domains),
     findSecrets: findForbiddenMaterial,
+    bodies,
     authenticator: authenticator(
       {
         findSession: (hash) => findSession(context, hash),

@@ -5,7 +5,7 @@ import { mkdir, open, rm } from 'node:fs/promises';
 import * as path from 'node:path';
 import type { Readable } from 'node:stream';
 import { limits, type Manifest, manifest as manifestSchema, refuse } from '@platform/contract';
-import { fieldErrors } from '../http/route-table.ts';
+import { fieldErrors } from '../http/field-errors.ts';
 import { FrontendWriter, syncFolder } from './frontend-writer.ts';
 import { IMAGE_HEAD_BYTES, imageType } from './image-type.ts';
 import { inflatePackage } from './inflate-package.ts';

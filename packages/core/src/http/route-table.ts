@@ -1,6 +1,6 @@
 // Puts every route of the contract's table behind the same checks, in the same order: caller, origin, rate, grant,
 // parameters, body. A handler is reached only by what its table entry allows.
-import { type FieldError, limits, type RouteId, type RouteSpec, refuse, routes } from '@platform/contract';
+import { limits, type RouteId, type RouteSpec, refuse, routes } from '@platform/contract';
 import { hasBody, requireUploadRate } from '@platform/http';
 import { linkPeer } from '@platform/link';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -8,15 +8,18 @@ import type * as z from 'zod';
 import type { CoreConfig } from '../config/config.ts';
 import { allows, resourcesOf } from '../grants/grant-coverage.ts';
 import type { Authenticator } from './authenticate.ts';
+import { type BodyPool, LARGE_BODY } from './body-pool.ts';
 import type { Caller } from './caller.ts';
+import { fieldErrors } from './field-errors.ts';
 import type { Handlers, RouteResult } from './handlers.ts';
 import { checkCallerOverLink } from './link-routes.ts';
 import { checkOrigin } from './origins.ts';
+import { type FindSecrets, parseBody } from './parse-body.ts';
 import { pathMatches } from './path-matches.ts';
 import { pausedRefusal } from './paused-refusal.ts';
 import type { TakeRate } from './rate-limit.ts';
-import { readJsonBody } from './read-body.ts';
-import { refuseUnstorable, refuseUnstorableJson } from './storable-values.ts';
+import { readJsonBytes } from './read-body.ts';
+import { refuseUnstorable } from './storable-values.ts';
 
 export interface RouteTableOptions {
   readonly config: CoreConfig;
@@ -24,7 +27,9 @@ export interface RouteTableOptions {
   readonly handlers: Handlers;
   readonly takeRate: TakeRate;
   /** Finds key material in the text of a body, for routes that refuse it. */
-  readonly findSecrets: (text: string) => { readonly path: string; readonly kind: string } | null;
+  readonly findSecrets: FindSecrets;
+  /** Parses large bodies. */
+  readonly bodies: Pick<BodyPool, 'parse'>;
   /** After a session changed something: waits until this replica has heard what it revoked. */
   readonly settled: () => Promise<void>;
 }
@@ -41,7 +46,7 @@ export function registerRoutes(app: FastifyInstance, options: RouteTableOptions)
     app.route({
       method: [...methodsOf(spec)],
       url: spec.path,
-      handler: (request, reply) => answer(request, reply, spec, handler, options),
+      handler: (request, reply) => answer(request, reply, { id, handler }, options),
     });
     byPath.set(spec.path, [...(byPath.get(spec.path) ?? []), spec]);
   }
@@ -74,17 +79,17 @@ export function crossOriginMethods(path: string): string[] {
 async function answer(
   request: FastifyRequest,
   reply: FastifyReply,
-  spec: RouteSpec,
-  handler: AnyHandler,
+  { id, handler }: { readonly id: RouteId; readonly handler: AnyHandler },
   options: RouteTableOptions,
 ): Promise<FastifyReply> {
+  const spec: RouteSpec = routes[id];
   const first = await admit(request, spec, options);
   const turn = options.takeRate(spec.rate, rateSubject(first, request));
   if (turn !== undefined) await turn;
   const params = parse(spec.params, request.params, 'path');
   const query = parse(spec.query, request.query, 'query');
   if (request.headers.expect !== undefined) reply.raw.writeContinue();
-  const body = await readBody({ request, reply }, spec, options);
+  const body = await readBody({ request, reply }, id, options);
   // What was revoked while the body was on its way is revoked for this request too.
   const caller = body === undefined ? first : await admit(request, spec, options);
   checkBodyResource(spec, caller, body);
@@ -148,9 +153,10 @@ function rateSubject(caller: Caller, request: FastifyRequest): string {
 
 async function readBody(
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
-  spec: RouteSpec,
-  { findSecrets }: RouteTableOptions,
+  id: RouteId,
+  { findSecrets, bodies }: RouteTableOptions,
 ): Promise<unknown> {
+  const spec: RouteSpec = routes[id];
   if (spec.body === undefined) {
     if (hasBody(request.raw)) throw refuse('invalid_request', 'This route takes no body.');
     return undefined;
@@ -164,37 +170,20 @@ async function readBody(
     return undefined;
   }
   if (!hasBody(request.raw) && spec.body.schema.safeParse(undefined).success) return undefined;
-  const { text, value } = await readJsonBody(request.raw, spec.body.limit);
-  if (spec.body.refusesSecrets === true) {
-    const found = findSecrets(text);
-    if (found !== null)
-      throw refuse('forbidden_material', undefined, { errors: [{ path: found.path, message: found.kind }] });
-  }
-  if (spec.body.cleansText !== true) refuseUnstorableJson(text, value);
-  return parse(spec.body.schema, value, 'body');
+  const bytes = await readJsonBytes(request.raw, spec.body.limit);
+  // What may hold key material is small, and stays in this thread.
+  if (bytes.length > LARGE_BODY && spec.body.refusesSecrets !== true) return bodies.parse(id, bytes);
+  return parseBody(bytes, spec.body, findSecrets);
 }
 
-function parse(schema: z.ZodType | undefined, value: unknown, where: string): unknown {
+function parse(schema: z.ZodType | undefined, value: unknown, where: 'path' | 'query'): unknown {
   if (schema === undefined) {
     if (where === 'query' && Object.keys(value as object).length > 0)
       throw refuse('invalid_request', 'This route takes no query parameters.');
     return undefined;
   }
-  if (where !== 'body') refuseUnstorable(value, where);
-  // A member named __proto__ is own data to JSON.parse; no schema knows it, so it is unknown like any other.
+  refuseUnstorable(value, where);
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   throw refuse('invalid_request', `The ${where} is not valid.`, { errors: fieldErrors(result.error) });
-}
-
-const MOST_ERRORS = 50;
-
-export function fieldErrors(error: z.ZodError): FieldError[] {
-  return error.issues.slice(0, MOST_ERRORS).map((issue) => ({ path: jsonPath(issue.path), message: issue.message }));
-}
-
-function jsonPath(path: readonly PropertyKey[]): string {
-  let text = '';
-  for (const part of path) text += typeof part === 'number' ? `[${part}]` : `${text === '' ? '' : '.'}${String(part)}`;
-  return text;
 }

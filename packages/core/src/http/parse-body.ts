@@ -1,0 +1,63 @@
+// Makes of the bytes of a JSON body what its schema says, strictly: UTF-8, depth, what may be stored. Pure, so that it runs
+// in any thread.
+import { type JsonBody, limits, refuse } from '@platform/contract';
+import { fieldErrors } from './field-errors.ts';
+import { refuseUnstorableJson } from './storable-values.ts';
+
+/** Finds key material in the text of a body. */
+export type FindSecrets = (text: string) => { readonly path: string; readonly kind: string } | null;
+
+const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * @param findSecrets for bodies that refuse key material
+ * @throws RefusalError `invalid_request` or `forbidden_material`
+ */
+export function parseBody(bytes: Uint8Array, body: JsonBody, findSecrets?: FindSecrets): unknown {
+  const text = decode(bytes);
+  if (tooDeep(text))
+    throw refuse('invalid_request', `The body is nested deeper than ${limits.jsonDepth.value} levels.`);
+  const value = parseJson(text);
+  const found = body.refusesSecrets === true ? findSecrets?.(text) : null;
+  if (found != null)
+    throw refuse('forbidden_material', undefined, { errors: [{ path: found.path, message: found.kind }] });
+  if (body.cleansText !== true) refuseUnstorableJson(text, value);
+  // A member named __proto__ is own data to JSON.parse; no schema knows it, so it is unknown like any other.
+  const result = body.schema.safeParse(value);
+  if (result.success) return result.data;
+  throw refuse('invalid_request', 'The body is not valid.', { errors: fieldErrors(result.error) });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw refuse('invalid_request', 'The body is not valid JSON.');
+  }
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return STRICT_UTF8.decode(bytes);
+  } catch {
+    throw refuse('invalid_request', 'The body is not valid UTF-8.');
+  }
+}
+
+/** Counts brackets outside strings, before parsing: JSON.parse would recurse as deep as the body says. */
+function tooDeep(text: string): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (inString) {
+      if (code === 0x5c) index += 1;
+      else if (code === 0x22) inString = false;
+    } else if (code === 0x22) inString = true;
+    else if (code === 0x7b || code === 0x5b) {
+      depth += 1;
+      if (depth > limits.jsonDepth.value) return true;
+    } else if (code === 0x7d || code === 0x5d) depth -= 1;
+  }
+  return false;
+}

@@ -11,6 +11,12 @@ createInterface({ input: process.stdin })
   .once('line', (line) => void start(JSON.parse(line) as CoreProcessOrder))
   .once('close', () => process.exit(0));
 
+/** As `kill -9` does; nothing happens after it. */
+function die(): Promise<never> {
+  process.kill(process.pid, 'SIGKILL');
+  return new Promise(() => undefined);
+}
+
 async function start(order: CoreProcessOrder): Promise<void> {
   const core = await createCore({
     config: order.config,
@@ -22,6 +28,7 @@ async function start(order: CoreProcessOrder): Promise<void> {
     systemPackages: order.systemPackages,
     rates: { ...unlimitedRates, ...order.rates },
     push: order.push,
+    at: (point) => (point === order.dieAt ? die() : undefined),
   });
   process.once('SIGTERM', () => void core.stop().then(() => process.exit(0)));
   process.stdout.write('listening\n');

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import type { CoreOptions } from '@platform/core';
 import type { CoreConfig } from '@platform/core/config/config.ts';
 import type { Rates } from '@platform/core/config/rates.ts';
+import type { Point } from '@platform/core/points.ts';
 import type { Constellation } from './constellation.ts';
 import { freePort } from './free-port.ts';
 
@@ -24,6 +25,7 @@ export interface CoreProcessOrder {
   /** Kinds that are not named are unlimited in effect. */
   readonly rates: Partial<Rates>;
   readonly push: PushSettings;
+  readonly dieAt: Point | null;
 }
 
 /** How web push connects and repeats, without what cannot be told to another process. */
@@ -33,6 +35,8 @@ export interface CoreProcess {
   readonly port: number;
   readonly origin: string;
   readonly pid: number;
+  /** It has ended, whoever ended it. */
+  readonly dead: boolean;
   stop(): Promise<void>;
   kill(): Promise<void>;
 }
@@ -44,6 +48,8 @@ export interface CoreProcessOptions {
   /** Over the configuration of the constellation. */
   readonly config?: Partial<CoreConfig>;
   readonly push?: PushSettings;
+  /** It kills itself when it comes to this moment. */
+  readonly dieAt?: Point;
 }
 
 /** Resolves when it listens; it ends with this process at the latest. */
@@ -59,6 +65,7 @@ export async function startCoreProcess(world: Constellation, options: CoreProces
     systemPackages: files.map((file) => ({ path: path.join(world.directory, file) })),
     rates: options.rates ?? {},
     push: options.push ?? {},
+    dieAt: options.dieAt ?? null,
   };
   const child = spawn(process.execPath, [MAIN], { stdio: ['pipe', 'pipe', 'inherit'] });
   // Its standard input stays open: when this process is gone, the other one hears it and ends.
@@ -71,14 +78,21 @@ export async function startCoreProcess(world: Constellation, options: CoreProces
     port,
     origin,
     pid: child.pid ?? 0,
+    get dead() {
+      return hasEnded(child);
+    },
     stop: () => end(child, 'SIGTERM'),
     kill: () => end(child, 'SIGKILL'),
   };
 }
 
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
+  if (hasEnded(child)) return;
   const exited = once(child, 'exit');
   child.kill(signal);
   await exited;
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
 }

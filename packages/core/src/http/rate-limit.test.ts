@@ -22,6 +22,8 @@ before(async () => {
 after(() => constellation.close());
 
 /** A limiter as one replica has it, and how often it asked the database. */
+const held: number[] = [];
+
 function replica(perMinute: number, burst: number, ownClock: () => Date = clock) {
   const { pool } = constellation.core.context;
   let asked = 0;
@@ -32,6 +34,7 @@ function replica(perMinute: number, burst: number, ownClock: () => Date = clock)
       asked += 1;
       return takeFromBucket(pool, request);
     },
+    hold: async (milliseconds) => void held.push(milliseconds),
   });
   return { take: async (subject: string) => take('notification', subject), asked: () => asked, limiter: take };
 }
@@ -126,6 +129,15 @@ test('a bucket that nobody takes from is removed, one in use stays', async () =>
     "SELECT subject FROM rate_buckets WHERE subject IN ('idle', 'awake')",
   );
   assert.deepEqual(rows, [{ subject: 'awake' }]);
+});
+
+test('refusals that are drawn as fast as possible are held back', async () => {
+  const { take } = replica(60, 1);
+  await take('hasty');
+  held.length = 0;
+  for (let index = 0; index < 60; index += 1) await assert.rejects(take('hasty'));
+  assert.ok(held.length >= 30, `${held.length} of 60`);
+  assert.ok(held.every((milliseconds) => milliseconds > 0 && milliseconds <= 2_000));
 });
 
 test('too many sign-ins from one address answer 429 with the seconds to wait, and sessions go on', async () => {

@@ -36,9 +36,11 @@ export interface RateLimiterOptions {
   readonly rates: Rates;
   readonly clock: () => Date;
   readonly takeFromBucket: (request: BucketRequest) => Promise<Taken>;
+  /** Holds a refusal back for some milliseconds. Default: a timer. */
+  readonly hold?: (milliseconds: number) => Promise<unknown>;
 }
 
-export function rateLimiter({ rates, clock, takeFromBucket }: RateLimiterOptions): TakeRate {
+export function rateLimiter({ rates, clock, takeFromBucket, hold = delay }: RateLimiterOptions): TakeRate {
   const callers = new LRUCache<string, LocalTokens>({ max: CALLERS });
 
   function localTokensOf(key: string): LocalTokens {
@@ -59,7 +61,7 @@ export function rateLimiter({ rates, clock, takeFromBucket }: RateLimiterOptions
     const retryAfter = (local.refusedUntil - clock().getTime()) / 1_000;
     local.pace ??= openPace(() => performance.now());
     const milliseconds = local.pace.next();
-    if (milliseconds > 0) await delay(milliseconds);
+    if (milliseconds > 0) await hold(milliseconds);
     throw refuse('rate_limited', undefined, { retryAfter });
   }
 

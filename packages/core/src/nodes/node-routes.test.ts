@@ -78,6 +78,7 @@ test('an assignment says what to run, from which package, and who may reach it',
     network: { public: false, tunnel: false },
     udpPorts: [],
     objectStorage: false,
+    gateway: { revision: 1 },
   });
   assert.deepEqual([workload.entry, workload.mode, workload.port], ['main.js', 'always', 8080]);
 });

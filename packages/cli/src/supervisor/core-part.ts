@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { createCore } from '@platform/core';
 import { type PlatformConfig, readMasterKey } from '@platform/core/config/env.ts';
 import { reasonOf, StartError } from '@platform/core/config/start-error.ts';
+import { linkKeyOf } from '@platform/core/credentials/master-key.ts';
 import { createLog } from '@platform/core/log.ts';
 import pg from 'pg';
 import { openCoreMetrics } from '../metrics.ts';
@@ -23,6 +24,8 @@ export interface CoreOrder {
 
 export interface CoreReport {
   readonly port: number;
+  /** The public half of the key that all cores of the platform share. */
+  readonly linkKey: Uint8Array;
 }
 
 const REPOSITORY = fileURLToPath(new URL('../../../../', import.meta.url));
@@ -55,7 +58,7 @@ async function start(order: CoreOrder, started: Started): Promise<Serving<CoreRe
     },
   });
   started.add(() => core.stop());
-  return { report: { port: core.port }, metrics: metrics?.text };
+  return { report: { port: core.port, linkKey: linkKeyOf(masterKey).publicKey }, metrics: metrics?.text };
 }
 
 function openMasterKey(file: string): Buffer {

@@ -15,6 +15,8 @@ export interface NodeOrder {
   readonly folder: string;
   readonly coreOrigin: string;
   readonly coreHost: string;
+  /** What cores on other machines prove where they reach this one. */
+  readonly controllerKey: Uint8Array;
   readonly logLevel: LogLevel;
   readonly withMetrics: boolean;
 }
@@ -29,12 +31,13 @@ export interface NodeReport {
 const REGISTRATION_PATIENCE = 5_000;
 
 async function start(order: NodeOrder, started: Started): Promise<Serving<NodeReport>> {
-  const { config, folder, coreOrigin, coreHost, logLevel, withMetrics } = order;
+  const { config, folder, coreOrigin, coreHost, controllerKey, logLevel, withMetrics } = order;
   const metrics = withMetrics ? await openOwnNodeMetrics() : undefined;
   const runtime = await startNodeRuntime(config, {
     dataDirectory: folder,
     coreOrigin,
     coreHost,
+    controllerKey: Buffer.from(controllerKey),
     key: openNodeIdentity(folder).key,
     // Cores on other machines reach this one there.
     ...(config.nodeControl === null ? {} : { control: config.nodeControl }),

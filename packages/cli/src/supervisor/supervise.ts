@@ -90,7 +90,7 @@ async function startParts({ config, folder, programs, started }: Place): Promise
     const node = { publicKey: key.publicKey, name: machineName(), inherits };
     return programs.core.start({ config, folder, databaseUrl, node });
   });
-  const { port } = (await core.running()).report;
+  const { port, linkKey } = (await core.running()).report;
   const node = config.localNode
     ? await keep('Node', () =>
         programs.node.start({
@@ -98,6 +98,7 @@ async function startParts({ config, folder, programs, started }: Place): Promise
           folder,
           coreOrigin: `http://${loopback(config.listenHost)}:${port}`,
           coreHost: new URL(config.origin).host,
+          controllerKey: linkKey,
           logLevel: config.logLevel,
           withMetrics: config.metricsListen !== null,
         }),

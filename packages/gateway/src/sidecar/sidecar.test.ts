@@ -132,6 +132,11 @@ describe('a Gateway in a process of its own', () => {
     assert.equal(gateway.traffic().inbound.requests, 1);
   });
 
+  it('speaks HTTP at the socket of core also where core is reached over https, for the Runtime speaks TLS', async () => {
+    gateway = await connect({ ...settings, coreOrigin: 'https://core.example' });
+    assert.equal(await (await out()).text(), 'core');
+  });
+
   it('holds no credential in its environment or its arguments', async () => {
     gateway = await connect(settings);
     for (const file of ['environ', 'cmdline']) {

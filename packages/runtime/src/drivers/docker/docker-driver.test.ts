@@ -1,5 +1,7 @@
 // The docker driver on a real dockerd: what every driver must show, and what only this one promises.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { until } from '../../../../../tests/support/wait.ts';
 import { engineMissing, prepareEngine } from '../../../test-support/docker-engine.ts';
@@ -8,6 +10,7 @@ import { registryMissing, startRegistry, type TestRegistry } from '../../../test
 import type { Started } from '../conformance/bench.ts';
 import { driverConformance, type Suite } from '../conformance/suite.ts';
 import type { DriverUnderTest } from '../conformance/under-test.ts';
+import { insideContainer } from './base-image.ts';
 import { type Engine, labels, openEngine } from './engine.ts';
 
 /** A registry that is allowed, and where nobody listens. */
@@ -19,6 +22,8 @@ describe('the docker driver', { skip: missing }, () => {
   const engine = prepareEngine();
   let docker: Engine;
   let registry: TestRegistry | undefined;
+  /** Listens on this machine's loopback interface, which nothing in a cell reaches by itself. */
+  const provider = createServer((socket) => socket.end('from the provider'));
   const options: Record<string, string> = {
     socketPath: engine.socketPath,
     networkNamespace: engine.networkNamespace,
@@ -26,10 +31,21 @@ describe('the docker driver', { skip: missing }, () => {
   before(async () => {
     if (registryMissing() === false) registry = await startRegistry();
     options.imageRegistries = [NOBODY, ...(registry === undefined ? [] : [`${registry.host}/team`])].join();
+    provider.listen(0, '127.0.0.1');
+    await once(provider, 'listening');
+    options.privateOrigins = `https://127.0.0.1:${providerPort()}`;
     await engine.start();
     docker = await openEngine(engine.socketPath);
   });
-  after(() => Promise.all([engine.remove(), registry?.stop()]));
+  after(() => {
+    provider.close();
+    return Promise.all([engine.remove(), registry?.stop()]);
+  });
+
+  function providerPort(): number {
+    const address = provider.address();
+    return address !== null && typeof address === 'object' ? address.port : 0;
+  }
 
   /** What the engine has standing that names one of the words. */
   async function traces(words: readonly string[]): Promise<readonly string[]> {
@@ -93,6 +109,25 @@ describe('the docker driver', { skip: missing }, () => {
         text: 'core answered',
       });
       assert.equal(bench().core.seen.at(-1)?.authorization, `Bearer ${subject().coreServiceCredential}`);
+    });
+
+    test('a Gateway dials through its Runtime what is allowed there, and nothing that it allows itself', async () => {
+      const { gateway } = await containersOf(subject());
+      const dial = async (port: number, allow: 'public' | readonly string[]) => {
+        const ask = `${JSON.stringify({ host: '127.0.0.1', port, allow })}\n`;
+        const script = `const socket = require('node:net').connect(${JSON.stringify(`${insideContainer.coreFolder}/dial.sock`)});
+          socket.write(${JSON.stringify(ask)});
+          socket.pipe(process.stdout);`;
+        const exec = await gateway.exec({ Cmd: [insideContainer.node, '-e', script], AttachStdout: true, Tty: true });
+        let said = '';
+        for await (const chunk of await exec.start({ Tty: true })) said += chunk;
+        return said;
+      };
+      const port = providerPort();
+      const origin = options.privateOrigins ?? '';
+      assert.match(await dial(port, [origin]), /^\{"kind":"connected"\}\s*from the provider$/);
+      assert.match(await dial(port, 'public'), /"blocked"/);
+      assert.match(await dial(port + 1, [`https://127.0.0.1:${port + 1}`]), /"blocked"/);
     });
 
     test('a tunnel is NET_ADMIN and its device and no more, and ends with its container', async () => {

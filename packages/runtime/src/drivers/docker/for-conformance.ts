@@ -16,7 +16,7 @@ const sidecar: GatewaySidecar = {
 };
 
 export function openForConformance(dataDirectory: string, options: Readonly<Record<string, string>>): Promise<Driver> {
-  const { socketPath, networkNamespace, imageRegistries, dns } = options;
+  const { socketPath, networkNamespace, imageRegistries, dns, privateOrigins } = options;
   if (socketPath === undefined || networkNamespace === undefined) throw new Error('Name the engine.');
   const say = (fields: object, message: string) => process.stderr.write(`${message} ${JSON.stringify(fields)}\n`);
   return openDockerDriver({
@@ -26,6 +26,7 @@ export function openForConformance(dataDirectory: string, options: Readonly<Reco
     socketPath,
     networkNamespace,
     ...(dns === undefined ? {} : { dns: [dns] }),
+    ...(privateOrigins === undefined ? {} : { privateOrigins: privateOrigins.split(',') }),
     ...(imageRegistries === undefined ? {} : { imageRegistries: imageRegistries.split(',') }),
   });
 }

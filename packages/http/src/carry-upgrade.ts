@@ -1,10 +1,12 @@
 // Carries a request that asks for another protocol (RFC 9110 section 7.8). Once the upstream has agreed, bytes pass both
 // ways unparsed; when it declines, its answer passes like any other.
-import { type IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Refusal } from '@platform/contract';
 import { type Carried, type Carrying, Exchange } from './carry.ts';
 import type { IncomingUpgrade } from './server.ts';
+
+const { ServerResponse } = process.getBuiltinModule('node:http');
 
 export interface CarryingUpgrade extends Pick<Carrying, 'upstream' | 'refuse'> {
   /** Milliseconds without a byte in either direction, after which the connection ends. */

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { passOnSkips } from '../../../tests/support/nested-skips.ts';
 import { findProgram } from '../src/find-program.ts';
 import { isTunOpen, TUN_DEVICE } from '../src/network/tun-device.ts';
 
@@ -75,7 +76,7 @@ export function inInternet(url: string, declare: () => void, ...travellers: read
   }
 }
 
-function travel(t: TestContext, url: string, as: Traveller): void {
+async function travel(t: TestContext, url: string, as: Traveller): Promise<void> {
   const stage = mkdtempSync(join(tmpdir(), 'pi-'));
   t.after(() => rmSync(stage, { recursive: true, force: true }));
   chmodSync(stage, 0o777);
@@ -90,6 +91,7 @@ function travel(t: TestContext, url: string, as: Traveller): void {
   assert.equal(outcome.status, 0, whatFailed(outcome));
   assert.match(outcome.stdout, /pass [1-9]/);
   for (const told of outcome.stdout.matchAll(/^\s*ℹ (\w+ to .*)$/gm)) t.diagnostic(told[1] ?? '');
+  await passOnSkips(t, outcome.stdout);
 }
 
 /** Of a run that failed: its failures. When it did not come to tell them, the last that it said. */

@@ -1,9 +1,11 @@
 // A program for thread-pool.test.ts: does as its jobs say.
+import { getPriority } from 'node:os';
 import { threadId } from 'node:worker_threads';
 import { serveJobs } from './thread-jobs.ts';
 
 export type TestJob =
   | { readonly kind: 'thread' }
+  | { readonly kind: 'priority' }
   | { readonly kind: 'fail'; readonly why: string }
   | { readonly kind: 'spin' }
   | { readonly kind: 'grow' };
@@ -12,5 +14,5 @@ serveJobs((job: TestJob) => {
   if (job.kind === 'fail') throw new Error(job.why);
   if (job.kind === 'spin') for (;;);
   if (job.kind === 'grow') for (const all: string[][] = []; ; ) all.push(Array.from({ length: 1_000 }, String));
-  return threadId;
+  return job.kind === 'priority' ? getPriority() : threadId;
 });

@@ -5,7 +5,7 @@ import type { BodyJob, ParsedBody } from './body-thread.ts';
 
 /** Bytes of JSON that are parsed in some ten milliseconds. Smaller bodies are parsed where they are. */
 export const LARGE_BODY = 128 * 1024;
-const MILLISECONDS = 10_000;
+const MILLISECONDS = 30_000;
 /** Some times the largest body. */
 const MEMORY_MIB = 512;
 

@@ -15,7 +15,7 @@ import {
 /** Characters of texts, or of words, that take a millisecond or two. */
 const SMALL = 16 * 1024;
 /** For a piece of a request, which takes some ten milliseconds as a rule. */
-const MILLISECONDS = 10_000;
+const MILLISECONDS = 30_000;
 const MEMORY_MIB = 128;
 
 export class PreparePool implements Prepare, Worker {

@@ -18,11 +18,11 @@ export interface DescriptorShare {
 /** The other half stays with what holds the process together: sandboxes, logs, core, the way in. */
 const PART_OF_PROCESS = 1 / 2;
 /**
- * One Gateway may hold this part of what nobody holds. So something is always left for the next: alone it gets a fifth of
+ * One Gateway may hold this part of what is free. So something is always left for the next: alone it gets a fifth of
  * the whole, and n greedy ones get 1 / (n + 4) each.
  */
 const PART_OF_FREE = 1 / 4;
-/** However many are greedy: a connection or two and what is asked on them. */
+/** However many are greedy: a connection or two and the requests on them. */
 const ALWAYS = 4;
 
 export function openDescriptorBudget(processLimit: number): DescriptorBudget {

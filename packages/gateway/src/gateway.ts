@@ -71,7 +71,7 @@ export type ListenTarget =
 
 export type GatewayEvent =
   | (UpstreamFailure & { readonly event: 'upstream_failure'; readonly installationId: string })
-  /** A mistake of ours ended one request, or was made in telling of one. */
+  /** An internal error ended one request, or occurred in a hook. */
   | (Fault & { readonly event: 'gateway_fault'; readonly installationId: string })
   /** The listener could not accept a connection, for instance for want of file descriptors; it goes on listening. */
   | { readonly event: 'listener_failure'; readonly installationId: string; readonly reason: string };
@@ -124,7 +124,7 @@ const LISTENER_LIMITS = { requestMilliseconds: 300_000, keepAliveMilliseconds: 0
 /** Of all Gateways in this process together: it bounds the connections that are being made. */
 const ownDialer = createDialer();
 
-/** Names under which a listener is reached when nobody said which: the loopback address, with any port. */
+/** Names of a listener without configured hosts: the loopback address, with any port. */
 const LOOPBACK_HOST = /^(?:127\.0\.0\.1|localhost)(?::[0-9]{1,5})?$/;
 
 /** Starts a Gateway and resolves once it listens. Rejects when the address cannot be bound. */

@@ -19,7 +19,7 @@ export interface CoreAddress {
 }
 
 export interface CorePool {
-  /** The shared pool, made now if nobody has used it yet. */
+  /** The shared pool, made at its first use. */
   get(): Pool;
   /** Gives up the claim; the last one closes the pool. */
   release(): Promise<void>;

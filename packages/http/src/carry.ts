@@ -105,7 +105,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Carried {
   onSent: (() => void) | null = null;
   #deadline: NodeJS.Timeout | null = null;
   #controller: Dispatcher.DispatchController | null = null;
-  /** The response has been ended or is somebody else's; the upstream's events no longer matter. */
+  /** The response has ended or was answered elsewhere; the upstream's events no longer matter. */
   #over = false;
   #headWritten = false;
   #expectedBytes = -1;
@@ -228,7 +228,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Carried {
       const upgrade = this.#upgrade?.protocol ?? null;
       dispatcher.dispatch({ path, method: this.#req.method ?? 'GET', headers, body, headersTimeout, upgrade }, this);
     } catch (error) {
-      // Often called by an event of a body, where nobody would catch it.
+      // Often called by an event of a body, where it would be uncaught.
       this.onResponseError(null, error instanceof Error ? error : new Error('not an error'));
     }
   }
@@ -252,7 +252,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Carried {
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (this.#over) return;
     if (status < 200) {
-      // Nobody asked for a tunnel; other interim answers are for the connection that ends here.
+      // The caller did not ask for a tunnel; other interim answers concern this connection alone.
       if (status === 101) controller.abort(new UpstreamProtocolError('unrequested upgrade'));
       return;
     }

@@ -1,9 +1,9 @@
-// A mistake of ours while one request is handled ends that request and nothing else: one process serves many, and what
+// An internal error while one request is handled ends that request and nothing else: one process serves many, and what
 // one caller provokes must not end the others.
 import type { ServerResponse } from 'node:http';
 import { sendProblem } from './problem.ts';
 
-/** For whoever looks for the mistake. No message: it may quote what was handled. */
+/** For the log. No message: it may quote what was handled. */
 export interface Fault {
   /** A code of Node, else the name of the error. */
   readonly reason: string;

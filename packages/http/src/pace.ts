@@ -1,5 +1,5 @@
 // Slows refusals down: the more of them one caller draws, the longer each one takes, so that a caller that asks as fast
-// as it can costs the others little. A caller that waits as it was told never notices.
+// as it can costs the others little. A caller that obeys `Retry-After` never notices.
 
 /** What one caller drew of late. */
 export interface Pace {

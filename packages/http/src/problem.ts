@@ -10,7 +10,7 @@ export interface ProblemOptions {
   /** Default: the `X-Request-Id` set on the response before, else a new UUID. */
   readonly requestId?: string | undefined;
   /**
-   * Ends the connection with the answer: for a message that may be an attempt to desynchronise. Default: only where
+   * Ends the connection with the answer: for a message that may be an attempt at request smuggling. Default: only where
    * more is left of the request's body than is worth reading.
    */
   readonly close?: boolean;

@@ -1,5 +1,5 @@
-// Which fields of an upstream's answer may pass. What belongs to one connection never does; the rest is for whoever
-// knows the upstream to say.
+// Which fields of an upstream's answer may pass. Those of one connection never do; the caller, which knows the upstream,
+// decides about the rest.
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 
 /** Hop-by-hop fields (RFC 9110 section 7.6.1) and framing, which each connection states anew. */

@@ -37,7 +37,7 @@ export interface IncomingUpgrade extends AcceptedRequest {
   readonly first: Buffer;
 }
 
-/** Something that still works on a request and can be told to leave its response alone. */
+/** Work on a request that can be cancelled. */
 export interface Abandonable {
   /** The response is closed or answered elsewhere: stop the work upstream and write no more. Harmless when done. */
   abandon(): void;
@@ -53,7 +53,7 @@ export interface StrictServerOptions {
   readTarget?(target: string, host: string): RequestTarget;
   /** Takes over an accepted request. What it returns is abandoned when the response closes. */
   onRequest(incoming: IncomingRequest): Abandonable | null | undefined;
-  /** A request could not be handled by a mistake of ours; it has been ended. */
+  /** Handling a request failed with an internal error; the request has been ended. */
   onFault(error: unknown): void;
   /** Routes with another protocol. Default: `Upgrade` is ignored and the request served (RFC 9110 section 7.8). */
   readonly upgrade?: UpgradeRoutes;
@@ -244,7 +244,7 @@ function originForm(target: string, host: string): string | null {
   return rest.startsWith('?') ? `/${rest}` : rest;
 }
 
-/** A message that breaks these rules may be an attempt to desynchronise, so its connection ends with it. */
+/** A message that breaks these rules may be an attempt at request smuggling, so its connection ends with it. */
 function refuse(res: ServerResponse, refusal: Refusal): void {
   sendProblem(res, refusal, { close: true });
 }

@@ -22,7 +22,7 @@ import { filterWorkloadResponse } from './workload-answer.ts';
 export interface InboundOptions {
   /** Leads to the workload's HTTP port. */
   readonly to: ConnectTo;
-  /** Origin of the app's frontend, which is what the workload is told it is reached under. */
+  /** Origin of the app's frontend: the workload sees it as the address of every request. */
   readonly appOrigin: string;
   readonly headersTimeout: number;
   readonly meter: ByteMeter;

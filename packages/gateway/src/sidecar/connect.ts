@@ -22,7 +22,7 @@ export type { SidecarSettings } from './protocol.ts';
 export interface SidecarOptions {
   /** Folder in which the sidecar makes its sockets. */
   readonly folder: string;
-  /** What it shall be; without, it has been told by an earlier Runtime and is asked. */
+  /** Configures it. Without them it was configured by an earlier Runtime, and reports its settings. */
   readonly settings?: SidecarSettings;
   /** Milliseconds until it must have answered. Default 15,000. */
   readonly deadline?: number;
@@ -59,7 +59,7 @@ interface Link {
 
 /**
  * Makes the sidecar the Gateway of an installation, or finds out of which one it is.
- * @throws Error when it does not answer in time, cannot listen, or has never been told
+ * @throws Error when it does not answer in time, cannot listen, or was never configured
  */
 export async function connectSidecar(options: SidecarOptions): Promise<SidecarGateway> {
   const sidecar = new Sidecar(options);
@@ -86,7 +86,7 @@ class Sidecar implements SidecarGateway {
   }
 
   get settings(): SidecarSettings {
-    if (this.#settings === undefined) throw new Error('The sidecar has not been told what it is.');
+    if (this.#settings === undefined) throw new Error('The sidecar has no settings yet.');
     return this.#settings;
   }
 
@@ -115,7 +115,7 @@ class Sidecar implements SidecarGateway {
     try {
       const first = await answer;
       if (first.kind !== 'ready')
-        throw new Error(first.kind === 'failed' ? first.reason : 'The Gateway was never told.');
+        throw new Error(first.kind === 'failed' ? first.reason : 'The Gateway was never configured.');
       this.#settings = settings ?? first.settings;
     } catch (error) {
       control.destroy();
@@ -251,7 +251,7 @@ class Sidecar implements SidecarGateway {
       appOrigin: settings.appOrigin,
       headersTimeout: HEADERS_TIMEOUT_MS,
       meter: openByteMeter(),
-      // The sidecar has told why, unless it is the sidecar itself that failed.
+      // The sidecar has reported why, unless it is the sidecar itself that failed.
       onFailure: (failure) =>
         this.#options.log({ event: 'upstream_failure', installationId: settings.installationId, ...failure }),
     });

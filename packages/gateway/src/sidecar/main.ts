@@ -1,7 +1,6 @@
-// A Gateway in a process of its own: `node main.ts <own folder> <socket that leads to core> <socket to dial
-// at>`. It is nobody's Gateway until
-// the Runtime has told it over `control.sock` in its folder; then it serves the workload, and inbound requests that the
-// Runtime brings to `inbound.sock`. The Runtime may die and come back: what it was told stays in its memory only.
+// A Gateway in a process of its own: `node main.ts <own folder> <socket that leads to core> <socket to dial at>`. The
+// Runtime configures it over `control.sock` in its folder; from then on it serves the workload, and inbound requests that
+// the Runtime sends to `inbound.sock`. The Runtime may die and come back: the settings stay in this process's memory only.
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import net, { type Socket } from 'node:net';
@@ -12,7 +11,7 @@ import { asksForWebSocket, createStrictServer, dialerAt, faultOf } from '@platfo
 import { type GatewayEvent, type RunningGateway, startGateway } from '../gateway.ts';
 import { type FromSidecar, receive, type SidecarSettings, send, socketNames, type ToSidecar } from './protocol.ts';
 
-/** Signals closer together than this are told as one. */
+/** Signals closer together than this are reported as one. */
 const GATHER_MS = 200;
 /** Between two attempts to reach a workload that does not listen yet, at first and after a second. */
 const KNOCK_MS = 3;
@@ -40,7 +39,7 @@ const control = net.createServer((socket) => {
 });
 await listen(control, socketNames.control);
 
-/** What serves, or undefined where nothing does: that it could not begin is told to who configured it. */
+/** The Gateway in service, or undefined; the Runtime that configured it gets the error when it could not start. */
 async function beginning(): Promise<Serving | undefined> {
   return await serving?.catch(() => undefined);
 }
@@ -74,7 +73,7 @@ async function obey(socket: Socket, message: ToSidecar): Promise<void> {
   }
 }
 
-/** What is resumed later is told with the policy in effect. */
+/** A Runtime that resumes later gets the policy in effect. */
 async function apply(policy: GatewayPolicy): Promise<void> {
   const current = await beginning();
   if (current === undefined) return;
@@ -93,7 +92,7 @@ async function serve(settings: SidecarSettings): Promise<Serving> {
     hosts: [`${at.host}:${at.port}`],
     inbound: { origin: `http://${workload.hostname}:${workload.port}` },
     onActivity: activity.signal,
-    log: (event: GatewayEvent) => tell({ kind: 'event', event }),
+    log: (event: GatewayEvent) => report({ kind: 'event', event }),
   });
   // The Runtime's listener has checked these requests; what is read strictly here is read a second time.
   const inbound = createStrictServer({
@@ -104,7 +103,7 @@ async function serve(settings: SidecarSettings): Promise<Serving> {
       accept: (incoming) => gateway.forwardUpgrade(incoming, incoming.path + incoming.query),
     },
     onFault: (error) =>
-      tell({
+      report({
         kind: 'event',
         event: { event: 'gateway_fault', installationId: settings.installationId, ...faultOf(error) },
       }),
@@ -114,7 +113,7 @@ async function serve(settings: SidecarSettings): Promise<Serving> {
   return { settings, gateway };
 }
 
-/** False when nobody waits for it any more. */
+/** False when the Runtime no longer waits. */
 async function workloadListens(asking: Socket): Promise<boolean> {
   const workload = (await beginning())?.settings.workload;
   const begun = performance.now();
@@ -145,25 +144,25 @@ async function listen(server: net.Server, name: string): Promise<void> {
   await once(server, 'listening');
 }
 
-function tell(message: FromSidecar): void {
+function report(message: FromSidecar): void {
   if (runtime !== undefined) send(runtime, message);
 }
 
 function reportActivity(current: () => Promise<Serving | undefined>): { signal(): void } {
   let scheduled = false;
-  let told = 0;
-  const report = async () => {
+  let reportedAt = 0;
+  const publish = async () => {
     scheduled = false;
     const { gateway } = (await current()) ?? {};
     if (gateway === undefined) return;
-    told = performance.now();
-    tell({ kind: 'activity', active: gateway.activeRequests(), traffic: gateway.traffic() });
+    reportedAt = performance.now();
+    report({ kind: 'activity', active: gateway.activeRequests(), traffic: gateway.traffic() });
   };
   return {
     signal() {
       if (scheduled) return;
       scheduled = true;
-      setTimeout(report, Math.max(0, GATHER_MS - (performance.now() - told)));
+      setTimeout(publish, Math.max(0, GATHER_MS - (performance.now() - reportedAt)));
     },
   };
 }

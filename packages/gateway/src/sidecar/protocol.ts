@@ -21,9 +21,9 @@ export interface SidecarSettings {
 }
 
 export type ToSidecar =
-  /** The first word on a connection: be this Gateway. Answered by `ready` or `failed`. */
+  /** The first message on a connection: be this Gateway. Answered by `ready` or `failed`. */
   | { readonly kind: 'configure'; readonly settings: SidecarSettings }
-  /** The first word of a later Runtime: what are you? Answered by `ready` or `unconfigured`. */
+  /** The first message of a later Runtime: report your settings. Answered by `ready` or `unconfigured`. */
   | { readonly kind: 'resume' }
   /** Answered by `listening` as soon as the workload accepts connections. */
   | { readonly kind: 'await-workload' }
@@ -40,7 +40,7 @@ export type FromSidecar =
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'listening' }
   | { readonly kind: 'applied'; readonly revision: number }
-  /** A keep-alive signal, at the begin and the end of requests; many at once are told as one. */
+  /** A keep-alive signal, at the begin and the end of requests; many at once are reported as one. */
   | { readonly kind: 'activity'; readonly active: number; readonly traffic: Traffic }
   | { readonly kind: 'event'; readonly event: GatewayEvent }
   | { readonly kind: 'closed'; readonly traffic: Traffic };
@@ -79,7 +79,7 @@ export function receive<Message extends { readonly kind: string }>(
 function parse<Message extends { readonly kind: string }>(line: string): Message | undefined {
   try {
     const value: unknown = JSON.parse(line);
-    // Both ends are this file, of the same version; what a stranger could send here is told apart by `kind` alone.
+    // Both ends are this file, of the same version; only `kind` distinguishes what a stranger could send here.
     return typeof value === 'object' && value !== null && 'kind' in value ? (value as Message) : undefined;
   } catch {
     return undefined; // which ends the connection

@@ -118,7 +118,7 @@ describe('a Gateway in a process of its own', () => {
     return answer.text();
   }
 
-  it('serves both ways once it was told, swaps the credential, and tells its activity', async () => {
+  it('serves both ways once it is configured, swaps the credential, and reports its activity', async () => {
     const { promise: active, resolve } = Promise.withResolvers<void>();
     gateway = await connect(settings, () => resolve());
     assert.equal(await gateway.workloadListens(new AbortController().signal), true);
@@ -145,7 +145,7 @@ describe('a Gateway in a process of its own', () => {
     }
   });
 
-  it('tells a later Runtime what it is, and goes on', async () => {
+  it('reports its settings to a later Runtime, and goes on', async () => {
     await connect(settings);
     gateway = await connect(undefined);
     assert.deepEqual(gateway.settings, settings);
@@ -181,8 +181,8 @@ describe('a Gateway in a process of its own', () => {
     assert.equal((await out()).status, 200);
   });
 
-  it('that was never told says so', async () => {
-    await assert.rejects(connect(undefined), /never told/);
+  it('that was never configured says so', async () => {
+    await assert.rejects(connect(undefined), /never configured/);
   });
 
   it('is not followed to another socket', async () => {

@@ -7,7 +7,7 @@ import { connectSidecar, type SidecarGateway, type SidecarOptions } from './conn
 export interface GatewaySidecar {
   /** Writes the program, one file for `node <file> <own folder> <socket of core> <socket to dial at>`. */
   makeProgram(file: string): Promise<void>;
-  /** @throws Error when the process does not answer in time, cannot listen, or was never told what it is */
+  /** @throws Error when the process does not answer in time, cannot listen, or was never configured */
   connect(options: SidecarOptions): Promise<SidecarGateway>;
 }
 

@@ -8,7 +8,7 @@ import { endResponse } from './end-response.ts';
 import { sendProblem } from './problem.ts';
 import type { ResponseFilter } from './response-head.ts';
 import type { Abandonable, IncomingRequest } from './server.ts';
-import { UpstreamProtocolError } from './status-lines.ts';
+import { type StatusLines, UpstreamProtocolError } from './status-lines.ts';
 
 export interface Upstream {
   /** For the log: which side failed, e.g. `core`. */
@@ -87,6 +87,11 @@ export function carry(incoming: IncomingRequest, carrying: Carrying): Carried {
   return exchange;
 }
 
+/** A connection of a pool, with what watches the begin of its answers once it stands. */
+export interface WatchedConnection {
+  readonly statusLines: StatusLines | null;
+}
+
 /** A change of protocol that the caller asks for and the upstream may agree to. */
 export interface Upgrade {
   readonly protocol: string;
@@ -101,8 +106,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Carried {
   readonly #upstream: Upstream;
   readonly #carrying: Carrying;
   readonly #upgrade: Upgrade | null;
-  /** Set by the pool: called when the request is written, so that what is read next is the head of its answer. */
-  onSent: (() => void) | null = null;
+  /** Set by the pool that dispatches it: the connection it is written to. */
+  connection: WatchedConnection | null = null;
   #deadline: NodeJS.Timeout | null = null;
   #controller: Dispatcher.DispatchController | null = null;
   /** The response has ended or was answered elsewhere; the upstream's events no longer matter. */
@@ -236,7 +241,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Carried {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#over) controller.abort(new Error('the caller is gone'));
-    else this.onSent?.();
+    else this.connection?.statusLines?.expect();
   }
 
   onRequestUpgrade(

@@ -29,14 +29,14 @@ export function openPool(name: string, { connect, onConnection }: PoolOptions): 
 
 /** One connection of a pool at a time. */
 class WatchedClient extends Client {
-  readonly #watch: { lines: StatusLines | null };
+  readonly #connection: { statusLines: StatusLines | null };
 
   constructor(
     origin: string | URL,
     options: Client.Options,
     { connect, onConnection }: { connect: Connect; onConnection: PoolOptions['onConnection'] },
   ) {
-    const watch: { lines: StatusLines | null } = { lines: null };
+    const connection: { statusLines: StatusLines | null } = { statusLines: null };
     super(origin, {
       ...options,
       connect(target, callback) {
@@ -46,17 +46,17 @@ class WatchedClient extends Client {
             return;
           }
           joinSmallWrites(socket);
-          watch.lines = watchStatusLines(socket);
+          connection.statusLines = watchStatusLines(socket);
           onConnection?.(socket);
           callback(null, socket);
         });
       },
     });
-    this.#watch = watch;
+    this.#connection = connection;
   }
 
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    if (handler instanceof Exchange) handler.onSent = () => this.#watch.lines?.expect();
+    if (handler instanceof Exchange) handler.connection = this.#connection;
     return super.dispatch(options, handler);
   }
 }

@@ -25,6 +25,7 @@ import { findFrontendCaller, findInstallationCaller } from './installations/find
 import { followSystemPackages } from './installations/follow-system-packages.ts';
 import { Lifecycle } from './lifecycle.ts';
 import type { CoreMetrics } from './metrics.ts';
+import { Backends } from './nodes/call-backend.ts';
 import { findNodeCaller } from './nodes/find-node.ts';
 import { listenForNodes } from './nodes/listen-for-nodes.ts';
 import { ensureLocalNode, type LocalNode, type LocalNodeOptions, withoutLocalNode } from './nodes/local-node.ts';
@@ -70,6 +71,8 @@ export interface Core {
   readonly linkPort: number | null;
   /** What the Runtime on this machine presents to core, new at every start; `null` without one. */
   readonly localNode: LocalNode | null;
+  /** How domains reach the backends of installed apps. */
+  readonly backends: Backends;
   /** Ends streams and long polls, finishes requests, closes the database. */
   stop(): Promise<void>;
 }
@@ -108,6 +111,8 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const rates = options.rates ?? defaultRates;
   const shipped = await ensureSystemPackages(context, options.systemPackages);
   const localNode = await openLocalNode(context, options.localNode);
+  const backends = new Backends(context, localNode?.nodeId ?? null);
+  parts.defer(() => backends.close());
   const domains = coreDomains(context, {
     nodes: new Nodes(context, localNode?.nodeId ?? null),
     followers: new Followers(context),
@@ -165,6 +170,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     context,
     linkPort: link?.port ?? null,
     localNode,
+    backends,
     async stop() {
       stopping.abort();
       await running.disposeAsync();

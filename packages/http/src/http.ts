@@ -29,7 +29,14 @@ export { type Connect, openPool, type PoolOptions } from './pool.ts';
 export { endWithProblem, type ProblemOptions, sendProblem } from './problem.ts';
 export { isPublicAddress, isPublicHost } from './public-host.ts';
 export { type BodyLimits, hasBody, readBody, requireUploadRate } from './read-body.ts';
-export { MAX_HEADER_FIELDS, type RequestHead, readRequestHead } from './request-head.ts';
+export {
+  isPlatformField,
+  MAX_HEADER_FIELDS,
+  mayTravel,
+  type RequestHead,
+  readRequestHead,
+  withPlatformFields,
+} from './request-head.ts';
 export { type ResponseFilter, responseFilter } from './response-head.ts';
 export {
   type Abandonable,

@@ -151,6 +151,27 @@ export function readRequestHead(req: IncomingMessage): HeadReading {
   };
 }
 
+/** Whether a field of this name may go upstream when anybody has sent it. */
+export function mayTravel(name: string): boolean {
+  const disposition = dispositionOf(name);
+  return disposition === FORWARD || disposition === TRACEPARENT || disposition === TRACESTATE;
+}
+
+const PLATFORM_FIELD = /^platform-[a-z0-9-]+$/i;
+
+/** Whether it names a field in which the platform speaks to a workload, such as `Platform-Trigger`. */
+export function isPlatformField(name: string): boolean {
+  return PLATFORM_FIELD.test(name);
+}
+
+/** The head with the `Platform-*` fields of its request, which are dropped otherwise: only where core is the sender. */
+export function withPlatformFields(head: RequestHead, { rawHeaders }: IncomingMessage): RequestHead {
+  const fields = rawHeaders.flatMap((name, index) =>
+    index % 2 === 0 && isPlatformField(name) ? [name, rawHeaders[index + 1] ?? ''] : [],
+  );
+  return fields.length === 0 ? head : { ...head, forwarded: [...head.forwarded, ...fields] };
+}
+
 /** Removes the fields that `Connection` declares hop-by-hop. */
 function withoutConnectionFields(forwarded: string[], connection: string): string[] {
   if (connection === 'keep-alive' || connection === 'close') return forwarded;

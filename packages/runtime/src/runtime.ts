@@ -170,9 +170,11 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     statuses: () => [...fleet.all()].map((installation) => installation.status()),
     tally,
   });
+  const onWake = () => options.metrics?.woken();
   const controlParts: ControlParts = {
     credential: `pnc_${options.random(CONTROL_CREDENTIAL_BYTES).toString('base64url')}`,
     find: (id) => fleet.awaitAssigned(id, NEWLY_ASSIGNED_WAIT),
+    onWake,
     forget: async (id) => {
       await fleet.remove(id);
       await logs.remove(id);
@@ -183,7 +185,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   const endpointHost = new URL(options.nodeOrigin).host;
   const backends: Endpoints = {
     find: (id) => fleet.awaitEndpoint(id, NEWLY_ASSIGNED_WAIT),
-    onWake: () => options.metrics?.woken(),
+    onWake,
   };
   const endpoints = await startHttpServer({
     host: options.listenHost,

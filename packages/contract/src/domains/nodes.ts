@@ -162,6 +162,13 @@ export const nodeLogPiece = z.strictObject({
 });
 export type NodeLogPiece = z.infer<typeof nodeLogPiece>;
 
+/**
+ * Field of the node's answers to `/control/installations/:id/call/<path>`, with which core sends a request of its own to a
+ * backend: `workload` on what the workload answered, whatever that says; `platform`, or none, on a refusal. The workload
+ * cannot set it.
+ */
+export const ANSWERED_BY = 'platform-answered-by';
+
 const routes = {
   'node.join': {
     method: 'POST',

@@ -47,7 +47,8 @@ export const tables = {
       catalog: 'the name of the owner of an app, in its list',
       installations: 'who an installation acts for, and whether that account is suspended or paused: at every request',
       leases: 'locked against a pause while a lease is made',
-      nodes: 'whose apps are bound to a node, for the operator',
+      nodes:
+        'whose apps are bound to a node, for the operator; whether an account is paused, at every call to a backend',
       placement: 'whether an account is paused or suspended, in the assignments of a node; its name in rules',
     },
   },

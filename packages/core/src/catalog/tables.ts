@@ -24,7 +24,7 @@ export const tables = {
   app_versions: {
     readBy: {
       installations: 'the manifest of an installed version: at every launch and list',
-      nodes: 'what the backends on a node reserve',
+      nodes: 'what the backends on a node reserve, and whether an app has one to call',
       placement: 'the workload of an installed version, in the assignments of a node and in every placement',
     },
   },

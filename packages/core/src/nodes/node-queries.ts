@@ -241,3 +241,34 @@ export async function holderAddress(db: Executor, installationId: InstallationId
     .where('installations.id', '=', installationId)
     .executeTakeFirst();
 }
+
+/** What decides over a call to the backend of an installed app; without a node all columns of one are `null`. */
+export interface CallRow extends Omit<ControlAddress, 'node_id' | 'name'> {
+  readonly node_id: string | null;
+  readonly name: string | null;
+  readonly has_workload: boolean;
+  readonly waiting: boolean;
+  readonly paused: boolean;
+  readonly suspended: boolean;
+  /** By its owner. */
+  readonly stopped: boolean;
+}
+
+const FIND_CALLED = {
+  name: 'find-called',
+  text: `
+    SELECT n.id AS node_id, n.name, n.control_url, n.control_credential, n.public_key, n.lost_at,
+           v.manifest ? 'workload' AS has_workload, i.waiting, i.stopped,
+           a.paused_at IS NOT NULL AS paused, a.suspended_at IS NOT NULL AS suspended
+      FROM installations i
+      JOIN accounts a ON a.key = i.account_key
+      JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+      LEFT JOIN nodes n ON n.id = i.node_id
+     WHERE i.id = $1 AND i.removed_at IS NULL`,
+};
+
+/** `undefined` for what is not installed, or not any more. */
+export async function findCalled(pool: pg.Pool, installationId: InstallationId): Promise<CallRow | undefined> {
+  const { rows } = await pool.query<CallRow>({ ...FIND_CALLED, values: [installationId] });
+  return rows[0];
+}

@@ -11,16 +11,14 @@ import {
   RefusalError,
   refuse,
 } from '@platform/contract';
-import { fetchOverLink, type LinkCertificate, linkCertificate } from '@platform/link';
+import { fetchOverLink } from '@platform/link';
 import type * as z from 'zod';
 import type { CoreContext } from '../context.ts';
-import { linkKeyOf, unseal } from '../credentials/master-key.ts';
 import { isWaiting } from '../placement/queries.ts';
 import { readBounded, readLines } from './bounded-body.ts';
+import { ControlSide } from './control-side.ts';
 import { boundToLost } from './lose-node.ts';
 import { type ControlAddress, controlAddress, holderAddress } from './node-queries.ts';
-
-export const CONTROL_PURPOSE = 'node-control';
 
 interface ControlCall {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -50,13 +48,12 @@ const LONGEST_DETAIL = 500;
  */
 export class Nodes {
   readonly #context: CoreContext;
-  readonly #localNodeId: string | null;
-  #certificate: Promise<LinkCertificate> | undefined;
+  readonly #controlSide: ControlSide;
 
   /** @param localNodeId the node on this very machine, whose loopback addresses mean something here */
   constructor(context: CoreContext, localNodeId: string | null) {
     this.#context = context;
-    this.#localNodeId = localNodeId;
+    this.#controlSide = new ControlSide(context, localNodeId);
   }
 
   /** Starts the workload if it does not run, and waits until it answers or failed. */
@@ -174,23 +171,12 @@ export class Nodes {
     { method, path }: Pick<ControlCall, 'method' | 'path'>,
     signal: AbortSignal,
   ): Promise<Response> {
-    const { control_url: controlUrl, control_credential: sealed, public_key: key } = address;
-    if (address.lost_at !== null) throw refuse('workload_unavailable', boundToLost(address.name));
-    if (controlUrl === null || sealed === null) throw this.#unavailable(id, 'it has not registered yet');
-    const credential = unseal(this.#context.masterKey, CONTROL_PURPOSE, address.node_id, sealed).toString('utf8');
-    const url = `${controlUrl}/installations/${id}${path}`;
-    const headers = { authorization: `Bearer ${credential}` };
+    const target = await this.#controlSide.target(id, address);
+    const url = `${target.url}/installations/${id}${path}`;
+    const headers = { authorization: `Bearer ${target.credential}` };
     try {
-      const plain = !url.startsWith('https:');
-      // Our own loopback interface is not where that node listens, and its credential is not for whoever does.
-      if (plain && address.node_id !== this.#localNodeId)
-        throw new Error('it is reached on the machine of another core only: PLATFORM_NODE_CONTROL is not set there');
-      if (plain) return await fetch(url, { method, headers, redirect: 'error', signal });
-      if (key === null) throw new Error('the node has no key');
-      // Nodes serve nobody else here.
-      this.#certificate ??= linkCertificate(linkKeyOf(this.#context.masterKey));
-      const certificate = await this.#certificate;
-      return await fetchOverLink(url, { key, certificate, method, headers, signal });
+      if (target.link === null) return await fetch(url, { method, headers, redirect: 'error', signal });
+      return await fetchOverLink(url, { ...target.link, method, headers, signal });
     } catch (error) {
       throw this.#unavailable(id, 'it could not be reached', error);
     }
@@ -211,8 +197,7 @@ export class Nodes {
   }
 
   #unavailable(installationId: InstallationId, why: string, cause?: unknown): Error {
-    this.#context.log.warn({ installationId, why, ...(cause === undefined ? {} : { err: cause }) }, 'a node failed');
-    return refuse('workload_unavailable', 'The machine that runs the backend of this app does not answer.');
+    return this.#controlSide.unavailable(installationId, why, cause);
   }
 }
 

@@ -7,8 +7,8 @@ import { seal } from '../credentials/master-key.ts';
 import { notify } from '../database/notify.ts';
 import { lockPlacement } from '../placement/placement.ts';
 import { placedInstallations } from '../placement/queries.ts';
+import { CONTROL_PURPOSE } from './control-side.ts';
 import { updateNode, whereNodeIs } from './node-queries.ts';
-import { CONTROL_PURPOSE } from './nodes.ts';
 
 type Registration = z.output<typeof registerNodeBody>;
 

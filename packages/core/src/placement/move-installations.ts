@@ -1,11 +1,19 @@
 // Taking workloads from a node and giving them to others. In between an installation waits; while its former node may
 // still run it, it is held, so that no two nodes ever run it at the same time (docs/decisions/nodes.md).
+import type { InstallationId } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { notify, notifyEach } from '../database/notify.ts';
 import type { Nodes } from '../nodes/nodes.ts';
 import { assignmentsChanged } from './assignments.ts';
 import { lockPlacement, placeElsewhere } from './placement.ts';
-import { clearHolder, setPlaced, takeMovable, type WaitingRow, waitingInstallations } from './placement-queries.ts';
+import {
+  clearHolder,
+  setPlaced,
+  takeMovable,
+  type WaitingRow,
+  waitingInstallation,
+  waitingInstallations,
+} from './placement-queries.ts';
 
 /** So many in one transaction: others wait for its lock. */
 const BATCH = 100;
@@ -59,8 +67,22 @@ export async function placeWaiting(context: CoreContext, nodes: Nodes): Promise<
   }
 }
 
+/**
+ * Gives one waiting installation a node, if there is one. Asks no other node: one that is held waits for its holder.
+ *
+ * @returns whether it was placed
+ */
+export async function placeNow(context: CoreContext, id: InstallationId): Promise<boolean> {
+  const row = await waitingInstallation(context.database, id);
+  return row !== undefined && row.held_by === null && (await place(context, row));
+}
+
 async function placeOne(context: CoreContext, nodes: Nodes, row: WaitingRow): Promise<boolean> {
   if (row.held_by !== null && !(await release(context, nodes, row, row.held_by))) return false;
+  return place(context, row);
+}
+
+function place(context: CoreContext, row: WaitingRow): Promise<boolean> {
   return context.database.transaction().execute(async (trx) => {
     await lockPlacement(trx);
     const node = await placeElsewhere(trx, {

@@ -150,15 +150,22 @@ export interface WaitingRow extends MovableRow {
   readonly held_by: string | null;
 }
 
-/** What has a backend and no node, oldest id first, after the one named. */
-export async function waitingInstallations(db: Executor, after: string, limit: number): Promise<WaitingRow[]> {
-  const { rows } = await sql<WaitingRow>`
+const selectWaiting = sql`
     SELECT i.id, i.account_key, i.app_id, v.manifest -> 'workload' AS workload, i.has_volume, i.volume_store,
            i.wanted_hosting, i.held_by
       FROM installations i JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
-     WHERE i.waiting AND i.removed_at IS NULL AND v.manifest ? 'workload' AND i.id > ${after}
-     ORDER BY i.id LIMIT ${limit}`.execute(db);
+     WHERE i.waiting AND i.removed_at IS NULL AND v.manifest ? 'workload'`;
+
+/** What has a backend and no node, oldest id first, after the one named. */
+export async function waitingInstallations(db: Executor, after: string, limit: number): Promise<WaitingRow[]> {
+  const { rows } = await sql<WaitingRow>`${selectWaiting} AND i.id > ${after} ORDER BY i.id LIMIT ${limit}`.execute(db);
   return rows;
+}
+
+/** The one named, if it waits. */
+export async function waitingInstallation(db: Executor, id: InstallationId): Promise<WaitingRow | undefined> {
+  const { rows } = await sql<WaitingRow>`${selectWaiting} AND i.id = ${id}`.execute(db);
+  return rows[0];
 }
 
 /** Returns whether it still waited, held by nobody. */

@@ -10,6 +10,7 @@ import {
   type IncomingRequest,
   type IncomingUpgrade,
   type RequestHead,
+  type ResponseFilter,
   sendProblem,
   type Upstream,
   type UpstreamFailure,
@@ -26,6 +27,8 @@ export interface InboundOptions {
   readonly appOrigin: string;
   readonly headersTimeout: number;
   readonly meter: ByteMeter;
+  /** Default: that of a workload. */
+  readonly filterResponse?: ResponseFilter;
   readonly onFailure: (failure: UpstreamFailure) => void;
 }
 
@@ -42,7 +45,7 @@ export interface Inbound {
 const WEBSOCKET_IDLE_MS = 600_000;
 
 export function openInbound(options: InboundOptions): Inbound {
-  const { headersTimeout, onFailure } = options;
+  const { headersTimeout, onFailure, filterResponse = filterWorkloadResponse } = options;
   const app = new URL(options.appOrigin);
   // The app's own origin is the only address a workload may build links from; the addresses of the node and of the
   // caller stay with the platform, so there is no X-Forwarded-For.
@@ -57,7 +60,7 @@ export function openInbound(options: InboundOptions): Inbound {
       dispatcher: pool,
       path,
       headers: identity.concat(head.forwarded),
-      filterResponse: filterWorkloadResponse,
+      filterResponse,
       headersTimeout,
       onFailure,
     };

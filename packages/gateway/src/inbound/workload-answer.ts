@@ -1,4 +1,5 @@
 // Which fields of a workload's answer may pass. It is hostile, and appears on an origin that all apps of the node share.
+import { ANSWERED_BY } from '@platform/contract';
 import { type ResponseFilter, responseFilter } from '@platform/http';
 
 /**
@@ -31,9 +32,24 @@ const DROPPED_PREFIXES_FROM_WORKLOAD = [
 ];
 
 /** A header that the node listener has already set on `res` wins over the workload's. */
-export const filterWorkloadResponse: ResponseFilter = responseFilter(
+const withoutHostileFields = responseFilter(
   (name, res) =>
     DROPPED_FROM_WORKLOAD.has(name) ||
     res.hasHeader(name) ||
     DROPPED_PREFIXES_FROM_WORKLOAD.some((prefix) => name.startsWith(prefix)),
 );
+
+/** For the Gateway that reaches the workload itself. */
+export const filterWorkloadResponse: ResponseFilter = (headers, res) => {
+  const passed = withoutHostileFields(headers, res);
+  if (res.hasHeader(ANSWERED_BY)) passed.push(ANSWERED_BY, 'workload');
+  return passed;
+};
+
+/** For the Runtime's end of a sidecar, which has filtered the answer or gives a refusal of its own, and says which. */
+export const filterSidecarResponse: ResponseFilter = (headers, res) => {
+  const passed = withoutHostileFields(headers, res);
+  if (res.hasHeader(ANSWERED_BY))
+    passed.push(ANSWERED_BY, headers[ANSWERED_BY] === 'workload' ? 'workload' : 'platform');
+  return passed;
+};

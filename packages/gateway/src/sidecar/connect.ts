@@ -15,6 +15,7 @@ import {
 import { openByteMeter } from '../byte-meter.ts';
 import type { GatewayEvent, RunningGateway } from '../gateway.ts';
 import { type Inbound, openInbound } from '../inbound/inbound.ts';
+import { filterSidecarResponse } from '../inbound/workload-answer.ts';
 import { type FromSidecar, receive, type SidecarSettings, send, socketNames, type Traffic } from './protocol.ts';
 
 export type { SidecarSettings } from './protocol.ts';
@@ -251,6 +252,7 @@ class Sidecar implements SidecarGateway {
       appOrigin: settings.appOrigin,
       headersTimeout: HEADERS_TIMEOUT_MS,
       meter: openByteMeter(),
+      filterResponse: filterSidecarResponse,
       // The sidecar has reported why, unless it is the sidecar itself that failed.
       onFailure: (failure) =>
         this.#options.log({ event: 'upstream_failure', installationId: settings.installationId, ...failure }),

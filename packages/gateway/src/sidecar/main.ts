@@ -6,8 +6,8 @@ import { rmSync } from 'node:fs';
 import net, { type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { GatewayPolicy } from '@platform/contract';
-import { asksForWebSocket, createStrictServer, dialerAt, faultOf } from '@platform/http';
+import { ANSWERED_BY, type GatewayPolicy } from '@platform/contract';
+import { asksForWebSocket, createStrictServer, dialerAt, faultOf, withPlatformFields } from '@platform/http';
 import { type GatewayEvent, type RunningGateway, startGateway } from '../gateway.ts';
 import { type FromSidecar, receive, type SidecarSettings, send, socketNames, type ToSidecar } from './protocol.ts';
 
@@ -94,10 +94,16 @@ async function serve(settings: SidecarSettings): Promise<Serving> {
     onActivity: activity.signal,
     log: (event: GatewayEvent) => report({ kind: 'event', event }),
   });
-  // The Runtime's listener has checked these requests; what is read strictly here is read a second time.
+  // The Runtime's listener has checked these requests; what is read strictly here is read a second time. It has also
+  // dropped every Platform-* field of a stranger: those that arrive are core's.
   const inbound = createStrictServer({
     isOwnHost: () => true,
-    onRequest: (incoming) => void gateway.forwardInbound(incoming, incoming.path + incoming.query),
+    onRequest(incoming) {
+      const { req, res, head, path, query } = incoming;
+      res.setHeader(ANSWERED_BY, 'platform');
+      gateway.forwardInbound({ ...incoming, head: withPlatformFields(head, req) }, path + query);
+      return null;
+    },
     upgrade: {
       wants: asksForWebSocket,
       accept: (incoming) => gateway.forwardUpgrade(incoming, incoming.path + incoming.query),

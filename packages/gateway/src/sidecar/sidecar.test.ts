@@ -10,6 +10,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { ANSWERED_BY } from '@platform/contract';
+import { createStrictServer, withPlatformFields } from '@platform/http';
 import {
   APP_ORIGIN,
   CORE_CREDENTIAL,
@@ -135,6 +137,42 @@ describe('a Gateway in a process of its own', () => {
   it('speaks HTTP at the socket of core also where core is reached over https, for the Runtime speaks TLS', async () => {
     gateway = await connect({ ...settings, coreOrigin: 'https://core.example' });
     assert.equal(await (await out()).text(), 'core');
+  });
+
+  it('gives the workload the fields of core alone, and says who answered to core alone', async () => {
+    const names: string[][] = [];
+    const workload = serve((req, res) => {
+      names.push(Object.keys(req.headers).filter((name) => name.startsWith('platform-')));
+      if (req.url === '/broken') req.socket.destroy();
+      else res.writeHead(200, { [ANSWERED_BY]: 'platform' }).end();
+    });
+    workload.listen(0, '127.0.0.1');
+    await once(workload, 'listening');
+    gateway = await connect({ ...settings, workload: { hostname: '127.0.0.1', port: String(portOf(workload)) } });
+    const through = gateway;
+    const calls = createStrictServer({
+      isOwnHost: () => true,
+      onRequest(incoming) {
+        incoming.res.setHeader(ANSWERED_BY, 'platform');
+        through.forwardInbound({ ...incoming, head: withPlatformFields(incoming.head, incoming.req) }, incoming.path);
+        return null;
+      },
+      onFault: assert.fail,
+    });
+    const strangers = openDoor(through);
+    const answeredBy: (string | null)[] = [];
+    for (const server of [calls, strangers]) {
+      opened.push({ close: () => void server.close().closeAllConnections() });
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      for (const path of ['/', '/broken']) {
+        const headers = { 'platform-trigger': 'schedule' };
+        const answer = await fetch(`http://127.0.0.1:${portOf(server)}${path}`, { headers });
+        answeredBy.push(answer.headers.get(ANSWERED_BY));
+      }
+    }
+    assert.deepEqual(answeredBy, ['workload', 'platform', null, null]);
+    assert.deepEqual(names, [['platform-trigger'], ['platform-trigger'], [], []]);
   });
 
   it('holds no credential in its environment or its arguments', async () => {

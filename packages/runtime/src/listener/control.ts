@@ -2,16 +2,14 @@
 import type { IncomingMessage } from 'node:http';
 import { limits, type Refusal, RefusalError, refuse } from '@platform/contract';
 import type { IncomingRequest } from '@platform/http';
-import type { Installation } from '../lifecycle/installation.ts';
 import type { LogStore } from '../logs/log-store.ts';
 import { bearerOf, sameCredential } from './bearer.ts';
 import { logStart, streamLog } from './log-stream.ts';
+import { carryPlatformCall, type PlatformCalls } from './platform-call.ts';
 import { sendJson } from './send-json.ts';
 
-export interface ControlParts {
+export interface ControlParts extends PlatformCalls {
   readonly credential: string;
-  /** Waits a little for an installation that core has just made and the next assignments will bring. */
-  find(installationId: string): Promise<Installation | undefined>;
   /** Ends the workload and forgets everything but the volume. */
   forget(installationId: string): Promise<void>;
   readonly logs: LogStore;
@@ -20,6 +18,7 @@ export interface ControlParts {
 }
 
 const TARGET = /^\/control\/installations\/(inst-[0-9a-f-]{36})(?:\/(start|stop|status|logs|logs\/stream))?$/;
+const CALL = /^\/control\/installations\/(inst-[0-9a-f-]{36})\/call(\/.*)$/;
 const METHODS: Readonly<Record<string, string>> = {
   start: 'POST',
   stop: 'POST',
@@ -33,6 +32,11 @@ export async function handleControl(parts: ControlParts, incoming: IncomingReque
   const { req, res } = incoming;
   const refusal = refusalOf(parts, req);
   if (refusal !== undefined) throw new RefusalError(refusal);
+  const call = CALL.exec(incoming.path);
+  if (call !== null) {
+    const [, called = '', below = '/'] = call;
+    return carryPlatformCall(parts, incoming, { installationId: called, path: `${below}${incoming.query}` });
+  }
   const match = TARGET.exec(incoming.path);
   if (match === null) throw refuse('not_found');
   const [, installationId = '', action = ''] = match;

@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Refusal, refuse } from '@platform/contract';
 import { type AcceptedRequest, type IncomingRequest, type IncomingUpgrade, sendProblem } from '@platform/http';
+import type { RunningGateway } from '../gateway-port.ts';
 import type { Installation } from '../lifecycle/installation.ts';
 import { guardAnswer } from './answer-guard.ts';
 import { bearerOf, sameCredential } from './bearer.ts';
@@ -80,7 +81,8 @@ const unauthenticated = {
   detail: 'Present the data-plane capability of the installation as Bearer.',
 } as const satisfies Refusal;
 
-function wake({ onWake }: Endpoints, installation: Installation): ReturnType<Installation['reach']> {
+/** @throws RefusalError of {@link Installation.reach} */
+export function wake({ onWake }: Pick<Endpoints, 'onWake'>, installation: Installation): Promise<RunningGateway> {
   if (installation.status().state === 'stopped' && installation.assignment.desired !== 'stopped') onWake();
   return installation.reach();
 }

@@ -1,0 +1,59 @@
+// Where the control side of a node is reached and with what; refuses nodes that cannot be asked from this machine.
+import { type InstallationId, refuse } from '@platform/contract';
+import { type LinkCertificate, linkCertificate } from '@platform/link';
+import type { CoreContext } from '../context.ts';
+import { linkKeyOf, unseal } from '../credentials/master-key.ts';
+import { boundToLost } from './lose-node.ts';
+import type { ControlAddress } from './node-queries.ts';
+
+export const CONTROL_PURPOSE = 'node-control';
+
+export interface ControlTarget {
+  /** Ends with `/control`. */
+  readonly url: string;
+  /** What core presents as Bearer. */
+  readonly credential: string;
+  /** For https: what the node must prove, and what core proves to it. `null` for the node on this machine. */
+  readonly link: { readonly key: Buffer; readonly certificate: LinkCertificate } | null;
+}
+
+export class ControlSide {
+  readonly #context: CoreContext;
+  readonly #localNodeId: string | null;
+  /** Made at the first link to a node. */
+  #certificate: Promise<LinkCertificate> | undefined;
+
+  /** @param localNodeId the node on this very machine, whose loopback addresses mean something here */
+  constructor(context: CoreContext, localNodeId: string | null) {
+    this.#context = context;
+    this.#localNodeId = localNodeId;
+  }
+
+  /** @throws RefusalError `workload_unavailable` for a node that is lost, not there yet, or reached by another core only */
+  async target(id: InstallationId, address: ControlAddress): Promise<ControlTarget> {
+    const { control_url: url, control_credential: sealed, public_key: key } = address;
+    if (address.lost_at !== null) throw refuse('workload_unavailable', boundToLost(address.name));
+    if (url === null || sealed === null) throw this.unavailable(id, 'it has not registered yet');
+    const { masterKey } = this.#context;
+    const credential = unseal(masterKey, CONTROL_PURPOSE, address.node_id, sealed).toString('utf8');
+    if (url.startsWith('https:')) {
+      if (key === null) throw this.unavailable(id, 'the node has no key');
+      // Nodes serve nobody else here.
+      this.#certificate ??= linkCertificate(linkKeyOf(masterKey));
+      return { url, credential, link: { key, certificate: await this.#certificate } };
+    }
+    // Our own loopback interface is not where that node listens, and its credential is not for whoever does.
+    if (address.node_id !== this.#localNodeId)
+      throw this.unavailable(
+        id,
+        'it is reached on the machine of another core only: PLATFORM_NODE_CONTROL is not set there',
+      );
+    return { url, credential, link: null };
+  }
+
+  /** Logs why; the caller learns that the node does not answer. */
+  unavailable(installationId: InstallationId, why: string, cause?: unknown): Error {
+    this.#context.log.warn({ installationId, why, ...(cause === undefined ? {} : { err: cause }) }, 'a node failed');
+    return refuse('workload_unavailable', 'The machine that runs the backend of this app does not answer.');
+  }
+}

@@ -1,0 +1,52 @@
+// A node with a real Runtime, real Gateways and real sandboxes, in this process beside the core of a constellation.
+import { randomBytes } from 'node:crypto';
+import { linkKeyOf } from '@platform/core/credentials/master-key.ts';
+import { startGateway } from '@platform/gateway';
+import type { LinkKey } from '@platform/link';
+import { type Runtime, startRuntime } from '@platform/runtime';
+import { makePlace } from '../../packages/runtime/test-support/place.ts';
+import type { Constellation } from './constellation.ts';
+import { freePort } from './free-port.ts';
+
+export interface RealNode {
+  readonly runtime: Runtime;
+  stop(): Promise<void>;
+}
+
+const quiet = () => undefined;
+
+/** Resolves when core knows it. With a key, core reaches it over the link, as it does the nodes of other machines. */
+export async function startRealNode(
+  { port, origin, core }: Pick<Constellation, 'port' | 'origin' | 'core'>,
+  { credential, key }: { readonly credential: string; readonly key?: LinkKey },
+): Promise<RealNode> {
+  const place = makePlace();
+  const runtime = await startRuntime({
+    dataDirectory: place.folder,
+    coreOrigin: `http://127.0.0.1:${port}`,
+    coreHost: new URL(origin).host,
+    nodeCredential: credential,
+    ...(key === undefined
+      ? {}
+      : {
+          nodeKey: key,
+          control: { host: '127.0.0.1', port: await freePort() },
+          controllerKey: linkKeyOf(core.context.masterKey).publicKey,
+        }),
+    nodeOrigin: core.context.config.nodeOrigin,
+    listenHost: '127.0.0.1',
+    listenPort: 0,
+    clock: () => new Date(),
+    random: randomBytes,
+    log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
+    startGateway,
+  });
+  await runtime.registered;
+  return {
+    runtime,
+    async stop() {
+      await runtime.stop();
+      place.remove();
+    },
+  };
+}

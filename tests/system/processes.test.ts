@@ -159,7 +159,7 @@ test('a part that cannot be restarted ends the platform with a sentence and exit
   });
   try {
     const running = platform;
-    await until('the supervisor to give up', async () => /in 5 attempts/.test(running.output()));
+    await until('the supervisor to give up', () => /in 5 attempts/.test(running.output()), 90_000);
     await untilGone(tree);
     assert.match(running.output(), /platform: Core could not be restarted in 5 attempts\..*EADDRINUSE/);
     assert.equal(await running.stop(), 1);

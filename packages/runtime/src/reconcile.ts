@@ -161,6 +161,8 @@ const REAPPLY = 60_000;
 export interface FollowHooks {
   apply(assignments: readonly Assignment[]): Promise<void>;
   registered(): void;
+  /** Core was not reached, or is not the same any more: until the next list this node may not know of everything. */
+  lost(): void;
 }
 
 /** Registers and follows the assignments until `signal` is aborted; core may come and go meanwhile. */
@@ -202,6 +204,7 @@ export async function follow(
       if (signal.aborted) return;
       if (turn.aborted) continue;
       log.warn({ err: error, retryInMilliseconds: retry }, 'core could not be reached');
+      hooks.lost();
       // A core that was restarted may have forgotten where this node is.
       registered = false;
       const wake = AbortSignal.any([signal, turn]);

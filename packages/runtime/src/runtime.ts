@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import type { Assignment, NodeHeartbeat } from '@platform/contract';
+import { type Assignment, type NodeHeartbeat, refuse } from '@platform/contract';
 import { asksForWebSocket, type IncomingRequest } from '@platform/http';
 import { type LinkCertificate, type LinkKey, linkCertificate } from '@platform/link';
 import { type Clock, systemClock } from './clock.ts';
@@ -183,8 +183,15 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     ending: stopping.signal,
   };
   const endpointHost = new URL(options.nodeOrigin).host;
+  /** Whether core's list of assignments is at hand, as far as this node can tell. */
+  let isInformed = false;
   const backends: Endpoints = {
-    find: (id) => fleet.awaitEndpoint(id, NEWLY_ASSIGNED_WAIT),
+    async find(id) {
+      const found = await fleet.awaitEndpoint(id, NEWLY_ASSIGNED_WAIT);
+      if (found === undefined && !isInformed)
+        throw refuse('workload_unavailable', 'This machine is just getting its list of apps.', { retryAfter: 1 });
+      return found;
+    },
     onWake,
   };
   const endpoints = await startHttpServer({
@@ -220,7 +227,11 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   });
   const { promise: registered, resolve: tellRegistered } = Promise.withResolvers<void>();
   const hooks: FollowHooks = {
+    lost() {
+      isInformed = false;
+    },
     apply(assignments) {
+      isInformed = true;
       assigned = assignments;
       const began = performance.now();
       const settled = carryOut();

@@ -8,7 +8,11 @@ import { guardAnswer } from './answer-guard.ts';
 import { bearerOf, sameCredential } from './bearer.ts';
 
 export interface Endpoints {
-  /** Waits a moment for an app that was installed just now. */
+  /**
+   * Waits a moment for an app that was installed just now.
+   *
+   * @throws RefusalError `workload_unavailable` while this node has no list of core that could know it
+   */
   find(endpointId: string): Promise<Installation | undefined>;
   /** A request came to a backend that does not run. */
   onWake(): void;
@@ -27,7 +31,7 @@ interface Endpoint {
   readonly path: string;
 }
 
-/** @throws RefusalError `not_found`, `origin_not_allowed` */
+/** @throws RefusalError `not_found`, `workload_unavailable`, `origin_not_allowed` */
 async function findEndpoint(endpoints: Endpoints, { req, path, query }: AcceptedRequest): Promise<Endpoint> {
   const match = TARGET.exec(path);
   if (match === null) throw refuse('not_found');

@@ -223,3 +223,21 @@ describe('the node listener', () => {
     assert.equal((await node.core.control('GET', `/installations/${one.installationId}/logs?limit=x`)).status, 400);
   });
 });
+
+test('an endpoint that nobody knows is not found, or to be asked for again while core is away', async () => {
+  const node = await startTestNode();
+  try {
+    const ask = () => request(node.runtime.listenerPort, '/e/ep_unknown/', {});
+    await until('the list of core', async () => (await ask()).status === 404);
+    await node.core.close();
+    const answer = await until('the node to miss core', async () => {
+      const answered = await ask();
+      return answered.status === 503 ? answered : undefined;
+    });
+    assert.equal(JSON.parse(answer.text).code, 'workload_unavailable');
+    assert.equal(answer.headers['retry-after'], '1');
+  } finally {
+    await node.runtime.stop();
+    node.place.remove();
+  }
+});

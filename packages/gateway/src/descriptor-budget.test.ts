@@ -7,8 +7,8 @@ import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { openRaw } from '../../http/test-support/raw-exchange.ts';
 import { ask, until } from '../test-support/gateway-under-test.ts';
-import { openRaw } from '../test-support/raw-exchange.ts';
 import { AUTHORIZED, SERVICE, scriptedSetting } from '../test-support/scripted-core.ts';
 import { type DescriptorShare, openDescriptorBudget } from './descriptor-budget.ts';
 

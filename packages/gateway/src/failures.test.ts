@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer as createTcpServer } from 'node:net';
 import { test } from 'node:test';
+import { openRaw } from '../../http/test-support/raw-exchange.ts';
 import { ask, startGatewayUnderTest, until } from '../test-support/gateway-under-test.ts';
-import { openRaw } from '../test-support/raw-exchange.ts';
 import { AUTHORIZED, open, responseOf, SERVICE, scriptedSetting } from '../test-support/scripted-core.ts';
 
 const setting = scriptedSetting();

@@ -4,6 +4,13 @@ import { once } from 'node:events';
 import { createServer, request as httpRequest } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
 import { after, before, beforeEach, test } from 'node:test';
+import { openRaw } from '../../http/test-support/raw-exchange.ts';
+import {
+  headerValues,
+  onlyRequest,
+  type RecordingUpstream,
+  startRecordingUpstream,
+} from '../../http/test-support/recording-upstream.ts';
 import {
   ask,
   assertProblem,
@@ -14,13 +21,6 @@ import {
   portOf,
   startGatewayUnderTest,
 } from '../test-support/gateway-under-test.ts';
-import { openRaw } from '../test-support/raw-exchange.ts';
-import {
-  headerValues,
-  onlyRequest,
-  type RecordingUpstream,
-  startRecordingUpstream,
-} from '../test-support/recording-upstream.ts';
 import { startGateway } from './gateway.ts';
 
 let core: RecordingUpstream;

@@ -1,9 +1,14 @@
-// What of a request and its answer passes between a workload and core: paths, headers, trace context, expectations.
+// What of a request and its answer passes between a workload and core: headers, trace context, expectations.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { after, before, beforeEach, test } from 'node:test';
+import {
+  headerValues,
+  onlyRequest,
+  type RecordingUpstream,
+  startRecordingUpstream,
+} from '../../http/test-support/recording-upstream.ts';
 import {
   ask,
   assertProblem,
@@ -11,13 +16,6 @@ import {
   type GatewayUnderTest,
   startGatewayUnderTest,
 } from '../test-support/gateway-under-test.ts';
-import { openRaw } from '../test-support/raw-exchange.ts';
-import {
-  headerValues,
-  onlyRequest,
-  type RecordingUpstream,
-  startRecordingUpstream,
-} from '../test-support/recording-upstream.ts';
 
 let core: RecordingUpstream;
 let tested: GatewayUnderTest;
@@ -46,35 +44,6 @@ after(async () => {
 
 beforeEach(() => {
   core.complete.length = 0;
-});
-
-const paths: { readonly cases: readonly { readonly name: string; readonly class: string; readonly target: string }[] } =
-  JSON.parse(await readFile(new URL('../test-vectors/paths.json', import.meta.url), 'utf8'));
-const INVALID = new Set(['encoded-slash', 'overlong-utf8', 'bad-percent', 'nul', 'control']);
-const CLIMBING = new Set(['dot-segments', 'encoded-dots', 'backslash']);
-
-test('no path vector below a service climbs out of it, and tricks are invalid_path', async () => {
-  for (const item of paths.cases) {
-    core.complete.length = 0;
-    const target = `/v1/services${item.target}`;
-    const connection = await openRaw(
-      tested.port,
-      `GET ${target} HTTP/1.1\r\nHost: localhost:${tested.port}\r\nAuthorization: Bearer ${GATEWAY_CREDENTIAL}\r\nConnection: close\r\n\r\n`,
-    );
-    await connection.closed();
-    const [answer] = connection.answers();
-    assert.ok(answer !== undefined && answer.status < 500, item.name);
-    const [forwarded] = core.complete;
-    if (answer.status === 200) assert.equal(forwarded?.url, target, item.name);
-    else assert.equal(forwarded, undefined, item.name);
-    const mustFail =
-      INVALID.has(item.class) ||
-      (CLIMBING.has(item.class) && /(^|[/\\])(\.|%2e){1,2}([/\\?]|$)|\\|%5c/i.test(item.target));
-    if (mustFail) {
-      assert.equal(answer.status, 400, item.name);
-      assert.match(answer.body, /"code":"invalid_path"/, item.name);
-    }
-  }
 });
 
 test('nothing that identifies, routes or frames travels from the workload to core', async () => {

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { Agent, request } from 'node:http';
 import { after, before, test } from 'node:test';
+import { type RecordingUpstream, startRecordingUpstream } from '../../http/test-support/recording-upstream.ts';
 import {
   ask,
   GATEWAY_CREDENTIAL,
   type GatewayUnderTest,
   startGatewayUnderTest,
 } from '../test-support/gateway-under-test.ts';
-import { type RecordingUpstream, startRecordingUpstream } from '../test-support/recording-upstream.ts';
 
 const KiB = 1024;
 const LARGE = 'x'.repeat(300 * KiB);

@@ -16,20 +16,6 @@ export interface CarryingUpgrade extends Pick<Carrying, 'upstream' | 'refuse'> {
 /** The only fields of a 101 that travel: those of the WebSocket handshake (RFC 6455 section 4.2.2). */
 const HANDSHAKE_FIELDS = ['sec-websocket-accept', 'sec-websocket-protocol', 'sec-websocket-extensions'];
 
-/** Whether a request is a WebSocket handshake: a GET that names the protocol and a version and a key. */
-export function asksForWebSocket(req: {
-  readonly method?: string | undefined;
-  readonly headers: IncomingHttpHeaders;
-}): boolean {
-  const { headers } = req;
-  return (
-    req.method === 'GET' &&
-    headers.upgrade?.toLowerCase() === 'websocket' &&
-    headers['sec-websocket-version'] === '13' &&
-    /^[A-Za-z0-9+/]{22}==$/.test(headers['sec-websocket-key'] ?? '')
-  );
-}
-
 /** Starts it. The connection is ended in every case; `abort` also ends one that has switched. */
 export function carryUpgrade(incoming: IncomingUpgrade, carrying: CarryingUpgrade): Carried {
   const { req, socket, first } = incoming;

@@ -9,7 +9,7 @@ export {
   type Upstream,
   type UpstreamFailure,
 } from './carry.ts';
-export { asksForWebSocket, type CarryingUpgrade, carryUpgrade } from './carry-upgrade.ts';
+export { type CarryingUpgrade, carryUpgrade } from './carry-upgrade.ts';
 export { type DialServer, type DialServerOptions, dialerAt, serveDials } from './dial-socket.ts';
 export {
   BlockedAddressError,
@@ -49,3 +49,4 @@ export {
   type UpgradeRoutes,
 } from './server.ts';
 export { isTraceparent, isTracestate } from './trace-context.ts';
+export { asksForWebSocket } from './web-socket.ts';

@@ -10,6 +10,7 @@ import { endLingering } from './end-response.ts';
 import { endFaulty } from './fault.ts';
 import { endWithProblem, sendProblem } from './problem.ts';
 import { MAX_HEADER_FIELDS, type RequestHead, readRequestHead } from './request-head.ts';
+import { handshakeRefusal } from './web-socket.ts';
 
 const { createServer } = process.getBuiltinModule('node:http');
 
@@ -30,7 +31,7 @@ export interface IncomingRequest extends AcceptedRequest {
   readonly expectsContinue: boolean;
 }
 
-/** A request that asks for another protocol, on a route that has one. Nothing has been written to `socket`. */
+/** A WebSocket handshake in order, on a route that has one. Nothing has been written to `socket`. */
 export interface IncomingUpgrade extends AcceptedRequest {
   readonly socket: Socket;
   /** Bytes of the new protocol that came with the head. */
@@ -55,7 +56,7 @@ export interface StrictServerOptions {
   onRequest(incoming: IncomingRequest): Abandonable | null | undefined;
   /** Handling a request failed with an internal error; the request has been ended. */
   onFault(error: unknown): void;
-  /** Routes with another protocol. Default: `Upgrade` is ignored and the request served (RFC 9110 section 7.8). */
+  /** Routes with WebSockets; a faulty handshake is refused. Default: `Upgrade` is ignored and the request served (RFC 9110 section 7.8). */
   readonly upgrade?: UpgradeRoutes;
   /** Once for every request, refused ones included. */
   onBegin?(): void;
@@ -66,7 +67,7 @@ export interface StrictServerOptions {
 }
 
 export interface UpgradeRoutes {
-  /** Whether this request is for a route with another protocol and asks for it. */
+  /** Whether this request is for a route with WebSockets and asks for one, such as `asksForWebSocket`. */
   wants(req: IncomingMessage): boolean;
   accept(incoming: IncomingUpgrade): void;
 }
@@ -173,8 +174,9 @@ export function createStrictServer(options: StrictServerOptions): Server {
     socket.on('error', () => socket.destroy());
     try {
       const reading = accept(req, options);
-      if ('code' in reading) endWithProblem(socket, reading);
-      else options.upgrade?.accept({ ...reading, socket, first });
+      const refusal = 'code' in reading ? reading : handshakeRefusal(req);
+      if (refusal !== null) endWithProblem(socket, refusal);
+      else if (!('code' in reading)) options.upgrade?.accept({ ...reading, socket, first });
     } catch (error) {
       socket.destroy();
       options.onFault(error);

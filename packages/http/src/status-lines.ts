@@ -12,13 +12,11 @@ export interface StatusLines {
   expect(): void;
 }
 
-/** `HTTP/1.1 200` and one byte more: the shortest head has them. */
-const NEEDED = 13;
-const SUPPORTED = /^HTTP\/1\.[01] \d{3}[ \r\n]/;
+const SUPPORTED = /^HTTP\/1\.[01] \d{3}(?: [\t\x20-\x7e\x80-\xff]*)?\r\n$/;
 /** All but `101`, which ends the protocol. */
 const INTERIM = /^HTTP\/1\.[01] 1(?!01)/;
 const HEAD_END = '\r\n\r\n';
-const LONGEST_INTERIM = 8 * 1024;
+const LONGEST = 8 * 1024;
 
 /** The parser skips empty lines before a status line. */
 function withoutEmptyLines(bytes: Buffer): Buffer {
@@ -36,16 +34,21 @@ export function watchStatusLines(socket: Socket): StatusLines {
   /** What may pass of the begin of an answer; `null` as long as more has to come first. */
   function judge(bytes: Buffer): Buffer | null {
     let rest = withoutEmptyLines(bytes);
-    while (rest.length >= NEEDED) {
-      const begin = rest.toString('latin1', 0, NEEDED);
-      if (!SUPPORTED.test(begin)) return fail('not an HTTP/1 status line');
-      if (!INTERIM.test(begin)) {
+    for (;;) {
+      const lineEnd = rest.indexOf(0x0a);
+      if (lineEnd === -1) {
+        if (rest.length > LONGEST) return fail('a status line without end');
+        break;
+      }
+      const line = rest.toString('latin1', 0, lineEnd + 1);
+      if (!SUPPORTED.test(line)) return fail('not an HTTP/1 status line');
+      if (!INTERIM.test(line)) {
         expected = false;
         return rest;
       }
       const end = rest.indexOf(HEAD_END, 0, 'latin1');
       if (end === -1) {
-        if (rest.length > LONGEST_INTERIM) return fail('an interim answer without end');
+        if (rest.length > LONGEST) return fail('an interim answer without end');
         break;
       }
       rest = withoutEmptyLines(rest.subarray(end + HEAD_END.length));

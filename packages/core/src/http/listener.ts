@@ -17,9 +17,13 @@ const CROSS_ORIGIN_HEADERS = 'authorization, content-type, last-event-id, tracep
 const CONNECTIONS = 8_192;
 const CONNECTIONS_PER_ADDRESS = 512;
 
+export interface ListenerOptions extends Pick<ServerOptions, 'log' | 'serveShell' | 'serveApp'> {
+  readonly config: Pick<CoreConfig, 'origin' | 'appsDomain' | 'trustedProxies'>;
+}
+
 /** The server behind every host of core. `api` is fastify's handler; `requestId` names each answer. */
 export function createListener(
-  options: Pick<ServerOptions, 'config' | 'log' | 'serveShell' | 'serveApp'>,
+  options: ListenerOptions,
   api: (request: IncomingMessage, response: ServerResponse) => void,
   requestId: () => string,
 ): Server {
@@ -86,7 +90,7 @@ function asItIs(target: string): RequestTarget {
 function preflight(
   req: IncomingMessage,
   res: ServerResponse,
-  { path, config }: { readonly path: string; readonly config: CoreConfig },
+  { path, config }: { readonly path: string; readonly config: ListenerOptions['config'] },
 ): boolean {
   const { origin } = req.headers;
   if (origin === undefined || !isAppOrigin(origin, config)) return false;

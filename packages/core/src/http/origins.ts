@@ -17,7 +17,7 @@ export function parseAppHost(hostname: string, appsDomain: string): { appId: str
 }
 
 /** Whether an Origin has the form of an app of this platform: the only ones CORS ever answers. */
-export function isAppOrigin(origin: string, config: CoreConfig): boolean {
+export function isAppOrigin(origin: string, config: Pick<CoreConfig, 'origin' | 'appsDomain'>): boolean {
   const { scheme, port } = originParts(config);
   const prefix = `${scheme}://`;
   if (!origin.startsWith(prefix) || !origin.endsWith(port)) return false;

@@ -5,6 +5,13 @@ import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { after, afterEach, before, test } from 'node:test';
 import { createStrictServer } from '@platform/http';
+import { openRaw } from '../../../http/test-support/raw-exchange.ts';
+import {
+  headerValues,
+  type RecordedRequest,
+  type RecordingUpstream,
+  startRecordingUpstream,
+} from '../../../http/test-support/recording-upstream.ts';
 import {
   APP_ORIGIN,
   ask,
@@ -15,13 +22,6 @@ import {
   startGatewayUnderTest,
   until,
 } from '../../test-support/gateway-under-test.ts';
-import { openRaw } from '../../test-support/raw-exchange.ts';
-import {
-  headerValues,
-  type RecordedRequest,
-  type RecordingUpstream,
-  startRecordingUpstream,
-} from '../../test-support/recording-upstream.ts';
 
 type Handler = (req: IncomingMessage, res: ServerResponse, body: string) => void;
 

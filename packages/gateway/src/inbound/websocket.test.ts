@@ -6,8 +6,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, test } from 'node:test';
+import { openRaw, type RawConnection } from '../../../http/test-support/raw-exchange.ts';
 import { type GatewayUnderTest, startGatewayUnderTest, until } from '../../test-support/gateway-under-test.ts';
-import { openRaw, type RawConnection } from '../../test-support/raw-exchange.ts';
 
 const KEY = 'dGhlIHNhbXBsZSBub25jZQ==';
 /** RFC 6455 section 1.3 gives this for the key above. */

@@ -96,8 +96,9 @@ async function serve(settings: SidecarSettings): Promise<Serving> {
   });
   // The Runtime's listener has checked these requests; what is read strictly here is read a second time. It has also
   // dropped every Platform-* field of a stranger: those that arrive are core's.
+  const appHost = new URL(settings.appOrigin).host;
   const inbound = createStrictServer({
-    isOwnHost: () => true,
+    isOwnHost: (host) => host === appHost,
     onRequest(incoming) {
       const { req, res, head, path, query } = incoming;
       res.setHeader(ANSWERED_BY, 'platform');

@@ -1,4 +1,4 @@
-// A client that sends exact bytes over TCP and splits what comes back into answers, for tests of HTTP parsing.
+// A client that sends exact bytes over a connection and splits what comes back into answers, for tests of HTTP parsing.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
@@ -21,8 +21,12 @@ export interface RawConnection {
   closed(): Promise<void>;
 }
 
-export async function openRaw(port: number, bytes: Uint8Array | string): Promise<RawConnection> {
-  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+/** Where a server of a test listens: a port of 127.0.0.1, or a Unix socket. */
+export type RawTarget = number | { readonly path: string };
+
+export async function openRaw(to: RawTarget, bytes: Uint8Array | string): Promise<RawConnection> {
+  const socket = connect({ ...(typeof to === 'number' ? { port: to, host: '127.0.0.1' } : to), allowHalfOpen: true });
+  const isHead = Buffer.from(bytes).toString('latin1', 0, 5) === 'HEAD ';
   let received = '';
   let closed = false;
   socket.on('data', (chunk: Buffer) => {
@@ -42,7 +46,7 @@ export async function openRaw(port: number, bytes: Uint8Array | string): Promise
   return {
     socket,
     received: () => received,
-    answers: () => splitAnswers(received),
+    answers: () => splitAnswers(received, isHead),
     isClosed: () => closed,
     async until(condition) {
       while (!closed && !condition()) {
@@ -55,7 +59,7 @@ export async function openRaw(port: number, bytes: Uint8Array | string): Promise
 }
 
 /** Splits final answers; answers without a length are taken to run to the end of what was received. */
-export function splitAnswers(received: string): RawAnswer[] {
+function splitAnswers(received: string, isHead: boolean): RawAnswer[] {
   const answers: RawAnswer[] = [];
   let rest = received;
   for (;;) {
@@ -68,7 +72,8 @@ export function splitAnswers(received: string): RawAnswer[] {
     if (status < 200) continue;
     const length = /\r\ncontent-length: *(\d+)/i.exec(head);
     let body: string;
-    if (/\r\ntransfer-encoding: *chunked/i.test(head)) {
+    if (isHead) body = '';
+    else if (/\r\ntransfer-encoding: *chunked/i.test(head)) {
       const chunked = readChunked(rest);
       if (chunked === null) return answers;
       body = chunked.body;

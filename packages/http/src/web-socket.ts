@@ -6,11 +6,11 @@ import { hasBody } from './read-body.ts';
 
 /** Whether a request asks for a WebSocket, well or badly. HTTP/1.0 knows no change of protocol (RFC 9110 section 7.8). */
 export function asksForWebSocket({ method, headers, httpVersionMinor }: IncomingMessage): boolean {
+  const protocols = headers.upgrade?.split(',') ?? [];
   return (
     method === 'GET' &&
     httpVersionMinor === 1 &&
-    headers.upgrade !== undefined &&
-    headers.upgrade.split(',').some((protocol) => protocol.trim().toLowerCase() === 'websocket')
+    protocols.some((protocol) => protocol.trim().toLowerCase() === 'websocket')
   );
 }
 
@@ -19,7 +19,8 @@ export function handshakeRefusal(req: IncomingMessage): Refusal | null {
   const { headers } = req;
   const isInOrder =
     headers['sec-websocket-version'] === '13' && /^[A-Za-z0-9+/]{22}==$/.test(headers['sec-websocket-key'] ?? '');
-  if (!isInOrder) return { code: 'invalid_request', detail: 'Send Sec-WebSocket-Version: 13 and one Sec-WebSocket-Key.' };
+  if (!isInOrder)
+    return { code: 'invalid_request', detail: 'Send Sec-WebSocket-Version: 13 and one Sec-WebSocket-Key.' };
   // Its bytes would pass as those of the new protocol.
   return hasBody(req) ? { code: 'invalid_request', detail: 'A WebSocket handshake has no body.' } : null;
 }

@@ -4,13 +4,13 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, before, test } from 'node:test';
 import type { GatewayPolicy, Refusal } from '@platform/contract';
+import { type RecordingUpstream, startRecordingUpstream } from '../../../http/test-support/recording-upstream.ts';
 import {
   ask,
   GATEWAY_CREDENTIAL,
   type GatewayUnderTest,
   startGatewayUnderTest,
 } from '../../test-support/gateway-under-test.ts';
-import { type RecordingUpstream, startRecordingUpstream } from '../../test-support/recording-upstream.ts';
 import { bearerOf } from '../credential.ts';
 import type { GatewayService } from './service.ts';
 

@@ -53,6 +53,7 @@ async function startSidecar(workloadPort: number): Promise<Sidecar> {
       coreHost: CORE_HOST,
       gatewayCredential: GATEWAY_CREDENTIAL,
       coreServiceCredential: CORE_CREDENTIAL,
+      policy: { revision: 0 },
       listen: { host: '127.0.0.1', port },
       workload: { hostname: '127.0.0.1', port: String(workloadPort) },
     },

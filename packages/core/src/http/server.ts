@@ -32,6 +32,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: 600, ignoreTrailingSlash: false },
     return503OnClosing: false,
+    // The strict server answers broken requests; fastify would write a second answer.
+    clientErrorHandler: () => undefined,
     schemaController: { compilersFactory: noCompilers },
     forceCloseConnections: true,
     frameworkErrors: (_error, request, reply) => void sendRefusal(reply, { code: 'invalid_path' }, request.id),

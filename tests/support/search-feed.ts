@@ -1,4 +1,4 @@
-// Waits for what a search index elsewhere has been told.
+// Waits until an external search index has received its updates.
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type FeedStatus, feedStatus } from '@platform/core/search/manage-feed.ts';
@@ -19,7 +19,7 @@ export async function untilFeed(
   }
 }
 
-/** Everything has been told, and the index elsewhere answers. */
-export function feedTold(core: TestCore): Promise<void> {
-  return untilFeed(core, 'everything is told', (status) => status?.state === 'ready' && status.waiting === 0);
+/** Resolves once no updates are pending and the external index answers searches. */
+export function untilFeedCaughtUp(core: TestCore): Promise<void> {
+  return untilFeed(core, 'no updates are pending', (status) => status?.state === 'ready' && status.waiting === 0);
 }

@@ -16,7 +16,7 @@ export type Point =
   | 'push.settle.committed'
   | 'search.feed.filled'
   | 'search.feed.read'
-  | 'search.feed.told'
+  | 'search.feed.sent'
   | 'search.write.committing'
   | 'search.write.committed';
 

@@ -36,8 +36,8 @@ export function exactly(text: string, prefix: boolean): WordCondition {
 }
 
 /**
- * What of a condition an index without positions cannot tell: which words must follow each other. `null` when that is
- * nothing, or is only one of several ways to meet the condition.
+ * The part of a condition that an index without word positions cannot check: which words must follow each other. `null`
+ * when there is none, or when it is only one of several ways to meet the condition.
  */
 export function orderIn(condition: Condition): Condition | null {
   if (condition.kind === 'ordered') return condition.of.length > 1 ? condition : null;

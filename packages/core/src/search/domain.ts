@@ -1,8 +1,8 @@
-// Search as a part of core: the indexes of apps, and an index elsewhere that follows them where there is one.
+// The search domain: the indexes of apps, and the external index that mirrors them where one is configured.
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
 import type { Searching } from './open-searching.ts';
-import { countWaiting } from './outbox-queries.ts';
+import { countPending } from './outbox-queries.ts';
 import { PreparePool } from './prepare-pool.ts';
 import { removeIndex } from './remove-index.ts';
 import { type SearchRoute, searchRoutes } from './routes.ts';
@@ -12,7 +12,7 @@ export function searchDomain(context: CoreContext, { engine, workers }: Searchin
   return {
     handlers: searchRoutes(context, { engine, prepare }),
     workers: [...workers, prepare],
-    gauges: [{ name: 'platform_core_search_waiting', read: () => countWaiting(context.database) }],
+    gauges: [{ name: 'platform_core_search_waiting', read: () => countPending(context.database) }],
     installationEnded: removeIndex,
   };
 }

@@ -1,7 +1,7 @@
-// What finds entries: PostgreSQL always can, an index elsewhere may take the questions off it.
+// The search engine interface: PostgreSQL always implements it, an external index may answer in its place.
 import type { SearchQuery } from './search-query.ts';
 
-/** What of an account is searched. */
+/** Which entries are searched: those of an account, of one app or kind where given. */
 export interface SearchScope {
   readonly accountKey: string;
   readonly appId: string | null;
@@ -19,18 +19,18 @@ export interface FoundItem {
 }
 
 export interface SearchPage {
-  /** Characters that were typed: a title that is hardly longer is the better hit. */
+  /** Characters in the query: a title that is hardly longer is the better match. */
   readonly typedLength: number;
   /** Items at most. */
   readonly limit: number;
 }
 
 export interface SearchEngine {
-  /** Entries of the scope alone, best first, as they were at one moment. */
+  /** Matching entries of the scope only, best first, from one snapshot. */
   find(scope: SearchScope, query: SearchQuery, page: SearchPage): Promise<FoundItem[]>;
 }
 
-/** An entry that an index elsewhere found; PostgreSQL is asked what it is, and whether it may be shown. */
+/** An entry that an external index found; PostgreSQL supplies its contents and decides whether it may be shown. */
 export interface FoundKey {
   readonly installationId: string;
   readonly id: string;
@@ -38,11 +38,11 @@ export interface FoundKey {
   readonly score: number;
 }
 
-/** What is told of an entry: where it belongs, and its words as they are indexed. `null` when it is gone. */
-export interface ToldEntry {
+/** Payload sent to an external index: an entry's scope and its words as they are indexed; `null` after a deletion. */
+export interface IndexUpdate {
   readonly installationId: string;
   readonly id: string;
-  /** Grows with every change of the entry: an index keeps the newest, in whatever order it hears. */
+  /** Grows with every change of the entry: the index keeps the newest, in whatever order updates arrive. */
   readonly version: number;
   readonly words: {
     readonly accountKey: string;
@@ -53,9 +53,9 @@ export interface ToldEntry {
   } | null;
 }
 
-/** An index outside PostgreSQL. Everything it holds can be told again. */
+/** An index outside PostgreSQL. It can be rebuilt at any time from what PostgreSQL holds. */
 export interface FedIndex {
-  /** Where it is, without credentials. */
+  /** Its URL, without credentials. */
   readonly address: string;
   /** Entries that match, best first: `most` at most. @throws EngineError */
   find(index: string, scope: SearchScope, query: SearchQuery, most: number): Promise<FoundKey[]>;
@@ -65,13 +65,13 @@ export interface FedIndex {
   exists(index: string): Promise<boolean>;
   /** @throws EngineError */
   drop(index: string): Promise<void>;
-  /** Searches find it when this resolves. @throws EngineError when any of it was not taken */
-  tell(index: string, entries: readonly ToldEntry[]): Promise<void>;
+  /** Applies updates; searches see them once this resolves. @throws EngineError when the index did not accept all */
+  update(index: string, entries: readonly IndexUpdate[]): Promise<void>;
   /** Ends requests under way. Called once. */
   close(): Promise<void>;
 }
 
-/** An index elsewhere that is out of reach, or refuses. Says nothing of what was asked. */
+/** An external index is unreachable or refused the request. The message contains nothing of the request. */
 export class EngineError extends Error {
   override readonly name = 'EngineError';
 }

@@ -1,5 +1,5 @@
-// Lets an index elsewhere find, and PostgreSQL decide what of it is shown. Whenever the index cannot be believed, as it
-// is still being filled, waits for changes of this account or is out of reach, PostgreSQL answers as if it were alone.
+// Searches in an external index and lets PostgreSQL decide which matches are shown. While the index is being filled,
+// lacks changes of the account or is unreachable, PostgreSQL answers alone.
 import type { CoreContext } from '../context.ts';
 import { orderIn } from './condition.ts';
 import {
@@ -16,9 +16,9 @@ import type { SearchQuery } from './search-query.ts';
 import { tsqueryText } from './tsquery-text.ts';
 import { markOf } from './word-mark.ts';
 
-/** Keys asked for beyond the page: some may be of entries that are gone, or hold the words in another order. */
+/** Matches requested per item of the page: some may be deleted entries, or hold the words in another order. */
 const SPARE = 3;
-/** After a failure the index is left alone for so long. */
+/** How long the index is not queried after a failure. */
 const PAUSE_MILLISECONDS = 5_000;
 
 export interface FedEngineOptions {
@@ -54,7 +54,7 @@ export class FedEngine implements SearchEngine {
       const ordered =
         order === null ? null : tsqueryText(order, { mark: markOf(scope.accountKey), similar: new Map() });
       const items = await findByKeys(pool, scope, { keys, ordered }, page);
-      // Nothing of it holds any more: it was changed while the index was asked.
+      // Every match was stale: the entries changed while the index answered.
       return items.length === 0 ? null : items;
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;

@@ -1,5 +1,5 @@
-// Promises of the feed of a search index elsewhere when a replica is held up: another takes over, nothing older is told
-// after something newer, nothing is lost, and no transaction stays open while the index is waited for.
+// The feed of an external search index when a replica is held up: another takes over, no older version overwrites a
+// newer one, no update is lost, and no transaction stays open while the feed waits for the index.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { registerAccount } from '../../../../tests/support/client.ts';
@@ -7,7 +7,7 @@ import { type Constellation, startConstellation } from '../../../../tests/suppor
 import { moments } from '../../../../tests/support/held-moments.ts';
 import { type InstalledTestApp, installTestApp } from '../../../../tests/support/installed-app.ts';
 import { type OpenSearchDouble, startOpenSearchDouble } from '../../../../tests/support/opensearch-double.ts';
-import { feedTold } from '../../../../tests/support/search-feed.ts';
+import { untilFeedCaughtUp } from '../../../../tests/support/search-feed.ts';
 import { feedStatus, rebuildFeed } from './manage-feed.ts';
 
 const held = moments();
@@ -25,7 +25,7 @@ before(async () => {
   });
   const account = await registerAccount(world, 'handover');
   app = await installTestApp(world, account, 'notes-app', [{ id: 'search.index', resources: ['self'] }]);
-  await feedTold(world.core);
+  await untilFeedCaughtUp(world.core);
 });
 after(async () => {
   await world.close();
@@ -38,35 +38,35 @@ async function write(title: string): Promise<void> {
   assert.equal(answer.status, 200, answer.text);
 }
 
-/** What the index elsewhere holds of the entry, without its account. */
+/** The entry's document in the external index, without its account. */
 async function titleThere(): Promise<string | undefined> {
   const { index } = (await feedStatus(world.core.context)) ?? assert.fail('there is no feed');
   const { title = [] } = double.documents(index).get(`${app.installationId}:a`) ?? {};
   return [title].flat()[0]?.replace(/^.*:/, '');
 }
 
-const toldOf = (word: string) => double.requests.filter(({ body }) => body.includes(word)).length;
+const requestsWith = (word: string) => double.requests.filter(({ body }) => body.includes(word)).length;
 
-test('what a replica read before it was held up is not told once another has told something newer', async () => {
+test('updates that a replica read before it was held up are not sent once another has sent newer ones', async () => {
   const moment = held.hold('search.feed.read');
   await write('olderword');
   await moment.reached;
   const other = await world.replica({ at: () => undefined });
   ahead += 61_000;
   await write('newerword');
-  await feedTold(world.core);
+  await untilFeedCaughtUp(world.core);
   // Whatever the first one does now, it has done before it takes up anything else.
   await other.stop();
   assert.equal(await titleThere(), 'newerword');
   moment.release();
   await write('newestword');
-  await feedTold(world.core);
+  await untilFeedCaughtUp(world.core);
   assert.equal(await titleThere(), 'newestword');
-  assert.equal(toldOf('olderword'), 0);
+  assert.equal(requestsWith('olderword'), 0);
 });
 
 test('no transaction is open while the index is waited for', async () => {
-  const moment = held.hold('search.feed.told');
+  const moment = held.hold('search.feed.sent');
   await write('waitedfor');
   await moment.reached;
   const { rows } = await world.core.context.pool.query(
@@ -78,11 +78,11 @@ test('no transaction is open while the index is waited for', async () => {
   );
   assert.deepEqual(locks, []);
   moment.release();
-  await feedTold(world.core);
+  await untilFeedCaughtUp(world.core);
 });
 
-test('what was told to an index that was given up meanwhile counts for nothing', async () => {
-  const moment = held.hold('search.feed.told');
+test('updates that were sent to an index which was given up meanwhile stay pending', async () => {
+  const moment = held.hold('search.feed.sent');
   await write('rebuilt');
   await moment.reached;
   ahead += 61_000;
@@ -91,11 +91,11 @@ test('what was told to an index that was given up meanwhile counts for nothing',
   const filled = others.hold('search.feed.filled');
   const other = await world.replica({ at: others.at });
   await filled.reached;
-  // The entry waits for the new index now, under the number under which it was told to the former one.
+  // The entry is pending for the new index, with the sequence under which it was sent to the former one.
   moment.release();
   await world.core.stop();
   filled.release();
-  await feedTold(other);
+  await untilFeedCaughtUp(other);
   const { index } = (await feedStatus(other.context)) ?? assert.fail('there is no feed');
   assert.ok(double.documents(index).has(`${app.installationId}:a`));
 });

@@ -1,4 +1,4 @@
-// The SQL of the feed: which other engine there is, and how far it has been filled.
+// The SQL of the feed: which external search index is configured, and how far it has been filled.
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 
@@ -6,15 +6,15 @@ type Executor = Kysely<DatabaseSchema>;
 
 export type FeedRow = Selectable<DatabaseSchema['search_feeds']>;
 
-/** What is needed of a feed before its engine may answer for an account. */
+/** An external index that may answer: its name and the address of its server. */
 export interface Readiness {
   readonly index_name: string;
   readonly address: string;
 }
 
 /**
- * The index that may answer for the account: it is filled, and nothing of the account waits to be told. `undefined`
- * when PostgreSQL must.
+ * The external index that may answer searches of the account: it is filled, and the account has no pending updates.
+ * `undefined` when PostgreSQL must answer.
  */
 export async function readyIndex(db: Executor, accountKey: string): Promise<Readiness | undefined> {
   return db
@@ -25,11 +25,12 @@ export async function readyIndex(db: Executor, accountKey: string): Promise<Read
     .executeTakeFirst();
 }
 
+/** The configured feed; `undefined` while there is none. */
 export async function selectFeed(db: Executor): Promise<FeedRow | undefined> {
   return db.selectFrom('search_feeds').selectAll().executeTakeFirst();
 }
 
-/** Whether anything is to be done for a feed to this address. */
+/** Whether updates are pending, or the feed to this address is missing, unfilled or has indexes to delete. */
 export async function feedHasWork(db: Executor, address: string): Promise<boolean> {
   const { rows } = await sql`
     SELECT FROM search_outbox
@@ -40,12 +41,12 @@ export async function feedHasWork(db: Executor, address: string): Promise<boolea
   return rows.length > 0;
 }
 
-/** The feed, unchanged until the transaction ends. */
+/** The feed, locked until the transaction ends; `undefined` while there is none. */
 export async function lockFeed(trx: Executor): Promise<FeedRow | undefined> {
   return trx.selectFrom('search_feeds').selectAll().forUpdate().executeTakeFirst();
 }
 
-/** These indexes are deleted there. */
+/** Removes deleted indexes from the list of those still to be deleted. */
 export async function clearObsolete(trx: Executor, deleted: readonly string[]): Promise<void> {
   await sql`
     UPDATE search_feeds
@@ -54,7 +55,10 @@ export async function clearObsolete(trx: Executor, deleted: readonly string[]): 
   );
 }
 
-/** Waits for changes under way, which do not know yet that there is somebody to tell; later ones do. */
+/**
+ * Creates the feed, unless there is one. Locks the entries first: a transaction that began before there was a feed
+ * queues no updates, so it must have finished before the index is filled.
+ */
 export async function insertFeed(trx: Executor, address: string, indexName: string): Promise<void> {
   await sql`LOCK TABLE search_entries IN SHARE ROW EXCLUSIVE MODE`.execute(trx);
   await trx
@@ -64,7 +68,7 @@ export async function insertFeed(trx: Executor, address: string, indexName: stri
     .execute();
 }
 
-/** Begins anew in another index. @returns whether there is a feed */
+/** Starts filling a new index; the former one will be deleted. @returns whether there is a feed */
 export async function restartFeed(db: Executor, indexName: string): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('search_feeds')
@@ -78,7 +82,7 @@ export async function restartFeed(db: Executor, indexName: string): Promise<bool
   return numUpdatedRows > 0n;
 }
 
-/** Begins anew at another address. What lies at the former one is out of reach. */
+/** Starts filling a new index at another address. Indexes at the former address are left there. */
 export async function moveFeed(trx: Executor, address: string, indexName: string): Promise<void> {
   await trx
     .updateTable('search_feeds')
@@ -86,17 +90,18 @@ export async function moveFeed(trx: Executor, address: string, indexName: string
     .execute();
 }
 
-/** There is nobody to tell any more. */
+/** Deletes the feed and all pending updates. */
 export async function deleteFeed(trx: Executor): Promise<void> {
   await trx.deleteFrom('search_feeds').execute();
   await sql`TRUNCATE search_outbox`.execute(trx);
 }
 
+/** Sets the given columns of the feed. */
 export async function updateFeed(trx: Executor, change: Partial<Omit<FeedRow, 'engine'>>): Promise<void> {
   await trx.updateTable('search_feeds').set(change).execute();
 }
 
-/** The next installation that has entries. */
+/** The next installation with entries, by id, after `after`; `undefined` at the end. */
 export async function nextIndexed(trx: Executor, after: string): Promise<string | undefined> {
   const row = await trx
     .selectFrom('search_entries')
@@ -108,7 +113,7 @@ export async function nextIndexed(trx: Executor, after: string): Promise<string 
   return row?.installation_id;
 }
 
-/** Puts all entries of an installation into the outbox; its index must be held. */
+/** Queues all entries of an installation; the caller holds its index (`holdIndex`). */
 export async function queueAll(trx: Executor, installationId: string): Promise<void> {
   await sql`
     INSERT INTO search_outbox (installation_id, entry_id, account_key)

@@ -9,7 +9,7 @@ import { registerAccount, type TestAccount } from '../../../../tests/support/cli
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { type InstalledTestApp, installTestApp } from '../../../../tests/support/installed-app.ts';
 import { type OpenSearchDouble, startOpenSearchDouble } from '../../../../tests/support/opensearch-double.ts';
-import { feedTold, untilFeed } from '../../../../tests/support/search-feed.ts';
+import { untilFeed, untilFeedCaughtUp } from '../../../../tests/support/search-feed.ts';
 import { feedStatus, rebuildFeed } from './manage-feed.ts';
 
 const INDEX = '/v1/services/search/index';
@@ -58,7 +58,7 @@ async function idsOf(account: TestAccount, q: string): Promise<string[]> {
   return items.map(({ id }) => id);
 }
 
-const told = () => feedTold(world.core);
+const caughtUp = () => untilFeedCaughtUp(world.core);
 
 async function indexName(): Promise<string> {
   return (await feedStatus(world.core.context))?.index ?? '';
@@ -66,7 +66,7 @@ async function indexName(): Promise<string> {
 
 const searches = () => double.requests.filter(({ path }) => path.includes('/_search'));
 
-test('what was told is found there, as it is found here: titles first, beginnings, parts, slips', async () => {
+test('the external index finds what PostgreSQL finds: titles first, beginnings, parts, misspellings', async () => {
   const { account, app } = await newOwner();
   await write(app, [
     entry('slip', 'horse'),
@@ -76,7 +76,7 @@ test('what was told is found there, as it is found here: titles first, beginning
     entry('same', 'house'),
     entry('start', 'household goods'),
   ]);
-  await told();
+  await caughtUp();
   const earlier = searches().length;
   const ids = await idsOf(account, 'House');
   assert.ok(searches().length > earlier, 'it was asked');
@@ -88,7 +88,7 @@ test('every search holds the account in its own filter, and no other account com
   const [one, two] = [await newOwner(), await newOwner()];
   await write(one.app, [entry('mine', 'umbrella')]);
   await write(two.app, [entry('theirs', 'umbrella')]);
-  await told();
+  await caughtUp();
   assert.deepEqual(await idsOf(one.account, 'umbrella'), ['mine']);
   assert.deepEqual(await idsOf(two.account, 'umbrlla'), ['theirs'], 'with a slip');
   for (const { body } of searches()) {
@@ -102,20 +102,20 @@ test('what it answers of another account, or of what is gone, is not shown', asy
   const [one, two] = [await newOwner(), await newOwner()];
   await write(one.app, [entry('mine', 'parasol')]);
   await write(two.app, [entry('theirs', 'parasol')]);
-  await told();
+  await caughtUp();
   double.leaky = true;
   assert.deepEqual(await idsOf(one.account, 'parasol'), ['mine']);
 });
 
-test('a change shows at once, before it is told, and the text goes nowhere', async () => {
+test('a change is found at once, before it is sent, and its text is never sent', async () => {
   const { account, app } = await newOwner();
   await write(app, [entry('a', 'anchor', { text: 'canarytext of the anchor' })]);
-  await told();
+  await caughtUp();
   double.fail(503);
   await write(app, [entry('b', 'anchor')]);
   assert.deepEqual(await idsOf(account, 'anchor'), ['b']);
   double.fail(null);
-  await told();
+  await caughtUp();
   assert.deepEqual(await idsOf(account, 'anchor'), ['b']);
   assert.ok(!double.documents(await indexName()).has(`${app.installationId}:a`));
   for (const { body } of double.requests) assert.doesNotMatch(body, /canarytext of|"anchor/);
@@ -124,7 +124,7 @@ test('a change shows at once, before it is told, and the text goes nowhere', asy
 test('an answer that was overtaken by a change is not given', async () => {
   const { account, app } = await newOwner();
   await write(app, [entry('old', 'compass')]);
-  await told();
+  await caughtUp();
   let changed = false;
   double.onSearch = async () => {
     if (changed) return;
@@ -137,7 +137,7 @@ test('an answer that was overtaken by a change is not given', async () => {
 test('words in quotes must follow each other, though it knows no order', async () => {
   const { account, app } = await newOwner();
   await write(app, [entry('a', 'green tea leaves'), entry('b', 'tea of green leaves')]);
-  await told();
+  await caughtUp();
   assert.deepEqual(await idsOf(account, '"green tea"'), ['a']);
   assert.deepEqual((await idsOf(account, 'green tea')).sort(), ['a', 'b']);
 });
@@ -145,7 +145,7 @@ test('words in quotes must follow each other, though it knows no order', async (
 test('out of reach, PostgreSQL answers; neither the password nor what was asked is logged', async () => {
   const { account, app } = await newOwner();
   await write(app, [entry('a', 'lighthouse')]);
-  await told();
+  await caughtUp();
   double.fail(500);
   assert.deepEqual(await idsOf(account, 'canaryquery'), []);
   assert.deepEqual(await idsOf(account, 'lighthuose'), ['a']);
@@ -159,10 +159,10 @@ test('out of reach, PostgreSQL answers; neither the password nor what was asked 
 test('an uninstalled app is forgotten there as well', async () => {
   const { account, app } = await newOwner();
   await write(app, [entry('a', 'sailcloth')]);
-  await told();
+  await caughtUp();
   assert.equal((await account.fetch('/v1/apps/notes-app', { method: 'DELETE' })).status, 204);
   assert.deepEqual(await idsOf(account, 'sailcloth'), []);
-  await told();
+  await caughtUp();
   const left = [...double.documents(await indexName()).keys()].filter((id) => id.startsWith(app.installationId));
   assert.deepEqual(left, []);
 });
@@ -173,12 +173,12 @@ test('a rebuild fills another index from PostgreSQL and deletes the former one',
     app,
     Array.from({ length: 600 }, (_, at) => entry(`e${at}`, `barometer ${at}`)),
   );
-  await told();
+  await caughtUp();
   const former = await indexName();
   const size = double.documents(former).size;
   assert.equal(await rebuildFeed(world.core.context), true);
   assert.deepEqual(await idsOf(account, 'barometer 77'), ['e77'], 'meanwhile PostgreSQL answers');
-  await told();
+  await caughtUp();
   assert.notEqual(await indexName(), former);
   assert.equal(double.documents(await indexName()).size, size);
   assert.deepEqual(double.aliases, [await indexName()]);
@@ -188,14 +188,14 @@ test('a rebuild fills another index from PostgreSQL and deletes the former one',
 test('an index that was deleted there is filled again by itself', async () => {
   const { account, app } = await newOwner();
   await write(app, [entry('a', 'sextant')]);
-  await told();
+  await caughtUp();
   const former = await indexName();
   const size = double.documents(former).size;
   double.lose(former);
   assert.deepEqual(await idsOf(account, 'sextant'), ['a']);
   await write(app, [entry('b', 'octant')], 'POST');
   await untilFeed(world.core, 'another index is there', (status) => status?.index !== former);
-  await told();
+  await caughtUp();
   assert.equal(double.documents(await indexName()).size, size + 1);
 });
 
@@ -203,7 +203,7 @@ test('replicas take turns, and each entry arrives', async () => {
   const { app } = await newOwner();
   await world.replica();
   for (let round = 0; round < 10; round += 1) await write(app, [entry(`r${round}`, `ropes ${round}`)], 'POST');
-  await told();
+  await caughtUp();
   const there = [...double.documents(await indexName()).keys()].filter((id) => id.startsWith(app.installationId));
   assert.equal(there.length, 10);
 });

@@ -1,13 +1,13 @@
-// Feeds an index elsewhere with what changed. One replica at a time holds the lease of the feed; it reads, tells the
-// index, and only then notes what it told, each step in a transaction of its own. What a killed one told without noting
-// it is told again; what a slow one tells after another took over changes nothing, because the version of an entry is
-// the sequence of its change and an index keeps the newest.
+// Sends changed entries to an external search index. One replica at a time holds the feed's lease. It reads pending
+// updates, sends them, and then deletes them from the outbox, each step in its own transaction. Updates that a killed
+// replica sent but did not delete are sent again. A slow replica that sends after another took over does no harm: an
+// entry's version is the sequence of its change, and the index keeps the newest.
 import type { Transaction } from 'kysely';
 import { endNamedLease, isNamedLeaseHeld, namedLeaseDue, takeNamedLease } from '../background/lease-queries.ts';
 import { backOff, type Lease, type LeasedWork } from '../background/leased-worker.ts';
 import type { CoreContext } from '../context.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
-import type { FedIndex, ToldEntry } from './engine.ts';
+import type { FedIndex, IndexUpdate } from './engine.ts';
 import {
   clearObsolete,
   type FeedRow,
@@ -23,31 +23,31 @@ import {
 } from './feed-queries.ts';
 import { holdIndex } from './index-queries.ts';
 import { newIndexName } from './manage-feed.ts';
-import { forgetTold, nextWaiting, type WaitingEntry, wordsOf } from './outbox-queries.ts';
+import { deleteSentUpdates, nextPending, type PendingEntry, wordsOf } from './outbox-queries.ts';
 
 type Trx = Transaction<DatabaseSchema>;
 
 const LEASE = 'search-feed';
-/** Renewed with each piece. Longer than the two requests of a piece may take, so that nothing is told after its end. */
+/** Renewed with each batch. Longer than a batch's two requests may take, so that none is sent after the lease ends. */
 const LEASE_MILLISECONDS = 60_000;
-/** The longest that telling a batch takes; with less of the lease left it is not begun. */
-const TELLING_MILLISECONDS = 25_000;
-/** Entries told at once. */
+/** The longest that sending a batch takes; with less of the lease left, no batch is started. */
+const SEND_MILLISECONDS = 25_000;
+/** Entries per request. */
 const BATCH = 250;
 const LATER_MILLISECONDS = 250;
-/** Whether its index is still there is looked at this often, also when there is nothing to tell. */
+/** How often the feed checks that its index still exists, also while no updates are pending. */
 const LOOK_MILLISECONDS = 14_000;
 const RETRY = { first: 500, longest: 60_000 };
 
-/** `later`: what is left is being changed at this moment. */
+/** `later`: the remaining entries are locked by transactions that are changing them. */
 type Piece = 'more' | 'idle' | 'later';
 
 export class FeedWork implements LeasedWork<Date> {
-  readonly name = 'the search index elsewhere';
+  readonly name = 'the external search index';
   readonly wakeOn = 'search-queued';
   readonly slots = 1;
   readonly leaseMilliseconds = LEASE_MILLISECONDS;
-  /** What is being told at a stop is not noted then, and is told again at the next start. */
+  /** A batch under way at shutdown stays in the outbox and is sent again after the next start. */
   readonly graceMilliseconds = 0;
   readonly #context: CoreContext;
   readonly #index: FedIndex;
@@ -85,7 +85,7 @@ export class FeedWork implements LeasedWork<Date> {
       this.#looked = performance.now();
     } catch (error) {
       if (!stopping.aborted) {
-        if (this.#failures === 0) log.warn({ err: error }, 'the search index elsewhere could not be told');
+        if (this.#failures === 0) log.warn({ err: error }, 'updates could not be sent to the external search index');
         wait = backOff(this.#context, this.#failures, RETRY);
         this.#failures += 1;
       }
@@ -93,7 +93,7 @@ export class FeedWork implements LeasedWork<Date> {
     await endNamedLease(pool, LEASE, { until, next: new Date(clock().getTime() + wait) });
   }
 
-  /** The end of another replica's lease, or of the wait after a failure; `null` when nothing is to be waited for. */
+  /** When another replica's lease, or the back-off after a failure, ends; `null` when neither applies. */
   async nextDue(): Promise<Date | null> {
     const { pool, clock } = this.#context;
     const due = await namedLeaseDue(pool, LEASE);
@@ -110,7 +110,7 @@ export class FeedWork implements LeasedWork<Date> {
   }
 
   #recovered(): void {
-    if (this.#failures > 0) this.#context.log.info({}, 'the search index elsewhere is told again');
+    if (this.#failures > 0) this.#context.log.info({}, 'the external search index accepts updates again');
     this.#failures = 0;
   }
 
@@ -127,10 +127,10 @@ export class FeedWork implements LeasedWork<Date> {
       for (const index of feed.obsolete) await this.#index.drop(index);
       return this.#note(until, feed, (trx) => clearObsolete(trx, feed.obsolete));
     }
-    return feed.state === 'filling' ? this.#fill(until, feed) : this.#tell(until, feed);
+    return feed.state === 'filling' ? this.#fill(until, feed) : this.#send(until, feed);
   }
 
-  /** Puts the next installation into the outbox. */
+  /** Queues all entries of the next installation. */
   async #fill(until: Date, feed: FeedRow): Promise<Piece> {
     if (feed.filled_to === '') await this.#index.create(feed.index_name);
     const noted = await this.#note(until, feed, async (trx) => {
@@ -144,38 +144,41 @@ export class FeedWork implements LeasedWork<Date> {
     return noted;
   }
 
-  async #tell(until: Date, feed: FeedRow): Promise<Piece> {
+  async #send(until: Date, feed: FeedRow): Promise<Piece> {
     const { database, clock, log, at, random } = this.#context;
     const { index_name: index } = feed;
-    const waiting = await nextWaiting(database, BATCH);
-    const told = await this.#entriesOf(waiting);
+    const pending = await nextPending(database, BATCH);
+    const updates = await this.#updatesFor(pending);
     await at('search.feed.read');
     if (!(await this.#index.exists(index))) {
-      log.warn({ index }, 'the search index elsewhere was gone; it is filled again');
+      log.warn({ index }, 'the external search index no longer exists; filling a new one');
       return this.#note(until, feed, async (trx) => void (await restartFeed(trx, newIndexName(random))));
     }
-    if (waiting.length === 0) {
+    if (pending.length === 0) {
       if (feed.state === 'ready') return 'idle';
       const noted = await this.#note(until, feed, (trx) => updateFeed(trx, { state: 'ready' }));
-      log.info({ index }, 'the search index elsewhere is filled and answers searches');
+      log.info({ index }, 'the external search index is filled and answers searches');
       return noted;
     }
-    if (until.getTime() - clock().getTime() < TELLING_MILLISECONDS) return 'more';
-    await this.#index.tell(index, told);
-    await at('search.feed.told');
-    let forgotten = 0;
+    if (until.getTime() - clock().getTime() < SEND_MILLISECONDS) return 'more';
+    await this.#index.update(index, updates);
+    await at('search.feed.sent');
+    let deleted = 0;
     const noted = await this.#note(until, feed, async (trx) => {
-      forgotten = await forgetTold(trx, waiting);
+      deleted = await deleteSentUpdates(trx, pending);
     });
-    return noted === 'more' && forgotten === 0 ? 'later' : noted;
+    return noted === 'more' && deleted === 0 ? 'later' : noted;
   }
 
-  /** What became of waiting entries. Read after their sequence: newer words are told again under the next one. */
-  async #entriesOf(waiting: readonly WaitingEntry[]): Promise<ToldEntry[]> {
+  /**
+   * The updates for pending entries. Words are read after the sequence: an entry that changed in between is sent with
+   * its newer words now, and again under its next sequence.
+   */
+  async #updatesFor(pending: readonly PendingEntry[]): Promise<IndexUpdate[]> {
     const { database } = this.#context;
-    const keyOf = (row: Pick<WaitingEntry, 'installation_id' | 'entry_id'>) => `${row.installation_id}:${row.entry_id}`;
-    const indexed = new Map((await wordsOf(database, waiting)).map((row) => [keyOf(row), row]));
-    return waiting.map((entry): ToldEntry => {
+    const keyOf = (row: Pick<PendingEntry, 'installation_id' | 'entry_id'>) => `${row.installation_id}:${row.entry_id}`;
+    const indexed = new Map((await wordsOf(database, pending)).map((row) => [keyOf(row), row]));
+    return pending.map((entry): IndexUpdate => {
       const row = indexed.get(keyOf(entry));
       const words =
         row === undefined
@@ -192,8 +195,8 @@ export class FeedWork implements LeasedWork<Date> {
   }
 
   /**
-   * Writes what was done for the feed as it was read: not when another replica took over or the operator began anew
-   * meanwhile, because what was told then went into an index that counts no more.
+   * Records progress, unless another replica took over or the operator restarted the feed since it was read: the
+   * updates then went to an index that is no longer used.
    */
   #note(until: Date, seen: FeedRow, write: (trx: Trx) => Promise<void>): Promise<Piece> {
     return this.#context.database.transaction().execute(async (trx) => {

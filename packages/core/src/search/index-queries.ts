@@ -1,8 +1,8 @@
-// The SQL that writes a search index; queries.ts holds what asks it.
+// The SQL that writes a search index; queries.ts reads it.
 import type { InstallationId } from '@platform/contract';
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
-import { notifyFeed, toldLater } from './outbox-queries.ts';
+import { enqueueIndexUpdates, notifyFeed } from './outbox-queries.ts';
 import { MARK_LENGTH } from './word-mark.ts';
 
 type Trx = Transaction<DatabaseSchema>;
@@ -14,8 +14,8 @@ export interface IndexOwner {
 }
 
 /**
- * Lets the index of an installation be written by one transaction at a time, and not while the app is removed.
- * The row first, as removal does, so that the two never wait for each other in a circle.
+ * Serialises writes to an installation's index, also against removal of the app. Locks the row first, as removal does,
+ * so that the two cannot deadlock.
  *
  * @returns false when the installation is gone
  */
@@ -32,7 +32,7 @@ export async function lockIndex(trx: Trx, installationId: InstallationId): Promi
   return row !== undefined;
 }
 
-/** One transaction at a time. */
+/** Takes the index's advisory lock until the transaction ends. */
 export async function holdIndex(trx: Trx, installationId: string): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${installationId}, 4208))`.execute(trx);
 }
@@ -46,7 +46,7 @@ export interface IndexedEntry {
   readonly vector: string;
 }
 
-/** A word of entries, and in how many of them it is. */
+/** A word, and how many of the changed entries held it. */
 export interface LostLexeme {
   readonly lexeme: string;
   readonly entries: number;
@@ -63,7 +63,7 @@ function lexemesIn(documents: RawBuilder<unknown>): RawBuilder<LostLexeme> {
 /**
  * Adds entries, or replaces those of the same id.
  *
- * @returns what was in those that were replaced
+ * @returns the words of the replaced entries, with how many of them held each
  */
 export async function upsertEntries(
   trx: Trx,
@@ -85,12 +85,12 @@ export async function upsertEntries(
        SET title = EXCLUDED.title, kind = EXCLUDED.kind, url = EXCLUDED.url, digest = EXCLUDED.digest,
            document = EXCLUDED.document
     RETURNING installation_id, id, account_key),
-    told AS (${toldLater('written')})
+    queued AS (${enqueueIndexUpdates('written')})
     SELECT lexeme, entries FROM lost`.execute(trx);
   return rows;
 }
 
-/** What each entry of an installation was made of. */
+/** The digest of each entry's contents by entry id, of all entries of an installation or of those in `ids`. */
 export async function entryDigests(
   trx: Trx,
   installationId: InstallationId,
@@ -101,6 +101,7 @@ export async function entryDigests(
   return new Map(rows.map(({ id, digest }) => [id, digest]));
 }
 
+/** Number of entries of an installation. */
 export async function countEntries(trx: Trx, installationId: InstallationId): Promise<number> {
   const { count } = await trx
     .selectFrom('search_entries')
@@ -110,7 +111,7 @@ export async function countEntries(trx: Trx, installationId: InstallationId): Pr
   return Number(count);
 }
 
-/** @returns what was in them */
+/** Deletes entries and queues the change. @returns the words they held, with how many of them held each */
 export async function deleteEntries(
   trx: Trx,
   installationId: InstallationId,
@@ -120,33 +121,35 @@ export async function deleteEntries(
     WITH gone AS (
       DELETE FROM search_entries WHERE installation_id = ${installationId} AND id = ANY(${ids}::text[])
       RETURNING installation_id, id, account_key, document),
-    told AS (${toldLater('gone')})
+    queued AS (${enqueueIndexUpdates('gone')})
     ${lexemesIn(sql`SELECT document FROM gone`)}`.execute(trx);
   return rows;
 }
 
+/** Deletes all entries and words of an installation and queues the change. */
 export async function deleteIndex(trx: Kysely<DatabaseSchema>, installationId: InstallationId): Promise<void> {
   await sql`
     WITH gone AS (
       DELETE FROM search_entries WHERE installation_id = ${installationId}
       RETURNING installation_id, id, account_key)
-    ${toldLater('gone')}`.execute(trx);
+    ${enqueueIndexUpdates('gone')}`.execute(trx);
   await trx.deleteFrom('search_words').where('installation_id', '=', installationId).execute();
 }
 
 /** Words whose count changed, each member an array literal of PostgreSQL in the same order. */
 export interface CountedWords {
   readonly words: string;
-  /** In how many entries more, or fewer, each is. */
+  /** The change of each word's entry count, positive or negative. */
   readonly entries: string;
   readonly grams: string;
   readonly remains: string;
 }
 
 /**
- * Notes in how many entries more, or fewer, each word is; one that no entry holds any more is removed.
+ * Adds the changes to the words' entry counts; deletes words that no entry holds any more. The members of
+ * `CountedWords` are array literals of one length.
  *
- * @param room words that the index may still take in; further ones are found as they are, but not with a slip
+ * @param room how many new words may be added; words beyond that are found only when spelt exactly
  */
 export async function countWords(
   trx: Trx,
@@ -171,6 +174,7 @@ export async function countWords(
       FROM counted WHERE entries > 0 AND word NOT IN (SELECT word FROM known) LIMIT ${Math.max(0, room)}`.execute(trx);
 }
 
+/** Number of distinct words of an installation. */
 export async function distinctWords(trx: Trx, installationId: InstallationId): Promise<number> {
   const { count } = await trx
     .selectFrom('search_words')

@@ -49,10 +49,10 @@ const typed = fc.oneof(
 export type Typed = typeof typed extends fc.Arbitrary<infer Value> ? Value : never;
 
 /**
- * Who answers: PostgreSQL; the index elsewhere; that index while it takes everything for a match of the asking account's
- * and forgets nothing; or whoever of the first two is ready.
+ * Which engine answers: PostgreSQL; the external index; the external index while it matches everything and keeps
+ * deleted documents; or whichever of the first two is ready.
  */
-export type By = 'postgres' | 'elsewhere' | 'leaky' | 'whoever';
+export type By = 'postgres' | 'elsewhere' | 'leaky' | 'either';
 
 const find = fc.record({
   kind: fc.constant('find' as const),
@@ -61,7 +61,7 @@ const find = fc.record({
   app: fc.option(fc.constantFrom(...APPS), { freq: 3 }),
   only: fc.option(fc.constantFrom(...KINDS), { freq: 3 }),
   limit: fc.constantFrom(200, 200, 200, 1),
-  by: fc.constantFrom<By>('postgres', 'elsewhere', 'leaky', 'whoever'),
+  by: fc.constantFrom<By>('postgres', 'elsewhere', 'leaky', 'either'),
 });
 
 const app = index;

@@ -13,7 +13,7 @@ import { type InstalledTestApp, installTestApp } from '../../../../tests/support
 import { type OpenSearchDouble, startOpenSearchDouble } from '../../../../tests/support/opensearch-double.ts';
 import { buildTestPackage, testManifest } from '../../../../tests/support/packages.ts';
 import { rawRequest } from '../../../../tests/support/raw-http.ts';
-import { feedTold } from '../../../../tests/support/search-feed.ts';
+import { untilFeedCaughtUp } from '../../../../tests/support/search-feed.ts';
 import { thorough } from '../../../../tests/support/thorough.ts';
 import { APPS, type By, type Find, type Step, steps, type Typed, type Written } from './isolation-steps.ts';
 import { MARK_LENGTH, markOf } from './word-mark.ts';
@@ -131,7 +131,7 @@ function take(one: Step): Promise<void> {
   }
 }
 
-/** Each time at another address, by which what was there before is told from what is there now. */
+/** Each version has another address, which distinguishes former entries from current ones. */
 function itemsOf({ account, appId }: App, written: Written): Item[] {
   const address = (id: string) => `/${account.name}/${appId}/${id}?n=${titles.length}`;
   return written.map(({ id, title, kind }) => {
@@ -210,7 +210,7 @@ async function uninstallBadly(app: App, written: Written): Promise<void> {
   await install(app);
   if (app.entries.size === 0) await write(app, 'PUT', written);
   const [gone] = [...app.entries.values()];
-  await feedTold(fed);
+  await untilFeedCaughtUp(fed);
   await query(app, 'INSERT INTO test_rests SELECT * FROM search_entries WHERE installation_id = $1');
   await remove(app);
   await assertGone(app);
@@ -254,7 +254,7 @@ function textOf(typed: Typed): string {
 async function portOf(by: By): Promise<number> {
   if (by === 'postgres') return world.port;
   double.leaky = by === 'leaky';
-  if (by !== 'whoever') await feedTold(fed);
+  if (by !== 'either') await untilFeedCaughtUp(fed);
   return fed.port;
 }
 
@@ -262,10 +262,10 @@ async function find({ owner, typed, app, only, limit, by }: Find): Promise<void>
   const { account, apps, systemApps } = pick(owners, owner);
   const q = textOf(typed).trim();
   if (q === '') return;
-  const asked = { q, limit: String(limit), ...(app !== null && { app }), ...(only !== null && { kind: only }) };
+  const query = { q, limit: String(limit), ...(app !== null && { app }), ...(only !== null && { kind: only }) };
   const answer = await rawRequest({
     port: await portOf(by),
-    path: `/v1/search?${new URLSearchParams(asked)}`,
+    path: `/v1/search?${new URLSearchParams(query)}`,
     headers: { host: new URL(world.origin).host, cookie: account.cookie },
   });
   assert.equal(answer.status, 200, answer.text);

@@ -1,4 +1,4 @@
-// Chooses what finds entries: PostgreSQL alone, or with an index elsewhere that is fed from here.
+// Chooses the search engine: PostgreSQL alone, or with an external index that this process feeds.
 import type pg from 'pg';
 import { LeasedWorker } from '../background/leased-worker.ts';
 import type { CoreContext } from '../context.ts';
@@ -11,7 +11,7 @@ import { postgresEngine } from './postgres-engine.ts';
 
 export interface Searching {
   readonly engine: SearchEngine;
-  /** Feeds an index elsewhere. */
+  /** Feeds the external index. */
   readonly workers: readonly Worker[];
 }
 

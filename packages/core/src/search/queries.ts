@@ -1,4 +1,4 @@
-// The SQL that asks the search index; index-queries.ts writes it.
+// The SQL that reads the search index; index-queries.ts writes it.
 import type pg from 'pg';
 import type { FoundItem, FoundKey, SearchPage, SearchScope } from './engine.ts';
 import { gramsOf } from './grams.ts';
@@ -6,8 +6,8 @@ import type { Matching } from './matching.ts';
 import { remainsOf } from './near-words.ts';
 
 /**
- * Ranked by where and how the words were found; then by how much of the title they are, in quarters; then by how
- * often they stand there. The sum stays below 1.
+ * Ranks by where and how the words matched; then by the share of the title they make up, in quarters; then by how often
+ * they occur. The sum stays below 1.
  *
  * @param first number of the first of four parameters that are a `Matching`; parameter 6 is the length of the query
  */
@@ -24,7 +24,7 @@ function scoreOf(first: 2 | 10): string {
 /** Words proposed for one typed word. */
 const PROPOSED = 60;
 
-/** Words of the account's indexes that may stand for a typed one; to be compared with it letter by letter. */
+/** Candidate words of the account's indexes for a misspelt one; the caller compares them letter by letter. */
 function selectProposals(first: 2 | 10, resembling: string): string {
   return `
     SELECT typed.word AS typed, near.word
@@ -39,15 +39,16 @@ function selectProposals(first: 2 | 10, resembling: string): string {
            ) AS near`;
 }
 
-/** All words that differ by one slip, and those of which the typed one is a part. */
+/** All words at an edit distance of one, and those that contain the typed word. */
 const near = `w.remains && string_to_array(typed.remains, ' ') OR w.grams LIKE '%' || typed.grams || '%'`;
-/** And those that look like it, or begin so. */
+/** Those, and words similar by trigrams. */
 const far = `${near} OR w.grams % typed.grams OR typed.grams <% w.grams`;
 
 function valuesOfWords(typed: readonly string[]): unknown[] {
   return [typed, typed.map(gramsOf), typed.map((word) => remainsOf(word).join(' '))];
 }
 
+/** A stored `word` that may be meant by a `typed` one. */
 export interface Proposal {
   readonly typed: string;
   readonly word: string;
@@ -55,6 +56,7 @@ export interface Proposal {
 
 export const PROPOSE_FAR_WORDS = { name: 'search-propose-far-words', text: selectProposals(2, far) };
 
+/** Candidates for typed words that are misspelt by more than one letter; at most 60 for each. */
 export async function proposeFarWords(
   pool: pg.Pool,
   accountKey: string,
@@ -64,7 +66,7 @@ export async function proposeFarWords(
   return rows;
 }
 
-/** What was typed comes before what only resembles it. */
+/** Exact matches rank before similar ones. */
 const typedScore = `0.3 + 0.7 * ${scoreOf(2)}`;
 
 function selectItems(found: '$2' | '$10', score: string): string {
@@ -78,7 +80,7 @@ function selectItems(found: '$2' | '$10', score: string): string {
      LIMIT $9`;
 }
 
-/** What was typed, and, when that is less than a page, near words: both at once, since the way there costs most. */
+/** Exact matches and, when they do not fill the page, near words: one statement, as the round trip costs most. */
 export const FIND_TYPED_ITEMS = {
   name: 'search-typed-items',
   text: `
@@ -93,7 +95,11 @@ export interface TypedItems {
   readonly near: readonly Proposal[];
 }
 
-/** @param words of what was typed, for which near ones are looked up */
+/**
+ * Entries that match what was typed, best first, at most `page.limit`; and, if they do not fill the page, near words.
+ *
+ * @param words the typed words for which near ones are looked up
+ */
 export async function findTypedItems(
   pool: pg.Pool,
   scope: SearchScope,
@@ -110,7 +116,11 @@ export const FIND_SIMILAR_ITEMS = {
   text: selectItems('$10', `CASE WHEN e.document @@ $2::tsquery THEN ${typedScore} ELSE 0.3 * ${scoreOf(10)} END`),
 };
 
-/** @param similar finds all that `typed` does, and what only resembles it */
+/**
+ * Entries that match what was typed or similar words, best first, at most `page.limit`.
+ *
+ * @param similar matches everything that `typed` does, and similar words
+ */
 export async function findSimilarItems(
   pool: pg.Pool,
   scope: SearchScope,
@@ -132,8 +142,8 @@ function valuesOf(
 }
 
 /**
- * What an index elsewhere found is shown only if it is here, of this account, of an app that is installed, and within the
- * scope. A title of which more was typed comes first among equals.
+ * A match of the external index is shown only if its entry exists here, belongs to this account and to an installed
+ * app, and is within the scope. Among equals, a title of which the query covers more comes first.
  */
 const FIND_BY_KEYS = {
   name: 'search-items-by-keys',
@@ -151,10 +161,11 @@ const FIND_BY_KEYS = {
 
 export interface FoundElsewhere {
   readonly keys: readonly FoundKey[];
-  /** A tsquery of the words that must follow each other, or `null`. */
+  /** A tsquery of the words that must follow each other; `null` when there are none. */
   readonly ordered: string | null;
 }
 
+/** The entries behind the keys that may be shown, best first, at most `limit`. */
 export async function findByKeys(
   pool: pg.Pool,
   { accountKey, appId, kind }: SearchScope,

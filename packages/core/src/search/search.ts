@@ -17,7 +17,7 @@ export async function search(
   const scope: SearchScope = { accountKey, appId: request.app ?? null, kind: request.kind ?? null };
   const typedLength = request.q.length;
   const [apps, items] = await Promise.all([
-    // Apps have no kind: who asks for one does not mean them.
+    // A `kind` filter excludes apps, which have no kind.
     scope.kind === null ? matchingApps(names, scope, query, typedLength) : [],
     engine.find(scope, query, { typedLength, limit: request.limit }),
   ]);

@@ -1,4 +1,4 @@
-// Search: entries and words, and what an index elsewhere is still to be told.
+// Search: entries, words, and pending updates of the external index.
 import type { InstallationId } from '@platform/contract';
 import type { Generated } from 'kysely';
 import type { OwnedTables } from '../database/schema.ts';

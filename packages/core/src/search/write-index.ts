@@ -139,11 +139,11 @@ class IndexWriter {
     await this.#storing;
     if (batch.length === 0) return;
     this.#storing = this.#store(batch);
-    // Whoever waits for it next is told; until then nobody listens.
+    // The next await reports a failure; this keeps it from being an unhandled rejection until then.
     this.#storing.catch(() => undefined);
   }
 
-  /** Takes the words of entries that are gone out of the count. */
+  /** Subtracts the words of deleted entries. */
   #forget(lost: readonly LostLexeme[]): void {
     for (const { lexeme, entries } of lost) if (isComparable(lexeme)) this.#count(lexeme, -entries);
   }

@@ -1,6 +1,6 @@
-// An index in OpenSearch, through its own client. It holds words and where they belong; no title, no address, no text.
+// An index in OpenSearch, through its official client. It stores words and their scope; no titles, URLs or texts.
 import { Client } from '@opensearch-project/opensearch';
-import { EngineError, type FedIndex, type FoundKey, type SearchScope, type ToldEntry } from '../engine.ts';
+import { EngineError, type FedIndex, type FoundKey, type IndexUpdate, type SearchScope } from '../engine.ts';
 import type { SearchQuery } from '../search-query.ts';
 import { queryBody, type Slips, termOf } from './query-body.ts';
 
@@ -8,11 +8,11 @@ export interface OpenSearchOptions {
   /** Address without credentials. */
   readonly address: string;
   readonly auth: { readonly username: string; readonly password: string } | null;
-  /** Longest a search may take until PostgreSQL is asked instead. Milliseconds, default 2,000. */
+  /** Time limit of a search, after which PostgreSQL answers instead. Milliseconds, default 2,000. */
   readonly searchMilliseconds?: number;
 }
 
-/** For everything but searches. */
+/** Time limit of every other request. */
 const REQUEST_MILLISECONDS = 20_000;
 
 type Request<Answer> = PromiseLike<Answer> & { abort(): void };
@@ -20,7 +20,7 @@ type Request<Answer> = PromiseLike<Answer> & { abort(): void };
 const word = { type: 'keyword', doc_values: false } as const;
 const mappings = {
   dynamic: 'strict',
-  // What was told can be told again, so there is no need to keep it in a form that can be read.
+  // The index can be rebuilt from PostgreSQL, so documents need not be stored in readable form.
   _source: { enabled: false },
   properties: { account: word, app: word, kind: word, title: word, words: word },
 } as const;
@@ -37,7 +37,7 @@ export class OpenSearchIndex implements FedIndex {
     this.#searchMilliseconds = searchMilliseconds;
     this.#client = new Client({
       node: address,
-      // Whoever asks repeats, or asks PostgreSQL.
+      // Callers retry, or fall back to PostgreSQL.
       maxRetries: 0,
       requestTimeout: REQUEST_MILLISECONDS,
       ...(auth === null ? {} : { auth }),
@@ -91,7 +91,7 @@ export class OpenSearchIndex implements FedIndex {
     );
   }
 
-  async tell(index: string, entries: readonly ToldEntry[]): Promise<void> {
+  async update(index: string, entries: readonly IndexUpdate[]): Promise<void> {
     const operations = entries.flatMap(({ installationId, id, version, words }) => {
       const target = { _id: `${installationId}:${id}`, version, version_type: 'external_gte' as const };
       return words === null ? [{ delete: target }] : [{ index: target }, documentOf(words)];
@@ -109,7 +109,7 @@ export class OpenSearchIndex implements FedIndex {
     await this.#client.close();
   }
 
-  /** Errors of the client hold the request with its credentials, and what was asked: none of that may go on. */
+  /** The client's errors contain the request with credentials and query, so an `EngineError` replaces them. */
   async #attempt<Answer>(what: string, begin: () => Request<Answer>): Promise<Answer> {
     if (this.#closed) throw new EngineError(`${what} failed: the platform stops`);
     const request = begin();
@@ -131,7 +131,7 @@ function isTaken(status: number): boolean {
   return status < 300 || status === 404 || status === 409;
 }
 
-function documentOf({ accountKey, appId, kind, title, other }: NonNullable<ToldEntry['words']>): object {
+function documentOf({ accountKey, appId, kind, title, other }: NonNullable<IndexUpdate['words']>): object {
   const terms = (words: readonly string[]) => words.map((one) => termOf(accountKey, one));
   return { account: accountKey, app: appId, kind, title: terms(title), words: terms([...title, ...other]) };
 }

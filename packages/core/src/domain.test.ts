@@ -32,27 +32,27 @@ test('every route has exactly one handler, or core does not compile', () => {
 });
 
 test('hooks run one after the other in the order of the domains; one that fails ends the change', async () => {
-  const heard: string[] = [];
+  const called: string[] = [];
   const lifecycle = new Lifecycle();
   lifecycle.follow([
     {
       async accountPaused() {
         await Promise.resolve();
-        heard.push('first');
+        called.push('first');
       },
     },
     {},
     {
       async accountPaused(_trx, key) {
-        heard.push(`second ${key}`);
+        called.push(`second ${key}`);
         throw new Error('not now');
       },
     },
-    { accountPaused: async () => void heard.push('never') },
+    { accountPaused: async () => void called.push('never') },
   ]);
   const change = world.core.context.database.transaction().execute((trx) => lifecycle.accountPaused(trx, 'acct-1'));
   await assert.rejects(change, /not now/);
-  assert.deepEqual(heard, ['first', 'second acct-1']);
+  assert.deepEqual(called, ['first', 'second acct-1']);
 });
 
 test('what a domain begins after the removal of an app waits for the commit', async () => {

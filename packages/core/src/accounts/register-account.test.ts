@@ -84,9 +84,9 @@ test('a name that is taken is told at the first step, and decided at the second'
   const [early, late] = [new TestBrowser(constellation), new TestBrowser(constellation)];
   const options = await late.begin(`${REGISTER}/options`, { name: 'wanted-name' });
   await registerAccount(constellation, 'wanted-name');
-  const told = await early.fetch(`${REGISTER}/options`, { body: { name: 'WANTED-name' } });
-  assert.equal(told.status, 409);
-  assert.equal(problemCode(told), 'account_name_taken');
+  const taken = await early.fetch(`${REGISTER}/options`, { body: { name: 'WANTED-name' } });
+  assert.equal(taken.status, 409);
+  assert.equal(problemCode(taken), 'account_name_taken');
   const before = await lastingRows();
   const credential = newAuthenticator(constellation).create(options);
   const decided = await late.fetch(`${REGISTER}/verify`, { body: { challengeId: options.challengeId, credential } });

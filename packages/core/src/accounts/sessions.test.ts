@@ -122,10 +122,10 @@ test('a revoked session ends at once, here and on every other replica, with its 
   const frontend = await openFrontend(laptop);
   assert.deepEqual([await codeOf(laptop), await codeOf(there)], ['signed in', 'signed in']);
   const id = (await sessionsOf(laptop)).find(({ current }) => current)?.id;
-  const heard = new Promise((resolve) => replica.context.signals.on('session-ended', resolve));
+  const signalled = new Promise((resolve) => replica.context.signals.on('session-ended', resolve));
   assert.equal((await account.fetch(`/v1/auth/sessions/${id}`, { method: 'DELETE' })).status, 204);
   assert.deepEqual([await codeOf(laptop), await frontendCode(frontend)], ['unauthenticated', 'unauthenticated']);
-  await heard;
+  await signalled;
   assert.equal(await codeOf(there), 'unauthenticated');
   assert.equal(await codeOf(account), 'signed in');
 });

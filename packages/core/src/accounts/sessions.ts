@@ -44,7 +44,7 @@ export async function openSession(
   await clearExpiredSessions(trx, new Date(now.getTime() - REMEMBERED_MILLISECONDS));
   const surplus = await deleteSessionsBeyond(trx, accountKey, limits.sessionsPerAccount.value - 1);
   const ended = former === undefined ? surplus : [former, ...surplus];
-  for (const session of ended) await tellEnded(trx, session);
+  for (const session of ended) await notifySessionEnded(trx, session);
   const token = `pss_${random(32).toString('base64url')}`;
   await insertSession(trx, {
     id: newId('ses', { clock, random }),
@@ -68,7 +68,7 @@ export async function endSession(
   return database.transaction().execute(async (trx) => {
     const ended = await deleteSession(trx, accountKey, sessionId);
     if (ended === undefined) return false;
-    await tellEnded(trx, ended);
+    await notifySessionEnded(trx, ended);
     return true;
   });
 }
@@ -81,10 +81,10 @@ export async function endSessionsOfPasskey(
   trx: Executor,
   passkey: { readonly accountKey: string; readonly passkeyId: string; readonly exceptSessionId: string },
 ): Promise<void> {
-  for (const session of await deleteSessionsOfPasskey(trx, passkey)) await tellEnded(trx, session);
+  for (const session of await deleteSessionsOfPasskey(trx, passkey)) await notifySessionEnded(trx, session);
 }
 
-function tellEnded(trx: Executor, { id, account_key }: EndedSession): Promise<void> {
+function notifySessionEnded(trx: Executor, { id, account_key }: EndedSession): Promise<void> {
   return notify(trx, 'session-ended', { accountKey: account_key, sessionId: id });
 }
 

@@ -78,8 +78,8 @@ test('a job that its caller gives up fails with the reason, while it waits or wh
 
 test('what is under way when the pool ends fails, and so does what is asked later', async () => {
   const pool = open();
-  const asked = [pool.run({ kind: 'spin' }), pool.run({ kind: 'thread' })];
-  const [settled] = await Promise.all([Promise.allSettled(asked), pool.close()]);
+  const running = [pool.run({ kind: 'spin' }), pool.run({ kind: 'thread' })];
+  const [settled] = await Promise.all([Promise.allSettled(running), pool.close()]);
   assert.deepEqual(
     settled.map(({ status }) => status),
     ['rejected', 'rejected'],

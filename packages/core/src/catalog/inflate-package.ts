@@ -61,7 +61,7 @@ export async function inflatePackage(
   checkGzipTrailer(packed.tail, unpacked);
 }
 
-async function* dropHeader(source: AsyncIterable<Buffer>, tell: (size: number) => void): AsyncGenerator<Buffer> {
+async function* dropHeader(source: AsyncIterable<Buffer>, onSize: (size: number) => void): AsyncGenerator<Buffer> {
   let head: Buffer | null = Buffer.alloc(0);
   for await (const chunk of source) {
     if (head === null) {
@@ -71,7 +71,7 @@ async function* dropHeader(source: AsyncIterable<Buffer>, tell: (size: number) =
     head = Buffer.concat([head, chunk]);
     const length = gzipHeaderLength(head);
     if (length === null) continue;
-    tell(length);
+    onSize(length);
     if (head.length > length) yield head.subarray(length);
     head = null;
   }

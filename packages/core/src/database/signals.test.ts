@@ -26,28 +26,28 @@ after(async () => {
 
 const change = { installationId: 'inst-1', accountKey: 'acct-1' };
 
-function heardBy(signals: Signals): object[] {
-  const heard: object[] = [];
-  signals.on('installation-changed', (data) => heard.push(data));
-  return heard;
+function received(signals: Signals): object[] {
+  const signalled: object[] = [];
+  signals.on('installation-changed', (data) => signalled.push(data));
+  return signalled;
 }
 
 test('a committed signal is heard by every replica, and settled() waits until it is', async () => {
-  const [mine, theirs] = [heardBy(here), heardBy(there)];
+  const [mine, theirs] = [received(here), received(there)];
   await open.database.transaction().execute((trx) => notify(trx, 'installation-changed', change));
   await Promise.all([here.settled(open.pool), there.settled(open.pool)]);
   assert.deepEqual([mine, theirs], [[change], [change]]);
 });
 
 test('a signal of a transaction that is rolled back is never heard', async () => {
-  const heard = heardBy(here);
+  const signalled = received(here);
   const failed = open.database.transaction().execute(async (trx) => {
     await notify(trx, 'installation-changed', change);
     throw new Error('rolled back');
   });
   await assert.rejects(failed, /rolled back/);
   await here.settled(open.pool);
-  assert.deepEqual(heard, []);
+  assert.deepEqual(signalled, []);
 });
 
 test('a lost connection is told as a reset, and signals are heard again after the next one', async () => {
@@ -61,8 +61,8 @@ test('a lost connection is told as a reset, and signals are heard again after th
   assert.equal(there.connected, false);
   await there.settled(open.pool);
   await back.promise;
-  const heard = heardBy(there);
+  const signalled = received(there);
   await notify(open.database, 'installation-changed', change);
   await there.settled(open.pool);
-  assert.deepEqual(heard, [change]);
+  assert.deepEqual(signalled, [change]);
 });

@@ -136,9 +136,9 @@ test('the cookie of the person, which the browser sends along, opens nothing to 
 test('a frontend reaches no host that its manifest does not name, and its inline scripts do not run', async () => {
   const { url, origin } = await launch(account, 'framed');
   const frame = await openFrame(person.page, url);
-  const asked: string[] = [];
+  const requests: string[] = [];
   await person.context.route('http://elsewhere.example/**', (route) => {
-    asked.push(route.request().url());
+    requests.push(route.request().url());
     return route.fulfill({ body: '' });
   });
   assert.equal(await request(frame, 'http://elsewhere.example/fetch', { mode: 'no-cors' }), 'blocked');
@@ -154,7 +154,7 @@ test('a frontend reaches no host that its manifest does not name, and its inline
     await Promise.all([tried(image), tried(script)]);
     navigator.sendBeacon('http://elsewhere.example/beacon', 'x');
   });
-  assert.deepEqual(asked, []);
+  assert.deepEqual(requests, []);
   const inline = await openFrame(person.page, `${origin}/inline.html`);
   assert.equal(await inline.evaluate(() => Reflect.get(window, 'ran')), undefined);
 });

@@ -7,7 +7,7 @@ export type Choice =
   | { readonly kind: 'redirect'; readonly path: string }
   | { readonly kind: 'none' };
 
-export interface Asked {
+export interface FileRequest {
   /** Decoded segments below the root, as `normaliseStaticPath` gives them. */
   readonly segments: readonly string[];
   readonly trailingSlash: boolean;
@@ -16,8 +16,8 @@ export interface Asked {
 }
 
 /** @param entry the entry document of the app, for paths such as `/notes/1` that only its script knows */
-export function chooseFile(names: ReadonlySet<string>, entry: string, asked: Asked): Choice {
-  const { segments, trailingSlash, wantsPage } = asked;
+export function chooseFile(names: ReadonlySet<string>, entry: string, request: FileRequest): Choice {
+  const { segments, trailingSlash, wantsPage } = request;
   const name = segments.join('/');
   const index = segments.length === 0 ? 'index.html' : `${name}/index.html`;
   if (!trailingSlash && names.has(name)) return { kind: 'file', name };

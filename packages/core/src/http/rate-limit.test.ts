@@ -26,17 +26,17 @@ const held: number[] = [];
 
 function replica(perMinute: number, burst: number, ownClock: () => Date = clock) {
   const { pool } = constellation.core.context;
-  let asked = 0;
+  let queries = 0;
   const take = rateLimiter({
     rates: { ...defaultRates, notification: { perMinute, burst } },
     clock: ownClock,
     takeFromBucket: (request) => {
-      asked += 1;
+      queries += 1;
       return takeFromBucket(pool, request);
     },
     hold: async (milliseconds) => void held.push(milliseconds),
   });
-  return { take: async (subject: string) => take('notification', subject), asked: () => asked, limiter: take };
+  return { take: async (subject: string) => take('notification', subject), queries: () => queries, limiter: take };
 }
 
 /** How many of `tries` pass, taken in turn from the replicas. */
@@ -96,11 +96,11 @@ test('what a replica took and did not use goes back: a steady caller within its 
 test('most requests ask nobody: neither those that pass nor those that are refused', async () => {
   const one = replica(6_000, 6_000);
   assert.equal(await passing([one], 'busy', 6_000), 6_000);
-  assert.equal(one.asked(), 20);
+  assert.equal(one.queries(), 20);
   await assert.rejects(one.take('busy'), RefusalError);
-  const before = one.asked();
+  const before = one.queries();
   await passing([one], 'busy', 1_000);
-  assert.equal(one.asked(), before);
+  assert.equal(one.queries(), before);
   assert.equal(one.limiter('none', 'busy'), undefined);
 });
 

@@ -221,8 +221,8 @@ test('a grant revoked at one replica ends at the other', async () => {
   const other = await platform.replica();
   const elsewhere = { port: other.port, origin: other.context.config.origin };
   assert.equal((await bearer(elsewhere, credential, '/v1/services/apps')).status, 200);
-  const heard = new Promise((resolve) => other.context.signals.on('installation-changed', resolve));
+  const signalled = new Promise((resolve) => other.context.signals.on('installation-changed', resolve));
   await put('asking', []);
-  await heard;
+  await signalled;
   assert.equal((await bearer(elsewhere, credential, '/v1/services/apps')).status, 403);
 });

@@ -37,22 +37,22 @@ export async function replacePermissions(
   appId: string,
   chosen: readonly Grant[],
 ): Promise<PermissionsView> {
-  const { view, told } = await context.database.transaction().execute(async (trx) => {
+  const { view, assigned } = await context.database.transaction().execute(async (trx) => {
     const installation = await lockOwn(trx, accountKey, appId);
     if (installation === undefined) throw refuse('not_found');
     const requested = installation.manifest.permissions;
     const permissions = checkGrants(requested, chosen);
     const revision = await updateGrants(trx, installation.id, permissions);
     await notify(trx, 'installation-changed', { installationId: installation.id, accountKey });
-    const told = await tellNode(trx, installation, permissions);
-    return { view: { permissions, requested, revision }, told };
+    const assigned = await updateAssignment(trx, installation, permissions);
+    return { view: { permissions, requested, revision }, assigned };
   });
-  if (told !== undefined) await followers.carriedOut(told.nodeId, told.revision);
+  if (assigned !== undefined) await followers.carriedOut(assigned.nodeId, assigned.revision);
   return view;
 }
 
 /** Most grants are asked for at each request and concern no node; those of the network and of object storage do. */
-async function tellNode(
+async function updateAssignment(
   trx: Kysely<DatabaseSchema>,
   { grants, manifest, node_id: nodeId }: OwnInstallation,
   permissions: readonly Grant[],

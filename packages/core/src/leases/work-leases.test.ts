@@ -34,7 +34,7 @@ const release = (app: InstalledTestApp, id: string) => app.call(`${LEASES}/${id}
 const renew = (app: InstalledTestApp, id: string, body: object = {}) => app.call(`${LEASES}/${id}/renew`, { body });
 const inSeconds = (seconds: number) => new Date(now + seconds * 1_000).toISOString();
 
-/** What the node of the installation is told. */
+/** What the node of the installation is answered. */
 async function endsIn(app: InstalledTestApp): Promise<number | null> {
   const { nodeCredential } = platform.core.localNode;
   const answer = await bearer(platform, nodeCredential, `/v1/node/installations/${app.installationId}/leases`);
@@ -83,8 +83,8 @@ test('a lease of another installation is not there', async () => {
   assertRefused(await release(other, lease.id), 404, 'not_found');
   const known = await renew(other, lease.id);
   const unknown = await renew(other, 'lease-01890000-0000-7000-8000-000000000000');
-  const told = ({ json }: RawAnswer) => ({ ...(json as object), requestId: '' });
-  assert.deepEqual(told(known), told(unknown), 'the answer does not tell that it exists');
+  const answered = ({ json }: RawAnswer) => ({ ...(json as object), requestId: '' });
+  assert.deepEqual(answered(known), answered(unknown), 'the answer does not tell that it exists');
   assert.equal((await release(worker, lease.id)).status, 204);
 });
 

@@ -9,11 +9,11 @@ import { deleteLease, extendLease, insertLease, lastLeaseEnd, lockForLease, runn
 export async function createLease(
   context: CoreContext,
   installationId: InstallationId,
-  wish: { readonly durationSeconds: number; readonly reason?: string | undefined },
+  requested: { readonly durationSeconds: number; readonly reason?: string | undefined },
 ): Promise<WorkLease> {
   const now = context.clock();
   const id = workLeaseId.parse(newId('lease', context));
-  const expiresAt = new Date(now.getTime() + wish.durationSeconds * 1_000);
+  const expiresAt = new Date(now.getTime() + requested.durationSeconds * 1_000);
   await context.database.transaction().execute(async (trx) => {
     if (!(await lockForLease(trx, installationId))) throw refuse('not_found');
     const { count, firstEnd } = await runningLeases(trx, installationId, now);
@@ -21,8 +21,8 @@ export async function createLease(
     await insertLease(trx, {
       id,
       installationId,
-      durationSeconds: wish.durationSeconds,
-      reason: wish.reason ?? null,
+      durationSeconds: requested.durationSeconds,
+      reason: requested.reason ?? null,
       now,
       expiresAt,
     });

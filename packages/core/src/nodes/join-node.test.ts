@@ -89,8 +89,8 @@ test('what a node may be used for is said by the operator, not by the machine', 
   const labelled = await joinTestNode(platform, 'labelled', { labels: ['platform-hosted', 'eu'] });
   assert.deepEqual(await labelsOf(labelled.id), ['platform-hosted', 'eu']);
   const token = await enrolmentSecret(platform);
-  const wish = joinBody(platform, newNodeKey(), token, { labels: ['platform-hosted'] });
-  assertRefused(await join(wish), 400, 'invalid_request');
+  const body = joinBody(platform, newNodeKey(), token, { labels: ['platform-hosted'] });
+  assertRefused(await join(body), 400, 'invalid_request');
 });
 
 test('two nodes never have one name', async () => {
@@ -106,12 +106,12 @@ test('a renewal ends the former credential everywhere, also for a question that 
   const stolen = node.credential();
   const { revision } = (await node.call('/v1/node/assignments')).json as Assignments;
   assert.equal((await bearer(elsewhere, stolen, '/v1/node/assignments')).status, 200, 'the replica remembers it');
-  const heard = new Promise((resolve) => replica.context.signals.on('node-credential-replaced', resolve));
+  const signalled = new Promise((resolve) => replica.context.signals.on('node-credential-replaced', resolve));
   const waiting = bearer(platform, stolen, `/v1/node/assignments?after=${revision}`);
   await node.renew();
   assertRefused(await waiting, 401, 'unauthenticated');
   assertRefused(await bearer(platform, stolen, '/v1/node/assignments'), 401, 'unauthenticated');
-  await heard;
+  await signalled;
   assertRefused(await bearer(elsewhere, stolen, '/v1/node/assignments'), 401, 'unauthenticated');
   assert.equal((await node.heartbeat()).status, 200);
 });

@@ -348,12 +348,12 @@ test('when a node moves, the policy of its frontends follows', async () => {
 test('a restart gives the local node a new credential under its former id', async () => {
   const former = platform.core.localNode;
   assert.equal((await local('/v1/node/assignments')).status, 200);
-  const heard = new Promise((resolve) => platform.core.context.signals.on('node-credential-replaced', resolve));
+  const signalled = new Promise((resolve) => platform.core.context.signals.on('node-credential-replaced', resolve));
   const again = await platform.replica();
   assert.equal(again.localNode.nodeId, former.nodeId);
   assert.notEqual(again.localNode.nodeCredential, former.nodeCredential);
   const elsewhere = { port: again.port, origin: again.context.config.origin };
-  await heard;
+  await signalled;
   for (const replica of [platform, elsewhere])
     assertRefused(await bearer(replica, former.nodeCredential, '/v1/node/assignments'), 401, 'unauthenticated');
 });

@@ -105,12 +105,12 @@ export class EventHub {
     else this.#byOwner.set(owner, left);
   }
 
-  #each(accountKey: string, tell: (listener: Listener) => void): void {
-    for (const listener of [...(this.#byAccount.get(accountKey) ?? [])]) tell(listener);
+  #each(accountKey: string, deliver: (listener: Listener) => void): void {
+    for (const listener of [...(this.#byAccount.get(accountKey) ?? [])]) deliver(listener);
   }
 
-  #every(tell: (listener: Listener) => void): void {
-    for (const accountKey of [...this.#byAccount.keys()]) this.#each(accountKey, tell);
+  #every(deliver: (listener: Listener) => void): void {
+    for (const accountKey of [...this.#byAccount.keys()]) this.#each(accountKey, deliver);
   }
 }
 

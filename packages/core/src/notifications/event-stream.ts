@@ -44,7 +44,7 @@ export class EventStream implements Listener {
     if (resumed && this.caller.kind === 'session')
       this.#changes = new Set(['apps', 'runtime', 'notification-settings']);
     this.#run(async () => {
-      if (resumed) await this.#tellRead(await this.#lastRead(position));
+      if (resumed) await this.#sendRead(await this.#lastRead(position));
     });
   }
 
@@ -91,7 +91,7 @@ export class EventStream implements Listener {
         this.#changes = new Set();
         // First what is new: it may be among what was read.
         await this.#sendNew();
-        await this.#tellRead(await this.#visible(read));
+        await this.#sendRead(await this.#visible(read));
         for (const event of changes) await this.#send({ event, data: {} });
       }
     } finally {
@@ -113,7 +113,7 @@ export class EventStream implements Listener {
     }
   }
 
-  async #tellRead(ids: readonly string[]): Promise<void> {
+  async #sendRead(ids: readonly string[]): Promise<void> {
     if (ids.length > 0) await this.#send({ event: 'notifications-read', data: { ids: [...ids] } });
   }
 

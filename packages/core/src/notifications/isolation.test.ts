@@ -275,7 +275,7 @@ test('no sequence of steps shows anybody what is not theirs', { timeout: 120_000
         }
         // By the last record that a stream tells it has told all that came before.
         for (const asker of askers()) await list(asker, null, false);
-        for (const owner of owners) await heardAll(owner, listening, known);
+        for (const owner of owners) await untilReceived(owner, listening, known);
         for (const one of listening) assertOwn(one, known);
       } finally {
         for (const { stream } of listening) stream.close();
@@ -285,7 +285,11 @@ test('no sequence of steps shows anybody what is not theirs', { timeout: 120_000
   );
 });
 
-async function heardAll(owner: Owner, listening: readonly Listening[], known: Map<string, Expected>): Promise<void> {
+async function untilReceived(
+  owner: Owner,
+  listening: readonly Listening[],
+  known: Map<string, Expected>,
+): Promise<void> {
   const [app] = owner.apps;
   assert.ok(app !== undefined);
   await grant(app, ['*'], ['*']);
@@ -295,8 +299,8 @@ async function heardAll(owner: Owner, listening: readonly Listening[], known: Ma
   for (const { asker, stream } of listening) {
     const final = last.findLast(({ topic }) => asker.owner === owner && covers(asker.topics, topic));
     if (final === undefined) continue;
-    const told = stream.until(({ events }) => events.some(({ data }) => JSON.stringify(data).includes(final.id)));
+    const received = stream.until(({ events }) => events.some(({ data }) => JSON.stringify(data).includes(final.id)));
     // A stream whose caller's grants were changed has ended, which is as good.
-    await told.catch(() => stream.ended);
+    await received.catch(() => stream.ended);
   }
 }

@@ -79,9 +79,9 @@ function insertStatement(notifications: readonly NewNotification[]) {
      WHERE (SELECT count(*) FROM locked) > 0
     ON CONFLICT (installation_id, dedupe_key) DO NOTHING
     RETURNING *),
-    told AS MATERIALIZED (
+    notified AS MATERIALIZED (
       SELECT ${published} FROM inserted GROUP BY account_key)
-    SELECT inserted.* FROM inserted WHERE (SELECT count(*) FROM told) > 0`;
+    SELECT inserted.* FROM inserted WHERE (SELECT count(*) FROM notified) > 0`;
 }
 
 /** @returns those that were inserted; for the others the installation has a record with their dedupe key already */

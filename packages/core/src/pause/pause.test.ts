@@ -126,10 +126,10 @@ test('live streams of its apps end, and every page of the shell hears of it', as
   const ofApp = await open('/v1/services/notifications/stream', { authorization });
   await pause();
   await ofApp.ended;
-  const heard = () => shell.events.filter(({ event }) => event === 'runtime').length;
-  await shell.until(() => heard() === 1);
+  const runtimeEvents = () => shell.events.filter(({ event }) => event === 'runtime').length;
+  await shell.until(() => runtimeEvents() === 1);
   await resume();
-  await shell.until(() => heard() === 2);
+  await shell.until(() => runtimeEvents() === 2);
   shell.close();
 });
 

@@ -38,10 +38,10 @@ async function poll(known?: string): Promise<Assignments> {
   return assignments.parse(answer.json);
 }
 
-/** The node asks for what comes after `known`; resolves when core has heard that it carried that out. */
+/** The node asks for what comes after `known`; resolves when core knows that it is carried out. */
 async function follow(known: string): Promise<{ readonly answer: Promise<Assignments> }> {
   const { signals } = platform.core.context;
-  const heard = new Promise<void>((resolve) => {
+  const confirmed = new Promise<void>((resolve) => {
     const off = signals.on('assignments-carried-out', ({ revision }) => {
       if (revision !== known) return;
       off();
@@ -49,7 +49,7 @@ async function follow(known: string): Promise<{ readonly answer: Promise<Assignm
     });
   });
   const answer = poll(known);
-  await heard;
+  await confirmed;
   return { answer };
 }
 
@@ -57,7 +57,7 @@ function put(permissions: readonly Grant[]): Promise<unknown> {
   return account.browser.take('/v1/apps/sailing/permissions', { method: 'PUT', body: { permissions } });
 }
 
-async function told(): Promise<unknown> {
+async function current(): Promise<unknown> {
   const { items } = await poll();
   const { network, udpPorts } = items.find(({ appId }) => appId === 'sailing') ?? assert.fail();
   return { network, udpPorts };
@@ -81,25 +81,25 @@ test('a port needs its declaration and its grant, and the internet is granted as
 
 test('granting and revoking the network changes what the node is told', async () => {
   await put([]);
-  assert.deepEqual(await told(), { network: { public: false, tunnel: false }, udpPorts: [] });
+  assert.deepEqual(await current(), { network: { public: false, tunnel: false }, udpPorts: [] });
   const before = await poll();
   await put([internet]);
-  assert.deepEqual(await told(), { network: { public: true, tunnel: false }, udpPorts: [] });
+  assert.deepEqual(await current(), { network: { public: true, tunnel: false }, udpPorts: [] });
   assert.ok(BigInt((await poll()).revision) > BigInt(before.revision));
   await put([udp]);
-  assert.deepEqual(await told(), {
+  assert.deepEqual(await current(), {
     network: { public: false, tunnel: false },
     udpPorts: ports.map(({ name, containerPort }) => ({ name, containerPort })),
   });
 });
 
 test('object storage granted or revoked changes what the node is told', async () => {
-  const isTold = async () => (await poll()).items.find(({ appId }) => appId === 'sailing')?.objectStorage;
+  const inAssignment = async () => (await poll()).items.find(({ appId }) => appId === 'sailing')?.objectStorage;
   await put([storage]);
   const { revision } = await poll();
-  assert.equal(await isTold(), true);
+  assert.equal(await inAssignment(), true);
   await put([]);
-  assert.equal(await isTold(), false);
+  assert.equal(await inAssignment(), false);
   assert.ok(BigInt((await poll()).revision) > BigInt(revision));
 });
 

@@ -30,14 +30,14 @@ beforeEach(async () => {
   await registerLocalMachine(platform, {});
 });
 
-interface Wish {
+interface AppOptions {
   readonly mode?: 'automatic' | 'always';
   readonly memoryMiB?: number;
   readonly volume?: boolean;
 }
 
 /** Publishes one more app and returns its id. */
-async function anApp({ mode = 'automatic', memoryMiB = 256, volume = false }: Wish = {}): Promise<string> {
+async function anApp({ mode = 'automatic', memoryMiB = 256, volume = false }: AppOptions = {}): Promise<string> {
   count += 1;
   const appId = `placed-${count}`;
   const workload = { ...nodeWorkload, mode, volume, resources: { memoryMiB } };

@@ -14,7 +14,7 @@ export type PlacementRoute = DomainRoute<'placement'>;
 export function placementRoutes(context: CoreContext, followers: Followers): HandlersOf<PlacementRoute> {
   return {
     'node.assignments': async ({ caller, query, reply }) => {
-      await followers.heard(caller.nodeId, query.after);
+      await followers.confirm(caller.nodeId, query.after);
       const closed = new AbortController();
       reply.raw.once('close', () => closed.abort());
       return { status: 200, body: await awaitAssignments(context, caller.nodeId, query.after, closed.signal) };

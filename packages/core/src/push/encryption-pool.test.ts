@@ -33,8 +33,8 @@ test('a key that is none fails its message, and no other of the batch', async ()
 test('what is under way when the threads end fails, and so does what is asked later', async () => {
   const own = new EncryptionPool();
   const keys = newBrowserKeys();
-  const asked = Array.from({ length: 200 }, () => own.encrypt(keys, 'text'));
-  const [settled] = await Promise.all([Promise.allSettled(asked), own.close()]);
+  const running = Array.from({ length: 200 }, () => own.encrypt(keys, 'text'));
+  const [settled] = await Promise.all([Promise.allSettled(running), own.close()]);
   assert.equal(settled.at(-1)?.status, 'rejected');
   await assert.rejects(own.encrypt(keys, 'text'));
 });

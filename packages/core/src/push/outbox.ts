@@ -39,16 +39,16 @@ export async function enqueuePush(
     records: readonly NotificationRow[],
   ) => Promise<readonly NotificationRow[]>,
 ): Promise<number> {
-  const asked = records.filter(({ delivery }) => delivery === 'inbox-and-web-push');
-  if (asked.length === 0 || context.config.vapidSubject === null) return 0;
+  const pushed = records.filter(({ delivery }) => delivery === 'inbox-and-web-push');
+  if (pushed.length === 0 || context.config.vapidSubject === null) return 0;
   const now = context.clock();
-  const accountKeys = [...new Set(asked.map(({ account_key }) => account_key))];
+  const accountKeys = [...new Set(pushed.map(({ account_key }) => account_key))];
   const subscribed = await lockSubscriptionsOf(trx, accountKeys, now);
   const browsers = Map.groupBy(subscribed, ({ account_key }) => account_key);
   if (browsers.size === 0) return 0;
   const wanted = await onlyWanted(
     trx,
-    asked.filter(({ account_key }) => browsers.has(account_key)),
+    pushed.filter(({ account_key }) => browsers.has(account_key)),
   );
   if (wanted.length === 0) return 0;
   const names = await appNamesOf(trx, wanted);

@@ -143,8 +143,8 @@ export class PushWork implements LeasedWork<Delivery> {
       first: firstRetryMilliseconds,
       longest: LONGEST_RETRY_MILLISECONDS,
     });
-    const asked = Math.min(afterMilliseconds ?? 0, LONGEST_RETRY_MILLISECONDS);
-    return new Date(this.#context.clock().getTime() + Math.max(own, asked));
+    const requested = Math.min(afterMilliseconds ?? 0, LONGEST_RETRY_MILLISECONDS);
+    return new Date(this.#context.clock().getTime() + Math.max(own, requested));
   }
 
   /** Whatever ended while others were written is written together: one transaction for many. */

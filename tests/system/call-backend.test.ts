@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { after, before, test } from 'node:test';
-import { type ErrorCode, type InstallationId, type LaunchDescriptor, RefusalError } from '@platform/contract';
+import { type ErrorCode, type InstallationId, type LaunchDescriptor, limits, RefusalError } from '@platform/contract';
 import type { BackendAnswer, BackendRequest } from '@platform/core/nodes/call-backend.ts';
 import { cordonNode, uncordonNode } from '@platform/core/nodes/manage-nodes.ts';
 import { installationRow } from '../../packages/core/test-support/apps.ts';
@@ -79,8 +79,21 @@ function call(path: string, more: Partial<BackendRequest> = {}, to = id): Promis
   return world.core.backends.call(to, { method: 'GET', path, signal: AbortSignal.timeout(30_000), ...more });
 }
 
+/** The status of an answer that is read to its end. */
+async function statusOf(path: string, to = id): Promise<number> {
+  const answer = await call(path, {}, to);
+  await answer.read(MiB);
+  return answer.status;
+}
+
 async function json<Value>(answer: BackendAnswer): Promise<Value> {
   return JSON.parse((await answer.read(MiB)).toString('utf8')) as Value;
+}
+
+/** Of a core whose machine runs no workloads. */
+function withoutNode() {
+  const { publicKey } = newNodeKey();
+  return { localNode: { publicKey, name: 'none', inherits: false, leased: false, runtime: false } };
 }
 
 interface Seen {
@@ -220,7 +233,44 @@ test('a backend that breaks off or answers no HTTP is upstream_failed, and is ca
   await (await call('/break')).read(0);
   await refused(half.read(MiB), 'upstream_failed');
   await refused(call('/exit'), 'upstream_failed');
-  assert.equal((await call('/')).status, 200, 'the next call waits for its restart');
+  // Until the Runtime has noticed the crash, calls fail; from then on they wait for the restart.
+  await until('its restart', () => statusOf('/').catch(() => undefined));
+});
+
+test('a backend that answers nobody holds a limited number of calls, and others are not kept waiting', async () => {
+  const abort = new AbortController();
+  const { held: former } = await seen();
+  const held = Array.from({ length: limits.backendCalls.value - 1 }, () => call('/hold', { signal: abort.signal }));
+  const ended = Promise.allSettled(held);
+  await until('the backend to hold all but one', async () => (await seen()).held === former + held.length);
+  const last = await call('/drip');
+  await refused(call('/'), 'concurrency_limited');
+  const other = await install(await registerAccount(world, 'unhindered'), 'called');
+  assert.equal(await statusOf('/', other), 200);
+  last.body.destroy();
+  assert.equal(await until('a place', () => statusOf('/').catch(() => undefined)), 200);
+  abort.abort(new Error('no longer wanted'));
+  assert.ok((await ended).every(({ status }) => status === 'rejected'));
+});
+
+test('a core that stops breaks its calls off', async () => {
+  const owner = await registerAccount(world, 'stopping');
+  const joined = await joinTestNode(world, 'near');
+  const near = await startRealNode(world, { credential: joined.credential(), key: joined.key });
+  await cordonNode(world.core.context, 'local');
+  try {
+    const own = await install(owner, 'called');
+    const replica = await world.replica(withoutNode());
+    const signal = AbortSignal.timeout(30_000);
+    const drip = await replica.backends.call(own, { method: 'GET', path: '/drip', signal });
+    const broken = refused(drip.read(MiB), 'upstream_failed');
+    await replica.stop();
+    await broken;
+  } finally {
+    await uncordonNode(world.core.context, 'local');
+    await near.stop();
+    await cordonNode(world.core.context, 'near');
+  }
 });
 
 test('a redirect is an answer and is not followed', async () => {
@@ -263,12 +313,12 @@ test('a stranger at the endpoint cannot speak for the platform, nor learn who an
 test('what is not installed, has no backend or was stopped is refused at the moment of the call', async () => {
   const owner = await registerAccount(world, 'tenant');
   const own = await install(owner, 'called');
-  assert.equal((await call('/', {}, own)).status, 200);
+  assert.equal(await statusOf('/', own), 200);
   await owner.browser.take('/v1/apps/called/stop', { method: 'POST' });
   const stopped = await refused(call('/', {}, own), 'workload_unavailable');
   assert.match(stopped.message, /stopped by its owner/);
   await owner.browser.take('/v1/apps/called/start', { method: 'POST' });
-  assert.equal((await call('/', {}, own)).status, 200);
+  assert.equal(await statusOf('/', own), 200);
   await owner.browser.take('/v1/runtime/pause', { body: {} });
   await refused(call('/', {}, own), 'runtime_paused');
   await owner.browser.take('/v1/runtime/resume', { body: {} });
@@ -292,13 +342,11 @@ test('an app that waits for a node is placed by the call, or the call says that 
   const { refusal } = await refused(call('/', {}, own), 'workload_unavailable');
   assert.deepEqual([refusal.detail, refusal.retryAfter], ['No machine has room for the backend of this app yet.', 30]);
   await uncordonNode(context, 'local');
-  assert.equal((await call('/', {}, own)).status, 200);
+  assert.equal(await statusOf('/', own), 200);
 });
 
 test('every core reaches the node of another machine, and no core a loopback address that is not its own', async () => {
-  const second = await world.replica({
-    localNode: { publicKey: newNodeKey().publicKey, name: 'none', inherits: false, leased: false, runtime: false },
-  });
+  const second = await world.replica(withoutNode());
   const signal = AbortSignal.timeout(30_000);
   await refused(second.backends.call(id, { method: 'GET', path: '/', signal }), 'workload_unavailable');
 

@@ -15,6 +15,11 @@ const limits = {
     unit: 'seconds',
     meaning: 'life of a node credential; nodes renew it at half',
   },
+  backendCalls: {
+    value: 64,
+    unit: 'items',
+    meaning: 'requests of one core to one backend at the same time; more are `concurrency_limited`',
+  },
   nodeChallengeSeconds: { value: 60, unit: 'seconds', meaning: 'life of the nonce a node signs for a credential' },
 } as const satisfies Limits;
 

@@ -40,7 +40,7 @@ export interface BackendAnswer {
   readonly status: number;
   /** Hostile text, by lower-case name, without cookies and what concerns the connection. */
   readonly headers: IncomingHttpHeaders;
-  /** The bytes as they arrive and as `content-encoding` says; read it, or destroy it. */
+  /** The bytes as they arrive and as `content-encoding` says. Read or destroy it: until its end the call is under way. */
   readonly body: Readable;
   /**
    * The whole body.
@@ -72,6 +72,7 @@ export class Backends {
   readonly #context: CoreContext;
   readonly #controlSide: ControlSide;
   readonly #pools = new NodePools(HEAD_MILLISECONDS);
+  readonly #underWay = new Map<InstallationId, number>();
 
   /** @param localNodeId the node on this very machine, whose loopback addresses mean something here */
   constructor(context: CoreContext, localNodeId: string | null) {
@@ -91,13 +92,15 @@ export class Backends {
    */
   async call(id: InstallationId, request: BackendRequest): Promise<BackendAnswer> {
     const { signal } = request;
+    let end = () => {};
     try {
       checkHead(request);
+      end = this.#begin(id);
       signal.throwIfAborted();
       const target = await this.#controlSide.target(id, await this.#address(id));
       const response = await this.#send(id, target, request);
       // A body that breaks off unread must not end the process.
-      response.body.on('error', () => undefined);
+      response.body.on('error', () => undefined).once('close', end);
       if (response.headers[ANSWERED_BY] !== 'workload') throw await this.#refusal(id, response);
       return {
         status: response.statusCode,
@@ -112,6 +115,7 @@ export class Backends {
         },
       };
     } catch (error) {
+      end();
       if (request.body instanceof Readable) request.body.destroy();
       throw this.#failure(id, error, signal);
     }
@@ -119,6 +123,21 @@ export class Backends {
 
   close(): Promise<void> {
     return this.#pools.close();
+  }
+
+  /** Backends that answer nobody share the connections to their node with all others, so none may hold many. */
+  #begin(id: InstallationId): () => void {
+    const count = this.#underWay.get(id) ?? 0;
+    if (count >= limits.backendCalls.value) throw refuse('concurrency_limited', undefined, { retryAfter: 1 });
+    this.#underWay.set(id, count + 1);
+    let ended = false;
+    return () => {
+      if (ended) return;
+      ended = true;
+      const left = (this.#underWay.get(id) ?? 1) - 1;
+      if (left === 0) this.#underWay.delete(id);
+      else this.#underWay.set(id, left);
+    };
   }
 
   #send(

@@ -12,6 +12,9 @@ export class UnreachedError extends Error {
   }
 }
 
+/** To one node: half of what it grants to the key that all cores share, so that commands always get through. */
+const CONNECTIONS = 512;
+
 export class NodePools {
   readonly #headersTimeout: number;
   readonly #pools = new Map<string, Pool>();
@@ -58,6 +61,7 @@ export class NodePools {
     const connect = linkConnector(buildConnector, { origin, ...link });
     return new Pool(origin, {
       pipelining: 1,
+      connections: CONNECTIONS,
       headersTimeout: this.#headersTimeout,
       bodyTimeout: 0,
       connect: (options, callback) =>

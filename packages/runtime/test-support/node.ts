@@ -2,8 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import http from 'node:http';
 import type { Assignment, NodeLease } from '@platform/contract';
-// biome-ignore lint/style/noRestrictedImports: the Gateway as the platform injects it; only tests bring the two together
-import { startGateway } from '@platform/gateway';
+import { startGateway } from '../../../tests/support/gateway.ts';
 import type { Log } from '../src/clock.ts';
 import { type Runtime, type RuntimeOptions, startRuntime } from '../src/runtime.ts';
 import { type CoreDouble, startCoreDouble } from './core-double.ts';

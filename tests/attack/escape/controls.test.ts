@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { openCore, type RecordingCore } from '../../../packages/runtime/src/drivers/conformance/recording-core.ts';
+import { openCore, type RecordingCore } from '../../../packages/runtime/test-support/conformance/recording-core.ts';
 import { makePlace } from '../../../packages/runtime/test-support/place.ts';
 import { canMakePrograms } from './machine-code.ts';
 import { type Field, runWay } from './run-way.ts';

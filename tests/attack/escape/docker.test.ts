@@ -13,7 +13,7 @@ describe('the docker driver', { skip: missing }, () => {
 
   escapeSuite({
     name: 'a container',
-    module: new URL('../../../packages/runtime/src/drivers/docker/for-conformance.ts', import.meta.url),
+    module: new URL('../../../packages/runtime/test-support/conformance/docker.ts', import.meta.url),
     options: { socketPath: engine.socketPath, networkNamespace: engine.networkNamespace },
     timeFactor: 3,
     can: { runtimeKilled: 'adopted', cpuTimeSeenInside: true },

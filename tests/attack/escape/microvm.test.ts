@@ -8,7 +8,7 @@ const lack = lacksEquipment();
 if (lack === false) {
   escapeSuite({
     name: 'a virtual machine',
-    module: new URL('../../../packages/runtime/src/drivers/microvm/for-conformance.ts', import.meta.url),
+    module: new URL('../../../packages/runtime/test-support/conformance/microvm.ts', import.meta.url),
     options: { imageDirectory: imagesOfTests },
     timeFactor: 12,
     can: { runtimeKilled: 'ends', cpuTimeSeenInside: false, ownKernel: true },

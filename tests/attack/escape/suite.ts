@@ -8,8 +8,8 @@ import {
   type ConformanceBench,
   openBench,
   type Started,
-} from '../../../packages/runtime/src/drivers/conformance/bench.ts';
-import type { DriverUnderTest } from '../../../packages/runtime/src/drivers/conformance/under-test.ts';
+} from '../../../packages/runtime/test-support/conformance/bench.ts';
+import type { DriverUnderTest } from '../../../packages/runtime/test-support/conformance/under-test.ts';
 import { canMakePrograms } from './machine-code.ts';
 import { execute, type Field, requestsThatReach, runWay } from './run-way.ts';
 import { openSentinels, type Sentinels } from './targets.ts';

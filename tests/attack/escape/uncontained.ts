@@ -3,7 +3,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { request, runInside } from '../../../packages/runtime/src/drivers/conformance/bench.ts';
+import { request, runInside } from '../../../packages/runtime/test-support/conformance/bench.ts';
 import type { Place } from '../../../packages/runtime/test-support/place.ts';
 import { until } from '../../support/wait.ts';
 import { type Call, type ProgramOutput, programOf, readOutput } from './machine-code.ts';
@@ -48,7 +48,7 @@ async function start(
   }
   const entry = join(folder, 'index.mjs');
   copyFileSync(
-    new URL('../../../packages/runtime/src/drivers/conformance/workloads/subject.mjs', import.meta.url),
+    new URL('../../../packages/runtime/test-support/conformance/workloads/subject.mjs', import.meta.url),
     entry,
   );
   chmodSync(entry, 0o644);

@@ -10,7 +10,7 @@ inInternet(
   () =>
     escapeSuite({
       name: `a process sandbox of an ordinary user, with the internet through ${carrier}`,
-      module: new URL('../../../packages/runtime/src/drivers/process/for-conformance.ts', import.meta.url),
+      module: new URL('../../../packages/runtime/test-support/conformance/process.ts', import.meta.url),
       options: { way: 'bubblewrap', carrier: carrier ?? '' },
       network: { public: true, tunnel: false },
       can: { runtimeKilled: 'ends', cpuTimeSeenInside: true },

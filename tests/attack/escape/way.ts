@@ -1,5 +1,5 @@
 // One way out that a hostile workload tries: data, so that adding a way needs no code elsewhere.
-import type { Kit } from '../../../packages/runtime/src/drivers/conformance/subject.ts';
+import type { Kit } from '../../../packages/runtime/test-support/conformance/subject.ts';
 import type { Call, ProgramOutput } from './machine-code.ts';
 
 /** What the attempts are aimed at. Made by targets.ts; goes inside as JSON. */

@@ -1,5 +1,5 @@
 // What the Runtime asks of whatever runs a workload: a process sandbox, a container engine, a virtual machine monitor.
-// drivers/conformance/ holds the behaviours that every one of them must show with real workloads.
+// test-support/conformance/ holds the behaviours that every one of them must show with real workloads.
 import type { Readable } from 'node:stream';
 import type { WorkloadManifest } from '@platform/contract';
 import type { GatewayHooks, GatewayPlace, GatewaySettings, RunningGateway } from '../gateway-port.ts';

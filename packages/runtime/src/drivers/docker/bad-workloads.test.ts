@@ -1,10 +1,10 @@
 // What packages do wrong stays with them, on a node of containers. In a network namespace of its own, since the Runtime
 // and dockerd share that of the machine.
 import { after, before, describe, test } from 'node:test';
-import { gatewaySidecar } from '@platform/gateway/sidecar';
+import { gatewaySidecar } from '../../../../../tests/support/gateway.ts';
+import { badWorkloads } from '../../../test-support/conformance/bad-workloads.ts';
 import { engineMissing, prepareEngine } from '../../../test-support/docker-engine.ts';
 import { inInternet } from '../../../test-support/in-internet.ts';
-import { badWorkloads } from '../conformance/bad-workloads.ts';
 
 const missing = engineMissing();
 

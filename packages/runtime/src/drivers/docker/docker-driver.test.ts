@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { until } from '../../../../../tests/support/wait.ts';
+import type { Started } from '../../../test-support/conformance/bench.ts';
+import { driverConformance, type Suite } from '../../../test-support/conformance/suite.ts';
+import type { DriverUnderTest } from '../../../test-support/conformance/under-test.ts';
 import { engineMissing, prepareEngine } from '../../../test-support/docker-engine.ts';
 import { imageArchive, imageMissing, testImage } from '../../../test-support/image-archive.ts';
 import { registryMissing, startRegistry, type TestRegistry } from '../../../test-support/image-registry.ts';
-import type { Started } from '../conformance/bench.ts';
-import { driverConformance, type Suite } from '../conformance/suite.ts';
-import type { DriverUnderTest } from '../conformance/under-test.ts';
 import { insideContainer } from './base-image.ts';
 import { type Engine, labels, openEngine } from './engine.ts';
 
@@ -57,7 +57,7 @@ describe('the docker driver', { skip: missing }, () => {
 
   const under: DriverUnderTest = {
     name: 'docker',
-    module: new URL('for-conformance.ts', import.meta.url),
+    module: new URL('../../../test-support/conformance/docker.ts', import.meta.url),
     options,
     timeFactor: 3,
     parallel: 3,

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { after, before, describe, test } from 'node:test';
+import { networkPolicyBehaviour } from '../../../test-support/conformance/network-policy.ts';
 import { engineMissing, prepareEngine } from '../../../test-support/docker-engine.ts';
 import { inInternet, NAME_SERVER } from '../../../test-support/in-internet.ts';
-import { networkPolicyBehaviour } from '../conformance/network-policy.ts';
 import { openEngine } from './engine.ts';
 
 const missing = engineMissing();
@@ -20,7 +20,7 @@ else {
 
       networkPolicyBehaviour({
         name: 'docker',
-        module: new URL('for-conformance.ts', import.meta.url),
+        module: new URL('../../../test-support/conformance/docker.ts', import.meta.url),
         options: { socketPath: engine.socketPath, networkNamespace: engine.networkNamespace, dns: NAME_SERVER },
         timeFactor: 3,
         can: { runtimeKilled: 'adopted', cpuTimeSeenInside: true },

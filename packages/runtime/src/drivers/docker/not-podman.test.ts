@@ -7,11 +7,11 @@ import http from 'node:http';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { until } from '../../../../../tests/support/wait.ts';
+import { openForConformance } from '../../../test-support/conformance/docker.ts';
 import { makePlace, type Place } from '../../../test-support/place.ts';
 import { unmountBelow } from '../../../test-support/unmount.ts';
 import { findProgram } from '../../find-program.ts';
 import { openEngine } from './engine.ts';
-import { openForConformance } from './for-conformance.ts';
 import { requireNotPodman } from './not-podman.ts';
 
 const SENTENCE = /^podman listens here, .* use dockerd \(Debian: apt-get install docker\.io\)\.$/;

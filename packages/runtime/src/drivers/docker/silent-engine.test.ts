@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import net, { type Socket } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { openForConformance } from '../../../test-support/conformance/docker.ts';
 import { makePlace } from '../../../test-support/place.ts';
-import { openForConformance } from './for-conformance.ts';
 
 test('an engine that hangs is not waited for, and the reason says so', {
   skip: process.getuid?.() !== 0 && 'needs root, as the docker driver does',

@@ -1,9 +1,9 @@
 // What packages do wrong stays with them, on a node of virtual machines.
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { badWorkloads } from '../../../test-support/conformance/bad-workloads.ts';
 import { lacksEquipment, settingsForTests } from '../../../test-support/microvm/equipment.ts';
 import { lendImages } from '../../../test-support/microvm/lend-images.ts';
-import { badWorkloads } from '../conformance/bad-workloads.ts';
 
 const lack = lacksEquipment();
 if (lack !== false) test('bad workloads in virtual machines', { skip: lack }, () => undefined);

@@ -1,13 +1,13 @@
 // The microvm driver shows what every driver must, with QEMU, which emulates the processor where KVM does not work.
 import { test } from 'node:test';
+import { driverConformance } from '../../../test-support/conformance/suite.ts';
 import { imagesOfTests, lacksEquipment } from '../../../test-support/microvm/equipment.ts';
-import { driverConformance } from '../conformance/suite.ts';
 
 const lack = lacksEquipment();
 if (lack === false) {
   driverConformance({
     name: 'microvm, QEMU',
-    module: new URL('for-conformance.ts', import.meta.url),
+    module: new URL('../../../test-support/conformance/microvm.ts', import.meta.url),
     options: { imageDirectory: imagesOfTests },
     // Emulated guests on a machine whose processors are busy with other tests too.
     timeFactor: 12,

@@ -8,8 +8,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-// biome-ignore lint/style/noRestrictedImports: the Gateway as the platform injects it; only tests bring the two together
-import { startGateway } from '@platform/gateway';
+import { startGateway } from '../../../../../tests/support/gateway.ts';
 import { until } from '../../../../../tests/support/wait.ts';
 import { openDoor } from '../../../test-support/door.ts';
 import { imagesOfTests, lacksEquipment, settingsForTests } from '../../../test-support/microvm/equipment.ts';

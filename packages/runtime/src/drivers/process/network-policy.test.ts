@@ -1,9 +1,9 @@
 // The network of a process sandbox follows its owner's grants, in each way of confinement and, for an ordinary user, with
 // each carrier of packets.
 import { describe } from 'node:test';
+import { networkPolicyBehaviour } from '../../../test-support/conformance/network-policy.ts';
 import { inInternet, NAME_SERVER } from '../../../test-support/in-internet.ts';
 import { findProgram } from '../../find-program.ts';
-import { networkPolicyBehaviour } from '../conformance/network-policy.ts';
 
 interface Kind {
   readonly way: string;
@@ -27,7 +27,7 @@ inInternet(
       describe(carrier ?? 'veth', { skip }, () => {
         networkPolicyBehaviour({
           name: `process, ${way}`,
-          module: new URL('for-conformance.ts', import.meta.url),
+          module: new URL('../../../test-support/conformance/process.ts', import.meta.url),
           options: { way, dns: NAME_SERVER, ...(carrier === undefined ? {} : { carrier }) },
           can: { runtimeKilled: 'ends', cpuTimeSeenInside: true },
         });

@@ -6,7 +6,7 @@ import net from 'node:net';
 import os from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { portOf } from '../../../test-support/port-of.ts';
+import { portOf } from '../port-of.ts';
 import type { Suite } from './suite.ts';
 
 /** Places that must never answer. None of them is a host of anybody: special-purpose ranges. */

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Assignment } from '@platform/contract';
-import { until } from '../../../../../tests/support/wait.ts';
+import { until } from '../../../../tests/support/wait.ts';
 import { type BadNode, type BadNodeOptions, SERVE, startBadNode } from './bad-node.ts';
 import { hostileBehaviour } from './hostile-workload.ts';
 

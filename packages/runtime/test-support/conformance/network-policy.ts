@@ -4,15 +4,15 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
-import { until } from '../../../../../tests/support/wait.ts';
-import { FORBIDDEN, NAME_SERVER, OWN, PUBLIC, visitors } from '../../../test-support/in-internet.ts';
-import { makePlace } from '../../../test-support/place.ts';
-import type { NetworkPolicy } from '../driver.ts';
+import { until } from '../../../../tests/support/wait.ts';
+import type { NetworkPolicy } from '../../src/drivers/driver.ts';
+import { FORBIDDEN, NAME_SERVER, OWN, PUBLIC, visitors } from '../in-internet.ts';
+import { makePlace } from '../place.ts';
 import { type ConformanceBench, firstReport, openBench, type Started } from './bench.ts';
 import { killDoomed, startDoomed } from './doomed-process.ts';
 import type { DriverUnderTest } from './under-test.ts';
 
-const TRAVELLER = readFileSync(new URL('../../../test-support/workloads/traveller.mjs', import.meta.url), 'utf8');
+const TRAVELLER = readFileSync(new URL('../workloads/traveller.mjs', import.meta.url), 'utf8');
 const shut: NetworkPolicy = { public: false, tunnel: false };
 const open: NetworkPolicy = { public: true, tunnel: false };
 /** Connects in its very first line. */

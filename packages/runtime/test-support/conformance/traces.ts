@@ -1,8 +1,8 @@
 // Looks for what a workload may have left on this machine: processes, mounts, control groups, sockets, files.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { descendants } from '../../../test-support/processes.ts';
-import { identify } from '../process/process-tree.ts';
+import { identify } from '../../src/drivers/process/process-tree.ts';
+import { descendants } from '../processes.ts';
 
 /** Each in a few words that can stand in the message of a failure. */
 export interface Standing {

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { until } from '../../../../../tests/support/wait.ts';
-import type { Place } from '../../../test-support/place.ts';
+import { until } from '../../../../tests/support/wait.ts';
+import type { Place } from '../place.ts';
 import type { DoomedAbout, DoomedReport } from './doomed.ts';
 import type { DriverUnderTest } from './under-test.ts';
 

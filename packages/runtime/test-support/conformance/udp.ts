@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import dgram from 'node:dgram';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
-import { until } from '../../../../../tests/support/wait.ts';
-import type { UdpBinding } from '../driver.ts';
+import { until } from '../../../../tests/support/wait.ts';
+import type { UdpBinding } from '../../src/drivers/driver.ts';
 import type { Started } from './bench.ts';
 import type { Suite } from './suite.ts';
 

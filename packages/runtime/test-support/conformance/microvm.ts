@@ -1,10 +1,10 @@
-// Opens the microvm driver for drivers/conformance, with images that its benches share.
+// Opens the microvm driver for the conformance suite, with images that its benches share.
 
-import { settingsForTests } from '../../../test-support/microvm/equipment.ts';
-import { tryOnce } from '../../../test-support/microvm/try-once.ts';
-import type { Log } from '../../clock.ts';
-import type { Driver } from '../driver.ts';
-import { openMicrovmDriver } from './microvm-driver.ts';
+import type { Log } from '../../src/clock.ts';
+import type { Driver } from '../../src/drivers/driver.ts';
+import { openMicrovmDriver } from '../../src/drivers/microvm/microvm-driver.ts';
+import { settingsForTests } from '../microvm/equipment.ts';
+import { tryOnce } from '../microvm/try-once.ts';
 
 const tell = (fields: object, message: string) => process.stderr.write(`${message} ${JSON.stringify(fields)}\n`);
 const log: Log = { debug: () => undefined, info: () => undefined, warn: tell, error: tell };

@@ -2,7 +2,7 @@
 // seconds for a start, what becomes of that second one: it prints what nobody reads, and kills itself.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { until } from '../../../../../tests/support/wait.ts';
+import { until } from '../../../../tests/support/wait.ts';
 import type { Started } from './bench.ts';
 import type { Suite } from './suite.ts';
 

@@ -1,9 +1,9 @@
 // The Runtime is killed without warning while a workload runs: what the next one finds.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { until } from '../../../../../tests/support/wait.ts';
-import { makePlace, type Place } from '../../../test-support/place.ts';
-import { descendants } from '../../../test-support/processes.ts';
+import { until } from '../../../../tests/support/wait.ts';
+import { makePlace, type Place } from '../place.ts';
+import { descendants } from '../processes.ts';
 import { openBench, SUBJECT } from './bench.ts';
 import type { DoomedAbout, DoomedReport } from './doomed.ts';
 import { killDoomed, startDoomed } from './doomed-process.ts';

@@ -1,9 +1,9 @@
-// Opens the docker driver for drivers/conformance, on the engine that the test has started.
+// Opens the docker driver for the conformance suite, on the engine that the test has started.
 import { readFile, writeFile } from 'node:fs/promises';
-import { gatewaySidecar } from '@platform/gateway/sidecar';
-import type { GatewaySidecar } from '../../gateway-port.ts';
-import type { Driver } from '../driver.ts';
-import { openDockerDriver } from './docker-driver.ts';
+import { gatewaySidecar } from '../../../../tests/support/gateway.ts';
+import { openDockerDriver } from '../../src/drivers/docker/docker-driver.ts';
+import type { Driver } from '../../src/drivers/driver.ts';
+import type { GatewaySidecar } from '../../src/gateway-port.ts';
 
 /** Made once for all benches of this process: each time takes more than a second of processor time. */
 let program: Promise<Buffer> | undefined;

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Assignment } from '@platform/contract';
-import { until } from '../../../../../tests/support/wait.ts';
-import { StartRefused } from '../driver.ts';
+import { until } from '../../../../tests/support/wait.ts';
+import { StartRefused } from '../../src/drivers/driver.ts';
 import { type ConformanceBench, openBench, type Started, type StartRequest } from './bench.ts';
 import { type Leftovers, openLeftovers } from './leftovers.ts';
 import type { DriverUnderTest } from './under-test.ts';

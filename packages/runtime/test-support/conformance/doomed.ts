@@ -1,6 +1,7 @@
 // Runs in a process of its own that a test kills: starts workloads, and says when they run.
-import { placeAt } from '../../../test-support/place.ts';
-import type { NetworkPolicy } from '../driver.ts';
+
+import type { NetworkPolicy } from '../../src/drivers/driver.ts';
+import { placeAt } from '../place.ts';
 import { firstReport, openBench } from './bench.ts';
 
 export interface DoomedAbout {

@@ -5,7 +5,7 @@ import { lstatSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import type { Assignment } from '@platform/contract';
-import { until } from '../../../../../tests/support/wait.ts';
+import { until } from '../../../../tests/support/wait.ts';
 import type { BadNode } from './bad-node.ts';
 
 const SOURCE = readFileSync(new URL('workloads/hostile.mjs', import.meta.url), 'utf8');

@@ -1,5 +1,5 @@
 // What a driver's test file tells the conformance suite about the driver that it brings.
-import type { Driver, NetworkPolicy } from '../driver.ts';
+import type { Driver, NetworkPolicy } from '../../src/drivers/driver.ts';
 
 export interface DriverUnderTest {
   /** Names the tests: `process, bubblewrap`. */

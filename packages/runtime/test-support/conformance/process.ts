@@ -1,10 +1,10 @@
-// Opens the process driver for drivers/conformance, confined in one given way.
+// Opens the process driver for the conformance suite, confined in one given way.
 
-import { toldLog } from '../../../test-support/told-log.ts';
-import { carrierNames } from '../../network/open-user-egress.ts';
-import type { Driver } from '../driver.ts';
-import type { Way } from './mechanism.ts';
-import { openProcessDriver } from './process-driver.ts';
+import type { Driver } from '../../src/drivers/driver.ts';
+import type { Way } from '../../src/drivers/process/mechanism.ts';
+import { openProcessDriver } from '../../src/drivers/process/process-driver.ts';
+import { carrierNames } from '../../src/network/open-user-egress.ts';
+import { toldLog } from '../told-log.ts';
 
 const ways: readonly Way[] = ['bubblewrap', 'unshare', 'unshare-as-root'];
 

@@ -1,7 +1,7 @@
 // A core that answers everything and records what it is asked, to see what comes through a Gateway or past it.
 import { once } from 'node:events';
 import http from 'node:http';
-import { portOf } from '../../../test-support/port-of.ts';
+import { portOf } from '../port-of.ts';
 
 export interface RecordingCore {
   readonly port: number;

@@ -2,11 +2,11 @@
 // became of a bad one.
 import assert from 'node:assert/strict';
 import type { Assignment, InstallationStatus, LogEntry } from '@platform/contract';
-import { until } from '../../../../../tests/support/wait.ts';
-import { makeAssignment } from '../../../test-support/core-double.ts';
-import { startTestNode, type TestNode } from '../../../test-support/node.ts';
-import { makePlace } from '../../../test-support/place.ts';
-import type { RuntimeOptions } from '../../runtime.ts';
+import { until } from '../../../../tests/support/wait.ts';
+import type { RuntimeOptions } from '../../src/runtime.ts';
+import { makeAssignment } from '../core-double.ts';
+import { startTestNode, type TestNode } from '../node.ts';
+import { makePlace } from '../place.ts';
 
 export interface BadNode extends TestNode {
   /** Milliseconds to wait for anything. */

@@ -1,6 +1,6 @@
 // After its end nothing of a workload is left but its volume, however it ended: looked for after each of the endings.
 import assert from 'node:assert/strict';
-import { until } from '../../../../../tests/support/wait.ts';
+import { until } from '../../../../tests/support/wait.ts';
 import type { ConformanceBench } from './bench.ts';
 import { added, lookAround, type Standing } from './traces.ts';
 import type { DriverUnderTest } from './under-test.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '@platform/core/database/embedded-postgres.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '@platform/core/embedded-postgres';
 import { makeClusterFolder } from '../tests/support/postgres.ts';
 
 const CORE_CPU = 0;

@@ -1,5 +1,5 @@
 // A Gateway in front of the origin named as argument, alone in its process. The credential is given with the bench.
-import { startGateway } from '../../packages/gateway/src/gateway.ts';
+import { startGateway } from '@platform/gateway';
 
 const [coreOrigin = '', credential = ''] = process.argv.slice(2);
 const gateway = await startGateway({

@@ -1,7 +1,7 @@
 // Prints how many bytes one idle Gateway adds to a process that already runs one. Needs `node --expose-gc`.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { type RunningGateway, startGateway } from '../../packages/gateway/src/gateway.ts';
+import { type RunningGateway, startGateway } from '@platform/gateway';
 
 const COUNT = 500;
 const core = createServer((_req, res) => res.end('{}')).listen(0, '127.0.0.1');

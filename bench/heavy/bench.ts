@@ -3,7 +3,7 @@
 // PostgreSQL and the callers on the other.
 import { randomBytes } from 'node:crypto';
 import http from 'node:http';
-import { archiveOf } from '../../packages/core/src/catalog/vector-archives.ts';
+import { archiveOf } from '../../packages/core/test-support/internals.ts';
 import { randomFrom } from '../../tests/support/random.ts';
 import { startCoreAlone } from '../core-alone.ts';
 import { median, percentile, printRow, reported } from '../machine.ts';

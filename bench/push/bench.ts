@@ -4,7 +4,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { limits } from '@platform/contract';
-import { encryptFor } from '@platform/core/push/encrypt.ts';
+import { encryptFor } from '../../packages/core/test-support/internals.ts';
 import { registerAccount } from '../../tests/support/client.ts';
 import { startConstellation } from '../../tests/support/constellation.ts';
 import { type InstalledTestApp, installTestApp } from '../../tests/support/installed-app.ts';

@@ -6,8 +6,7 @@ import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { insideContainer } from '../../packages/runtime/src/drivers/docker/base-image.ts';
-import { labels, openEngine } from '../../packages/runtime/src/drivers/docker/engine.ts';
+import { insideContainer, labels, openEngine } from '../../packages/runtime/test-support/internals.ts';
 import { WORKLOAD } from '../platform/hello-app.ts';
 
 export interface BareDocker {

@@ -7,12 +7,16 @@ import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { baseImage, initramfs } from '../../packages/runtime/src/drivers/microvm/base-image.ts';
-import { openImages } from '../../packages/runtime/src/drivers/microvm/images.ts';
-import { qemuArguments } from '../../packages/runtime/src/drivers/microvm/keeper/qemu.ts';
-import { type Acceleration, planMachine } from '../../packages/runtime/src/drivers/microvm/machine-plan.ts';
-import { enclosed } from '../../packages/runtime/src/drivers/microvm/places.ts';
-import type { Equipment } from '../../packages/runtime/src/drivers/microvm/requirements.ts';
+import {
+  type Acceleration,
+  baseImage,
+  type Equipment,
+  enclosed,
+  initramfs,
+  openImages,
+  planMachine,
+  qemuArguments,
+} from '../../packages/runtime/test-support/internals.ts';
 import { freePort } from '../../tests/support/free-port.ts';
 import { WORKLOAD } from '../platform/hello-app.ts';
 import { processorSecondsOfTree } from '../platform/process-memory.ts';

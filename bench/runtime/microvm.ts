@@ -3,8 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { probeMicrovm } from '../../packages/runtime/src/drivers/microvm/microvm-driver.ts';
-import { findEquipment } from '../../packages/runtime/src/drivers/microvm/requirements.ts';
+import { findEquipment, probeMicrovm } from '../../packages/runtime/test-support/internals.ts';
 import { settingsForTests } from '../../packages/runtime/test-support/microvm/equipment.ts';
 import { registerAccount } from '../../tests/support/client.ts';
 import { platformPlace, startPlatform } from '../../tests/support/platform-process.ts';

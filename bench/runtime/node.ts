@@ -2,9 +2,9 @@
 // the next list of assignments has been carried out.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startGateway } from '../../packages/gateway/src/gateway.ts';
-import { createNodeMetrics } from '../../packages/runtime/src/metrics.ts';
-import { startRuntime } from '../../packages/runtime/src/runtime.ts';
+import { startGateway } from '@platform/gateway';
+import { startRuntime } from '@platform/runtime';
+import { createNodeMetrics } from '@platform/runtime/metrics';
 import { makePlace } from '../../packages/runtime/test-support/place.ts';
 
 const [coreOrigin = '', nodeCredential = ''] = process.argv.slice(2);

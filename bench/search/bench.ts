@@ -2,9 +2,12 @@
 // how long a replacement takes; with ten times the accounts as well. Core alone on one core of the machine, PostgreSQL on
 // a disk and the callers on the other. `PLATFORM_BENCH_SEARCH_SMALL=1` leaves out the ten times, which takes minutes.
 import http from 'node:http';
-import type { IndexOwner } from '@platform/core/search/index-queries.ts';
-import { openSearchPool, postgresEngine } from '@platform/core/search/postgres-engine.ts';
-import { SearchQuery } from '@platform/core/search/search-query.ts';
+import {
+  type IndexOwner,
+  openSearchPool,
+  postgresEngine,
+  SearchQuery,
+} from '../../packages/core/test-support/internals.ts';
 import { randomFrom } from '../../tests/support/random.ts';
 import { startCoreAlone } from '../core-alone.ts';
 import { atLeast, atMost, median, percentile, printRow, reported } from '../machine.ts';

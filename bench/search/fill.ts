@@ -1,14 +1,16 @@
 // Fills the database: through the code that apps' requests reach, and beyond that by copies of whole accounts.
 import { randomBytes } from 'node:crypto';
 import { installationId } from '@platform/contract';
-import { newId } from '@platform/core/credentials/ids.ts';
-import { openDatabase } from '@platform/core/database/open-database.ts';
-import { nothingListens } from '@platform/core/points.ts';
-import type { IndexOwner } from '@platform/core/search/index-queries.ts';
-import { prepareHere } from '@platform/core/search/prepare-entries.ts';
-import { MARK_LENGTH } from '@platform/core/search/word-mark.ts';
-import { replaceIndex } from '@platform/core/search/write-index.ts';
+import { openDatabase } from '@platform/core/database';
 import pg from 'pg';
+import {
+  type IndexOwner,
+  MARK_LENGTH,
+  newId,
+  nothingListens,
+  prepareHere,
+  replaceIndex,
+} from '../../packages/core/test-support/internals.ts';
 import type { Corpus } from './corpus.ts';
 import { APP, type SearchServer } from './server-line.ts';
 

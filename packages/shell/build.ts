@@ -1,4 +1,4 @@
-// Builds everything that runs in a browser: the shell here, the system apps through apps/build.ts.
+// Builds everything that runs in a browser: the shell here, the system apps through scripts/build-apps.ts.
 // Run as a program under Node 24; fails when the shell's first load grows beyond its budget.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -84,14 +84,14 @@ export async function buildShell(): Promise<ShellSizes> {
 }
 
 async function buildApps(): Promise<void> {
-  const file = join(import.meta.dirname, '../../apps/build.ts');
+  const file = join(import.meta.dirname, '../../scripts/build-apps.ts');
   if (!existsSync(file)) return;
   const module: unknown = await import(pathToFileURL(file).href);
   if (typeof module !== 'object' || module === null || !('buildApps' in module)) {
-    throw new Error('apps/build.ts exports no function buildApps().');
+    throw new Error('scripts/build-apps.ts exports no function buildApps().');
   }
   const { buildApps: run } = module;
-  if (typeof run !== 'function') throw new Error('buildApps of apps/build.ts is not a function.');
+  if (typeof run !== 'function') throw new Error('buildApps of scripts/build-apps.ts is not a function.');
   await run();
 }
 

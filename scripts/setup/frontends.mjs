@@ -13,7 +13,8 @@ const sources = [
   'apps',
   // Come with the platform too.
   'examples',
-  // Writes the packages of the default apps.
+  // These write the packages of the default apps.
+  'scripts/build-apps.ts',
   'packages/cli/src/packaging',
   'package-lock.json',
 ];

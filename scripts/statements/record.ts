@@ -6,7 +6,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { PLATFORM_VERSION } from '../../packages/core/src/version.ts';
+import { PLATFORM_VERSION } from '@platform/core/start';
 import { FOLDER_VARIABLE } from './preload.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

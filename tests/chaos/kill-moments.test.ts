@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Grant } from '@platform/contract';
-import type { Point } from '@platform/core/points.ts';
+import type { Point } from '@platform/core';
 import { type RequestSettings, registerAccount, type TestAccount, TestBrowser } from '../support/client.ts';
 import { type Constellation, startConstellation } from '../support/constellation.ts';
 import { startCoreProcess } from '../support/core-process.ts';

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { before, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
+import { planPackage, SDK_NAMES } from '@platform/cli/packaging';
 import { manifest } from '@platform/contract';
 import * as z from 'zod';
-import { planPackage, SDK_NAMES } from '../../packages/cli/src/packaging/plan-package.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 

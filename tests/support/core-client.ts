@@ -1,6 +1,6 @@
 // A bare connection to a database of core of its own, for tests of what PostgreSQL does with our statements.
 import type { TestContext } from 'node:test';
-import { migrate } from '@platform/core/database/migrate.ts';
+import { migrate } from '@platform/core/database';
 import pg from 'pg';
 import { testDatabase } from './postgres.ts';
 

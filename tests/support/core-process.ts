@@ -6,10 +6,7 @@ import { readdir } from 'node:fs/promises';
 import * as path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { CoreOptions } from '@platform/core';
-import type { CoreConfig } from '@platform/core/config/config.ts';
-import type { Rates } from '@platform/core/config/rates.ts';
-import type { Point } from '@platform/core/points.ts';
+import type { CoreConfig, CoreOptions, Point, Rates } from '@platform/core';
 import type { Constellation } from './constellation.ts';
 import { freePort } from './free-port.ts';
 

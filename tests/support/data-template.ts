@@ -5,7 +5,7 @@ import { existsSync, statSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import * as path from 'node:path';
 import { promisify } from 'node:util';
-import { systemCode } from '../../packages/core/src/config/start-error.ts';
+import { systemCode } from '@platform/core/start';
 
 /** Where the template of this run lies or will lie, on the disk of the temporary folder. */
 const VARIABLE = 'PLATFORM_TEST_DATA_TEMPLATE';

@@ -5,13 +5,13 @@ import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { after, type TestContext } from 'node:test';
-import pg from 'pg';
-import { StartError } from '../../packages/core/src/config/start-error.ts';
 import {
   type EmbeddedPostgres,
   type EmbeddedPostgresOptions,
   startEmbeddedPostgres,
-} from '../../packages/core/src/database/embedded-postgres.ts';
+} from '@platform/core/embedded-postgres';
+import { StartError } from '@platform/core/start';
+import pg from 'pg';
 import { makeClusterFolder } from './postgres.ts';
 
 export const asRoot = process.getuid?.() === 0;

@@ -1,5 +1,5 @@
 // Holds core at named moments (packages/core/src/points.ts), so that a test can do something exactly there.
-import type { At, Point } from '@platform/core/points.ts';
+import type { At, Point } from '@platform/core';
 
 export interface Moments {
   /** To be given to core, or to several replicas. */

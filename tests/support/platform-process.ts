@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { PartState } from '../../packages/cli/src/supervisor/kept-part.ts';
+import type { PartState } from '../../packages/cli/test-support/part-state.ts';
 import { unmountBelow } from '../../packages/runtime/test-support/unmount.ts';
 import { copyStarted } from './data-template.ts';
 import { freePort } from './free-port.ts';

@@ -5,8 +5,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '@platform/core/embedded-postgres';
 import pg from 'pg';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../packages/core/src/database/embedded-postgres.ts';
 
 export interface TestDatabase {
   /** Superuser access to this database alone. */

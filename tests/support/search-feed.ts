@@ -1,7 +1,7 @@
 // Waits until an external search index has received its updates.
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type FeedStatus, feedStatus } from '@platform/core/search/manage-feed.ts';
+import { type FeedStatus, feedStatus } from '@platform/core/operator';
 import type { TestCore } from './constellation.ts';
 
 /** @throws AssertionError after half a minute */

@@ -1,6 +1,6 @@
 // How many accounts there are, and how many came in the last thirty days.
 import type { SystemInventory } from '@platform/sdk/browser';
-import { Sparkline } from '../../../packages/shell/src/design/sparkline.tsx';
+import { Sparkline } from '@platform/shell/sparkline';
 import { Facts, Section } from './parts.tsx';
 import { counted, figure, sum } from './words.ts';
 

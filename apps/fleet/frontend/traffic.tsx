@@ -1,6 +1,6 @@
 // What went through Gateways in the last day, both ways.
 import type { SystemInventory } from '@platform/sdk/browser';
-import { Sparkline } from '../../../packages/shell/src/design/sparkline.tsx';
+import { Sparkline } from '@platform/shell/sparkline';
 import { Section, Table } from './parts.tsx';
 import { bytes, counted, figure, sum } from './words.ts';
 

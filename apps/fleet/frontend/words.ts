@@ -1,7 +1,7 @@
 // Figures of the inventory as people read them.
-import { bytes } from '../../../packages/shell/src/design/words.ts';
+import { bytes } from '@platform/shell/words';
 
-export { ago, bytes } from '../../../packages/shell/src/design/words.ts';
+export { ago, bytes } from '@platform/shell/words';
 
 /** `1 lease`, `12,345 leases` */
 export function counted(amount: number, noun: string): string {

@@ -1,8 +1,7 @@
 // The backend that a command of the operator names.
 
-import { StartError } from '@platform/core/config/start-error.ts';
-import type { CoreContext } from '@platform/core/context.ts';
-import { type Backend, findBackend } from '@platform/core/installations/backends.ts';
+import { type Backend, type CoreContext, findBackend } from '@platform/core/operator';
+import { StartError } from '@platform/core/start';
 
 /** @throws StartError when there is none of that name */
 export async function requireBackend(context: CoreContext, name: string): Promise<Backend> {

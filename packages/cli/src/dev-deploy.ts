@@ -4,16 +4,18 @@ import { createReadStream } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import * as path from 'node:path';
 import { type InstallationId, type Manifest, RefusalError } from '@platform/contract';
-import type { NamedAccount } from '@platform/core/accounts/account-queries.ts';
-import { publishPackage } from '@platform/core/catalog/publish-package.ts';
-import { withdrawVersion } from '@platform/core/catalog/withdraw-version.ts';
-import type { CoreContext } from '@platform/core/context.ts';
-import { installApp } from '@platform/core/installations/install-app.ts';
-import { replacePermissions } from '@platform/core/installations/permissions.ts';
-import { selectOwn } from '@platform/core/installations/queries.ts';
-import { upgradeApp } from '@platform/core/installations/upgrade-app.ts';
-import type { Nodes } from '@platform/core/nodes/nodes.ts';
-import { Followers } from '@platform/core/placement/followers.ts';
+import {
+  type CoreContext,
+  Followers,
+  installApp,
+  type NamedAccount,
+  type Nodes,
+  publishPackage,
+  replacePermissions,
+  selectOwn,
+  upgradeApp,
+  withdrawVersion,
+} from '@platform/core/operator';
 import { planPackage, type SdkFiles } from './packaging/plan-package.ts';
 import { writePackage } from './packaging/write-package.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { parseArgs } from 'node:util';
 import { limits, RefusalError } from '@platform/contract';
-import type { PlatformConfig } from '@platform/core/config/env.ts';
+import type { PlatformConfig } from '@platform/core/config';
 import { buildSdk } from '@platform/sdk/build';
 import { type Command, UsageError } from './command.ts';
 import { configuration } from './configuration.ts';

@@ -2,7 +2,7 @@
 // shown twice when the platform is restarted meanwhile.
 import { setTimeout as delay } from 'node:timers/promises';
 import { type InstallationId, type LogEntry, RefusalError } from '@platform/contract';
-import type { Nodes } from '@platform/core/nodes/nodes.ts';
+import type { Nodes } from '@platform/core/operator';
 import { paint, say } from './terminal.ts';
 
 const RETRY_MILLISECONDS = 500;

@@ -1,10 +1,9 @@
 // The running platform on a data folder, for the other commands: where its database is, and one to use when none runs.
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import * as path from 'node:path';
-import { openDataFolder } from '@platform/core/config/data-folder.ts';
-import type { PlatformConfig } from '@platform/core/config/env.ts';
-import { StartError } from '@platform/core/config/start-error.ts';
-import { startEmbeddedPostgres } from '@platform/core/database/embedded-postgres.ts';
+import type { PlatformConfig } from '@platform/core/config';
+import { startEmbeddedPostgres } from '@platform/core/embedded-postgres';
+import { openDataFolder, StartError } from '@platform/core/start';
 import type { PartState } from './supervisor/kept-part.ts';
 
 interface InstanceFile {

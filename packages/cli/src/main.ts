@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 // The command line: finds the command, runs it, turns a refusal into one line and a non-zero exit.
-import { StartError } from '@platform/core/config/start-error.ts';
-import { PLATFORM_VERSION } from '@platform/core/version.ts';
+import { PLATFORM_VERSION, StartError } from '@platform/core/start';
 import { UsageError } from './command.ts';
 import { commands } from './commands.ts';
 import { paint } from './terminal.ts';

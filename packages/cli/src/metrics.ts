@@ -1,20 +1,20 @@
 // The metrics of the parts that run in this process. Loaded only where somebody wants to read them: what counts costs
 // memory.
-import type { PlatformConfig } from '@platform/core/config/env.ts';
-import type { CoreMetrics } from '@platform/core/metrics.ts';
-import type { NodeMetrics } from '@platform/runtime/metrics.ts';
+import type { PlatformConfig } from '@platform/core/config';
+import type { CoreMetrics } from '@platform/core/metrics';
+import type { NodeMetrics } from '@platform/runtime/metrics';
 import { requireFreePort, type Started } from './running.ts';
 
 /** Core's, and those of its process. */
 export async function openCoreMetrics(): Promise<{ readonly core: CoreMetrics; text(): Promise<string> }> {
-  const { createCoreMetrics } = await import('@platform/core/metrics.ts');
+  const { createCoreMetrics } = await import('@platform/core/metrics');
   const core = createCoreMetrics();
   return { core, text: await withProcess('core', core) };
 }
 
 /** The node's, and those of its process. */
 export async function openOwnNodeMetrics(): Promise<{ readonly node: NodeMetrics; text(): Promise<string> }> {
-  const { createNodeMetrics } = await import('@platform/runtime/metrics.ts');
+  const { createNodeMetrics } = await import('@platform/runtime/metrics');
   const node = createNodeMetrics();
   return { node, text: await withProcess('node', node) };
 }

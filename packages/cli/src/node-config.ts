@@ -1,5 +1,5 @@
 // What a node needs of the configuration, and nothing that it must not have: no database, no master key.
-import type { PlatformConfig } from '@platform/core/config/env.ts';
+import type { PlatformConfig } from '@platform/core/config';
 
 const members = [
   'nodeOrigin',

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import * as path from 'node:path';
 import { nodeName } from '@platform/contract';
-import { reasonOf, StartError } from '@platform/core/config/start-error.ts';
+import { reasonOf, StartError } from '@platform/core/start';
 import { type LinkKey, loadOrMakeKey } from '@platform/link';
 
 export interface NodeIdentity {

@@ -11,10 +11,9 @@ import {
   type Problem,
   readEnrolmentToken,
 } from '@platform/contract';
-import { openDataFolder } from '@platform/core/config/data-folder.ts';
-import type { PlatformConfig } from '@platform/core/config/env.ts';
-import { reasonOf, StartError, systemCode } from '@platform/core/config/start-error.ts';
-import { createLog } from '@platform/core/log.ts';
+import type { PlatformConfig } from '@platform/core/config';
+import { createLog } from '@platform/core/log';
+import { openDataFolder, reasonOf, StartError, systemCode } from '@platform/core/start';
 import {
   fetchOverLink,
   type LinkCertificate,

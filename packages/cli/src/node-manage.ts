@@ -1,16 +1,16 @@
 // The operator's side of nodes, on the machine of core: beside a running platform or without one.
 import { parseArgs } from 'node:util';
-import type { PlatformConfig } from '@platform/core/config/env.ts';
-import type { CoreContext } from '@platform/core/context.ts';
-import { createNodeToken } from '@platform/core/nodes/join-node.ts';
+import type { PlatformConfig } from '@platform/core/config';
 import {
+  type CoreContext,
   cordonNode,
+  createNodeToken,
   drainNode,
   listNodes,
   type NodeRow,
   removeNode,
   uncordonNode,
-} from '@platform/core/nodes/manage-nodes.ts';
+} from '@platform/core/operator';
 import { UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
 import { withLocalCore } from './local-core.ts';

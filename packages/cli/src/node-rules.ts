@@ -2,9 +2,9 @@
 // labels of nodes.
 import { parseArgs } from 'node:util';
 import { appId as appIdShape } from '@platform/contract';
-import { labelNode } from '@platform/core/nodes/manage-nodes.ts';
 import {
   addRule,
+  labelNode,
   listReservedLabels,
   listRules,
   type ReservedLabelRow,
@@ -12,7 +12,7 @@ import {
   removeRule,
   reserveLabel,
   unreserveLabel,
-} from '@platform/core/placement/placement-rules.ts';
+} from '@platform/core/operator';
 import { UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
 import { withLocalCore } from './local-core.ts';

@@ -1,11 +1,11 @@
 // The Runtime of a node as the commands start it: beside core, or alone on a machine that joined.
 import { randomBytes } from 'node:crypto';
-import type { createLog } from '@platform/core/log.ts';
+import type { createLog } from '@platform/core/log';
 import { startGateway } from '@platform/gateway';
 import { gatewaySidecar } from '@platform/gateway/sidecar';
 import type { LinkKey } from '@platform/link';
 import { type Runtime, type RuntimeOptions, startRuntime } from '@platform/runtime';
-import type { NodeMetrics } from '@platform/runtime/metrics.ts';
+import type { NodeMetrics } from '@platform/runtime/metrics';
 import type { NodeConfig } from './node-config.ts';
 
 export type NodePlace = Pick<RuntimeOptions, 'dataDirectory' | 'coreOrigin' | 'coreHost'> &

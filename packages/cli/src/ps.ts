@@ -1,8 +1,7 @@
 // `platform ps`: every backend of every account on this platform, with what the running ones use.
 import { parseArgs } from 'node:util';
 import { type InstallationDetail, RefusalError } from '@platform/contract';
-import { type Backend, listBackends } from '@platform/core/installations/backends.ts';
-import type { Nodes } from '@platform/core/nodes/nodes.ts';
+import { type Backend, listBackends, type Nodes } from '@platform/core/operator';
 import { type Command, UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
 import { runningParts } from './instance.ts';

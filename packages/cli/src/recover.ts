@@ -1,8 +1,7 @@
 // `platform recover`: a one-time link with which the owner of an account adds a passkey after losing all of them.
 import { randomBytes } from 'node:crypto';
-import { createEnrolmentLink } from '@platform/core/accounts/enrolment-link.ts';
-import { migrate } from '@platform/core/database/migrate.ts';
-import { openDatabase } from '@platform/core/database/open-database.ts';
+import { migrate, openDatabase } from '@platform/core/database';
+import { createEnrolmentLink } from '@platform/core/operator';
 import { type Command, UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
 import { withDatabase } from './instance.ts';

@@ -1,6 +1,6 @@
 // Whether the platform of this configuration runs on this machine, for commands that need it to.
-import type { PlatformConfig } from '@platform/core/config/env.ts';
-import { StartError } from '@platform/core/config/start-error.ts';
+import type { PlatformConfig } from '@platform/core/config';
+import { StartError } from '@platform/core/start';
 
 const { request } = process.getBuiltinModule('node:http');
 

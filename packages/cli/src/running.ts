@@ -1,6 +1,6 @@
 // What long-running commands share: starting one part after the other, and ending all of them on a signal.
 import net from 'node:net';
-import { reasonOf, StartError, systemCode } from '@platform/core/config/start-error.ts';
+import { reasonOf, StartError, systemCode } from '@platform/core/start';
 import { say } from './terminal.ts';
 
 const STOP_LIMIT_MS = 9_000;

@@ -1,5 +1,5 @@
 // `platform search …`: the operator looks after the index of OpenSearch that takes searches off PostgreSQL.
-import { feedStatus, rebuildFeed } from '@platform/core/search/manage-feed.ts';
+import { feedStatus, rebuildFeed } from '@platform/core/operator';
 import { type Command, UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
 import { withLocalCore } from './local-core.ts';

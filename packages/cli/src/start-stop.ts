@@ -1,7 +1,5 @@
 // `platform stop`, and `platform start` with a name: one backend, as its owner would start and stop it.
-import type { CoreContext } from '@platform/core/context.ts';
-import { startApp, stopApp } from '@platform/core/installations/lifecycle.ts';
-import type { Nodes } from '@platform/core/nodes/nodes.ts';
+import { type CoreContext, type Nodes, startApp, stopApp } from '@platform/core/operator';
 import { requireBackend } from './backend.ts';
 import { type Command, UsageError } from './command.ts';
 import { configuration } from './configuration.ts';

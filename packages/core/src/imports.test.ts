@@ -13,8 +13,8 @@ const FOUNDATION = [
   ...['background', 'config', 'credentials', 'database', 'grants', 'http'],
   ...['context.ts', 'domain.ts', 'lifecycle.ts', 'log.ts', 'metrics.ts', 'points.ts', 'version.ts'],
 ];
-/** What stands on the domains: the serving of app hosts, and the wiring. */
-const TOP = ['frontends', 'domains.ts', 'app.ts'];
+/** What stands on the domains: the serving of app hosts, the wiring, and what other packages import. */
+const TOP = ['frontends', 'domains.ts', 'app.ts', 'local-core.ts', 'entries'];
 
 interface Import {
   readonly from: string;

@@ -3,9 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { createLogIntake } from '../../../packages/runtime/src/logs/log-intake.ts';
-import { openLogStore } from '../../../packages/runtime/src/logs/log-store.ts';
 import type { Kit, Probe } from '../../../packages/runtime/test-support/conformance/subject.ts';
+import { createLogIntake, openLogStore } from '../../../packages/runtime/test-support/internals.ts';
 import { type Call, programOf, readOutput } from './machine-code.ts';
 import { isThrough, type SeenAnswer, type SeenLine, type SeenRequest, type Targets, type Way } from './way.ts';
 

@@ -1,6 +1,7 @@
 // No way leads out of a process sandbox of an ordinary user whose owner has granted it the internet either.
-import { findProgram } from '../../../packages/runtime/src/find-program.ts';
+
 import { inInternet } from '../../../packages/runtime/test-support/in-internet.ts';
+import { findProgram } from '../../../packages/runtime/test-support/internals.ts';
 import { escapeSuite } from './suite.ts';
 
 const carrier = ['pasta', 'slirp4netns'].find((name) => findProgram(name) !== undefined);

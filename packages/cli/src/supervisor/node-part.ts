@@ -1,7 +1,7 @@
 // The node as a process of its own: the Runtime and the Gateways of this machine. It gets neither the database nor the
 // master key; what it may do at core it proves with its own key, at its start and whenever core has come back.
 import { setTimeout as delay } from 'node:timers/promises';
-import { createLog, type LogLevel } from '@platform/core/log.ts';
+import { createLog, type LogLevel } from '@platform/core/log';
 import { openOwnNodeMetrics } from '../metrics.ts';
 import type { NodeConfig } from '../node-config.ts';
 import { openNodeIdentity } from '../node-identity.ts';

@@ -1,8 +1,7 @@
 // The supervisor's side: a part of the platform as a process, from its program to its end.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { StartError } from '@platform/core/config/start-error.ts';
-import { dyingWithUs } from '@platform/core/database/embedded/cluster.ts';
+import { dyingWithUs, StartError } from '@platform/core/start';
 import type { FromPart, ToPart } from './channel.ts';
 import type { Running } from './kept-part.ts';
 

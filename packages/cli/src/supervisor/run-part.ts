@@ -1,7 +1,7 @@
 // The part's side of the channel: starts what the supervisor ordered, answers it, and ends when it says so. A part ends
 // with its supervisor in any case: the kernel kills it then, and the broken channel does where the kernel cannot.
 import { flushCompileCache } from 'node:module';
-import { StartError } from '@platform/core/config/start-error.ts';
+import { StartError } from '@platform/core/start';
 import { Started } from '../running.ts';
 import type { FromPart, ToPart } from './channel.ts';
 

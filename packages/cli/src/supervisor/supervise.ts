@@ -1,9 +1,9 @@
 // The supervisor: runs PostgreSQL, core and the node of this machine as processes of their own, starts again what ends by
 // itself, and ends them in the reverse order of starting. It serves no requests but those for metrics.
-import { openDataFolder } from '@platform/core/config/data-folder.ts';
-import type { PlatformConfig } from '@platform/core/config/env.ts';
-import { StartError } from '@platform/core/config/start-error.ts';
-import { startEmbeddedPostgres } from '@platform/core/database/embedded-postgres.ts';
+
+import type { PlatformConfig } from '@platform/core/config';
+import { startEmbeddedPostgres } from '@platform/core/embedded-postgres';
+import { openDataFolder, StartError } from '@platform/core/start';
 import { configuration } from '../configuration.ts';
 import { announceInstance, forgetInstance } from '../instance.ts';
 import { serveMetrics } from '../metrics.ts';

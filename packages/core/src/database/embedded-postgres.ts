@@ -11,14 +11,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { reasonOf, StartError, systemCode } from '../config/start-error.ts';
 import { prepareBinaries, removeOtherBinaries } from './embedded/binaries.ts';
-import {
-  type ClusterPaths,
-  clusterPaths,
-  databaseName,
-  dyingWithUs,
-  ensureCluster,
-  lastLines,
-} from './embedded/cluster.ts';
+import { type ClusterPaths, clusterPaths, databaseName, ensureCluster, lastLines } from './embedded/cluster.ts';
+import { dyingWithUs } from './embedded/dying-with-us.ts';
 import { clearLeftovers, clearSockets, fastShutdownMs } from './embedded/leftovers.ts';
 import {
   asUser,

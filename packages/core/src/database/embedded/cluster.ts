@@ -9,6 +9,7 @@ import * as path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { StartError } from '../../config/start-error.ts';
 import { type Binaries, syncPath } from './binaries.ts';
+import { dyingWithUs } from './dying-with-us.ts';
 import { endAbruptly } from './leftovers.ts';
 import { asUser, giveTo, type ServerUser } from './server-user.ts';
 
@@ -170,18 +171,4 @@ async function run(options: ClusterOptions, program: string, args: string[], inp
 /** The last few lines of what a program said, on one line. */
 export function lastLines(said: string): string {
   return said.trim().split('\n').slice(-4).join(' / ') || 'it said nothing';
-}
-
-/**
- * A command that the kernel ends with `signal` when our process ends in whatever way.
- *
- * setpriv (util-linux) asks for it after the change of user, which would have undone it, and then
- * becomes the program. Start it from the main thread: the kernel watches the starting thread.
- */
-export function dyingWithUs(signal: 'INT' | 'TERM' | 'KILL', executable: string, args: string[]): [string, string[]] {
-  return setprivUsable() ? ['setpriv', ['--pdeathsig', signal, executable, ...args]] : [executable, args];
-}
-
-function setprivUsable(): boolean {
-  return (process.env.PATH ?? '').split(':').some((folder) => fs.existsSync(path.join(folder, 'setpriv')));
 }

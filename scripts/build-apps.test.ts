@@ -8,7 +8,7 @@ import { before, test } from 'node:test';
 import { createGunzip, gzipSync } from 'node:zlib';
 import { manifest } from '@platform/contract';
 import { extract } from 'tar-stream';
-import { type BuiltApp, buildApps } from './build.ts';
+import { type BuiltApp, buildApps } from './build-apps.ts';
 
 const SYSTEM_APPS = ['agent', 'contacts', 'fleet', 'launcher', 'notifications', 'settings', 'store', 'wallet'];
 const LARGEST_SCRIPT_BYTES = 20_000;

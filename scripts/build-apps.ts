@@ -4,16 +4,14 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
-// This file runs on the machine that builds, never in a browser, so it may use the packer of the command line.
-import { type PackagePlan, type PlanOptions, planPackage } from '../packages/cli/src/packaging/plan-package.ts';
-import { writePackage } from '../packages/cli/src/packaging/write-package.ts';
-import { buildSdk } from '../packages/sdk/build.ts';
+import { type PackagePlan, type PlanOptions, planPackage, writePackage } from '@platform/cli/packaging';
+import { buildSdk } from '@platform/sdk/build';
 
-const apps = import.meta.dirname;
-const root = join(apps, '..');
+const root = join(import.meta.dirname, '..');
+const apps = join(root, 'apps');
 /** Changes in these change every system app. */
 const SHARED_INPUTS = [
-  'apps/build.ts',
+  'scripts/build-apps.ts',
   'apps/shared',
   'packages/sdk/src',
   'packages/shell/src/design/sparkline.css',

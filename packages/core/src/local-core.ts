@@ -1,0 +1,66 @@
+// Core in the process of an operator's command: its functions on the database itself, beside a running platform or
+// without one, with neither a server nor background work.
+import { randomBytes } from 'node:crypto';
+import * as path from 'node:path';
+import type { PlatformConfig } from './config/env.ts';
+import type { CoreContext } from './context.ts';
+import { migrate } from './database/migrate.ts';
+import { openDatabase } from './database/open-database.ts';
+import { Signals } from './database/signals.ts';
+import { followChanges } from './domains.ts';
+import { cursorCodec } from './http/cursor.ts';
+import { Lifecycle } from './lifecycle.ts';
+import { createLog } from './log.ts';
+import { findNodeByKey } from './nodes/node-queries.ts';
+import { Nodes } from './nodes/nodes.ts';
+import { nothingListens } from './points.ts';
+
+export interface LocalCoreOptions {
+  readonly config: PlatformConfig;
+  readonly databaseUrl: string;
+  readonly masterKey: Buffer;
+  /** The public key of this machine as a node, which it need not be. */
+  readonly nodeKey: Buffer;
+}
+
+export interface LocalCore {
+  readonly context: CoreContext;
+  /** The way to all nodes. */
+  readonly nodes: Nodes;
+  close(): Promise<void>;
+}
+
+/** Migrates the database, as every start of core does. */
+export async function openLocalCore({ config, databaseUrl, masterKey, nodeKey }: LocalCoreOptions): Promise<LocalCore> {
+  await migrate(databaseUrl);
+  const { pool, database, close } = openDatabase({ url: databaseUrl, connections: 2, onError: () => undefined });
+  const stopping = new AbortController();
+  const context: CoreContext = {
+    config: { ...config, packagesDirectory: path.join(config.dataDirectory, 'packages'), shellDirectory: '' },
+    database,
+    pool,
+    // Never started: this process only notifies the others, through the database.
+    signals: new Signals(databaseUrl, () => undefined),
+    clock: () => new Date(),
+    random: randomBytes,
+    masterKey,
+    cursors: cursorCodec(masterKey),
+    log: createLog('fatal'),
+    lifecycle: new Lifecycle(),
+    count: () => undefined,
+    at: nothingListens,
+    stopping: stopping.signal,
+  };
+  async function end(): Promise<void> {
+    stopping.abort();
+    await close();
+  }
+  try {
+    const nodes = new Nodes(context, (await findNodeByKey(database, nodeKey)) ?? null);
+    followChanges(context, nodes);
+    return { context, nodes, close: end };
+  } catch (error) {
+    await end();
+    throw error;
+  }
+}

@@ -1,0 +1,14 @@
+// What benches and tests of the whole system use of core's insides: figures of one function, and keys that a test forges
+// with. A test of core imports the files themselves.
+export { archiveOf } from '../src/catalog/vector-archives.ts';
+export { newId } from '../src/credentials/ids.ts';
+export { dataPlaneCapability, linkKeyOf } from '../src/credentials/master-key.ts';
+export type { BackendAnswer, BackendRequest } from '../src/nodes/call-backend.ts';
+export { nothingListens } from '../src/points.ts';
+export { encryptFor } from '../src/push/encrypt.ts';
+export type { IndexOwner } from '../src/search/index-queries.ts';
+export { openSearchPool, postgresEngine } from '../src/search/postgres-engine.ts';
+export { prepareHere } from '../src/search/prepare-entries.ts';
+export { SearchQuery } from '../src/search/search-query.ts';
+export { MARK_LENGTH } from '../src/search/word-mark.ts';
+export { replaceIndex } from '../src/search/write-index.ts';

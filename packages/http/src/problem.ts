@@ -20,12 +20,14 @@ export interface ProblemOptions {
 const DISCARDED_BODY = 64 * 1024;
 
 /**
- * Ends `res` with the refusal. Headers that were set on it before, such as CORS, are kept.
+ * Ends `res` with the refusal, unless it has been answered meanwhile, as one with a malformed body is. Headers that were
+ * set on it before, such as CORS, are kept.
  *
  * @returns the request id that the answer carries, for the log
  */
 export function sendProblem(res: ServerResponse, refusal: Refusal, options: ProblemOptions = {}): string {
   const requestId = options.requestId ?? requestIdOf(res);
+  if (res.headersSent) return requestId;
   const problem = problemOf(refusal, requestId);
   const body = Buffer.from(JSON.stringify(problem));
   const close = options.close ?? !canDiscardBody(res.req);

@@ -109,6 +109,10 @@ interface Pending {
  */
 interface Connection {
   readonly pending: Pending[];
+  /** The newest request, where it was answered before its body had arrived. */
+  unread: IncomingMessage | null;
+  /** An answer that is given or awaited ends it: nothing after its request is handled (RFC 9112 section 9.6). */
+  ending: boolean;
   broken: boolean;
 }
 
@@ -118,18 +122,27 @@ export function createStrictServer(options: StrictServerOptions): Server {
   const connections = new WeakMap<Duplex, Connection>();
 
   function receive(req: IncomingMessage, res: ServerResponse, expectsContinue: boolean): void {
+    const connection = connections.get(req.socket) ?? newConnection();
+    if (connection.ending) return;
     options.onBegin?.();
-    const pending = connections.get(req.socket)?.pending ?? [];
+    const { pending } = connection;
     const own: Pending = { res, work: null };
     pending.push(own);
+    connection.unread = null;
     res.on('close', () => {
       pending.splice(pending.indexOf(own), 1);
+      if (pending.length === 0 && !req.complete) connection.unread = req;
       own.work?.abandon();
       options.onEnd?.();
     });
     res.sendDate = false;
     try {
       const reading = accept(req, options);
+      if ('code' in reading || req.headers.upgrade !== undefined) {
+        // Behind an Upgrade that is ignored the parser drops what came with it in one packet.
+        connection.ending = true;
+        res.shouldKeepAlive = false;
+      }
       if ('code' in reading) refuse(res, reading);
       else own.work = options.onRequest({ ...reading, res, expectsContinue });
     } catch (error) {
@@ -148,8 +161,10 @@ export function createStrictServer(options: StrictServerOptions): Server {
       requireHostHeader: false,
       optimizeEmptyRequests: true,
       // While an earlier request waits for its answer, the connection cannot become another protocol's.
-      shouldUpgradeCallback: (req) =>
-        options.upgrade?.wants(req) === true && connections.get(req.socket)?.pending.length === 0,
+      shouldUpgradeCallback: (req) => {
+        const connection = connections.get(req.socket);
+        return connection?.pending.length === 0 && !connection.ending && options.upgrade?.wants(req) === true;
+      },
     },
     (req, res) => receive(req, res, false),
   );
@@ -158,7 +173,7 @@ export function createStrictServer(options: StrictServerOptions): Server {
   server.maxConnections = limits.connections;
   const perAddress = countPerAddress(limits.connectionsPerAddress);
   server.on('connection', (socket) => {
-    connections.set(socket, { pending: [], broken: false });
+    connections.set(socket, newConnection());
     // Whoever accepts TLS and hands it over here has counted the connections of each peer already.
     const counted = socket instanceof TLSSocket || perAddress(socket);
     if (!counted || options.admits?.(socket) === false) socket.destroy();
@@ -187,13 +202,17 @@ export function createStrictServer(options: StrictServerOptions): Server {
     if (connection === undefined || connection.broken) return;
     connection.broken = true;
     try {
-      refuseBroken(error.code, socket, connection.pending);
+      refuseBroken(error.code, socket, connection);
     } catch (fault) {
       socket.destroy();
       options.onFault(fault);
     }
   });
   return server;
+}
+
+function newConnection(): Connection {
+  return { pending: [], unread: null, ending: false, broken: false };
 }
 
 const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/;
@@ -224,6 +243,7 @@ function accept(req: IncomingMessage, options: StrictServerOptions): AcceptedReq
   const reading = readRequestHead(req);
   if (!reading.ok) return reading.refusal;
   const { head } = reading;
+  if (!HOST.test(head.host)) return { code: 'invalid_request', detail: 'Send the name of a host as Host.' };
   if (!options.isOwnHost(head.host) && !options.isOwnHost(head.host.toLowerCase())) return { code: 'unknown_host' };
   const origin = originForm(req.url ?? '', head.host);
   if (origin === null) return { code: 'unknown_host', detail: 'The target names another host.' };
@@ -232,6 +252,9 @@ function accept(req: IncomingMessage, options: StrictServerOptions): AcceptedReq
   req.url = origin;
   return { req, head, path: target.path, query: target.query };
 }
+
+/** A name or an address, with or without a port: a subset of RFC 3986 section 3.2 that all parsers read alike. */
+const HOST = /^(?:[a-z0-9_.-]{1,255}|\[[0-9a-f:.]{2,45}\])(?::[0-9]{1,5})?$/i;
 
 /** Absolute form, RFC 9112 section 3.2.2: authority, then an optional path and query. */
 const ABSOLUTE_FORM = /^http:\/\/([^/?#]*)([/?].*)?$/i;
@@ -253,11 +276,16 @@ function refuse(res: ServerResponse, refusal: Refusal): void {
 
 /**
  * Ends a connection whose bytes cannot be parsed. Every request on it gets exactly one answer, in order: complete ones
- * theirs, also when it is still awaited, and the broken one the refusal, unless its answer had begun.
+ * theirs, also when it is still awaited, and the broken one the refusal, unless it has been answered or its answer had
+ * begun.
  */
-function refuseBroken(code: string | undefined, socket: Duplex, pending: readonly Pending[]): void {
+function refuseBroken(code: string | undefined, socket: Duplex, { pending, unread }: Connection): void {
   if (code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
+    return;
+  }
+  if (unread !== null && !unread.complete) {
+    socket.end(() => socket.destroy());
     return;
   }
   const refusal = refusalOf(code);

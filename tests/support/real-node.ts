@@ -1,9 +1,9 @@
 // A node with a real Runtime, real Gateways and real sandboxes, in this process beside the core of a constellation.
 import { randomBytes } from 'node:crypto';
+import { linkKeyOf } from '@platform/core';
 import { startGateway } from '@platform/gateway';
 import type { LinkKey } from '@platform/link';
 import { type Runtime, startRuntime } from '@platform/runtime';
-import { linkKeyOf } from '../../packages/core/test-support/internals.ts';
 import { makePlace } from '../../packages/runtime/test-support/place.ts';
 import type { Constellation } from './constellation.ts';
 import { freePort } from './free-port.ts';

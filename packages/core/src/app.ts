@@ -38,6 +38,7 @@ import type { PushOptions } from './push/open-push-worker.ts';
 import { openSearching } from './search/open-searching.ts';
 import { openSearchPool } from './search/postgres-engine.ts';
 
+export { linkKeyOf } from './credentials/master-key.ts';
 export type { Point } from './points.ts';
 export type { At, CoreConfig, Log, Rates };
 

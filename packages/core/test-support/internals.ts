@@ -1,8 +1,8 @@
-// What benches and tests of the whole system use of core's insides: figures of one function, and keys that a test forges
-// with. A test of core imports the files themselves.
+// What benches and tests of the whole system use of core's insides: figures of one function, and a capability that a bench
+// makes. A test of core imports the files themselves.
 export { archiveOf } from '../src/catalog/vector-archives.ts';
 export { newId } from '../src/credentials/ids.ts';
-export { dataPlaneCapability, linkKeyOf } from '../src/credentials/master-key.ts';
+export { dataPlaneCapability } from '../src/credentials/master-key.ts';
 export type { BackendAnswer, BackendRequest } from '../src/nodes/call-backend.ts';
 export { nothingListens } from '../src/points.ts';
 export { encryptFor } from '../src/push/encrypt.ts';

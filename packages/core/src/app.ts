@@ -84,7 +84,7 @@ export interface Core {
 export async function createCore(options: CoreOptions): Promise<Core> {
   const { config, log, clock, random } = options;
   const applied = await migrate(options.databaseUrl);
-  if (applied.length > 0) log.info({ applied }, 'the database was brought to this version');
+  if (applied.length > 0) log.info({ applied }, 'migrated the database schema');
   const onError = (error: unknown) => log.warn({ err: error }, 'a database connection was lost');
   // Ended in the reverse order, also when one of them does not start: what stayed open would keep the process.
   await using parts = new AsyncDisposableStack();

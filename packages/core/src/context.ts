@@ -1,4 +1,4 @@
-// What every domain of core is given: configuration, database, clock, randomness, log, signals.
+// The context that every domain of core receives: configuration, database, clock, randomness, log, signals.
 import type { Kysely } from 'kysely';
 import type pg from 'pg';
 import type { CoreConfig } from './config/config.ts';
@@ -22,7 +22,7 @@ export interface CoreContext {
   readonly database: Kysely<DatabaseSchema>;
   /** Bare prepared statements on hot paths. */
   readonly pool: pg.Pool;
-  /** NOTIFY to every replica, and what they tell (revocations, new notifications). */
+  /** Signals to and from all replicas over LISTEN/NOTIFY, such as revocations and new notifications. */
   readonly signals: Signals;
   readonly clock: () => Date;
   /** Cryptographically random bytes. */

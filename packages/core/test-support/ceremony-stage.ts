@@ -1,5 +1,5 @@
 // Where hostile ceremonies are tried: a running core behind https, accounts to attack, and a check after every attempt
-// that it changed nothing and told nothing.
+// that it changed nothing and disclosed nothing.
 import { strict as assert } from 'node:assert';
 import { newAuthenticator, registerAccount, type TestAccount, TestBrowser } from '../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../tests/support/constellation.ts';
@@ -87,7 +87,7 @@ export class CeremonyStage {
     return this.attempt(browser, '/v1/auth/login/verify', { challengeId: options.challengeId, credential });
   }
 
-  /** Sends what must be refused, and checks that it was, that nothing changed and that the answer tells nothing. */
+  /** Sends a request that must be refused, and checks that it was, changed nothing and disclosed nothing. */
   async attempt(
     browser: TestBrowser,
     path: string,

@@ -1,4 +1,4 @@
-// A program for src/catalog/crash.test.ts: publishes version after version, tells each that is acknowledged, and is killed.
+// A program for src/catalog/crash.test.ts: publishes versions, prints each that is acknowledged, and is killed.
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';

@@ -1,4 +1,4 @@
-// A passkey whose key anybody can sign for, or nobody, does not register; neither does one that another key attested.
+// Passkeys with a degenerate key (forgeable, or unable to verify) or attested by another key do not register.
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { after, before, test } from 'node:test';

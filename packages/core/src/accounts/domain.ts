@@ -1,4 +1,4 @@
-// Accounts as a part of core: passkeys, sessions, and signing in.
+// The accounts domain: passkeys, sessions, and signing in.
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
 import { type AccountRoute, accountRoutes } from './routes.ts';

@@ -1,4 +1,4 @@
-// The operator's way to help somebody who lost every passkey: a link that adds one, once, within 15 minutes.
+// Account recovery by the operator: a single-use link, valid for 15 minutes, that adds a passkey to an account.
 import { limits } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { hashCredential } from '../credentials/credential.ts';

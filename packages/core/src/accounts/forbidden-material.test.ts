@@ -147,7 +147,7 @@ describe('the outputs of client extensions', () => {
 
   const secret = Buffer.alloc(32, 9).toString('base64url');
   const refused: readonly (readonly [string, unknown])[] = [
-    ['a member that nobody knows', { vaultMaterial: secret }],
+    ['an unknown member', { vaultMaterial: secret }],
     ['a member beside credProps.rk', { credProps: { rk: true, authenticatorDisplayName: secret } }],
     ['a member beside prf.enabled', { prf: { enabled: true, salt: secret } }],
     ['a text for prf.enabled', { prf: { enabled: secret } }],

@@ -1,4 +1,4 @@
-// Tells a wallet's recovery phrase (BIP-39, in any of its ten languages) from prose.
+// Distinguishes a wallet's recovery phrase (BIP-39, in any of its ten languages) from prose.
 import { wordlist as czech } from '@scure/bip39/wordlists/czech.js';
 import { wordlist as english } from '@scure/bip39/wordlists/english.js';
 import { wordlist as french } from '@scure/bip39/wordlists/french.js';

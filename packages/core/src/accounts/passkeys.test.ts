@@ -92,7 +92,7 @@ test('a credential id of any allowed length is named by a short id', async () =>
   assert.equal((renamed.json as { passkey: PasskeyView }).passkey.label, 'Long');
 });
 
-test("nobody renames or removes another account's passkey", async () => {
+test("an account cannot rename or remove another account's passkey", async () => {
   const owner = await registerAccount(constellation, 'passkey-owner');
   const stranger = await registerAccount(constellation, 'passkey-stranger');
   await addPasskey(owner);
@@ -236,7 +236,7 @@ test('a link ends after fifteen minutes, between its two steps too', async () =>
   assert.equal(problemCode(late), 'verification_failed');
 });
 
-test('a new link ends the former one, and no link is made for nobody', async () => {
+test('a new link ends the former one, and an unknown account gets none', async () => {
   await registerAccount(constellation, 'asks-twice');
   const former = await newLink('asks-twice');
   const begun = await beginEnrolment(former);

@@ -82,8 +82,8 @@ export async function beginEnrolment(context: CoreContext, token: string, refuse
 }
 
 /**
- * Adds the passkey, uses the link up and signs in, or none of it. The limit of passkeys does not hold here: whoever
- * lost them all cannot remove one first.
+ * Adds the passkey, consumes the link and signs in, atomically. The limit on passkeys does not apply: a person who lost
+ * them all cannot remove one first.
  */
 export async function finishEnrolment(
   context: CoreContext,
@@ -140,7 +140,7 @@ export function renamePasskey({ database }: CoreContext, accountKey: string, id:
 /**
  * Removes a passkey and ends the sessions it opened, except the caller's own.
  *
- * @throws RefusalError `not_found`, or `not_authorized` for the last passkey, without which nobody could sign in
+ * @throws RefusalError `not_found`, or `not_authorized` for the last passkey, without which the account is unreachable
  */
 export async function removePasskey({ database }: CoreContext, caller: SessionCaller, id: string): Promise<void> {
   const { accountKey, sessionId } = caller;

@@ -1,5 +1,5 @@
 // Which public keys a passkey may have. The library checks a key only when it verifies something with it, which is too
-// late at registration without attestation: a key that can never verify would be an account that nobody can enter.
+// late at registration without attestation: an account whose key can never verify could not be signed in to.
 import { createPublicKey, type JsonWebKey } from 'node:crypto';
 import { isUsablePoint } from '@platform/link';
 import { isoCBOR } from '@simplewebauthn/server/helpers';

@@ -66,7 +66,7 @@ test('an account has its passkey, its default apps and a session from its first 
   const [credential] = account.authenticator.credentials;
   assert.equal(credential?.userHandle.toString(), rows[0].key, 'the user handle is the account key');
   const apps = (await account.fetch('/v1/apps')).text;
-  assert.ok(!apps.includes(rows[0].key), 'the account key is told to nobody');
+  assert.ok(!apps.includes(rows[0].key), 'the account key is disclosed to no app');
 });
 
 test('nothing but public material and hashes is stored', async () => {
@@ -80,7 +80,7 @@ test('nothing but public material and hashes is stored', async () => {
   assert.ok(d.length > 40 && !text.includes(d) && !text.includes(Buffer.from(d, 'base64url').toString('hex')));
 });
 
-test('a name that is taken is told at the first step, and decided at the second', async () => {
+test('a taken name is refused at the first step, and decided at the second', async () => {
   const [early, late] = [new TestBrowser(constellation), new TestBrowser(constellation)];
   const options = await late.begin(`${REGISTER}/options`, { name: 'wanted-name' });
   await registerAccount(constellation, 'wanted-name');
@@ -181,7 +181,7 @@ test('expired challenges are cleared while new ones are made, and never more tha
   assert.equal(rows[0].count, 0);
 });
 
-test('the sign-in options name nobody and carry the PRF inputs of the relying party', async () => {
+test('the sign-in options name no account and carry the PRF inputs of the relying party', async () => {
   const salt = Buffer.alloc(32, 3);
   const legacy = await startConstellation({ config: { rpId: 'example.test', prfLegacySalt: salt } });
   try {

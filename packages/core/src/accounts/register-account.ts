@@ -19,8 +19,8 @@ const nameTaken = () => refuse('account_name_taken');
 /**
  * The account key is made here and kept with the challenge, because the authenticator stores it as the user handle.
  *
- * @throws RefusalError `account_name_taken`: account names are public addresses, so this tells nothing secret, and it
- *   spares a passkey that no account would use. What decides is the transaction of the second step.
+ * @throws RefusalError `account_name_taken`: account names are public addresses, so this discloses nothing, and it
+ *   avoids creating a passkey that no account would use. The transaction of the second step decides.
  */
 export async function beginRegistration(context: CoreContext, name: string): Promise<CeremonyOptions> {
   if (await accountNameTaken(context.database, name)) throw nameTaken();

@@ -1,4 +1,4 @@
-// HTTP in and out of accounts: bodies, cookies and views. What happens is in the files named after it.
+// Accounts over HTTP: bodies, cookies and views.
 import { type AccountView, type DomainRoute, refuse, type SessionView } from '@platform/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CoreContext } from '../context.ts';

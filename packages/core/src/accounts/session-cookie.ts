@@ -18,7 +18,7 @@ function cookie(config: CookieConfig, value: string, maxAge: number): string {
   return `${config.sessionCookie}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${secure}`;
 }
 
-/** The cookie that a browser still sends to a route that needs none; two of the name are nobody's. */
+/** The session token that a browser presents, if any; `null` also when two cookies have the name. */
 export function presentedSessionToken(request: IncomingMessage, config: CookieConfig): string | null {
   const values = cookieValues(request.headers.cookie ?? '', config.sessionCookie);
   return values.length === 1 && values[0] !== undefined && values[0] !== '' ? values[0] : null;

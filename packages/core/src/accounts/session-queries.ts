@@ -5,7 +5,7 @@ import type { DatabaseSchema } from '../database/schema.ts';
 import type { Executor } from './queries.ts';
 
 export type Session = Selectable<DatabaseSchema['sessions']>;
-/** What a signal tells about a session that ended. */
+/** The payload of the `session-ended` signal. */
 export type EndedSession = Pick<Session, 'id' | 'account_key'>;
 
 const CLEARED_AT_ONCE = 20;

@@ -130,7 +130,7 @@ test('a revoked session ends at once, here and on every other replica, with its 
   assert.equal(await codeOf(account), 'signed in');
 });
 
-test("nobody ends another account's session, or learns that it exists", async () => {
+test("an account cannot end another account's session, or learn that it exists", async () => {
   const owner = await registerAccount(constellation, 'session-owner');
   const stranger = await registerAccount(constellation, 'session-stranger');
   const [session] = await sessionsOf(owner);
@@ -177,7 +177,7 @@ test('a cookie that was planted beside the real one ends no session', async () =
   assert.equal(problemCode(both), 'unauthenticated');
 });
 
-test('a session expires after its lifetime, is told apart for a week and then forgotten', async () => {
+test('a session expires after its lifetime, differs from an unknown one for a week and is then forgotten', async () => {
   const account = await registerAccount(constellation, 'long-gone');
   const { config, pool } = constellation.core.context;
   ahead += config.sessionMilliseconds - 60_000;
@@ -213,7 +213,7 @@ test('looking a session up notes its use at most once a minute', async () => {
   assert.deepEqual(uses, [0, 0, 60_000, 60_000, 60_000, 120_000]);
 });
 
-test('the list tells the last use to the minute, also of a session that is in use all the time', async () => {
+test('the list shows the last use to the minute, also of a session that is in use all the time', async () => {
   const account = await registerAccount(constellation, 'busy-session');
   const lastUsed = async () => Date.parse((await sessionsOf(account))[0]?.lastUsedAt ?? '');
   const opened = await lastUsed();

@@ -1,4 +1,4 @@
-// Opens and ends sessions. Each end is told to every replica in the same transaction; frontend capabilities go with it.
+// Opens and ends sessions. Ending one deletes its frontend capabilities and notifies every replica in one transaction.
 import { limits } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { hashCredential } from '../credentials/credential.ts';
@@ -15,7 +15,7 @@ import {
   insertSession,
 } from './session-queries.ts';
 
-/** An expired session is still told apart from an unknown one for this long. */
+/** For this long an expired session is distinguished from an unknown one. */
 const REMEMBERED_MILLISECONDS = 7 * 24 * 60 * 60 * 1000;
 const LONGEST_USER_AGENT = 200;
 

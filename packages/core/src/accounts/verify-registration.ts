@@ -76,9 +76,9 @@ interface Attestation {
 }
 
 /**
- * Decodes the attestation object and drops a statement that nobody asked for. A browser that was asked for none may
- * convey self attestation, which is verified; certificates and other formats are never parsed, as nobody here would
- * know whom to trust (docs/decisions/passkeys.md).
+ * Decodes the attestation object and drops statements that were not requested. Browsers may send self attestation
+ * unrequested, which is verified; certificates and other formats are never parsed, as the platform has no trust anchors
+ * for them (docs/decisions/passkeys.md).
  */
 function readAttestation(text: string): Attestation | null {
   const bytes = base64urlBytes(text);

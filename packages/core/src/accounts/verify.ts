@@ -1,5 +1,5 @@
-// The two verifications of passkeys, loaded with the first passkey that is verified: their library, with all the formats
-// of attestation that nobody here asks for, is a fifth of what core would load at its start.
+// Loads the two passkey verifications on first use: their library, with attestation formats that the platform does not
+// use, would be a fifth of the code that core loads at its start.
 import type { verifyAssertion as Assertion } from './verify-assertion.ts';
 import type { verifyRegistration as Registration } from './verify-registration.ts';
 

@@ -1,4 +1,4 @@
-// Every negative WebAuthn vector against a running core: refused for its own reason, nothing stored, nothing told.
+// Every negative WebAuthn vector against a running core: refused for its own reason, nothing stored, nothing disclosed.
 import { strict as assert } from 'node:assert';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';

@@ -122,7 +122,7 @@ describe('the vectors of WebAuthn Level 3', () => {
       }
     });
 
-    test(`${vector.name} signs in to nobody else's account`, async () => {
+    test(`${vector.name} signs in to no other account`, async () => {
       const stored = { ...storedOf(vector), accountKey: OWNER.replace('1', '2') };
       const outcome = await verifyAssertion(expectedOf(vector, vector.authentication), stored, assertionOf(vector));
       assert.equal(outcome.ok, false);

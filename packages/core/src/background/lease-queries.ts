@@ -1,9 +1,13 @@
-// All SQL of named leases: work that one replica at a time does, known by a name instead of a row of its own. What a
-// lease ends at is what holds it, so that whoever was too slow finds another one there.
+// All SQL of named leases, for work that one replica at a time does. The end of a lease identifies its holder: a
+// replica that was too slow finds another end there and no longer holds it.
 import type pg from 'pg';
 import type { Executor } from '../database/schema.ts';
 
-/** Returns whether it was due by `due`, and is held until `until` now. A holder that renews passes its own end as `due`. */
+/**
+ * Takes the lease until `until` if it is free by `due`. To renew, a holder passes its current end as `due`.
+ *
+ * @returns whether the caller holds it now
+ */
 export async function takeNamedLease(
   pool: pg.Pool,
   name: string,
@@ -17,7 +21,7 @@ export async function takeNamedLease(
   return rowCount === 1;
 }
 
-/** Gives a lease back that is held until `until`: it can be taken from `next` on. */
+/** Gives back the lease held until `until`; it can be taken again from `next` on. No effect when it was taken over. */
 export async function endNamedLease(
   pool: pg.Pool,
   name: string,
@@ -26,7 +30,9 @@ export async function endNamedLease(
   await pool.query('UPDATE periodic_tasks SET next_at = $3 WHERE name = $1 AND next_at = $2', [name, until, next]);
 }
 
-/** Whether the lease is still held until `until`; nobody else takes it before the transaction ends. */
+/**
+ * Whether the lease is still held until `until`. Locks it, so that no other replica takes it during the transaction.
+ */
 export async function isNamedLeaseHeld(trx: Executor, name: string, until: Date): Promise<boolean> {
   const row = await trx
     .selectFrom('periodic_tasks')
@@ -38,7 +44,7 @@ export async function isNamedLeaseHeld(trx: Executor, name: string, until: Date)
   return row !== undefined;
 }
 
-/** When it can be taken; `null` for one that was never taken. */
+/** When the lease can be taken; `null` for one that was never taken. */
 export async function namedLeaseDue(pool: pg.Pool, name: string): Promise<Date | null> {
   const { rows } = await pool.query<{ next_at: Date }>('SELECT next_at FROM periodic_tasks WHERE name = $1', [name]);
   return rows[0]?.next_at ?? null;

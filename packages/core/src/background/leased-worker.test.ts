@@ -122,7 +122,7 @@ test('a stop begins nothing more, and ends what goes on beyond the grace', async
   assert.deepEqual([begun, stoppedFirst, closed], [['slow'], true, true]);
 });
 
-test('of many that take a named lease one gets it; it is held until it ends, and by nobody else then', async () => {
+test('of many that take a named lease one gets it, and holds it alone until it ends', async () => {
   const { pool, database } = context;
   const now = new Date(Date.now());
   const until = new Date(now.getTime() + 60_000);
@@ -132,12 +132,12 @@ test('of many that take a named lease one gets it; it is held until it ends, and
     ),
   );
   assert.equal(taken.filter(Boolean).length, 1);
-  const held = (await namedLeaseDue(pool, 'of-a-test')) ?? assert.fail('nobody has it');
+  const held = (await namedLeaseDue(pool, 'of-a-test')) ?? assert.fail('the lease is not held');
   const isHeld = (end: Date) => database.transaction().execute((trx) => isNamedLeaseHeld(trx, 'of-a-test', end));
   assert.equal(await isHeld(held), true);
   assert.equal(await isHeld(new Date(held.getTime() + 1)), false, 'another held it');
   await endNamedLease(pool, 'of-a-test', { until: new Date(held.getTime() + 1), next: now });
-  assert.equal(await isHeld(held), true, 'whoever was too slow gives nothing back');
+  assert.equal(await isHeld(held), true, 'a holder that was too slow does not release the lease of the next');
   await endNamedLease(pool, 'of-a-test', { until: held, next: now });
   assert.equal(await takeNamedLease(pool, 'of-a-test', { due: now, until }), true);
 });

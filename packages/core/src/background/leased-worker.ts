@@ -1,6 +1,6 @@
-// Background work that all replicas share. Each has a worker; it is woken by a signal, claims what is due under a lease,
-// and what a killed one held is claimed by another when the lease has run out. While work waits for anything but the
-// database, no transaction is open.
+// Background work that all replicas share. Each replica has a worker, which a signal wakes and which claims due work
+// under a lease; when a worker is killed, another claims its work after the lease has expired. No transaction is open
+// while work waits for anything but the database.
 import type { CoreContext } from '../context.ts';
 import type { SignalName } from '../database/signals.ts';
 import type { Worker } from '../domain.ts';
@@ -27,8 +27,8 @@ export interface LeasedWork<Item> {
    */
   claim(lease: Lease, atMost: number): Promise<readonly Item[]>;
   /**
-   * Works on one item and gives its lease back. Should it reject, that is logged, and the item is claimed again when its
-   * lease has run out.
+   * Works on one item and gives its lease back. Should it reject, that is logged, and the item is claimed again when
+   * its lease has run out.
    *
    * @param stopping fires when no further piece of it should be begun
    */

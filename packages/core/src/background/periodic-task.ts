@@ -1,5 +1,5 @@
-// Housekeeping on a shared database: the replica that moves the task's time on does the work. One that dies in the
-// middle is followed by another when that time has come.
+// Housekeeping on a shared database: the replica that advances the task's next run time does the work. If it dies while
+// working, another replica runs the task at that next time.
 import type { CoreContext } from '../context.ts';
 import type { Worker } from '../domain.ts';
 import { namedLeaseDue, takeNamedLease } from './lease-queries.ts';

@@ -1,4 +1,4 @@
-// A program for thread-pool.test.ts: does as its jobs say.
+// The worker thread of thread-pool.test.ts: carries out what each job describes.
 import { getPriority } from 'node:os';
 import { threadId } from 'node:worker_threads';
 import { serveJobs } from './thread-jobs.ts';

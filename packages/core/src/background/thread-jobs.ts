@@ -7,7 +7,7 @@ const PRIORITY = 5;
 
 export type JobAnswer<Result> = { readonly result: Result } | { readonly failure: string };
 
-/** Does what the pool hands over with `work`. What that throws is told by its message alone. */
+/** Runs the pool's jobs with `work`. Of an error only the message reaches the pool. */
 export function serveJobs<Job, Result>(work: (job: Job) => Result | Promise<Result>): void {
   async function answer(job: Job): Promise<JobAnswer<Result>> {
     try {

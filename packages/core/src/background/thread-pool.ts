@@ -1,6 +1,6 @@
-// Threads beside the one that answers requests, for work of more than some milliseconds. They begin with the first job and
-// end when there is none, so that an idle platform has none. What takes a job's time or memory too far ends its thread and
-// fails the job; the next one begins another thread.
+// Worker threads for jobs of more than some milliseconds, so that they do not block requests. Threads start with the
+// first job and end when idle, so that an idle platform has none. A job that exceeds its time or memory fails and its
+// thread is ended; the next job starts a new one.
 import { availableParallelism } from 'node:os';
 import { type TransferListItem, Worker } from 'node:worker_threads';
 import type { JobAnswer } from './thread-jobs.ts';
@@ -108,7 +108,7 @@ export class ThreadPool<Job, Result> {
   #begin(): Thread<Job, Result> {
     const { program, memoryMiB } = this.#options;
     const worker = new Worker(program, { resourceLimits: { maxOldGenerationSizeMb: memoryMiB } });
-    // Its jobs are waited for by somebody; it alone is no reason to stay.
+    // An idle thread must not keep the process alive; callers that await jobs do.
     worker.unref();
     const thread: Thread<Job, Result> = { worker, batch: [], timer: undefined, reason: null };
     this.#threads.add(thread);
@@ -122,7 +122,7 @@ export class ThreadPool<Job, Result> {
   }
 
   #take(thread: Thread<Job, Result>, answers: readonly JobAnswer<Result>[]): void {
-    // It is being ended: whoever waits for it hears why.
+    // The thread is being ended: its jobs are rejected with the reason.
     if (thread.reason !== null) return;
     const { batch } = thread;
     thread.batch = [];

@@ -1,4 +1,4 @@
-// A time that a job may take, counted while it works and not while it waits for somebody else.
+// The time that a job may take, counted while it computes and not while it waits for input.
 import { OverBudgetError } from './thread-pool.ts';
 
 export class TimeBudget {

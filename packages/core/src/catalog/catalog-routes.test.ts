@@ -144,7 +144,7 @@ test('a version never changes, not even for the same bytes', async () => {
   );
 });
 
-test('an app belongs to the account that published it first, and the apps of the platform to nobody', async () => {
+test('an app belongs to the account that published it first, and system apps to no account', async () => {
   const id = newAppId();
   await published(owner, id);
   for (const [account, app] of [
@@ -196,7 +196,7 @@ test('versions published at once are all there, with one newest', async () => {
   assert.deepEqual([detail.version, detail.versions.length], ['1.5.0', 6]);
 });
 
-test('what is wrong in a manifest is told member by member, and nothing is stored', async () => {
+test('a wrong manifest is refused with an error per member, and nothing is stored', async () => {
   const id = newAppId();
   const before = stored();
   const answer = await publish(

@@ -61,7 +61,7 @@ test('a package, and a faulty one, have the same outcome in a thread as here', a
   }
 });
 
-test('an upload that breaks is told as it is here', async () => {
+test('an upload that breaks fails with the same error as without threads', async () => {
   const bytes = await upload();
   async function* broken(): AsyncGenerator<Buffer> {
     yield bytes.subarray(0, 50);

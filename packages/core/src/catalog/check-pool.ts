@@ -1,5 +1,5 @@
-// Checks uploaded packages in threads: inflating, walking and hashing half a gigabyte takes seconds of the processor. The
-// upload is handed over piece by piece, each when the thread asks for it, so that a slow disk slows its upload down.
+// Checks uploaded packages in threads: inflating, walking and hashing half a gigabyte takes seconds of CPU time. The
+// thread pulls the upload chunk by chunk, so that a slow disk applies backpressure to its upload.
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { limits, RefusalError, refuse } from '@platform/contract';
 import { OverBudgetError, ThreadPool } from '../background/thread-pool.ts';
@@ -20,7 +20,7 @@ export class CheckPool implements Worker {
     memoryMiB: MEMORY_MIB,
     // The time of an upload is its sender's: counted is what the thread takes.
     milliseconds: null,
-    // A slow upload holds its thread, and nobody else's.
+    // One thread for each concurrent upload, so that a slow one delays no other.
     threads: limits.publishes.value,
   });
 

@@ -1,4 +1,4 @@
-// The catalog as a part of core: apps, their versions and packages.
+// The catalog domain: apps, their versions and packages.
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
 import { CheckPool } from './check-pool.ts';

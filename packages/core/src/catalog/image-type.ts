@@ -1,4 +1,4 @@
-// What an icon really is, by its first bytes: a package's own word for it is never believed.
+// The media type of an icon by its first bytes; the type that the package declares is ignored.
 
 export type ImageType = 'image/png' | 'image/jpeg' | 'image/webp' | 'image/svg+xml';
 

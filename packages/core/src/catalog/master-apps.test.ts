@@ -1,4 +1,4 @@
-// What comes with the platform for its master account alone: everybody else finds it nowhere.
+// System apps for the master account only: for other accounts they do not exist.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type CatalogEntry, type InstalledApp, RefusalError } from '@platform/contract';

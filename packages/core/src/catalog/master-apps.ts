@@ -1,4 +1,4 @@
-// Apps of the platform that are of use to the master account alone. To everybody else they are not there.
+// System apps for the master account only. For all other accounts they do not exist.
 import { isMaster } from '../accounts/master-account.ts';
 import type { CoreContext } from '../context.ts';
 import type { AppVersion } from './queries.ts';

@@ -54,7 +54,7 @@ export interface PublishRequest {
 /**
  * Publishes a version for an account.
  *
- * @throws RefusalError `not_authorized` when the app belongs to somebody else, `version_exists`,
+ * @throws RefusalError `not_authorized` when the app belongs to another account, `version_exists`,
  *   `payload_too_large`, or `invalid_request` for what is wrong with the package
  */
 export async function publishPackage(context: PublishContext, request: PublishRequest): Promise<PublishedPackage> {

@@ -5,7 +5,7 @@ export class PublishSlots {
   readonly #byAccount = new Map<string, number>();
   #total = 0;
 
-  /** @throws RefusalError `concurrency_limited` when the account, or everybody together, publishes too much at once */
+  /** @throws RefusalError `concurrency_limited` when the account, or all accounts together, publish too much at once */
   async hold<Result>(accountKey: string, work: () => Promise<Result>): Promise<Result> {
     const own = this.#byAccount.get(accountKey) ?? 0;
     if (own >= limits.publishesPerAccount.value || this.#total >= limits.publishes.value)

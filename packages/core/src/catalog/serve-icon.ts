@@ -1,5 +1,4 @@
-// Answers with the icon of an app: bytes of a stranger on the shell's own origin, so they may be an image and
-// nothing else.
+// Serves the icon of an app: untrusted bytes on the shell's own origin, so only images pass.
 import { open } from 'node:fs/promises';
 import * as path from 'node:path';
 import { pipeline } from 'node:stream/promises';

@@ -46,13 +46,13 @@ async function put(
   const source = createReadStream(path);
   try {
     const { appId, version } = await store(context, source);
-    context.log.debug({ appId, version }, 'stored an app that comes with the platform');
+    context.log.debug({ appId, version }, 'published a system app');
   } catch (error) {
     if (!(error instanceof RefusalError)) throw error;
     // Of replicas that start together one publishes and the others find it done.
     if ((await findPublishedHashes(context.database, [hash])).has(hash)) return;
     const { code, detail, errors } = error.refusal;
-    context.log.error({ path, code, detail, errors }, 'an app that comes with the platform was not published');
+    context.log.error({ path, code, detail, errors }, 'a system app could not be published');
   } finally {
     source.destroy();
   }

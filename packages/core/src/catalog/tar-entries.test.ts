@@ -65,7 +65,7 @@ test('entries, long names and contents come out as another reader sees them, wha
   for (const length of [1, 511, 512, 513, 1e6]) assert.deepEqual(await listed(original, length), expected);
 });
 
-test('contents that nobody asks for are skipped, also when they were begun', async () => {
+test('contents that are not read are skipped, also when reading had begun', async () => {
   const names = [];
   for await (const { name, body } of readTarEntries(pieces(original, 100))) {
     names.push(name);

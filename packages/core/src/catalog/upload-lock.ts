@@ -1,5 +1,5 @@
-// Keeps a starting replica from sweeping away what another one is just receiving: while uploads run, a replica holds
-// a shared advisory lock of PostgreSQL, which ends with its process in whatever way that ends.
+// Keeps a starting replica from deleting what another one is receiving: while uploads run, a replica holds a shared
+// advisory lock of PostgreSQL, which is released even if its process is killed.
 import type pg from 'pg';
 
 /** Any constant will do, as long as every replica uses the same one. */
@@ -42,7 +42,7 @@ async function takeShared(pool: pg.Pool): Promise<pg.PoolClient> {
   }
 }
 
-/** Runs `work` while nobody uploads; when somebody does, it does not run. */
+/** Runs `work` unless an upload is running on any replica; uploads wait until it is done. */
 export async function unlessUploading(pool: pg.Pool, work: () => Promise<void>): Promise<void> {
   const client = await pool.connect();
   client.on('error', () => undefined);

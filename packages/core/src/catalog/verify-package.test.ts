@@ -347,7 +347,7 @@ for (const [what, changes, member] of manifests) {
   });
 }
 
-test('all that is wrong in a manifest is told at once', async (t) => {
+test('all errors of a manifest are reported at once', async (t) => {
   const { outcome } = await verify(t, archiveOf({ entries: [manifestEntry({ name: '', summary: 7 }), index] }));
   assert.deepEqual(
     refusalOf(outcome)

@@ -52,7 +52,7 @@ export function verifyPackage(
   return verifyBytes(bytesOf(source), scratch, expected);
 }
 
-/** The upload, piece by piece; whoever stops reading does not destroy it. */
+/** The upload, chunk by chunk; a reader that stops early does not destroy the stream. */
 export function bytesOf(source: Readable): AsyncIterableIterator<Buffer> {
   return source.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
 }
@@ -129,7 +129,8 @@ class Contents {
       this.manifest = await collect(entry.body);
       return;
     }
-    // Dotfiles are never served (contract, HTTP conventions), so they stay in the archive; `.well-known` is no such file.
+    // Dotfiles are never served (contract, HTTP conventions), so they stay in the archive; `.well-known` is no such
+    // file.
     if (!entry.name.startsWith('frontend/') || /\/\./.test(entry.name.replace(/^frontend\/\.well-known/, ''))) return;
     const name = entry.name.slice('frontend/'.length);
     if (entry.kind === 'folder') await this.#frontend.folder(name);

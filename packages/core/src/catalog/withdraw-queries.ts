@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { Executor } from '../database/schema.ts';
 
-/** Unless somebody has it installed, or had. Returns the hash of its package, or `undefined` when it stays. */
+/** Deletes a version that was never installed. @returns the hash of its package, or `undefined` when it was kept */
 export async function deleteVersion(trx: Executor, appId: string, version: string): Promise<string | undefined> {
   const { rows } = await sql<{ hash: string }>`
     DELETE FROM app_versions v

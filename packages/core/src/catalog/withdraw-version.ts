@@ -7,7 +7,7 @@ import { listVersions, lockApp, setNewest } from './queries.ts';
 import { deleteUnusedBlob, deleteVersion } from './withdraw-queries.ts';
 
 /**
- * Removes the version and its files, unless somebody has it installed or had: what an installation names stays.
+ * Removes the version and its files, unless an installation, current or removed, refers to it.
  *
  * @returns whether it was removed
  */

@@ -84,7 +84,7 @@ test('the lock of a process that was killed does not outlive it', async (t) => {
   openDataFolder(folder).close();
 });
 
-test('closing gives the folder to the next instance, and closing twice harms nobody', (t) => {
+test('closing releases the folder to the next instance, and closing twice does no harm', (t) => {
   const folder = scratch(t);
   const first = openDataFolder(folder);
   first.close();

@@ -56,7 +56,7 @@ function makeFolder(folder: string): void {
   }
   for (const part of missing) {
     fs.mkdirSync(part);
-    // Said with chmod because the umask may be 077, and then nobody else could pass through.
+    // chmod, because under a umask of 077 the server's user could not traverse the folder.
     fs.chmodSync(part, isRoot() ? (part === folder ? 0o711 : 0o755) : 0o700);
   }
   const stat = fs.statSync(folder);

@@ -1,4 +1,4 @@
-// What the driver `docker` is told: where its engine listens, and from which registries images of apps may come.
+// Settings of the driver `docker`: where its engine listens, and from which registries images of apps may come.
 import { isRegistryEntry } from '@platform/contract';
 import { absolutePath, listed, type Read, textOf, wrong } from './variables.ts';
 

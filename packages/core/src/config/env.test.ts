@@ -137,14 +137,14 @@ for (const [name, environment] of wrong) {
   });
 }
 
-test('a variable of a part that is not there yet is told, not refused', () => {
+test('a variable of a part that does not exist yet is reported, not refused', () => {
   const { notices } = read({ PLATFORM_INGRESS_DOMAIN: 'x.example', PLATFORM_OBJECT_STORE_BUCKET: 'x' });
   assert.equal(notices.length, 2);
 });
 
 const deployed = { PLATFORM_NODE_ORIGIN: 'https://node.example.org', PLATFORM_APPS_DOMAIN: 'apps-of-example.net' };
 
-test('web push is offered where push services can be told how to reach the operator', () => {
+test('web push is offered when the operator has a contact for push services', () => {
   assert.equal(read({}).vapidSubject, null, 'a laptop has no address that anybody could reach');
   assert.equal(
     read({ ...deployed, PLATFORM_OS_ORIGIN: 'https://cloud.example.org' }).vapidSubject,

@@ -30,7 +30,7 @@ import {
 } from './variables.ts';
 import { readWebSettings, type WebSettings } from './web-settings.ts';
 
-/** Everything the platform's parts are told, checked. */
+/** The validated configuration of all parts of the platform. */
 export interface PlatformConfig
   extends Omit<CoreConfig, 'packagesDirectory' | 'shellDirectory'>,
     WebSettings,

@@ -1,4 +1,4 @@
-// What the driver `microvm` runs its machines with; what is absent is looked for on the machine.
+// Settings of the driver `microvm`: its programs and images. What is not set is searched for on the machine.
 import { choiceOf, optionalPathOf, type Read } from './variables.ts';
 
 export interface MicrovmSettings {

@@ -1,4 +1,4 @@
-// What a machine that runs backends is told: how it and core reach each other, what it gives, and which driver confines.
+// Settings of a machine that runs backends: how it and core reach each other, its resources, and its driver.
 import type { CoreConfig } from './config.ts';
 import { type DockerSettings, readDockerSettings } from './docker-settings.ts';
 import { type MicrovmSettings, readMicrovmSettings } from './microvm-settings.ts';

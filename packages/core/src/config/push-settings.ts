@@ -17,7 +17,7 @@ function subjectOf(url: URL): string | null {
   return url.protocol === 'https:' && isPublicHost(url.hostname) ? url.origin : null;
 }
 
-/** RFC 8292, section 2.1. Apple's service answers a subject on a local host with an error that nobody understands. */
+/** RFC 8292, section 2.1. Apple's service rejects a subject on a local host with a misleading error. */
 function readSubject(value: string | undefined): string | null {
   if (value === undefined) return null;
   const refused = (what: string) =>

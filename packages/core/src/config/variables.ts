@@ -1,5 +1,5 @@
-// Reading single variables: what kinds of values there are, and how a wrong one is refused. What the platform is told
-// is in the files named …-settings.ts, a subject each; env.ts brings them together.
+// Reads single variables: the kinds of values, and the error for each wrong one. The settings themselves are in the
+// files named …-settings.ts, one per subject; env.ts combines them.
 import { isIP } from 'node:net';
 import * as path from 'node:path';
 import { type ConfigurationVariable, configurationVariables } from '@platform/contract';

@@ -33,7 +33,7 @@ export function linkKeyOf(masterKey: Buffer): LinkKey {
   return keyFromSeed(purposeKey(masterKey, 'link').export());
 }
 
-/** Finds a value again that is kept sealed; whoever reads the database alone cannot try values. */
+/** A lookup key for a value that is stored sealed; without the master key candidate values cannot be tested. */
 export function keyedHash(masterKey: Buffer, purpose: string, value: string): Buffer {
   return createHmac('sha256', purposeKey(masterKey, purpose)).update(value).digest();
 }

@@ -1,5 +1,5 @@
-// Runs the PostgreSQL server that npm brought as a child process: made at the first start, reached
-// over a Unix socket only, and ended with us, also when we are killed.
+// Runs the PostgreSQL server from npm as a child process: its cluster is created at the first start, it listens on a
+// Unix socket only, and it ends with this process, even when that is killed.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';

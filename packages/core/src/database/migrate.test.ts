@@ -1,4 +1,4 @@
-// Migrations run once, whoever starts at the same time, and refuse a database they do not understand.
+// Migrations run once, however many replicas start at the same time, and refuse a database they do not understand.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';

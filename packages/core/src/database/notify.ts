@@ -1,4 +1,4 @@
-// Sends a signal inside the transaction whose outcome it tells: it arrives when that commits, and only then.
+// Sends a signal inside the transaction that it reports: it is delivered when that commits, and only then.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DatabaseSchema } from './schema.ts';
 import { notifyStatement, SIGNAL_CHANNEL, type SignalMap, type SignalName } from './signals.ts';

@@ -43,12 +43,12 @@ test('a connection that breaks between two statements of a transaction fails the
   assert.ok((await ownPid(open.database)) > 0, 'the pool makes a new one');
 });
 
-test('an idle connection that breaks is told without what could cancel its queries', async () => {
+test('a broken idle connection is reported without the secret that could cancel its queries', async () => {
   const [idle, other] = await Promise.all([open.pool.connect(), open.pool.connect()]);
   const { rows } = await idle.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
   idle.release();
   await other.query('SELECT pg_terminate_backend($1)', [rows[0]?.pid]);
   other.release();
-  const error = await until('the break to be told', () => errors.at(-1));
+  const error = await until('the break to be reported', () => errors.at(-1));
   assert.equal('client' in error, false);
 });

@@ -32,14 +32,14 @@ function received(signals: Signals): object[] {
   return signalled;
 }
 
-test('a committed signal is heard by every replica, and settled() waits until it is', async () => {
+test('a committed signal reaches every replica, and settled() waits until it does', async () => {
   const [mine, theirs] = [received(here), received(there)];
   await open.database.transaction().execute((trx) => notify(trx, 'installation-changed', change));
   await Promise.all([here.settled(open.pool), there.settled(open.pool)]);
   assert.deepEqual([mine, theirs], [[change], [change]]);
 });
 
-test('a signal of a transaction that is rolled back is never heard', async () => {
+test('a signal of a transaction that is rolled back is never delivered', async () => {
   const signalled = received(here);
   const failed = open.database.transaction().execute(async (trx) => {
     await notify(trx, 'installation-changed', change);
@@ -50,7 +50,7 @@ test('a signal of a transaction that is rolled back is never heard', async () =>
   assert.deepEqual(signalled, []);
 });
 
-test('a lost connection is told as a reset, and signals are heard again after the next one', async () => {
+test('a lost connection is reported as a reset, and signals arrive again after the next one', async () => {
   const lost = Promise.withResolvers<void>();
   const back = Promise.withResolvers<void>();
   there.onReset(() => (there.connected ? back.resolve() : lost.resolve()));

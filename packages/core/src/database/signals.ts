@@ -23,7 +23,7 @@ export interface SignalMap {
   'notification-settings-changed': { accountKey: string };
   /** Web push messages wait in the outbox. */
   'push-queued': Record<string, never>;
-  /** Entries wait to be told to another search engine. */
+  /** Pending external-index updates. */
   'search-queued': Record<string, never>;
   /** `ids` null: all of the account. */
   'notifications-read': { accountKey: string; ids: string[] | null };
@@ -34,9 +34,9 @@ export type SignalName = keyof SignalMap;
 export const SIGNAL_CHANNEL = 'platform_signals';
 
 /**
- * Sends and hears signals. A signal sent inside a transaction arrives when it commits, on every replica
- * including the sender. While the listening connection is down, `connected` is false and caches must not be
- * believed; `reset` fires when it went down and again when it is back.
+ * Sends and receives signals. A signal sent inside a transaction is delivered when that commits, to every replica
+ * including the sender. While the listening connection is down, `connected` is false and caches must not be used;
+ * `reset` fires when it goes down and again when it is back.
  */
 export class Signals {
   readonly #emitter = new EventEmitter().setMaxListeners(0);
@@ -104,9 +104,9 @@ export class Signals {
   }
 
   /**
-   * Resolves when everything that was committed before this call has been heard here: a request that revokes
-   * answers only after this replica forgot what it revoked. At once while the connection is down, when nothing
-   * cached is believed anyway; after `limitMilliseconds` at the latest.
+   * Resolves when this replica has received every signal committed before this call, so that a request that revokes
+   * answers only after the local caches are invalidated. At once while the connection is down, when caches are not used
+   * anyway; after `limitMilliseconds` at the latest.
    */
   async settled(pool: pg.Pool, limitMilliseconds = 2_000): Promise<void> {
     if (!this.connected) return;
@@ -139,7 +139,7 @@ export class Signals {
   }
 }
 
-/** The statement that sends a signal; run it in the transaction whose outcome it tells. */
+/** The statement that sends a signal; run it in the transaction that it reports. */
 export function notifyStatement<Name extends SignalName>(
   name: Name,
   data: SignalMap[Name],

@@ -1,4 +1,4 @@
-// The operator's inventory as a part of core.
+// The fleet domain: the operator's inventory.
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
 import { type FleetRoute, fleetRoutes } from './routes.ts';

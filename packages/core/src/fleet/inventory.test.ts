@@ -46,7 +46,7 @@ test('an app that the master account published and installed reads it, from its 
   assert.deepEqual(systemInventory.parse((await page.call(PATH)).json), await inventory());
 });
 
-test('without its grant nobody reads it', async () => {
+test('it is not readable without its grant', async () => {
   const blind = await installTestApp(platform, master, 'blind-watcher', []);
   assertRefused(await blind.call(PATH), 403, 'grant_missing');
 });
@@ -126,7 +126,7 @@ test('traffic is added up by the hour from the totals that nodes report, none lo
   assert.deepEqual(await lastHour(), [5, 7, 500]);
   await beat(8, 7);
   assert.deepEqual(await lastHour(), [8, 7, 800]);
-  // The Runtime began anew, and came further than the former one before it was heard of.
+  // The Runtime restarted, and exceeded the former totals before its first heartbeat.
   await beat(20, 9, 'a2b7c1de-6b1e-4a5f-9a54-0d7c6f2f3a12');
   assert.deepEqual(await lastHour(), [28, 16, 2_800]);
   // A heartbeat of an older node says nothing.
@@ -157,7 +157,7 @@ test('absurd totals of a node spoil a figure and nothing else', async () => {
   assert.equal(hours.at(-1)?.inbound.sentBytes, Number.MAX_SAFE_INTEGER);
 });
 
-test('nodes are told with their load, capacity is that of those that take workloads', async () => {
+test('nodes are listed with their load; capacity is that of nodes which take workloads', async () => {
   await registerLocalMachine(platform, { memoryMiB: 1_000, cpus: 2 });
   await beat(0, 0);
   const far = await joinTestNode(platform, 'far', { machine: { memoryMiB: 4_000, cpus: 4 }, labels: ['gpu'] });
@@ -205,7 +205,7 @@ test('it names no account and holds nothing that opens anything', async () => {
     assert.ok(!text.includes(word), word);
 });
 
-test('without a master account nobody reads it', async () => {
+test('it is not readable without a master account', async () => {
   const config = { ...platform.core.context.config, masterAccount: null, listenPort: 0 };
   const unnamed = await platform.replica({ config });
   const answer = await rawRequest({

@@ -11,7 +11,7 @@ import { countEntries } from '../search/count-queries.ts';
 import { PLATFORM_VERSION } from '../version.ts';
 import { databaseBytes } from './queries.ts';
 
-/** Counting goes over whole tables, so this replica does it once at a time: who asks meanwhile gets the same answer. */
+/** Counts scan whole tables, so a replica runs one at a time; concurrent calls share its result. */
 export function inventoryReader(context: CoreContext): () => Promise<SystemInventory> {
   let reading: Promise<SystemInventory> | undefined;
   return () => {

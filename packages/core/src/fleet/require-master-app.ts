@@ -1,5 +1,5 @@
-// Who may see the whole platform: apps of the account that the operator names, and of those only the ones that nobody
-// else can change: what it published itself, and what comes with the platform.
+// Which apps may see the whole platform: those installed by the master account that no other account can change, which
+// are the apps it published itself and the system apps.
 import { refuse } from '@platform/contract';
 import { isMaster } from '../accounts/master-account.ts';
 import { findOwner } from '../catalog/queries.ts';

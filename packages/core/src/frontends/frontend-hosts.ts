@@ -1,5 +1,5 @@
-// Which installation an app host stands for, remembered until the installation changes. While signals cannot be heard
-// nothing remembered is believed.
+// Resolves an app host to its installation, cached until the installation changes. While signals are not received, the
+// cache is not used.
 import type { InstallationId } from '@platform/contract';
 import { LRUCache } from 'lru-cache';
 import type { CoreContext } from '../context.ts';

@@ -1,4 +1,4 @@
-// App hosts over real sockets: what is served, what is refused, and what a browser is told about it.
+// App hosts over real sockets: what is served, what is refused, and which headers browsers get.
 import assert from 'node:assert/strict';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import net from 'node:net';
@@ -167,7 +167,7 @@ test('files come with their type and length, and HEAD with the same headers and 
   assert.deepEqual([empty.status, empty.text, empty.headers['content-length']], [200, '', '0']);
 });
 
-test('a browser that has the file is told so, and asks again after an upgrade', async () => {
+test('a browser that has the file gets 304, and revalidates after an upgrade', async () => {
   await publish(account, 'changing', {}, { 'frontend/page.txt': 'one' });
   await publish(account, 'changing', { version: '1.1.0' }, { 'frontend/page.txt': 'two' });
   await account.browser.take('/v1/apps', { body: { appId: 'changing', version: '1.0.0' } });

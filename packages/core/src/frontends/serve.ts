@@ -105,7 +105,7 @@ function wantsPage(request: IncomingMessage): boolean {
 
 /** A person in a frame reads a sentence, a program the problem document. */
 function writeRefusal({ request, response }: Exchange, refusal: Refusal, requestId: string): void {
-  // What is left of a body nobody asked for is not read.
+  // The rest of an unexpected body is not read.
   if (refusal.code === 'method_not_allowed') response.setHeader('connection', 'close');
   if (!wantsPage(request)) {
     sendProblem(response, refusal, { requestId });

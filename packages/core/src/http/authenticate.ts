@@ -1,4 +1,4 @@
-// The one place where a credential becomes a Caller. Fails closed: what is not certain is nobody.
+// The one place where a credential becomes a Caller. Fails closed: a doubtful credential is unauthenticated.
 import type { IncomingMessage } from 'node:http';
 import { refuse } from '@platform/contract';
 import { credentialKind, hashCredential } from '../credentials/credential.ts';

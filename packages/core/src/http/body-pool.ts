@@ -1,4 +1,4 @@
-// Parses large bodies in a thread: 32 MiB of JSON take half a second, for which everybody would wait.
+// Parses large bodies in a thread: 32 MiB of JSON take half a second, during which no request would be answered.
 import { RefusalError, type RouteId, refuse } from '@platform/contract';
 import { OverBudgetError, ThreadPool } from '../background/thread-pool.ts';
 import type { BodyJob, ParsedBody } from './body-thread.ts';

@@ -1,5 +1,5 @@
-// The connection under a live stream (text/event-stream; HTML, "Server-sent events"): its head, its signs of life, its
-// pace and its end. What is sent over it is the business of whoever opened it.
+// The connection under a live stream (text/event-stream; HTML, "Server-sent events"): its head, keep-alive comments,
+// backpressure and end. The caller decides which events are sent.
 import type { ServerResponse } from 'node:http';
 import { limits } from '@platform/contract';
 import type { FastifyReply } from 'fastify';

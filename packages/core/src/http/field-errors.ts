@@ -1,4 +1,4 @@
-// What a schema found wrong, as the members of a refusal.
+// Turns schema errors into the field errors of a refusal.
 import type { FieldError } from '@platform/contract';
 import type * as z from 'zod';
 

@@ -1,5 +1,5 @@
-// Who a credential belongs to, remembered: identity costs no query when warm. Forgotten by signal, never by hope:
-// while signals cannot be heard, nothing remembered is believed.
+// Caches the caller of a credential, so that a warm lookup costs no query. Signals invalidate entries; while signals
+// are not received, the cache is not used.
 import { LRUCache } from 'lru-cache';
 import type { Signals } from '../database/signals.ts';
 import type { Caller } from './caller.ts';

@@ -1,4 +1,4 @@
-// Removes rate buckets that have filled again since somebody took from them: the same as never having been.
+// Removes rate buckets that are full again, which equal missing ones.
 
 import { PeriodicTask } from '../background/periodic-task.ts';
 import type { Rates } from '../config/rates.ts';

@@ -1,5 +1,5 @@
-// What is served over links: to nodes the routes of nodes and of the Gateways that run there, to anybody else joining
-// alone. Pages, accounts and everything that a session may do are no business of a link.
+// Which routes links serve: to known nodes those of nodes and of the Gateways that run there, to all others joining
+// only. Pages, accounts and session routes are never served over a link.
 import { type Refusal, type RouteId, type RouteSpec, refuse, routes } from '@platform/contract';
 import type { LinkPeer } from '@platform/link';
 import type { Caller } from './caller.ts';
@@ -23,8 +23,8 @@ export function refusalOverLink(peer: LinkPeer, path: string): Refusal | null {
 }
 
 /**
- * @throws RefusalError for a caller that has no business on a link, and for a node on the connection of another: what was
- *   stolen from one is worth nothing without its key
+ * @throws RefusalError for a caller that has no business on a link, and for a node on the connection of another: what
+ *   was stolen from one is worth nothing without its key
  */
 export function checkCallerOverLink(peer: LinkPeer, caller: Caller): void {
   if (caller.kind === 'node' && caller.publicKey?.equals(peer.key) !== true)

@@ -1,4 +1,4 @@
-// Makes of the bytes of a JSON body what its schema says, strictly: UTF-8, depth, what may be stored. Pure, so that it runs
+// Parses and validates the bytes of a JSON body strictly: UTF-8, depth, storable values, schema. Pure, so that it runs
 // in any thread.
 import { type JsonBody, limits, refuse } from '@platform/contract';
 import { fieldErrors } from './field-errors.ts';

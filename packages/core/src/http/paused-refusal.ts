@@ -1,4 +1,4 @@
-// What everything is refused with that would start or reach an app of a paused account.
+// The refusal of every request that would start or reach an app of a paused account.
 import { refuse } from '@platform/contract';
 
 export function pausedRefusal(): Error {

@@ -45,7 +45,7 @@ export async function takeFromBucket(pool: pg.Pool, request: BucketRequest): Pro
 }
 
 /**
- * Removes buckets that nobody took from since `before`, a bounded number of them: who comes back finds a full one.
+ * Removes a bounded number of buckets that were not used since `before`; a missing bucket counts as full.
  *
  * @returns how many were removed
  */

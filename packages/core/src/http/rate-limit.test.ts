@@ -93,7 +93,7 @@ test('what a replica took and did not use goes back: a steady caller within its 
   }
 });
 
-test('most requests ask nobody: neither those that pass nor those that are refused', async () => {
+test('most requests cost no query: neither those that pass nor those that are refused', async () => {
   const one = replica(6_000, 6_000);
   assert.equal(await passing([one], 'busy', 6_000), 6_000);
   assert.equal(one.queries(), 20);
@@ -104,7 +104,7 @@ test('most requests ask nobody: neither those that pass nor those that are refus
   assert.equal(one.limiter('none', 'busy'), undefined);
 });
 
-test('a replica whose clock is wrong, or is set back, gives nobody more and locks nobody out', async () => {
+test('a replica whose clock is wrong, or is set back, gives no caller more and locks none out', async () => {
   let skew = -600_000;
   const late = replica(60, 10, () => new Date(now + skew));
   const right = replica(60, 10);
@@ -118,7 +118,7 @@ test('a replica whose clock is wrong, or is set back, gives nobody more and lock
   assert.equal(await passing([late], 'skewed', 20), 1);
 });
 
-test('a bucket that nobody takes from is removed, one in use stays', async () => {
+test('an unused bucket is removed, one in use stays', async () => {
   const { pool } = constellation.core.context;
   const one = replica(60, 120);
   await one.take('idle');

@@ -1,6 +1,6 @@
 // Token buckets, one for each caller and kind of route, that hold for all replicas together: a replica takes a few
-// tokens at a time from the bucket in the database and spends them in memory, so most requests need no query. Refusals are
-// paced, so that a caller that ignores them costs the others little.
+// tokens at a time from the bucket in the database and spends them in memory, so most requests need no query. Refusals
+// are paced, so that a caller that ignores them costs the others little.
 import { setTimeout as delay } from 'node:timers/promises';
 import { type RateLimitName, refuse } from '@platform/contract';
 import { openPace, type Pace } from '@platform/http';
@@ -8,7 +8,7 @@ import { LRUCache } from 'lru-cache';
 import type { Rates } from '../config/rates.ts';
 import type { BucketRequest, Taken } from './rate-buckets.ts';
 
-/** Tokens that a replica holds of one bucket, and what it last heard of it. */
+/** Tokens that a replica holds of one bucket, and what the database last answered about it. */
 interface LocalTokens {
   tokens: number;
   takenAt: number;

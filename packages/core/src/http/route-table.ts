@@ -30,7 +30,7 @@ export interface RouteTableOptions {
   readonly findSecrets: FindSecrets;
   /** Parses large bodies. */
   readonly bodies: Pick<BodyPool, 'parse'>;
-  /** After a session changed something: waits until this replica has heard what it revoked. */
+  /** After a session changed something: waits until the local cache is invalidated. */
   readonly settled: () => Promise<void>;
 }
 

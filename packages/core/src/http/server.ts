@@ -66,7 +66,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     }
     const failure = error instanceof Error ? error : new Error(String(error));
     if (failure.message === 'aborted' || ('code' in failure && failure.code === 'ECONNRESET')) {
-      // The client went away in the middle of its body: nobody reads the answer.
+      // The client disconnected while sending its body, so no one receives this answer.
       return reply.code(400).send();
     }
     if (isConnectionFailure(failure)) {

@@ -1,5 +1,5 @@
-// Refuses NUL and halves of surrogate pairs anywhere in what a request says, before a schema or SQL sees them:
-// PostgreSQL holds neither in text or jsonb, so that each would be an internal error far from its cause.
+// Refuses NUL and lone surrogates anywhere in a request, before a schema or SQL sees them: PostgreSQL stores neither in
+// text or jsonb, so each would cause an internal error far from its origin.
 import { isStorable, refuse } from '@platform/contract';
 
 /**
@@ -13,7 +13,8 @@ export function refuseUnstorable(value: unknown, where: string): void {
 }
 
 /**
- * The same for JSON: text that was strict UTF-8 holds such a character only as an escape, so most bodies are not walked.
+ * The same for JSON: text that was strict UTF-8 holds such a character only as an escape, so most bodies are not
+ * walked.
  *
  * @param text what `value` was parsed from
  */

@@ -1,8 +1,8 @@
-// What a person sees who opened the server under another name than its own, such as localhost: where to go instead.
+// The page for a browser that opened the server under another host name, such as localhost: a link to the right one.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errors } from '@platform/contract';
 
-/** Whether a browser is about to show the answer to somebody. Programs get a problem document. */
+/** Whether a browser will display the answer as a page. Programs get a problem document. */
 export function isPageVisit(request: IncomingMessage): boolean {
   return request.method === 'GET' && (request.headers.accept ?? '').includes('text/html');
 }

@@ -1,4 +1,4 @@
-// The wire shape of an installed app, from what the database tells of it.
+// The wire shape of an installed app, made from its database row.
 import type { InstalledApp } from '@platform/contract';
 import * as semver from 'semver';
 import { iconPath } from '../catalog/routes.ts';

@@ -1,4 +1,4 @@
-// Every installed backend of every account, for the operator's commands on the server. Not reachable over HTTP.
+// All installed backends of all accounts, for the operator's commands on the server. Not reachable over HTTP.
 import type { InstallationId } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { type BackendRow, selectBackends } from './queries.ts';

@@ -41,8 +41,8 @@ const ISSUE_LAUNCH = {
 };
 
 /**
- * Keeps a launch capability for an installed app and tells what its descriptor needs. Locks the installation against
- * a removal in between, and clears its expired capabilities on the way.
+ * Stores a launch capability for an installed app and returns what its descriptor needs. Locks the installation against
+ * concurrent removal, and deletes its expired capabilities.
  */
 export async function issueLaunch(
   pool: pg.Pool,

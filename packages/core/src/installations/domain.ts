@@ -1,4 +1,4 @@
-// Installed apps as a part of core. Every account begins with the default ones.
+// The domain of installed apps. Every account starts with the default ones.
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
 import { createDefaultInstallations } from './default-installations.ts';

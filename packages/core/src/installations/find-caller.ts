@@ -1,5 +1,5 @@
 // Which installation presents this credential: its workload through the Gateway, or its frontend in a browser.
-// Removed installations, suspended accounts and ended sessions are nobody.
+// Removed installations, suspended accounts and ended sessions do not authenticate.
 import { appOrigin } from '../config/config.ts';
 import type { CoreContext } from '../context.ts';
 import type { FrontendCaller, InstallationCaller } from '../http/caller.ts';

@@ -9,7 +9,7 @@ export interface Shipped {
   readonly manifest: Manifest;
 }
 
-/** Versions of system apps with these package hashes that are not the newest ones, or not everybody's. */
+/** Versions of system apps with these package hashes that are not the newest, or not installed in every account. */
 export async function selectUnfollowed(db: Executor, hashes: readonly string[]): Promise<Shipped[]> {
   const { rows } = await sql<Shipped>`
     SELECT v.app_id AS "appId", v.version, v.manifest

@@ -32,7 +32,7 @@ before(async () => {
   bob = await registerAccount(platform, 'bob');
   await publish(alice, 'plain');
   await publish(alice, 'chatty', {
-    permissions: [{ ...topics('news', 'research:*'), reason: 'tells you news' }, reading],
+    permissions: [{ ...topics('news', 'research:*'), reason: 'sends you news' }, reading],
     workload: nodeWorkload,
   });
 });
@@ -184,7 +184,7 @@ describe('the list of installed apps', () => {
     assert.deepEqual(seen, ['agent', 'contacts', 'launcher', 'notifications', 'settings', 'store', 'wallet']);
   });
 
-  test('tells of a newer version, and of none that is older', async () => {
+  test('reports a newer version, and no older one', async () => {
     await publish(alice, 'aging', { version: '1.0.0' });
     await publish(alice, 'aging', { version: '2.0.0-beta.1' });
     await bob.browser.take('/v1/apps', { body: { appId: 'aging', version: '2.0.0-beta.1' } });
@@ -242,7 +242,7 @@ describe('removing an app', () => {
     await install(bob, 'chatty');
     node.answer = () => ({ status: 500, body: 'broken' });
     assert.equal((await uninstall(bob, 'chatty')).status, 204);
-    assert.ok(platform.log.some(({ message }) => message === 'a removed app was not stopped at once'));
+    assert.ok(platform.log.some(({ message }) => message === 'could not stop a removed app at once'));
   });
 
   test('twice, or of a stranger’s app, finds nothing', async () => {

@@ -99,7 +99,7 @@ test('the owner sees what it uses, how it last ended, and what its machine does 
   });
 });
 
-test('stopping keeps the owner’s wish before the node is told, and starting takes it back', async () => {
+test('stopping stores the desired state before core notifies the node, and starting resets it', async () => {
   const { pool } = platform.core.context;
   const stopped = async () => {
     const { rows } = await pool.query<{ stopped: boolean }>('SELECT stopped FROM installations WHERE id = $1', [id]);

@@ -1,4 +1,4 @@
-// The backend of an installed app: started, stopped, asked for its state and its log, on the node where it runs.
+// Starts and stops the backend of an installed app and reads its state and log, on the node where it runs.
 import type { InstallationDetail, LogEntry, WorkloadDetail } from '@platform/contract';
 import { type InstallationId, RefusalError, refuse } from '@platform/contract';
 import { selectPausedAt } from '../accounts/pause-queries.ts';
@@ -63,7 +63,7 @@ export async function readLogs(
   return { items: page.items, nextCursor: page.before === null ? null : context.cursors.encode(list, page.before) };
 }
 
-/** Keeps the owner's wish before the node is told, so that the node does not undo it. */
+/** Stores the owner's desired state before core notifies the node, so that the node does not undo it. */
 async function setStopped(
   context: CoreContext,
   accountKey: string,

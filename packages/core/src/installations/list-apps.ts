@@ -56,7 +56,7 @@ export async function listSummaries(
   }));
 }
 
-/** One row more than the page tells whether there is a next one. */
+/** Reads one row more than the page, to know whether there is a next one. */
 function rowsOf(context: CoreContext, list: string, { limit, cursor }: PageQuery): { after: string; limit: number } {
   const after = cursor === undefined ? '' : String(context.cursors.decode(list, cursor));
   return { after, limit: limit + 1 };

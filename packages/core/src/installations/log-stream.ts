@@ -69,14 +69,14 @@ async function pass(
   try {
     for await (const piece of pieces) await send(piece);
   } catch (error) {
-    // The reader comes back by itself and is then told why it cannot be served, if it still cannot.
+    // The client reconnects by itself and then gets the refusal, if there still is one.
     context.log.debug({ installationId: id, err: error }, 'a log stream ended early');
   } finally {
     connection.end();
   }
 }
 
-/** What the hub tells a log stream: only ends matter to it. */
+/** A log stream's listener in the event hub: only the end of its caller matters. */
 function listener(
   context: CoreContext,
   caller: SessionCaller,

@@ -2,7 +2,7 @@
 import type { Grant, InstallationId, Manifest } from '@platform/contract';
 import type pg from 'pg';
 
-/** What a list tells about an app: a few members out of the manifest of the installed version. */
+/** What a list shows of an app: a few members of the installed version's manifest. */
 export interface SummaryRow {
   readonly app_id: string;
   readonly version: string;

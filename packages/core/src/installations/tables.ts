@@ -39,7 +39,7 @@ declare module '../database/schema.ts' {
 export const tables = {
   installations: {
     readBy: {
-      catalog: 'a version that somebody has or had installed is not withdrawn',
+      catalog: 'a version that is or was installed is not withdrawn',
       leases: 'locked against removal while a lease is made; which ones are of an account',
       nodes: 'what lies on a node',
       placement: 'what runs on a node, and what waits for one',

@@ -1,4 +1,4 @@
-// Work leases as a part of core. They end with what they keep awake: a removed, stopped or paused backend holds none.
+// The work lease domain. Leases end with their backend: one that is removed, stopped or paused holds none.
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
 import { deleteLeases, deleteLeasesOfAccount } from './queries.ts';

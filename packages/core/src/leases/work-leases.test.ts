@@ -1,4 +1,4 @@
-// Work leases as workloads use them and as nodes hear of them: they belong to one installation, and end by themselves.
+// Work leases as workloads use them and nodes query them: they belong to one installation, and expire.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { limits, type WorkLease, workLeaseAnswer, workloadLeases } from '@platform/contract';
@@ -61,7 +61,7 @@ test('a lease runs its duration, and again after each renewal', async () => {
   assert.equal(await endsIn(worker), null);
 });
 
-test('the node hears of the last lease, also when it has ended', async () => {
+test('the node gets the end of the last lease, also when it has ended', async () => {
   assert.equal(await endsIn(other), null);
   await create(other, 200);
   await create(other, 15);
@@ -84,7 +84,7 @@ test('a lease of another installation is not there', async () => {
   const known = await renew(other, lease.id);
   const unknown = await renew(other, 'lease-01890000-0000-7000-8000-000000000000');
   const answered = ({ json }: RawAnswer) => ({ ...(json as object), requestId: '' });
-  assert.deepEqual(answered(known), answered(unknown), 'the answer does not tell that it exists');
+  assert.deepEqual(answered(known), answered(unknown), 'the answer does not disclose that it exists');
   assert.equal((await release(worker, lease.id)).status, 204);
 });
 

@@ -1,5 +1,5 @@
-// Work leases: a workload says for how long it is at work although nobody calls it. They end by themselves, so a
-// workload that crashed or forgot keeps nothing awake. The Runtime asks before it lets a workload sleep.
+// Work leases: a workload declares for how long it is busy without inbound requests. Leases expire, so a workload that
+// crashed or forgot stays awake no longer. The Runtime checks them before it puts a workload to sleep.
 import { type InstallationId, limits, refuse, type WorkLease, type WorkLeaseId, workLeaseId } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { newId } from '../credentials/ids.ts';

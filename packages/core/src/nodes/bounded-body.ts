@@ -1,4 +1,4 @@
-// Reads the body of an answer up to a limit: the other side decides neither our memory nor our patience.
+// Reads the body of an answer within limits of size and time.
 
 /** @throws Error when the body is longer than `limit` bytes or not UTF-8 */
 export async function readBounded(response: Response, limit: number): Promise<string> {

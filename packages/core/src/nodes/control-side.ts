@@ -29,7 +29,10 @@ export class ControlSide {
     this.#localNodeId = localNodeId;
   }
 
-  /** @throws RefusalError `workload_unavailable` for a node that is lost, not there yet, or reached by another core only */
+  /**
+   * @throws RefusalError `workload_unavailable` for a node that is lost, not there yet, or reached by another core
+   * only
+   */
   async target(id: InstallationId, address: ControlAddress): Promise<ControlTarget> {
     const { control_url: url, control_credential: sealed, public_key: key } = address;
     if (address.lost_at !== null) throw refuse('workload_unavailable', boundToLost(address.name));
@@ -38,11 +41,12 @@ export class ControlSide {
     const credential = unseal(masterKey, CONTROL_PURPOSE, address.node_id, sealed).toString('utf8');
     if (url.startsWith('https:')) {
       if (key === null) throw this.unavailable(id, 'the node has no key');
-      // Nodes serve nobody else here.
+      // Nodes require core's certificate here.
       this.#certificate ??= linkCertificate(linkKeyOf(masterKey));
       return { url, credential, link: { key, certificate: await this.#certificate } };
     }
-    // Our own loopback interface is not where that node listens, and its credential is not for whoever does.
+    // That node does not listen on this machine's loopback interface, and another process there must not get its
+    // credential.
     if (address.node_id !== this.#localNodeId)
       throw this.unavailable(
         id,

@@ -1,4 +1,4 @@
-// Nodes as a part of core: how machines join and report, and what follows when one falls silent.
+// The nodes domain: how machines join and report, and what happens when a node stops sending heartbeats.
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
 import { nodeOf } from '../placement/queries.ts';
@@ -18,7 +18,7 @@ export function nodeDomain(
       // The node stops it for want of an assignment, even if it cannot be reached now.
       afterCommit(() =>
         nodes.forget(installationId).catch((error: unknown) => {
-          context.log.warn({ installationId, err: error }, 'a removed app was not stopped at once');
+          context.log.warn({ installationId, err: error }, 'could not stop a removed app at once');
         }),
       );
     },

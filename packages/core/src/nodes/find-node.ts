@@ -1,4 +1,4 @@
-// Which node presents this credential (`pnd_…`). Its caller sees only what is placed on that node.
+// Finds the node that a credential (`pnd_…`) belongs to. The caller sees only what is placed on that node.
 import type { CoreContext } from '../context.ts';
 import type { NodeCaller } from '../http/caller.ts';
 import { findNodeByCredential } from './node-queries.ts';

@@ -1,5 +1,5 @@
-// The lease of a node. The node counts it from when it sent the heartbeat, core from when it saw the count go up, each
-// with a clock that nobody sets: the node's ends first, by more than a workload takes to stop.
+// The lease of a node. The node counts it from sending the heartbeat, core from seeing the count increase, each with a
+// monotonic clock: the node's lease ends first, by more time than a workload takes to stop.
 import { type NodeHeartbeat, type NodeLease, refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { assignmentsChanged } from '../placement/assignments.ts';

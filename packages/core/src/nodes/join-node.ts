@@ -1,4 +1,4 @@
-// How a machine becomes a node: the operator's token, used once, and a key that the machine proves to hold.
+// Joins a machine as a node: it presents the operator's single-use token and proves possession of its key.
 import {
   type joinNodeBody,
   joinProofText,

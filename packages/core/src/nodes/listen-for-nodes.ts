@@ -28,7 +28,9 @@ export async function listenForNodes(
   });
   const recheck = (): void => {
     // While the database is away nothing is served; the signals say when it is back.
-    link.recheck().catch((error: unknown) => log.warn({ err: error }, 'the keys of connected nodes were not checked'));
+    link
+      .recheck()
+      .catch((error: unknown) => log.warn({ err: error }, 'the keys of connected nodes could not be checked'));
   };
   const stops = [signals.on('node-credential-replaced', recheck), signals.onReset(recheck)];
   return {

@@ -1,4 +1,4 @@
-// A node that is silent for too long is taken for lost: what can move is taken from it, what is bound to it says so.
+// Declares a node lost that sent no heartbeat for too long: what can move is reassigned, what is bound to it is marked.
 import type { CoreContext } from '../context.ts';
 import { takeFromLost } from '../placement/move-installations.ts';
 import { lockPlacement } from '../placement/placement.ts';
@@ -8,7 +8,7 @@ import { markLost } from './lost-queries.ts';
 /**
  * Takes a node for lost whose heartbeats still are at `beat`. Nothing holds what it ran: its lease ended before.
  *
- * @returns how many installations wait for another node now, or `null` when it was heard of after all
+ * @returns how many installations wait for another node now, or `null` when a heartbeat arrived meanwhile
  */
 export async function loseNode(
   context: CoreContext,

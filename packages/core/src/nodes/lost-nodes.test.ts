@@ -1,4 +1,4 @@
-// A node that is silent: when core may believe it, what moves then, what stays and says why, and what nobody gets.
+// A silent node: when core may declare it lost, what moves then, what stays with a reason, and what is never moved.
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { NodeLease, WorkloadStatus } from '@platform/contract';
@@ -43,11 +43,11 @@ async function anApp(workload: object): Promise<string> {
   return appId;
 }
 
-/** Lets core watch for so long; the nodes named are heard of before each look. */
-async function watchFor(milliseconds: number, ...heard: JoinedNode[]): Promise<void> {
+/** Lets core watch for so long; the nodes in `beating` send a heartbeat before each check. */
+async function watchFor(milliseconds: number, ...beating: JoinedNode[]): Promise<void> {
   for (const end = uptime + milliseconds; uptime < end; ) {
     uptime = Math.min(uptime + TICK, end);
-    for (const node of heard) assert.equal((await node.heartbeat()).status, 200);
+    for (const node of beating) assert.equal((await node.heartbeat()).status, 200);
     await watch.tick();
   }
 }
@@ -105,7 +105,7 @@ test('what is not bound to a silent node runs elsewhere; the former credentials 
   assert.deepEqual(await first.assigned(), []);
 });
 
-test('a volume that lies on a silent node stays, and its owner is told in one sentence', async () => {
+test('a volume on a silent node stays, and its owner gets the reason in one sentence', async () => {
   const first = await joinTestNode(platform, 'keeper');
   const bound = await anApp({ volume: true });
   const second = await joinTestNode(platform, 'second', { machine: { sharedStore: STORE } });
@@ -143,7 +143,7 @@ test('a shared volume goes to a node that has the same folder, and waits for one
   assert.equal(await nodeOf(appId), sharing.id);
 });
 
-test('what ran with the platform itself never moves to a machine of somebody else', async () => {
+test('what ran on a machine of the platform never moves to a machine of others', async () => {
   await joinTestNode(platform, 'ours', { labels: ['platform-hosted'] });
   const appId = await anApp({});
   const theirs = await joinTestNode(platform, 'theirs', { labels: ['self-hosted'] });
@@ -169,7 +169,7 @@ test('a core that was held up, or just started, believes no silence that it did 
   assert.equal(await isLost(node), false);
 });
 
-test('a core that is told less patience keeps what a more patient one promised', async () => {
+test('a core configured with a shorter timeout honours leases that were granted with a longer one', async () => {
   const node = await joinTestNode(platform, 'promised');
   const { context } = platform.core;
   const hasty = { ...context, config: { ...context.config, nodeLostMilliseconds: 20_000 } };

@@ -1,4 +1,4 @@
-// All SQL of lost nodes: which are watched, and which are taken for lost.
+// All SQL of lost nodes: which are watched, and which are declared lost.
 import { type Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 
@@ -27,7 +27,7 @@ export async function watchedNodes(db: Executor): Promise<WatchedNode[]> {
   return rows;
 }
 
-/** Guarded by the heartbeat: of a node that is heard of in the same moment this finds nothing. */
+/** Marks a node lost unless its heartbeat count has changed. */
 export async function markLost(
   db: Executor,
   node: { readonly id: string; readonly beat: string; readonly now: Date },

@@ -1,4 +1,4 @@
-// What an operator does with nodes, from the command line on core's machine (docs/operations/nodes.md).
+// The operator's commands for nodes, run on core's machine (docs/operations/nodes.md).
 import { refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
@@ -26,7 +26,10 @@ export function listNodes({ database }: CoreContext): Promise<NodeRow[]> {
   return listNodeRows(database);
 }
 
-/** From the moment this resolves nothing new is placed there; what runs there goes on. @throws RefusalError `not_found` */
+/**
+ * From the moment this resolves nothing new is placed there; what runs there goes on. @throws RefusalError
+ * `not_found`
+ */
 export async function cordonNode(context: CoreContext, name: string): Promise<void> {
   await changeCordon(context, name, context.clock());
 }
@@ -54,8 +57,7 @@ export async function drainNode(context: CoreContext, nodes: Nodes, name: string
 }
 
 /**
- * Ends a node: its key and its credential are worth nothing from then on, and the machine stops what it runs when it
- * hears of it.
+ * Removes a node: its key and its credential become invalid, and its Runtime stops its workloads once it is refused.
  *
  * @param what `empty` refuses while anything is left there; `with-volumes` gives up the volumes that lie on it: their
  *   apps begin anew on other nodes, with empty ones

@@ -10,7 +10,7 @@ import type { DatabaseSchema } from '../database/schema.ts';
 import { type IssuedCredential, insertChallenge, setCredential, takeChallenge } from './node-queries.ts';
 
 export interface FreshCredential extends IssuedCredential {
-  /** In plain: for the node and nobody else. */
+  /** In plain text, for the node only. */
   readonly nodeCredential: string;
 }
 

@@ -1,5 +1,5 @@
-// Nodes as the operator's inventory shows them: what they are and have, where they are reached by browsers, what their
-// labels keep apart, and what went through their Gateways. Where core itself reaches a node is nobody's business.
+// Nodes in the operator's inventory: resources, labels, the origin for browsers, and the traffic of their Gateways. The
+// address at which core reaches a node is not disclosed.
 import { limits, type SystemInventory, type TrafficTotals } from '@platform/contract';
 import type { Kysely } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';

@@ -32,7 +32,7 @@ export async function findNodeByKey(db: Executor, publicKey: Buffer): Promise<st
   return row?.id;
 }
 
-/** The former credential ends with this statement. */
+/** Replaces the credential of a node; the former one is invalid from then on. */
 export async function setCredential(
   db: Executor,
   nodeId: string,
@@ -97,7 +97,7 @@ export async function whereNodeIs(db: Executor, nodeId: string): Promise<'local'
   return row?.local === true ? 'local' : 'remote';
 }
 
-/** A local node whose core runs without it from now on: it is taken for lost when nobody is heard of it. */
+/** Makes a local node leased, because core now runs without it: without heartbeats it is declared lost. */
 export async function leaveLocalNode(db: Executor, publicKey: Buffer): Promise<void> {
   await db.updateTable('nodes').set({ leased: true }).where('public_key', '=', publicKey).execute();
 }

@@ -1,4 +1,4 @@
-// What a node is told, and that it is told about its own installations only.
+// What core sends to a node, and that it concerns the node's own installations only.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import http from 'node:http';
@@ -124,7 +124,7 @@ test('a change of grants that no node carries out is none for the node', async (
   assert.equal((await assigned()).revision, revision);
 });
 
-test('the wish of the owner and a suspended account stop a workload', async () => {
+test('the desired state "stopped" and a suspended account stop a workload', async () => {
   const { pool } = platform.core.context;
   const desired = async () => (await assignmentOf('worker'))?.desired;
   await account.fetch('/v1/apps/worker/stop', { body: {} });
@@ -136,7 +136,7 @@ test('the wish of the owner and a suspended account stop a workload', async () =
   await pool.query("UPDATE accounts SET suspended_at = NULL WHERE name = 'tenant'");
 });
 
-test('a node that no longer waits leaves nothing behind, and a platform that stops waits for nobody', async () => {
+test('a poll that is aborted leaves nothing behind, and a platform that stops waits for no poll', async () => {
   const own = await startConstellation();
   const { nodeCredential } = own.core.localNode;
   const first = await bearer(own, nodeCredential, '/v1/node/assignments');

@@ -84,8 +84,8 @@ export class Nodes {
   }
 
   /**
-   * The log as it grows, until `signal` is aborted or the node ends the stream; resolves when the node has begun to
-   * answer. Nothing is read ahead of whoever takes the pieces, so a slow reader holds the node back and not our memory.
+   * Follows the log until `signal` is aborted or the node ends the stream; resolves when the node has begun to answer.
+   * Nothing is read ahead of the consumer, so a slow reader applies backpressure to the node instead of filling memory.
    */
   async followLogs(
     id: InstallationId,

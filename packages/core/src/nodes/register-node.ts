@@ -1,4 +1,4 @@
-// A node says where it is reached: its control side by core, its endpoint side by browsers and native clients.
+// Registers a node's addresses: its control side for core, its endpoint side for browsers and native clients.
 
 import { refuse, type registerNodeBody } from '@platform/contract';
 import type * as z from 'zod';
@@ -44,8 +44,8 @@ export async function registerNode(context: CoreContext, nodeId: string, registr
 const LOOPBACK = /^(127(\.\d{1,3}){3}|\[::1\])$/;
 
 /**
- * Core presents a credential there and believes what it hears: on this machine to the Runtime that shares it, elsewhere
- * only to whoever holds the key of the node.
+ * Core presents a credential at this address and trusts its answers, so it must be the Runtime on this machine, or a
+ * link whose other side proves the node's key.
  */
 function checkControlUrl(value: string, where: 'local' | 'remote'): string {
   const url = new URL(value);

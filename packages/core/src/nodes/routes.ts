@@ -1,4 +1,4 @@
-// The routes by which a machine becomes a node, stays one, says where it is reached, and reports what it sees.
+// The routes of nodes: joining, renewing credentials, registering addresses, heartbeats and reports.
 import { type DomainRoute, refuse } from '@platform/contract';
 import { linkPeer, publicKeyText } from '@platform/link';
 import type { CoreContext } from '../context.ts';

@@ -1,6 +1,6 @@
-// What nodes report with their heartbeats, kept for the operator's inventory: their load as it is, and the traffic of
-// their Gateways added up by the hour. Totals come in and differences are added, so that a report lost is made up for by
-// the next one.
+// Stores what nodes report with their heartbeats for the operator's inventory: their current load, and the traffic of
+// their Gateways by the hour. Reports hold totals and core adds the differences, so the next one makes up for a lost
+// one.
 import type { NodeHeartbeat } from '@platform/contract';
 import type { Kysely } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
@@ -12,7 +12,9 @@ const HOURS_KEPT = 48;
 
 type Tallies = NonNullable<NodeHeartbeat['traffic']>;
 
-/** To be called while the row of the node is locked, or two reports of one node would both be added to the former one. */
+/**
+ * To be called while the row of the node is locked, or two reports of one node would both be added to the former one.
+ */
 export async function takeReport(
   trx: Kysely<DatabaseSchema>,
   nodeId: string,

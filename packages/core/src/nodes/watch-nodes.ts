@@ -1,5 +1,5 @@
-// Notices nodes that are silent and finds new places for what they ran. Every replica of core does this; whichever comes
-// first decides, guarded in the database. Time is counted from what this process saw, with a clock that nobody sets.
+// Detects nodes without heartbeats and reassigns what they ran. Every replica of core does this; the first one decides,
+// guarded in the database. Time is counted from what this process saw, with its monotonic clock.
 import type { CoreContext } from '../context.ts';
 import { placeWaiting, takeFromLost } from '../placement/move-installations.ts';
 import { loseNode } from './lose-node.ts';
@@ -40,7 +40,8 @@ export class NodeWatch {
         .catch((error: unknown) => {
           // Nothing was seen, so nothing may be concluded from it.
           this.#seen.clear();
-          if (!this.#stopped) this.#context.log.warn({ err: error }, 'the nodes could not be looked after');
+          if (!this.#stopped)
+            this.#context.log.warn({ err: error }, 'nodes could not be checked for missing heartbeats');
         })
         .finally(() => this.start());
     }, this.#tickMilliseconds);

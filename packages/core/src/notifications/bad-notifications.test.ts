@@ -56,7 +56,7 @@ const malformed: readonly (readonly [string, object])[] = [
   ['an unknown tone', { presentation: { tone: 'loud' } }],
   ['an unknown layout', { presentation: { layout: 'html' } }],
   ['raw HTML for a presentation', { presentation: '<b>x</b>' }],
-  ['a member of a presentation that nobody knows', { presentation: { script: 'x' } }],
+  ['an unknown member of a presentation', { presentation: { script: 'x' } }],
   ['an expiry of no time', { presentation: { expiresInSeconds: 0 } }],
   ['an expiry of half a second', { presentation: { expiresInSeconds: 0.5 } }],
   ['an expiry beyond a week', { presentation: { expiresInSeconds: 604_801 } }],

@@ -1,4 +1,4 @@
-// Notifications as a part of core: publishing, reading, settings, live streams, and the removal of old ones.
+// The notifications domain: publishing, reading, settings, live streams and retention.
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
 import type { EventHub } from './event-hub.ts';

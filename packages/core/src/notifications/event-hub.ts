@@ -1,4 +1,4 @@
-// Hands the signals of the platform to the live streams they concern, and ends streams whose caller has ended.
+// Routes signals to the live streams they concern, and ends streams whose session, app or account has ended.
 import { limits, refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { Signals } from '../database/signals.ts';
@@ -15,7 +15,7 @@ export interface Listener {
   /** There may be new notifications. */
   wake(): void;
   notificationsRead(ids: readonly string[]): void;
-  /** Only streams of the shell hear of these. */
+  /** Only streams of the shell receive these. */
   changed(what: AccountChange): void;
   end(): void;
 }
@@ -59,16 +59,17 @@ export class EventHub {
         if (caller.kind !== 'installation' && (sessionId === null || caller.sessionId === sessionId)) end();
       }),
     );
-    // Without signals a revocation would not be heard: streams end, and their clients come back when it is mended.
+    // Without signals revocations would be missed: streams end, and clients reconnect once signals arrive again.
     signals.onReset(() => {
       if (!signals.connected) this.endAll();
     });
   }
 
   /**
-   * Until `leave` is called the listener is told what concerns its caller.
+   * Adds a listener, which receives the events of its caller until `leave` is called.
    *
-   * @throws RefusalError `concurrency_limited` beyond `limits.eventStreams`, `unavailable` while signals are not heard
+   * @throws RefusalError `concurrency_limited` beyond `limits.eventStreams`, `unavailable` while signals are not
+   *   received
    */
   join(listener: Listener): { leave(): void } {
     if (!this.#signals.connected) throw refuse('unavailable', undefined, { retryAfter: 2 });

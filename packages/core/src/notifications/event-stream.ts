@@ -1,5 +1,5 @@
-// One live stream of notifications. Signals only wake it: what it sends it reads from the database in order of sequence,
-// so nothing is lost, doubled or held in memory for a slow reader.
+// One live stream of notifications. Signals only wake it: what it sends it reads from the database in order of
+// sequence, so nothing is lost, doubled or held in memory for a slow reader.
 import type { ServerResponse } from 'node:http';
 import type { ShellEvent } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
@@ -10,7 +10,7 @@ import { lastRead, listAfter, notificationOf, onlyVisible, type Visibility } fro
 export interface StreamStart {
   /** Sequence after which notifications are sent. */
   readonly position: string;
-  /** The client was here before: it is told what else may have changed meanwhile. */
+  /** The client reconnected: it also gets events for what may have changed meanwhile. */
   readonly resumed: boolean;
 }
 
@@ -24,7 +24,7 @@ export class EventStream implements Listener {
   readonly #connection: EventConnection;
   #position = '0';
   #read: string[] = [];
-  /** What changed and is not told yet. */
+  /** Changes that are not sent yet. */
   #changes = new Set<AccountChange>();
   #running = false;
   #again = false;

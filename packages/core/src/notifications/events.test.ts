@@ -150,7 +150,7 @@ test('with many publishing at once and a reader that breaks again and again, eac
   assert.equal(seen.length, wanted, 'none came twice');
 });
 
-test('an app hears only the topics of its grant, and what is read of them', async () => {
+test('an app receives only the topics of its grant, and which of their records are read', async () => {
   const account = await newAccount();
   const sender = await newApp(account, 'sender', publish('*'));
   const reader = await newApp(account, 'reader', read('mail.*'));
@@ -165,7 +165,7 @@ test('an app hears only the topics of its grant, and what is read of them', asyn
   stream.close();
 });
 
-test('what is read is told with its ids, and told again to a stream that was away', async () => {
+test('the ids of read records are sent, and sent again to a stream that reconnects', async () => {
   const account = await newAccount();
   const app = await newApp(account, 'sender', publish('*'));
   const stream = await listen(account);
@@ -188,7 +188,7 @@ test('what is read is told with its ids, and told again to a stream that was awa
   again.close();
 });
 
-test('the shell hears that its apps changed; an app does not', async () => {
+test('the shell is notified that its apps changed; an app is not', async () => {
   const account = await newAccount();
   const reader = await newApp(account, 'reader', read('*'));
   const [shell, app] = [await listen(account), await listenAs(reader)];

@@ -1,5 +1,5 @@
-// Whatever is installed, granted, published, read, muted and asked for, in whatever order: nobody is shown a record of
-// another account, and no app one on a topic outside its grant, by any route or stream. What they may see, they do.
+// After any sequence of installing, granting, publishing, reading and muting, no route or stream shows an account a
+// record of another, or an app one on a topic outside its grant; and everything they may see is shown.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Grant, Notification } from '@platform/contract';
@@ -37,7 +37,7 @@ interface App {
   read: readonly string[];
 }
 
-/** Somebody who asks, as somebody who may see something. */
+/** A caller, and what it may see. */
 interface Asker {
   readonly owner: Owner;
   /** `null` for everything: the shell. */
@@ -235,7 +235,7 @@ async function grant(app: App, publishing: readonly string[], reading: readonly 
 
 async function reinstall(app: App): Promise<void> {
   await app.owner.account.browser.take(`/v1/apps/${app.appId}`, { method: 'DELETE' });
-  // What it had told its person stays in the inbox.
+  // Its notifications stay in the inbox.
   app.installed = await install(app.owner.account, app.appId);
   app.frontend = await app.installed.openFrontend();
   [app.publish, app.read] = [['*'], ['*']];
@@ -246,14 +246,14 @@ async function mute(app: App, about: string | null): Promise<void> {
   await app.owner.account.browser.take('/v1/account/notification-settings', { method: 'PATCH', body });
 }
 
-/** What a stream has told, records and ids of what was read, was all for whoever opened it. */
+/** Everything that a stream delivered, records and ids of read ones, was for the caller that opened it. */
 function assertOwn({ asker, stream }: Listening, known: ReadonlyMap<string, Expected>): void {
   for (const { event, data } of stream.events) {
     const { notification, ids } = data as { readonly notification?: Notification; readonly ids?: readonly string[] };
     if (asker.topics !== null) assert.ok(['notification', 'notifications-read'].includes(event), event);
     for (const id of notification === undefined ? (ids ?? []) : [notification.id]) {
       const record = known.get(id);
-      assert.ok(record !== undefined, `${event} of a record that nobody published`);
+      assert.ok(record !== undefined, `${event} of a record that was never published`);
       assert.ok(record.owner === asker.owner, `${event} of another account`);
       assert.ok(covers(asker.topics, record.topic), `${event} on ${record.topic} for ${asker.topics}`);
     }
@@ -273,7 +273,7 @@ test('no sequence of steps shows anybody what is not theirs', { timeout: 120_000
           await take(one, listening);
           for (const record of records) known.set(record.id, record);
         }
-        // By the last record that a stream tells it has told all that came before.
+        // When a stream delivers the last record, it has delivered all before it.
         for (const asker of askers()) await list(asker, null, false);
         for (const owner of owners) await untilReceived(owner, listening, known);
         for (const one of listening) assertOwn(one, known);

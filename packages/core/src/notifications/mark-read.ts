@@ -1,4 +1,4 @@
-// Marks notifications read, and tells every replica which.
+// Marks notifications read and notifies every replica.
 import { type NotificationId, refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';

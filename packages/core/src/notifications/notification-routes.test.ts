@@ -1,4 +1,4 @@
-// Promises of the notification routes: stored once, seen by whom the grant names, read for everybody at once.
+// The notification routes: records are stored once, visible by grant, and marked read for all readers at once.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Grant, Notification } from '@platform/contract';
@@ -130,7 +130,7 @@ test('of many at once with one dedupe key exactly one is stored and all get it',
   assert.deepEqual(await titles(account), ['Once']);
 });
 
-test('an app sees the records on topics of its grant, whoever sent them; the shell sees all', async () => {
+test('an app sees the records on topics of its grant from any sender; the shell sees all', async () => {
   const account = await newAccount();
   const sender = await newApp(account, 'sender', publish('*'));
   const reader = await newApp(account, 'reader', read('mail.*', 'alarm_1'));
@@ -143,7 +143,7 @@ test('an app sees the records on topics of its grant, whoever sent them; the she
   assert.deepEqual([refused.status, problemCode(refused)], [403, 'grant_missing']);
 });
 
-test('nobody sees the records of another account', async () => {
+test('an account does not see the records of another', async () => {
   const [one, two] = [await newAccount(), await newAccount()];
   const sent = await send(await newApp(one, 'sender', publish('*')), {});
   const foreign = await newApp(two, 'reader', read('*'));

@@ -1,6 +1,6 @@
 // Publishes a notification of an installation, once for each dedupe key. What is published while a transaction is being
-// written waits for the next one and shares it: a signal makes PostgreSQL commit one transaction after the other, so one
-// for each notification would be as fast as the disk.
+// written waits for the next one and shares it: a signal makes PostgreSQL commit one transaction after the other, so
+// one for each notification would be as fast as the disk.
 import { type NotificationId, notificationId, type RouteBody, refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { newId } from '../credentials/ids.ts';
@@ -59,7 +59,7 @@ async function storeTogether(context: CoreContext, waiting: readonly Waiting[]):
     for (const [index, one] of published.entries()) waiting[index]?.stored(one);
   } catch (error) {
     const [only, ...others] = waiting;
-    // Nothing was stored: each alone, so that the one at fault is told and the others are not.
+    // Nothing was stored: retry one by one, so that only the faulty one is refused.
     if (others.length > 0) for (const one of waiting) await storeTogether(context, [one]);
     // The installation may have been removed since its credential was looked up.
     else only?.failed(isMissingReference(error) ? refuse('unauthenticated') : error);

@@ -17,7 +17,7 @@ export interface Visibility {
   readonly topics: readonly string[] | null;
 }
 
-/** The records that somebody sees at this moment. */
+/** The records that a caller may see now. */
 function selectVisible(database: Database, { accountKey, topics }: Visibility, now: Date) {
   const own = database
     .selectFrom('notifications')
@@ -41,9 +41,8 @@ function splitPatterns(patterns: readonly string[]): { readonly exact: string[];
 }
 
 /**
- * Lets the notifications of an account be written by one transaction at a time, so that their sequence grows in the
- * order in which they become visible: whoever has seen a number has seen all lower ones. Of several accounts always in
- * the same order, so that two transactions never wait for each other.
+ * Serialises writes to the notifications of accounts, so that sequences become visible in order: a reader that has seen
+ * a number has seen all lower ones. Accounts are locked in a fixed order, so that transactions cannot deadlock.
  */
 export async function lockAccountNotifications(
   trx: Transaction<DatabaseSchema>,
@@ -58,9 +57,10 @@ function sortedAccounts(accountKeys: readonly string[]): string[] {
 }
 
 /**
- * Inserts under the locks of `lockAccountNotifications`, which the same statement takes first: the filter is evaluated
- * before the first record gets its number. Tells every replica, too, once for each account: a stream that is woken reads
- * all that is new. One parameter holds all notifications, so that the statement is the same for any number of them.
+ * Inserts under the locks of `lockAccountNotifications`, which the same statement takes first: the filter is
+ * evaluated before the first record gets its number. Tells every replica, too, once for each account: a stream that
+ * is woken reads all that is new. One parameter holds all notifications, so that the statement is the same for any
+ * number of them.
  */
 function insertStatement(notifications: readonly NewNotification[]) {
   const keys = sortedAccounts(notifications.map(({ account_key }) => account_key));

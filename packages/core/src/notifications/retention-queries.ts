@@ -1,5 +1,5 @@
-// The SQL that removes notifications: those that are over, those that are too old, and those an account has too many of.
-// Each statement removes a bounded number and waits for nobody.
+// The SQL that removes notifications: expired ones, those that are too old, and those beyond an account's limit. Each
+// statement removes a bounded number and skips locked rows.
 import { type Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 
@@ -15,7 +15,7 @@ export async function removeExpired(database: Database, now: Date, most: number)
 }
 
 /**
- * Looks at the oldest records of all: their sequence tells their age without an index of its own.
+ * Removes records older than `before`, among the `most` oldest: ordered by sequence, so no index on age is needed.
  *
  * @returns how many were removed
  */

@@ -1,5 +1,5 @@
-// Removes notifications that are over, older than the operator keeps them, or more than an account may have: beside the
-// requests and not in them, by one replica at a time, in batches.
+// Removes notifications that expired, are older than the operator keeps them, or exceed an account's limit: in the
+// background, by one replica at a time, in batches.
 
 import { PeriodicTask } from '../background/periodic-task.ts';
 import type { CoreContext } from '../context.ts';

@@ -1,5 +1,5 @@
-// Promises of the settings of notifications: kept for one account, heard by every page of its shell, and silence what
-// is muted on every surface but the inbox.
+// Notification settings: stored per account, sent to every page of its shell; a mute silences every surface but the
+// inbox.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { limits, type NotificationSettings } from '@platform/contract';
@@ -151,7 +151,7 @@ test('what a muted app sends still arrives in the inbox', async () => {
   );
 });
 
-test('every page of the shell hears of a change, and no app does', async () => {
+test('every page of the shell is notified of a change, and no app is', async () => {
   const account = await newAccount();
   const app = await installTestApp(world, account, 'curious', [
     { id: 'notifications.read', resources: ['*'] },

@@ -1,4 +1,4 @@
-// What a person decides about the surfaces of notifications, and what that means for one record.
+// A person's settings for the surfaces of notifications, and their effect on one record.
 import { limits, type NotificationSettings, type RouteBody, refuse } from '@platform/contract';
 import type { Kysely } from 'kysely';
 import type { CoreContext } from '../context.ts';
@@ -48,8 +48,8 @@ export async function changeNotificationSettings(
 }
 
 /**
- * What each person allows for records of an app and topic, in the order of `sources`. The permission of the browser, and
- * how a record asks to be delivered, come on top. `db` may be the transaction in which the records are written.
+ * What each person allows for records of an app and topic, in the order of `sources`. The permission of the browser,
+ * and how a record asks to be delivered, come on top. `db` may be the transaction in which the records are written.
  */
 export async function allowedSurfaces(db: Executor, sources: readonly Source[]): Promise<AllowedSurfaces[]> {
   const all = await selectSurfaces(db, sources);

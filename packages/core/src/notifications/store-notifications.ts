@@ -1,4 +1,4 @@
-// Stores notifications of any accounts in one transaction, and tells every replica.
+// Stores notifications of any accounts in one transaction and notifies every replica.
 import type { Kysely } from 'kysely';
 import type { CoreContext } from '../context.ts';
 import type { DatabaseSchema } from '../database/schema.ts';

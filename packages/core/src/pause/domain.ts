@@ -1,4 +1,4 @@
-// The pause of an account as a part of core.
+// The pause domain: stops everything an account runs.
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
 import { type PauseRoute, pauseRoutes } from './routes.ts';

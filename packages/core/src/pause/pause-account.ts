@@ -1,5 +1,5 @@
-// The stop of everything an account runs: one transaction that nodes, live streams and every replica hear of at once.
-// Nothing of an app can take it back: resuming is a route of the session, at the shell's own origin.
+// Pauses an account: one transaction stops everything it runs and notifies nodes, live streams and every replica. No
+// app can undo it: resuming is a session route at the shell's own origin.
 import type { AccountRuntime } from '@platform/contract';
 import { selectPausedAt, updatePaused } from '../accounts/pause-queries.ts';
 import type { CoreContext } from '../context.ts';

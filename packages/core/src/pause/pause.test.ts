@@ -1,5 +1,5 @@
-// The pause of an account: nothing of it runs or is reached until its owner resumes, on every replica, and nobody else
-// notices anything.
+// Pausing an account: nothing of it runs or is reachable until its owner resumes, on every replica, and no other account
+// is affected.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { accountRuntime, assignments, type Grant } from '@platform/contract';
@@ -97,11 +97,14 @@ test('nothing can be opened or started, and what is stopped meanwhile stays stop
   assertPaused(await account.fetch(`/v1/apps/${app.appId}/launch`, { body: {} }), 'launch');
   assertPaused(await account.fetch('/v1/apps/launcher/launch', { body: {} }), 'launch of an app without a backend');
   assertPaused(await account.fetch(`/v1/apps/${app.appId}/start`, { body: {} }), 'start');
-  assertPaused(await asNode(`/v1/node/installations/${app.installationId}/starts`, {}), 'a node that has not heard');
+  assertPaused(
+    await asNode(`/v1/node/installations/${app.installationId}/starts`, {}),
+    'an assignment from before the pause',
+  );
   await account.fetch(`/v1/apps/${app.appId}/stop`, { body: {} });
   await resume();
   assert.deepEqual((await assigned()).app, { desired: 'stopped', paused: false });
-  // No Runtime listens here: the wish is kept all the same.
+  // No Runtime listens here: the desired state is stored all the same.
   await account.fetch(`/v1/apps/${app.appId}/start`, { body: {} });
   assert.equal((await assigned()).app.desired, 'automatic');
 });
@@ -117,7 +120,7 @@ test('work leases end with the pause', async () => {
   assert.ok(Number(await endOf(other)) > 0);
 });
 
-test('live streams of its apps end, and every page of the shell hears of it', async () => {
+test('live streams of its apps end, and every page of the shell is notified', async () => {
   const host = new URL(platform.origin).host;
   const authorization = `Bearer ${app.credential}`;
   const open = (path: string, headers: Record<string, string>) =>
@@ -141,7 +144,7 @@ test('pausing again keeps the time of the first, also of many at once', async ()
   assert.deepEqual(await Promise.all([resume(), resume()]), [null, null]);
 });
 
-test('nobody else is paused', async () => {
+test('no other account is paused', async () => {
   await pause();
   assert.deepEqual(await neighbour.browser.take('/v1/runtime'), { pausedAt: null });
   assert.equal((await other.call('/v1/services/notifications')).status, 200);

@@ -1,4 +1,4 @@
-// What should run on a node: its assignments with their revision, and the wait for the next one.
+// The assignments of a node with their revision, and the long poll for the next one.
 import { type Assignment, type Assignments, refuse } from '@platform/contract';
 import type { Kysely } from 'kysely';
 import { appOrigin } from '../config/config.ts';
@@ -26,7 +26,7 @@ export async function assignmentsChanged(trx: Kysely<DatabaseSchema>): Promise<b
 
 /**
  * The assignments of a node as soon as their revision differs from `after`, or as they are when the wait ends: after
- * 25 s, when core stops, or when `closed` fires because nobody waits for the answer any more.
+ * 25 s, when core stops, or when `closed` fires because the client disconnected.
  *
  * @throws RefusalError `unauthenticated` when the node got another credential meanwhile
  */

@@ -1,5 +1,5 @@
-// Placement as a part of core: which node runs what. Its hooks take the lock of the revision that nodes follow, so it is
-// the last of the domains: no reader sees a later revision before an earlier change.
+// The placement domain: which node runs what. Its hooks lock the assignment revision that nodes follow, so it comes
+// last of the domains: no reader sees a later revision before an earlier change.
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
 import { assignmentsChanged } from './assignments.ts';

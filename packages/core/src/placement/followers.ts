@@ -1,9 +1,9 @@
-// Which revision of the assignments each node has carried out. A node says so by asking for the next one: it does not
-// ask again before what was taken away is really gone (packages/runtime/src/reconcile.ts).
+// Which assignment revision each node has applied. A node confirms one by polling for the next: it does not poll again
+// before everything that was revoked has ended (packages/runtime/src/reconcile.ts).
 import type { CoreContext } from '../context.ts';
 import { notifyStatement } from '../database/signals.ts';
 
-/** A node asks at least every 25 s; one that was not heard for longer is not waited for. */
+/** A node polls at least every 25 s; core does not wait for one that has been silent for longer than this. */
 const SILENT_MILLISECONDS = 40_000;
 /** No answer waits longer for a node than this (architecture, "Revoke"). */
 const LONGEST_WAIT_MILLISECONDS = 2_000;
@@ -25,13 +25,13 @@ export class Followers {
     });
   }
 
-  /** Tells every replica what a node has carried out, from the revision that it knows when it asks. */
+  /** Notifies every replica of the revision that a node has applied, which is the one it polls with. */
   async confirm(nodeId: string, revision: string | undefined): Promise<void> {
     if (revision === undefined || !/^\d{1,18}$/.test(revision)) return;
     await this.#context.pool.query(notifyStatement('assignments-carried-out', { nodeId, revision }));
   }
 
-  /** Resolves when the node has carried out the revision, at once when it is not there, after 2 s at the latest. */
+  /** Resolves when the node has applied the revision, at once when the node is offline, after 2 s at the latest. */
   async carriedOut(nodeId: string, revision: bigint): Promise<void> {
     const done = () => (this.#confirmed.get(nodeId)?.revision ?? -1n) >= revision;
     const last = this.#confirmed.get(nodeId);

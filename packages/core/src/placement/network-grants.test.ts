@@ -79,7 +79,7 @@ test('a port needs its declaration and its grant, and the internet is granted as
   assert.deepEqual(granted('UDP:2701', 'TCP:27015', 'UDP:1'), []);
 });
 
-test('granting and revoking the network changes what the node is told', async () => {
+test("granting and revoking the network changes the node's assignment", async () => {
   await put([]);
   assert.deepEqual(await current(), { network: { public: false, tunnel: false }, udpPorts: [] });
   const before = await poll();
@@ -93,7 +93,7 @@ test('granting and revoking the network changes what the node is told', async ()
   });
 });
 
-test('object storage granted or revoked changes what the node is told', async () => {
+test("granting and revoking object storage changes the node's assignment", async () => {
   const inAssignment = async () => (await poll()).items.find(({ appId }) => appId === 'sailing')?.objectStorage;
   await put([storage]);
   const { revision } = await poll();
@@ -122,7 +122,7 @@ test('a replacement is answered when the node that follows has carried it out', 
   void last.answer;
 });
 
-test('nobody waits for a node that carries nothing out, longer than two seconds', async () => {
+test('core waits at most two seconds for a node that applies nothing', async () => {
   const { revision } = await poll();
   const following = await follow(revision);
   const begun = performance.now();

@@ -1,4 +1,4 @@
-// What an installation's grants mean for its workload on a node: the part of an assignment that follows the grants.
+// The part of an assignment that follows from an installation's grants: network access, UDP ports, object storage.
 import type { Assignment, Grant, PublicPort } from '@platform/contract';
 import { allows } from '../grants/grant-coverage.ts';
 

@@ -27,7 +27,9 @@ export interface Demand {
   readonly owner: Owner | null;
 }
 
-/** A node that takes part in placement: not cordoned, not lost, and heard of unless it is core's own process. */
+/**
+ * A node that takes part in placement: not cordoned, not lost, and with a heartbeat unless it is core's own process.
+ */
 const OPEN = sql<boolean>`n.cordoned_at IS NULL AND n.lost_at IS NULL AND (NOT n.leased OR n.beat > 0)`;
 
 /** Memory that workloads of a node have been promised: those that never sleep, and all together. */
@@ -42,12 +44,12 @@ const USED = sql`
 /** Of what sleeps most of the time, a sixteenth counts for the choice between nodes. */
 const SLEEPING_SHARE = 1 / 16;
 
-/** Before machines of others, which say themselves what they have: nobody draws apps to a machine by big words. */
+/** Preferred over machines of others, which report their own resources and could attract apps by exaggerating them. */
 const PREFERRED: (typeof hostingLabels)[number] = 'platform-hosted';
 
 /**
- * The node with the largest part of its memory left, of the platform's own if one fits. A node that has not said what it has, such as core's own before
- * its Runtime registered, counts as empty.
+ * The node with the largest part of its memory left, of the platform's own if one fits. A node that has not said what
+ * it has, such as core's own before its Runtime registered, counts as empty.
  */
 export async function bestNode(
   db: Executor,
@@ -80,7 +82,7 @@ export interface CensusRow {
   readonly kept: boolean;
 }
 
-/** Every node that was ever heard of or belongs to a core, as it is to the backends of this owner. */
+/** Every node that ever sent a heartbeat or belongs to a core, and its fitness for this owner's backends. */
 export function nodeCensus(db: Executor, owner: Owner): Promise<{ rows: CensusRow[] }> {
   return sql<CensusRow>`
     SELECT n.id, n.runtimes, n.shared_store, ${OPEN} AS open, ${keptFromOwner(owner)} AS kept
@@ -168,7 +170,7 @@ export async function waitingInstallation(db: Executor, id: InstallationId): Pro
   return rows[0];
 }
 
-/** Returns whether it still waited, held by nobody. */
+/** Places a waiting installation. @returns whether it was still waiting and held by no node */
 export async function setPlaced(
   db: Executor,
   id: InstallationId,

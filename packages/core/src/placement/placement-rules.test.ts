@@ -230,7 +230,7 @@ test('a backend without a volume that is installed again is placed by the rules 
   await reserveLabel(context(), 'gpu');
   await labelNode(context(), 'first', { add: ['gpu'] });
   await install(owner, appId);
-  // Its former node has to say first that it has ended it; nobody answers for it here.
+  // Its former node must first confirm that it has ended; no Runtime does so here.
   assert.equal(await nodeOf(owner, appId), null);
   await context().pool.query('UPDATE installations SET held_by = NULL');
   await placeWaiting(context(), new Nodes(context(), null));

@@ -1,5 +1,5 @@
-// What the operator demands of where backends run: labels that their nodes must have, and labels that keep all other
-// backends off a node. Both hold for what is placed from then on; what was placed stays.
+// The operator's placement rules: labels that the nodes of certain backends must have, and labels that reserve a node
+// for them. Rules apply to later placements; what is already placed stays.
 import { refuse } from '@platform/contract';
 import { findAccount } from '../accounts/account-queries.ts';
 import type { CoreContext } from '../context.ts';

@@ -137,7 +137,7 @@ test('once a node is cordoned, no installation that was under way comes to it an
   assert.equal(answers.filter(({ status }) => status === 201).length, before);
 });
 
-test('a machine of somebody else gets only what the machines of the platform have no room for', async () => {
+test('a machine of others gets only what does not fit on the machines of the platform', async () => {
   await registerLocalMachine(platform, { memoryMiB: 2_048 });
   const guest = await join('guest', { labels: ['self-hosted'], machine: { memoryMiB: 1_000_000 } });
   const nodes: (string | null)[] = [];
@@ -149,7 +149,7 @@ test('a machine of somebody else gets only what the machines of the platform hav
   assert.deepEqual(nodes, [local, local, guest.id]);
 });
 
-test('a node that joined and was never heard of again gets nothing', async () => {
+test('a node that joined and never sent a heartbeat gets nothing', async () => {
   const silent = await join('silent', { machine: { memoryMiB: 1_000_000 } });
   await platform.core.context.pool.query('UPDATE nodes SET beat = 0 WHERE id = $1', [silent.id]);
   const appId = await anApp();

@@ -1,5 +1,5 @@
-// Which node a workload is placed on: one that is there, may take it, and has the memory. Every decision holds one lock
-// until its transaction ends, so that two at the same time cannot both take the last room.
+// Chooses the node of a workload: one that is online, allowed, and has the memory. Every decision holds one lock until
+// its transaction ends, so that two concurrent ones cannot both take the last memory.
 import { type InstallationId, RefusalError, refuse, type WorkloadManifest } from '@platform/contract';
 import type { Kysely } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
@@ -106,7 +106,7 @@ async function placeAgain(
   const demand = demandOf(workload, { owner, hosting: hostingOf(former.node_labels), store: place.volumeStore });
   const other = await bestNode(trx, demand);
   if (other === undefined) throw await noPlace(trx, owner, workload);
-  // Its former node may not have heard yet that it was removed.
+  // Its former node may not have stopped it yet.
   if (former.node_lost_at === null) return { ...place, nodeId: null, waiting: true, heldBy: former.node_id };
   return keepVolume(place, { ...place, nodeId: other.id, ...volumeOn(other.shared_store, workload) });
 }

@@ -5,7 +5,7 @@ import type { DatabaseSchema } from '../database/schema.ts';
 
 type Executor = Kysely<DatabaseSchema>;
 
-/** Installations of a node, for telling everybody that where they are reached has changed. */
+/** Installations placed on a node, to notify replicas that their address has changed. */
 export async function placedInstallations(
   db: Executor,
   nodeId: string,

@@ -1,4 +1,4 @@
-// The routes by which the Runtime of a node learns what to run, fetches it, and gets the credentials to run it with.
+// The routes by which a Runtime polls its assignments, downloads packages, and gets the credentials of a start.
 import { type DomainRoute, refuse } from '@platform/contract';
 import { packageFile } from '../catalog/package-file.ts';
 import type { CoreContext } from '../context.ts';

@@ -21,7 +21,7 @@ export async function sendPackage(file: string, reply: FastifyReply): Promise<vo
     await pipeline(handle.createReadStream({ start: 0, autoClose: false }), response);
   } catch (error) {
     if (!reply.raw.headersSent) throw error;
-    // Half an answer cannot be taken back: the broken connection tells the node, and its hash tells it again.
+    // The head is already sent: closing the connection fails the node's download, which the package's hash would too.
     reply.raw.destroy();
   } finally {
     await handle.close();

@@ -14,7 +14,7 @@ export async function startWorkload(
 ): Promise<WorkloadStart> {
   const coreServiceCredential = newCredential('core', context.random);
   const epoch = await context.database.transaction().execute(async (trx) => {
-    // Before the node has heard of it.
+    // The node may not have applied the pause yet.
     if (await isOwnerPaused(trx, installationId)) throw pausedRefusal();
     const tokenHash = hashCredential(coreServiceCredential);
     const replaced = await replaceCoreCredential(trx, { installationId, nodeId, tokenHash, now: context.clock() });

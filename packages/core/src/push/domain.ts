@@ -1,4 +1,4 @@
-// Web push as a part of core: subscriptions of browsers, and the delivery of what waits for them.
+// The web push domain: browser subscriptions, and delivery of queued messages.
 import type { CoreContext } from '../context.ts';
 import type { Domain, Worker } from '../domain.ts';
 import { countWaiting } from './outbox-queries.ts';

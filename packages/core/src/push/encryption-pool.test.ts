@@ -1,5 +1,5 @@
-// Promises of the threads that encrypt: each message comes back as its own, a wrong key is the fault of one message, and
-// nobody waits for threads that are gone.
+// The encryption threads: each caller gets its own message, a wrong key fails one message only, and closing the pool
+// leaves no call pending.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { decryptPush, newBrowserKeys } from '../../../../tests/support/push-crypto.ts';

@@ -1,5 +1,5 @@
-// Encrypts messages beside the thread that answers requests: for each there are two operations on an elliptic curve,
-// which take longer than all the rest of sending it.
+// Encrypts messages in threads: each needs two elliptic-curve operations, which take longer than the rest of sending
+// it.
 import { ThreadPool } from '../background/thread-pool.ts';
 import type { PushAddress } from './push-address.ts';
 

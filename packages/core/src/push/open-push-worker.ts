@@ -1,4 +1,4 @@
-// Web push where it is set up: the key of the platform, and the worker of a replica. Loaded only there, with all it needs.
+// Starts web push where it is configured: the platform's key and this replica's worker. Loaded only then.
 import { LeasedWorker } from '../background/leased-worker.ts';
 import type { CoreContext } from '../context.ts';
 import type { Pushing } from './domain.ts';

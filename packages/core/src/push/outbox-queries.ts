@@ -1,4 +1,5 @@
-// The SQL of the outbox. A subscription, not a message, is what a worker leases: its messages go out one after the other.
+// The SQL of the outbox. A subscription, not a message, is what a worker leases: its messages go out one after the
+// other.
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 
@@ -23,7 +24,8 @@ export async function lockSubscriptionsOf(
 }
 
 /**
- * Adds messages of subscriptions that are locked: each takes the place of one of its topic, or of the oldest of too many.
+ * Adds messages of subscriptions that are locked: each takes the place of one of its topic, or of the oldest of too
+ * many.
  *
  * @returns how many were too many
  */
@@ -79,7 +81,7 @@ export interface ClaimedSubscription {
   readonly expires_at: Date;
 }
 
-/** Leases subscriptions with due messages that nobody else has, the longest due first. */
+/** Leases subscriptions with due messages that no other worker holds, the longest due first. */
 export async function claimSubscriptions(
   database: Database,
   { lease, now, until, atMost }: Claim,
@@ -119,7 +121,9 @@ export interface Settlement {
   readonly retry: { readonly sequence: string; readonly at: Date; readonly shortened: boolean } | null;
 }
 
-/** Writes what became of some subscriptions and gives them back. Those whose lease another worker has are left alone. */
+/**
+ * Writes what became of some subscriptions and gives them back. Those whose lease another worker has are left alone.
+ */
 export async function settle(
   trx: Transaction<DatabaseSchema>,
   settlements: readonly Settlement[],

@@ -1,5 +1,5 @@
-// Puts messages into the outbox in the transaction that stores their notification, and takes back what was read: what is
-// accepted is delivered, whatever is killed in between.
+// Puts messages into the outbox in the transaction that stores their notification, and takes back what was read: what
+// is accepted is delivered, whatever is killed in between.
 import { limits, type PushPayload } from '@platform/contract';
 import type { Transaction } from 'kysely';
 import type { CoreContext } from '../context.ts';
@@ -24,7 +24,8 @@ const TOPIC_BYTES = 24;
 export type OutboxContext = Pick<CoreContext, 'config' | 'clock' | 'masterKey' | 'random'>;
 
 /**
- * One message for each browser of the account of each record, unless the record asks for no push or its owner wants none.
+ * One message for each browser of the account of each record, unless the record asks for no push or its owner wants
+ * none.
  *
  * @param records new ones, in their order
  * @param onlyWanted those of some records whose owner wants them pushed
@@ -103,7 +104,7 @@ function messagesOf({ masterKey, random }: OutboxContext, { record, ids, appName
   }));
 }
 
-/** Whoever read a notification is not told of it any more. */
+/** Withdraws the queued messages of notifications that were read. */
 export async function withdrawPush(
   trx: Transaction<DatabaseSchema>,
   notificationIds: readonly string[],
@@ -124,7 +125,7 @@ function placeOf(subscriptionId: string, notificationId: string): string {
   return `${subscriptionId}/${notificationId}`;
 }
 
-/** Another one for each browser, so that a push service cannot tell by it which of them belong together. */
+/** Different for each browser, so that push services cannot link the browsers of an account. */
 function topicOf(masterKey: Buffer, subscriptionId: string, record: NotificationRow): string | null {
   if (record.dedupe_key === null) return null;
   const value = `${subscriptionId}\0${record.installation_id}\0${record.dedupe_key}`;

@@ -4,7 +4,7 @@ import { ECDH } from 'node:crypto';
 import { type FieldError, type RouteBody, refuse } from '@platform/contract';
 import { isPublicHost } from '@platform/http';
 
-/** A browser as its push service knows it: whoever knows this may write to it. */
+/** A browser's push endpoint and keys. A capability: knowing it suffices to send to the browser. */
 export interface PushAddress {
   readonly endpoint: string;
   readonly p256dh: string;

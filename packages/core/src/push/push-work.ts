@@ -105,7 +105,7 @@ export class PushWork implements LeasedWork<Delivery> {
         if (outcome.kind === 'later') {
           if (this.#aborted) break;
           count('platform_core_push_failed_total', {});
-          log.debug({ subscriptionId: id, why: outcome.why }, 'web push is tried again later');
+          log.debug({ subscriptionId: id, why: outcome.why }, 'web push failed; retrying later');
           const retry = { sequence: message.sequence, at: this.#retryAt(message.attempts, outcome), shortened };
           return { id, lease, done, gone: false, retry };
         }

@@ -125,7 +125,7 @@ export class PushSender {
   }
 }
 
-/** What a push service answers: the status and one header. The handler itself, since nobody reads the body as a stream. */
+/** Reads the status and one header of a push service's answer. A dispatch handler, as the body is not needed. */
 class Answer implements Dispatcher.DispatchHandler {
   readonly #clock: () => Date;
   readonly #resolve: (outcome: Outcome) => void;

@@ -90,7 +90,7 @@ test('the same endpoint again replaces the subscription, and its end is silent',
   assert.deepEqual(await subscriptionsOf(account), []);
 });
 
-test('a browser that another account uses now belongs to that one; nobody ends what is another account’s', async () => {
+test('a browser that another account uses now belongs to that one; accounts cannot end each other’s', async () => {
   const [one, two] = [await newAccount(), await newAccount()];
   const endpoint = newEndpoint();
   await subscribe(one, endpoint);

@@ -1,5 +1,5 @@
-// The browsers of an account that get web push: bound to the session in which they subscribed, gone with it, and known
-// to the database sealed and by a keyed hash only, since whoever knows an endpoint may write to its browser.
+// The push subscriptions of an account: bound to the session in which they were made and deleted with it. The database
+// holds them sealed, and a keyed hash, since knowing an endpoint suffices to send to its browser.
 import { limits, type PushSubscription, pushSubscriptionId, type RouteBody, refuse } from '@platform/contract';
 import { holdSession } from '../accounts/session-queries.ts';
 import type { CoreContext } from '../context.ts';

@@ -1,6 +1,5 @@
-// Promises of a search index elsewhere, against a double of OpenSearch (tests/support/opensearch-double.ts; no real
-// cluster is asked here): its own filter holds the account, PostgreSQL decides what is shown, and it can always be
-// filled again.
+// The external search index, against a double of OpenSearch (tests/support/opensearch-double.ts; no real cluster is
+// used): its queries filter by account, PostgreSQL decides what is shown, and it can always be rebuilt.
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { inspect } from 'node:util';

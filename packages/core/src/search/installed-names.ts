@@ -1,5 +1,5 @@
-// What the installed apps of accounts are called, remembered: every search asks for it, and it changes with an
-// installation only. Forgotten by signal; while signals cannot be heard, nothing remembered is believed.
+// Caches the names of an account's installed apps: every search needs them, and they change only with an installation.
+// Invalidated by signal; while signals are not received, the cache is not used.
 import { LRUCache } from 'lru-cache';
 import type { CoreContext } from '../context.ts';
 import { listNames, type SummaryRow } from '../installations/prepared-queries.ts';

@@ -28,7 +28,7 @@ type Item = Omit<SearchResult['items'][number], 'score'>;
 interface Owner {
   readonly account: TestAccount;
   readonly apps: readonly App[];
-  /** Those that everybody has. */
+  /** The apps that every account has. */
   readonly systemApps: readonly string[];
 }
 

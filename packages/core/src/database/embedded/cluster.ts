@@ -1,5 +1,5 @@
-// Makes the cluster, once: the password, the data files, and nothing half-made under the final name
-// whenever the machine or the process stops.
+// Creates the cluster once: its password and data files. A crash at any moment leaves nothing incomplete under the
+// final name.
 
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -57,7 +57,7 @@ export async function ensureCluster(options: ClusterOptions): Promise<string> {
   const kept = readPassword(paths);
   const password = kept ?? options.random(24).toString('base64url');
   if (exists && kept === undefined) await resetPassword(options, password);
-  // Before the data, so that there is never a cluster whose password nobody knows.
+  // Before the data, so that there is never a cluster whose password is lost.
   if (kept === undefined) writePassword(paths, password);
   if (!exists) await create(options, password);
   return password;

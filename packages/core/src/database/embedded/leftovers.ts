@@ -1,5 +1,5 @@
-// What an earlier start left behind after a crash: server processes that still run on the data, and
-// lock files whose process number now belongs to somebody else.
+// Cleans up after a crash: server processes that still run on the data, and lock files whose process id now belongs to
+// another process.
 
 import * as fs from 'node:fs';
 import * as path from 'node:path';
@@ -13,8 +13,8 @@ const abruptShutdownMs = 1_500;
 /**
  * Ends every PostgreSQL process that works on `data` and removes a lock file that only looks alive.
  *
- * The caller holds the data folder's lock, so nobody else's server can be meant. Processes are
- * known by their working folder, which PostgreSQL keeps at its data and a reused number has not.
+ * The caller holds the data folder's lock, so no server in use can match. Processes are identified by their working
+ * folder, which is the data folder for PostgreSQL and not for a process with a reused id.
  *
  * @throws {StartError} `postgres_still_running` when a process cannot be ended.
  */
@@ -32,7 +32,7 @@ export async function clearLeftovers(data: string, log: (message: string) => voi
   if (readLockedPid(lockFile) === locked && fs.existsSync(`/proc/${locked}`)) fs.rmSync(lockFile, { force: true });
 }
 
-/** Removes sockets and their lock files, which a crash leaves; nobody listens on them any more. */
+/** Removes sockets and lock files left by a crash; no process listens on them any more. */
 export function clearSockets(folder: string): void {
   for (const name of fs.readdirSync(folder)) {
     if (name.startsWith('.s.PGSQL.')) fs.rmSync(path.join(folder, name), { force: true });
@@ -59,7 +59,7 @@ export function serverProcesses(data: string): number[] {
       try {
         const folder = fs.statSync(`/proc/${name}/cwd`);
         if (folder.dev !== wanted.dev || folder.ino !== wanted.ino) return false;
-        // Not a shell that somebody left standing in the folder.
+        // Excludes other processes, such as a shell whose working folder this is.
         return path.basename(fs.readlinkSync(`/proc/${name}/exe`)).startsWith('postgres');
       } catch {
         // Another user's process, which cannot be a server of ours, or one that has just ended.
@@ -69,7 +69,7 @@ export function serverProcesses(data: string): number[] {
     .map(Number);
 }
 
-/** Ends processes whose work nobody needs, such as those of a half-made cluster. */
+/** Kills the processes of a cluster whose data is disposable, such as an incomplete one. */
 export async function endAbruptly(data: string): Promise<void> {
   if (serverProcesses(data).length > 0) await endAll(data, undefined);
 }

@@ -1,5 +1,5 @@
-// Who runs the embedded PostgreSQL: it refuses to run as root, so a platform started by root hands
-// it to another user, and that user must be able to reach its files.
+// The user that runs the embedded PostgreSQL: it refuses to run as root, so a platform started by root runs it as
+// another user, which must be able to reach its files.
 
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
@@ -13,7 +13,7 @@ export interface ServerUser {
   readonly gid: number;
 }
 
-/** A user of its own, if the operator made one, keeps the data apart from other services' `nobody`. */
+/** A dedicated user, if the operator created one, keeps the data apart from other services that run as `nobody`. */
 const preferred = ['platform-postgres', 'nobody'];
 
 /**

@@ -42,8 +42,8 @@ const quiet: Settings = {
   timezone: 'UTC',
   log_timezone: 'UTC',
   log_checkpoints: 'off',
-  // An error of a statement goes to whoever sent it. Written here it would fill the disk and show
-  // values of rows; server events and crashes rank higher and are still written.
+  // The client receives the errors of its statements. Logged, they would fill the disk and expose values of rows;
+  // server events and crashes have a higher level and are still logged.
   log_min_messages: 'log',
   log_min_error_statement: 'panic',
 };

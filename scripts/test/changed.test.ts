@@ -128,3 +128,16 @@ test('by default everything counts that differs from where the branch left main:
   assert.deepEqual(changedSince(root, 'HEAD').files, all.slice(0, 3));
   assert.throws(() => changedSince(root, 'no-such-branch'), /git diff .*no-such-branch/s);
 });
+
+test('tests of the structure are run after every change of a module, which stays untested by them', () => {
+  const structure = ['tests/structure/imports.test.ts'];
+  write('tests/structure/imports.test.ts', '');
+  const after = (file: string) => selectChanged(checkoutAt(root), [file], structure);
+  assert.deepEqual(after('packages/shell/src/page.tsx'), {
+    tests: structure,
+    leftOut: [],
+    untested: ['packages/shell/src/page.tsx'],
+  });
+  assert.deepEqual(after('packages/cli/package.json').tests, structure);
+  assert.deepEqual(after('docs/page.md').tests, []);
+});

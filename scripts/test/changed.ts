@@ -21,6 +21,10 @@ const EVERYTHING =
 /** What browsers load is built from these, and no test names them. */
 const BUILT = /^(?:packages\/(?:shell|sdk)\/(?:src|build)|apps\/|examples\/).*(?<!\.test\.ts)$/;
 
+/** These read all modules and manifests and name none of them. */
+const OF_STRUCTURE = /^tests\/structure\/.*\.test\.ts$/;
+const STRUCTURE = /\.(?:ts|tsx|mts|mjs|js)$|(?:^|\/)package\.json$|^biome\.json$/;
+
 export function selectChanged(checkout: Checkout, changed: readonly string[], tests: readonly string[]): Selection {
   const imports = readImports({ ...checkout, files: [...new Set([...checkout.files, ...changed])] });
   const reached = new Set<string>();
@@ -30,7 +34,7 @@ export function selectChanged(checkout: Checkout, changed: readonly string[], te
     const reaches = (file: string) => behind.has(file) || EVERYTHING.test(file) || (browser && BUILT.test(file));
     const hits = changed.filter(reaches);
     for (const file of hits) reached.add(file);
-    return hits.length > 0;
+    return hits.length > 0 || (OF_STRUCTURE.test(test) && changed.some((file) => STRUCTURE.test(file)));
   });
   return {
     tests: chosen,

@@ -3,6 +3,7 @@
 export { archiveOf } from '../src/catalog/vector-archives.ts';
 export { newId } from '../src/credentials/ids.ts';
 export { dataPlaneCapability } from '../src/credentials/master-key.ts';
+export type { OwnedTables } from '../src/database/schema.ts';
 export type { BackendAnswer, BackendRequest } from '../src/nodes/call-backend.ts';
 export { nothingListens } from '../src/points.ts';
 export { encryptFor } from '../src/push/encrypt.ts';

@@ -15,7 +15,15 @@ import { buildTestPackage, testManifest } from '../../../../tests/support/packag
 import { rawRequest } from '../../../../tests/support/raw-http.ts';
 import { untilFeedCaughtUp } from '../../../../tests/support/search-feed.ts';
 import { thorough } from '../../../../tests/support/thorough.ts';
-import { APPS, type By, type Find, type Step, steps, type Typed, type Written } from './isolation-steps.ts';
+import {
+  APPS,
+  type By,
+  type Find,
+  type Step,
+  steps,
+  type Typed,
+  type Written,
+} from '../../test-support/isolation-steps.ts';
 import { MARK_LENGTH, markOf } from './word-mark.ts';
 
 const INDEX = '/v1/services/search/index';

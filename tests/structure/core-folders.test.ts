@@ -6,7 +6,7 @@ import { stripTypeScriptTypes } from 'node:module';
 import * as path from 'node:path';
 import { test } from 'node:test';
 
-const SOURCE = import.meta.dirname;
+const SOURCE = path.join(import.meta.dirname, '../../packages/core/src');
 const files = globSync('**/*.ts', { cwd: SOURCE, exclude: ['**/*.test.ts'] });
 /** What every domain stands on. */
 const FOUNDATION = [

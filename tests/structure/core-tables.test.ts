@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import * as path from 'node:path';
 import { after, before, test } from 'node:test';
-import { type Constellation, startConstellation } from '../../../tests/support/constellation.ts';
-import type { OwnedTables } from './database/schema.ts';
+import type { OwnedTables } from '../../packages/core/test-support/internals.ts';
+import { type Constellation, startConstellation } from '../support/constellation.ts';
 
-const SOURCE = import.meta.dirname;
+const SOURCE = path.join(import.meta.dirname, '../../packages/core/src');
 
 let world: Constellation;
 /** By the folder of their owner. */

@@ -17,7 +17,7 @@ function build(environment: Record<string, string>, volume?: string) {
   };
 }
 
-test('names that change how Node or the sandbox starts are left out and told', () => {
+test('names that change how Node or the sandbox starts are left out and reported', () => {
   const reserved = [
     'NODE_OPTIONS',
     'NODE_CHANNEL_FD',

@@ -15,7 +15,7 @@ export interface EnvironmentInput {
   readonly publicPorts?: readonly PublicPortBinding[];
 }
 
-/** Names of the manifest that the workload does not get, to be told in its log. */
+/** Environment variables of the manifest that the workload does not get; they are listed in its log. */
 export function reservedNames({ workload }: Assignment): string[] {
   return Object.keys(workload.environment ?? {}).filter((name) => RESERVED.test(name));
 }

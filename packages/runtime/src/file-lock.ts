@@ -11,7 +11,7 @@ export interface LockOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What flock ends with when somebody else has the lock. */
+/** The exit code of flock when another process holds the lock. */
 const CONFLICT = 1;
 
 /**
@@ -34,7 +34,7 @@ export async function lockFile(
   return code === 0;
 }
 
-/** Whether what is open is still what stands at that path: somebody may have removed or replaced it. */
+/** Whether the open file is still the one at that path, not removed or replaced meanwhile. */
 export function standsAt(descriptor: number, path: string): boolean {
   const there = statSync(path, { throwIfNoEntry: false });
   const { dev, ino } = fstatSync(descriptor);

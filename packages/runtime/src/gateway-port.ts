@@ -1,4 +1,5 @@
-// What the Runtime needs of a Gateway: one per running workload, injected so that the two parts never import each other.
+// What the Runtime needs of a Gateway: one per running workload, injected so that the two parts never import each
+// other.
 import type net from 'node:net';
 import type { GatewayPolicy } from '@platform/contract';
 import type { IncomingRequest, IncomingUpgrade } from '@platform/http';
@@ -6,7 +7,10 @@ import type { LinkCertificate } from '@platform/link';
 
 /** Where one Gateway listens for its workload, and where it reaches it. */
 export interface GatewayPlace {
-  /** Where the workload reaches the Gateway: a server that already listens (its handle is taken over), or a Unix socket. */
+  /**
+   * Where the workload reaches the Gateway: a server that already listens (its handle is taken over), or a Unix
+   * socket.
+   */
   readonly listen: net.Server | { readonly path: string };
   /** What the workload's requests name as `Host`, with port. Default: loopback at the port listened on. */
   readonly hosts?: readonly string[];
@@ -22,7 +26,7 @@ export interface GatewayHooks {
   log(event: object): void;
 }
 
-/** What a Gateway is told about its installation, wherever it runs. Holds both credentials. */
+/** A Gateway's settings for its installation, wherever it runs. Contains both credentials. */
 export interface GatewaySettings extends GatewayHooks {
   installationId: string;
   /** Exact origin of the app's frontend. */
@@ -79,8 +83,8 @@ export interface GatewaySidecar {
   /** Writes the program, one file for `node <file> <own folder> <socket of core> <socket to dial at>`. */
   makeProgram(file: string): Promise<void>;
   /**
-   * Makes the process that has its sockets in `folder` the Gateway of an installation; without `settings`, finds out
-   * which one it has been made by an earlier Runtime. Rejects when it does not answer or was never told.
+   * Makes the process that has its sockets in `folder` the Gateway of an installation; without `settings`, adopts it
+   * with those of an earlier Runtime. Rejects when it does not answer or was never configured.
    */
   connect(options: {
     readonly folder: string;

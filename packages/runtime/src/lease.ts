@@ -1,5 +1,5 @@
-// The lease of this node. While it is held, core places nothing of ours elsewhere; when it ends, whatever could be
-// placed elsewhere stops here first. Counted with a clock that nobody sets and that goes on while the machine sleeps.
+// The lease of this node. While it is held, core moves none of this node's workloads; before core may move them, the
+// lease ends and they stop here. Counted with a monotonic clock that includes suspend.
 
 import { uptime as bootSeconds } from 'node:os';
 import type { NodeLease } from '@platform/contract';
@@ -57,7 +57,7 @@ export class Lease {
 
   /** One heartbeat. @throws Error when core did not take it */
   async beat(signal: AbortSignal): Promise<void> {
-    // Counted from before core could have heard it: core counts from afterwards.
+    // Counted from before the heartbeat is sent; core counts from when it arrives.
     const sent = this.#options.uptime();
     const patience = Math.max(this.#interval, SHORTEST_PATIENCE);
     const { leaseMilliseconds, heartbeatMilliseconds } = await this.#options.heartbeat(patience, signal);
@@ -92,7 +92,10 @@ export class Lease {
   #check(): void {
     if (!this.#held || this.#options.uptime() < this.#until) return;
     this.#held = false;
-    this.#options.log.warn({}, 'core was not heard of in time: what it may start elsewhere is stopped here');
+    this.#options.log.warn(
+      {},
+      'the lease ended without an answer from core; stopping the workloads that core may move',
+    );
     this.#options.hooks.lapsed();
     this.#next();
   }
@@ -100,7 +103,7 @@ export class Lease {
   #remove(): void {
     this.#held = false;
     this.#until = Number.NEGATIVE_INFINITY;
-    this.#options.log.error({}, 'this machine was removed from the platform: everything is stopped');
+    this.#options.log.error({}, 'this machine was removed from the platform; stopping all workloads');
     this.#options.hooks.removed();
     this.#next();
   }

@@ -1,4 +1,4 @@
-// What this machine offers, as it tells core when it registers, and what it is busy with.
+// This machine's resources, which it reports to core when it registers, and its current load.
 import { availableParallelism, loadavg, totalmem } from 'node:os';
 import type { MachineLoad, NodeMachine } from '@platform/contract';
 import type { DriverReport } from './drivers/driver.ts';

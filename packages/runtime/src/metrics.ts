@@ -1,5 +1,5 @@
-// What an operator's Prometheus is told of this node. It watches from outside: statuses as they are reported, Gateways
-// as they run; nothing in the life of a workload depends on it.
+// The node's metrics for Prometheus. They are collected from reported statuses and running Gateways; the lifecycle of
+// workloads does not depend on them.
 import { type InstallationStatus, nodeMetrics } from '@platform/contract';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { DriverReport } from './drivers/driver.ts';
@@ -55,7 +55,7 @@ export function createNodeMetrics(): NodeMetrics {
   const reconciles = new Histogram({ ...options('platform_node_reconcile_seconds'), buckets: RECONCILE_BUCKETS });
   const failures = new Counter(options('platform_node_gateway_failures_total'));
 
-  // Totals are kept where they arise; a counter of Prometheus is set to them when somebody asks.
+  // Totals are kept where they arise; the Prometheus counter is set to them at each scrape.
   new Counter({
     ...options('platform_node_gateway_requests_total'),
     collect() {

@@ -51,7 +51,7 @@ test('many who were refused at once share one renewal; who was refused with an o
   assert.equal(proofs.length, 1);
 });
 
-test('a key that core does not know is told apart from a core that is away', async () => {
+test('a key that core does not know is distinguished from a core that is away', async () => {
   const credentials = open('pnd_0');
   refusal = 503;
   await assert.rejects(credentials.after('pnd_0'), /no credential: 503/);

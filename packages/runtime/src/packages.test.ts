@@ -39,7 +39,7 @@ function storeOf(blob: Buffer, folder = join(place.folder, randomUUID())) {
 }
 
 describe('a package', () => {
-  test('is unpacked for everybody to read, its workload only, programs stay programs', async () => {
+  test('is unpacked world-readable, its workload only, and executables stay executable', async () => {
     const blob = await archive([
       [{ name: 'manifest.json' }, '{}'],
       [{ name: 'frontend/index.html' }, '<p>'],
@@ -165,7 +165,7 @@ describe('a package', () => {
     assert.equal(downloads() + again.downloads(), 2);
   });
 
-  test('that nobody refers to any more is removed, and so is what a crash left half done', async () => {
+  test('that is no longer referenced is removed, and so is what a crash left incomplete', async () => {
     const blob = await archive([[{ name: 'workload/a' }, 'a']]);
     const { store, folder } = storeOf(blob);
     await store.workloadFolder(hashOf(blob));

@@ -1,4 +1,5 @@
-// Workloads of packages on this node: fetched by content hash, checked, and unpacked once for all installations that use them.
+// Workloads of packages on this node: fetched by content hash, checked, and unpacked once for all installations that
+// use them.
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -50,7 +51,8 @@ const FAULTS_OF_THE_MACHINE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * @param folder Made if missing; enterable but not listable for others, so that sandbox users reach what they are given.
+ * @param folder Made if missing; enterable but not listable for others, so that sandbox users reach what they are
+ *   given.
  * @param download The blob of a package, as core stores it.
  */
 export function openPackageStore(folder: string, download: (hash: string) => Promise<Readable>): PackageStore {
@@ -120,7 +122,7 @@ async function fetchBlob(body: Readable, hash: string, target: string): Promise<
 /** Writes the entries below `workload/` and refuses the archive as a whole for anything but plain files and folders. */
 async function unpackWorkload(blob: string, target: string): Promise<void> {
   const archive = extract();
-  // Its failure ends the loop below as well; nobody else waits for it.
+  // A failure ends the loop below as well.
   pipeline(createReadStream(blob), createGunzip(), archive).catch(() => undefined);
   let entries = 0;
   let bytes = 0;

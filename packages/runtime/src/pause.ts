@@ -1,4 +1,4 @@
-// Waiting that ends early when nobody waits any more.
+// A delay that ends early when it is aborted.
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Resolves after the time, or when the signal is aborted: the caller looks which. Keeps no process alive. */

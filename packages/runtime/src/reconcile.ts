@@ -30,7 +30,7 @@ export interface FleetParts {
   readonly log: Log;
 }
 
-/** Requests that wait for endpoints nobody may ever assign. */
+/** Limit on requests that wait for unknown endpoints, which may never be assigned. */
 const MOST_WAITING = 256;
 /** Milliseconds that core's answer to a revocation waits for us at most. */
 const LONGEST_SETTLING = 2_000;
@@ -47,9 +47,9 @@ export function createFleet(parts: FleetParts): Fleet {
   const leaving = new Map<string, Promise<void>>();
   let wanted: ReadonlyMap<string, Assignment> = new Map();
 
-  function tellWaiting({ installationId, endpointId }: Assignment): void {
+  function resolveWaiting({ installationId, endpointId }: Assignment): void {
     for (const id of [installationId, endpointId]) {
-      for (const tell of awaited.get(id) ?? []) tell();
+      for (const resolve of awaited.get(id) ?? []) resolve();
     }
   }
 
@@ -85,12 +85,12 @@ export function createFleet(parts: FleetParts): Fleet {
       const made = parts.make(assignment);
       installations.set(installationId, made);
       endpoints.set(assignment.endpointId, made);
-      tellWaiting(assignment);
+      resolveWaiting(assignment);
       return;
     }
     endpoints.delete(known.assignment.endpointId);
     endpoints.set(assignment.endpointId, known);
-    tellWaiting(assignment);
+    resolveWaiting(assignment);
     known.update(assignment).catch((error: unknown) => {
       parts.log.error({ installationId, err: error }, 'an assignment could not be carried out');
     });
@@ -127,10 +127,7 @@ export function createFleet(parts: FleetParts): Fleet {
       }
       for (const assignment of assignments) set(assignment);
       prefetch(parts, () => wanted.values()).catch((error: unknown) => {
-        parts.log.warn(
-          { err: error },
-          'a package could not be fetched ahead; it is tried again at the start of the app',
-        );
+        parts.log.warn({ err: error }, 'a package could not be prefetched; it will be fetched when the app starts');
       });
       const settled = Promise.all([...installations.values()].map((installation) => installation.grantsSettled));
       const limit = new AbortController();
@@ -192,7 +189,7 @@ export async function follow(
       }
       const list = await core.assignments(revision, AbortSignal.any([signal, turn]));
       if (turn !== lease.turn) continue;
-      // Asking for the next revision tells core that this one has been carried out, so that comes afterwards.
+      // Polling for the next revision confirms this one to core, so it comes last.
       const due = parts.uptime() - appliedAt >= REAPPLY;
       if (list.revision !== revision || due) {
         await hooks.apply(list.items);

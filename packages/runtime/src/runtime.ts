@@ -1,5 +1,5 @@
-// The Runtime of one node: turns what core wants into running, confined workloads. Read this file first.
-// drivers/ holds the walls, lifecycle/ the states of a workload, listener/ the HTTP sides, reconcile.ts the talk with core.
+// The Runtime of one node: turns what core wants into running, confined workloads. Read this file first. drivers/ holds
+// the walls, lifecycle/ the states of a workload, listener/ the HTTP sides, reconcile.ts the talk with core.
 import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ import { openSharedVolumes } from './shared-volumes.ts';
 import { createTally } from './tally.ts';
 import { openVolumes } from './volumes/volumes.ts';
 
-export type { DriverWish } from './drivers/choose.ts';
+export type { DriverChoice } from './drivers/choose.ts';
 export { probeDriver } from './drivers/open-driver.ts';
 export type { GatewayOptions, GatewaySidecar, RunningGateway, StartGateway } from './gateway-port.ts';
 
@@ -59,7 +59,7 @@ export interface RuntimeOptions extends DriverOptions {
   readonly memoryMiB?: number;
   /** Folder for volumes that this node shares with others. */
   readonly sharedVolumes?: string;
-  /** Core does not know this node any more; everything was told to stop. */
+  /** Called when core does not know this node any more; all workloads are being stopped. */
   readonly onRemoved?: () => void;
   /** Milliseconds since some moment, going on while the machine sleeps. Default: since the machine started. */
   readonly uptime?: () => number;
@@ -110,7 +110,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   if (options.sharedVolumes !== undefined && sharedVolumes === undefined)
     log.warn(
       { driver: driver.report.driver },
-      'volumes are not shared under this driver: they lie on this machine alone',
+      'this driver does not share volumes; they are stored on this machine only',
     );
   const stopping = new AbortController();
   const logs = openLogStore(join(dataDirectory, 'logs'), clock, log);
@@ -183,7 +183,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     ending: stopping.signal,
   };
   const endpointHost = new URL(options.nodeOrigin).host;
-  /** Whether core's list of assignments is at hand, as far as this node can tell. */
+  /** Whether this node has core's current assignments, as far as it knows. */
   let isInformed = false;
   const backends: Endpoints = {
     async find(id) {
@@ -225,7 +225,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
       },
     },
   });
-  const { promise: registered, resolve: tellRegistered } = Promise.withResolvers<void>();
+  const { promise: registered, resolve: resolveRegistered } = Promise.withResolvers<void>();
   const hooks: FollowHooks = {
     lost() {
       isInformed = false;
@@ -241,7 +241,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     },
     registered() {
       for (const { assignment } of fleet.all()) reporter.changed(assignment.installationId);
-      tellRegistered();
+      resolveRegistered();
     },
   };
   const registration = {

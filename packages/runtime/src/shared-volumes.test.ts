@@ -47,7 +47,7 @@ test('a second start waits until the first has let go, and finds what it wrote',
   await claim.release();
 });
 
-test('a start whose epoch is not newer than the last one is refused, also when nobody holds the volume', async () => {
+test('a start whose epoch is not newer than the last one is refused, also when the volume is not held', async () => {
   const volumes = open('three');
   const claim = await volumes.claim(ID, { epoch: 7, uid: undefined, abort });
   await claim.release();
@@ -55,7 +55,7 @@ test('a start whose epoch is not newer than the last one is refused, also when n
   await (await volumes.claim(ID, { epoch: 8, uid: undefined, abort })).release();
 });
 
-test('a fence that cannot be read lets nobody through', async () => {
+test('an unreadable fence refuses every start', async () => {
   const volumes = open('four');
   await (await volumes.claim(ID, { epoch: 1, uid: undefined, abort })).release();
   writeFileSync(join(place.folder, 'four', '.platform-locks', ID), 'not a number');
@@ -78,7 +78,7 @@ test('the volume becomes that of the user here; what a link points to stays as i
   const volumes = open('six');
   const [here, there] = [2_900_010, 2_900_011];
   const outside = join(place.folder, 'outside');
-  writeFileSync(outside, 'of somebody else');
+  writeFileSync(outside, 'of another program');
   const claim = await volumes.claim(ID, { epoch: 1, uid: here, abort });
   symlinkSync(outside, join(claim.folder, 'link'));
   lchownSync(join(claim.folder, 'link'), here, here);

@@ -1,5 +1,5 @@
-// What went through all Gateways of this node and what its logs dropped, from the start of the Runtime: of the runs that
-// ended and of those that go on. Told to core with each heartbeat, and to whoever reads the metrics.
+// Totals of all Gateways' traffic and of dropped log lines since the start of the Runtime, for ended and current runs.
+// Reported to core with each heartbeat, and in the metrics.
 import type { RunningGateway, Traffic } from './gateway-port.ts';
 
 /** One run of a workload, as far as it is counted. */

@@ -34,7 +34,7 @@ export interface CoreDouble {
   /** Makes a package of `workload/` files and returns its hash. */
   publish(files: Readonly<Record<string, string>>): Promise<string>;
   publishBlob(blob: Buffer, hash?: string): string;
-  /** Keeps the package back from whoever fetches it, until the function it gives is called. */
+  /** Delays downloads of the package until the returned function is called. */
   holdPackage(hash: string): () => void;
   assign(items: readonly Assignment[]): void;
   control(method: string, path: string, credential?: string): Promise<{ status: number; body: unknown }>;
@@ -50,8 +50,8 @@ export interface CoreDouble {
   answerHeartbeats(next: NodeLease | 'silence'): void;
   /** How many arrived. */
   heartbeats(): number;
-  /** What the last one told. */
-  told(): NodeHeartbeat | undefined;
+  /** The body of the last heartbeat. */
+  lastHeartbeat(): NodeHeartbeat | undefined;
   close(): Promise<void>;
 }
 
@@ -71,7 +71,7 @@ export async function startCoreDouble(now: () => Date = () => new Date()): Promi
   let startStatus = 200;
   let leaseStatus = 200;
   let heartbeats = 0;
-  let told: NodeHeartbeat | undefined;
+  let lastHeartbeat: NodeHeartbeat | undefined;
   let lease: NodeLease | 'silence' = { leaseMilliseconds: null, heartbeatMilliseconds: 10_000 };
   let registration: { controlUrl: string; controlCredential: string } | undefined;
   const waiting = new Set<() => void>();
@@ -103,7 +103,7 @@ export async function startCoreDouble(now: () => Date = () => new Date()): Promi
     }
     if (url.pathname === '/v1/node/heartbeat') {
       heartbeats += 1;
-      told = nodeHeartbeatBody.parse(JSON.parse(body));
+      lastHeartbeat = nodeHeartbeatBody.parse(JSON.parse(body));
       return lease === 'silence' ? undefined : answer(res, 200, lease);
     }
     if (url.pathname === '/v1/node/assignments') {
@@ -220,7 +220,7 @@ export async function startCoreDouble(now: () => Date = () => new Date()): Promi
       lease = next;
     },
     heartbeats: () => heartbeats,
-    told: () => told,
+    lastHeartbeat: () => lastHeartbeat,
     async close() {
       const closed = once(server, 'close');
       server.close();

@@ -1,4 +1,5 @@
-// A dockerd of a test's own: in a network namespace that nothing leads out of, with all its files in a temporary folder.
+// A dockerd of a test's own: in a network namespace that nothing leads out of, with all its files in a temporary
+// folder.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -137,8 +138,7 @@ export function prepareEngine(place: 'its own' | 'ours' = 'its own'): TestEngine
 }
 
 /**
- * dockerd waits in vain for a containerd that died with it as long as nobody has collected it: some first processes of a
- * machine take their time.
+ * dockerd waits for a containerd that died with it until it is reaped, and some init processes reap slowly.
  */
 function forgetDeadHelper(pidFile: string): void {
   if (existsSync(pidFile) && identify(Number(readFileSync(pidFile, 'utf8'))) === undefined) rmSync(pidFile);
@@ -171,10 +171,10 @@ function run(program: string, args: readonly string[]): void {
 
 function answers(socketPath: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const asked = http.get({ socketPath, path: '/_ping', agent: false }, (response) => {
+    const ping = http.get({ socketPath, path: '/_ping', agent: false }, (response) => {
       response.resume();
       resolve(response.statusCode === 200);
     });
-    asked.on('error', () => resolve(false));
+    ping.on('error', () => resolve(false));
   });
 }

@@ -1,5 +1,5 @@
-// Images for tests, as an OCI tool writes them: one layer with a static busybox and a small server that tells what it was
-// started with.
+// Images for tests, as an OCI tool writes them: one layer with a static busybox and a small server that returns the
+// arguments and environment it was started with.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
 import { findProgram } from '../src/find-program.ts';
 
-export interface ImageWish {
+export interface ImageOptions {
   /** `none` cannot run, and needs no busybox. Default: the server, unless something is wrong with the image. */
   readonly programs?: 'none';
   /** What is wrong with it. */
@@ -43,7 +43,7 @@ function staticBusybox(): Buffer | undefined {
 }
 
 /** @param config Members of the image's configuration; the server is its entry point. */
-export async function testImage(config: object, { spoil, programs }: ImageWish = {}): Promise<TestImage> {
+export async function testImage(config: object, { spoil, programs }: ImageOptions = {}): Promise<TestImage> {
   const busybox = spoil === undefined && programs === undefined ? staticBusybox() : Buffer.alloc(0);
   if (busybox === undefined) throw new Error(String(imageMissing()));
   const plain = await tar([
@@ -77,8 +77,8 @@ export async function testImage(config: object, { spoil, programs }: ImageWish =
 }
 
 /** The same as the archive that a package brings. */
-export async function imageArchive(config: object, wish: ImageWish = {}): Promise<Buffer> {
-  const image = await testImage(config, wish);
+export async function imageArchive(config: object, options: ImageOptions = {}): Promise<Buffer> {
+  const image = await testImage(config, options);
   const index = Buffer.from(JSON.stringify({ manifests: [{ digest: digestOf(image.manifest) }] }));
   const broken = gzipSync(Buffer.alloc(1_024));
   return tar(
@@ -86,9 +86,9 @@ export async function imageArchive(config: object, wish: ImageWish = {}): Promis
       ['index.json', index],
       [blob(image.config), image.config],
       [blob(image.manifest), image.manifest],
-      [blob(image.layer), wish.spoil === 'layer' ? broken : image.layer],
+      [blob(image.layer), options.spoil === 'layer' ? broken : image.layer],
     ],
-    wish.spoil === 'link' ? 'shortcut' : undefined,
+    options.spoil === 'link' ? 'shortcut' : undefined,
   );
 }
 

@@ -34,7 +34,9 @@ export const FORBIDDEN = [
   '198.51.100.1',
   '203.0.113.1',
 ] as const;
-/** The address of the machine under test in that internet: publicly routable, and forbidden to workloads all the same. */
+/**
+ * The address of the machine under test in that internet: publicly routable, and forbidden to workloads all the same.
+ */
 export const OWN = '5.6.7.1';
 
 const file = (name: string) => fileURLToPath(new URL(name, import.meta.url));
@@ -42,7 +44,10 @@ const CHECKOUT = fileURLToPath(new URL('../../../', import.meta.url));
 const LIMIT = 240_000;
 const MOST_SAID = 4_000;
 
-/** Who the test is inside: root of that machine, or a user without any right over it or its network. A file that is both asks `getuid`. */
+/**
+ * Who the test is inside: root of that machine, or a user without any right over it or its network. A file that is
+ * both asks `getuid`.
+ */
 export type Traveller = 'root' | 'ordinary user';
 
 /** Why the internet cannot be made here, or false. */
@@ -90,11 +95,11 @@ async function travel(t: TestContext, url: string, as: Traveller): Promise<void>
   });
   assert.equal(outcome.status, 0, whatFailed(outcome));
   assert.match(outcome.stdout, /pass [1-9]/);
-  for (const told of outcome.stdout.matchAll(/^\s*ℹ (\w+ to .*)$/gm)) t.diagnostic(told[1] ?? '');
+  for (const line of outcome.stdout.matchAll(/^\s*ℹ (\w+ to .*)$/gm)) t.diagnostic(line[1] ?? '');
   await passOnSkips(t, outcome.stdout);
 }
 
-/** Of a run that failed: its failures. When it did not come to tell them, the last that it said. */
+/** The failures of a failed run; if it printed none, the end of its output. */
 function whatFailed({ stdout, stderr, error }: SpawnSyncReturns<string>): string {
   const at = stdout.lastIndexOf('failing tests:');
   return at >= 0 ? stdout.slice(at) : [error?.message, stdout.slice(-MOST_SAID), stderr.slice(-MOST_SAID)].join('\n');

@@ -1,8 +1,8 @@
-// Chooses the driver of a node: the one that the operator names, or the strongest that this machine can really run. Each
-// finds out by confining something, so a choice is never made on what is merely installed.
+// Chooses the driver of a node: the one that the operator names, or the strongest that works on this machine. Each
+// driver proves that it works by confining a trial workload; that its programs are installed is not enough.
 import type { DriverName, DriverReport } from './driver.ts';
 
-export type DriverWish = 'auto' | DriverName;
+export type DriverChoice = 'auto' | DriverName;
 
 /** A driver, or as much of one as it takes to judge it. */
 export interface Opened {
@@ -27,17 +27,17 @@ export interface Chosen<Kind extends Opened> {
 }
 
 /**
- * A kernel of its own is the strongest wall. The two that share the host's are as strong as each other, and `process`
- * asks for no engine: what a user runs on his machine is not touched unless nothing else can confine.
+ * A separate kernel is the strongest isolation. The two drivers that share the host's kernel are equally strong, and
+ * `process` comes first because it needs no engine, so that a user's own engine is used only as a last resort.
  */
 const STRONGEST_FIRST: readonly DriverName[] = ['microvm', 'process', 'docker'];
 
 /** The driver is open even where it cannot confine: then its report says why, and it refuses every start. */
 export async function chooseDriver<Kind extends Opened>(
-  wish: DriverWish,
+  choice: DriverChoice,
   candidates: Candidates<Kind>,
 ): Promise<Chosen<Kind>> {
-  if (wish !== 'auto') return { driver: await named(wish, candidates).open(), because: ['It was named.'] };
+  if (choice !== 'auto') return { driver: await named(choice, candidates).open(), because: ['It was named.'] };
   const passed: string[] = [];
   let fallback: Kind | undefined;
   for (const name of STRONGEST_FIRST) {
@@ -57,7 +57,7 @@ export async function chooseDriver<Kind extends Opened>(
       return { driver, because: ['It is the strongest that this machine can run.', ...passed] };
     }
     passed.push(`Not ${name}: ${not}`);
-    // Should nothing confine, `process` says best why; and it alone can run without walls for those who insist.
+    // If no driver can confine, the report of `process` explains best why; and only it can run unconfined on request.
     if (name === 'process') fallback = driver;
     else await driver.close();
   }

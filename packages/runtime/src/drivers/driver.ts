@@ -59,7 +59,9 @@ export interface WorkloadSpec {
   readonly volume?: string;
   /** As root: the user that belongs to this installation alone. */
   readonly uid?: number;
-  /** In effect before the workload runs its first code. What cannot be given is left out, and told by `shortfalls`. */
+  /**
+   * In effect before the workload runs its first code. What cannot be granted is left out and listed by `shortfalls`.
+   */
   readonly network: NetworkPolicy;
   /** The whole environment but PLATFORM_API_URL, which only the driver knows. */
   environment(inside: InsidePlaces): Readonly<Record<string, string>>;
@@ -67,7 +69,9 @@ export interface WorkloadSpec {
   readonly fingerprint: string;
   /** Opens its Gateway in this process. The workload runs no code before this has resolved. */
   openGateway(place: GatewayPlace): Promise<RunningGateway>;
-  /** For a driver whose Gateways run elsewhere: what to tell one. Asks core for new credentials, so once a start. */
+  /**
+   * For a driver whose Gateways run elsewhere: their settings. Requests new credentials from core, so once per start.
+   */
   gatewaySettings(): Promise<GatewaySettings>;
   /** What its Gateway says; part of the settings too, but to be had without new credentials. */
   readonly gatewayHooks: GatewayHooks;
@@ -85,7 +89,7 @@ export interface InsidePlaces {
   readonly port: number;
 }
 
-/** What a workload uses, asked of whatever runs it. `null` where this machine cannot tell: never a guess. */
+/** The resource use of a workload. `null` where this machine cannot measure it, never an estimate. */
 export interface ResourceUse {
   /** Processor time since its start, of all processors together. */
   readonly cpuMilliseconds: number | null;
@@ -184,8 +188,8 @@ export interface Driver {
   unenforced(manifest: WorkloadManifest): string[];
   /**
    * The Runtime is about to end. From now on nothing waits long for something that is away: stops, starts and `close`
-   * settle within seconds, and what could not be removed is logged and left to the next Runtime. Called once, before the
-   * last stops. Default: nothing that this driver needs can be away.
+   * settle within seconds, and what could not be removed is logged and left to the next Runtime. Called once, before
+   * the last stops. Default: nothing that this driver needs can be away.
    */
   leave?(): void;
   /** Ends the driver. Every instance has been stopped before. */

@@ -2,7 +2,7 @@
 // loaded when they are tried.
 import type { Log } from '../clock.ts';
 import type { GatewaySidecar } from '../gateway-port.ts';
-import { type Candidates, type Chosen, chooseDriver, type DriverWish, type Opened } from './choose.ts';
+import { type Candidates, type Chosen, chooseDriver, type DriverChoice, type Opened } from './choose.ts';
 import type { CoreLink } from './docker/core-relay.ts';
 import type { Driver, DriverReport } from './driver.ts';
 import type { MicrovmDriverOptions } from './microvm/microvm-driver.ts';
@@ -14,7 +14,7 @@ export interface DriverOptions {
   /** Absolute. As root, others must be able to enter it and every folder above. */
   readonly dataDirectory: string;
   /** Which driver. Default: the strongest that this machine can run. */
-  readonly driver?: DriverWish;
+  readonly driver?: DriverChoice;
   /** Runs workloads without walls where none can be made. Default: false. */
   readonly allowUnsandboxed?: boolean;
   /** Ways of confinement that the process driver tries, best first. Default: all that this machine has. */

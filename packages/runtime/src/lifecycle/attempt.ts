@@ -1,4 +1,4 @@
-// One attempt to run a workload, from its launch to its end, told as an outcome that the installation makes a state of.
+// One attempt to run a workload, from its launch to its end. The installation turns its outcome into a state.
 import { once } from 'node:events';
 import type { Clock } from '../clock.ts';
 import { LaunchError, StartRefused } from '../drivers/driver.ts';

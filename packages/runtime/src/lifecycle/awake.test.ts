@@ -104,7 +104,7 @@ describe('a workload', () => {
     await sleeps(one);
   });
 
-  test('whose stream somebody reads stays awake until the reader leaves', async () => {
+  test('whose stream has a reader stays awake until the reader leaves', async () => {
     const one = await awake();
     const reader = await readStream(node, one);
     for (let times = 0; times < 5; times += 1) node.clock.advance(IDLE);

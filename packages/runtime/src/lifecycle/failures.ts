@@ -21,7 +21,7 @@ export interface Failures {
   forget(installationId: string): void;
 }
 
-/** A file that cannot be read is told and begun anew: the workloads in it are tried again. */
+/** An unreadable file is logged and replaced by an empty one: the workloads in it are started again. */
 export function openFailures(file: string, log: Log): Failures {
   const kept = new Map(readFailures(file, log).map((failure) => [failure.status.installationId as string, failure]));
   const write = () => {
@@ -51,7 +51,7 @@ function readFailures(file: string, log: Log): Failure[] {
   try {
     return (JSON.parse(readFileSync(file, 'utf8')) as unknown[]).map(failureOf);
   } catch (error) {
-    log.warn({ err: error }, 'the list of failed workloads could not be read; they are tried again');
+    log.warn({ err: error }, 'the list of failed workloads could not be read; they will be started again');
     return [];
   }
 }

@@ -38,7 +38,7 @@ describe('a workload', () => {
 
   const pass = async (milliseconds: number) => {
     clock.advance(milliseconds);
-    // The answer of core is heard in later turns of the loop.
+    // Core's answer arrives in later turns of the event loop.
     await new Promise((resolve) => setImmediate(resolve));
   };
   /** A lease that ends at a time of the clock. */

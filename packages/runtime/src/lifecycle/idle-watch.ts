@@ -20,7 +20,7 @@ const RETRY_MILLISECONDS = 10_000;
 export class IdleWatch {
   readonly #options: IdleWatchOptions;
   #lastSignal: number;
-  /** Signals so far: tells whether one came while core was asked, whatever the clock says. */
+  /** Number of signals: shows whether one arrived during the request to core, independent of the clock. */
   #signals = 0;
   #cancel = () => {};
   #ended = false;
@@ -68,7 +68,7 @@ export class IdleWatch {
     try {
       endIn = await leasesEndIn();
     } catch (error) {
-      log.debug({ err: error }, 'core could not be asked for work leases; the workload stays awake');
+      log.debug({ err: error }, 'work leases could not be read from core; the workload stays awake');
       this.#lookAfter(RETRY_MILLISECONDS);
       return;
     }

@@ -44,9 +44,9 @@ export class Installation {
   readonly #crashes = new CrashSeries();
   /** While an automatic workload listens. */
   #idle: IdleWatch | undefined;
-  /** Set while the run is being ended on purpose: its exit is no crash, and nobody may be sent to it any more. */
+  /** Set while the run is being stopped: its exit is no crash, and it gets no further requests. */
   #ending: Promise<void> | undefined;
-  /** Stopped by hand although `always` is wanted; ends with a start or a new wish. */
+  /** Stopped manually although the mode is `always`; reset by a start or a new assignment. */
   #held = false;
   #cancelTimers: (() => void)[] = [];
 
@@ -113,8 +113,8 @@ export class Installation {
 
   /** A workload that cannot be held to what its owner revoked does not go on. */
   async #takeGrants(assignment: Assignment): Promise<void> {
-    // A launch under way began with the former grants, and takes the latest ones when it has a workload. One that fails
-    // has none, and is told as a failed start.
+    // A launch under way began with the former grants, and applies the latest ones once it has a workload. One that
+    // fails has none, and is reported as a failed start.
     const workload = await (this.#launching?.catch(() => undefined) ?? this.#workload);
     try {
       await workload?.applyGrants(assignment);
@@ -128,7 +128,7 @@ export class Installation {
     this.#parts.onStatus(assignment.installationId);
   }
 
-  /** Ends with the Runtime: what it failed for is remembered, and core is told of no wish that nobody had. */
+  /** Ends with the Runtime. Keeps the remembered failure and does not change the desired state. */
   async close(): Promise<void> {
     this.#held = true;
     await this.#end();
@@ -159,9 +159,10 @@ export class Installation {
   }
 
   /**
-   * The Gateway of the running workload, which is started if need be; concurrent callers share one start, and so does
-   * who was told to come back and does.
-   * @throws RefusalError `runtime_paused`, or `workload_unavailable` when it is stopped, failed, or not there within 15 s.
+   * The Gateway of the running workload, which is started if needed. Concurrent callers share one start, also those
+   * that retry after `workload_unavailable`.
+   * @throws RefusalError `runtime_paused`, or `workload_unavailable` when it is stopped, failed, or not there within
+   *   15 s.
    */
   async reach(): Promise<RunningGateway> {
     const { paused, desired } = this.#assignment;

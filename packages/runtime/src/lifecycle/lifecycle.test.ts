@@ -88,7 +88,7 @@ describe('a workload', () => {
     assert.deepEqual([...new Set(answers.map((answer) => answer.status))], [200]);
     assert.equal(new Set(answers.map((answer) => answer.text)).size, 1);
     assert.equal(node.core.starts.get(one.installationId)?.length, 1);
-    await until('core to hear of it', () => node.core.statuses.get(one.installationId)?.state === 'running');
+    await until('its status to reach core', () => node.core.statuses.get(one.installationId)?.state === 'running');
   });
 
   test('gets its environment and reaches services with the credential of this start', async () => {
@@ -170,7 +170,7 @@ describe('a workload', () => {
     assert.equal(again.lastExit?.reason, 'It ended with exit code 9.');
   });
 
-  test('that crashes five times in a row fails with the reason, and callers hear it at once', async () => {
+  test('that crashes five times in a row fails with the reason, and callers get it at once', async () => {
     const one = assign(crashing);
     await known(one);
     const call = node.call(one);
@@ -275,7 +275,7 @@ describe('a workload', () => {
     const stopped = replace(one, { desired: 'stopped' });
     assert.equal((await node.core.control('POST', `/installations/${one.installationId}/stop`)).status, 200);
     await state(one, 'stopped');
-    await until('the wish to arrive', async () => (await node.call(one)).status === 503);
+    await until('the new assignment to arrive', async () => (await node.call(one)).status === 503);
     replace(stopped, { desired: 'automatic' });
     const started = await node.core.control('POST', `/installations/${one.installationId}/start`);
     assert.equal((started.body as InstallationStatus).state, 'running');

@@ -1,4 +1,4 @@
-// Packages are fetched ahead and removed when nobody wants them, by lists that follow each other faster than a download.
+// Packages are prefetched and removed when unused, also while assignments change faster than a download completes.
 import assert from 'node:assert/strict';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';

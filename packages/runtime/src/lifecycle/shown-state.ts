@@ -1,4 +1,5 @@
-// What is seen of a workload: its state with its reason, kept for those who ask, told to those who wait for a start.
+// The visible state of a workload with its reason: stored for status requests, and reported to callers that wait for a
+// start.
 import { type InstallationStatus, plainLine } from '@platform/contract';
 import type { Clock } from '../clock.ts';
 
@@ -42,7 +43,7 @@ export class ShownState {
     this.#shown = { ...this.#shown, restarts };
   }
 
-  /** Whether somebody waits for the end of a start. */
+  /** Whether a caller waits for the end of a start. */
   isAwaited(): boolean {
     return this.#waiting.size > 0;
   }

@@ -7,7 +7,7 @@ test('as many run at the same time as there are places, and who is waited for go
   const slots = createSlots(2);
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
-  let awaited = 'nobody';
+  let awaited = 'none';
   const use = (name: string) =>
     slots.use(
       () => awaited === name,
@@ -32,7 +32,7 @@ test('as many run at the same time as there are places, and who is waited for go
 
 test('a start that fails gives its place back', async () => {
   const slots = createSlots(1);
-  const nobody = () => false;
-  await assert.rejects(slots.use(nobody, () => Promise.reject(new Error('no'))));
-  assert.equal(await slots.use(nobody, async () => 'yes'), 'yes');
+  const notAwaited = () => false;
+  await assert.rejects(slots.use(notAwaited, () => Promise.reject(new Error('no'))));
+  assert.equal(await slots.use(notAwaited, async () => 'yes'), 'yes');
 });

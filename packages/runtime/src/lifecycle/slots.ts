@@ -2,8 +2,8 @@
 
 export interface Slots {
   /**
-   * Runs `work` when a place is free: in the order they came, but those that somebody waits for before those that
-   * start by themselves.
+   * Runs `work` when a slot is free: starts that a caller waits for first, then automatic ones, each in order of
+   * arrival.
    * @param isAwaited asked each time a place becomes free
    */
   use<Value>(isAwaited: () => boolean, work: () => Promise<Value>): Promise<Value>;

@@ -48,7 +48,7 @@ const cases: Readonly<Record<string, Case>> = {
   'a UDP port with a number of its own granted': {
     change: { udpPorts: [...former.udpPorts, { name: 'other', containerPort: 9_001 }] },
   },
-  'a UDP port granted whose number it must be told': {
+  'a UDP port granted whose number is in its environment': {
     change: { udpPorts: [...former.udpPorts, { name: 'voice', containerPort: 'auto' }] },
     machine: /UDP port\.$/,
     others: /UDP port\.$/,

@@ -14,7 +14,7 @@ export function whyRestart(
 ): string | undefined {
   if (former.version !== next.version) return `Version ${next.version} replaces ${former.version}.`;
   if (startRelevant(former) !== startRelevant(next)) return 'It starts anew: what it was started with has changed.';
-  // Only its environment tells a workload which port was chosen; one that lost a port loses it while it runs.
+  // A workload learns a chosen port only from its environment, so it restarts; a port can be taken away while it runs.
   const known = chosenPorts(former);
   if (chosenPorts(next).some((name) => !known.includes(name))) return 'It starts anew, to be told its public UDP port.';
   if (driver.rebuildsForObjectStorage !== true || former.objectStorage === next.objectStorage) return undefined;

@@ -5,9 +5,9 @@ import type { Driver, Survivor } from '../drivers/driver.ts';
 export interface Survivors {
   /** The survivor of an installation, which is the caller's from now on. */
   take(installationId: string): Survivor | undefined;
-  /** Installations whose survivors nobody took yet. */
+  /** Installations whose survivors are not adopted yet. */
   left(): Iterable<string>;
-  /** Ends what nobody took. Called when core has said what should run, and at the end. */
+  /** Ends survivors that were not adopted. Called when core's assignments have been applied, and at the end. */
   endRest(): Promise<void>;
 }
 

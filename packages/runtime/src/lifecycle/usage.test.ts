@@ -1,4 +1,4 @@
-// What a watcher is told of a running workload: from the driver, the Gateway and the log, and the share of processors.
+// The usage of a running workload: from the driver, the Gateway and the log, and its share of processors.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type InstallationDetail, installationDetail } from '@platform/contract';
@@ -55,7 +55,7 @@ test('of a workload that ran before it was watched, the share begins with the se
   assert.equal((await read()).cpu.share, 0.25);
 });
 
-test('what the machine cannot tell stays unknown', async () => {
+test('what the machine cannot measure stays unknown', async () => {
   const { read } = watched(() => ({}));
   assert.deepEqual(await read(), {
     cpu: { milliseconds: null, share: null, limit: 2 },
@@ -103,14 +103,14 @@ test('the status of a running workload shows what it uses, and that of a stopped
     assert.ok(usage.network.inbound.sentBytes > 20_000);
     await node.core.control('POST', `/installations/${one.installationId}/stop`);
     assert.equal((await detail()).usage, null);
-    // Core is told of all Gateways together, those of ended runs included.
-    const traffic = await until('a heartbeat that tells of both requests', () => {
-      const told = node.core.told();
-      return told?.traffic?.inbound.requests === 2 ? told.traffic : undefined;
+    // Heartbeats report the totals of all Gateways, those of ended runs included.
+    const traffic = await until('a heartbeat that counts both requests', () => {
+      const heartbeat = node.core.lastHeartbeat();
+      return heartbeat?.traffic?.inbound.requests === 2 ? heartbeat.traffic : undefined;
     });
     assert.equal(traffic.outbound.requests, 1);
     assert.ok(traffic.inbound.sentBytes > 20_000);
-    assert.ok((node.core.told()?.load?.memoryUsedMiB ?? 0) > 0);
+    assert.ok((node.core.lastHeartbeat()?.load?.memoryUsedMiB ?? 0) > 0);
   } finally {
     await node.close();
   }

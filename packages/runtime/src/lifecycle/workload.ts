@@ -177,7 +177,7 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
     });
     // The next start finds the volume free.
     const ended = running.ended.finally(release);
-    // It may fail before anybody waits for it; whoever does is told.
+    // Callers that await it get the error; without one it must not be an unhandled rejection.
     ended.catch(() => undefined);
     return { ...running, ended, stop: () => running.stop().then(() => ended) };
   } catch (error) {
@@ -261,7 +261,7 @@ function assemble(
     uncount();
     return stopping && exit.signal === 'SIGKILL' ? { ...exit, reason: KILLED } : exit;
   });
-  // It may fail before anybody waits for it; whoever does is told.
+  // Callers that await it get the error; without one it must not be an unhandled rejection.
   ended.catch(() => undefined);
   const change = oneAtATime();
   let latest = assignment;

@@ -126,7 +126,7 @@ function isPreflight(req: IncomingMessage): boolean {
   );
 }
 
-/** A browser asks without the capability; the answer tells only what every page of the app may know. */
+/** A preflight carries no capability; the answer contains only what every page of the app may know. */
 function answerPreflight(req: IncomingMessage, res: ServerResponse): void {
   const method = req.headers['access-control-request-method'] ?? '';
   const headers = req.headers['access-control-request-headers'] ?? '';

@@ -1,4 +1,5 @@
-// One listener of the node: the strict server of packages/http, plain or under the node's key, with an id on every answer.
+// One listener of the node: the strict server of packages/http, plain or under the node's key, with an id on every
+// answer.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
@@ -21,7 +22,7 @@ export interface HttpServerOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  /** Speaks TLS under this key instead of plain HTTP, with parts whose keys are known and nobody else. */
+  /** Serves TLS under this key instead of plain HTTP, and only to peers whose keys are known. */
   readonly link?: { readonly key: LinkKey; readonly isKnown: (key: Buffer) => boolean };
   /** Whether a `Host` value (lower case) names this server. */
   readonly isOwnHost: (host: string) => boolean;

@@ -224,7 +224,7 @@ describe('the node listener', () => {
   });
 });
 
-test('an endpoint that nobody knows is not found, or to be asked for again while core is away', async () => {
+test('an unknown endpoint is not found, or to be retried while core is away', async () => {
   const node = await startTestNode();
   try {
     const ask = () => request(node.runtime.listenerPort, '/e/ep_unknown/', {});

@@ -88,8 +88,8 @@ function createSplitter(emit: (line: string) => void): { push(chunk: Buffer): vo
 }
 
 /**
- * Without what steers a terminal: whoever reads the log with `cat` must not have their title, clipboard or screen
- * changed by a stranger's app. Escape sequences go; other control characters are shown as their pictures.
+ * Removes terminal control: an app must not change the title, clipboard or screen of a person who reads its log with
+ * `cat`. Escape sequences are dropped; other control characters are replaced by their Unicode pictures.
  */
 function harmless(text: string): string {
   return stripVTControlCharacters(text).replaceAll(/[\0-\x08\x0a-\x1f\x7f-\x9f]/g, picture);
@@ -104,16 +104,16 @@ function picture(character: string): string {
 function createAllowance(writer: LogWriter) {
   let second = 0;
   let lines = 0;
-  /** Not yet told in the log. */
+  /** Not reported in the log yet. */
   let dropped = 0;
   let droppedInAll = 0;
-  let telling: NodeJS.Timeout | undefined;
+  let reporting: NodeJS.Timeout | undefined;
   let tenth = 0;
   let bytes = 0;
 
-  const tellDropped = () => {
-    clearTimeout(telling);
-    telling = undefined;
+  const reportDropped = () => {
+    clearTimeout(reporting);
+    reporting = undefined;
     if (dropped === 0) return;
     const text = `${dropped} lines were left out: more than ${LINES_PER_SECOND} lines in a second.`;
     if (writer.append('system', text)) dropped = 0;
@@ -122,7 +122,7 @@ function createAllowance(writer: LogWriter) {
     line(stream: LogEntry['stream'], line: string) {
       const now = Math.floor(performance.now() / 1000);
       if (now !== second) {
-        tellDropped();
+        reportDropped();
         second = now;
         lines = 0;
       }
@@ -130,8 +130,8 @@ function createAllowance(writer: LogWriter) {
       if (lines <= LINES_PER_SECOND && writer.append(stream, line)) return;
       dropped += 1;
       droppedInAll += 1;
-      // No further line may come to tell it at.
-      telling ??= setTimeout(tellDropped, 1_000).unref();
+      // The next line may never come, so a timer reports it.
+      reporting ??= setTimeout(reportDropped, 1_000).unref();
     },
     bytes(count: number, stream: Readable) {
       const now = Math.floor(performance.now() / 100);
@@ -144,7 +144,7 @@ function createAllowance(writer: LogWriter) {
       stream.pause();
       setTimeout(() => stream.resume(), 100);
     },
-    end: tellDropped,
+    end: reportDropped,
     dropped: () => droppedInAll,
   };
 }

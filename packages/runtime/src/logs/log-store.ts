@@ -97,7 +97,7 @@ export function openLogStore(folder: string, clock: Clock, log: Log): LogStore {
           return file;
         },
         written: () => {
-          for (const tell of [...(followers.get(installationId) ?? [])]) tell();
+          for (const notify of [...(followers.get(installationId) ?? [])]) notify();
         },
         failed: () => files.delete(installationId),
         forget: () => writers.delete(installationId),

@@ -1,5 +1,5 @@
-// Follows the log of one installation as it grows, at the pace of its reader. Being told that there is more only wakes
-// it: what it gives it reads from the disk, so a slow reader costs no memory, and learns how many lines it missed.
+// Follows the log of one installation at the pace of its reader. Notifications only wake it; lines are read from the
+// disk, so a slow reader costs no memory and is sent how many lines it missed.
 
 import { open } from 'node:fs/promises';
 import type { NodeLogPiece } from '@platform/contract';

@@ -11,7 +11,7 @@ import { findProgram } from '../find-program.ts';
 
 const skip = findProgram('nsenter') === undefined && 'nsenter is missing (Debian: apt-get install util-linux)';
 
-/** Answers each datagram with what it was and who sent it; tells over HTTP what it knows and how often it was sent 'late'. */
+/** Echoes each datagram with its sender; serves what it knows, and how often 'late' arrived, over HTTP. */
 const ECHO = `
   import dgram from 'node:dgram';
   const http = process.getBuiltinModule('node:http');
@@ -111,7 +111,7 @@ test('each sender is answered, and the status says where the port is', { skip },
   assert.ok(!status.unenforced.some((text) => text.includes('UDP')), status.unenforced.join());
 });
 
-test('a port that the platform chooses is told to the workload, and is the same after every restart', {
+test('a port that the platform chooses is in the environment of the workload, and the same after every restart', {
   skip,
 }, async () => {
   const [opened, assignment] = await open([{ name: 'voice', containerPort: 'auto' }]);
@@ -175,7 +175,7 @@ test('a port that another program has is listed with the reason, and open after 
   const [listed, ...more] = status.publicPorts ?? [];
   assert.deepEqual([listed?.name, listed?.hostPort, more], ['echo', port, []]);
   assert.match(listed?.closed ?? '', new RegExp(`^Port ${port} of this machine is taken by another program\\.`));
-  assert.ok(!status.unenforced.some((text) => text.includes('UDP')), 'it is told once');
+  assert.ok(!status.unenforced.some((text) => text.includes('UDP')), 'it is reported once');
   await new Promise<void>((resolve) => squatter.close(() => resolve()));
   const control = `/installations/${assignment.installationId}`;
   await opened.core.control('POST', `${control}/stop`);

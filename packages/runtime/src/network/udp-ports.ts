@@ -1,5 +1,5 @@
-// Which UDP port of this machine belongs to which port of which installation. The Runtime assigns them and writes them
-// down, so that a binding that was told to clients is the same after every restart.
+// Assigns UDP ports of this machine to ports of installations and stores the bindings, so that those which clients know
+// are the same after every restart.
 import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import type { Assignment, PublicPortBinding } from '@platform/contract';

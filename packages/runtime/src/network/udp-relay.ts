@@ -72,7 +72,7 @@ export async function openUdpRelay(options: UdpRelayOptions): Promise<UdpRelay> 
     }
     const sender: Sender = { inner, early: [data], seen: performance.now() };
     senders.set(key, sender);
-    // A workload that does not listen refuses; its sender hears nothing, as of any closed port behind a router.
+    // A workload that does not listen refuses; the sender gets no answer, as for any closed port behind a router.
     inner.on('error', () => undefined);
     inner.on('message', (answer) => {
       sender.seen = performance.now();

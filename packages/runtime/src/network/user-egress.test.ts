@@ -1,5 +1,5 @@
-// What an ordinary user's ways to the internet do beside what every way does (drivers/process/network-policy.test.ts): to
-// this machine's services, to a workload that would change its network, and to a carrier that dies.
+// What an ordinary user's ways to the internet do beside what every way does (drivers/process/network-policy.test.ts):
+// to this machine's services, to a workload that would change its network, and to a carrier that dies.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { until } from '../../../../tests/support/wait.ts';
 import { FORBIDDEN, inInternet, NAME_SERVER, OWN, onMachine, PUBLIC } from '../../test-support/in-internet.ts';
 import { makePlace, type Place } from '../../test-support/place.ts';
 import { descendants, type SeenProcess } from '../../test-support/processes.ts';
-import { toldLog } from '../../test-support/told-log.ts';
+import { stderrLog } from '../../test-support/stderr-log.ts';
 import { makeTravellers, type Traveller, type Travellers } from '../../test-support/travellers.ts';
 import { openProcessDriver, type ProcessDriver } from '../drivers/process/process-driver.ts';
 import { findProgram } from '../find-program.ts';
@@ -41,7 +41,7 @@ inInternet(
             ways: [way],
             carriers: [carrier],
             dns: [NAME_SERVER],
-            log: toldLog,
+            log: stderrLog,
           });
           assert.notEqual(process.getuid?.(), 0);
           assert.ok(driver.report.ok, driver.report.reasons.join(' '));
@@ -61,7 +61,7 @@ inInternet(
           );
 
         test('this machine’s own services and other workloads stay out of reach, on new addresses too', async () => {
-          // Nothing is waited for: the address at which somebody came may be gone.
+          // No waiting: the address through which a client came may be gone.
           const server = net.createServer((socket) => socket.end('host', () => socket.destroy()));
           server.listen(7002, '0.0.0.0');
           await once(server, 'listening');

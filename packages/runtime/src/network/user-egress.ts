@@ -34,8 +34,8 @@ const DEVICE_LIMIT = 1_000;
 const WITHOUT_IPV6 = '/proc/sys/net/ipv6/conf/default/disable_ipv6';
 
 interface UserEgress extends Egress {
-  /** This machine has these addresses now. */
-  tell(addresses: readonly string[]): void;
+  /** Updates the filter after this machine's addresses have changed. */
+  setOwnAddresses(addresses: readonly string[]): void;
 }
 
 export function userEgressWays(parts: UserEgressParts): EgressWays {
@@ -45,7 +45,7 @@ export function userEgressWays(parts: UserEgressParts): EgressWays {
   function keepWatch(): void {
     if (open.size > 0) {
       watch ??= watchOwnAddresses((addresses) => {
-        for (const one of open) one.tell(addresses);
+        for (const one of open) one.setOwnAddresses(addresses);
       });
       return;
     }
@@ -122,7 +122,7 @@ function userEgress({ tools, carrier, log }: UserEgressParts, launcher: Launcher
 
   function beginAgain(error: unknown): void {
     if (!launcher.isAlive()) return;
-    log.warn({ installationId: key, err: error }, `${carrier.name} carries nothing, and is started again`);
+    log.warn({ installationId: key, err: error }, `${carrier.name} failed and is being restarted`);
     trouble = `${carrier.name}, which carries it, ended or cannot begin, and is started again; the log of the platform says more.`;
     again = setTimeout(() => {
       inTurn(async () => {
@@ -160,7 +160,7 @@ function userEgress({ tools, carrier, log }: UserEgressParts, launcher: Launcher
         await filter(innerNothing);
       }),
     trouble: () => trouble,
-    tell(addresses) {
+    setOwnAddresses(addresses) {
       inTurn(async () => {
         if (!granted) return;
         try {

@@ -1,5 +1,6 @@
 // What root's own way to the internet, a pair of devices and a packet filter, does beside what every way does
-// (drivers/process/network-policy.test.ts): to other workloads, to forged sources, and to what it leaves on the machine.
+// (drivers/process/network-policy.test.ts): to other workloads, to forged sources, and to what it leaves on the
+// machine.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,7 +9,7 @@ import net from 'node:net';
 import { after, before, test } from 'node:test';
 import { inInternet, NAME_SERVER, OWN, PUBLIC, visitors } from '../../test-support/in-internet.ts';
 import { makePlace, type Place } from '../../test-support/place.ts';
-import { toldLog } from '../../test-support/told-log.ts';
+import { stderrLog } from '../../test-support/stderr-log.ts';
 import { makeTravellers, type Travellers } from '../../test-support/travellers.ts';
 import { openProcessDriver, type ProcessDriver } from '../drivers/process/process-driver.ts';
 
@@ -37,7 +38,7 @@ inInternet(import.meta.url, () => {
       dataDirectory: place.folder,
       allowUnsandboxed: false,
       dns: [NAME_SERVER],
-      log: toldLog,
+      log: stderrLog,
     });
   }
 

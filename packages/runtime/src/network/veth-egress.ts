@@ -23,7 +23,7 @@ export interface VethParts {
   readonly log: Log;
 }
 
-/** Benchmark space: nobody routes it, and no workload may send to it, so that it takes nothing away from anybody. */
+/** Address space for benchmarks (RFC 2544): never routed, and blocked for workloads, so it hides no real host. */
 const ADDRESSES = '198.18.0.0/15';
 const FIRST_ADDRESS = 198 * 2 ** 24 + 18 * 2 ** 16;
 const ADDRESS_COUNT = 2 ** 17;
@@ -116,7 +116,7 @@ function vethEgress({ tools, log, table, prefix, stand, place }: PairParts): Egr
     const stays = link !== undefined && interfaceExists(outside);
     if (filter !== undefined && stays) throw filter;
     if (filter !== undefined || stays)
-      log.warn({ installationId: place.key, err: filter ?? link }, 'one of the two ends of a public network failed');
+      log.warn({ installationId: place.key, err: filter ?? link }, 'one end of a public network could not be removed');
     made = false;
   }
 
@@ -139,7 +139,8 @@ function vethEgress({ tools, log, table, prefix, stand, place }: PairParts): Egr
     async close() {
       const { key: installationId } = place;
       const err = made ? await attempt(disconnect()) : undefined;
-      if (err !== undefined) log.error({ installationId, err }, 'a public network is left behind for the next start');
+      if (err !== undefined)
+        log.error({ installationId, err }, 'a public network could not be removed until the next start');
     },
   };
 }

@@ -67,7 +67,7 @@ function fill(file: string): { written: number; code: string } {
   }
 }
 
-test('what is written is there again, and the volume is nobody else’s', async () => {
+test('what is written is there again, and no other user can access the volume', async () => {
   const first = await volumes.attach(request());
   writeFileSync(join(first.folder, 'kept'), 'kept');
   const { mode, uid: owner } = statSync(first.folder);
@@ -88,7 +88,7 @@ test('one volume has one user at a time', async () => {
   await (await volumes.attach(request())).release();
 });
 
-test('where nothing can limit it, it is a plain folder, and the reason is told', async () => {
+test('where its size cannot be limited, it is a plain folder, and the reason is reported', async () => {
   const plain = openVolumes(directory, 'only root can');
   const volume = await plain.attach(request());
   assert.equal(plain.unlimited('inst-one'), 'only root can');

@@ -28,7 +28,7 @@ export interface Volumes {
   place(installationId: string): string;
   /** Why the size of this volume is not limited, in a few words; undefined when it is. */
   unlimited(installationId: string): string | undefined;
-  /** Unmounts what an earlier Runtime left and nobody uses, but for the volumes of these installations. */
+  /** Unmounts volumes left by an earlier Runtime that are not in use, except those of the installations in `keep`. */
   sweep(keep?: Iterable<string>): Promise<void>;
 }
 

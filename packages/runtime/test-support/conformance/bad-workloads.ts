@@ -31,7 +31,7 @@ export function badWorkloads({ name, processLimitIn = 'status', boots, ...option
     });
     after(() => bad?.close());
 
-    /** Calls it until its time is over. Who waits is told to come back, and who does joins the same start. */
+    /** Calls it until its start times out. Each caller gets 503 with Retry-After, and retries join the same start. */
     async function neverAnswers(one: Assignment): Promise<void> {
       const waiting = () => bad.clock.timers().filter((left) => left === 15_000).length;
       const others = waiting();
@@ -70,7 +70,7 @@ export function badWorkloads({ name, processLimitIn = 'status', boots, ...option
 
     // The conformance suite asks every driver where one listens.
     if (boots !== 'few') {
-      test('that listens on the wrong port is told where it listens', async () => {
+      test('that listens on the wrong port has the actual port in its status', async () => {
         const one = await bad.assign(
           `const http = process.getBuiltinModule('node:http'); http.createServer().listen(9999, () => console.log('up'));`,
         );
@@ -83,7 +83,7 @@ export function badWorkloads({ name, processLimitIn = 'status', boots, ...option
       });
     }
 
-    test('that exits at once is stopped, and its callers hear why', async () => {
+    test('that exits at once is stopped, and its callers get the reason', async () => {
       const one = await bad.assign('process.exit(0);');
       const answer = await bad.call(one);
       assert.equal(answer.status, 503);
@@ -103,7 +103,7 @@ export function badWorkloads({ name, processLimitIn = 'status', boots, ...option
       const one = await bad.assign(bomb, { resources: { pids: 32, memoryMiB: 64 } });
       void bad.call(one);
       const said = await bad.reason(one, boots === 'few' ? MEMORY : /exit code/);
-      // Without a control group nobody counts what was refused; what Node says of it stands in the log.
+      // Without a control group refused forks are not counted; Node's own error is in the log.
       if (processLimitIn === 'log' || bad.runtime.report.limits.pids === 'rlimit') await bad.line(one, /EAGAIN/);
       else
         assert.match(said, /^It ended with exit code \d+ after it was refused more processes than its limit of 32\./);

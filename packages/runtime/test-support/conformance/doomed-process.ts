@@ -1,4 +1,4 @@
-// A Runtime in a process of its own, for tests that kill it: doomed.ts, started and heard of.
+// Starts doomed.ts, a Runtime in its own process for tests that kill it, and reads its messages.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ export function startDoomed(
   what: Pick<DoomedAbout, 'sources' | 'last' | 'network'>,
 ): Doomed {
   const script = fileURLToPath(new URL('doomed.ts', import.meta.url));
-  // A descriptor that whoever started the platform left open, far above those that Node looks after.
+  // A descriptor leaked by the parent of the platform, far above those that Node manages.
   const secret = join(place.folder, 'left-open');
   writeFileSync(secret, 'secret');
   const stdio: ('ignore' | 'pipe' | 'inherit' | number)[] = ['ignore', 'pipe', 'inherit'];

@@ -25,8 +25,8 @@ export function hostileBehaviour(bad: () => BadNode, connecting: 1 | 4): void {
   test('that fills its scratch and its volume is stopped by their sizes', async (t) => {
     await isUp();
     assert.match((await ask('/scratch')).text, /^(ENOSPC|EDQUOT) \d+$/);
-    const told = (await bad().statusOf(one)).unenforced.some((text) => text.includes('volume'));
-    if (told) t.diagnostic('the size of a volume is not enforced here, and the status says so');
+    const unenforced = (await bad().statusOf(one)).unenforced.some((text) => text.includes('volume'));
+    if (unenforced) t.diagnostic('the size of a volume is not enforced here, and the status says so');
     else assert.match((await ask('/volume')).text, /^(ENOSPC|EDQUOT) \d+$/);
     await bad().unharmed();
   });
@@ -47,12 +47,12 @@ export function hostileBehaviour(bad: () => BadNode, connecting: 1 | 4): void {
     await bad().unharmed();
   });
 
-  test(`that opens ${connecting * 2_500} connections to its Gateway gets some, and nobody else notices`, async () => {
+  test(`that opens ${connecting * 2_500} connections to its Gateway gets some, and harms no other`, async () => {
     await isUp();
     const before = descriptors();
     assert.equal((await ask(`/connections/${connecting}`)).text, 'begun');
     await bad().unharmed();
-    // Its own Gateway may refuse whoever calls it while it holds so many.
+    // Its own Gateway may refuse callers while it holds so many.
     const tried = async () => {
       const { status, text } = await ask('/tried');
       return status === 429 ? 'refused' : text;

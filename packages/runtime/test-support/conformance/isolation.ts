@@ -71,7 +71,7 @@ export function isolationBehaviour({ bench, subject, neighbour }: Suite): void {
     );
   });
 
-  test('a workload is nobody, and cannot become anybody', async () => {
+  test('a workload has no privileges, and cannot gain any', async () => {
     const seen = await subject().run(({ fs, code, childProcess }) => {
       const status = new Map(
         fs

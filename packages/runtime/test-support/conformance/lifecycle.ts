@@ -1,5 +1,5 @@
-// How a workload starts, ends and is ended, what is said about it, and that nothing of it is left afterwards: one ending
-// after the other of the same installation, with nobody else on the driver.
+// How a workload starts, exits and is stopped, what is reported, and that nothing of it is left: one run after another
+// of the same installation, with no other on the driver.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Assignment } from '@platform/contract';
@@ -79,12 +79,12 @@ export function lifecycleBehaviour(under: DriverUnderTest): void {
     await up(started);
     const abort = new AbortController();
     const listening = started.instance.listening(abort.signal);
-    // Some drivers hear of them a moment later.
+    // Some drivers detect them a moment later.
     await until('its ports', () => started.instance.ports().length > 0, bench.limit(20_000));
     assert.deepEqual(started.instance.ports(), [9999]);
     abort.abort();
     assert.equal(await listening, false);
-    // Long enough for an emulated guest to be heard refusing.
+    // Long enough for an emulated guest to report its refusal.
     const ending = started.stop(bench.limit(500));
     await until('its refusal', () => started.output().includes('no'), bench.limit(20_000));
     assert.equal((await ending).signal, 'SIGKILL');

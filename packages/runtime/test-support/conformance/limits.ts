@@ -1,5 +1,5 @@
-// What happens to a workload that takes too much: it is held at its limit or ended with the reason, and nobody else
-// notices. What a driver says that it cannot enforce here is not asked of it.
+// A workload that exceeds its limits is held at them or ended with the reason, and no other is affected. Limits that a
+// driver reports as unenforceable on this machine are skipped.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { firstReport } from './bench.ts';

@@ -6,8 +6,8 @@ import { openMicrovmDriver } from '../../src/drivers/microvm/microvm-driver.ts';
 import { settingsForTests } from '../microvm/equipment.ts';
 import { tryOnce } from '../microvm/try-once.ts';
 
-const tell = (fields: object, message: string) => process.stderr.write(`${message} ${JSON.stringify(fields)}\n`);
-const log: Log = { debug: () => undefined, info: () => undefined, warn: tell, error: tell };
+const write = (fields: object, message: string) => process.stderr.write(`${message} ${JSON.stringify(fields)}\n`);
+const log: Log = { debug: () => undefined, info: () => undefined, warn: write, error: write };
 
 export async function openForConformance(
   dataDirectory: string,

@@ -1,6 +1,6 @@
 // The network of a workload follows the grants of its owner while it runs: tried with real packets, in an internet that
-// none of them leaves. A driver's test file declares this inside `inInternet`. Virtual machines, which take long to boot
-// where they are emulated, are tried alike by tests/system/microvm-network.test.ts, through the whole platform.
+// none of them leaves. A driver's test file declares this inside `inInternet`. Virtual machines, which take long to
+// boot where they are emulated, are tried alike by tests/system/microvm-network.test.ts, through the whole platform.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
@@ -19,9 +19,9 @@ const open: NetworkPolicy = { public: true, tunnel: false };
 const AT_ONCE = `
   import net from 'node:net';
   const socket = net.connect({ host: '${PUBLIC}', port: 7000 });
-  const tell = (seen) => console.log(JSON.stringify({ seen }));
-  socket.once('data', (data) => { tell(String(data).trim()); socket.destroy(); });
-  socket.once('error', (error) => tell(error.code));
+  const finish = (seen) => console.log(JSON.stringify({ seen }));
+  socket.once('data', (data) => { finish(String(data).trim()); socket.destroy(); });
+  socket.once('error', (error) => finish(error.code));
   setInterval(() => {}, 1000);
 `;
 /** Some engines give networks without a way out a default route, which leads to a refusal. */

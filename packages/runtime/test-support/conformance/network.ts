@@ -78,15 +78,15 @@ export function networkBehaviour({ bench, subject, neighbour }: Suite): void {
       const sendTo = (address: string, port: number) =>
         new Promise<string>((resolve) => {
           const socket = udp.createSocket(address.includes(':') ? 'udp6' : 'udp4');
-          const tell = (outcome: string) => {
+          const finish = (outcome: string) => {
             socket.close();
             resolve(outcome);
           };
-          socket.once('error', (error: NodeJS.ErrnoException) => tell(error.code ?? 'error'));
-          socket.once('message', () => tell('answered'));
+          socket.once('error', (error: NodeJS.ErrnoException) => finish(error.code ?? 'error'));
+          socket.once('message', () => finish('answered'));
           socket.send('x', port, address, (error) => {
-            if (error !== null) tell((error as NodeJS.ErrnoException).code ?? 'error');
-            else setTimeout(tell, 500, 'silence');
+            if (error !== null) finish((error as NodeJS.ErrnoException).code ?? 'error');
+            else setTimeout(finish, 500, 'silence');
           });
         });
       const lookup = (action: () => Promise<unknown>) =>

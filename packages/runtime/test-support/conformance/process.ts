@@ -4,7 +4,7 @@ import type { Driver } from '../../src/drivers/driver.ts';
 import type { Way } from '../../src/drivers/process/mechanism.ts';
 import { openProcessDriver } from '../../src/drivers/process/process-driver.ts';
 import { carrierNames } from '../../src/network/open-user-egress.ts';
-import { toldLog } from '../told-log.ts';
+import { stderrLog } from '../stderr-log.ts';
 
 const ways: readonly Way[] = ['bubblewrap', 'unshare', 'unshare-as-root'];
 
@@ -18,6 +18,6 @@ export function openForConformance(dataDirectory: string, options: Readonly<Reco
     ways: [way],
     ...(carrier === undefined ? {} : { carriers: [carrier] }),
     ...(options.dns === undefined ? {} : { dns: [options.dns] }),
-    log: toldLog,
+    log: stderrLog,
   });
 }

@@ -1,5 +1,5 @@
-// What a later start of the same installation finds, and what an earlier one can no longer do; and, since some drivers need
-// seconds for a start, what becomes of that second one: it prints what nobody reads, and kills itself.
+// What a later start of the same installation finds, and what an earlier one can no longer do. As some drivers need
+// seconds for a start, the second run also tests unread output and a workload that kills itself.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../../../../tests/support/wait.ts';

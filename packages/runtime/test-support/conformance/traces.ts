@@ -58,7 +58,7 @@ function processText(pid: number | string): string {
 /** Other processes whose command, control group, mounts or working folder name one of the words. */
 function processes(words: readonly string[]): string[] {
   return readdirSync('/proc').flatMap((pid) => {
-    // A dead one that nobody has collected yet runs no more.
+    // A zombie runs no more.
     if (!/^\d+$/.test(pid) || Number(pid) === process.pid || identify(Number(pid)) === undefined) return [];
     const file = ['cmdline', 'cgroup', 'mountinfo'].find((name) => {
       const text = read(`/proc/${pid}/${name}`);

@@ -52,8 +52,8 @@ export function udpBehaviour({ under, bench, subject, neighbour }: Suite): void 
     const { binding } = await published(t, subject());
     await (await client(t, binding)).ask('open');
     const stranger = dgram.createSocket('udp4');
-    const heard: string[] = [];
-    stranger.on('message', (message) => heard.push(String(message)));
+    const received: string[] = [];
+    stranger.on('message', (message) => received.push(String(message)));
     stranger.bind({ address: HOST, port: 0 });
     await once(stranger, 'listening');
     t.after(() => stranger.close());
@@ -71,7 +71,7 @@ export function udpBehaviour({ under, bench, subject, neighbour }: Suite): void 
     const arrived = once(stranger, 'message');
     own.send('last', port, HOST);
     await arrived;
-    assert.deepEqual(heard, ['last']);
+    assert.deepEqual(received, ['last']);
     assert.equal(await (await client(t, binding)).ask('still'), 'echo still');
   });
 

@@ -1,4 +1,4 @@
-// What a driver's test file tells the conformance suite about the driver that it brings.
+// What the conformance suite needs to know about the driver under test.
 import type { Driver, NetworkPolicy } from '../../src/drivers/driver.ts';
 
 export interface DriverUnderTest {
@@ -35,7 +35,7 @@ export interface DriverUnderTest {
   traces?(words: readonly string[]): Promise<readonly string[]>;
 }
 
-/** Opens the driver on a folder that everybody can enter; what an earlier one left there is the driver's to clear. */
+/** Opens the driver on a world-accessible folder; the driver clears what an earlier one left there. */
 export type OpenForConformance = (dataDirectory: string, options: Readonly<Record<string, string>>) => Promise<Driver>;
 
 export async function openUnderTest(

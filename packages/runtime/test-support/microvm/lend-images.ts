@@ -1,5 +1,5 @@
-// Gives a platform under test, which keeps its images in its own data folder, what other tests have made already; and,
-// for attacks, guests whose root answers whoever is inside.
+// Copies images that other tests have built into the data folder of a platform under test; and, for attacks, installs
+// guests with a root shell that the workload can reach.
 import { constants, copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { baseImage, guestInit, initramfs } from '../../src/drivers/microvm/base-image.ts';
@@ -8,7 +8,10 @@ import { findEquipment } from '../../src/drivers/microvm/requirements.ts';
 import { imagesOfTests, settingsForTests } from './equipment.ts';
 import { tryOnce } from './try-once.ts';
 
-/** TCP port in a guest with `rootDoor`: what is sent there is run by /bin/sh as root of the guest, outside all its walls. */
+/**
+ * TCP port in a guest with `rootDoor`: what is sent there is run by /bin/sh as root of the guest, outside all its
+ * walls.
+ */
 export const ROOT_DOOR = 7_099;
 
 const BEFORE = '# What the keeper may ask for while it runs.';

@@ -1,6 +1,6 @@
-// Tries to reach what it is told to, over HTTP: /tcp/<address>/<port>, /udp/…, /dns/<name>, /hold/… keeps a connection
-// open and /held says what became of it, /interfaces, /resolver, /boot, /program/<script in base64url>, and
-// /shell/<port>/<script in base64url>, which gives a script to whoever listens inside.
+// Tries to reach what a request names, over HTTP: /tcp/<address>/<port>, /udp/…, /dns/<name>, /hold/… keeps a
+// connection open and /held says what became of it, /interfaces, /resolver, /boot, /program/<script in base64url>, and
+// /shell/<port>/<script in base64url>, which sends a script to a listener inside.
 import { spawnSync } from 'node:child_process';
 import dgram from 'node:dgram';
 import dns from 'node:dns/promises';

@@ -17,8 +17,8 @@ import { RegistryError } from './registry.ts';
 
 export interface AppImages {
   /**
-   * Name of the image that a package names: a file of its folder `app`, or one of a registry, which is fetched first
-   * when it is not here. `abort` gives up the waiting, and the fetching when nobody else waits for it.
+   * The local name of the image that a package refers to: a file in its folder `app`, or an image of a registry,
+   * which is pulled if it is missing. `abort` stops the wait, and the pull if no other caller waits for it.
    * @throws StartRefused in one sentence, when there is none that can be used; LaunchError when there may be one later
    */
   ensure(app: string, image: string, abort: AbortSignal): Promise<string>;
@@ -48,7 +48,7 @@ export async function openAppImages(options: AppImagesOptions): Promise<AppImage
   const known = new Map<string, Promise<string>>();
 
   async function fromFile(file: string): Promise<string> {
-    // Whoever started then heard why it failed; now it is tried anew.
+    // A failure was reported to the caller of that attempt; this one tries again.
     const before = await known.get(file)?.catch(() => undefined);
     // Somebody may have tidied up the engine since.
     if (before !== undefined && (await isThere(engine, before))) return before;
@@ -96,7 +96,7 @@ function refuseUnlessAllowed(reference: ImageReference, registries: readonly str
   );
 }
 
-/** Those that no container uses and that are had again without asking anybody, or that nobody used for long. */
+/** Removes unused images that can be rebuilt locally or have long been idle. */
 async function removeUnused(
   { engine, owner, log }: AppImagesOptions,
   isKept: (digest: string) => boolean,
@@ -111,7 +111,7 @@ async function removeUnused(
       await removed(engine.getImage(Id).remove());
     } catch (error) {
       if (engineStatus(error) !== IN_USE)
-        log.warn({ image: Id, reason: engineMessage(error) }, 'an unused image is still there');
+        log.warn({ image: Id, reason: engineMessage(error) }, 'an unused image could not be removed');
     }
   });
   await Promise.all(removals);
@@ -195,7 +195,7 @@ async function write(body: PassThrough, file: string, { archive, name, tags }: G
     JSON.stringify([{ Config: 'config.json', RepoTags: [name], Layers: layers.map((layer) => paths.get(layer)) }]),
   );
   const source = extract();
-  // Its failure ends the loop below as well; nobody else waits for it.
+  // A failure ends the loop below as well.
   pipeline(readArchive(file), source).catch(() => undefined);
   for await (const entry of source) {
     const path = paths.get(entry.header.name.replace(/^(\.\/)+/, ''));

@@ -14,7 +14,7 @@ interface Making {
 function scriptedPool() {
   const making: Making[] = [];
   const destroyed: number[] = [];
-  const told: unknown[] = [];
+  const failures: unknown[] = [];
   const make = () => {
     const { promise, resolve, reject } = Promise.withResolvers<Cell>();
     const index = making.length;
@@ -23,11 +23,11 @@ function scriptedPool() {
     making.push({ resolve: () => resolve(cell), reject });
     return promise;
   };
-  return { pool: openCellPool(make, (error) => told.push(error)), making, destroyed, told };
+  return { pool: openCellPool(make, (error) => failures.push(error)), making, destroyed, failures };
 }
 
 test('a spare that is made while the one before it fails is closed with the pool', async () => {
-  const { pool, making, destroyed, told } = scriptedPool();
+  const { pool, making, destroyed, failures } = scriptedPool();
   pool.refill();
   const taken = pool.take();
   pool.refill();
@@ -37,7 +37,7 @@ test('a spare that is made while the one before it fails is closed with the pool
   making[2]?.resolve();
   await taken;
   await pool.close();
-  assert.equal(told.length, 1);
+  assert.equal(failures.length, 1);
   assert.deepEqual(destroyed, [1]);
 });
 

@@ -4,13 +4,13 @@ import type { Cell } from './cells.ts';
 export interface CellPool {
   /** The cell that stands ready, or a new one. An engine that was started again has ended the Gateways of all. */
   take(): Promise<Cell>;
-  /** Has another one made, when nobody waits for the machine. */
+  /** Makes a spare cell once no start is waiting. */
   refill(): void;
   close(): Promise<void>;
 }
 
-/** @param tell Hears why a spare could not be made; the next start makes its own and says so itself. */
-export function openCellPool(make: () => Promise<Cell>, tell: (error: unknown) => void): CellPool {
+/** @param onFailure Called with the error when a spare could not be made; the next start then makes its own cell. */
+export function openCellPool(make: () => Promise<Cell>, onFailure: (error: unknown) => void): CellPool {
   let spare: Promise<Cell | undefined> | undefined;
   let closed = false;
   return {
@@ -26,7 +26,7 @@ export function openCellPool(make: () => Promise<Cell>, tell: (error: unknown) =
     refill() {
       if (closed || spare !== undefined) return;
       const mine = make().catch((error: unknown) => {
-        tell(error);
+        onFailure(error);
         // One that was taken before it failed has a successor.
         if (spare === mine) spare = undefined;
         return undefined;

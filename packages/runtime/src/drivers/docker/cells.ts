@@ -32,7 +32,10 @@ export interface Cell {
   stands(): Promise<boolean>;
   /** Where its Gateway finds core. */
   leadTo(coreOrigin: string): void;
-  /** With whatever is in it; what the engine does not hear now, it is told when it is back. Never rejects. */
+  /**
+   * Removes the cell with everything in it; what fails while the engine is away is retried when it is back. Never
+   * rejects.
+   */
   destroy(): Promise<void>;
   /** Gives back what it holds of this process; the cell itself stays. */
   release(): Promise<void>;
@@ -236,8 +239,8 @@ function makeFolders(base: string, id: string, uid: number): { readonly own: str
 }
 
 /**
- * The user of all Gateways: none of an installation's (identities.ts counts up from 2,000,000), and nobody's either,
- * as whom other services of this machine run. They share no namespace with each other.
+ * The user of all Gateways: different from those of installations (identities.ts counts up from 2,000,000) and from
+ * `nobody`, as which other services of this machine run. Gateways share no namespace with each other.
  */
 function gatewayUid(): number {
   return 1_999_999;

@@ -1,4 +1,5 @@
-// What a container is given and denied, and the proof that the engine took it so: some engines accept an option and drop it.
+// What a container is given and denied, and the proof that the engine took it so: some engines accept an option and
+// drop it.
 import { cpus } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import { temporaryBytes } from '../process/mechanism.ts';
@@ -116,14 +117,15 @@ const WALLS = [
 ] as const;
 
 /** The names of the options that the engine did not take as they were given. */
-export async function lostOptions(container: Container, asked: ContainerCreateOptions): Promise<string[]> {
+export async function lostOptions(container: Container, requested: ContainerCreateOptions): Promise<string[]> {
   const { HostConfig, Config, NetworkSettings } = await container.inspect();
-  const wanted: Readonly<Record<string, unknown>> = { ...asked.HostConfig };
+  const wanted: Readonly<Record<string, unknown>> = { ...requested.HostConfig };
   const taken: Readonly<Record<string, unknown>> = { ...HostConfig };
   const lost = WALLS.filter((name) => !sameOption(wanted[name], taken[name])).map(String);
-  if (Config.User !== asked.User) lost.push('User');
+  if (Config.User !== requested.User) lost.push('User');
   const networks = Object.keys(NetworkSettings.Networks);
-  if (!isDeepStrictEqual(networks, Object.keys(asked.NetworkingConfig?.EndpointsConfig ?? {}))) lost.push('Networks');
+  if (!isDeepStrictEqual(networks, Object.keys(requested.NetworkingConfig?.EndpointsConfig ?? {})))
+    lost.push('Networks');
   return lost;
 }
 

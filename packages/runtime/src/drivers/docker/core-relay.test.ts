@@ -1,4 +1,5 @@
-// The way from a Gateway's container to a core on another machine: plain HTTP into the socket, TLS with both keys beyond.
+// The way from a Gateway's container to a core on another machine: plain HTTP into the socket, TLS with both keys
+// beyond.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import http from 'node:http';
@@ -50,7 +51,7 @@ test('core sees the key of the node, and the request as the Gateway sent it', as
   assert.equal(await ask(link, `https://127.0.0.1:${listener.port}`), `true ${HOST} 1000000`);
 });
 
-test('a core with another key is told nothing, and the connection of the Gateway ends', async () => {
+test('a core with another key receives nothing, and the connection of the Gateway ends', async () => {
   const link = { host: HOST, key: node.publicKey, certificate: await linkCertificate(node) };
   await assert.rejects(ask(link, `https://127.0.0.1:${listener.port}`));
 });

@@ -13,7 +13,7 @@ import { registryMissing, startRegistry, type TestRegistry } from '../../../test
 import { insideContainer } from './base-image.ts';
 import { type Engine, labels, openEngine } from './engine.ts';
 
-/** A registry that is allowed, and where nobody listens. */
+/** An allowed registry at which nothing listens. */
 const NOBODY = '127.0.0.1:1/allowed';
 const missing = engineMissing();
 
@@ -85,10 +85,12 @@ describe('the docker driver', { skip: missing }, () => {
       return { workload: docker.getContainer(workload.Id), gateway: docker.getContainer(gateway.Id) };
     };
 
-    test('no credential of the Gateway is in anything that the engine tells', async () => {
+    test('no credential of the Gateway is in anything that the engine reports', async () => {
       const { workload, gateway } = await containersOf(subject());
-      const told = JSON.stringify(await gateway.inspect());
-      assert.ok(!told.includes(subject().coreServiceCredential) && !told.includes(subject().gatewayCredential));
+      const inspected = JSON.stringify(await gateway.inspect());
+      assert.ok(
+        !inspected.includes(subject().coreServiceCredential) && !inspected.includes(subject().gatewayCredential),
+      );
       assert.ok(!JSON.stringify(await workload.inspect()).includes(subject().coreServiceCredential));
     });
 

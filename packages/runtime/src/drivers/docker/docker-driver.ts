@@ -1,5 +1,5 @@
-// The `docker` driver: a workload as a container on a network of its own, whose only neighbour is its Gateway's container.
-// docs/decisions/docker-driver.md says what that keeps apart and what it does not.
+// The `docker` driver: a workload as a container on a network of its own, whose only neighbour is its Gateway's
+// container. docs/decisions/docker-driver.md says what that keeps apart and what it does not.
 import { createHash, randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -61,8 +61,8 @@ export interface DockerNode extends CellParts {
 }
 
 /**
- * Opens the driver on an engine that runs already. What an earlier Runtime of this data folder left half made is removed.
- * The report says why where workloads cannot be confined; starts are refused with the same words then.
+ * Opens the driver on an engine that runs already. What an earlier Runtime of this data folder left half made is
+ * removed. The report says why where workloads cannot be confined; starts are refused with the same words then.
  */
 export async function openDockerDriver(options: DockerDriverOptions): Promise<Driver> {
   const owner = options.purpose === 'look' ? randomBytes(2).toString('hex') : ownerOf(options.dataDirectory);
@@ -97,7 +97,7 @@ export async function openDockerDriver(options: DockerDriverOptions): Promise<Dr
   const remains = openRemains({
     destroy: (cell) => destroyCell(parts, cell),
     cut: line.cut,
-    tell: (cell, reason) => options.log.warn({ cell, reason }, 'an ended cell is still there'),
+    onFailure: (cell, reason) => options.log.warn({ cell, reason }, 'an ended cell could not be removed yet'),
   });
   const node: DockerNode = {
     ...parts,
@@ -163,12 +163,12 @@ export async function openDockerDriver(options: DockerDriverOptions): Promise<Dr
         // Its engine may yet bring something of it up, which must find the packet rules there.
         options.log.warn(
           { cells: left },
-          'the container engine is away: what it has of these cells is left to the next start',
+          'the container engine is unreachable: these cells will be removed at the next start',
         );
         return;
       }
       await firewall.removeStrayBridges([]).catch((error: unknown) => {
-        options.log.warn({ reason: engineMessage(error) }, 'a bridge is still there');
+        options.log.warn({ reason: engineMessage(error) }, 'a bridge could not be removed yet');
       });
       await firewall.remove();
       rmSync(folder, { recursive: true, force: true });

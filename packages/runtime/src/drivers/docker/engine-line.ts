@@ -1,5 +1,5 @@
-// The connections to the engine, which can be cut. A stop of the platform may take seconds, while an engine that is dead
-// or hangs may be away for as long as it likes, and a request to it never ends by itself.
+// The connections to the engine, which can be cut. A stop of the platform may take seconds, while an engine that is
+// dead or hangs may be away for as long as it likes, and a request to it never ends by itself.
 import type { Agent, ClientRequestArgs } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -21,7 +21,10 @@ export interface EngineLine {
 }
 
 export interface EngineLineOptions {
-  /** Milliseconds. Default: 2,000. An engine at work answers in a few, and one that is started again is back in about that. */
+  /**
+   * Milliseconds. Default: 2,000. An engine at work answers in a few, and one that is started again is back in about
+   * that.
+   */
   readonly silence?: number;
   /** Milliseconds. Default: 7,000, after the grace of workloads (5 s) and before the end of the whole stop (9 s). */
   readonly limit?: number;
@@ -72,8 +75,8 @@ class CuttableAgent extends http.Agent {
   }
 
   /**
-   * The client makes a text of each request's options, for a debug output that nobody has turned on, down to the last
-   * socket of the agent in them: three fifths of the processor time of a process that ran the conformance suite.
+   * The client formats each request's options for debug output that is off, including every socket of their agent:
+   * three fifths of the CPU time of a process that ran the conformance suite.
    */
   [inspect.custom](): string {
     return 'CuttableAgent';

@@ -21,7 +21,7 @@ export const labels = {
 export const defaultEngineSocket = '/var/run/docker.sock';
 
 /**
- * Loads the client only where a driver asks for it: nobody else pays its memory.
+ * Loads the client on demand, so that platforms without the driver `docker` do not pay for its memory.
  * @param line Carries all requests. Default: the process's own connections.
  */
 export async function openEngine(socketPath: string, line?: EngineLine): Promise<Engine> {

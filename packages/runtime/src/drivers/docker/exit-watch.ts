@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Container, type ContainerInspectInfo, isGone } from './engine.ts';
 
-/** How a container ended, or in one sentence why nobody can tell. */
+/** How a container ended, or in one sentence why that is unknown. */
 export type ContainerExit = { readonly code: number; readonly outOfMemory: boolean } | { readonly unknown: string };
 
 export interface ExitWatch {
@@ -15,7 +15,7 @@ export interface ExitWatch {
 }
 
 const ASK_AGAIN_MS = 200;
-/** With all that it could have told. */
+/** Removed before its exit code was read. */
 const VANISHED: ContainerExit = { unknown: 'Its container was removed by someone else.' };
 const LEFT: ContainerExit = { unknown: 'The container engine did not answer when the platform ended.' };
 

@@ -51,7 +51,7 @@ describe('a real registry', { skip: registryMissing() }, () => {
     assert.match(said.join('\n'), /an image is being fetched .*"bytes":\d+/);
   });
 
-  test('does not have what it does not have, and nobody listens where it is not', async () => {
+  test('reports a missing image, and a registry at which nothing listens', async () => {
     await refuses(`${registry.host}/team/app@sha256:${'0'.repeat(64)}`, /does not have it/);
     await refuses(`127.0.0.1:1/team/app@${digestOf(image.manifest)}`, /does not answer \(ECONNREFUSED\)/);
   });
@@ -67,9 +67,9 @@ describe('a registry that misbehaves', () => {
   let answer: Answer;
   let image: TestImage;
   let name: string;
-  const asked: { readonly url: string; readonly authorization: string | undefined }[] = [];
+  const requests: { readonly url: string; readonly authorization: string | undefined }[] = [];
   const server = http.createServer((req, res) => {
-    asked.push({ url: req.url ?? '', authorization: req.headers.authorization });
+    requests.push({ url: req.url ?? '', authorization: req.headers.authorization });
     answer(req, res);
   });
   /** What an honest one would answer. */
@@ -138,7 +138,7 @@ describe('a registry that misbehaves', () => {
   test('is shown a token if it wants one, which it gives to anybody, and no other host is', async () => {
     const origin = `http://127.0.0.1:${portOf(server)}`;
     const stranger = http.createServer((req, res) => {
-      asked.push({ url: 'stranger', authorization: req.headers.authorization });
+      requests.push({ url: 'stranger', authorization: req.headers.authorization });
       honest(req, res);
     });
     stranger.listen(0, '127.0.0.1');
@@ -151,26 +151,26 @@ describe('a registry that misbehaves', () => {
         return res.writeHead(307, { location: `http://127.0.0.1:${portOf(stranger)}${req.url}` }).end();
       return honest(req, res);
     };
-    asked.length = 0;
+    requests.length = 0;
     await fetchFrom(name);
     stranger.close();
-    assert.ok(asked.some(({ url }) => url === '/token?service=of+tests&scope=repository%3Aapp%3Apull'));
+    assert.ok(requests.some(({ url }) => url === '/token?service=of+tests&scope=repository%3Aapp%3Apull'));
     assert.deepEqual(
-      asked.filter(({ url }) => url === 'stranger').map(({ authorization }) => authorization),
+      requests.filter(({ url }) => url === 'stranger').map(({ authorization }) => authorization),
       [undefined],
     );
     answer = (_req, res) => res.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end();
     await refuses(name, /does not give it to everybody/);
   });
 
-  test('is asked once by all who wait, and no more when nobody waits', async () => {
+  test('gets one request for all callers that wait, and none once no caller waits', async () => {
     const reference = readImageReference(name);
     assert.ok(reference !== undefined);
     const place = join(folder, 'kept');
     const images = openFetchedImages({ folder: place, log });
     const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
     answer = (req, res) => void held.then(() => honest(req, res));
-    asked.length = 0;
+    requests.length = 0;
     const taken: string[] = [];
     const take = async (file: string) => void taken.push(file);
     const one = new AbortController();
@@ -183,7 +183,7 @@ describe('a registry that misbehaves', () => {
     letGo();
     await second;
     assert.equal(taken.length, 1);
-    assert.equal(asked.length, 3);
+    assert.equal(requests.length, 3);
     assert.ok(!existsSync(taken[0] ?? ''));
     answer = () => undefined;
     const alone = new AbortController();

@@ -1,5 +1,5 @@
-// Images of registries: each fetched once, however many wait for it, and kept in the engine as long as it is used now and
-// then, so that a registry that is away keeps nothing from waking up.
+// Images of registries: each fetched once, however many wait for it, and kept in the engine as long as it is used now
+// and then, so that a registry that is away keeps nothing from waking up.
 import { closeSync, mkdirSync, openSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ImageReference } from '@platform/contract';
@@ -68,7 +68,7 @@ export function openFetchedImages({ folder, log }: { readonly folder: string; re
         abort.removeEventListener('abort', give);
         one.waiting -= 1;
         if (one.waiting === 0) {
-          // The next one begins anew, and must not find the remains. How it ended is told by the race above.
+          // The next pull starts over and must not find remains of this one. The race above reports the outcome.
           one.controller.abort();
           await one.work.catch(() => undefined);
         }

@@ -15,11 +15,11 @@ const ATTEMPTS = 5;
 export function watchGateway(
   cell: Cell,
   gateway: SidecarGateway,
-  { cut, ...tell }: { readonly cut: AbortSignal; restarted(): void; lost(reason: string): void },
+  { cut, ...hooks }: { readonly cut: AbortSignal; restarted(): void; lost(reason: string): void },
 ): GatewayWatch {
   let watching = true;
   void watch().catch((error: unknown) => {
-    if (watching) tell.lost(engineMessage(error));
+    if (watching) hooks.lost(engineMessage(error));
   });
 
   async function watch(): Promise<void> {
@@ -27,7 +27,7 @@ export function watchGateway(
       await awaitExit(cell.gateway, { cut });
       if (!watching || cut.aborted) return;
       await again();
-      if (watching) tell.restarted();
+      if (watching) hooks.restarted();
     }
   }
 

@@ -133,7 +133,7 @@ async function readEntries(file: string): Promise<Entries> {
   const archive = extract();
   const source = readArchive(file);
   source.on('data', (chunk: Buffer) => hash.update(chunk));
-  // Its failure ends the loop below as well; nobody else waits for it.
+  // A failure ends the loop below as well.
   pipeline(source, archive).catch(() => undefined);
   const names = new Set<string>();
   const json = new Map<string, string>();

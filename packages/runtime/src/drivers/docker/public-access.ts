@@ -123,7 +123,7 @@ export function createPublicAccess({
       if (address === undefined) return;
       await revoke().catch((error: unknown) => {
         // Its container has ended, and no other will ever be on a bridge of this name.
-        node.log.warn({ cell: cell.id, reason: engineMessage(error) }, 'a public network is still there');
+        node.log.warn({ cell: cell.id, reason: engineMessage(error) }, 'a public network could not be removed yet');
       });
     },
   };

@@ -1,5 +1,5 @@
-// Asks a registry for manifests and blobs, by the OCI distribution specification, without an account: over https, but to
-// this machine's loopback. What comes is hostile until its digest and size have been checked, which the caller does.
+// Reads manifests and blobs from a registry, by the OCI distribution specification, without an account: over https, but
+// to this machine's loopback. What comes is hostile until its digest and size have been checked, which the caller does.
 import type { Readable } from 'node:stream';
 import type { ImageReference } from '@platform/contract';
 import { Agent, type Dispatcher, request } from 'undici';
@@ -45,7 +45,7 @@ export function openRegistry({ registry, repository }: ImageReference, signal: A
   let authorization: string | undefined;
 
   async function ask(url: URL, accept: string): Promise<Dispatcher.ResponseData> {
-    // What a registry leads to elsewhere (a store of blobs, with a signed address) is not told who asks.
+    // Redirects to another origin (a blob store, with a signed URL) do not get the credential.
     const own = url.origin === origin && authorization !== undefined ? { authorization } : {};
     try {
       return await request(url, { dispatcher: agent, signal, headers: { accept, ...own } });
@@ -72,7 +72,7 @@ export function openRegistry({ registry, repository }: ImageReference, signal: A
     throw new RegistryError(`${registry} leads from one address to the next.`, { passing: false });
   }
 
-  /** What anybody is given who asks for it, as public registries want it. */
+  /** An anonymous pull token, as public registries require. */
   async function tokenFor(challenge: string): Promise<string> {
     const fields = Object.fromEntries(
       [...challenge.matchAll(/(\w+)="([^"]*)"/g)].map(([, key, value]) => [key, value]),

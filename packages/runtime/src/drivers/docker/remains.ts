@@ -1,11 +1,11 @@
-// Cells that could not be taken apart when they ended, because the engine was away: they are when it is back.
+// Retries the removal of cells that could not be removed when they ended because the engine was away.
 import { setTimeout as delay } from 'node:timers/promises';
 import { engineMessage } from './engine.ts';
 
 export interface Remains {
-  /** Has the cell with this id taken apart as soon as that can be done. `error` says why it could not be now. */
+  /** Removes the cell with this id as soon as possible. `error` is why it could not be removed now. */
   add(cell: string, error: unknown): void;
-  /** Tries once more, unless the line to the engine is cut, and returns what cannot be done now: it is left to the next Runtime. */
+  /** Tries once more, unless the engine is cut off. Returns the cells that remain, which the next Runtime removes. */
   close(): Promise<readonly string[]>;
 }
 
@@ -13,21 +13,21 @@ const AGAIN_MS = 1_000;
 
 export interface RemainsOptions {
   destroy(cell: string): Promise<void>;
-  /** Nobody waits for the engine any more. */
+  /** Aborted when requests to the engine are given up. */
   readonly cut: AbortSignal;
-  /** Hears why a cell is still there, once for each reason. */
-  tell(cell: string, reason: string): void;
+  /** Called with why a cell could not be removed, once for each reason. */
+  onFailure(cell: string, reason: string): void;
 }
 
-export function openRemains({ destroy, cut, tell }: RemainsOptions): Remains {
-  /** With the reason that was told last. */
+export function openRemains({ destroy, cut, onFailure }: RemainsOptions): Remains {
+  /** Cells that remain, with the reason reported last. */
   const left = new Map<string, string>();
   let sweeping = false;
   let closed = false;
 
   function keep(cell: string, error: unknown): void {
     const reason = engineMessage(error);
-    if (left.get(cell) !== reason) tell(cell, reason);
+    if (left.get(cell) !== reason) onFailure(cell, reason);
     left.set(cell, reason);
   }
 
@@ -58,7 +58,7 @@ export function openRemains({ destroy, cut, tell }: RemainsOptions): Remains {
     },
     async close() {
       closed = true;
-      // Its processes were ended when it was added; the rest is the engine's.
+      // Its processes were ended when it was added; only the engine's objects remain.
       if (!cut.aborted) await sweep();
       return [...left.keys()];
     },

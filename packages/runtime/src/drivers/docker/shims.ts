@@ -1,5 +1,5 @@
-// Ends the shims that an engine has lost. containerd keeps one process beside each container, which ends when containerd
-// has heard of the container's end. One that was killed in between never asks for it, and the shim would stay for good.
+// Ends orphaned shims. containerd keeps one shim process beside each container, which ends once containerd has seen the
+// container exit. If containerd is killed in between, the shim would stay for good.
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -13,8 +13,8 @@ const BY_ITSELF_MS = 1_000;
 const LIMIT_MS = 5_000;
 
 /**
- * Notes that a container belongs to the cell with this folder, before it is started: an engine that dies may forget it, and
- * containerd removes the folder that it kept for it, so that nobody could tell later whose its shim is.
+ * Records which cell folder a container belongs to before it is started: an engine that dies may forget the
+ * container, and containerd then removes its folder, so that its shim could not be attributed later.
  */
 export function noteContainer(folder: string, id: string): void {
   mkdirSync(notes(folder), { recursive: true });
@@ -22,8 +22,8 @@ export function noteContainer(folder: string, id: string): void {
 }
 
 /**
- * Kills the shims of a cell's containers, which all have ended and are unknown to their engine, and resolves when none is
- * left.
+ * Kills the shims of a cell's containers, which all have ended and are unknown to their engine, and resolves when
+ * none is left.
  * @throws Error when one does not end within 5 s
  */
 export async function endShims(folder: string): Promise<void> {
@@ -59,7 +59,7 @@ function noted(folder: string): string[] {
   }
 }
 
-/** By its program, which nobody but root can be: workloads choose their names and folders themselves. */
+/** Identified by its program file, which only root can run: workloads choose their own names and folders. */
 function isShim(pid: string): boolean {
   try {
     return PROGRAM.test(readlinkSync(`/proc/${pid}/exe`)) && statSync(`/proc/${pid}`).uid === 0;

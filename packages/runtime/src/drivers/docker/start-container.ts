@@ -83,7 +83,7 @@ export async function adoptContainer(
     await access.begin(spec.network);
     return await assemble(node, spec, { cell, container, gateway, access, outputSince });
   } catch (error) {
-    node.log.warn({ installationId, err: error }, 'a workload of an earlier Runtime cannot be taken over');
+    node.log.warn({ installationId, err: error }, 'a workload of an earlier Runtime could not be adopted');
     await cell?.release();
     return undefined;
   }
@@ -211,7 +211,7 @@ async function assemble(node: DockerNode, spec: WorkloadSpec, parts: Parts): Pro
     cut,
     restarted: () => node.log.warn({ installationId }, 'a Gateway ended and was started again'),
     lost(reason) {
-      node.log.error({ installationId, reason }, 'a Gateway cannot be started again: its workload is ended');
+      node.log.error({ installationId, reason }, 'a Gateway could not be restarted; ending its workload');
       running
         .stop(0)
         .catch((error: unknown) => node.log.error({ installationId, err: error }, 'a workload could not be ended'));

@@ -1,5 +1,5 @@
-// Ends processes of a cell that its engine has lost. An engine that is killed in the middle of a start takes the container
-// for never started when it is back, and removes it without ending what runs: on the volume of its successor.
+// Ends processes of a cell that its engine has lost. An engine that is killed in the middle of a start takes the
+// container for never started when it is back, and removes it without ending what runs: on the volume of its successor.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -14,28 +14,29 @@ export interface StrayOptions {
 }
 
 /**
- * Kills every process that has a file of the cell's folder mounted, which is every process in the cell, and resolves when
- * none is left. Needs root, and sees the processes of its own machine only.
+ * Kills every process that has a file of the cell's folder mounted, which is every process in the cell, and resolves
+ * when none is left. Needs root, and sees the processes of its own machine only.
  * @throws Error when one does not end within 5 s
  */
 export async function endStrays(folder: string, { grace = 0 }: StrayOptions = {}): Promise<void> {
   const began = performance.now();
-  let asked = grace <= 0;
+  let signalled = grace <= 0;
   for (;;) {
     const found = processesWithMount(folder);
     if (found.length === 0) return;
     const waited = performance.now() - began;
     if (waited > grace + LIMIT_MS) throw new Error(`Processes ${found.join(', ')} of a container do not end.`);
     if (waited >= grace) for (const pid of found) kill(pid, 'SIGKILL');
-    else if (!asked) for (const pid of found.filter(isFirstOfItsContainer)) kill(pid, 'SIGTERM');
-    asked = true;
+    else if (!signalled) for (const pid of found.filter(isFirstOfItsContainer)) kill(pid, 'SIGTERM');
+    signalled = true;
     await delay(LOOK_AGAIN_MS);
   }
 }
 
 function processesWithMount(folder: string): number[] {
   const mark = `/${folder.split('/').slice(-NAMING_PARTS).join('/')}/`;
-  // All processes of a container see the same mounts, and most processes of a machine see ours, where no cell is mounted.
+  // All processes of a container see the same mounts, and most processes of a machine see ours, where no cell is
+  // mounted.
   const known = new Map([[mountNamespace('self'), false]]);
   const isInside = (pid: string): boolean => {
     const namespace = mountNamespace(pid);
@@ -67,7 +68,7 @@ function rootsOfMounts(pid: string): string[] {
   }
 }
 
-/** It passes signals on to the others, which would hear them twice. */
+/** It forwards signals to the others, which would otherwise receive them twice. */
 function isFirstOfItsContainer(pid: number): boolean {
   try {
     return /^NSpid:.*\t1$/m.test(readFileSync(`/proc/${pid}/status`, 'latin1'));

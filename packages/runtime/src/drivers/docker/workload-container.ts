@@ -47,12 +47,13 @@ export async function runningWorkload(
     ended = true;
     await Promise.race([output.ended, delay(LAST_WORDS_MS, undefined, { ref: false })]);
     output.end();
-    // The exit is told either way. What the engine does not hear now goes with the cell, which tells why it cannot.
+    // The exit is reported either way. A container that is not removed now is removed with its cell, which reports
+    // errors.
     await removed(container.remove({ force: true, v: true })).catch(() => undefined);
     if ('unknown' in exit) return { code: null, signal: null, reason: exit.unknown };
     return describeExit(exit.code, null, exit.outOfMemory ? 1 : 0, resources);
   });
-  // Whoever asks hears of it; nobody has to.
+  // Callers that await it get the error; without one it must not be an unhandled rejection.
   exited.catch(() => undefined);
   let closed: Promise<void> | undefined;
   return {
@@ -91,7 +92,7 @@ async function follow(container: Container, output: Output, since: number): Prom
   output.follow(await framesOf(container, since));
 }
 
-/** Asks, waits, and then does not ask any more; and again, until the engine has heard it or nobody waits for it. */
+/** Stops the container; kills it after the grace period; retries until the engine confirms or `isOver`. */
 async function end(container: Container, graceMilliseconds: number, isOver: () => boolean): Promise<void> {
   const deadline = performance.now() + graceMilliseconds;
   for (;;) {

@@ -1,4 +1,4 @@
-// Images that several platforms share: made once, kept while anybody may boot from them, gone when nobody does.
+// Images that several platforms share: made once, kept while a platform may boot from them, then removed.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -37,7 +37,10 @@ export interface Images {
   built(name: string, identity: string, fill: (folder: string) => Promise<void>): Promise<string>;
   /** A file that is no image of a folder, kept by the same rule. */
   file(name: string, identity: string, content: () => Promise<Buffer>): Promise<string>;
-  /** Removes what bears the name of an image of ours, is another one, and is held by nobody: made for former programs. */
+  /**
+   * Removes images of former versions: those that have the name of a current image, differ from it and are not
+   * locked.
+   */
   removeFormer(): Promise<void>;
   close(): void;
 }
@@ -144,7 +147,7 @@ async function openWorkshop(directory: string): Promise<{ readonly folder: strin
   for (;;) {
     const folder = mkdtempSync(join(directory, MAKING));
     const descriptor = openIfThere(folder);
-    // Between its making and its lock somebody may have taken it for a dead process's.
+    // Between creation and lock another process may have removed it as that of a dead process.
     if (descriptor !== undefined && (await lockFile(descriptor, 'exclusive')) && standsAt(descriptor, folder)) {
       return {
         folder,

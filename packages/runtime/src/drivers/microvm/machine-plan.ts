@@ -1,4 +1,4 @@
-// How large a machine must be for what a manifest asks, and what its kernel is told.
+// The size of a machine for the resources in a manifest, and the command line of its kernel.
 import { readFileSync } from 'node:fs';
 import type { WorkloadManifest } from '@platform/contract';
 import type { Resources } from '../process/cgroup.ts';
@@ -20,14 +20,14 @@ const SMALLEST_HEAP_MIB = 16;
 /** Firecracker's limit. */
 const MOST_PROCESSORS = 32;
 
-type Asked = WorkloadManifest['resources'];
+type Requested = WorkloadManifest['resources'];
 
 /** What the host's control group allows the enclosure: the guest's memory with what running it costs. */
-export function enclosureResources(asked: Asked): Resources {
-  return { memoryMiB: guestMemoryMiB(asked) + MONITOR_MIB, cpus: asked.cpus, pids: MONITOR_TASKS };
+export function enclosureResources(requested: Requested): Resources {
+  return { memoryMiB: guestMemoryMiB(requested) + MONITOR_MIB, cpus: requested.cpus, pids: MONITOR_TASKS };
 }
 
-export function guestMemoryMiB({ memoryMiB }: Asked): number {
+export function guestMemoryMiB({ memoryMiB }: Requested): number {
   return memoryMiB + GUEST_KERNEL_MIB;
 }
 
@@ -44,7 +44,7 @@ export function planMachine(
   };
 }
 
-export function planGuest(entry: string, { memoryMiB, pids }: Asked): GuestLimits {
+export function planGuest(entry: string, { memoryMiB, pids }: Requested): GuestLimits {
   return {
     entry,
     memoryBytes: memoryMiB * MiB,
@@ -90,6 +90,6 @@ function read(path: string): string | undefined {
   try {
     return readFileSync(path, 'latin1').trim();
   } catch {
-    return undefined; // not told by this kernel
+    return undefined; // not available in this kernel
   }
 }

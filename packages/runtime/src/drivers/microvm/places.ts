@@ -43,7 +43,7 @@ export const enclosed = {
 /** Paths in the guest. */
 export const inGuest = { volume: '/volume', temporary: '/tmp' } as const;
 
-/** What the keeper is told with the first message of the handshake. */
+/** The driver's first message of the handshake with the keeper. */
 export interface KeeperOrder {
   readonly port: number;
   readonly gatewayPort: number;

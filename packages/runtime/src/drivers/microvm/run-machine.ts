@@ -13,7 +13,7 @@ import { addresses, enclosed, inGuest } from './places.ts';
 import { collectReports } from './reports.ts';
 import { volumeImage } from './volume-image.ts';
 
-/** Where nobody gave the workload a user of its own: `nobody`. */
+/** The user `nobody`, for workloads without a user of their own. */
 const NOBODY = 65_534;
 /** The guest is another host of that network, and nothing listens on its loopback that the relay could reach. */
 const udpAddresses = { relay: addresses.host, workload: addresses.guest } as const;
@@ -58,7 +58,7 @@ export async function runMachine(
             hosts: gatewayPorts.map((port) => `${addresses.host}:${port}`),
             inbound: { socketPath: inboundSocket },
           });
-          // The rest may have failed meanwhile, and nobody else knows of it yet.
+          // The rest may have failed meanwhile, and then nothing else closes the Gateway.
           if (failed) await gateway.close();
         };
         await Promise.all([network.connect(keeper), openGateway()]);
@@ -77,7 +77,7 @@ export async function runMachine(
     const exited = sandbox.exited
       .finally(() => network.close())
       .then((exit) => reports.explain(exit, manifest.resources));
-    // For who waits for it; that may be nobody yet.
+    // Callers that await it get the error; without one it must not be an unhandled rejection.
     exited.catch(() => undefined);
     return {
       ...network,

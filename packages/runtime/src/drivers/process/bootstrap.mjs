@@ -60,16 +60,16 @@ async function handOver() {
  * workload listens: it is answered with one byte when PORT accepts. Nothing here keeps the process alive.
  */
 function bridgeInbound(server, port) {
-  let asked = false;
+  let probed = false;
   server.allowHalfOpen = true;
   server.unref();
-  // A workload that has used up its descriptors accepts nobody, until it has some again.
+  // A workload that has used up its descriptors accepts no connections until it has some again.
   server.on('error', () => {});
   server.on('connection', (socket) => {
     socket.unref();
     socket.on('error', () => socket.destroy());
-    if (asked) return bridge(socket, port);
-    asked = true;
+    if (probed) return bridge(socket, port);
+    probed = true;
     answerWhenListening(socket, port);
   });
 }
@@ -95,7 +95,7 @@ export function answerWhenListening(socket, port) {
       setTimeout(attempt, waited < 1000 ? 2 : 25).unref();
     };
     target.once('connect', () => {
-      // A port from the range of outgoing connections may be connected to itself, while nobody listens.
+      // TCP self-connect: while nothing listens, a port of the ephemeral range may be connected to itself.
       const toItself = target.localPort === port;
       target.destroy();
       if (toItself) again();

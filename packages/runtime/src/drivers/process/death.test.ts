@@ -27,7 +27,7 @@ const SPREADING = `
 
 function startDoomed(place: Place, mode: 'after' | 'during'): { child: ChildProcess; ready: Promise<string> } {
   const script = fileURLToPath(new URL('../../../test-support/doomed.ts', import.meta.url));
-  // A descriptor that whoever started the platform left open, far above those that Node looks after.
+  // A descriptor leaked by the parent of the platform, far above those that Node manages.
   const secret = join(place.folder, 'left-open');
   writeFileSync(secret, 'secret');
   const stdio: ('ignore' | 'pipe' | 'inherit' | number)[] = ['ignore', 'pipe', 'inherit'];

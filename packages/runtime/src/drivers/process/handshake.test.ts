@@ -10,7 +10,7 @@ import { makePlace } from '../../../test-support/place.ts';
 import { shakeHands } from './handshake.ts';
 import { openInbound } from './inbound-socket.ts';
 
-/** Stands in for a bootstrap that somebody has taken over: its code, which may use `listener` and `send`. */
+/** The code of a compromised bootstrap, which may use `listener` and `send`. */
 interface Attempt {
   readonly what: string;
   readonly code: string;

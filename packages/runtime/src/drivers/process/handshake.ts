@@ -28,12 +28,12 @@ export async function shakeHands(
   const answer = awaitListener(child);
   const work = talk(way, options, inbound, child, answer, over.signal);
   const failure = failureOf(child, exit, options, over.signal);
-  // Whichever loses the race may still fail, and has nobody left to tell.
+  // The losers of the race may still fail; their errors no longer matter.
   for (const loser of [answer, work, failure]) loser.catch(() => undefined);
   try {
     return await Promise.race([work, failure]);
   } catch (error) {
-    // The listener may come, or the talk succeed, after the launch has failed, which is what is told.
+    // The listener may open, or the handshake succeed, after the launch has failed; the caller gets the failure.
     answer.then((listener) => listener.close()).catch(() => undefined);
     throw error;
   } finally {

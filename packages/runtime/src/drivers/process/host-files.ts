@@ -117,7 +117,7 @@ function reachableNode(source: string, target: string): string {
     if (!openToAll) throw new Error('its permissions do not allow a link');
     linkSync(source, temporary);
   } catch {
-    // Another file system, or links are not allowed here. Where nothing can be written at all, this fails and is told.
+    // Another file system, or links are not allowed here. If the folder is not writable at all, the copy throws.
     copyFileSync(source, temporary);
     chmodSync(temporary, 0o755);
     utimesSync(temporary, from.atime, from.mtime);

@@ -208,8 +208,8 @@ function running(parts: Parts): Sandbox {
   const { child, chain, cgroup, inbound, options } = parts;
   const workload = chain.at(-1);
   const kill = () => {
-    // The launcher first, so that its exit tells the truth; then the first process of the namespace, should the
-    // launcher's death not have taken it along. It takes everything else.
+    // The launcher first, so that its exit status is the real one; then the first process of the namespace, in case it
+    // survived the launcher. Its end kills all others.
     for (const identity of chain.slice(0, 2)) signal(identity, 'SIGKILL');
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
   };
@@ -222,7 +222,7 @@ function running(parts: Parts): Sandbox {
     await cgroup.remove();
     return describeExit(code, name, memoryKills, options.resources, processRefusals);
   });
-  // It may fail before anybody waits for it; whoever does is told.
+  // Callers that await it get the error; without one it must not be an unhandled rejection.
   exited.catch(() => undefined);
   return {
     stdout: parts.stdout,

@@ -140,7 +140,7 @@ for (const way of ways) {
       assert.deepEqual(report.environment, ['LANG', 'PATH', 'PLATFORM_API_URL', 'PORT', 'TARGETS']);
     });
 
-    test('is nobody: not root, no group, no capability, no way to gain one', () => {
+    test('runs unprivileged: not root, no group, no capability, no way to gain one', () => {
       assert.notEqual(report.uid, 0);
       assert.notEqual(report.uid, way === 'unshare-as-root' ? 0 : process.getuid?.());
       assert.deepEqual(report.groups, []);

@@ -24,7 +24,10 @@ export interface ProcessDriverOptions {
   readonly allowUnsandboxed: boolean;
   /** Ways of confinement to try, best first. Default: all that this machine has. */
   readonly ways?: readonly Way[];
-  /** As an ordinary user: what may carry their traffic to the internet, best first. Default: all that this machine has. */
+  /**
+   * As an ordinary user: what may carry their traffic to the internet, best first. Default: all that this machine
+   * has.
+   */
   readonly carriers?: readonly CarrierName[];
   /** Name servers of workloads that may reach the internet. Default: none. */
   readonly dns?: readonly string[];
@@ -109,7 +112,7 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
           environment: spec.environment(place),
           async attachGateway(listener, inboundSocket, workload, launcher) {
             const connected = network.connect(workload, reachable ? launcher : undefined);
-            // Waited for below; where the Gateway does not open, that is what is told.
+            // Awaited below; if the Gateway does not open, that error is reported instead.
             connected.catch(() => undefined);
             gateway = await spec.openGateway({ listen: listener, inbound: { socketPath: inboundSocket } });
             if (failed) await gateway.close();
@@ -120,7 +123,7 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
         if (gateway === undefined) throw new LaunchError('The sandbox stands without a Gateway.', '');
         const ports = () => sandbox.ports().filter((port) => !gatewayPorts.some((own) => own === port));
         const exited = sandbox.exited.finally(() => network.close());
-        // It may fail before anybody waits for it; whoever does is told.
+        // Callers that await it get the error; without one it must not be an unhandled rejection.
         exited.catch(() => undefined);
         return {
           ...sandbox,

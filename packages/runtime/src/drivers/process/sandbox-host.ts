@@ -50,7 +50,10 @@ const PROBE_RESOURCES: Resources = { memoryMiB: 256, cpus: 1, pids: 64 };
 const PROBE_UID = 65_534;
 const MAY_BE_WRITABLE = /^\/(tmp|proc|dev\/(shm|null|zero|full|random|urandom))$/;
 
-/** Runs a trivial workload in a sandbox and judges the walls from inside; gives what is needed to launch workloads afterwards; `way` is `none` where nothing works. */
+/**
+ * Runs a trivial workload in a sandbox and judges the walls from inside; gives what is needed to launch workloads
+ * afterwards; `way` is `none` where nothing works.
+ */
 export async function openSandboxHost(options: ProbeOptions): Promise<{ host: SandboxHost; report: SandboxReport }> {
   const files = prepareHostFiles(options.dataDirectory);
   const tools = findTools();
@@ -132,7 +135,7 @@ function readObservation(output: string): Observation | undefined {
     // Our own workload wrote it; a wall that stands is still judged from each member.
     return JSON.parse(output) as Observation;
   } catch {
-    return undefined; // which is told as no usable answer
+    return undefined; // reported as "no usable answer"
   }
 }
 
@@ -171,7 +174,8 @@ function goodReport(host: SandboxHost, seen: Observation): SandboxReport {
 
 function badReport(host: SandboxHost, reasons: readonly string[]): SandboxReport {
   const base = baseReport(host);
-  // Without a namespace processes could be counted for a user of the workload's own only, and only root can give it one.
+  // Without a namespace processes could be counted for a user of the workload's own only, and only root can give it
+  // one.
   const pids = base.limits.pids === 'rlimit' && process.getuid?.() !== 0 ? false : base.limits.pids;
   const limits = { ...base.limits, pids };
   return { ...base, limits, ok: false, mechanism: 'none', userNamespaces: false, filter: false, reasons };

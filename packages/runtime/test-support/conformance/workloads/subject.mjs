@@ -23,13 +23,13 @@ const kit = {
   connect(target, limit = 3_000) {
     return new Promise((resolve) => {
       const socket = net.connect(target);
-      const tell = (outcome) => {
+      const finish = (outcome) => {
         socket.destroy();
         resolve(outcome);
       };
-      socket.setTimeout(limit, () => tell('no answer'));
-      socket.once('connect', () => tell('connected'));
-      socket.once('error', (error) => tell(error.code));
+      socket.setTimeout(limit, () => finish('no answer'));
+      socket.once('connect', () => finish('connected'));
+      socket.once('error', (error) => finish(error.code));
     });
   },
   async gateway(path, token = process.env.PLATFORM_GATEWAY_TOKEN) {
@@ -42,16 +42,16 @@ const kit = {
     return new Promise((resolve) => {
       const socket = net.connect({ host, port });
       let received = '';
-      const tell = () => {
+      const finish = () => {
         socket.destroy();
         resolve(received);
       };
-      socket.setTimeout(silence, tell);
+      socket.setTimeout(silence, finish);
       socket.on('data', (chunk) => {
         received += chunk.toString('latin1');
       });
-      socket.on('error', tell);
-      socket.on('close', tell);
+      socket.on('error', finish);
+      socket.on('close', finish);
       socket.write(Buffer.from(bytes, 'base64'));
     });
   },

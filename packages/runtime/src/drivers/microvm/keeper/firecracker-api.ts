@@ -54,7 +54,7 @@ export function bootRequests(machine: Machine): readonly ApiRequest[] {
 }
 
 export interface Waiting {
-  /** Resolves when the monitor has ended: there is nobody to ask any more. */
+  /** Resolves when the monitor has ended and no request can succeed. */
   readonly ended: Promise<void>;
   readonly pause: (milliseconds: number) => Promise<unknown>;
 }

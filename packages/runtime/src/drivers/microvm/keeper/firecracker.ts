@@ -1,4 +1,4 @@
-// Firecracker as the monitor, told what to run by requests to its API socket.
+// Firecracker as the monitor, configured over its API socket.
 import { spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Machine } from '../places.ts';

@@ -1,4 +1,4 @@
-// The keeper's side of what guest/init.sh says and hears: one connection each for control, the two outputs and the
+// The keeper's side of the protocol with guest/init.sh: one connection each for control, the two outputs and the
 // order. All four are made by init before the workload runs and their listeners closed then, so that no later
 // connection of the workload can pass for one of them. What comes through them is the guest's and trusted in nothing.
 import net from 'node:net';
@@ -16,7 +16,7 @@ export interface GuestChannel {
   readonly ended: Promise<GuestEnd>;
   /** Resolves when both outputs have ended; never, when the guest vanished. */
   readonly outputsEnded: Promise<void>;
-  /** SIGTERM to the workload; before it runs, the guest is asked as soon as it can hear. */
+  /** Sends SIGTERM to the workload; before it runs, as soon as the guest is connected. */
   stop(): void;
   turnOff(): void;
   /** IPv4 addresses for the workload's resolv.conf. */

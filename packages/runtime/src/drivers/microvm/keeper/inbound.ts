@@ -9,7 +9,7 @@ const PAUSE = 20;
 export interface GuestBridge {
   readonly host: string;
   readonly ports: BridgePorts;
-  /** Resolves when there is somebody to connect to. */
+  /** Resolves when the guest accepts connections. */
   readonly ready: Promise<void>;
 }
 

@@ -43,7 +43,7 @@ const guest = await awaitGuest({
   },
   nameServers,
 });
-// Before the Runtime may connect: a connection that nobody takes would never be answered.
+// Before the Runtime may connect: a connection that is not accepted would never be answered.
 const listening = relayInbound(inbound, { host: addresses.guest, ports, ready: guest.connected });
 await handOverGateway(order.gatewayPort);
 await leaveToGo();
@@ -113,20 +113,20 @@ async function leaveToGo(): Promise<void> {
 }
 
 /**
- * Until PORT accepts, so that a person can be told where it listens instead. One question at a time: a guest that is busy
- * with its start would have all of them to answer afterwards.
+ * Polls the guest's open ports until PORT accepts, so that the status can show where the workload listens instead. One
+ * request at a time: they would pile up in a guest that is busy with its start.
  */
 function askForPorts(channel: GuestChannel, listening: Promise<void>): void {
   let isOver = false;
-  let isAsked = false;
+  let isPending = false;
   const ask = () => {
-    isAsked = !isOver;
-    if (isAsked) channel.askForPorts();
+    isPending = !isOver;
+    if (isPending) channel.askForPorts();
   };
   channel.onPorts((ports) => {
     report({ kind: 'ports', ports });
-    if (isAsked) setTimeout(ask, PORTS_EVERY).unref();
-    isAsked = false;
+    if (isPending) setTimeout(ask, PORTS_EVERY).unref();
+    isPending = false;
   });
   channel.connected.then(ask);
   listening.then(() => {
@@ -136,9 +136,9 @@ function askForPorts(channel: GuestChannel, listening: Promise<void>): void {
 
 /** The Runtime changes the file when the internet is granted or revoked; the guest has a copy. */
 function followResolver(channel: GuestChannel): void {
-  const tell = () => channel.setNameServers(nameServers());
-  tell();
-  watch(RESOLVER, { persistent: false }, tell).on('error', (error) =>
+  const update = () => channel.setNameServers(nameServers());
+  update();
+  watch(RESOLVER, { persistent: false }, update).on('error', (error) =>
     process.stderr.write(`Changes of its name servers do not reach it any more: ${error.message}\n`),
   );
 }

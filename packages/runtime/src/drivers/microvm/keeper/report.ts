@@ -1,4 +1,4 @@
-// What the keeper tells the driver beyond its exit code.
+// What the keeper reports to the driver besides its exit code.
 import { writeSync } from 'node:fs';
 import type { KeeperReport } from '../places.ts';
 

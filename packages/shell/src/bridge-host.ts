@@ -9,7 +9,7 @@ import type { BridgeCaller, ShellSide } from './bridge/shell-side.ts';
 import { theme } from './design/theme.ts';
 import { iconAsData } from './frames/app-icons.ts';
 import { findApp, nameOf, readInstalledApps } from './frames/installed-apps.ts';
-import { findOpen, frontApp, homeApp, openApp, setAppTitle, startFrames, tellApps } from './frames/open-apps.ts';
+import { findOpen, frontApp, homeApp, openApp, sendToApps, setAppTitle, startFrames } from './frames/open-apps.ts';
 import { becomeHome } from './home.ts';
 import { markAllRead, markRead } from './notifications/inbox.ts';
 import { changeNotificationSettings, readNotificationSettings } from './notifications/settings.ts';
@@ -20,7 +20,7 @@ import { go } from './view.ts';
 
 const askLimit = createAskLimit(() => performance.now());
 const readingGrants = new Map<string, Promise<readonly Grant[]>>();
-/** The last snapshot read: decides which apps hear of news. Every call of an app asks core anew. */
+/** The last snapshot read: decides which apps receive events. Calls of an app always read the grants from core. */
 const lastGrants = new Map<string, readonly Grant[]>();
 
 /** Asks core every time, so that a revoked grant stops the next call; calls at the same moment share one question. */
@@ -95,20 +95,20 @@ function callerOf(appId: string): BridgeCaller {
   };
 }
 
-/** The person changed the grants of an app: it hears of it at once, if it is open. */
+/** Sends an open app its new grants after the person changed them. */
 export function grantsChanged(appId: string, grants: readonly Grant[]): void {
   lastGrants.set(appId, grants);
-  tellApps((candidate) => (candidate === appId ? { event: 'context', data: contextOf(appId, grants) } : null));
+  sendToApps((candidate) => (candidate === appId ? { event: 'context', data: contextOf(appId, grants) } : null));
 }
 
 /** Tells every app that may see installed apps that the list changed. */
-export function tellAppsChanged(): void {
-  tellApps((appId) => (holds(lastGrants.get(appId) ?? [], 'apps.catalog.read') ? { event: 'apps', data: {} } : null));
+export function sendAppsChanged(): void {
+  sendToApps((appId) => (holds(lastGrants.get(appId) ?? [], 'apps.catalog.read') ? { event: 'apps', data: {} } : null));
 }
 
 /** Passes a new record to the apps whose grant covers its topic. */
-export function tellNotification(notification: Notification): void {
-  tellApps((appId) =>
+export function sendNotification(notification: Notification): void {
+  sendToApps((appId) =>
     covers(lastGrants.get(appId) ?? [], 'notifications.read', notification.topic)
       ? { event: 'notification', data: { notification } }
       : null,
@@ -130,6 +130,6 @@ export function startBridge(): void {
   });
   effect(() => {
     void theme.value;
-    untracked(() => tellApps((appId) => ({ event: 'context', data: contextOf(appId, lastGrants.get(appId) ?? []) })));
+    untracked(() => sendToApps((appId) => ({ event: 'context', data: contextOf(appId, lastGrants.get(appId) ?? []) })));
   });
 }

@@ -6,7 +6,7 @@ import { call } from './api/client.ts';
 import { openEventStream } from './api/event-stream.ts';
 import { Bar } from './bar/bar.tsx';
 import { live } from './bar/live.ts';
-import { startBridge, tellAppsChanged, tellNotification } from './bridge-host.ts';
+import { sendAppsChanged, sendNotification, startBridge } from './bridge-host.ts';
 import { forgetIcons } from './frames/app-icons.ts';
 import { installedApps, readInstalledApps, refreshInstalledApps } from './frames/installed-apps.ts';
 import { Stage } from './frames/stage.tsx';
@@ -46,19 +46,19 @@ function begin(account: string): () => void {
   const endEvents = openEventStream({
     onNotification: (notification) => {
       receive(notification);
-      tellNotification(notification);
+      sendNotification(notification);
     },
     onRead: applyRead,
     onApps: () => {
       forgetIcons();
-      void readApps(refreshInstalledApps).then(tellAppsChanged);
+      void readApps(refreshInstalledApps).then(sendAppsChanged);
     },
     onRuntime: () => void readPause(),
     onNotificationSettings: () => void followNotificationSettings(),
     onFreshStart: () => {
       void readPause();
       void readInbox();
-      void readApps(refreshInstalledApps).then(tellAppsChanged);
+      void readApps(refreshInstalledApps).then(sendAppsChanged);
     },
     whileHidden: listenWhileHidden,
     onLive: (isLive) => {

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import { call } from './api/client.ts';
 
-/** Since when, as core tells it; `null` while nothing is paused, `undefined` until the first answer. */
+/** Since when the account is paused, from core; `null` while it is not, `undefined` until the first answer. */
 export const pausedAt = signal<string | null | undefined>(undefined);
 
 /** Calls at the same time may be answered in any order: only the last one counts. */

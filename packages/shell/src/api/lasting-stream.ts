@@ -1,5 +1,5 @@
-// A stream of events that lasts as long as somebody looks. The browser resumes short breaks itself with Last-Event-ID;
-// a refusal ends its attempts, so this goes on with growing waits, each time with a new stream.
+// An event stream that stays open while the page is visible. The browser resumes short breaks itself with
+// Last-Event-ID; a refusal ends its attempts, so this reconnects with growing delays, each time with a new stream.
 export interface LastingStreamOptions {
   /** Path at the shell's own origin. */
   readonly path: string;
@@ -9,15 +9,15 @@ export interface LastingStreamOptions {
   /** Core refused the stream; the reason is not readable here, so the session may have ended. */
   readonly onRefused: () => void;
   /**
-   * Told when nobody looks at the page any more. Once it calls `chosen` the stream lasts although nobody looks, until
-   * `shown` is aborted.
+   * Called when the page is hidden. If it calls `chosen`, the stream stays open in the background until `shown` is
+   * aborted.
    */
   readonly whileHidden?: (shown: AbortSignal, chosen: () => void) => void;
 }
 
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
-/** Browsers allow six connections to one host over HTTP/1.1; a tab nobody looks at gives its stream back. */
+/** Browsers allow six connections to one host over HTTP/1.1; a hidden tab closes its stream after this time. */
 const HIDDEN_MS = 60_000;
 
 /** Opens the stream and keeps it open. @returns a function that closes it for good */

@@ -1,5 +1,5 @@
-// Walks the table of the bridge with every kind of caller: each method does its work for those it declares, and refuses
-// everybody else without doing anything. That the declarations are the right ones is for methods.test.ts to say.
+// Walks the table of the bridge with every kind of caller: each method works for the callers it declares, and refuses
+// all others without side effects. methods.test.ts proves that the declarations are right.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
@@ -36,7 +36,7 @@ const samples: { readonly [Name in BridgeCall]: readonly Params<Name>[] } = {
   'chrome.set': [{ title: 'Chapter 2' }, { surface: 'permissions', appId: 'notes' }, { surface: 'notifications' }],
 };
 
-/** Every app may call these; nobody gains a method that asks for nothing without an entry here. */
+/** Methods that every app may call. A method that requires nothing needs an entry here. */
 const openToAll: readonly string[] = ['context.get {}', 'chrome.set {"title":"Chapter 2"}'];
 
 const asking: Readonly<Record<AskingBridgeCall, true>> = {
@@ -49,7 +49,7 @@ const everything: Grant[] = Object.keys(permissions).map((id) => ({ id: id as Gr
 
 async function refused(state: World, name: BridgeCall, sent: unknown, code: ErrorCode): Promise<void> {
   await assert.rejects(call(state, name, sent), { name: 'BridgeRefusal', code });
-  assert.deepEqual([...state.done, ...state.asked], [], 'a refused call does nothing and asks nobody');
+  assert.deepEqual([...state.done, ...state.asked], [], 'a refused call does nothing and shows no prompt');
 }
 
 /** An empty list, nothing marked, or as if the one thing it names were not there. */
@@ -93,7 +93,7 @@ function walk<Name extends BridgeCall>(name: Name): void {
 }
 
 function walkUnavailable<Name extends BridgeCall>(name: Name, params: Params<Name>): void {
-  test(`${name} is unavailable, whoever calls it`, async () => {
+  test(`${name} is unavailable to every caller`, async () => {
     for (const caller of [{}, { isSystem: true, isHome: true }]) {
       await refused(world({ ...caller, grants: everything }), name, params, 'unavailable');
     }

@@ -78,7 +78,7 @@ export function world(change: Partial<World> = {}): World {
 
 export const status = { state: 'running', since: '2026-11-21T10:00:00.000Z', restarts: 0 } as const;
 
-/** What core answers the shell; an app hears less. */
+/** What core answers the shell; an app receives less. */
 const asOwnerSees = { ...status, lastExit: null, usage: { logLinesDropped: 41 } };
 
 export function call(state: World, method: string, params?: unknown): Promise<unknown> {

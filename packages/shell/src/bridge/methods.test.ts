@@ -190,7 +190,7 @@ test('an app reads only the records whose topic it may read, on every page', asy
   );
 });
 
-test('a record of another topic cannot be marked read, and its existence is not told', async () => {
+test('a record of another topic cannot be marked read, and its existence is not disclosed', async () => {
   const state = world({ grants: [{ id: 'notifications.read', resources: ['news'] }] });
   const missing = 'ntf-0192f0c1-2d3e-7a4b-8c5d-6e7f80910299';
   const refusals = await Promise.all(
@@ -217,7 +217,7 @@ test('publishing over the bridge is refused even with the grant, and the refusal
   });
 });
 
-test('states are told of apps with a backend that the grant covers', async () => {
+test('states are returned for apps with a backend that the grant covers', async () => {
   const state = world({ grants: [{ id: 'runtime.status.read', resources: ['notes'] }] });
   assert.deepEqual(await call(state, 'runtime.status', {}), { items: [{ appId: 'notes', status }] });
   await assert.rejects(call(state, 'runtime.status', { appId: 'store' }), { code: 'not_found' });

@@ -17,7 +17,7 @@ deviceDark.addEventListener('change', () => {
   deviceIsDark.value = deviceDark.matches;
 });
 
-/** The theme in effect, as apps are told. */
+/** The theme in effect, which apps receive too. */
 export const theme = computed<'light' | 'dark'>(() => {
   if (themeChoice.value !== 'auto') return themeChoice.value;
   return deviceIsDark.value ? 'dark' : 'light';

@@ -152,8 +152,8 @@ export function openApp(appId: string, target: string | null = null): void {
 }
 
 function deliver(appId: string, target: string): void {
-  const heard = frames.get(appId)?.send({ event: 'target', data: { target } }) ?? false;
-  if (heard) return;
+  const delivered = frames.get(appId)?.send({ event: 'target', data: { target } }) ?? false;
+  if (delivered) return;
   targets.set(appId, target);
   // A page that does not speak with this one learns of a place only by being opened there.
   if (findOpen(appId)?.phase === 'ready') relaunch(appId);
@@ -188,7 +188,7 @@ export function setAppTitle(appId: string, title: string): void {
 }
 
 /** Sends an event to the open apps for which `wanted` gives one. */
-export function tellApps(wanted: (appId: string) => BridgeEvent | null): void {
+export function sendToApps(wanted: (appId: string) => BridgeEvent | null): void {
   for (const [appId, frame] of frames) {
     const event = wanted(appId);
     if (event !== null) frame.send(event);

@@ -12,7 +12,7 @@ function isGoTo(data: unknown): data is GoTo {
   return data.type === 'platform.go' && typeof data.address === 'string';
 }
 
-/** Goes where the service worker says, which names notifications and nothing else; also while nobody is signed in. */
+/** Opens notifications that the service worker sends after a press; also while no account is signed in. */
 export function followPresses(): void {
   // Pages at an address that browsers do not trust have none.
   if (!('serviceWorker' in navigator)) return;
@@ -22,8 +22,8 @@ export function followPresses(): void {
 }
 
 /**
- * Opens what the address names, now and whenever it names something, as soon as `ready` lets apps be opened. The record
- * comes from core, for whoever is signed in, so that the address of another account's notification opens nothing.
+ * Opens the notification in the address, now and whenever it changes, as soon as `ready` lets apps be opened. Core
+ * returns the record only to its own account, so the address of another account's notification opens nothing.
  *
  * @returns a function that ends it
  */
@@ -33,14 +33,14 @@ export function followNotificationAddress(ready: Promise<unknown>): () => void {
     if (id === null) return;
     // Once: neither reloading nor going back opens it again.
     history.replaceState(null, '', '#/');
-    void ready.then(() => openAsked(id));
+    void ready.then(() => openAddressed(id));
   };
   window.addEventListener('hashchange', open);
   open();
   return () => window.removeEventListener('hashchange', open);
 }
 
-async function openAsked(id: string): Promise<void> {
+async function openAddressed(id: string): Promise<void> {
   // It stays unread, and the page says why nothing opens.
   if (typeof pausedAt.value === 'string') return;
   try {

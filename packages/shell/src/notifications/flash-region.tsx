@@ -1,5 +1,5 @@
 // Draws the flash: from the bounded fields of a record only, outside every frame, below every trusted prompt. It takes
-// no focus; the two regions exist from the start, so that screen readers hear what is put into them.
+// no focus; the two regions exist from the start, so that screen readers announce what is put into them.
 import type { Notification } from '@platform/contract';
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { AppPicture, Button, IconButton } from '../design/controls.tsx';

@@ -4,7 +4,9 @@ import type { Notification } from '@platform/contract';
 import { computed, signal } from '@preact/signals';
 import { allows } from './settings.ts';
 
-/** More than these wait in the inbox only: after a week away nobody wants to dismiss two hundred. */
+/**
+ * Limit on waiting flashes; others are in the inbox only. After a week away a person would have hundreds to dismiss.
+ */
 const WAITING = 20;
 /** Timers of browsers hold 31 bits of milliseconds. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;

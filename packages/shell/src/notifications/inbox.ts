@@ -78,7 +78,7 @@ function replace(changed: Notification): void {
   notifications.value = notifications.value?.map((record) => (record.id === changed.id ? changed : record)) ?? null;
 }
 
-/** Core told that records were read, here or elsewhere; `null` means all of them. */
+/** Applies core's event that records were read, here or elsewhere; `null` means all of them. */
 export function applyRead(ids: readonly string[] | null): void {
   newsCount += 1;
   const readAt = new Date().toISOString();

@@ -1,5 +1,5 @@
-// Mirrors records through the browser's own notifications while nobody looks at this page: what the person allowed in
-// the account and in this browser, one for each record however many tabs are open.
+// Mirrors records as the browser's own notifications while this page is hidden: those that the person allowed in the
+// account and in this browser, one per record however many tabs are open.
 import type { Notification as NotificationRecord } from '@platform/contract';
 import { signal } from '@preact/signals';
 import { findApp, nameOf } from '../frames/installed-apps.ts';

@@ -1,5 +1,5 @@
-// The address at which the shell opens a notification (`#/notification/ntf-…`), as its service worker, its windows and
-// nobody else write it. It names the record alone: what that opens is asked of core.
+// The address at which the shell opens a notification (`#/notification/ntf-…`), written by its service worker and
+// windows. It contains only the record's id; core decides what that opens.
 
 /** Tag of the one notification that stands for all messages that could not be read. */
 export const UNREADABLE_TAG = 'unreadable';

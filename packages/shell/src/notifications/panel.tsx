@@ -1,4 +1,4 @@
-// The bell and its panel: what apps told the account, newest first.
+// The bell and its panel: the notifications of the account, newest first.
 import type { Notification } from '@platform/contract';
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
@@ -20,7 +20,7 @@ import {
 } from './inbox.ts';
 import { dismissNotificationToasts, showToast } from './toasts.ts';
 
-async function orTell(work: () => Promise<unknown>): Promise<void> {
+async function orShowError(work: () => Promise<unknown>): Promise<void> {
   try {
     await work();
   } catch (error) {
@@ -55,7 +55,7 @@ export function NotificationsButton() {
         <header class="panel-head">
           <h2 id="notifications-title">Notifications</h2>
           {unread > 0 && (
-            <button type="button" class="link" onClick={() => void orTell(markAllRead)}>
+            <button type="button" class="link" onClick={() => void orShowError(markAllRead)}>
               Mark all read
             </button>
           )}
@@ -101,7 +101,7 @@ function NotificationList({ onOpened }: { readonly onOpened: () => void }) {
             busy={loadingOlder.value}
             onClick={() => {
               loadingOlder.value = true;
-              void orTell(readOlder).finally(() => {
+              void orShowError(readOlder).finally(() => {
                 loadingOlder.value = false;
               });
             }}
@@ -163,7 +163,7 @@ function Record({ record, onOpened }: { readonly record: Notification; readonly 
         <IconButton
           icon="check"
           label={`Mark “${record.title}” read`}
-          onClick={() => void orTell(() => markRead(record.id))}
+          onClick={() => void orShowError(() => markRead(record.id))}
         />
       )}
     </li>

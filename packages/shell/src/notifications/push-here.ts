@@ -1,17 +1,17 @@
-// Web push in this browser, as far as the first load goes: kept at the start of the desk, ended when signing out, and what
-// it shows closed once it is read. Turning it on and off is in the settings.
+// Web push in this browser, as far as the first load goes: kept at the start of the desk, ended when signing out, and
+// what it shows closed once it is read. Turning it on and off is in the settings.
 import { signal } from '@preact/signals';
 import { plainMessage } from '../api/api-error.ts';
 import { call } from '../api/client.ts';
 import { subscriptionBody } from './subscription-body.ts';
 import { showToast } from './toasts.ts';
 
-/** The account that turned it on here: nobody else who signs in gets what they did not ask for. */
+/** The account that turned push on in this browser; other accounts that sign in here do not get it. */
 const OWNER = 'platform.push';
 /** A push service that does not answer must not keep anybody from signing out. */
 const DROP_LIMIT_MS = 3_000;
 
-/** Id of this browser's subscription; `null` while it has none, or core has not been told yet. */
+/** Id of this browser's subscription; `null` while it has none, or it is not registered with core yet. */
 export const pushHere = signal<string | null>(null);
 
 export function supportsPush(): boolean {
@@ -40,8 +40,8 @@ export function isTurnedOn(): boolean {
 }
 
 /**
- * Core forgets subscriptions with the session they were made in, browsers when a person takes back what they allowed. So
- * what was turned on is told anew each time; and what another account turned on ends.
+ * Core deletes subscriptions with their session, and browsers when the permission is revoked. So a subscription is
+ * registered again each time, and one of another account is ended.
  */
 async function keepPush(account: string): Promise<void> {
   if (!isTurnedOn()) return;

@@ -1,4 +1,4 @@
-// What core is told of a subscription: picked out of its JSON one by one, whatever else browsers put into it.
+// The request body for a push subscription: only the members that core accepts, whatever else browsers add.
 import type { RouteBodyInput } from '@platform/contract';
 
 /** @throws Error when the browser made a subscription without keys, to which nothing could be sent */

@@ -1,4 +1,4 @@
-// Where short messages appear. The region exists from the start, so that screen readers hear what is put into it.
+// Where short messages appear. The region exists from the start, so that screen readers announce what is put into it.
 import { IconButton } from '../design/controls.tsx';
 import { Icon } from '../design/icons.tsx';
 import { dismissToast, type Toast, toasts, toastsHeld } from './toasts.ts';

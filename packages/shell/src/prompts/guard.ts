@@ -34,8 +34,8 @@ export function trapFocus(dialog: HTMLDialogElement, guard: PressGuard): () => v
     (dialog.querySelector<HTMLElement>('[data-default]') ?? dialog).focus();
   }
 
-  // In a task of its own: while the blur is being told, the browser is still moving the focus to the frame, and what
-  // is focused here then only looks focused while every key goes to the frame.
+  // In a separate task: during the blur event the browser is still moving the focus to the frame, and an element
+  // focused now would only look focused while every key goes to the frame.
   function onBlur(): void {
     guard.arm();
     clearTimeout(timer);

@@ -1,4 +1,4 @@
-// Parts that every prompt has: who asks, and the two answers.
+// Parts that every prompt has: the requesting app, and the two answers.
 import type { ComponentChildren } from 'preact';
 import { Button } from '../design/controls.tsx';
 import { Icon } from '../design/icons.tsx';

@@ -1,4 +1,5 @@
-// What is asked while somebody types, and which answer counts: whatever order answers come in, and however late.
+// Which queries are sent while a person types, and which answer is shown, in whatever order and however late they
+// arrive.
 import assert from 'node:assert/strict';
 import { beforeEach, mock, test } from 'node:test';
 import { ApiError } from '../api/api-error.ts';
@@ -81,7 +82,7 @@ test('a letter ends the question before it, whose late answer or failure changes
   assert.deepEqual(typed.state.value, { query: 'milk', phase: 'answered', found: 'all with milk', message: null });
 });
 
-test('what was found stays until there is something newer, and slowness is told', async () => {
+test('what was found stays until there is something newer, and slowness is shown', async () => {
   await answer(ask('mi'), 'all with mi');
   const next = ask('mil');
   assert.deepEqual([phase(), typed.state.value.found], ['asking', 'all with mi']);
@@ -136,7 +137,7 @@ test('when core has had enough, nothing is asked until it takes more, then what 
   assert.match(typed.state.value.message ?? '', /in a second\.$/);
   typed.end();
   mock.timers.tick(1_000);
-  assert.equal(questions.length, 3, 'nobody waits for it any more');
+  assert.equal(questions.length, 3, 'the former query is abandoned');
   await answer(ask('milk'), 'all with milk');
   assert.deepEqual([phase(), typed.state.value.message], ['answered', null]);
 });

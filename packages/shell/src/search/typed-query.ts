@@ -1,5 +1,5 @@
-// Asks while somebody types: each letter ends the question before it, and only the answer to what stands in the field
-// now is ever shown. Knows neither page nor network, so that slow and late answers can be tested.
+// Searches as a person types: each letter cancels the query before it, and only the answer to the field's current
+// content is shown. Independent of page and network, so that slow and late answers can be tested.
 import type { ReadonlySignal } from '@preact/signals';
 import { signal } from '@preact/signals';
 import { ApiError, plainMessage } from '../api/api-error.ts';
@@ -30,7 +30,7 @@ export interface TypedQuery<Answer> {
 
 /** Letters typed within this time make one question. */
 export const PAUSE_MS = 60;
-/** From here on a person should be told that an answer is on its way. */
+/** After this time the page shows that an answer is pending. */
 export const SLOW_MS = 700;
 /** When core does not say how long to wait. */
 const UNSAID_WAIT_SECONDS = 5;

@@ -1,4 +1,4 @@
-// Whether an account name has the form the contract asks for, told while the person still types it.
+// Checks the form of an account name while the person types it.
 // Core decides, with the list of reserved names; this only saves a round trip.
 
 /** @returns what is wrong with a trimmed, lower-case name, or `null` */

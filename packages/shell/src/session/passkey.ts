@@ -4,7 +4,7 @@ import type { CeremonyOptions } from '@platform/contract';
 import { holdPrf } from './prf.ts';
 import { publicAssertion, publicRegistration } from './public-credential.ts';
 
-/** A ceremony that did not happen; the message tells the person what to do. */
+/** A ceremony failed; the message says what the person can do. */
 export class PasskeyError extends Error {
   /** The person closed the browser's dialog or let it time out: worth a hint, not an alarm. */
   readonly cancelled: boolean;
@@ -26,7 +26,7 @@ export function passkeyObstacle(): string | null {
   return null;
 }
 
-/** The address passkeys of this relying party belong to, as far as this page can tell it. */
+/** The address at which passkeys of this relying party work, as far as this page knows. */
 function properAddress(rpId: string): string {
   return `${location.protocol}//${rpId}${location.port === '' ? '' : `:${location.port}`}`;
 }

@@ -19,7 +19,7 @@ export const session = signal<SessionState>({ kind: 'checking' });
 const NOTICE = 'platform.notice';
 const KNOWN = 'platform.known';
 
-/** Whether somebody signed in with this browser before; only decides which form the first screen shows. */
+/** Whether an account signed in with this browser before; only decides which form the first screen shows. */
 export function hasSignedInBefore(): boolean {
   return localStorage.getItem(KNOWN) !== null;
 }
@@ -82,7 +82,7 @@ export async function enrol(token: string): Promise<void> {
 
 /**
  * Ends the session, and web push in this browser with it. The secret in memory goes first, whatever core answers.
- * @throws ApiError when core could not be told: the session is then still open, and the person has to know
+ * @throws ApiError when core did not confirm: the session is then still open, and the person must be informed
  */
 export async function signOut(): Promise<void> {
   dropPrf();

@@ -15,7 +15,7 @@ interface Failure {
   readonly tone: 'danger' | 'info';
 }
 
-/** Every way a ceremony can fail, as the person at the screen should hear it. */
+/** The message for every way a ceremony can fail. */
 function failureOf(error: unknown): Failure {
   if (error instanceof PasskeyError) return { text: error.message, tone: error.cancelled ? 'info' : 'danger' };
   if (error instanceof ApiError && error.code === 'verification_failed') {

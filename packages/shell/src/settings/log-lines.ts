@@ -15,7 +15,7 @@ export interface ShownLog {
   readonly shortened: boolean;
 }
 
-/** More would make the page slow, and nobody reads on so far. */
+/** More lines would make the page slow. */
 export const SHOWN_AT_MOST = 2_000;
 
 export const emptyLog: ShownLog = { lines: [], older: null, shortened: false };

@@ -1,4 +1,5 @@
-// The passkeys of the account: see, add, rename, remove. The last one cannot go: without it nobody gets in.
+// The passkeys of the account: see, add, rename, remove. The last one cannot be removed: without it the account could
+// not be signed in to.
 import type { PasskeyView } from '@platform/contract';
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';

@@ -47,7 +47,9 @@ async function currentState(account: string): Promise<PushState> {
   return { kind: isOn ? 'on' : 'off', others: items.filter(({ id }) => id !== own).length };
 }
 
-/** Only from a press: the browser asks the person, who may take their time; its push service may not. @throws ApiError */
+/**
+ * Only from a press: the browser asks the person, who may take their time; its push service may not. @throws ApiError
+ */
 export async function turnOnPush(account: string): Promise<void> {
   await askBrowserPermission();
   if (browserPermission.value === 'default')
@@ -56,7 +58,7 @@ export async function turnOnPush(account: string): Promise<void> {
   await readPushState(account);
 }
 
-/** @throws ApiError when core could not be told: it is then still on */
+/** @throws ApiError when core did not confirm: push is then still on */
 export async function turnOffPush(account: string): Promise<void> {
   const subscription = await findSubscription(account);
   if (subscription !== null) await call('push.unsubscribe', { body: { endpoint: subscription.endpoint } });

@@ -68,7 +68,7 @@ interface PageHeadProps {
   readonly up?: { readonly page: SettingsPage; readonly label: string };
 }
 
-/** Each page begins at its heading, also for those who hear it. */
+/** Moves the focus to the heading of each page, for screen readers too. */
 export function PageHead({ title, children, up }: PageHeadProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);

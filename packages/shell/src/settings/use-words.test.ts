@@ -47,7 +47,7 @@ test('processor and memory are said in plain words, and what is unknown is not n
   assert.match(memorySoFar({ bytes: 1, peakBytes: 61_000_000, limitBytes: 1 }), /^At most 61 MB/);
 });
 
-test('the network is told by direction, and the internet only where there is one', () => {
+test('network use is shown by direction, and the internet only where there is one', () => {
   const network = {
     inbound: { requests: 1, sentBytes: 2_000, receivedBytes: 500 },
     outbound: { requests: 0, sentBytes: 0, receivedBytes: 0 },
@@ -63,7 +63,7 @@ test('the network is told by direction, and the internet only where there is one
   assert.equal(networkSoFar(open).at(-1), 'Internet: 3 kB sent, 1 MB received');
 });
 
-test('dropped lines are told only where there are some', () => {
+test('dropped lines are shown only where there are some', () => {
   assert.equal(droppedLines(0), null);
   assert.match(droppedLines(1) ?? '', /1 line was left out/);
   assert.match(droppedLines(2_500) ?? '', /2,500 lines were left out/);

@@ -4,7 +4,9 @@ import type { WorkerScope } from './scope.ts';
 
 type Scope = Pick<WorkerScope, 'clients'>;
 
-/** What a window of the shell is told; it goes there by itself, since it may hold what a navigation would end. */
+/**
+ * The message to a window of the shell. The window opens the notification itself: a navigation would lose its state.
+ */
 export interface GoTo {
   readonly type: 'platform.go';
   readonly address: string;

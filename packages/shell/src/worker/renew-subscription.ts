@@ -1,5 +1,5 @@
-// The browser's push service gave this browser another endpoint, or ended the one it had: core learns of it at once, with
-// no page open. What fails here is made up for when the shell is opened next.
+// The browser's push service gave this browser another endpoint, or ended the one it had: core learns of it at once,
+// with no page open. What fails here is made up for when the shell is opened next.
 import type { RouteBodyInput } from '@platform/contract';
 import { subscriptionBody } from '../notifications/subscription-body.ts';
 import type { SubscriptionChange, WorkerScope } from './scope.ts';
@@ -14,11 +14,11 @@ export async function renewSubscription(
   { registration }: Scope,
   { oldSubscription, newSubscription }: Change,
 ): Promise<void> {
-  if (oldSubscription != null) await tell('DELETE', { endpoint: oldSubscription.endpoint });
+  if (oldSubscription != null) await send('DELETE', { endpoint: oldSubscription.endpoint });
   const subscription = newSubscription ?? (await subscribeAgain(registration, oldSubscription ?? null));
   if (subscription === null) return;
-  const { status } = await tell('POST', subscriptionBody(subscription));
-  // Refused: whoever wanted to hear is signed out, or the platform does not send there.
+  const { status } = await send('POST', subscriptionBody(subscription));
+  // Refused: the account is signed out, or the platform does not send to this push service.
   if (status >= 400 && status < 500 && status !== 429) await subscription.unsubscribe();
 }
 
@@ -38,9 +38,9 @@ async function readKey(): Promise<string | null> {
   return publicKey;
 }
 
-function tell(method: 'DELETE', body: RouteBodyInput<'push.unsubscribe'>): Promise<Response>;
-function tell(method: 'POST', body: RouteBodyInput<'push.subscribe'>): Promise<Response>;
-function tell(method: string, body: object): Promise<Response> {
+function send(method: 'DELETE', body: RouteBodyInput<'push.unsubscribe'>): Promise<Response>;
+function send(method: 'POST', body: RouteBodyInput<'push.subscribe'>): Promise<Response>;
+function send(method: string, body: object): Promise<Response> {
   return fetch(ROUTE, {
     method,
     headers: { 'content-type': 'application/json' },

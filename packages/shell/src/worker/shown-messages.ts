@@ -1,5 +1,5 @@
-// Which messages this browser has shown, in IndexedDB: it outlives the worker, which browsers end at any moment, and the
-// notification itself, whose tag is forgotten once the person has dismissed it.
+// Which messages this browser has shown, in IndexedDB: it outlives the worker, which browsers end at any moment, and
+// the notification itself, whose tag is forgotten once the person has dismissed it.
 import { push } from '@platform/contract';
 
 const NAME = 'platform-push';
@@ -8,9 +8,8 @@ const STORE = 'shown';
 const REMEMBERED_MS = 2 * push.limits.pushLifeSeconds.value * 1_000;
 
 /**
- * Whether a message is to be shown: not if one with its id was, or was about to be when the worker ended. Of several that
- * ask at once one is told yes. Where the browser lets the page store nothing, everybody is: the notification's tag then
- * keeps two of them from being there at the same time.
+ * Whether to show a message: not if one with its id was shown, or was about to be when the worker ended. Of concurrent
+ * calls one returns true. Where the browser denies storage all do, and the notification's tag prevents duplicates.
  *
  * @param now milliseconds since 1970
  */

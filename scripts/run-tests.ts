@@ -23,8 +23,8 @@ const everything = ['packages', 'apps', 'examples', 'tests', 'scripts'];
 const CONCURRENCY = 3;
 const TEST_LIMIT_MS = 600_000;
 
-/** The signal that asked us to end, and who else must hear of one. */
-let asked: NodeJS.Signals | undefined;
+/** The signal that ended the run, and the children to forward it to. */
+let stopSignal: NodeJS.Signals | undefined;
 let passOn: (signal: NodeJS.Signals) => void = () => {};
 
 interface Command {
@@ -177,7 +177,7 @@ async function withCluster(env: NodeJS.ProcessEnv, work: (env: NodeJS.ProcessEnv
 
 /** Resolves with the exit code of the runner. */
 function runFiles(request: RunRequest, env: NodeJS.ProcessEnv): Promise<number> {
-  if (asked !== undefined) return Promise.resolve(1);
+  if (stopSignal !== undefined) return Promise.resolve(1);
   const runner = [path.join(root, 'scripts/test/run-files.ts'), JSON.stringify(request)];
   // A process group of their own: one signal reaches the runner, its files and their servers, once.
   const child = spawn(...dyingWithUs('TERM', process.execPath, runner), {
@@ -211,14 +211,14 @@ function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
-    asked = signal;
+    stopSignal = signal;
     passOn(signal);
   });
 }
 try {
   const code = await main(process.argv.slice(2));
   // As a shell reports a signal.
-  process.exitCode = asked === undefined ? code : 128 + os.constants.signals[asked];
+  process.exitCode = stopSignal === undefined ? code : 128 + os.constants.signals[stopSignal];
 } catch (error) {
   if (!(error instanceof SetupError)) throw error;
   say(error.message);

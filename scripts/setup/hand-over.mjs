@@ -1,5 +1,5 @@
-// Ends the set-up by becoming the real program: in this process where Node can do that, else as a
-// child whose signals and end are passed on. Whichever it is, the program ends with whoever started it.
+// Ends the set-up by running the real program: with execve where Node supports it, else as a child whose signals and
+// exit status are forwarded. In both cases the program ends with its parent.
 
 import { spawn } from 'node:child_process';
 import * as fs from 'node:fs';
@@ -27,8 +27,8 @@ export async function handOver(root, node, args) {
 }
 
 /**
- * A command that gets SIGTERM from the kernel when its parent is gone, even killed, so that no
- * platform runs on where nobody sees it. setpriv (util-linux) sets this and becomes the program.
+ * A command that gets SIGTERM from the kernel when its parent ends, even if that is killed, so that no platform is
+ * orphaned. setpriv (util-linux) sets this and executes the program.
  */
 function endingWithParent(node, args) {
   const folders = (process.env.PATH ?? '').split(':');
@@ -44,7 +44,7 @@ function runAsChild([program, ...args], env) {
     child.once('error', reject);
     child.once('exit', (code, signal) => {
       for (const name of forwarded) process.off(name, forward);
-      // As a shell reports it, for whoever looks at our exit code.
+      // The exit code that a shell would report.
       process.exitCode = signal === null ? code : 128 + os.constants.signals[signal];
       resolve();
     });

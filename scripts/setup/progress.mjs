@@ -1,4 +1,4 @@
-// What the set-up tells a person: what it does now, for how long already, and how it ended.
+// The progress output of the set-up: the current step, its duration, and its outcome.
 // Everything goes to standard error; where that is no terminal, only a line at each start and end.
 
 import * as fs from 'node:fs';

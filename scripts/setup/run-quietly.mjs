@@ -17,20 +17,20 @@ export function runQuietly(program, args, options = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options });
     let said = '';
-    let asked;
+    let stopSignal;
     const pass = (signal) => {
-      asked = signal;
+      stopSignal = signal;
       child.kill(signal);
     };
     for (const signal of endings) process.on(signal, pass);
     const settle = (outcome) => {
       for (const signal of endings) process.off(signal, pass);
-      if (asked === undefined) resolve(outcome);
-      else reject(new SetupError(`Set-up ended by ${asked}.`));
+      if (stopSignal === undefined) resolve(outcome);
+      else reject(new SetupError(`Set-up ended by ${stopSignal}.`));
     };
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8');
-      // The end tells why it failed; a build may say very much before it.
+      // Only the end of the output is kept: it has the reason of a failure, and builds print very much before it.
       stream.on('data', (text) => {
         said = (said + text).slice(-20_000);
       });

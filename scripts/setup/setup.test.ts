@@ -207,7 +207,7 @@ test('an unreachable registry is one clear line', async (t) => {
   fs.writeFileSync(lockfile, JSON.stringify(locked));
   const description = { name: 'checkout', version: '1.0.0', dependencies: { nothing: '1.0.0' } };
   fs.writeFileSync(path.join(place.root, 'package.json'), JSON.stringify(description));
-  // The discard port of this machine, where nobody listens.
+  // The discard port of this machine, at which nothing listens.
   const env = { npm_config_registry: 'http://127.0.0.1:9', npm_config_cache: path.join(place.root, 'cache') };
   const { code, err } = await start(t, place, { env }).ended;
   assert.equal(code, 1);
@@ -255,7 +255,7 @@ test('a platform that npm started ends when npm is killed', async (t) => {
   assert.match(await said, /SIGTERM/);
 });
 
-test('a Node that is too old is told so in one line', async (t) => {
+test('a Node that is too old is refused in one line', async (t) => {
   const old =
     "data:text/javascript,Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '16.20.2' } })";
   const { code, err } = await start(t, checkout(t), { nodeOptions: ['--import', old] }).ended;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { longestFirst, slowestTable } from './durations.ts';
 
-test('files run from the longest to the shortest, and before them those that nobody recorded, by size', () => {
+test('files run from the longest to the shortest, and unrecorded ones before them, by size', () => {
   const known = { short: { wall: 1, cpu: 1 }, long: { wall: 9, cpu: 1 } };
   const sizes: Readonly<Record<string, number>> = { large: 2_000, small: 10 };
   const order = longestFirst(['short', 'small', 'long', 'large'], known, (file) => sizes[file] ?? 0);

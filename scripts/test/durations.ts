@@ -1,5 +1,5 @@
-// What each test file took when somebody last recorded it (`npm test -- --record`): the order of the next run, and its
-// comparison. Files that nobody recorded count as long, so that a new one never begins last.
+// The recorded duration of each test file (`npm test -- --record`), for the order of runs and for comparison.
+// Unrecorded files count as long, so that a new one never starts last.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import * as path from 'node:path';
 import type { Usage } from './usage.ts';
@@ -28,7 +28,7 @@ export function recordDurations(usages: readonly Usage[]): void {
   writeFileSync(RECORD, `{\n${lines.join(',\n')}\n}\n`);
 }
 
-/** Files nobody recorded come first, the larger ones before; then the longest. */
+/** Unrecorded files first, by size; then recorded ones, the longest first. */
 export function longestFirst(files: readonly string[], known: Durations, sizeOf: (file: string) => number): string[] {
   const rank = (file: string) => known[file]?.wall ?? Number.POSITIVE_INFINITY;
   const compare = (one: string, other: string) =>

@@ -1,4 +1,4 @@
-// A run of small test files: their order, what it says of them, and skips that nobody allowed.
+// A run of small test files: their order, the report, and skips that are not allowed.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

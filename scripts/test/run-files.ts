@@ -22,7 +22,7 @@ export interface RunRequest {
   readonly testLimit: number;
   /** Whether what the files took becomes the record. */
   readonly record: boolean;
-  /** Whether a skipped test that nobody allowed fails the run. */
+  /** Whether a skipped test that is not on the list of allowed skips fails the run. */
   readonly judgeSkips: boolean;
   /** A path where nothing is yet, for what the files write of their usage. */
   readonly usageFile: string;

@@ -13,7 +13,7 @@ export interface AllowedSkip {
   readonly file: string;
   readonly test: string;
   readonly reason: string;
-  /** Allowed to this user only. Default: to everybody. */
+  /** Allowed for this user only. Default: for every user. */
   readonly as?: 'ordinary user';
 }
 

@@ -12,7 +12,7 @@ import { freePort } from './free-port.ts';
 
 const MAIN = fileURLToPath(new URL('./core-process-main.ts', import.meta.url));
 
-/** What the process is told over its standard input. */
+/** The order that the process reads from its standard input. */
 export interface CoreProcessOrder {
   readonly config: CoreConfig;
   readonly databaseUrl: string;
@@ -25,14 +25,14 @@ export interface CoreProcessOrder {
   readonly dieAt: Point | null;
 }
 
-/** How web push connects and repeats, without what cannot be told to another process. */
+/** How web push connects and retries, without what cannot be serialised for another process. */
 export type PushSettings = Omit<NonNullable<CoreOptions['push']>, 'resolve'>;
 
 export interface CoreProcess {
   readonly port: number;
   readonly origin: string;
   readonly pid: number;
-  /** It has ended, whoever ended it. */
+  /** Whether it has ended, for whatever reason. */
   readonly dead: boolean;
   stop(): Promise<void>;
   kill(): Promise<void>;
@@ -65,7 +65,7 @@ export async function startCoreProcess(world: Constellation, options: CoreProces
     dieAt: options.dieAt ?? null,
   };
   const child = spawn(process.execPath, [MAIN], { stdio: ['pipe', 'pipe', 'inherit'] });
-  // Its standard input stays open: when this process is gone, the other one hears it and ends.
+  // Its standard input stays open: when this process ends, the child reads the end and exits.
   child.stdin.write(`${JSON.stringify(order)}\n`);
   await new Promise<void>((resolve, reject) => {
     createInterface({ input: child.stdout }).once('line', () => resolve());

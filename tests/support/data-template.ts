@@ -1,5 +1,5 @@
-// The data folder of a platform that was started once, for tests that begin with a platform and not with its first start:
-// a copy takes a tenth of what a cluster, a schema and the packages take that are made anew.
+// The data folder of a platform that was started once, for tests that begin with a platform and not with its first
+// start: a copy takes a tenth of what a cluster, a schema and the packages take that are made anew.
 import { execFile } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
@@ -15,8 +15,8 @@ export function withDataTemplate(env: NodeJS.ProcessEnv, runFolder: string): Nod
 }
 
 /**
- * Fills `folder` with a copy. The first caller of a run makes the template. A file that is run alone, or as another user
- * than the run, gets none, and its platform starts from nothing.
+ * Fills `folder` with a copy. The first caller of a run makes the template. A file that is run alone, or as another
+ * user than the run, gets none, and its platform starts from nothing.
  *
  * @param startOnce starts a platform on a folder and stops it
  */
@@ -25,7 +25,7 @@ export async function copyStarted(folder: string, startOnce: (folder: string) =>
   if (template === undefined || statSync(path.dirname(template)).uid !== process.getuid?.()) return;
   if (!existsSync(template)) await makeTemplate(template, startOnce);
   await copy(['-a'], path.join(template, 'data'), folder);
-  // Programs, which nobody writes to: names for the same files.
+  // Programs are never written to, so hard links suffice.
   await copy(['-a', '--link'], path.join(template, 'programs'), path.join(folder, 'postgres'));
 }
 

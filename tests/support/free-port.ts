@@ -1,8 +1,8 @@
-// Ports nobody listens on right now, for servers whose address must be known before they start.
+// Free ports, for servers whose address must be known before they start.
 import { randomInt } from 'node:crypto';
 import net from 'node:net';
 
-/** Below the ports that the kernel gives to connections and to who asks for any port: it gives these to nobody meanwhile. */
+/** Below the kernel's ephemeral range, so that it assigns none of these meanwhile. */
 const [FIRST, BEYOND] = [20_000, 32_768];
 
 /** At random, so that tests that run side by side do not choose the same. */

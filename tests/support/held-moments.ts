@@ -4,12 +4,12 @@ import type { At, Point } from '@platform/core';
 export interface Moments {
   /** To be given to core, or to several replicas. */
   readonly at: At;
-  /** Holds whoever comes to this moment next; others pass. */
+  /** Holds the next caller that reaches this moment; later ones pass. */
   hold(point: Point): HeldMoment;
 }
 
 export interface HeldMoment {
-  /** Resolves when somebody is held. */
+  /** Resolves when a caller is held. */
   readonly reached: Promise<void>;
   release(): void;
 }

@@ -31,8 +31,7 @@ export interface OpenSearchDouble {
   /** From now on, every request is answered with this status; `null` ends that. */
   fail(status: number | null): void;
   /**
-   * Takes every document for one of the account, app and kind that a search asks for, also those it was told are gone:
-   * as a cluster does whose filters do not hold.
+   * Matches every document for every account, app and kind, also deleted ones, like a cluster whose filters fail.
    */
   leaky: boolean;
   /** What it did not understand, and answered with 500. */

@@ -1,5 +1,5 @@
-// Runs a test file again in a network namespace of its own, which ends with it: whatever it makes there of bridges, packet
-// rules and listeners is nobody else's, and no packet leaves it. Needs root.
+// Runs a test file again in its own network namespace, which ends with it: its bridges, packet rules and listeners are
+// isolated, and no packet leaves it. Needs root.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,7 +17,10 @@ export interface OwnNetworkOptions {
   readonly timeout: number;
 }
 
-/** Declares the tests of a file inside, or outside one test that runs the file there and shows what it said if it failed. */
+/**
+ * Declares the tests of a file inside, or outside one test that runs the file there and shows what it said if it
+ * failed.
+ */
 export function inOwnNetwork(url: string, { skip, timeout }: OwnNetworkOptions, declare: () => void): void {
   if (process.env[MARK] === '1') {
     declare();

@@ -13,7 +13,10 @@ import { freePort } from './free-port.ts';
 import { until } from './wait.ts';
 
 const CLI = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url));
-/** What every command inherits; the compile cache as from `npm start`, so that a start costs here what it costs a user. */
+/**
+ * What every command inherits; the compile cache as from `npm start`, so that a start costs here what it costs a
+ * user.
+ */
 export const inherited: NodeJS.ProcessEnv = {
   PATH: process.env.PATH,
   HOME: process.env.HOME,
@@ -152,15 +155,15 @@ export async function startCommand(
   let output = '';
   await new Promise<void>((resolve, reject) => {
     const limit = setTimeout(() => reject(new Error(`it did not start:\n${output}`)), START_LIMIT_MS);
-    const hear = (chunk: Buffer) => {
+    const collect = (chunk: Buffer) => {
       output += chunk.toString('utf8');
       if (output.includes(ready)) {
         clearTimeout(limit);
         resolve();
       }
     };
-    child.stdout.on('data', hear);
-    child.stderr.on('data', hear);
+    child.stdout.on('data', collect);
+    child.stderr.on('data', collect);
     child.on('exit', (code, signal) => {
       clearTimeout(limit);
       reject(new Error(`it ended (${code ?? signal}):\n${output}`));

@@ -1,4 +1,4 @@
-// A fresh PostgreSQL database for a test: in the cluster that `npm test` started for everybody, or,
+// A fresh PostgreSQL database for a test: in the cluster that `npm test` started for all files, or,
 // for a test file run alone, in a cluster of its own that ends with the process.
 
 import { createHash, randomBytes } from 'node:crypto';
@@ -53,7 +53,7 @@ export const testSettings: Readonly<Record<string, string>> = {
 
 let own: Promise<string> | undefined;
 
-/** Superuser URL of the cluster in use; starts one if nobody did. */
+/** Superuser URL of the cluster in use; starts one if none is running. */
 export function testCluster(): Promise<string> {
   const given = process.env.PLATFORM_TEST_DATABASE_URL;
   if (given !== undefined && given !== '') return Promise.resolve(given);

@@ -1,5 +1,5 @@
-// A push service on loopback (RFC 8030) over real TLS with a certificate of its own: it verifies who sends, decrypts with
-// the keys of the browsers it made, and answers what a test wants.
+// A push service on loopback (RFC 8030) over real TLS with a certificate of its own: it verifies who sends, decrypts
+// with the keys of the browsers it made, and answers what a test wants.
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
@@ -68,7 +68,7 @@ export async function startPushService(): Promise<PushService> {
   await writeFile(caFile, cert);
   const browsers = new Map<string, Browser>();
   const faults: string[] = [];
-  const heard = new EventTarget();
+  const arrivals = new EventTarget();
   let connections = 0;
   let origin = '';
 
@@ -99,7 +99,7 @@ export async function startPushService(): Promise<PushService> {
       .then(({ status, headers }) => {
         response.writeHead(status, { ...headers });
         response.end();
-        heard.dispatchEvent(new Event('request'));
+        arrivals.dispatchEvent(new Event('request'));
       });
   });
   server.on('connection', () => {
@@ -132,7 +132,7 @@ export async function startPushService(): Promise<PushService> {
           const limit = AbortSignal.timeout(WAIT_MILLISECONDS);
           while (browser.received.length < count) {
             if (limit.aborted) throw new Error(`${browser.received.length} of ${count} arrived; ${faults.join(', ')}`);
-            await Promise.race([once(heard, 'request'), once(limit, 'abort')]);
+            await Promise.race([once(arrivals, 'request'), once(limit, 'abort')]);
           }
           return browser.received;
         },

@@ -1,4 +1,4 @@
-// An installed app whose backend tries to reach what it is told to, and the grants of its owner
+// An installed app whose backend connects to what a request names, and the grants of its owner
 // (packages/runtime/test-support/workloads/traveller.mjs).
 import { strict as assert } from 'node:assert';
 import { readFileSync } from 'node:fs';

@@ -9,7 +9,7 @@ export interface Command {
   run(args: readonly string[]): Promise<number>;
 }
 
-/** A call that cannot be understood: told in one line, exit 2. */
+/** Invalid usage: printed in one line, exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

@@ -1,4 +1,5 @@
-// Puts the present state of a folder into effect: a version of its own, installed with all it asks for, backend started.
+// Puts the present state of a folder into effect: a version of its own, installed with all it asks for, backend
+// started.
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
@@ -87,7 +88,7 @@ async function putInPlace(
     await upgradeApp(context, account.key, id, version);
     // The developer asks and answers: what the manifest newly requests is granted at once, here and nowhere else.
     const grants = permissions.map(({ id: permission, resources }) => ({ id: permission, resources }));
-    // This process hears nothing of nodes, so that it does not wait for one either.
+    // This process receives no confirmations of nodes, so it waits for none.
     await replacePermissions(context, new Followers(context), account.key, id, grants);
     if (DEV_VERSION.test(before.version)) await withdrawVersion(context, id, before.version);
   }
@@ -96,7 +97,9 @@ async function putInPlace(
   return installed.id;
 }
 
-/** Started at once, so that what is wrong shows now and not at the first use. The log tells why it failed. */
+/**
+ * Starts the backend at once, so that errors show now and not at the first use. The log has the reason of a failure.
+ */
 async function startBackend({ nodes }: DevApp, installationId: InstallationId): Promise<void> {
   await nodes.start(installationId).catch((error: unknown) => {
     if (!(error instanceof RefusalError)) throw error;

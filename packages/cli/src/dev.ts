@@ -86,7 +86,7 @@ async function* statesOf(folder: string, signal: AbortSignal): AsyncGenerator<st
   for await (const _ of changesOf(folder, signal)) yield await folderState(folder);
 }
 
-/** Deploys; what is wrong is told, and the next change is the next chance. */
+/** Deploys; errors are printed, and the next change is deployed again. */
 async function attempt(app: DevApp, isFirst: boolean): Promise<Deployed | undefined> {
   try {
     const deployed = await deploy(app);

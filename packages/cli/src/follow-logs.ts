@@ -24,7 +24,7 @@ export async function followLogs(
 ): Promise<void> {
   const earliest = since?.toISOString() ?? '';
   let after: number | undefined;
-  let told = false;
+  let reported = false;
   while (!signal.aborted) {
     try {
       const start = after === undefined ? { newest } : { after };
@@ -32,13 +32,13 @@ export async function followLogs(
         if (piece.missed > 0) say(paint('dim', `  ${piece.missed} lines came and went before they could be shown.`));
         for (const entry of piece.items) if (entry.at >= earliest) say(lineOf(entry));
         after = piece.last;
-        told = false;
+        reported = false;
       }
     } catch (error) {
       if (!(error instanceof RefusalError)) throw error;
-      // Told once; it goes on when the platform does.
-      if (!told && !signal.aborted) say(paint('dim', `  ${error.refusal.detail ?? error.refusal.code}`));
-      told = true;
+      // Printed once; the log continues when the platform answers again.
+      if (!reported && !signal.aborted) say(paint('dim', `  ${error.refusal.detail ?? error.refusal.code}`));
+      reported = true;
     }
     await delay(RETRY_MILLISECONDS, undefined, { signal }).catch(() => undefined);
   }

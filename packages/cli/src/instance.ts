@@ -19,10 +19,13 @@ function instanceFile(dataDirectory: string): string {
   return path.join(dataDirectory, 'run', 'instance.json');
 }
 
-/** Says where the running platform is reached. Removed by {@link forgetInstance}; stale after `kill -9`, so never trusted alone. */
+/**
+ * Says where the running platform is reached. Removed by {@link forgetInstance}; stale after `kill -9`, so never
+ * trusted alone.
+ */
 export function announceInstance(dataDirectory: string, instance: InstanceFile): void {
   const file = instanceFile(dataDirectory);
-  // Without a Runtime on this machine nobody has made the folder yet.
+  // Without a Runtime on this machine the folder does not exist yet.
   mkdirSync(path.dirname(file), { recursive: true, mode: 0o711 });
   // Other commands read it at any time: they find the former text or this one.
   writeFileSync(`${file}.new`, JSON.stringify(instance), { mode: 0o600 });

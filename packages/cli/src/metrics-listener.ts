@@ -1,4 +1,4 @@
-// `GET /metrics` for the operator's Prometheus. Listens on loopback only, since whoever connects may read: expose it only
+// `GET /metrics` for the operator's Prometheus. It is unauthenticated and listens on loopback only: expose it only
 // through an authenticating proxy.
 
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// The metrics of the parts that run in this process. Loaded only where somebody wants to read them: what counts costs
+// The metrics of the parts that run in this process. Loaded only where metrics are enabled, since collecting costs
 // memory.
 import type { PlatformConfig } from '@platform/core/config';
 import type { CoreMetrics } from '@platform/core/metrics';
@@ -42,7 +42,7 @@ export async function serveMetrics(
   started.add(() => listener.close());
 }
 
-/** The metrics of a part with those of the process it runs in, which its label tells apart from the other processes. */
+/** The metrics of a part and of its process, labelled to distinguish it from the other processes. */
 async function withProcess(part: 'core' | 'node', own: { text(): Promise<string> }): Promise<() => Promise<string>> {
   const { collectDefaultMetrics, Registry } = await import('prom-client');
   const registry = new Registry();

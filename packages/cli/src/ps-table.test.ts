@@ -75,7 +75,7 @@ test('a narrow terminal gets short lines, with the reason where there is one', (
   ]);
 });
 
-test('what nobody knows is not shown as nought', () => {
+test('unknown values are shown as unknown, never as zero', () => {
   const unseen: PsRow = { ...running, state: null, since: null, restarts: null, lastExit: null, usage: null };
   const blind: PsRow = {
     ...running,

@@ -64,7 +64,7 @@ async function stopWithin(started: Started, code: number): Promise<number> {
     process.exit(1);
   }, STOP_LIMIT_MS);
   await started.stop();
-  // It still ends what somebody forgot, and holds up nothing that has ended.
+  // The timer still ends a process with leaked handles, and does not delay one that can exit.
   limit.unref();
   return code;
 }

@@ -44,11 +44,11 @@ export async function step<Result>(label: string, work: () => Promise<Result>): 
 
 /** Columns of the terminal; infinite where the output goes to a file or a program, unless COLUMNS says otherwise. */
 export function terminalWidth(): number {
-  const told = Number(process.env.COLUMNS);
-  return process.stdout.columns ?? (told > 0 ? told : Number.POSITIVE_INFINITY);
+  const columns = Number(process.env.COLUMNS);
+  return process.stdout.columns ?? (columns > 0 ? columns : Number.POSITIVE_INFINITY);
 }
 
-/** Ends this process quietly when whoever reads its output has seen enough, as in `platform logs … | head`. */
+/** Ends this process quietly when the reader of its output closes the pipe, as in `platform logs … | head`. */
 export function endWithReader(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0);

@@ -139,7 +139,7 @@ test('an entry that is not there is named with the member that names it', async 
   ]);
 });
 
-test('every fault of the manifest is told with the path of the member', async (t) => {
+test('every error of the manifest is reported with the path of the member', async (t) => {
   const wrong = { ...MANIFEST, version: '1', permissions: [{ id: 'notifications.publish', resources: [] }], extra: 1 };
   const problems = await problemsOf({
     folder: await folderOf(t, { ...FILES, 'manifest.json': JSON.stringify(wrong) }),

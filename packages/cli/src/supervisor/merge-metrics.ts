@@ -8,7 +8,7 @@ interface Family {
   readonly samples: string[];
 }
 
-/** @param texts in the format 0.0.4; a metric that is in several has labels that tell them apart */
+/** @param texts in the format 0.0.4; a metric in several of them has labels that distinguish its series */
 export function mergeMetrics(texts: readonly string[]): string {
   const families = new Map<string, Family>();
   for (const text of texts) {

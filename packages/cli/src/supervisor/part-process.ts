@@ -43,34 +43,34 @@ export class PartProgram<Order, Report> {
     const child = this.#ahead ?? this.#spawn();
     this.#ahead = undefined;
     const exited = howItEnds(this.#name, child);
-    const asked = new Map<number, (text: string) => void>();
+    const pending = new Map<number, (text: string) => void>();
     const { promise: ready, resolve, reject } = Promise.withResolvers<Report>();
     child.on('message', (message: FromPart<Report>) => {
       if ('ready' in message) resolve(message.ready);
       else if ('refused' in message) reject(new StartError(message.refused.code, message.refused.message));
-      else asked.get(message.ask)?.(message.metrics);
+      else pending.get(message.ask)?.(message.metrics);
     });
     void exited.then((how) => {
       reject(new StartError('part_ended', `${how} It had not finished starting.`));
-      for (const tell of asked.values()) tell('');
+      for (const resolve of pending.values()) resolve('');
     });
     send<Order>(child, { order });
     const report = await ready;
-    let asks = 0;
+    let requests = 0;
     return {
       pid: child.pid ?? 0,
       exited,
       report,
       metrics() {
-        asks += 1;
-        const ask = asks;
-        const { promise, resolve: tell } = Promise.withResolvers<string>();
-        const limit = setTimeout(() => tell(''), METRICS_MILLISECONDS);
-        asked.set(ask, tell);
+        requests += 1;
+        const ask = requests;
+        const { promise, resolve } = Promise.withResolvers<string>();
+        const limit = setTimeout(() => resolve(''), METRICS_MILLISECONDS);
+        pending.set(ask, resolve);
         send<Order>(child, { ask });
         return promise.finally(() => {
           clearTimeout(limit);
-          asked.delete(ask);
+          pending.delete(ask);
         });
       },
       async stop() {
@@ -99,10 +99,10 @@ function send<Order>(child: ChildProcess, message: ToPart<Order>): void {
 
 function howItEnds(name: string, child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
-    const tell = (code: number | null, signal: NodeJS.Signals | null) =>
+    const settle = (code: number | null, signal: NodeJS.Signals | null) =>
       resolve(signal === null ? `${name} ended with code ${code}.` : `${name} was ended by ${signal}.`);
-    if (child.exitCode !== null || child.signalCode !== null) tell(child.exitCode, child.signalCode);
-    child.once('exit', tell);
+    if (child.exitCode !== null || child.signalCode !== null) settle(child.exitCode, child.signalCode);
+    child.once('exit', settle);
     child.once('error', (error) => resolve(`${name} could not be started: ${error.message}.`));
   });
 }

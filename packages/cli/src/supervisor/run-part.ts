@@ -16,8 +16,8 @@ export function runPart<Order, Report>(start: (order: Order, started: Started) =
   const started = new Started();
   let serving: Promise<Serving<Report> | null> = Promise.resolve(null);
 
-  // A terminal and a service manager send these to every process at once. The supervisor alone acts on them: it ends the
-  // parts in their order.
+  // A terminal and a service manager send these to every process at once. The supervisor alone acts on them: it ends
+  // the parts in their order.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
   const orphaned = () => process.exit(1);
   process.once('disconnect', orphaned);
@@ -30,21 +30,21 @@ export function runPart<Order, Report>(start: (order: Order, started: Started) =
   async function begin(order: Order): Promise<Serving<Report> | null> {
     try {
       const now = await start(order, started);
-      tell({ ready: now.report });
+      report({ ready: now.report });
       // A part that is killed would leave nothing of it to its next start.
       flushCompileCache();
       return now;
     } catch (error) {
       if (!(error instanceof StartError)) process.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
       const code = error instanceof StartError ? error.code : 'part_failed';
-      tell({ refused: { code, message: error instanceof Error ? error.message : String(error) } }, orphaned);
+      report({ refused: { code, message: error instanceof Error ? error.message : String(error) } }, orphaned);
       return null;
     }
   }
 
   async function answer(ask: number): Promise<void> {
     const text = await (await serving)?.metrics?.().catch(() => '');
-    tell({ ask, metrics: text ?? '' });
+    report({ ask, metrics: text ?? '' });
   }
 
   async function end(): Promise<void> {
@@ -54,7 +54,7 @@ export function runPart<Order, Report>(start: (order: Order, started: Started) =
     process.disconnect?.();
   }
 
-  function tell(message: FromPart<Report>, sent: () => void = () => undefined): void {
+  function report(message: FromPart<Report>, sent: () => void = () => undefined): void {
     process.send?.(message, undefined, undefined, sent);
   }
 }

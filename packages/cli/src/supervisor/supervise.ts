@@ -1,5 +1,5 @@
-// The supervisor: runs PostgreSQL, core and the node of this machine as processes of their own, starts again what ends by
-// itself, and ends them in the reverse order of starting. It serves no requests but those for metrics.
+// The supervisor: runs PostgreSQL, core and the node of this machine as processes of their own, starts again what ends
+// by itself, and ends them in the reverse order of starting. It serves no requests but those for metrics.
 
 import type { PlatformConfig } from '@platform/core/config';
 import { startEmbeddedPostgres } from '@platform/core/embedded-postgres';
@@ -141,7 +141,7 @@ function loopback(host: string): string {
   return host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
 }
 
-/** Written in one piece, so that whoever reads it has all of it. */
+/** Prints the greeting in one write, so that readers of the output never see a part of it. */
 function greet(config: PlatformConfig, dataDirectory: string, node: NodeReport | null, milliseconds: number): void {
   const configuration = config.effective.map(({ name, value, set }) =>
     paint('dim', `    ${name}=${value}${set ? '' : '  (default)'}`),

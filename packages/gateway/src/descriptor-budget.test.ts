@@ -1,4 +1,5 @@
-// Gateways of one process share its file descriptors: greedy ones take nothing from the others, nor from what is around.
+// Gateways of one process share its file descriptors: greedy ones take nothing from the others, nor from what is
+// around.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -85,7 +86,7 @@ test('workloads that open whatever they can leave every other Gateway its connec
   assert.equal((await ask(quiet, { path: SERVICE })).status, 200);
 });
 
-test('requests that wait on one connection have their share too, and the rest are told so', async (t) => {
+test('pipelined requests on one connection have a share too, and further ones are refused with the reason', async (t) => {
   const waiting: ServerResponse[] = [];
   setting.handle = (_req, res) => void waiting.push(res);
   const { ports, descriptors } = await startMany(t, 2);

@@ -33,10 +33,10 @@ test('a request that cannot be handled is answered 500, and the Gateway and its 
     faulty.events.map((event) => event.event),
     ['gateway_fault', 'gateway_fault'],
   );
-  const told = JSON.stringify(faulty.events);
+  const events = JSON.stringify(faulty.events);
   for (const secret of [GATEWAY_CREDENTIAL, CORE_CREDENTIAL, 'secret', 'no key'])
-    assert.ok(!told.includes(secret), told);
-  assert.match(told, /upstream-pools/);
+    assert.ok(!events.includes(secret), events);
+  assert.match(events, /upstream-pools/);
 });
 
 test('a request to the workload that cannot be handled is answered 500, and the next ones are', async (t) => {
@@ -50,7 +50,7 @@ test('a request to the workload that cannot be handled is answered 500, and the 
   assert.equal(faulty.events.filter(({ event }) => event === 'gateway_fault').length, 2);
 });
 
-test('whoever is told of activity and fails ends nothing', async (t) => {
+test('an activity listener that throws ends nothing', async (t) => {
   const faulty = await startGatewayUnderTest(setting.coreOrigin, {
     onActivity() {
       throw new TypeError('of the Runtime');

@@ -153,7 +153,7 @@ test('TRACE and CONNECT end with a refusal and the connection', async () => {
   assert.equal(core.complete.length, 0);
 });
 
-test('an upgrade that no service offers is ignored: the request is served, and core does not hear of the upgrade', async () => {
+test('an upgrade that no service offers is ignored: the request is served, and the upgrade goes no further', async () => {
   for (const upgrade of [
     'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk',
     'Connection: Upgrade\r\nUpgrade: websocket',

@@ -1,5 +1,5 @@
-// The vectors against a whole Gateway: what a workload without its credential sends reaches nobody, what it sends with it
-// arrives as it is, and answers of core and of the workload pass only where they are in order.
+// The vectors against a whole Gateway: requests of a workload without its credential are never forwarded, those with it
+// arrive unchanged, and answers of core and of the workload pass only if they are valid.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';

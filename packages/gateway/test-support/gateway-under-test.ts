@@ -6,7 +6,7 @@ import { request as httpRequest, type IncomingMessage, type Server } from 'node:
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { asksForWebSocket, createStrictServer } from '@platform/http';
+import { createStrictServer, isWebSocketUpgrade } from '@platform/http';
 import { type GatewayEvent, type GatewayOptions, type RunningGateway, startGateway } from '../src/gateway.ts';
 
 export const GATEWAY_CREDENTIAL = 'pgw_canary-4c1d8e0b6a2f4a6c9f17e6c0a1b2c3d4';
@@ -76,7 +76,7 @@ export function openDoor(gateway: Pick<RunningGateway, 'forwardInbound' | 'forwa
     isOwnHost: () => true,
     onRequest: (incoming) => void gateway.forwardInbound(incoming, incoming.path + incoming.query),
     upgrade: {
-      wants: asksForWebSocket,
+      wants: isWebSocketUpgrade,
       accept: (incoming) => gateway.forwardUpgrade(incoming, incoming.path + incoming.query),
     },
     onFault: (error) => assert.fail(String(error)),

@@ -92,10 +92,10 @@ export function dialerAt(path: string): Dialer {
 }
 
 async function answer(socket: Socket, { dialer, privateOrigins, idle = IDLE_MS }: DialServerOptions): Promise<void> {
-  const asked = readTarget(await readLine(socket, AbortSignal.timeout(ASK_MS)));
-  const allow = asked.allow === 'public' ? [] : asked.allow.filter((origin) => privateOrigins.includes(origin));
+  const request = readTarget(await readLine(socket, AbortSignal.timeout(ASK_MS)));
+  const allow = request.allow === 'public' ? [] : request.allow.filter((origin) => privateOrigins.includes(origin));
   const waiting = whileThere(socket);
-  const target = await dialer.connect({ ...asked, allow }, waiting.signal);
+  const target = await dialer.connect({ ...request, allow }, waiting.signal);
   waiting.stop();
   target.allowHalfOpen = true;
   if (socket.destroyed) {
@@ -110,7 +110,7 @@ async function answer(socket: Socket, { dialer, privateOrigins, idle = IDLE_MS }
 function whileThere(socket: Socket): { readonly signal: AbortSignal; stop(): void } {
   const gone = new AbortController();
   const leave = (): void => gone.abort(new Error('The asking side has left.'));
-  // An end is heard of only where somebody reads.
+  // A socket reports its end only while it is read.
   const look = (): void => {
     if (socket.readableLength === 0) socket.read();
   };
@@ -119,9 +119,9 @@ function whileThere(socket: Socket): { readonly signal: AbortSignal; stop(): voi
 }
 
 function readTarget(line: string): DialTarget {
-  const asked: unknown = JSON.parse(line);
-  if (typeof asked !== 'object' || asked === null) throw new Error('The request is no object.');
-  const { host, port, allow } = asked as Partial<Record<keyof DialTarget, unknown>>;
+  const value: unknown = JSON.parse(line);
+  if (typeof value !== 'object' || value === null) throw new Error('The request is no object.');
+  const { host, port, allow } = value as Partial<Record<keyof DialTarget, unknown>>;
   if (typeof host !== 'string' || typeof port !== 'number') throw new Error('The request names no host and port.');
   if (allow === 'public') return { host, port, allow };
   if (!Array.isArray(allow) || !allow.every((origin) => typeof origin === 'string' && URL.canParse(origin)))

@@ -1,5 +1,5 @@
-// The way out: connections to hosts that somebody else chose. Where a name leads is decided by name servers that nobody
-// here controls, so addresses are checked at the moment of connecting, and the one that was checked is connected to.
+// Outbound connections to hosts that others chose. DNS answers are not trusted, so addresses are checked at connect
+// time, and the connection goes to the very address that was checked.
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { connect as connectTo, isIP, isIPv6, type Socket } from 'node:net';
@@ -11,8 +11,8 @@ export interface DialTarget {
   readonly host: string;
   readonly port: number;
   /**
-   * Origins, like `https://models.lan:8443`, that the operator named: a target with host and port of one of them may lie
-   * anywhere. All other targets, and every one with `public`, must be publicly routable.
+   * Origins, like `https://models.lan:8443`, that the operator named: a target with host and port of one of them may
+   * lie anywhere. All other targets, and every one with `public`, must be publicly routable.
    */
   readonly allow: 'public' | readonly string[];
 }
@@ -113,8 +113,8 @@ export function createDialer(options: DialerOptions = {}): Dialer {
 }
 
 /**
- * The host as it will be used. Octal, short and mapped spellings of addresses, zones, and whatever else parsers disagree
- * about differ from what `URL` makes of them; a caller that parsed the target has none of them.
+ * The host as it will be used. Octal, short and mapped spellings of addresses, zones, and whatever else parsers
+ * disagree about differ from what `URL` makes of them; a caller that parsed the target has none of them.
  */
 function readHost({ host, port }: DialTarget): string {
   if (!Number.isInteger(port) || port < 1 || port > LARGEST_PORT) throw new BlockedAddressError('The port is none.');

@@ -49,4 +49,4 @@ export {
   type UpgradeRoutes,
 } from './server.ts';
 export { isTraceparent, isTracestate } from './trace-context.ts';
-export { asksForWebSocket } from './web-socket.ts';
+export { isWebSocketUpgrade } from './web-socket.ts';

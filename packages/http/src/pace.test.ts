@@ -27,7 +27,7 @@ test('connections at full speed are held to a fraction of what they could draw',
   assert.ok(refusals / 20 < 150, `${refusals / 20} each second`);
 });
 
-test('nobody waits longer than two seconds, and a silent minute makes good', () => {
+test('a refusal is delayed by two seconds at most, and a minute without requests resets the delay', () => {
   let now = 0;
   const pace = openPace(() => now);
   for (let refusal = 0; refusal < 10_000; refusal += 1) assert.ok(pace.next() <= 2_000);

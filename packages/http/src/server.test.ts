@@ -1,5 +1,5 @@
-// One answer for each request, in order, whatever comes behind it on the connection: when the next bytes are broken, when
-// a body turns out malformed, and when its handler answers before, after or in that moment. Limits and time-outs.
+// One answer for each request, in order, whatever comes behind it on the connection: when the next bytes are broken,
+// when a body turns out malformed, and when its handler answers before, after or in that moment. Limits and time-outs.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
@@ -10,7 +10,7 @@ import { endResponse } from './end-response.ts';
 import { sendProblem } from './problem.ts';
 import { readBody, requireUploadRate } from './read-body.ts';
 import { createStrictServer, type IncomingRequest, type StrictServerOptions } from './server.ts';
-import { asksForWebSocket } from './web-socket.ts';
+import { isWebSocketUpgrade } from './web-socket.ts';
 
 const GET = 'GET /get HTTP/1.1\r\nHost: a\r\n\r\n';
 const POST = 'POST /post HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n';
@@ -224,7 +224,7 @@ describe('a WebSocket handshake, on a route that has WebSockets', () => {
   for (const [what, change, status] of cases) {
     test(`${what} is answered ${status}`, async () => {
       const port = await listening(({ res }) => res.end(), {
-        upgrade: { wants: asksForWebSocket, accept: ({ socket }) => socket.end('HTTP/1.1 101 Switching\r\n\r\n') },
+        upgrade: { wants: isWebSocketUpgrade, accept: ({ socket }) => socket.end('HTTP/1.1 101 Switching\r\n\r\n') },
       });
       const fields = Object.entries({ ...base, ...change }).flatMap(([name, value]) =>
         value === null ? [] : [`${name}: ${value}`],

@@ -56,7 +56,10 @@ export interface StrictServerOptions {
   onRequest(incoming: IncomingRequest): Abandonable | null | undefined;
   /** Handling a request failed with an internal error; the request has been ended. */
   onFault(error: unknown): void;
-  /** Routes with WebSockets; a faulty handshake is refused. Default: `Upgrade` is ignored and the request served (RFC 9110 section 7.8). */
+  /**
+   * Routes with WebSockets; a faulty handshake is refused. Default: `Upgrade` is ignored and the request served (RFC
+   * 9110 section 7.8).
+   */
   readonly upgrade?: UpgradeRoutes;
   /** Once for every request, refused ones included. */
   onBegin?(): void;
@@ -67,7 +70,7 @@ export interface StrictServerOptions {
 }
 
 export interface UpgradeRoutes {
-  /** Whether this request is for a route with WebSockets and asks for one, such as `asksForWebSocket`. */
+  /** Whether this request is for a route with WebSockets and asks for one, such as `isWebSocketUpgrade`. */
   wants(req: IncomingMessage): boolean;
   accept(incoming: IncomingUpgrade): void;
 }

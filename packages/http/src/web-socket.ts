@@ -4,8 +4,10 @@ import type { IncomingMessage } from 'node:http';
 import type { Refusal } from '@platform/contract';
 import { hasBody } from './read-body.ts';
 
-/** Whether a request asks for a WebSocket, well or badly. HTTP/1.0 knows no change of protocol (RFC 9110 section 7.8). */
-export function asksForWebSocket({ method, headers, httpVersionMinor }: IncomingMessage): boolean {
+/**
+ * Whether a request asks for a WebSocket, well or badly. HTTP/1.0 knows no change of protocol (RFC 9110 section 7.8).
+ */
+export function isWebSocketUpgrade({ method, headers, httpVersionMinor }: IncomingMessage): boolean {
   const protocols = headers.upgrade?.split(',') ?? [];
   return (
     method === 'GET' &&

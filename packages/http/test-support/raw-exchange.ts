@@ -32,7 +32,7 @@ export async function openRaw(to: RawTarget, bytes: Uint8Array | string): Promis
   socket.on('data', (chunk: Buffer) => {
     received += chunk.toString('latin1');
   });
-  // A reset is one of the ways a connection may end here; the answers tell whether that was right.
+  // A connection may end with a reset here; the tests judge the answers.
   socket.on('error', () => undefined);
   socket.on('end', () => socket.end());
   const whenClosed = new Promise<void>((resolve) => {

@@ -1,5 +1,5 @@
-// Every response vector, as the answer of a hostile upstream, byte for byte through one carrier of the platform: one test
-// for each, judged by what the caller sees.
+// Every response vector, as the answer of a hostile upstream, byte for byte through one carrier of the platform: one
+// test for each, judged by what the caller sees.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -39,7 +39,10 @@ interface Outcome {
   readonly received: string;
 }
 
-/** Cases whose expected value cannot hold for a client that asked for no tunnel. Each is still run, and must fail closed. */
+/**
+ * Cases whose expected value cannot hold for a client that asked for no tunnel. Each is still run, and must fail
+ * closed.
+ */
 const REFUSED: Readonly<Record<string, string>> = {
   'connection.md:296': 'a client that asked for no change of protocol gets none (RFC 9110 7.8)',
   'connection.md:334': 'a client that asked for no change of protocol gets none (RFC 9110 7.8)',
@@ -141,7 +144,7 @@ function judge(item: VectorCase, outcome: Outcome, { dropped }: Carrier): void {
   }
 }
 
-/** The caller was told of the failure, or its answer broke off before it was complete. */
+/** The caller got an error, or its answer broke off before it was complete. */
 function assertFailed({ answer, received }: Outcome): void {
   if (answer?.status === 502) {
     assert.match(answer.body, /"code":"upstream_failed"/);

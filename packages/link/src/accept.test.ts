@@ -79,7 +79,7 @@ test('a known key is served; another one, or none, is closed without a word', as
   }
 });
 
-test('where strangers are served, the server knows them apart; without any key nobody is', async () => {
+test('where strangers are served, the server can distinguish them; a client without a key is refused', async () => {
   const { port } = await listen({ strangers: 'served' });
   assert.equal(await ask(port, known), 'true');
   assert.equal(await ask(port, stranger), 'false');
@@ -118,7 +118,7 @@ test('a known key has its share of connections, and what it takes leaves others 
   await ended(fourth);
   assert.equal(await ask(port, second), 'true');
   held.pop()?.destroy();
-  // The server hears of the end on its own time.
+  // The server notices the end some time later.
   while ((await ask(port, known).catch(() => '')) !== 'true') await new Promise((resolve) => setImmediate(resolve));
   for (const socket of held) assert.equal(socket.destroyed, false);
   for (const socket of held) socket.destroy();

@@ -1,4 +1,4 @@
-// Keys that anybody can sign for, or nobody, are not taken as keys.
+// Degenerate keys, for which signatures can be forged or never verify, are refused.
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';

@@ -11,8 +11,8 @@ const { request } = process.getBuiltinModule('node:http');
 
 export interface LinkRequest {
   /**
-   * The key the other side must prove, 32 bytes, before it is told anything. Default: over https its certificate must
-   * be valid for the name of `host`.
+   * The public key, 32 bytes, that the server must prove before anything is sent. Default: over https its certificate
+   * must be valid for the name of `host`.
    */
   readonly key?: Buffer | undefined;
   /** Proves the key of this side where it is asked for one, over https. Default: none is proven. */
@@ -54,7 +54,7 @@ export async function fetchOverLink(url: string, options: LinkRequest): Promise<
   }
 }
 
-/** A connection to whoever the request is meant for, and to nobody else. */
+/** A connection to the authenticated server. */
 async function open(
   { protocol, hostname, port, host }: URL,
   { key, certificate, signal, ...options }: LinkRequest,

@@ -29,7 +29,7 @@ const other = keyFromSeed(Buffer.alloc(32, 2));
 const mate = keyFromSeed(Buffer.alloc(32, 3));
 const isKnown = (key: Buffer): boolean => key.equals(mate.publicKey);
 let certificate: LinkCertificate;
-const heard: string[] = [];
+const requests: string[] = [];
 let server: http.Server;
 let listener: LinkListener;
 let origin: string;
@@ -37,7 +37,7 @@ let origin: string;
 before(async () => {
   certificate = await linkCertificate(mate);
   server = http.createServer((request, response) => {
-    heard.push(`${request.method} ${request.url} ${request.headers.authorization ?? ''}`);
+    requests.push(`${request.method} ${request.url} ${request.headers.authorization ?? ''}`);
     response.end('x'.repeat(100));
   });
   listener = await acceptLinks(server, { key: ours, isKnown, host: '127.0.0.1', port: 0 });
@@ -58,18 +58,18 @@ function call(more: Partial<LinkRequest> = {}): Promise<Response> {
 test('a request reaches the part that holds the key', async () => {
   const answer = await call();
   assert.deepEqual([answer.status, (await answer.text()).length], [200, 100]);
-  assert.equal(heard.at(-1), 'POST /a?b Bearer secret');
+  assert.equal(requests.at(-1), 'POST /a?b Bearer secret');
 });
 
-test('a part with another key is told nothing, not even the request', async () => {
-  const before = heard.length;
+test('a server with another key receives nothing, not even the request', async () => {
+  const before = requests.length;
   await assert.rejects(call({ key: other.publicKey }), /does not hold the key/);
   const pool = new Pool('https://some.name', {
     connect: linkConnector(buildConnector, { origin, certificate, key: other.publicKey }),
   });
   await assert.rejects(pool.request({ path: '/', method: 'GET' }), /does not hold the key/);
   await pool.destroy();
-  assert.equal(heard.length, before);
+  assert.equal(requests.length, before);
 });
 
 test('a pool under any name reaches the part that holds the key, again and again', async () => {

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { type Assignment, type NodeHeartbeat, refuse } from '@platform/contract';
-import { asksForWebSocket, type IncomingRequest } from '@platform/http';
+import { type IncomingRequest, isWebSocketUpgrade } from '@platform/http';
 import { type LinkCertificate, type LinkKey, linkCertificate } from '@platform/link';
 import { type Clock, systemClock } from './clock.ts';
 import { createCoreClient } from './core-client.ts';
@@ -199,7 +199,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     port: options.listenPort,
     isOwnHost: (name) => name === endpointHost,
     handle: (incoming) => handleEndpoint(backends, incoming),
-    upgrade: { wants: asksForWebSocket, accept: (incoming) => connectEndpoint(backends, incoming) },
+    upgrade: { wants: isWebSocketUpgrade, accept: (incoming) => connectEndpoint(backends, incoming) },
     log,
   });
   const control = await openControl(options, (incoming) => handleControl(controlParts, incoming));

@@ -1,6 +1,6 @@
 // A way in to a workload without the node listener's checks, for tests of what lies behind them.
 import type { Server } from 'node:http';
-import { asksForWebSocket, createStrictServer } from '@platform/http';
+import { createStrictServer, isWebSocketUpgrade } from '@platform/http';
 import type { RunningGateway } from '../src/gateway-port.ts';
 
 /** A server, not yet listening, that brings every request to the workload. */
@@ -9,7 +9,7 @@ export function openDoor(gateway: Pick<RunningGateway, 'forwardInbound' | 'forwa
     isOwnHost: () => true,
     onRequest: (incoming) => void gateway.forwardInbound(incoming, incoming.path + incoming.query),
     upgrade: {
-      wants: asksForWebSocket,
+      wants: isWebSocketUpgrade,
       accept: (incoming) => gateway.forwardUpgrade(incoming, incoming.path + incoming.query),
     },
     onFault: (error) => {

@@ -1,5 +1,5 @@
-// The way in to a workload: what it learns about a caller, what of its answer a browser may see, and how streams and
-// failures pass. The node listener in front is played by a plain server that has authenticated everybody.
+// Requests to a workload: what it learns about the caller, which parts of its answer a browser gets, and how streams
+// and failures pass. A plain server that accepts every caller stands in for the node listener.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';

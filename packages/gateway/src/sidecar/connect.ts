@@ -1,5 +1,5 @@
-// The Runtime's end of a sidecar: looks to the Runtime like a Gateway in its own process, while the real one may die and
-// be started again. See protocol.ts and main.ts.
+// The Runtime's end of a sidecar: looks to the Runtime like a Gateway in its own process, while the real one may die
+// and be started again. See protocol.ts and main.ts.
 import { once } from 'node:events';
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import net, { type Socket } from 'node:net';
@@ -109,7 +109,7 @@ class Sidecar implements SidecarGateway {
       receive<FromSidecar>(control, (message) => {
         clearTimeout(timer);
         resolve(message);
-        this.#hear(message);
+        this.#receive(message);
       });
     });
     send(control, settings === undefined ? { kind: 'resume' } : { kind: 'configure', settings });
@@ -276,7 +276,7 @@ class Sidecar implements SidecarGateway {
     void link.inbound.close().then(link.release);
   }
 
-  #hear(message: FromSidecar): void {
+  #receive(message: FromSidecar): void {
     if (message.kind === 'activity') {
       this.#active = message.active;
       this.#traffic = message.traffic;

@@ -1,13 +1,14 @@
 // A Gateway in a process of its own: `node main.ts <own folder> <socket that leads to core> <socket to dial at>`. The
-// Runtime configures it over `control.sock` in its folder; from then on it serves the workload, and inbound requests that
-// the Runtime sends to `inbound.sock`. The Runtime may die and come back: the settings stay in this process's memory only.
+// Runtime configures it over `control.sock` in its folder; from then on it serves the workload, and inbound requests
+// that the Runtime sends to `inbound.sock`. The Runtime may die and come back: the settings stay in this process's
+// memory only.
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import net, { type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ANSWERED_BY, type GatewayPolicy } from '@platform/contract';
-import { asksForWebSocket, createStrictServer, dialerAt, faultOf, withPlatformFields } from '@platform/http';
+import { createStrictServer, dialerAt, faultOf, isWebSocketUpgrade, withPlatformFields } from '@platform/http';
 import { type GatewayEvent, type RunningGateway, startGateway } from '../gateway.ts';
 import { type FromSidecar, receive, type SidecarSettings, send, socketNames, type ToSidecar } from './protocol.ts';
 
@@ -106,7 +107,7 @@ async function serve(settings: SidecarSettings): Promise<Serving> {
       return null;
     },
     upgrade: {
-      wants: asksForWebSocket,
+      wants: isWebSocketUpgrade,
       accept: (incoming) => gateway.forwardUpgrade(incoming, incoming.path + incoming.query),
     },
     onFault: (error) =>

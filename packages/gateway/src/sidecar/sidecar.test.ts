@@ -1,4 +1,5 @@
-// A Gateway in a process of its own, as a container runs it: real processes, sockets and signals, without the container.
+// A Gateway in a process of its own, as a container runs it: real processes, sockets and signals, without the
+// container.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -96,11 +97,11 @@ describe('a Gateway in a process of its own', () => {
     await once(sidecar, 'exit');
   }
 
-  const connect = (told: SidecarSettings | undefined, hear: () => void = () => undefined) =>
+  const connect = (settings: SidecarSettings | undefined, onActivity: () => void = () => undefined) =>
     connectSidecar({
       folder,
-      ...(told === undefined ? {} : { settings: told }),
-      onActivity: hear,
+      ...(settings === undefined ? {} : { settings }),
+      onActivity,
       log: () => undefined,
     });
 

@@ -1,5 +1,6 @@
 // WebSockets through the node listener to a real backend: who may connect, that a stopped backend wakes, and what ends them.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import type { Assignment } from '@platform/contract';
 import { until } from '../../../../tests/support/wait.ts';
@@ -18,6 +19,27 @@ const BACKEND = `
   });
   server.listen(Number(process.env.PORT));
 `;
+
+interface Handshake {
+  readonly name: string;
+  readonly family: string;
+  readonly change?: Readonly<Record<string, string | readonly string[] | null>>;
+  readonly status?: number;
+}
+
+const { cases }: { readonly cases: readonly Handshake[] } = JSON.parse(
+  readFileSync(new URL('../../../http/test-vectors/websocket.json', import.meta.url), 'utf8'),
+);
+
+/** What the vectors expect of a server that takes cookies or knows no other answer. */
+const OTHERWISE: Readonly<Record<string, readonly [number, string]>> = {
+  'handshake/upgrade-missing': [200, 'a plain request to the backend, which is its note'],
+  'handshake/origin-missing-with-cookie': [
+    101,
+    'no cookie counts here, and native clients send no Origin (contract 3)',
+  ],
+  'handshake/revoked-session': [101, 'no cookie counts here: the capability is what is revoked'],
+};
 
 describe('a WebSocket to a backend', () => {
   let node: TestNode;
@@ -40,7 +62,10 @@ describe('a WebSocket to a backend', () => {
   const state = async (): Promise<string> => (await node.core.status(one.installationId)).state;
   const bearer = (capability: string): string => `platform.bearer.${capability}`;
 
-  function connect(fields: Readonly<Record<string, string>> = {}, more = ''): Promise<RawConnection> {
+  type Fields = Readonly<Record<string, string | readonly string[] | null>>;
+
+  /** A handshake in order but for these fields; `null` leaves one out. */
+  function connect(fields: Fields = {}, more = ''): Promise<RawConnection> {
     const all = {
       Host: NODE_HOST,
       Connection: 'Upgrade',
@@ -50,14 +75,16 @@ describe('a WebSocket to a backend', () => {
       Origin: one.appOrigin,
       ...fields,
     };
-    const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
+    const lines = Object.entries(all).flatMap(([name, value]) =>
+      value === null ? [] : [value].flat().map((one) => `${name}: ${one}`),
+    );
     return openRaw(
       node.runtime.listenerPort,
       `GET /e/${one.endpointId}/chat?x=1 HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${more}`,
     );
   }
 
-  async function refusal(fields: Readonly<Record<string, string>>): Promise<[number | undefined, string]> {
+  async function refusal(fields: Fields): Promise<[number | undefined, string]> {
     const connection = await connect(fields);
     await connection.closed();
     const [answer, ...rest] = connection.answers();
@@ -98,6 +125,17 @@ describe('a WebSocket to a backend', () => {
     assert.equal(await state(), 'running');
     connection.socket.destroy();
   });
+
+  for (const { name, family, change = {}, status = 0 } of cases) {
+    if (family !== 'handshake') continue;
+    const [expected, reason] = OTHERWISE[name] ?? [status, ''];
+    test(`${name} is answered ${expected}${reason === '' ? '' : `: ${reason}`}`, async () => {
+      const connection = await connect({ Authorization: `Bearer ${one.dataPlaneCapability}`, ...change });
+      await connection.until(() => connection.received().includes('\r\n\r\n'));
+      assert.equal(Number(/^HTTP\/1\.1 (\d{3})/.exec(connection.received())?.[1]), expected, connection.received());
+      connection.socket.destroy();
+    });
+  }
 
   test('is refused while the account is paused', async () => {
     const authorization = { Authorization: `Bearer ${one.dataPlaneCapability}` };

@@ -171,10 +171,37 @@ describe('a malformed body', () => {
 test('nothing is handled behind a request that was refused, since its connection ends', async () => {
   const { held, hold } = holding();
   const port = await listening(hold);
-  const connection = await openRaw(port, GET.replace('Host: a', 'Host: b') + GET + GET);
+  for (const [refused, status] of [
+    [GET.replace('Host: a', 'Host: b'), 421],
+    ['POST / HTTP/1.1\r\nHost: a\r\nExpect: other\r\nContent-Length: 3\r\n\r\nabc', 400],
+    [`${POST.replace('Host: a', 'Host: a\r\nExpect: other')}${BAD_CHUNK}`, 400],
+  ] as const) {
+    const connection = await openRaw(port, refused + GET + GET);
+    await connection.closed();
+    assert.deepEqual(statuses(connection), [status]);
+    assert.equal(held.length, 0);
+  }
+});
+
+test('CONNECT is refused behind the answers that are still awaited', async () => {
+  const { held, hold, count } = holding();
+  const connection = await openRaw(await listening(hold), `${GET}CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n`);
+  await count(1);
+  held[0]?.res.end('one');
   await connection.closed();
-  assert.deepEqual(statuses(connection), [421]);
-  assert.equal(held.length, 0);
+  assert.deepEqual(statuses(connection), [200, 405]);
+});
+
+test('a caller that resets its connection behind CONNECT is missed by nobody', async () => {
+  const { hold, count } = holding();
+  const port = await listening(hold);
+  const connection = await openRaw(port, `${GET}CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n`);
+  await count(1);
+  connection.socket.resetAndDestroy();
+  await connection.closed();
+  const other = await openRaw(port, GET);
+  await count(2);
+  other.socket.destroy();
 });
 
 describe('Upgrade', () => {

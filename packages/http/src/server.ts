@@ -124,7 +124,7 @@ export function createStrictServer(options: StrictServerOptions): Server {
   const limits = { ...defaultLimits, ...options.limits };
   const connections = new WeakMap<Duplex, Connection>();
 
-  function receive(req: IncomingMessage, res: ServerResponse, expectsContinue: boolean): void {
+  function receive(req: IncomingMessage, res: ServerResponse, expectation: 'none' | 'continue' | 'other'): void {
     const connection = connections.get(req.socket) ?? newConnection();
     if (connection.ending) return;
     options.onBegin?.();
@@ -140,14 +140,14 @@ export function createStrictServer(options: StrictServerOptions): Server {
     });
     res.sendDate = false;
     try {
-      const reading = accept(req, options);
+      const reading = expectation === 'other' ? UNKNOWN_EXPECTATION : accept(req, options);
       if ('code' in reading || req.headers.upgrade !== undefined) {
         // Behind an Upgrade that is ignored the parser drops what came with it in one packet.
         connection.ending = true;
         res.shouldKeepAlive = false;
       }
       if ('code' in reading) refuse(res, reading);
-      else own.work = options.onRequest({ ...reading, res, expectsContinue });
+      else own.work = options.onRequest({ ...reading, res, expectsContinue: expectation === 'continue' });
     } catch (error) {
       endFaulty(res);
       options.onFault(error);
@@ -169,7 +169,7 @@ export function createStrictServer(options: StrictServerOptions): Server {
         return connection?.pending.length === 0 && !connection.ending && options.upgrade?.wants(req) === true;
       },
     },
-    (req, res) => receive(req, res, false),
+    (req, res) => receive(req, res, 'none'),
   );
   // One more is read, so that the excess is seen rather than cut off.
   server.maxHeadersCount = MAX_HEADER_FIELDS + 1;
@@ -181,12 +181,14 @@ export function createStrictServer(options: StrictServerOptions): Server {
     const counted = socket instanceof TLSSocket || perAddress(socket);
     if (!counted || options.admits?.(socket) === false) socket.destroy();
   });
-  server.on('checkContinue', (req, res) => receive(req, res, true));
-  server.on('checkExpectation', (_req: IncomingMessage, res: ServerResponse) => {
-    refuse(res, { code: 'invalid_request', detail: 'Only the expectation 100-continue can be met.' });
-  });
+  server.on('checkContinue', (req, res) => receive(req, res, 'continue'));
+  server.on('checkExpectation', (req, res) => receive(req, res, 'other'));
   server.on('connect', (_req, socket: Duplex) => {
-    endWithProblem(socket, { code: 'method_not_allowed', detail: 'CONNECT is not offered: this is not a proxy.' });
+    socket.on('error', () => socket.destroy());
+    // Its own answer comes behind those that are still awaited, unless one of them ends the connection.
+    afterAll(connections.get(socket)?.pending ?? [], () =>
+      endWithProblem(socket, { code: 'method_not_allowed', detail: 'CONNECT is not offered: this is not a proxy.' }),
+    );
   });
   server.on('upgrade', (req: IncomingMessage, socket: Socket, first: Buffer) => {
     socket.on('error', () => socket.destroy());
@@ -217,6 +219,11 @@ export function createStrictServer(options: StrictServerOptions): Server {
 function newConnection(): Connection {
   return { pending: [], unread: null, ending: false, broken: false };
 }
+
+const UNKNOWN_EXPECTATION: Refusal = {
+  code: 'invalid_request',
+  detail: 'Only the expectation 100-continue can be met.',
+};
 
 const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/;
 

@@ -13,6 +13,7 @@ export async function updatePaused(db: Executor, accountKey: string, pausedAt: D
   return rows.length > 0;
 }
 
+/** When the account was paused; `null` while it is not. */
 export async function selectPausedAt(db: Executor, accountKey: string): Promise<Date | null> {
   const row = await db.selectFrom('accounts').select('paused_at').where('key', '=', accountKey).executeTakeFirst();
   return row?.paused_at ?? null;

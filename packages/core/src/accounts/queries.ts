@@ -38,6 +38,7 @@ export function takeChallenge(executor: Executor, id: string): Promise<Challenge
   return executor.deleteFrom('challenges').where('id', '=', id).returningAll().executeTakeFirst();
 }
 
+/** Whether an account has the name, suspended ones included. */
 export async function accountNameTaken(executor: Executor, name: string): Promise<boolean> {
   const row = await executor.selectFrom('accounts').select('key').where('name', '=', name).executeTakeFirst();
   return row !== undefined;
@@ -93,6 +94,10 @@ export function insertPasskey(
     .executeTakeFirst();
 }
 
+/**
+ * A passkey with the name and creation time of its account; `undefined` when it is unknown or the account is
+ * suspended.
+ */
 export function findPasskey(executor: Executor, id: string) {
   return executor
     .selectFrom('passkeys')
@@ -137,6 +142,7 @@ export async function recordPasskeyUse(
   return numUpdatedRows === 1n;
 }
 
+/** All passkeys of an account, oldest first. */
 export function passkeysOf(executor: Executor, accountKey: string): Promise<Passkey[]> {
   return executor
     .selectFrom('passkeys')
@@ -147,6 +153,7 @@ export function passkeysOf(executor: Executor, accountKey: string): Promise<Pass
     .execute();
 }
 
+/** Renames a passkey. @returns it after the change, or `undefined` when the account has no such passkey */
 export function labelPasskey(executor: Executor, accountKey: string, id: string, label: string) {
   return executor
     .updateTable('passkeys')
@@ -157,6 +164,7 @@ export function labelPasskey(executor: Executor, accountKey: string, id: string,
     .executeTakeFirst();
 }
 
+/** Deletes a passkey of the account; no effect when it has no such passkey. */
 export async function deletePasskey(executor: Executor, accountKey: string, id: string): Promise<void> {
   await executor.deleteFrom('passkeys').where('account_key', '=', accountKey).where('id', '=', id).execute();
 }

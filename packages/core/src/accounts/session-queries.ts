@@ -10,10 +10,12 @@ export type EndedSession = Pick<Session, 'id' | 'account_key'>;
 
 const CLEARED_AT_ONCE = 20;
 
+/** Stores a session. The token is stored as its SHA-256 only. */
 export async function insertSession(executor: Executor, session: Session): Promise<void> {
   await executor.insertInto('sessions').values(session).execute();
 }
 
+/** The sessions of an account that have not expired, the last used first. */
 export function sessionsOf(executor: Executor, accountKey: string, now: Date): Promise<Session[]> {
   return executor
     .selectFrom('sessions')
@@ -25,6 +27,7 @@ export function sessionsOf(executor: Executor, accountKey: string, now: Date): P
     .execute();
 }
 
+/** Deletes a session of the account. @returns it, or `undefined` when the account has no such session */
 export function deleteSession(executor: Executor, accountKey: string, id: string): Promise<EndedSession | undefined> {
   return executor
     .deleteFrom('sessions')
@@ -49,6 +52,7 @@ export async function holdSession(
   return row !== undefined;
 }
 
+/** Deletes the session with this token hash. @returns it, or `undefined` when there is none */
 export function deleteSessionByToken(executor: Executor, tokenHash: Buffer): Promise<EndedSession | undefined> {
   return executor
     .deleteFrom('sessions')

@@ -2,6 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 
+/** Number of published versions, and the bytes of all stored packages as uploaded. */
 export async function countPackages(
   db: Kysely<DatabaseSchema>,
 ): Promise<{ readonly versions: number; readonly bytes: number }> {

@@ -86,6 +86,7 @@ export interface PublishedVersion {
   readonly publishedAt: Date;
 }
 
+/** All versions of an app, in no particular order; `size` in bytes. Empty for an unknown app. */
 export async function listVersions(database: Database, appId: string): Promise<PublishedVersion[]> {
   const rows = await database
     .selectFrom('app_versions')
@@ -101,6 +102,7 @@ export interface AppOwner {
   readonly system: boolean;
 }
 
+/** The owner of an app id, `ownerKey` being `null` for system apps; `undefined` while it is unclaimed. */
 export async function findOwner(database: Database, appId: string): Promise<AppOwner | undefined> {
   return await database
     .selectFrom('apps')
@@ -109,6 +111,7 @@ export async function findOwner(database: Database, appId: string): Promise<AppO
     .executeTakeFirst();
 }
 
+/** Whether this version of the app is published. */
 export async function versionExists(database: Database, appId: string, version: string): Promise<boolean> {
   const row = await database
     .selectFrom('app_versions')
@@ -168,6 +171,7 @@ export async function insertVersion(
   return numInsertedOrUpdatedRows === 1n;
 }
 
+/** Makes this version the newest of its app; no effect when it already is. */
 export async function setNewest(trx: Transaction<DatabaseSchema>, appId: string, version: string): Promise<void> {
   // Two statements: at no moment may two rows be the newest.
   await trx

@@ -12,6 +12,7 @@ export async function deleteVersion(trx: Executor, appId: string, version: strin
   return rows[0]?.hash;
 }
 
+/** Deletes the record of a package that no version refers to any more. */
 export async function deleteUnusedBlob(trx: Executor, hash: string): Promise<void> {
   await sql`
     DELETE FROM package_blobs b

@@ -68,6 +68,7 @@ export async function listNames(pool: pg.Pool, accountKey: string, limit: number
 
 const FIND_INSTALLED = { name: 'find-installed', text: `${installed} AND i.app_id = $2` };
 
+/** An installed app of an account; `undefined` when it is not installed. */
 export async function findInstalled(
   pool: pg.Pool,
   accountKey: string,
@@ -124,6 +125,10 @@ const FIND_BY_CORE_CREDENTIAL = {
      WHERE c.token_hash = $1 AND i.removed_at IS NULL`,
 };
 
+/**
+ * The installation that a core service credential belongs to, with the epoch of its start; `undefined` when the
+ * credential is unknown, the app was removed or moved, or the account is suspended.
+ */
 export async function findByCoreCredential(
   pool: pg.Pool,
   tokenHash: Buffer,
@@ -151,6 +156,9 @@ const FIND_BY_FRONTEND_CAPABILITY = {
        AND i.removed_at IS NULL`,
 };
 
+/**
+ * The installation of a frontend capability; `undefined` when it is unknown, or it, its session or its app has ended.
+ */
 export async function findByFrontendCapability(
   pool: pg.Pool,
   tokenHash: Buffer,

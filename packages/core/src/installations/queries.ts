@@ -19,8 +19,9 @@ export interface NewInstallation {
 }
 
 /**
- * Installs, or installs again what was removed: under its former id, so that it finds its volume, but with a new host, a new endpoint and a new generation of derived capabilities. Returns the id, or `undefined` when
- * the app is installed already; of two at the same time one gets `undefined`.
+ * Installs, or installs again what was removed: under its former id, so that it finds its volume, but with a new
+ * host, a new endpoint and a new generation of derived capabilities. Returns the id, or `undefined` when the app is
+ * installed already; of two at the same time one gets `undefined`.
  */
 export async function insertInstallation(
   db: Executor,
@@ -130,6 +131,7 @@ export async function updateGrants(db: Executor, id: InstallationId, grants: rea
   return Number(revision);
 }
 
+/** Sets version, grants and place of an installation, and increments its revision. */
 export async function updateVersion(
   db: Executor,
   id: InstallationId,
@@ -150,6 +152,7 @@ export async function updateVersion(
     .execute();
 }
 
+/** Stores whether the owner wants the backend stopped. */
 export async function updateStopped(db: Executor, id: InstallationId, stopped: boolean): Promise<void> {
   await db.updateTable('installations').set({ stopped }).where('id', '=', id).execute();
 }

@@ -104,10 +104,12 @@ export async function lastLeaseEnd(db: Executor, installationId: InstallationId)
   return row?.expires_at;
 }
 
+/** Deletes all work leases of an installation. */
 export async function deleteLeases(db: Executor, installationId: InstallationId): Promise<void> {
   await db.deleteFrom('work_leases').where('installation_id', '=', installationId).execute();
 }
 
+/** Deletes all work leases of an account's installations. */
 export async function deleteLeasesOfAccount(db: Executor, accountKey: string): Promise<void> {
   await sql`
     DELETE FROM work_leases l USING installations i

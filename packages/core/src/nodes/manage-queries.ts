@@ -26,6 +26,7 @@ export interface NodeRow {
   readonly shared_store: string | null;
 }
 
+/** All nodes with their load of workloads, by name; memory in MiB. */
 export async function listNodeRows(db: Executor): Promise<NodeRow[]> {
   const { rows } = await sql<NodeRow>`
     SELECT n.id, n.name, n.labels, n.local, n.seen_at, n.version, n.driver, n.mechanism, n.cpus, n.memory_mib,
@@ -56,6 +57,7 @@ export interface NamedNode {
   readonly lost_at: Date | null;
 }
 
+/** The node with this name; `undefined` when there is none. */
 export async function findNodeNamed(db: Executor, name: string): Promise<NamedNode | undefined> {
   return db
     .selectFrom('nodes')
@@ -64,6 +66,7 @@ export async function findNodeNamed(db: Executor, name: string): Promise<NamedNo
     .executeTakeFirst();
 }
 
+/** Cordons the node since `at`; `null` ends that. */
 export async function setCordoned(db: Executor, nodeId: string, at: Date | null): Promise<void> {
   await db.updateTable('nodes').set({ cordoned_at: at }).where('id', '=', nodeId).execute();
 }
@@ -85,6 +88,7 @@ export interface Remaining {
   readonly bound: number;
 }
 
+/** How many installations the node still holds, and how many placed there can move or are bound by their volume. */
 export async function remainingOn(db: Executor, nodeId: string): Promise<Remaining> {
   const { rows } = await sql<Remaining>`
     SELECT (count(*) FILTER (WHERE held_by = ${nodeId}))::integer AS held,
@@ -96,6 +100,7 @@ export async function remainingOn(db: Executor, nodeId: string): Promise<Remaini
   return rows[0] ?? { held: 0, movable: 0, bound: 0 };
 }
 
+/** Deletes the node's row. */
 export async function deleteNode(db: Executor, nodeId: string): Promise<void> {
   await db.deleteFrom('nodes').where('id', '=', nodeId).execute();
 }

@@ -22,11 +22,13 @@ const FIND_NODE = {
   text: 'SELECT id, public_key, credential_expires_at FROM nodes WHERE credential_hash = $1',
 };
 
+/** The node with this credential, also when that has expired; `undefined` when it is unknown. */
 export async function findNodeByCredential(pool: pg.Pool, tokenHash: Buffer): Promise<NodeOfCredential | undefined> {
   const { rows } = await pool.query<NodeOfCredential>({ ...FIND_NODE, values: [tokenHash] });
   return rows[0];
 }
 
+/** Id of the node with this public key; `undefined` when it is unknown. */
 export async function findNodeByKey(db: Executor, publicKey: Buffer): Promise<string | undefined> {
   const row = await db.selectFrom('nodes').select('id').where('public_key', '=', publicKey).executeTakeFirst();
   return row?.id;
@@ -88,10 +90,12 @@ export async function adoptKeylessNode(db: Executor, publicKey: Buffer): Promise
   return row?.id;
 }
 
+/** Makes a node local, and sets whether it holds a lease. */
 export async function updateLeased(db: Executor, nodeId: string, leased: boolean): Promise<void> {
   await db.updateTable('nodes').set({ local: true, leased }).where('id', '=', nodeId).execute();
 }
 
+/** Whether the node shares its machine with a core; an unknown node is `remote`. */
 export async function whereNodeIs(db: Executor, nodeId: string): Promise<'local' | 'remote'> {
   const row = await db.selectFrom('nodes').select('local').where('id', '=', nodeId).executeTakeFirst();
   return row?.local === true ? 'local' : 'remote';
@@ -117,6 +121,7 @@ export async function countHeartbeat(
   return rows[0];
 }
 
+/** Stores an enrolment token by its hash, and deletes expired ones. */
 export async function insertToken(
   db: Executor,
   token: { readonly hash: Buffer; readonly labels: readonly string[]; readonly expiresAt: Date; readonly now: Date },
@@ -143,6 +148,7 @@ export async function useToken(
   return rows[0];
 }
 
+/** Stores a challenge for the node with this key and deletes expired ones; no effect for an unknown key. */
 export async function insertChallenge(
   db: Executor,
   challenge: { readonly hash: Buffer; readonly publicKey: Buffer; readonly expiresAt: Date; readonly now: Date },
@@ -196,6 +202,7 @@ export async function updateNode(
   return rows[0]?.former ?? null;
 }
 
+/** Records when the node was last seen. */
 export async function touchNode(db: Executor, nodeId: string, now: Date): Promise<void> {
   await db.updateTable('nodes').set({ seen_at: now }).where('id', '=', nodeId).execute();
 }

@@ -45,6 +45,7 @@ export async function addToHour(db: Executor, hour: Date, { outbound, inbound }:
   return rows[0]?.first === true;
 }
 
+/** Deletes the traffic of all hours before this one. */
 export async function removeHoursBefore(db: Executor, hour: Date): Promise<void> {
   await db.deleteFrom('traffic_hours').where('hour', '<', hour).execute();
 }
@@ -76,6 +77,7 @@ export interface NodeReport {
   readonly load_memory_mib: number | null;
 }
 
+/** Address and load of every node, by name; memory in MiB, `null` where a node has reported none. */
 export async function nodeReports(db: Executor): Promise<NodeReport[]> {
   return db
     .selectFrom('nodes')

@@ -180,6 +180,7 @@ export async function newestSequence(database: Database, accountKey: string): Pr
   return row?.sequence ?? '0';
 }
 
+/** One record; `undefined` when it does not exist, has expired or is not visible to the caller. */
 export async function findVisible(
   database: Database,
   visibility: Visibility,
@@ -238,6 +239,7 @@ export async function lastRead(
   return rows.map(({ id }) => id);
 }
 
+/** The wire shape of a record. */
 export function notificationOf(row: NotificationRow): Notification {
   return {
     id: row.id,

@@ -6,6 +6,7 @@ import type { DatabaseSchema } from '../database/schema.ts';
 type Executor = Kysely<DatabaseSchema>;
 type Surfaces = Omit<NotificationSettings, 'muted'>;
 
+/** The surfaces that an account allows. Default: all of them. */
 export async function selectSettings(db: Executor, accountKey: string): Promise<Surfaces> {
   const row = await db
     .selectFrom('notification_settings')
@@ -15,6 +16,7 @@ export async function selectSettings(db: Executor, accountKey: string): Promise<
   return row ?? { system: true, webPush: true, flashes: true };
 }
 
+/** The mutes of an account by app and topic; a `null` topic mutes the whole app. */
 export async function selectMutes(db: Executor, accountKey: string): Promise<NotificationMute[]> {
   return await db
     .selectFrom('notification_mutes')
@@ -40,6 +42,7 @@ export async function upsertSettings(
       flashes = coalesce(${flashes ?? null}::boolean, former.flashes)`.execute(trx);
 }
 
+/** Makes `mutes` all mutes of the account. */
 export async function replaceMutes(
   trx: Transaction<DatabaseSchema>,
   accountKey: string,

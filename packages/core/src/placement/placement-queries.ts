@@ -7,6 +7,7 @@ import { keptFromOwner, meetsRules, type Owner } from './placement-rule-queries.
 
 type Executor = Kysely<DatabaseSchema>;
 
+/** Serialises placement decisions: locks the placement revision until the transaction ends, and increments it. */
 export async function lockPlacementRow(db: Executor): Promise<void> {
   await sql`UPDATE revisions SET value = value + 1 WHERE name = 'placement'`.execute(db);
 }

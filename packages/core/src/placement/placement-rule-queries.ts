@@ -37,6 +37,7 @@ export function keptFromOwner(owner: Owner): RawBuilder<boolean> {
              WHERE l.label = ANY (n.labels) AND NOT EXISTS (SELECT 1 FROM ${rulesFor(owner)} AND r.label = l.label))`;
 }
 
+/** The labels that rules demand for the owner's backends, sorted. */
 export async function demandedLabels(db: Executor, owner: Owner): Promise<string[]> {
   const { rows } = await sql<{ label: string }>`
     SELECT DISTINCT r.label FROM ${rulesFor(owner)} ORDER BY r.label`.execute(db);
@@ -51,6 +52,7 @@ export interface RuleRow {
   readonly nodes: number;
 }
 
+/** All placement rules by label; `null` as account or app stands for all of them. */
 export async function selectRules(db: Executor): Promise<RuleRow[]> {
   const { rows } = await sql<RuleRow>`
     SELECT r.label, a.name AS account, r.app_id AS "appId",
@@ -60,12 +62,14 @@ export async function selectRules(db: Executor): Promise<RuleRow[]> {
   return rows;
 }
 
+/** Adds a rule, unless it exists. */
 export async function insertRule(db: Executor, label: string, { accountKey, appId }: Subject): Promise<void> {
   await sql`
     INSERT INTO placement_rules (label, account_key, app_id) VALUES (${label}, ${accountKey}, ${appId})
     ON CONFLICT DO NOTHING`.execute(db);
 }
 
+/** Deletes exactly this rule. @returns whether it existed */
 export async function deleteRule(db: Executor, label: string, { accountKey, appId }: Subject): Promise<boolean> {
   const { numAffectedRows } = await sql`
     DELETE FROM placement_rules
@@ -82,6 +86,7 @@ export interface ReservedLabelRow {
   readonly strangers: number;
 }
 
+/** All reserved labels, sorted. */
 export async function selectReservedLabels(db: Executor): Promise<ReservedLabelRow[]> {
   const { rows } = await sql<ReservedLabelRow>`
     SELECT l.label, (SELECT count(*)::integer FROM nodes n WHERE l.label = ANY (n.labels)) AS nodes,
@@ -95,10 +100,12 @@ export async function selectReservedLabels(db: Executor): Promise<ReservedLabelR
   return rows;
 }
 
+/** Reserves a label, unless it is reserved. */
 export async function insertReservedLabel(db: Executor, label: string): Promise<void> {
   await sql`INSERT INTO reserved_labels (label) VALUES (${label}) ON CONFLICT DO NOTHING`.execute(db);
 }
 
+/** Ends the reservation of a label. @returns whether it was reserved */
 export async function deleteReservedLabel(db: Executor, label: string): Promise<boolean> {
   const { numAffectedRows } = await sql`DELETE FROM reserved_labels WHERE label = ${label}`.execute(db);
   return numAffectedRows === 1n;

@@ -144,6 +144,7 @@ export async function deleteWorkloadState(db: Executor, installationId: Installa
   await db.deleteFrom('installation_status').where('installation_id', '=', installationId).execute();
 }
 
+/** Whether the installation is placed on this node; `false` for removed apps. */
 export async function isPlaced(db: Executor, nodeId: string, installationId: InstallationId): Promise<boolean> {
   const row = await db
     .selectFrom('installations')
@@ -165,6 +166,7 @@ export async function isPackagePlaced(db: Executor, nodeId: string, hash: string
   return rows.length > 0;
 }
 
+/** Whether the installation waits for a node; `false` for an unknown one. */
 export async function isWaiting(db: Executor, installationId: InstallationId): Promise<boolean> {
   const row = await db
     .selectFrom('installations')
@@ -174,6 +176,7 @@ export async function isWaiting(db: Executor, installationId: InstallationId): P
   return row?.waiting === true;
 }
 
+/** Whether the account of the installation is paused; `false` for an unknown one. */
 export async function isOwnerPaused(db: Executor, installationId: InstallationId): Promise<boolean> {
   const row = await db
     .selectFrom('installations')

@@ -64,6 +64,7 @@ export async function insertMessages(
   return Number(surplus);
 }
 
+/** Deletes the queued messages of these notifications. */
 export async function deleteMessagesOf(trx: Database, notificationIds: readonly string[]): Promise<void> {
   await sql`DELETE FROM push_messages WHERE notification_id = ANY(${notificationIds}::text[])`.execute(trx);
 }
@@ -166,6 +167,7 @@ export async function nextDue(database: Database): Promise<Date | null> {
   return rows[0]?.at ?? null;
 }
 
+/** Number of queued messages. */
 export async function countWaiting(database: Database): Promise<number> {
   const { count } = await database
     .selectFrom('push_messages')

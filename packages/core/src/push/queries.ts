@@ -4,6 +4,7 @@ import type { DatabaseSchema } from '../database/schema.ts';
 
 type Database = Kysely<DatabaseSchema>;
 
+/** The platform's VAPID key, with the private half sealed; `undefined` before the first start with web push. */
 export function findVapidKey(database: Database) {
   return database
     .selectFrom('push_keys')
@@ -12,6 +13,7 @@ export function findVapidKey(database: Database) {
     .executeTakeFirst();
 }
 
+/** Stores the VAPID key, unless there is one: of concurrent first starts one wins. */
 export async function insertVapidKey(
   database: Database,
   { publicKey, sealed, now }: { readonly publicKey: string; readonly sealed: Buffer; readonly now: Date },
@@ -38,6 +40,7 @@ export interface NewSubscription {
   readonly now: Date;
 }
 
+/** The subscription with this endpoint hash, expired or not, of whichever account; `undefined` when there is none. */
 export function findSubscription(trx: Database, endpointHash: Buffer) {
   return trx
     .selectFrom('push_subscriptions')
@@ -57,6 +60,7 @@ export async function upsertSubscription(trx: Database, subscription: NewSubscri
            created_at = EXCLUDED.created_at`.execute(trx);
 }
 
+/** The subscriptions of an account that have not expired, newest first. */
 export async function selectSubscriptions(database: Database, accountKey: string, now: Date) {
   return await database
     .selectFrom('push_subscriptions')
@@ -84,6 +88,7 @@ export async function deleteSubscriptionsBeyond(trx: Database, accountKey: strin
     .execute();
 }
 
+/** Deletes the account's subscription with this endpoint hash, if any. */
 export async function deleteSubscription(trx: Database, accountKey: string, endpointHash: Buffer): Promise<void> {
   await trx
     .deleteFrom('push_subscriptions')
@@ -92,6 +97,7 @@ export async function deleteSubscription(trx: Database, accountKey: string, endp
     .execute();
 }
 
+/** Deletes a subscription, if it exists. */
 export async function deleteSubscriptionById(trx: Database, id: string): Promise<void> {
   await trx.deleteFrom('push_subscriptions').where('id', '=', id).execute();
 }

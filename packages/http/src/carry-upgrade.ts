@@ -1,5 +1,5 @@
-// Carries a request that asks for another protocol (RFC 9110 section 7.8). Once the upstream has agreed, bytes pass both
-// ways unparsed; when it declines, its answer passes like any other.
+// Carries a request that asks for another protocol (RFC 9110 section 7.8). Once the upstream has agreed, bytes pass
+// both ways unparsed; when it declines, its answer passes like any other.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Refusal } from '@platform/contract';
@@ -9,14 +9,14 @@ import type { IncomingUpgrade } from './server.ts';
 const { ServerResponse } = process.getBuiltinModule('node:http');
 
 export interface CarryingUpgrade extends Pick<Carrying, 'upstream' | 'refuse'> {
-  /** Milliseconds without a byte in either direction, after which the connection ends. */
+  /** Idle limit: milliseconds without a byte in either direction, after which the connection ends. */
   readonly idleMilliseconds: number;
 }
 
 /** The only fields of a 101 that travel: those of the WebSocket handshake (RFC 6455 section 4.2.2). */
 const HANDSHAKE_FIELDS = ['sec-websocket-accept', 'sec-websocket-protocol', 'sec-websocket-extensions'];
 
-/** Starts it. The connection is ended in every case; `abort` also ends one that has switched. */
+/** Carries an upgrade request. The connection is closed in every case; `abort` also closes one that has switched. */
 export function carryUpgrade(incoming: IncomingUpgrade, carrying: CarryingUpgrade): Carried {
   const { req, socket, first } = incoming;
   let tunnel: Duplex | null = null;

@@ -19,9 +19,9 @@ export interface Upstream {
   /** The complete header list, name, value, name, value …, without framing and without `host`, which the pool sends. */
   readonly headers: string[];
   readonly filterResponse: ResponseFilter;
-  /** Milliseconds from the sent request to the head of the answer. A body may take as long as it likes. */
+  /** Milliseconds from the sent request to the head of the answer. Bodies have no time limit. */
   readonly headersTimeout: number;
-  /** Receives an upstream that failed or was too slow, once, with the request id that the caller sees. */
+  /** Called once when the upstream failed or was too slow, with the request id that the caller gets. */
   onFailure(failure: UpstreamFailure): void;
 }
 
@@ -29,9 +29,9 @@ export interface Carrying {
   readonly upstream: Upstream;
   /** A body that has been read already, sent instead of the request's own. Default: the request's, as it arrives. */
   readonly body?: Buffer;
-  /** Sees the answer as it passes; it is neither changed nor held up. */
+  /** Observes the answer as it passes, without changing or delaying it. */
   readonly tap?: Tap;
-  /** Milliseconds for the whole exchange, after which it is broken off with `upstream_timeout`. Default: none. */
+  /** Milliseconds for the whole exchange, after which it fails with `upstream_timeout`. Default: no limit. */
   readonly deadline?: number;
   /** Writes a refusal, such as 502 `upstream_failed`, and returns its request id. Default: a problem document. */
   readonly refuse?: (res: ServerResponse, refusal: Refusal) => string;
@@ -42,7 +42,7 @@ export interface Tap {
   head?(status: number, headers: IncomingHttpHeaders): void;
   /** Bytes of the body, still encoded as the head says. */
   chunk?(bytes: Buffer): void;
-  /** Exactly once, also when there was no answer. */
+  /** Called exactly once, also when there was no answer. */
   end?(how: ExchangeEnd): void;
 }
 
@@ -51,7 +51,9 @@ export type ExchangeEnd = 'complete' | 'abandoned' | 'failed';
 
 /** An exchange under way. */
 export interface Carried extends Abandonable {
-  /** Ends it from this side: answers with the refusal, or breaks off an answer that has begun. Harmless when done. */
+  /**
+   * Aborts the exchange: answers with the refusal, or cuts off an answer that has begun. No effect once it has ended.
+   */
   abort(refusal: Refusal): void;
 }
 
@@ -78,8 +80,8 @@ const HELD_MS = 25;
 const TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']);
 
 /**
- * Starts the exchange. The response ends, or its connection is destroyed, in every case; nothing is ever retried. The
- * owner of the response abandons the exchange when the response closes.
+ * Starts the exchange. In every case the response ends or its connection is destroyed; nothing is retried. The owner of
+ * the response calls `abandon` when the response closes.
  */
 export function carry(incoming: IncomingRequest, carrying: Carrying): Carried {
   const exchange = new Exchange(incoming, carrying);
@@ -92,7 +94,7 @@ export interface WatchedConnection {
   readonly statusLines: StatusLines | null;
 }
 
-/** A change of protocol that the caller asks for and the upstream may agree to. */
+/** A protocol upgrade that the caller requests and the upstream may accept. */
 export interface Upgrade {
   readonly protocol: string;
   /** The upstream answered 101: its connection carries the other protocol from here on. The exchange is over. */
@@ -165,7 +167,9 @@ export class Exchange implements Dispatcher.DispatchHandler, Carried {
     return true;
   }
 
-  /** @returns the id of the request, or `null` where the answer had begun and is broken off: it must not look complete */
+  /**
+   * @returns the id of the request, or `null` where the answer had begun and is broken off: it must not look complete
+   */
   #refuse(refusal: Refusal): string | null {
     const { refuse = sendProblem } = this.#carrying;
     if (!this.#headWritten) return refuse(this.#res, refusal);

@@ -1,5 +1,6 @@
-// Dialing for a part without a network of its own: it asks over a Unix socket that only it can reach, and the part that
-// listens there connects for it. One JSON line each way, then the bytes of the connection; TLS is spoken by who asked.
+// Dialing for a process without network access: it sends a request over a Unix socket that only it can reach, and the
+// server behind it connects. One JSON line each way, then the bytes of the connection; the client speaks TLS through
+// it.
 import { once } from 'node:events';
 import { chmodSync, rmSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
@@ -10,11 +11,11 @@ export interface DialServerOptions {
   /** Where the socket is made. Whoever can reach the file may dial. */
   readonly path: string;
   readonly dialer: Dialer;
-  /** Private origins that may be dialed. What the asking side allows itself counts only as far as it is in here. */
+  /** Private origins that may be dialed. Origins that a client allows count only if they are listed here. */
   readonly privateOrigins: readonly string[];
-  /** Connections at one time, those being made included. Default 256. */
+  /** Concurrent connections, including those being established. Default 256. */
   readonly mostOpen?: number;
-  /** Milliseconds without a byte in either direction after which a connection ends. Default 15 minutes. */
+  /** Idle limit in milliseconds, in either direction, after which a connection ends. Default 900,000. */
   readonly idle?: number;
 }
 
@@ -31,14 +32,14 @@ type Answer =
 
 const MOST_OPEN = 256;
 const IDLE_MS = 15 * 60_000;
-/** For the line of the asking side to arrive. */
+/** Time limit for the client's request line. */
 const ASK_MS = 5_000;
-/** For the answer: longer than a Dialer takes. */
+/** Time limit for the server's answer, longer than a Dialer takes. */
 const ANSWER_MS = 15_000;
 const LONGEST_LINE = 16 * 1024;
 const ANYONE_IN_ITS_FOLDER = 0o666;
 
-/** @throws Error when the socket cannot be made */
+/** Serves dial requests at the Unix socket `path`. @throws Error when the socket cannot be created */
 export async function serveDials(options: DialServerOptions): Promise<DialServer> {
   const { path, mostOpen = MOST_OPEN } = options;
   const open = new Set<Socket>();
@@ -68,7 +69,7 @@ export async function serveDials(options: DialServerOptions): Promise<DialServer
   };
 }
 
-/** A Dialer that asks at the socket in `path` for every connection. */
+/** A Dialer that requests every connection at the Unix socket `path`. Throws the same errors as a local one. */
 export function dialerAt(path: string): Dialer {
   return {
     async connect({ host, port, allow }, signal) {
@@ -106,7 +107,7 @@ async function answer(socket: Socket, { dialer, privateOrigins, idle = IDLE_MS }
   joinSockets(socket, target, { idle });
 }
 
-/** Aborts when the asking side ends, which it has no reason to before it has its answer. */
+/** A signal that aborts when the client disconnects before it has its answer. */
 function whileThere(socket: Socket): { readonly signal: AbortSignal; stop(): void } {
   const gone = new AbortController();
   const leave = (): void => gone.abort(new Error('The asking side has left.'));

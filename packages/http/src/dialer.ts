@@ -32,15 +32,15 @@ export interface Dialer {
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
 export interface DialerOptions {
-  /** Default: the resolver of the system. Asked once for each connection. */
+  /** Resolves names, once per connection. Default: the system's resolver. */
   readonly resolve?: Resolve;
   /** Starts a connection to an address. Default: TCP of this machine. */
   readonly open?: (to: { readonly host: string; readonly port: number }) => Socket;
   /** Addresses of this machine, whose own services listen there. Default: those of its network interfaces. */
   readonly ownAddresses?: () => readonly string[];
-  /** Milliseconds from the question for the name to the connection, all attempts together. Default 10,000. */
+  /** Milliseconds for name resolution and all connection attempts together. Default 10,000. */
   readonly timeout?: number;
-  /** Connections being made at one time. Default 256. */
+  /** Concurrent connection attempts. Default 256. */
   readonly mostPending?: number;
 }
 
@@ -49,18 +49,19 @@ export class BlockedAddressError extends Error {
   override readonly name = 'BlockedAddressError';
 }
 
-/** Connections are asked for faster than they can be made. */
+/** More connections are being established than `mostPending` allows. */
 export class TooManyDialsError extends Error {
   override readonly name = 'TooManyDialsError';
 }
 
 const TIMEOUT_MS = 10_000;
 const MOST_PENDING = 256;
-/** Of the addresses of one name. */
+/** Limit on the addresses of one name that are tried. */
 const MOST_ATTEMPTS = 4;
 const LARGEST_PORT = 65_535;
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 
+/** A Dialer of this process; `DialerOptions` have the defaults. Creating one opens nothing. */
 export function createDialer(options: DialerOptions = {}): Dialer {
   const { resolve = resolveBySystem, open = connectTo, ownAddresses = addressesOfMachine } = options;
   const { timeout = TIMEOUT_MS, mostPending = MOST_PENDING } = options;

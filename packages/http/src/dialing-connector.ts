@@ -5,15 +5,15 @@ import type { Dialer, DialTarget } from './dialer.ts';
 
 export interface DialingConnectorOptions extends Pick<DialTarget, 'allow'> {
   readonly dialer: Dialer;
-  /** Certificate authorities besides those of this process, PEM. Default: none. */
+  /** Certificate authorities, PEM, in addition to those of this process. Default: none. */
   readonly ca?: string | undefined;
-  /** Milliseconds for the TLS handshake. Default 10,000. The connection before it has the limit of the Dialer. */
+  /** Milliseconds for the TLS handshake, after the Dialer's own limit for the connection. Default 10,000. */
   readonly handshakeTimeout?: number;
 }
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 
-/** For `connect` of an undici `Agent` or `Pool`. Speaks HTTP/1.1 only. */
+/** The `connect` option of an undici `Agent` or `Pool`: dials, then verifies TLS by name. Negotiates HTTP/1.1 only. */
 export function dialingConnector(options: DialingConnectorOptions): buildConnector.connector {
   const { dialer, allow, ca, handshakeTimeout = HANDSHAKE_TIMEOUT_MS } = options;
   const secure = buildConnector({

@@ -7,13 +7,12 @@ const LINGER_MS = 2_000;
 /** Up to here a copy costs less than a second buffer in the write. */
 const ONE_WRITE_BYTES = 16 * 1024;
 
-/** Answers that are written and wait for the rest of their request, with what ends them. */
+/** Written answers that wait for the rest of their request, each with the function that ends it. */
 const lingering = new WeakMap<ServerResponse, () => void>();
 
 /**
- * Writes `body`, if any, as the last of `res` and ends it. Closing while the request's own body still arrives would
- * answer its sender with a reset, and the answer would be lost with it: then the rest of that body is read away first
- * (RFC 9112 section 9.6).
+ * Writes `body`, if any, and ends `res`. Closing the connection while the request's body still arrives would reset it
+ * and lose the answer, so the rest of that body is read and discarded first (RFC 9112 section 9.6).
  */
 export function endResponse(res: ServerResponse, body: Buffer | null): void {
   const { req } = res;

@@ -1,5 +1,5 @@
-// An internal error while one request is handled ends that request and nothing else: one process serves many, and what
-// one caller provokes must not end the others.
+// An internal error while handling a request ends that request only: a process serves many callers, and none may end
+// the requests of others.
 import type { ServerResponse } from 'node:http';
 import { sendProblem } from './problem.ts';
 
@@ -11,6 +11,7 @@ export interface Fault {
   readonly at: string;
 }
 
+/** Describes anything thrown for the log, without its message; `at` is empty where there is no stack. */
 export function faultOf(error: unknown): Fault {
   if (!(error instanceof Error)) return { reason: typeof error, at: '' };
   const at = /^ {4}at (.*)$/m.exec(error.stack ?? '')?.[1] ?? '';

@@ -1,4 +1,4 @@
-// The one way to read a request, refuse it, carry it and dial out: what the parts import of this package.
+// The public API of this package: reading requests, refusing them, carrying them to an upstream, and dialing out.
 
 export {
   type Carried,

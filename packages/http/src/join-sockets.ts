@@ -1,12 +1,12 @@
-// Two connections as one: bytes pass both ways with back-pressure, and each end may finish sending on its own.
+// Pipes two connections into each other with back-pressure; each side may half-close on its own.
 import type { Socket } from 'node:net';
 
 export interface JoinOptions {
-  /** Milliseconds without a byte in either direction after which both end. Default: none. */
+  /** Milliseconds without a byte in either direction, after which both are closed. Default: no limit. */
   readonly idle?: number;
 }
 
-/** Both must have been opened with `allowHalfOpen`. When one fails, the other ends with it. */
+/** Joins two sockets opened with `allowHalfOpen`. When one fails, the other is destroyed. */
 export function joinSockets(one: Socket, other: Socket, { idle = 0 }: JoinOptions = {}): void {
   for (const [end, opposite] of [
     [one, other],

@@ -9,15 +9,15 @@ import { type StatusLines, watchStatusLines } from './status-lines.ts';
 export type Connect = ReturnType<typeof buildConnector>;
 
 export interface PoolOptions {
-  /** Makes the connections: where they lead is decided here, whatever name is spoken to. */
+  /** Establishes the connections and so decides where they lead, independent of `name`. */
   readonly connect: Connect;
-  /** Sees every connection once it stands. */
+  /** Called with every connection once it is established. */
   readonly onConnection?: (socket: Socket) => void;
 }
 
 /**
- * Opens a pool that speaks to `name`, e.g. `http://app.example`, which becomes the `Host`: undici would parse a Host
- * header that each request brings. No limit on a body, for streams and long polls.
+ * Opens a pool for the origin `name`, e.g. `http://app.example`, which becomes the `Host` of every request; undici would
+ * have to parse one in each header list. Bodies have no time limit, for streams and long polls.
  */
 export function openPool(name: string, { connect, onConnection }: PoolOptions): Pool {
   return new Pool(name, {

@@ -1,5 +1,4 @@
-// Writes a refusal as the platform's problem document (RFC 9457), on a response or, where none could be made, on the
-// bare connection.
+// Writes a refusal as a problem document (RFC 9457), on a response or, where there is none, on the raw connection.
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -16,12 +15,12 @@ export interface ProblemOptions {
   readonly close?: boolean;
 }
 
-/** Bodies of refused requests up to this size are read and thrown away, so that the connection can serve the next. */
+/** Bodies of refused requests up to this size are read and discarded, so that the connection can be reused. */
 const DISCARDED_BODY = 64 * 1024;
 
 /**
- * Ends `res` with the refusal, unless it has been answered meanwhile, as one with a malformed body is. Headers that were
- * set on it before, such as CORS, are kept.
+ * Ends `res` with the refusal, unless it was already answered, as after a malformed body. Keeps headers that were set
+ * on it, such as CORS.
  *
  * @returns the request id that the answer carries, for the log
  */
@@ -40,7 +39,7 @@ export function sendProblem(res: ServerResponse, refusal: Refusal, options: Prob
   return requestId;
 }
 
-/** Answers on a connection whose request has no response object, and ends the connection. */
+/** Writes the refusal on a connection without a response object, such as an upgrade's, and closes it. */
 export function endWithProblem(socket: Duplex, refusal: Refusal, requestId: string = randomUUID()): void {
   if (socket.destroyed || !socket.writable) {
     socket.destroy();

@@ -16,7 +16,10 @@ const LOCAL_DOMAINS = [
 const globalUnicast = new BlockList();
 globalUnicast.addSubnet('2000::', 3, 'ipv6');
 
-/** Inside it: IANA's special-purpose blocks. test-vectors/ip-special-purpose.json is the table this is checked against. */
+/**
+ * Inside it: IANA's special-purpose blocks. test-vectors/ip-special-purpose.json is the table this is checked
+ * against.
+ */
 const setAside = new BlockList();
 for (const [address, bits] of [
   ['2001::', 23], // protocol assignments, Teredo among them
@@ -27,13 +30,16 @@ for (const [address, bits] of [
 ] as const)
   setAside.addSubnet(address, bits, 'ipv6');
 
-/** Whether an address, IPv4 or IPv6 without brackets and zone, is routed on the internet. */
+/** Whether an address, IPv4 or IPv6 without brackets and zone, is publicly routable. */
 export function isPublicAddress(address: string): boolean {
   if (!isIPv6(address)) return isPubliclyRoutable(address);
   return !address.includes('%') && globalUnicast.check(address, 'ipv6') && !setAside.check(address, 'ipv6');
 }
 
-/** Whether a host, of `URL.hostname` or a mail address, may be outside: a public address, or a name whose addresses are yet to be checked. */
+/**
+ * Whether a host, of `URL.hostname` or a mail address, may be outside: a public address, or a name whose addresses
+ * are yet to be checked.
+ */
 export function isPublicHost(hostname: string): boolean {
   const host = hostname
     .toLowerCase()

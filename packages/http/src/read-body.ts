@@ -1,5 +1,5 @@
-// Reads bodies within their limits of size and time. Neither function destroys the request, so that the refusal they
-// throw can still be answered.
+// Reads bodies within limits of size and time. These functions do not destroy the request, so that the refusal they
+// throw can still be sent.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type RefusalError, refuse } from '@platform/contract';
 import { endLingering } from './end-response.ts';
@@ -8,7 +8,7 @@ import { sendProblem } from './problem.ts';
 export interface BodyLimits {
   /** Bytes. */
   readonly limit: number;
-  /** Until the last byte. */
+  /** Time limit for the whole body. */
   readonly milliseconds: number;
 }
 
@@ -18,7 +18,7 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * The whole body, of which no more than the limit is ever held.
+ * Reads the whole body; never holds more than `limit` bytes.
  *
  * @throws RefusalError `payload_too_large`, or `invalid_request` for one that did not arrive in time; Error when the
  *   caller went away
@@ -59,7 +59,7 @@ export function readBody(req: IncomingMessage, { limit, milliseconds }: BodyLimi
   });
 }
 
-/** How long an upload may be slower than its rate. */
+/** How long an upload may be slower than the minimum rate. */
 const WINDOW_MS = 10_000;
 
 /**

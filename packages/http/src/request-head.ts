@@ -75,7 +75,7 @@ function dispositionOf(name: string): number {
   return FORWARD;
 }
 
-/** Reads the head of `req`. Says nothing about the target, the host's ownership or the credential's worth. */
+/** Validates and reads the head of `req`. Does not judge the target, the host or the credential. */
 export function readRequestHead(req: IncomingMessage): HeadReading {
   const raw = req.rawHeaders;
   if (raw.length > MAX_HEADER_FIELDS * 2) {
@@ -151,7 +151,7 @@ export function readRequestHead(req: IncomingMessage): HeadReading {
   };
 }
 
-/** Whether a field of this name may go upstream when anybody has sent it. */
+/** Whether a field of this name may be forwarded from an arbitrary sender. */
 export function mayTravel(name: string): boolean {
   const disposition = dispositionOf(name);
   return disposition === FORWARD || disposition === TRACEPARENT || disposition === TRACESTATE;
@@ -159,12 +159,12 @@ export function mayTravel(name: string): boolean {
 
 const PLATFORM_FIELD = /^platform-[a-z0-9-]+$/i;
 
-/** Whether it names a field in which the platform speaks to a workload, such as `Platform-Trigger`. */
+/** Whether a field is reserved for the platform's own messages to workloads, such as `Platform-Trigger`. */
 export function isPlatformField(name: string): boolean {
   return PLATFORM_FIELD.test(name);
 }
 
-/** The head with the `Platform-*` fields of its request, which are dropped otherwise: only where core is the sender. */
+/** The head with the request's `Platform-*` fields, which are dropped otherwise. Use only where core is the sender. */
 export function withPlatformFields(head: RequestHead, { rawHeaders }: IncomingMessage): RequestHead {
   const fields = rawHeaders.flatMap((name, index) =>
     index % 2 === 0 && isPlatformField(name) ? [name, rawHeaders[index + 1] ?? ''] : [],

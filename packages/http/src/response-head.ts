@@ -1,5 +1,5 @@
-// Which fields of an upstream's answer may pass. Those of one connection never do; the caller, which knows the upstream,
-// decides about the rest.
+// Which fields of an upstream's answer may pass. Those of one connection never do; the caller, which knows the
+// upstream, decides about the rest.
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 
 /** Hop-by-hop fields (RFC 9110 section 7.6.1) and framing, which each connection states anew. */
@@ -8,11 +8,11 @@ const HOP_BY_HOP = new Set([
   ...['proxy-authentication-info', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'http2-settings'],
 ]);
 
-/** Chooses what of an answer passes, as name, value, name, value …; `res` is the answer it will be written to. */
+/** Selects the fields of an answer that pass, as name, value, name, value …; `res` is the response to write to. */
 export type ResponseFilter = (headers: IncomingHttpHeaders, res: ServerResponse) => (string | string[])[];
 
 /**
- * Makes a filter that passes every end-to-end field but those for which `drops` says so.
+ * Makes a filter that passes every end-to-end field except those for which `drops` returns true.
  *
  * @param drops gets the name in lower case
  */

@@ -14,24 +14,24 @@ import { handshakeRefusal } from './web-socket.ts';
 
 const { createServer } = process.getBuiltinModule('node:http');
 
-/** One request whose head is in order. */
+/** A request with a valid head. */
 export interface AcceptedRequest {
   readonly req: IncomingMessage;
   readonly head: RequestHead;
-  /** Path as sent, without query, free of everything that the server's `readTarget` refuses. */
+  /** Path as sent, without query, accepted by the server's `readTarget`. */
   readonly path: string;
   /** `?…` as sent, or empty. */
   readonly query: string;
 }
 
-/** One accepted request, and the response that is to be written. */
+/** An accepted request and its response. */
 export interface IncomingRequest extends AcceptedRequest {
   readonly res: ServerResponse;
   /** The sender waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1). */
   readonly expectsContinue: boolean;
 }
 
-/** A WebSocket handshake in order, on a route that has one. Nothing has been written to `socket`. */
+/** A valid WebSocket handshake on a route that supports it. Nothing has been written to `socket`. */
 export interface IncomingUpgrade extends AcceptedRequest {
   readonly socket: Socket;
   /** Bytes of the new protocol that came with the head. */
@@ -40,7 +40,7 @@ export interface IncomingUpgrade extends AcceptedRequest {
 
 /** Work on a request that can be cancelled. */
 export interface Abandonable {
-  /** The response is closed or answered elsewhere: stop the work upstream and write no more. Harmless when done. */
+  /** Called when the response was closed or answered elsewhere: stop upstream work and write no more. Idempotent. */
   abandon(): void;
 }
 
@@ -61,10 +61,10 @@ export interface StrictServerOptions {
    * 9110 section 7.8).
    */
   readonly upgrade?: UpgradeRoutes;
-  /** Once for every request, refused ones included. */
+  /** Called once for every request, including refused ones. */
   onBegin?(): void;
   onEnd?(): void;
-  /** Whether a new connection may stay. Default: every one within the limits. */
+  /** Whether to keep a new connection. Default: all within the limits. */
   admits?(socket: Socket): boolean;
   readonly limits?: Partial<ServerLimits>;
 }
@@ -119,7 +119,7 @@ interface Connection {
   broken: boolean;
 }
 
-/** A server that is not yet listening. `Date` is not sent; a front that wants it sets `res.sendDate`. */
+/** Creates a server, not yet listening. `Date` is not sent unless the handler sets `res.sendDate`. */
 export function createStrictServer(options: StrictServerOptions): Server {
   const limits = { ...defaultLimits, ...options.limits };
   const connections = new WeakMap<Duplex, Connection>();

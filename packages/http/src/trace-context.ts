@@ -8,10 +8,12 @@ const MEMBER = /^(?:[a-z0-9][a-z0-9_*/@-]{0,255})=[ -+\--<>-~]{0,255}[!-+\--<>-~
 const MEMBERS_AT_MOST = 32;
 const LENGTH_AT_MOST = 512;
 
+/** Whether a `traceparent` value is valid: at most 512 characters, and ids that are not all zero. */
 export function isTraceparent(value: string): boolean {
   return value.length <= LENGTH_AT_MOST && TRACEPARENT.test(value);
 }
 
+/** Whether a `tracestate` value is valid: at most 32 members and 512 characters. */
 export function isTracestate(value: string): boolean {
   if (value.length > LENGTH_AT_MOST) return false;
   const members = value.split(',');

@@ -5,7 +5,7 @@ import type { Refusal } from '@platform/contract';
 import { hasBody } from './read-body.ts';
 
 /**
- * Whether a request asks for a WebSocket, well or badly. HTTP/1.0 knows no change of protocol (RFC 9110 section 7.8).
+ * Whether a request is a WebSocket upgrade, valid or not. HTTP/1.0 has no upgrade (RFC 9110 section 7.8).
  */
 export function isWebSocketUpgrade({ method, headers, httpVersionMinor }: IncomingMessage): boolean {
   const protocols = headers.upgrade?.split(',') ?? [];
@@ -16,7 +16,7 @@ export function isWebSocketUpgrade({ method, headers, httpVersionMinor }: Incomi
   );
 }
 
-/** Why a handshake is refused; `null` for one in order. */
+/** Why a handshake is refused; `null` for a valid one. */
 export function handshakeRefusal(req: IncomingMessage): Refusal | null {
   const { headers } = req;
   const isInOrder =

@@ -1,5 +1,5 @@
-// What the Runtime asks of whatever runs a workload: a process sandbox, a container engine, a virtual machine monitor.
-// test-support/conformance/ holds the behaviours that every one of them must show with real workloads.
+// The driver interface: what the Runtime requires of a process sandbox, a container engine or a virtual machine
+// monitor. test-support/conformance/ tests every driver with real workloads.
 import type { Readable } from 'node:stream';
 import type { WorkloadManifest } from '@platform/contract';
 import type { GatewayHooks, GatewayPlace, GatewaySettings, RunningGateway } from '../gateway-port.ts';
@@ -8,29 +8,29 @@ import type { Exit } from './exit-reason.ts';
 export const driverNames = ['process', 'docker', 'microvm'] as const;
 export type DriverName = (typeof driverNames)[number];
 
-/** What enforces a limit on this machine, in a word (`cgroup`, `rlimit`, `ext4`, `vm`); `false` where nothing does. */
+/** The mechanism that enforces a limit on this machine (`cgroup`, `rlimit`, `ext4`, `vm`); `false` where none does. */
 export type Enforcement = string | false;
 
 export interface DriverReport {
   readonly driver: DriverName;
-  /** Whether workloads can be confined here, found out by confining one. */
+  /** Whether workloads can be confined here, tested with a trial workload. */
   readonly ok: boolean;
-  /** Runtimes of backends that it can run. Default: `node` only. */
+  /** Manifest runtimes that the driver can run. Default: `node` only. */
   readonly runtimes?: readonly WorkloadManifest['runtime'][];
-  /** What confines them, for a person: `bubblewrap`, `dockerd 20.10.24`, `QEMU 7.2 with KVM`. */
+  /** The sandbox and its version, for people: `bubblewrap`, `dockerd 20.10.24`, `QEMU 7.2 with KVM`. */
   readonly mechanism: string;
   readonly limits: {
     readonly memory: Enforcement;
     readonly cpus: Enforcement;
     readonly pids: Enforcement;
   };
-  /** What is wrong, or weaker than it could be, each with what to do. */
+  /** What is missing or weaker than possible, one sentence each with what to do. */
   readonly reasons: readonly string[];
-  /** Why no workload can be given `network.public` here, in one sentence with what to do; undefined where it can. */
+  /** Why `network.public` is unavailable here, in one sentence with what to do; undefined where it is available. */
   readonly noInternet?: string;
 }
 
-/** What a workload may reach beyond its Gateway: without either of the two nothing, not even a name server. */
+/** What a workload may reach besides its Gateway. With neither grant: nothing, not even a name server. */
 export interface NetworkPolicy {
   /** `network.public`: publicly routable IPv4 addresses, as contract's `publicRanges` names them. */
   readonly public: boolean;
@@ -38,7 +38,7 @@ export interface NetworkPolicy {
   readonly tunnel: boolean;
 }
 
-/** A UDP port of this machine and the port inside to which its datagrams go. */
+/** A UDP port of this machine and the workload's port that receives its datagrams. */
 export interface UdpBinding {
   /** As in the manifest's `publicPorts`. */
   readonly name: string;
@@ -48,9 +48,9 @@ export interface UdpBinding {
   readonly containerPort: number;
 }
 
-/** One workload to be run, with everything it will be given. */
+/** A workload to start, with everything it receives. */
 export interface WorkloadSpec {
-  /** Names whatever the driver makes for it; at most 64 characters of `[a-z0-9-]`. */
+  /** Part of the names of everything that the driver creates for it; at most 64 characters of `[a-z0-9-]`. */
   readonly installationId: string;
   readonly manifest: WorkloadManifest;
   /** The package's `workload/` folder on this machine, readable by everyone. */
@@ -63,9 +63,9 @@ export interface WorkloadSpec {
    * In effect before the workload runs its first code. What cannot be granted is left out and listed by `shortfalls`.
    */
   readonly network: NetworkPolicy;
-  /** The whole environment but PLATFORM_API_URL, which only the driver knows. */
+  /** All environment variables except PLATFORM_API_URL, which the driver adds. */
   environment(inside: InsidePlaces): Readonly<Record<string, string>>;
-  /** What it is started with, as a hash: a later Runtime takes over what still runs with the same. */
+  /** A hash of everything the start depends on: a later Runtime adopts a survivor only if it is equal. */
   readonly fingerprint: string;
   /** Opens its Gateway in this process. The workload runs no code before this has resolved. */
   openGateway(place: GatewayPlace): Promise<RunningGateway>;
@@ -73,29 +73,29 @@ export interface WorkloadSpec {
    * For a driver whose Gateways run elsewhere: their settings. Requests new credentials from core, so once per start.
    */
   gatewaySettings(): Promise<GatewaySettings>;
-  /** What its Gateway says; part of the settings too, but to be had without new credentials. */
+  /** Callbacks of its Gateway. Also part of the settings, but available without new credentials. */
   readonly gatewayHooks: GatewayHooks;
-  /** Gives up the start and ends what has begun. */
+  /** Aborts the start and ends everything it began. */
   readonly abort: AbortSignal;
 }
 
-/** Where a workload finds its things, as it sees them itself. */
+/** Paths and port as the workload sees them. */
 export interface InsidePlaces {
   /** The volume's folder; undefined without a volume. */
   readonly volume: string | undefined;
-  /** A folder that it may write to and that ends with it. */
+  /** A writable folder that is deleted with the workload. */
   readonly temporary: string;
-  /** The port it must listen on: that of the manifest, unless it shares a network with others. */
+  /** The port it must listen on: the manifest's, or another where workloads share a network. */
   readonly port: number;
 }
 
 /** The resource use of a workload. `null` where this machine cannot measure it, never an estimate. */
 export interface ResourceUse {
-  /** Processor time since its start, of all processors together. */
+  /** CPU time since its start, summed over all CPUs. */
   readonly cpuMilliseconds: number | null;
-  /** Memory that could not be taken back without hurting it: caches of files do not count. */
+  /** Memory in use without reclaimable file cache. */
   readonly memoryBytes: number | null;
-  /** The most it ever held, caches of files included. */
+  /** Peak memory, including file cache. */
   readonly memoryPeakBytes: number | null;
   /** Bytes through its public network since its start, seen from the workload; `null` when it has none. */
   readonly publicNetwork: { readonly sentBytes: number; readonly receivedBytes: number } | null;
@@ -108,36 +108,36 @@ export const unknownUse: ResourceUse = {
   publicNetwork: null,
 };
 
-/** A workload that was started and may not yet listen. */
+/** A started workload, which may not listen yet. */
 export interface WorkloadInstance {
   readonly gateway: RunningGateway;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Resolves when nothing of the workload runs any more. Its Gateway and `release` are the caller's. */
+  /** Resolves when no process of the workload runs any more. The caller closes its Gateway and calls `release`. */
   readonly exited: Promise<Exit>;
   /** Resolves when PORT accepts connections; false when the workload ended first or `signal` was aborted. */
   listening(signal: AbortSignal): Promise<boolean>;
-  /** TCP ports on which the workload itself listens, to explain why it was not reached. */
+  /** TCP ports on which the workload listens, to explain why PORT was not reached. Empty where they are unknown. */
   ports(): readonly number[];
-  /** What it uses now. Never rejects: what cannot be read, also because it has just ended, is `null`. */
+  /** Its current resource use. Never rejects: what cannot be read, also because it has just ended, is `null`. */
   stats(): Promise<ResourceUse>;
   /**
-   * Changes the policy of the running workload. When this resolves, every packet of what was taken away is refused,
-   * those of open connections too. What cannot be given is left out. Calls do not overlap.
-   * @throws Error when what was taken away may still be reachable: the caller must end the workload.
+   * Changes the policy of the running workload. When this resolves, every packet that is no longer allowed is refused,
+   * also on open connections. What cannot be granted is listed by `shortfalls`. Calls do not overlap.
+   * @throws Error when a revocation may not be in effect: the caller must end the workload
    */
   applyNetworkPolicy(policy: NetworkPolicy): Promise<void>;
   /**
-   * Makes exactly these UDP ports reach the workload, and closes all others. They carry datagrams in and the answers
-   * to their senders back, and allow nothing else. Calls do not overlap.
-   * @returns by name, those that could not be opened, each with the reason for a person
+   * Publishes exactly these UDP ports and closes all others. They carry inbound datagrams and answers to their senders,
+   * nothing else. Calls do not overlap.
+   * @returns the ports that could not be opened, by name, each with the reason as a sentence
    */
   publishUdp(bindings: readonly UdpBinding[]): Promise<ReadonlyMap<string, string>>;
-  /** What was granted and cannot be given on this machine, UDP ports aside: for each one sentence with the reason. */
+  /** Grants that this machine cannot fulfil, UDP ports aside, as one sentence each with the reason. */
   shortfalls(): readonly string[];
-  /** SIGTERM, then the end of everything in it after `graceMilliseconds`. */
+  /** Sends SIGTERM, and kills every process of the workload after `graceMilliseconds`. Resolves with its exit. */
   stop(graceMilliseconds: number): Promise<Exit>;
-  /** Gives back what it held of this process. Call after the exit, when the Gateway is closed. */
+  /** Releases its resources in this process. Call after the exit, when the Gateway is closed. */
   release(): void;
 }
 
@@ -151,52 +151,55 @@ export interface Survivor {
 export interface Driver {
   readonly report: DriverReport;
   /**
-   * It keeps volumes of its own, limited by `diskMiB`, in files whose names begin with the path in `spec.volume`;
-   * nothing stands at that path. Default: the Runtime has a folder of that size there.
+   * Set by a driver that creates volumes itself, limited by `diskMiB`, in files whose names begin with the path in
+   * `spec.volume`; nothing exists at that path. Default: the Runtime creates a folder of that size there.
    */
   readonly makesVolumes?: true;
   /**
-   * Its workloads are rebuilt when raw object storage is granted or revoked, since nothing of a machine that runs can
-   * be given or taken (specification 3). Default: they run on.
+   * Set where workloads must be restarted when raw object storage is granted or revoked, because a running machine
+   * cannot be changed (specification 3). Default: they keep running.
    */
   readonly rebuildsForObjectStorage?: true;
   /**
-   * What still runs for this data folder from an earlier Runtime, after the rest of it has been cleared away. Asked
+   * The workloads of this data folder that outlived an earlier Runtime; all its other remains have been removed. Called
    * once, before the first start. Empty where the kernel ends workloads together with the Runtime.
    */
   list(): Promise<readonly Survivor[]>;
   /**
-   * Takes a survivor over, which notices nothing. Its credentials stay as they are: `spec` gives none. Its network
-   * becomes that of `spec`, whatever it was.
-   * Undefined when it cannot be taken over; then it is there to be destroyed.
+   * Adopts a survivor without interrupting it. Its credentials stay the same: `spec` provides none. Its network policy
+   * becomes that of `spec`.
+   * @returns undefined when it cannot be adopted; the caller then destroys it
    */
   adopt(survivor: Survivor, spec: WorkloadSpec): Promise<WorkloadInstance | undefined>;
-  /** Ends a survivor, with everything that was made for it. */
+  /** Ends a survivor and removes everything that was created for it. */
   destroy(survivor: Survivor): Promise<void>;
   /**
-   * Gets from elsewhere what a start needs and this machine lacks: an image of a registry. It may take minutes, and
-   * takes little of this machine, so that it comes before the start has its turn. Default: there is nothing to get.
+   * Downloads what a start needs and this machine lacks, such as an image of a registry. May take minutes but few
+   * resources, so it runs before the start takes a slot. Default: nothing to download.
    * @throws like `start`
    */
   prepare?(workload: Pick<WorkloadSpec, 'app' | 'manifest' | 'abort'>): Promise<void>;
   /**
-   * Starts a workload; it may not yet listen when this resolves.
-   * @throws StartRefused when no attempt can succeed; LaunchError and others when a later one may.
+   * Starts a workload, which may not listen yet when this resolves.
+   * @throws StartRefused when no attempt can succeed; LaunchError and others when a later one may
    */
   start(spec: WorkloadSpec): Promise<WorkloadInstance>;
-  /** Limits of a manifest that it does not enforce here, one sentence each, but for a volume that the Runtime makes. */
+  /**
+   * Limits of a manifest that the driver cannot enforce here, one sentence each; without volumes that the Runtime
+   * makes.
+   */
   unenforced(manifest: WorkloadManifest): string[];
   /**
-   * The Runtime is about to end. From now on nothing waits long for something that is away: stops, starts and `close`
-   * settle within seconds, and what could not be removed is logged and left to the next Runtime. Called once, before
-   * the last stops. Default: nothing that this driver needs can be away.
+   * Announces the end of the Runtime. From now on stops, starts and `close` settle within seconds even if an engine is
+   * unreachable; what could not be removed is logged and left to the next Runtime. Called once, before the last stops.
+   * Default: the driver depends on nothing that can be unreachable.
    */
   leave?(): void;
-  /** Ends the driver. Every instance has been stopped before. */
+  /** Closes the driver. The caller has stopped every instance. */
   close(): Promise<void>;
 }
 
-/** Starting again would not help. The message is one sentence for a person. */
+/** The start failed and retrying cannot help. The message is one sentence for a person. */
 export class StartRefused extends Error {
   constructor(message: string) {
     super(message);

@@ -11,7 +11,7 @@ const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'];
  * @param {import('node:child_process').SpawnOptions} options
  * @returns {Promise<{ code: number | null, signal: string | null, said: string, missing: boolean }>}
  *   `missing` when there is no such program.
- * @throws {SetupError} when we are asked to end; the program is asked too, and waited for.
+ * @throws {SetupError} after a signal, which is forwarded to the program; its end is awaited.
  */
 export function runQuietly(program, args, options = {}) {
   return new Promise((resolve, reject) => {

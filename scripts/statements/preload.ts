@@ -1,5 +1,6 @@
-// Loaded into every process of a test run by record.ts: writes each SQL statement that core's own code sends to PostgreSQL
-// to a file of this process, once and at once, since tests kill processes. Statements of the tests themselves are left out.
+// Loaded into every process of a test run by record.ts: writes each SQL statement that core's own code sends to
+// PostgreSQL to a file of this process, once and at once, since tests kill processes. Statements of the tests
+// themselves are left out.
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
@@ -39,7 +40,7 @@ function textOf(query: unknown): string | null {
   return typeof query.text === 'string' ? query.text : null;
 }
 
-/** By the innermost frame of ours; a stack without one is core's, whose queries run behind a query builder. */
+/** By the innermost stack frame of the platform; without one it is core, whose queries run behind a query builder. */
 function isSentByCore(stack: string): boolean {
   const frames = stack.split('\n').slice(1);
   const ours = frames.filter((frame) => !/node_modules|node:|scripts\/statements/.test(frame));

@@ -1,5 +1,6 @@
-// What a file of the checkout leans on: what it imports, and every file or folder that one of its strings names, relative
-// to itself, to its package or to the checkout; so programs that tests start and vectors that they read count too.
+// What a file of the checkout leans on: what it imports, and every file or folder that one of its strings names,
+// relative to itself, to its package or to the checkout; so programs that tests start and vectors that they read count
+// too.
 import { existsSync, readFileSync } from 'node:fs';
 import * as path from 'node:path';
 
@@ -15,7 +16,7 @@ export interface Imports {
 }
 
 const CODE = /\.(?:ts|mts|tsx|mjs|js|css|html)$/;
-/** Strings without spaces, which no path of ours has; of a template what stands before its first value. */
+/** Strings without spaces, as paths in this repository have none; of a template the part before its first value. */
 const STRINGS = /'([^'\s]+)'|"([^"\s]+)"|`([^`\s$]+)/g;
 
 export function readImports({ root, files }: Checkout): Imports {

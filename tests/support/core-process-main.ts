@@ -1,4 +1,5 @@
-// The process of core-process.ts: reads its order from standard input, starts core, says so, and ends with its parent.
+// The process of core-process.ts: reads its order from standard input, starts core, reports that, and ends with its
+// parent.
 import { randomBytes } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import { createCore } from '@platform/core';

@@ -1,5 +1,5 @@
-// One Gateway: the only door between one workload and the platform, both ways. Read this file first; packages/http holds
-// the HTTP rules and the carrying, services/ what a workload reaches, inbound/ how the workload is reached.
+// One Gateway: the only door between one workload and the platform, both ways. Read this file first; packages/http
+// holds the HTTP rules and the carrying, services/ what a workload reaches, inbound/ how the workload is reached.
 import { once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
 import type { GatewayPolicy, Refusal } from '@platform/contract';
@@ -73,7 +73,7 @@ export type GatewayEvent =
   | (UpstreamFailure & { readonly event: 'upstream_failure'; readonly installationId: string })
   /** An internal error ended one request, or occurred in a hook. */
   | (Fault & { readonly event: 'gateway_fault'; readonly installationId: string })
-  /** The listener could not accept a connection, for instance for want of file descriptors; it goes on listening. */
+  /** The listener could not accept a connection, for instance for want of file descriptors; it keeps listening. */
   | { readonly event: 'listener_failure'; readonly installationId: string; readonly reason: string };
 
 /** What went through since the start. Bytes are seen from the workload, heads of messages included. */
@@ -109,8 +109,8 @@ export interface RunningGateway {
 /** Requests still under way when a Gateway closes are broken off after this. */
 const CLOSE_GRACE_MS = 3_000;
 /**
- * Connections that wait to be accepted; the kernel's own limit is the same by default. One beyond it is tried again after
- * 1, 2, 4 and more seconds, so a burst of a workload would take half a minute.
+ * Connections that wait to be accepted; the kernel's own limit is the same by default. One beyond it is tried again
+ * after 1, 2, 4 and more seconds, so a burst of a workload would take half a minute.
  */
 const ACCEPT_QUEUE = 4_096;
 const DEFAULT_HEADERS_TIMEOUT_MS = 60_000;

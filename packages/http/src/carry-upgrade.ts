@@ -1,4 +1,4 @@
-// Carries a request that asks for another protocol (RFC 9110 section 7.8). Once the upstream has agreed, bytes pass
+// Carries a request for a protocol upgrade (RFC 9110 section 7.8). Once the upstream has agreed, bytes pass
 // both ways unparsed; when it declines, its answer passes like any other.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';

@@ -261,7 +261,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Carried {
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (this.#over) return;
     if (status < 200) {
-      // The caller did not ask for a tunnel; other interim answers concern this connection alone.
+      // The caller did not request a tunnel; other interim answers concern this connection only.
       if (status === 101) controller.abort(new UpstreamProtocolError('unrequested upgrade'));
       return;
     }

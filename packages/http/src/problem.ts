@@ -72,7 +72,7 @@ function problemHeaders({ retryAfter, allow, code }: Refusal, requestId: string)
     'x-content-type-options': 'nosniff',
     ...(retryAfter === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(retryAfter))) }),
     ...(allow === undefined ? {} : { allow: allow.join(', ') }),
-    // RFC 9110 section 11.6.1 asks for a challenge with every 401.
+    // RFC 9110 section 11.6.1 requires a challenge with every 401.
     ...(code === 'unauthenticated' ? { 'www-authenticate': 'Bearer' } : {}),
   };
 }

@@ -45,7 +45,7 @@ export interface Abandonable {
 }
 
 export interface StrictServerOptions {
-  /** Whether the `Host`, lower case and with its port, is one of ours; any other is refused with 421 `unknown_host`. */
+  /** Whether the `Host`, lower case and with its port, is served here; any other is refused with 421 `unknown_host`. */
   isOwnHost(host: string): boolean;
   /**
    * Whether a target in origin form is taken, and its parts. Default: `checkRequestTarget`; a front of files, which
@@ -70,7 +70,7 @@ export interface StrictServerOptions {
 }
 
 export interface UpgradeRoutes {
-  /** Whether this request is for a route with WebSockets and asks for one, such as `isWebSocketUpgrade`. */
+  /** Whether this request is a WebSocket upgrade on a route that supports it, such as `isWebSocketUpgrade`. */
   wants(req: IncomingMessage): boolean;
   accept(incoming: IncomingUpgrade): void;
 }

@@ -10,7 +10,7 @@ export interface LinkTarget {
   readonly origin: string;
   /** The key that the other side must prove, 32 bytes. Without it an https certificate must be valid for the name. */
   readonly key?: Buffer | undefined;
-  /** Proves the key of the connecting side where it is asked for one, over https. Default: none is proven. */
+  /** The client certificate, sent over https if the server requests one. Default: none. */
   readonly certificate?: LinkCertificate | undefined;
   /** Milliseconds until a connection must stand. Default 5,000. */
   readonly connectTimeout?: number;
@@ -18,7 +18,9 @@ export interface LinkTarget {
 
 const CONNECT_MILLISECONDS = 5_000;
 
-/** No authority vouches for a self-signed certificate: who opens such a socket asks {@link provesKey} before all else. */
+/**
+ * No authority vouches for a self-signed certificate: who opens such a socket asks {@link provesKey} before all else.
+ */
 export const PINNED_TLS = { rejectUnauthorized: false, minVersion: 'TLSv1.3' } as const satisfies ConnectionOptions;
 
 /** The key of the other side's certificate, with which TLS 1.3 has verified a signature; `null` for none of Ed25519. */

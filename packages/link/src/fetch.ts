@@ -15,7 +15,7 @@ export interface LinkRequest {
    * must be valid for the name of `host`.
    */
   readonly key?: Buffer | undefined;
-  /** Proves the key of this side where it is asked for one, over https. Default: none is proven. */
+  /** The client certificate, sent over https if the server requests one. Default: none. */
   readonly certificate?: LinkCertificate | undefined;
   readonly method: string;
   /** Value of the Host header. Default: that of the URL. */

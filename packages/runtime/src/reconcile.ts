@@ -13,11 +13,11 @@ export interface Fleet {
   all(): Iterable<Installation>;
   /** Resolves with the installation as soon as it is assigned, or with undefined after some milliseconds. */
   awaitAssigned(installationId: string, milliseconds: number): Promise<Installation | undefined>;
-  /** The same by the name of its endpoint; at once when too many wait already, since anybody may ask for any name. */
+  /** The same by endpoint id. Resolves at once when too many requests wait, since any client may request any id. */
   awaitEndpoint(endpointId: string, milliseconds: number): Promise<Installation | undefined>;
   /**
-   * Begins to make the list of assignments true. Resolves when every network is as its owner wants it, after two
-   * seconds at the latest; the rest goes on.
+   * Starts applying the assignments. Resolves when every network policy is in effect, after two seconds at the
+   * latest; the rest continues in the background.
    */
   apply(assignments: readonly Assignment[]): Promise<void>;
   /** Stops an installation and forgets it until it is assigned again. */

@@ -61,7 +61,7 @@ export function deleteSessionByToken(executor: Executor, tokenHash: Buffer): Pro
     .executeTakeFirst();
 }
 
-/** Ends what a passkey opened, except the session that asks for it. */
+/** Deletes the sessions that a passkey opened, except the caller's own. @returns those that were deleted */
 export function deleteSessionsOfPasskey(
   executor: Executor,
   { accountKey, passkeyId, exceptSessionId }: { accountKey: string; passkeyId: string; exceptSessionId: string },

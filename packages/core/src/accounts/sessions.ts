@@ -74,8 +74,8 @@ export async function endSession(
 }
 
 /**
- * Ends every session that a passkey opened, in the transaction that removes it. The one that asks goes on: it is the
- * owner's, whichever passkey once opened it.
+ * Ends every session that a passkey opened, in the transaction that removes the passkey. The caller's own session stays
+ * open: it is the owner's, whichever passkey opened it.
  */
 export async function endSessionsOfPasskey(
   trx: Executor,

@@ -80,7 +80,7 @@ export class ThreadPool<Job, Result> {
     });
   }
 
-  /** What is under way, and whatever is asked afterwards, fails. */
+  /** Rejects running jobs and all later calls. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const { failed } of this.#queue.splice(0)) failed(new Error(STOPPED));

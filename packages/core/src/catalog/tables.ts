@@ -1,4 +1,4 @@
-// Apps, their versions, and the packages these are made of.
+// Apps, their versions, and the packages of these.
 import type { Manifest } from '@platform/contract';
 import type { Generated } from 'kysely';
 import type { OwnedTables } from '../database/schema.ts';

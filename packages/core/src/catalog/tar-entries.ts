@@ -9,7 +9,7 @@ export interface TarEntry {
   readonly name: string;
   readonly kind: 'file' | 'folder';
   readonly size: number;
-  /** The contents; what is not taken from it is skipped when the next entry is asked for. */
+  /** The contents; what is not read is skipped when the next entry is requested. */
   readonly body: AsyncIterable<Buffer>;
 }
 
@@ -20,7 +20,8 @@ const CURRENT_FOLDER = './';
 const LONGEST_EXTENSION = 64 * 1024;
 
 /**
- * Regular files and folders only, and the packed folder itself (`./`) left out. Modes, owners and times of the archive are dropped.
+ * Regular files and folders only, and the packed folder itself (`./`) left out. Modes, owners and times of the
+ * archive are dropped.
  *
  * @param source the unpacked tar stream, in chunks of any size
  * @throws RefusalError for anything but plain entries followed by the end mark
@@ -137,7 +138,7 @@ function bareName(raw: Buffer, kind: TarEntry['kind']): Buffer {
   return raw.subarray(start, end);
 }
 
-/** A second block of zeros, and nothing but zeros after it: other bytes would be entries to a reader that goes on. */
+/** Requires a second block of zeros and only zeros after it: a lenient reader would take other bytes for entries. */
 async function expectEnd(input: BlockReader): Promise<void> {
   let blocks = 1;
   for (let rest = await input.next(); rest !== null; rest = await input.next()) {
@@ -189,7 +190,7 @@ class BlockReader {
   }
 }
 
-/** The contents of one entry; iterating again goes on where the last iteration stopped. */
+/** The contents of one entry; iterating again continues where the last iteration stopped. */
 class EntryBody implements AsyncIterable<Buffer> {
   readonly #input: BlockReader;
   #missing: number;

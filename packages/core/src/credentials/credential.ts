@@ -13,7 +13,7 @@ export function hashCredential(credential: string): Buffer {
   return hash('sha256', credential, 'buffer');
 }
 
-/** The kind a presented credential claims, or `null` when it is not one of ours in shape. */
+/** The kind a presented credential claims, or `null` when it does not have the shape of a platform credential. */
 export function credentialKind(presented: string): CredentialKind | null {
   if (!PATTERN.test(presented)) return null;
   for (const [kind, prefix] of Object.entries(credentialPrefixes)) {

@@ -29,7 +29,7 @@ const PART_OF_BURST = 20;
 /** Tokens that were not spent by then go back, so that no replica saves them up beside a full bucket. */
 const KEEP_MILLISECONDS = 5_000;
 
-/** @returns `undefined` when the request may pass at once, else a promise that says so */
+/** @returns `undefined` when the request may pass at once, else a promise of the decision */
 export type TakeRate = (name: RateLimitName, subject: string) => Promise<void> | undefined;
 
 export interface RateLimiterOptions {

@@ -62,7 +62,7 @@ export async function issueLaunch(
   return rows[0];
 }
 
-/** Launch capabilities of installations that are there and of sessions that go on. */
+/** Launch capabilities of current installations and sessions. */
 const live = `
   SELECT f.token_hash, f.session_id, s.expires_at AS session_expires_at, i.id AS installation_id, i.app_id, i.host_label
     FROM frontend_capabilities f

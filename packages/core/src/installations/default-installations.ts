@@ -59,7 +59,7 @@ export async function ensureMasterInstallations(context: CoreContext): Promise<v
   });
 }
 
-/** With every grant it asks for: it comes with the platform. */
+/** A system app gets every grant it requests. */
 async function installWhole(
   trx: Kysely<DatabaseSchema>,
   context: CoreContext,

@@ -31,7 +31,7 @@ export async function streamLogs(parts: LogStreamParts, call: Call): Promise<{ r
   const { caller, params, query, request, reply } = call;
   const { id } = withWorkload(await selectOwn(context.database, caller.accountKey, params.appId));
   const connection = new EventConnection(reply.raw);
-  // Joined before the node is asked: what ends the session from here on ends the stream.
+  // Joined before the request to the node: from here on the end of the session ends the stream.
   const place = hub.join(listener(context, caller, { id, appId: params.appId }, connection));
   reply.raw.once('close', place.leave);
   try {

@@ -51,7 +51,7 @@ export async function replacePermissions(
   return view;
 }
 
-/** Most grants are asked for at each request and concern no node; those of the network and of object storage do. */
+/** Most grants are checked at each request and concern no node; those of the network and of object storage do. */
 async function updateAssignment(
   trx: Kysely<DatabaseSchema>,
   { grants, manifest, node_id: nodeId }: OwnInstallation,

@@ -27,7 +27,7 @@ export function listNodes({ database }: CoreContext): Promise<NodeRow[]> {
 }
 
 /**
- * From the moment this resolves nothing new is placed there; what runs there goes on. @throws RefusalError
+ * Once this resolves, nothing new is placed on the node; what runs there keeps running. @throws RefusalError
  * `not_found`
  */
 export async function cordonNode(context: CoreContext, name: string): Promise<void> {

@@ -18,8 +18,8 @@ export function notificationRetention(context: CoreContext): PeriodicTask {
 /**
  * The work of one round after the other.
  *
- * @returns a function that does the next piece, at most 1,000 records or a look at 200 accounts, and says whether its
- *   round goes on
+ * @returns a function that does the next batch, at most 1,000 records or 200 accounts, and returns whether the round
+ *   has further ones
  */
 function retentionPieces(context: CoreContext): () => Promise<boolean> {
   const { database, clock, config } = context;

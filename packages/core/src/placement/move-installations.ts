@@ -108,7 +108,7 @@ async function release(context: CoreContext, nodes: Nodes, { id }: WaitingRow, n
   try {
     await nodes.release(id);
   } catch {
-    // It is logged there. The node is asked again, until it answers or is lost.
+    // Logged there. Core retries until the node answers or is lost.
     return false;
   }
   await clearHolder(context.database, id, nodeId);

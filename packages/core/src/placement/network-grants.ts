@@ -21,7 +21,7 @@ export function networkGrants(
   };
 }
 
-/** Everything of the grants that a node carries out; the others are asked for at each request. */
+/** The grants that a node enforces; core checks the others at each request. */
 export function grantsForNode(
   grants: readonly Grant[],
   publicPorts: readonly PublicPort[],

@@ -195,7 +195,7 @@ export async function clearHeldBy(db: Executor, nodeId: string): Promise<void> {
   await db.updateTable('installations').set({ held_by: null }).where('held_by', '=', nodeId).execute();
 }
 
-/** What has its volume on a lost node stays there; its state says so. */
+/** Marks the backends whose volume is on a lost node: they stay there. */
 export async function markBoundWorkloads(
   db: Executor,
   nodeId: string,

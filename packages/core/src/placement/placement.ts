@@ -57,8 +57,8 @@ export async function placeOrWait(...call: Parameters<typeof placeInstallation>)
 }
 
 /**
- * The place of an installation that goes on with another version: it stays where it is, and gets a node when only this
- * version has a backend.
+ * The place of an installation after a change of version: it keeps its node, and gets one if only the new version has a
+ * backend.
  */
 export async function placeUpgrade(
   trx: Transaction,

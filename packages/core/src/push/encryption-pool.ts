@@ -23,7 +23,7 @@ export class EncryptionPool {
     return Buffer.from((await this.#pool.run({ p256dh, auth, text })).buffer);
   }
 
-  /** What is under way, and whatever is asked afterwards, fails. */
+  /** Rejects running jobs and all later calls. */
   close(): Promise<void> {
     return this.#pool.close();
   }

@@ -24,8 +24,7 @@ const TOPIC_BYTES = 24;
 export type OutboxContext = Pick<CoreContext, 'config' | 'clock' | 'masterKey' | 'random'>;
 
 /**
- * One message for each browser of the account of each record, unless the record asks for no push or its owner wants
- * none.
+ * Queues one message per record and browser of its account, unless the record requests no push or its owner wants none.
  *
  * @param records new ones, in their order
  * @param onlyWanted those of some records whose owner wants them pushed

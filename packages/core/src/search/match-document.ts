@@ -10,12 +10,13 @@ type Places = SearchDocument['places'];
 interface Reading {
   readonly places: Places;
   readonly similar: SimilarWords;
-  /** Asks for every word in the title. */
+  /** Matches only if every word is in the title. */
   readonly title: boolean;
 }
 
 /**
- * Ranks as `queries.ts` does, but for how often words stand there: 0 to 0.9, or `null` when the document does not match.
+ * Ranks as `queries.ts` does, but for how often words stand there: 0 to 0.9, or `null` when the document does not
+ * match.
  *
  * @param typedLength characters that were typed
  */

@@ -2,8 +2,8 @@
 // (Damerau-Levenshtein in its restricted form, optimal string alignment).
 
 /**
- * Slips between `typed` and `word`, or `null` for more than `most`. With `prefix`, `word` may go on after what was
- * typed at no cost.
+ * The edit distance between `typed` and `word`, or `null` above `most`. With `prefix`, letters of `word` after the
+ * typed ones cost nothing.
  */
 export function slips(
   typed: string,

@@ -9,8 +9,8 @@ import { similarWords } from './similar-words.ts';
 import { markOf } from './word-mark.ts';
 
 /**
- * Connections of its own: a search that takes long holds up searches. The plan is the same whatever is asked, and making
- * it takes longer than most searches, so it is made once.
+ * A separate pool, so that slow searches delay only searches. The plan does not depend on the parameters, and planning
+ * takes longer than most searches, so a generic plan is used.
  */
 export function openSearchPool(options: Omit<DatabaseOptions, 'connections'>): pg.Pool {
   return openPool({ ...options, connections: CONNECTIONS }, 'SET plan_cache_mode = force_generic_plan');

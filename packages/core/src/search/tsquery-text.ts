@@ -16,7 +16,7 @@ export function tsvectorText({ places }: Pick<SearchDocument, 'places'>, mark: s
 export interface TsqueryOptions {
   /** Of the account that asks. */
   readonly mark: string;
-  /** Asks for every word in the title. */
+  /** Matches only if every word is in the title. */
   readonly title?: boolean;
   /** Words of the index that may stand for a typed one. */
   readonly similar: SimilarWords;

@@ -151,7 +151,7 @@ class Sidecar implements SidecarGateway {
     );
   }
 
-  /** Goes on at once, or when a sidecar that is being started again is there; without one after {@link PATIENCE_MS}. */
+  /** Resolves at once, or when a restarting sidecar is connected; without one after {@link PATIENCE_MS}. */
   #whenLinked(isWanted: () => boolean, go: (inbound: Inbound | undefined) => void): void {
     if (this.#link !== undefined || this.#closing !== undefined) {
       go(this.#link?.inbound);

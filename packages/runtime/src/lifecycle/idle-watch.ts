@@ -14,7 +14,7 @@ export interface IdleWatchOptions {
   readonly onIdle: () => void;
 }
 
-/** When core does not answer, the workload stays awake, and it is asked again after this. */
+/** When core does not answer, the workload stays awake, and the request is repeated after this time. */
 const RETRY_MILLISECONDS = 10_000;
 
 export class IdleWatch {
@@ -24,7 +24,7 @@ export class IdleWatch {
   #signals = 0;
   #cancel = () => {};
   #ended = false;
-  /** Waiting for the end of a lease; the next signal may be its release, so that it is asked again sooner. */
+  /** Waiting for the end of a lease; the next signal may be its release, so core is queried again sooner. */
   #leased = false;
 
   constructor(options: IdleWatchOptions) {

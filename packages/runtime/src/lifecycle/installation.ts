@@ -111,7 +111,7 @@ export class Installation {
     this.#startIfAlways();
   }
 
-  /** A workload that cannot be held to what its owner revoked does not go on. */
+  /** Applies the grants of an assignment; ends a workload on which a revocation could not be enforced. */
   async #takeGrants(assignment: Assignment): Promise<void> {
     // A launch under way began with the former grants, and applies the latest ones once it has a workload. One that
     // fails has none, and is reported as a failed start.

@@ -14,8 +14,8 @@ export interface NetworkPlace {
 }
 
 /**
- * A process of ours that is in the network of a workload and in the user namespace that this network belongs to, as long
- * as the workload runs.
+ * A platform process in the network namespace of a workload and in the user namespace that owns it, which lives as long
+ * as the workload.
  */
 export interface Launcher {
   readonly pid: number;

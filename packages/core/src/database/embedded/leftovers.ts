@@ -62,7 +62,7 @@ export function serverProcesses(data: string): number[] {
         // Excludes other processes, such as a shell whose working folder this is.
         return path.basename(fs.readlinkSync(`/proc/${name}/exe`)).startsWith('postgres');
       } catch {
-        // Another user's process, which cannot be a server of ours, or one that has just ended.
+        // Another user's process, which cannot be this platform's server, or one that has just ended.
         return false;
       }
     })

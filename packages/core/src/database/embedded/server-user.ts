@@ -77,7 +77,7 @@ export function asUser(user: ServerUser | undefined): { uid?: number; gid?: numb
   return user === undefined ? {} : { uid: user.uid, gid: user.gid };
 }
 
-/** Gives a path of ours to `user`. */
+/** Changes the owner of a path to `user`. */
 export function giveTo(file: string, user: ServerUser | undefined): void {
   if (user !== undefined) fs.chownSync(file, user.uid, user.gid);
 }

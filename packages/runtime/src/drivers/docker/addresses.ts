@@ -22,7 +22,7 @@ export function blockAt(number: number): Block {
   return { subnet: `${text(0)}/29`, bridge: text(1), gateway: text(2), workload: text(3) };
 }
 
-/** The block that a subnet of ours names. */
+/** The block of a subnet that this platform created. */
 export function blockOf(subnet: string): Block | undefined {
   const parts = /^198\.(18|19)\.(\d+)\.(\d+)\/29$/.exec(subnet)?.slice(1).map(Number);
   const [second, third, fourth] = parts ?? [];

@@ -1,6 +1,6 @@
-// Images of packages of runtime `oci`: given to the engine once, under a name of ours, and only as image-archive.ts has
-// checked them. What an image says about itself cannot name another image, make a volume, run a check at times of its
-// own choosing, or speak for the platform in the environment.
+// Images of packages of runtime `oci`: loaded into the engine once, under a name that the platform chooses, and only
+// after image-archive.ts has checked them. An image's configuration cannot name another image, create a volume, run a
+// health check, or override the platform's environment variables.
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';

@@ -10,7 +10,7 @@ const http = process.getBuiltinModule('node:http');
 export interface EngineLine {
   /** For the client: all of its requests go through here. */
   readonly agent: Agent;
-  /** Aborted when the line is cut or closed: what was asked has failed, and so does whatever is asked from now on. */
+  /** Aborted when the connection is cut or closed: pending requests have failed, and later ones fail. */
   readonly cut: AbortSignal;
   /** Has it cut when `ask` rejects, or does not settle, for `silence`, and after `limit` in any case. */
   leave(ask: () => Promise<unknown>): void;

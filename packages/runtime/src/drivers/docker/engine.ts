@@ -59,7 +59,7 @@ export function isGone(error: unknown): boolean {
   return engineStatus(error) === GONE;
 }
 
-/** It is what it was asked to become. */
+/** Whether the error means that the object is already in the requested state. */
 export function isAlready(error: unknown): boolean {
   return engineStatus(error) === ALREADY;
 }

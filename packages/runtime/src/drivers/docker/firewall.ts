@@ -1,6 +1,6 @@
 // Packet rules of our own, in the network namespace of the engine. An internal network of an engine still reaches the
-// services of the machine on its bridge's address, and whatever the engine configures is another program's promise; these
-// rules let nothing in and nothing through that comes from a cell.
+// services of the machine on its bridge's address, and whatever the engine configures is another program's promise;
+// these rules let nothing in and nothing through that comes from a cell.
 import { findProgram } from '../../find-program.ts';
 import { egressRuleset } from '../../network/ruleset.ts';
 import { run } from '../../run-command.ts';
@@ -28,7 +28,7 @@ export interface Firewall {
   /** When this resolves, no further packet passes, those of open connections included. */
   keepIn(bridge: string, address: string): Promise<unknown>;
   remove(): Promise<unknown>;
-  /** Removes bridges with names of ours but those: an engine that is killed while it makes one forgets it. */
+  /** Removes this platform's bridges except these: an engine that is killed while it creates one forgets it. */
   removeStrayBridges(known: readonly string[]): Promise<void>;
 }
 

@@ -7,7 +7,7 @@ export interface Output {
   readonly stderr: Readable;
   /** Resolves when the engine has sent the last of it, or was cut off. */
   readonly ended: Promise<void>;
-  /** Goes on with another stream of the same container. */
+  /** Continues with another stream of the same container. */
   follow(frames: Readable): void;
   /** There is no more to come. */
   end(): void;

@@ -8,7 +8,7 @@ import { kill } from './strays.ts';
 /** Replaced programs, as by an update, have a remark behind their names. */
 const PROGRAM = /\/containerd-shim[\w.-]*( \(deleted\))?$/;
 const LOOK_AGAIN_MS = 20;
-/** An engine at work ends the shim of a container that it has removed a moment after it has said so. */
+/** A working engine ends the shim of a removed container a moment after it has reported the removal. */
 const BY_ITSELF_MS = 1_000;
 const LIMIT_MS = 5_000;
 

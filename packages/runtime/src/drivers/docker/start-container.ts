@@ -27,9 +27,9 @@ const CONFLICT = 409;
 
 export async function startContainer(node: DockerNode, cells: CellPool, spec: WorkloadSpec): Promise<WorkloadInstance> {
   const program = await programOf(node, spec);
-  // Asked of core while the container is made.
+  // Requested from core while the container is created.
   const settings = spec.gatewaySettings();
-  // Heard of below, when there is a cell.
+  // Awaited below, once there is a cell; until then a failure must not be an unhandled rejection.
   settings.catch(() => undefined);
   const cell = await cells.take();
   const made = createContainer(node, cell, spec, program);

@@ -15,7 +15,7 @@ export interface WorkloadContainer {
   readonly cell: Cell;
   readonly gateway: SidecarGateway;
   readonly resources: Resources;
-  /** Seconds since 1970; what was said before has been kept by an earlier Runtime. Default: from the beginning. */
+  /** Seconds since 1970; an earlier Runtime has stored the output before it. Default: from the beginning. */
   readonly outputSince?: number;
   /** Nobody waits for the engine any more. */
   readonly cut: AbortSignal;

@@ -205,7 +205,7 @@ async function openLocked(file: string): Promise<number | undefined> {
   return undefined;
 }
 
-/** What runs from it goes on: a machine has its image mounted. */
+/** Removes an image that no machine boots from; running machines keep theirs, which is mounted. */
 async function removeUnused(path: string): Promise<void> {
   const descriptor = openIfThere(path);
   if (descriptor === undefined) return;

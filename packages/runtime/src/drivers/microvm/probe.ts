@@ -1,5 +1,5 @@
-// Finds out whether a guest boots here by booting one, with KVM first: a /dev/kvm that opens says nothing, since on some
-// hosts its guests hang. What was found is remembered until the host boots again.
+// Finds out whether a guest boots here by booting one, with KVM first: a /dev/kvm that opens says nothing, since on
+// some hosts its guests hang. What was found is remembered until the host boots again.
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { WorkloadManifest } from '@platform/contract';
@@ -48,7 +48,7 @@ export async function probeMachine(host: MachineHost, options: TrialOptions): Pr
     if (former !== undefined) return former;
     const found = (await boots(host, options.dataDirectory, { acceleration, limit })) ?? BOOTS;
     known = { ...known, [acceleration]: found };
-    // That emulation failed may have passed by the next start; a KVM that hangs goes on to do so.
+    // A failure of emulation may be temporary and is not remembered; a KVM that hangs will hang again.
     if (found === BOOTS || acceleration === 'kvm') {
       writeFileAtomically(options.memory, Buffer.from(JSON.stringify(known)), 0o600);
     }

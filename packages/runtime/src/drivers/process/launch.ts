@@ -56,7 +56,7 @@ export interface LaunchOptions {
     workload: ProcessIdentity | undefined,
     launcher: ProcessIdentity | undefined,
   ) => Promise<void>;
-  /** Something of ours to confine in place of the workload, which it runs in turn: the keeper of a virtual machine. */
+  /** A trusted program to confine in place of the workload, which it runs in turn: the keeper of a virtual machine. */
   readonly keeper?: Keeper;
   /** Milliseconds until the sandbox must stand. Default 15,000. */
   readonly deadline?: number;

@@ -10,7 +10,7 @@ export interface Monitor {
 
 const LARGEST_CONSOLE = 4_096;
 
-/** A monitor that is a child of ours and writes the console to its standard output. */
+/** A monitor that is a child process and writes the console to its standard output. */
 export function watch(child: ChildProcess): Monitor {
   let text = '';
   for (const stream of [child.stdout, child.stderr]) {

@@ -192,7 +192,7 @@ test('CONNECT is refused behind the answers that are still awaited', async () =>
   assert.deepEqual(statuses(connection), [200, 405]);
 });
 
-test('a caller that resets its connection behind CONNECT is missed by nobody', async () => {
+test('a caller that resets its connection behind CONNECT causes no error', async () => {
   const { hold, count } = holding();
   const port = await listening(hold);
   const connection = await openRaw(port, `${GET}CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n`);

@@ -11,7 +11,7 @@ import { forgetIcons } from './frames/app-icons.ts';
 import { installedApps, readInstalledApps, refreshInstalledApps } from './frames/installed-apps.ts';
 import { Stage } from './frames/stage.tsx';
 import { restoreHome } from './home.ts';
-import { followNotificationAddress } from './notifications/asked-notification.ts';
+import { followNotificationAddress } from './notifications/addressed-notification.ts';
 import { FlashRegion } from './notifications/flash-region.tsx';
 import { applyRead, followNotificationSettings, readInbox, receive } from './notifications/inbox.ts';
 import { listenWhileHidden } from './notifications/mirror.ts';

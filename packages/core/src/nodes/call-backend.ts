@@ -125,7 +125,7 @@ export class Backends {
     return this.#pools.close();
   }
 
-  /** Backends that answer nobody share the connections to their node with all others, so none may hold many. */
+  /** Unresponsive backends share the connections to their node with all others, so none may hold many. */
   #begin(id: InstallationId): () => void {
     const count = this.#underWay.get(id) ?? 0;
     if (count >= limits.backendCalls.value) throw refuse('concurrency_limited', undefined, { retryAfter: 1 });

@@ -70,7 +70,7 @@ export function lifecycleBehaviour(under: DriverUnderTest): void {
     await leftovers.nothingLeft();
   });
 
-  test('a workload that listens elsewhere is not called listening and its ports can be told; ignoring SIGTERM, it is killed and leaves nothing', async () => {
+  test('a workload that listens elsewhere is not called listening and its ports are reported; ignoring SIGTERM, it is killed and leaves nothing', async () => {
     const started = await start({
       source: `const http = process.getBuiltinModule('node:http');
         process.on('SIGTERM', () => console.log('no'));

@@ -19,7 +19,7 @@ export function udpBehaviour({ under, bench, subject, neighbour }: Suite): void 
       const closed = await subject().instance.publishUdp([binding]);
       t.after(() => subject().instance.publishUdp([]));
       assert.match(closed.get(binding.name) ?? '', /^[A-Z].+\.$/);
-      assert.ok(await isFree(binding.hostPort), 'nobody listens on it');
+      assert.ok(await isFree(binding.hostPort), 'nothing listens on it');
     });
     return;
   }
@@ -38,7 +38,7 @@ export function udpBehaviour({ under, bench, subject, neighbour }: Suite): void 
     const former = await client(t, binding);
     await former.ask('before');
     await subject().instance.publishUdp([]);
-    assert.ok(await isFree(binding.hostPort), 'nobody listens on it');
+    assert.ok(await isFree(binding.hostPort), 'nothing listens on it');
     const [before, answers] = [await received(), former.answers()];
     former.send('after');
     await sendAgain();

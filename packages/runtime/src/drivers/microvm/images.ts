@@ -1,6 +1,6 @@
 // Read-only images that machines boot from: the base with Node, one for each package, and the initramfs. Each is made
 // once, named after what it is made of, and readable by the users that machines run as. Several platforms and nodes may
-// share the folder: locks of the kernel tell what is in use.
+// share the folder: file locks show which are in use.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {

@@ -18,7 +18,7 @@ export function ComingLater({ app, title, line, children }: ComingLaterProps) {
       <p>{line}</p>
       <section class="card stack below">
         {accountName === undefined ? (
-          <p class="quiet">This app may not see your account name. You can grant that in Settings.</p>
+          <p class="quiet">This app has no permission to see your account name. You can allow it in Settings.</p>
         ) : (
           <p>
             Your account name is <strong>{accountName}</strong>.

@@ -10,7 +10,7 @@ export function startApp(View: ComponentType<{ readonly app: App }>): void {
 }
 
 function NotConnected({ error }: { readonly error: unknown }) {
-  const known = error instanceof PlatformError ? error.detail : 'Something went wrong while this app was opened.';
+  const known = error instanceof PlatformError ? error.detail : 'Something went wrong while opening this app.';
   return (
     <main>
       <h1>This app is not connected</h1>

@@ -94,7 +94,7 @@ for (const [device, viewport] of [
     );
     assert.match(lobby ?? '', new RegExp(`Port ${firstPort + 2} of this machine is taken by another program\\.`));
     assert.deepEqual(more, []);
-    const missing = page.getByRole('region', { name: 'Not as it should be on this machine' });
+    const missing = page.getByRole('region', { name: 'Limitations on this machine' });
     const sentences = await missing.getByRole('listitem').allInnerTexts();
     assert.ok(
       sentences.includes('A network tunnel is granted, but only the docker driver can give one.'),

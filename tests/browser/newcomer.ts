@@ -44,7 +44,7 @@ export class Newcomer {
     await store.getByRole('button', { name: 'Install Notes' }).waitFor();
     await this.#look('store');
     await store.getByRole('button', { name: 'Notes', exact: true }).click();
-    await store.getByText('on the server in a sandbox of its own').waitFor();
+    await store.getByText('on the server, in its own sandbox').waitFor();
     await this.#look('store-notes');
   }
 
@@ -110,7 +110,7 @@ export class Newcomer {
     await inbox.getByRole('article', { name: 'Note saved' }).getByText(text).waitFor();
     await this.#look('inbox');
     await inbox.getByRole('button', { name: 'Unread' }).click();
-    await inbox.getByText('Nothing here.').waitFor();
+    await inbox.getByText('No notifications yet.').waitFor();
   }
 
   async narrowsAGrant(): Promise<void> {
@@ -123,7 +123,7 @@ export class Newcomer {
     const permission = this.#page.getByLabel('Send you notifications');
     await permission.uncheck();
     await this.#page.getByRole('button', { name: 'Save', exact: true }).click();
-    await this.#page.getByText('In force now').waitFor();
+    await this.#page.getByText('Saved. Changes apply').waitFor();
     assert.equal(await permission.isChecked(), false);
     await this.#look('narrowed');
 
@@ -182,9 +182,9 @@ export class Newcomer {
 
   async opensWhatComesLater(): Promise<void> {
     for (const [name, line] of [
-      ['Wallet', 'Payments come in a later version'],
-      ['Contacts', 'Your address book comes in a later version'],
-      ['Personal Agent', 'Your assistant comes in a later version'],
+      ['Wallet', 'payments come in a later version'],
+      ['Contacts', 'your address book comes in a later version'],
+      ['Personal Agent', 'your assistant comes in a later version'],
     ] as const) {
       await this.#open(name);
       await this.#app(name).getByText(line).waitFor();

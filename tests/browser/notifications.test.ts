@@ -197,8 +197,8 @@ test('a page nobody looks at hands notifications to the browser once allowed, an
   await page.getByRole('button', { name: 'Account reader' }).click();
   await page.getByRole('region', { name: 'Account' }).getByRole('button', { name: 'Notifications' }).click();
   await page.getByRole('button', { name: 'Allow notifications' }).click();
-  await page.getByText('It shows the notifications of your apps.').waitFor();
-  await page.getByText('The operator of this platform has not set up web push').waitFor();
+  await page.getByText('Notifications are enabled in this browser.').waitFor();
+  await page.getByText('The operator has not set up web push').waitFor();
   await look(page, 'desktop', 'notification-settings');
 
   await publish({ title: 'While the person looks' });
@@ -210,7 +210,7 @@ test('a page nobody looks at hands notifications to the browser once allowed, an
   };
   const sent = await publish({ title: 'While nobody looks', body: 'Come', presentation: actions });
   await page.waitForFunction(() => shown.length > 0);
-  await page.getByLabel('Notifications of your devices').uncheck();
+  await page.getByLabel('Device notifications').uncheck();
   await until('the switch in core', async () => !(await account.browser.take<NotificationSettings>(SETTINGS)).system);
   await publish({ title: 'Switched off' });
   await bell(page, 'Notifications, 5 unread').waitFor();
@@ -271,7 +271,7 @@ for (const [device, viewport] of [
     const { muted } = await account.browser.take<{ muted: unknown[] }>(SETTINGS);
     assert.deepEqual(muted, [{ appId: 'herald', topic: 'books' }]);
 
-    await inbox.getByText('Where they appear').click();
+    await inbox.getByText('Where notifications appear').click();
     await look(page, device, 'notifications-app');
     await inbox.getByRole('button', { name: 'Unmute herald: books' }).click();
     await chapter.getByText('Muted', { exact: true }).waitFor({ state: 'detached' });

@@ -99,7 +99,7 @@ test('somebody who cannot be verified is told so calmly, and may try again', asy
   await page.getByLabel('Account name').fill('never-made');
   const create = page.getByRole('button', { name: 'Create account' });
   await create.click();
-  await page.getByText('No passkey was created: the request was cancelled or took too long.').waitFor();
+  await page.getByText('No passkey was created: the request was cancelled or timed out.').waitFor();
   assert.equal(await create.getAttribute('aria-busy'), 'false');
 });
 
@@ -110,7 +110,7 @@ test('a name that is taken or reserved is told at its field, which gets the focu
   for (const [name, told] of [
     ['first-come', '“first-come” is taken. Choose another name.'],
     ['admin', '“admin” is reserved. Choose another name.'],
-    ['a--b', 'Hyphens stand single, between letters or digits.'],
+    ['a--b', 'No leading, trailing or double hyphens.'],
   ] as const) {
     await page.getByLabel('Account name').fill(name);
     await page.getByRole('button', { name: 'Create account' }).click();
@@ -158,7 +158,7 @@ test('a session that was ended elsewhere leads back to sign-in, with the reason'
     void fetch(`/v1/auth/sessions/${list.items[0]?.id}`, { method: 'DELETE' });
   });
   // Its live events end with the session, so the page finds out by itself.
-  await page.getByText('Your session has ended. Sign in again to go on.').waitFor();
+  await page.getByText('Your session has ended. Sign in again.').waitFor();
   assert.equal(await page.locator('iframe').count(), 0);
 });
 

@@ -267,8 +267,8 @@ test('what no schema knows is announced in words of the platform, once', async (
     await delivery.deliver(hostile);
   // Its id was not used up by those that only claimed to be it.
   await delivery.deliver(push.payload);
-  await untilShown(context, ['A true one', 'Something new']);
-  const [first] = ((await shownIn(context)) ?? []).filter(({ title }) => title === 'Something new');
+  await untilShown(context, ['A true one', 'New notification']);
+  const [first] = ((await shownIn(context)) ?? []).filter(({ title }) => title === 'New notification');
   assert.equal(first?.body, 'Open the platform to see it.');
 });
 
@@ -333,7 +333,7 @@ test('a push service that does not answer is waited for so long and no longer, a
     cdp.send('Browser.setPermission', { permission: { name: 'notifications' }, setting, origin: platform.origin });
   await permit('denied');
   await openSettings(page);
-  await block(page).getByText('It refuses notifications of this page').waitFor();
+  await block(page).getByText('Notifications are blocked for this site').waitFor();
   await permit('granted');
   await page.clock.install();
   await page.reload();
@@ -342,14 +342,14 @@ test('a push service that does not answer is waited for so long and no longer, a
   await page.clock.runFor(20_000);
   await block(page).getByRole('alert').getByText('does not answer').waitFor();
   await block(page).getByText('Off in this browser.').waitFor();
-  await page.getByLabel('With all windows closed').uncheck();
-  await block(page).getByText('Nothing is sent to any of your browsers').waitFor();
+  await page.getByLabel('When all windows are closed').uncheck();
+  await block(page).getByText('Nothing is sent to your browsers').waitFor();
   await look(page, 'desktop', 'web-push-no-answer');
-  await page.getByLabel('With all windows closed').check();
+  await page.getByLabel('When all windows are closed').check();
 
   await page.addInitScript(() => Reflect.deleteProperty(globalThis, 'PushManager'));
   await page.reload();
-  await block(page).getByText('It cannot be reached while it is closed.').waitFor();
+  await block(page).getByText('This browser doesn’t support web push here.').waitFor();
 });
 
 test('what was turned on comes back with the same account after a session that ended, and never with another one', async (t) => {

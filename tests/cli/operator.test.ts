@@ -135,14 +135,14 @@ test('an operator lists, starts, reads and stops the backends of every account',
   await t.test('one that does not come up is told with its reason, and fails', async () => {
     const { code, out, error } = await run(['start', 'bert/broken-one']);
     assert.deepEqual([code, out], [1, '']);
-    assert.match(error, /^✗ bert\/broken-one is stopped\. It ended with exit code 0\.\n$/);
+    assert.match(error, /^✗ bert\/broken-one is stopped\. Exited with code 0\.\n$/);
   });
 
   await t.test('ps has a line for each on a wide terminal and short ones on a narrow one', async () => {
     const wide = await run(['ps'], { COLUMNS: '160' });
     assert.match(wide.out, /\n\nBACKEND +VERSION +NODE +STATE +SINCE +CPU +MEMORY +RESTARTS +REASON\n/);
     assert.match(wide.out, /\nanna\/server-one +1\.0\.0 +\S+ +running +\d+ s +\d+ % +\d+ MiB +0\n/);
-    assert.match(wide.out, /\nbert\/broken-one +1\.0\.0 +\S+ +\w+ .*It ended with exit code 0\./);
+    assert.match(wide.out, /\nbert\/broken-one +1\.0\.0 +\S+ +\w+ .*Exited with code 0\./);
     const narrow = await run(['ps'], { COLUMNS: '40' });
     assert.match(narrow.out, /\n\nanna\/server-one 1\.0\.0\n {2}running \d+ s, \d+ % cpu, \d+ MiB\n/);
     assert.ok(
@@ -178,7 +178,7 @@ test('an operator lists, starts, reads and stops the backends of every account',
     assert.deepEqual([stopped.code, stopped.out], [0, '✓ anna/server-one is stopped.\n']);
     assert.equal((await run(['start', 'anna/server-one'])).code, 0);
     await hears(2);
-    assert.match(heard, /ready to serve\n.*It ended with exit code|ready to serve\n.*It was ended/);
+    assert.match(heard, /ready to serve\n.*Exited with code|ready to serve\n.*It was ended/);
     const ended = once(following, 'exit');
     following.kill('SIGINT');
     assert.deepEqual(await ended, [0, null]);

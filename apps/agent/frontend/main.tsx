@@ -3,7 +3,7 @@ import { ComingLater } from '../../shared/coming-later.tsx';
 import { startApp } from '../../shared/start-app.tsx';
 
 startApp(({ app }) => (
-  <ComingLater app={app} title="Personal Agent" line="Your assistant comes in a later version; it can do nothing yet.">
-    <p class="quiet">It will work with your other apps only as far as you allow each of them.</p>
+  <ComingLater app={app} title="Personal Agent" line="Not available yet: your assistant comes in a later version.">
+    <p class="quiet">It will use your other apps only as far as you allow it.</p>
   </ComingLater>
 ));

@@ -3,7 +3,11 @@ import { ComingLater } from '../../shared/coming-later.tsx';
 import { startApp } from '../../shared/start-app.tsx';
 
 startApp(({ app }) => (
-  <ComingLater app={app} title="Contacts" line="Your address book comes in a later version, together with messages.">
-    <p class="quiet">People on this server will find you by this name. It never changes.</p>
+  <ComingLater
+    app={app}
+    title="Contacts"
+    line="Not available yet: your address book comes in a later version, together with messages."
+  >
+    <p class="quiet">People on this server find you by this name. You can’t change it.</p>
   </ComingLater>
 ));

@@ -8,7 +8,7 @@ const STATES = [
   ['starting', 'starting'],
   ['stopped', 'asleep or stopped'],
   ['failed', 'failed'],
-  ['unknown', 'not heard of yet'],
+  ['unknown', 'not reported yet'],
 ] as const;
 
 export function Installations({ value }: { readonly value: SystemInventory['installations'] }) {

@@ -15,11 +15,11 @@ export function Nodes({ value }: { readonly value: SystemInventory['nodes'] }) {
   return (
     <Section id="nodes" title={`Nodes (${figure(value.total)})`}>
       {value.items.length === 0 ? (
-        <p>No machine runs backends. Add one with “platform node join”.</p>
+        <p>No nodes yet. Add one with “platform node join”.</p>
       ) : (
         <Table
           caption="Nodes"
-          head={['Name', 'State', 'Running', 'Memory given', 'Load', 'Memory used', 'Confined by', 'Heard of']}
+          head={['Name', 'State', 'Running', 'Memory reserved', 'Load', 'Memory used', 'Sandbox', 'Last seen']}
           figures={[2, 3, 4, 5]}
           rows={value.items.map((node) => ({ key: node.name, cells: cells(node) }))}
         />
@@ -63,19 +63,19 @@ export function Capacity({ value }: { readonly value: SystemInventory['capacity'
       <div class="card stack">
         <div>
           <p>
-            {memory(value.placedMiB)} of {memory(value.memoryMiB)} given to backends
+            {memory(value.placedMiB)} of {memory(value.memoryMiB)} reserved for backends
           </p>
           <Bar value={value.placedMiB} of={value.memoryMiB} warnFrom={NEARLY_FULL} />
-          <p class="quiet small">What they may take if all of them run at once.</p>
+          <p class="quiet small">The limits of all backends together.</p>
         </div>
         <div>
-          <p>{memory(value.reservedMiB)} of that for backends that never sleep</p>
+          <p>{memory(value.reservedMiB)} of it for always-on backends</p>
           <Bar value={value.reservedMiB} of={value.memoryMiB} warnFrom={NEARLY_FULL} />
         </div>
         <Facts
           items={[
             ['Processors', figure(value.cpus)],
-            ['Backends that wait for a machine', figure(value.waiting)],
+            ['Backends waiting for a node', figure(value.waiting)],
           ]}
         />
       </div>

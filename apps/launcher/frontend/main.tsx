@@ -37,9 +37,7 @@ function StartHere({ onStore }: { readonly onStore: () => void }) {
     <section class="card first row between appears">
       <div class="grow">
         <h2>Start here</h2>
-        <p class="quiet">
-          Install your first app from the Store. Before anything is installed you see what it may do, in plain words.
-        </p>
+        <p class="quiet">Install your first app from the Store. Before you install an app, you see what it may do.</p>
       </div>
       <button type="button" class="primary" onClick={onStore}>
         Open the Store

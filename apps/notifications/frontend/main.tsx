@@ -50,7 +50,7 @@ function Inbox({ app }: { readonly app: App }) {
           </button>
         </div>
         <select aria-label="From app" value={from} onChange={(event) => setFrom(event.currentTarget.value)}>
-          <option value="">From every app</option>
+          <option value="">All apps</option>
           {senders.map((appId) => (
             <option key={appId} value={appId}>
               {nameOf(appId)}
@@ -58,7 +58,7 @@ function Inbox({ app }: { readonly app: App }) {
           ))}
         </select>
         <select aria-label="On topic" value={chosen} onChange={(event) => setTopic(event.currentTarget.value)}>
-          <option value="">On every topic</option>
+          <option value="">All topics</option>
           {topics.map((name) => (
             <option key={name} value={name}>
               {name}
@@ -68,7 +68,7 @@ function Inbox({ app }: { readonly app: App }) {
       </div>
       <Surfaces app={app} settings={settings} nameOf={nameOf} attempt={attempt} />
       <Failure text={problem ?? inbox.failure ?? settings.failure} />
-      {inbox.loaded && shown.length === 0 && <p class="quiet">Nothing here. Your apps write to you in this place.</p>}
+      {inbox.loaded && shown.length === 0 && <p class="quiet">No notifications yet.</p>}
       <ul class="plain inbox" aria-live="polite">
         {shown.map((notification) => (
           <li key={notification.id}>
@@ -90,7 +90,7 @@ function Inbox({ app }: { readonly app: App }) {
       </ul>
       {inbox.hasMore && (
         <button type="button" onClick={() => attempt(inbox.more)}>
-          Show older ones
+          Show older
         </button>
       )}
     </main>

@@ -14,7 +14,7 @@ export function Surfaces({ app, settings, nameOf, attempt }: SurfacesProps) {
   if (value === undefined) return null;
   return (
     <details class="card surfaces">
-      <summary>Where they appear</summary>
+      <summary>Where notifications appear</summary>
       <p>
         <label>
           <input
@@ -32,7 +32,7 @@ export function Surfaces({ app, settings, nameOf, attempt }: SurfacesProps) {
             checked={value.system}
             onChange={(event) => attempt(() => settings.change({ system: event.currentTarget.checked }))}
           />
-          As notifications of your devices, while the platform is open
+          As device notifications, while the platform is open
         </label>
       </p>
       <p>
@@ -42,7 +42,7 @@ export function Surfaces({ app, settings, nameOf, attempt }: SurfacesProps) {
             checked={value.webPush}
             onChange={(event) => attempt(() => settings.change({ webPush: event.currentTarget.checked }))}
           />
-          With all windows closed, in the browsers that you set up
+          When all windows are closed, in the browsers you set up
         </label>
       </p>
       <div class="row">
@@ -83,7 +83,7 @@ function sendTest(app: App): Promise<unknown> {
   return app.notifications().publish({
     topic: 'test',
     title: 'This is a test',
-    body: 'Important notifications of your apps look like this.',
+    body: 'This is what important notifications look like.',
     priority: 'high',
     presentation: { tone: 'accent' },
   });

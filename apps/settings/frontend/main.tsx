@@ -37,7 +37,7 @@ function Settings({ app }: { readonly app: App }) {
         <h2 id="account">Account</h2>
         <div class="card row between">
           <p class="grow">
-            Signed in as <strong>{app.context.accountName ?? 'an account this app may not name'}</strong>
+            Signed in as <strong>{app.context.accountName ?? 'an account (this app may not see its name)'}</strong>
           </p>
           <div class="row">
             <button type="button" onClick={() => show('passkeys')}>

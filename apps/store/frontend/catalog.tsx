@@ -22,7 +22,7 @@ export function Catalog({ entries, loaded, actions }: CatalogProps) {
   return (
     <>
       <h1>Store</h1>
-      <p class="quiet">Every app runs by itself, with only what you allow it.</p>
+      <p class="quiet">Every app runs isolated, with only the permissions you give it.</p>
       <input
         class="search"
         type="search"

@@ -37,7 +37,7 @@ export function Detail({ entry, actions, onBack }: DetailProps) {
         <dd>{parts(entry)}</dd>
       </dl>
       <p class="quiet">
-        Before it is installed, you see everything it asks for and may leave out what you do not like.
+        Before installing, you see every permission it requests and can turn off the ones you don’t want.
       </p>
       <p class="act">
         <InstallButton entry={entry} actions={actions} />
@@ -48,7 +48,5 @@ export function Detail({ entry, actions, onBack }: DetailProps) {
 
 function parts({ hasFrontend, hasWorkload }: CatalogEntry): string {
   if (!hasWorkload) return 'in your browser';
-  return hasFrontend
-    ? 'in your browser, and on the server in a sandbox of its own'
-    : 'on the server in a sandbox of its own';
+  return hasFrontend ? 'in your browser and on the server, in its own sandbox' : 'on the server, in its own sandbox';
 }

@@ -32,8 +32,8 @@ function refused(status, code, detail) {
 
 function failed(error) {
   console.error(error);
-  if (error instanceof SyntaxError) return refused(400, 'invalid_request', 'The request is not readable.');
-  return refused(500, 'internal_error', 'Something went wrong. The log of this app says more.');
+  if (error instanceof SyntaxError) return refused(400, 'invalid_request', 'The request is not valid JSON.');
+  return refused(500, 'internal_error', 'Something went wrong. See the app’s log.');
 }
 
 async function add({ text }) {

@@ -117,7 +117,7 @@ export async function remove(args: readonly string[]): Promise<number> {
   const [name = ''] = positionals;
   const what = values['abandon-volumes'] === true ? 'with-volumes' : 'empty';
   await withLocalCore(configuration(), (context: CoreContext) => removeNode(context, name, what));
-  say(`${name} is no node any more. Its machine stops what it still runs when it hears of it.`);
+  say(`Removed node ${name}. It will stop its apps.`);
   return 0;
 }
 

@@ -15,7 +15,7 @@ const running: PsRow = {
   since: '2026-11-21T11:55:00.000Z',
   reason: null,
   restarts: 2,
-  lastExit: { at: '2026-11-21T11:54:00.000Z', reason: 'It ended with exit code 1.' },
+  lastExit: { at: '2026-11-21T11:54:00.000Z', reason: 'Exited with code 1.' },
   usage: {
     cpu: { milliseconds: 1, share: 0.123, limit: 1 },
     memory: { bytes: 52 * 1024 * 1024, peakBytes: null, limitBytes: 1 },

@@ -13,7 +13,7 @@ export const configurationVariables = {
   PLATFORM_OS_ORIGIN: {
     default: 'http://shell.platform.localhost:8787',
     meaning:
-      'Origin of the shell and its API. Its port is the one the platform listens on. Changing it is a credential migration.',
+      'Origin of the shell and its API. The platform listens on its port. Changing it is a credential migration.',
   },
   PLATFORM_RP_ID: {
     default: "the origin's host",
@@ -24,8 +24,8 @@ export const configurationVariables = {
     default: '',
     meaning: 'Older PRF salt, base64url of 32 bytes, so that old bundles can be rewrapped in the browser at sign-in.',
   },
-  PLATFORM_SESSION_TTL_MS: { default: '2592000000', meaning: 'Life of a session in milliseconds.' },
-  PLATFORM_CHALLENGE_TTL_MS: { default: '300000', meaning: 'Life of a passkey challenge in milliseconds.' },
+  PLATFORM_SESSION_TTL_MS: { default: '2592000000', meaning: 'Lifetime of a session in milliseconds.' },
+  PLATFORM_CHALLENGE_TTL_MS: { default: '300000', meaning: 'Lifetime of a passkey challenge in milliseconds.' },
   PLATFORM_SESSION_COOKIE: { default: 'platform_session', meaning: 'Name of the session cookie.' },
   PLATFORM_APPS_DOMAIN: {
     default: 'apps.platform.localhost',
@@ -39,41 +39,40 @@ export const configurationVariables = {
   },
   PLATFORM_LISTEN_HOST: {
     default: '127.0.0.1',
-    meaning: 'Address both listeners bind to. A reverse proxy that ends TLS stands in front for anything but a laptop.',
+    meaning: 'Address that both listeners bind to. Outside a laptop, put a reverse proxy that terminates TLS in front.',
   },
   PLATFORM_TRUSTED_PROXIES: {
     default: '',
     meaning:
-      'Comma-separated addresses or CIDR blocks of reverse proxies whose X-Forwarded-For is believed, for rate limits by client address.',
+      'Comma-separated addresses or CIDR blocks of reverse proxies whose X-Forwarded-For is trusted for rate limits by client address.',
   },
   PLATFORM_LOCAL_NODE: {
     default: 'true',
-    meaning:
-      '`false` runs core without a Runtime on this machine: backends run on the nodes that joined, and on none until then.',
+    meaning: '`false` runs core without a Runtime on this machine: backends run only on nodes that have joined.',
   },
   PLATFORM_LINK_LISTEN: {
     default: '',
     meaning:
-      "Address and port at which core takes nodes of other machines, over TLS under core's own key, e.g. `10.0.0.1:8789`. Empty: they come through PLATFORM_OS_ORIGIN, which must be https then.",
+      "Address and port on which core accepts nodes on other machines, over TLS with core's own key, e.g. `10.0.0.1:8789`. Empty: nodes connect through PLATFORM_OS_ORIGIN, which must then be https.",
   },
   PLATFORM_NODE_CONTROL: {
     default: '',
     meaning:
-      'Address and port at which cores on other machines reach this node. Empty: on a node that joined, the address from which it reached core, port 8790; on the machine of a core, nowhere.',
+      'Address and port on which core reaches this node from other machines. Empty: on a joined node, the address it used to reach core, port 8790; on the machine of core, none.',
   },
   PLATFORM_NODE_MEMORY_MIB: {
     default: "80 % of the machine's memory",
-    meaning: 'Memory in MiB that the workloads of this node may take together.',
+    meaning: 'Memory in MiB that all workloads of this node may use together.',
   },
   PLATFORM_NODE_LOST_SECONDS: {
     default: '60',
     meaning:
-      'Seconds without a heartbeat after which core takes a node for lost and places elsewhere what can move. The node stops those workloads 15 s earlier.',
+      'Seconds without a heartbeat after which core considers a node lost and reschedules its movable workloads. The node stops them 15 s earlier.',
   },
   PLATFORM_VOLUMES_SHARED: {
     default: '',
     meaning:
-      'Folder for volumes that several nodes share (NFS, CephFS), mounted on each of them: what has its volume there can move.',
+      'Folder for volumes shared between nodes (NFS, CephFS), mounted on each of them. Workloads with a volume there can move.',
   },
   PLATFORM_DATABASE_URL: {
     default: '',
@@ -91,12 +90,12 @@ export const configurationVariables = {
   PLATFORM_MASTER_ACCOUNT: {
     default: '',
     meaning:
-      'Account that sees the whole platform in its app Fleet. Register it first: names are given to whoever asks first.',
+      'Account that sees the whole platform in the Fleet app. Register it first: account names are first come, first served.',
   },
   PLATFORM_RATE_LIMITS: {
     default: '',
     meaning:
-      'Rates that differ from docs/limits.md, for each kind `name=per minute` or `name=per minute/burst`, comma-separated, e.g. `authentication=60,notification=120/240`. Kinds: authentication, session, notification, searchWrite, service.',
+      'Overrides of the rates in docs/limits.md, for each kind `name=per minute` or `name=per minute/burst`, comma-separated, e.g. `authentication=60,notification=120/240`. Kinds: authentication, session, notification, searchWrite, service.',
   },
   PLATFORM_NOTIFICATION_DAYS: { default: '90', meaning: 'Days after which a notification is removed.' },
   PLATFORM_NOTIFICATIONS_KEPT: {
@@ -106,7 +105,7 @@ export const configurationVariables = {
   PLATFORM_RUNTIME_DRIVER: {
     default: 'auto',
     meaning:
-      'How workloads run on this machine: `process`, `docker`, `microvm`, or `auto` for the strongest that it can really run. `platform doctor` shows which and why.',
+      'How workloads run on this machine: `process`, `docker`, `microvm`, or `auto` for the strongest that works here. `platform doctor` shows which and why.',
   },
   PLATFORM_RUNTIME_DOCKER_SOCKET: {
     default: '/var/run/docker.sock',
@@ -115,7 +114,7 @@ export const configurationVariables = {
   PLATFORM_RUNTIME_IMAGE_REGISTRIES: {
     default: '',
     meaning:
-      'Comma-separated registries from which images of apps may come, each as `registry.example`, with a port or the beginning of a path if need be. Empty: images come in packages only.',
+      'Comma-separated registries from which app images may be pulled, each as `registry.example`, optionally with a port or a path prefix. Empty: images come only in packages.',
   },
   PLATFORM_MICROVM_MONITOR: {
     default: 'qemu where it is installed, else firecracker',
@@ -128,11 +127,11 @@ export const configurationVariables = {
   },
   PLATFORM_MICROVM_MODULES: {
     default: 'lib/modules/<version> beside the folder of the kernel',
-    meaning: "The kernel's modules. None are needed for a kernel that has virtio and erofs built in.",
+    meaning: "The kernel's modules. Not needed for a kernel with virtio and erofs built in.",
   },
   PLATFORM_MICROVM_FIRECRACKER: {
     default: 'firecracker in the folders of the system',
-    meaning: "Firecracker's program, linked statically as its releases are.",
+    meaning: 'Firecracker binary, statically linked as in its releases.',
   },
   PLATFORM_RUNTIME_ALLOW_UNSANDBOXED: {
     default: 'false',
@@ -142,37 +141,36 @@ export const configurationVariables = {
   PLATFORM_PUBLIC_HOST: {
     default: '127.0.0.1',
     meaning:
-      'Host name or address under which clients reach public UDP ports of apps on this machine. Ports are open on loopback only while it names loopback, and on every IPv4 address otherwise.',
+      'Host name or address under which clients reach public UDP ports of apps on this machine. If it is a loopback name, ports bind to loopback only, otherwise to every IPv4 address.',
   },
   PLATFORM_UDP_PORT_RANGE: {
     default: '',
-    meaning: 'UDP ports that apps may be given, like `40000-40999`. Empty publishes none.',
+    meaning: 'UDP ports that core may assign to apps, e.g. `40000-40999`. Empty: none.',
   },
   PLATFORM_WORKLOAD_DNS: {
     default: '9.9.9.9,1.1.1.1',
     meaning:
-      'Comma-separated name servers of backends that may reach the internet: publicly routable IPv4 addresses. Other backends have none.',
+      'Comma-separated DNS servers, publicly routable IPv4 addresses, for backends that may reach the internet. Other backends have no DNS.',
   },
   PLATFORM_VAPID_SUBJECT: {
     default: 'PLATFORM_OS_ORIGIN where that is https on a public host, else none',
-    meaning:
-      'Where push services reach the operator (RFC 8292): `mailto:` with an address, or an `https:` URL. Without one no web push is offered.',
+    meaning: 'Operator contact for push services (RFC 8292): a `mailto:` or `https:` URL. Without it, web push is off.',
   },
   PLATFORM_WEB_PUSH_PRIVATE_ORIGINS: {
     default: '',
     meaning:
-      'Comma-separated https origins of push services of your own that may lie on private addresses, e.g. `https://push.example.lan:8443`. All others must be publicly routable and on port 443.',
+      'Comma-separated https origins of your own push services that may have private addresses, e.g. `https://push.example.lan:8443`. All others must be publicly routable and on port 443.',
   },
   PLATFORM_SEARCH_OPENSEARCH_URL: {
     default: '',
     meaning:
-      'Cluster of OpenSearch that takes searches off PostgreSQL, like `https://user:password@opensearch.example:9200`; http on loopback only. Empty: PostgreSQL searches.',
+      'OpenSearch cluster that answers searches instead of PostgreSQL, e.g. `https://user:password@opensearch.example:9200`; http on loopback only. Empty: PostgreSQL searches.',
     secret: true,
   },
   PLATFORM_METRICS_LISTEN: {
     default: '',
     meaning:
-      'Address and port for Prometheus, e.g. `127.0.0.1:9090`; loopback only, since whoever connects may read. Empty is off.',
+      'Address and port for Prometheus, e.g. `127.0.0.1:9090`; loopback only, because it has no authentication. Empty: off.',
   },
   PLATFORM_LOG_LEVEL: { default: 'info', meaning: '`fatal`, `error`, `warn`, `info`, `debug` or `trace`.' },
 } as const satisfies Record<string, VariableEntry>;

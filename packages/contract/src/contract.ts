@@ -13,4 +13,5 @@ export * from './primitives.ts';
 export * from './public-addresses.ts';
 export * from './request-target.ts';
 export * from './routes.ts';
+export * from './schema-words.ts';
 export * from './text.ts';

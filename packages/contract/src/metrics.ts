@@ -9,7 +9,7 @@ export const nodeMetrics = {
   platform_node_info: {
     type: 'gauge',
     labels: ['driver', 'mechanism'],
-    meaning: 'Always 1; its labels say what confines workloads here.',
+    meaning: 'Always 1; its labels name the sandbox of this node.',
   },
   platform_node_installations: {
     type: 'gauge',
@@ -19,7 +19,7 @@ export const nodeMetrics = {
   platform_node_wakes_total: {
     type: 'counter',
     labels: [],
-    meaning: 'Requests that came to a stopped backend and had it started.',
+    meaning: 'Requests that started a stopped backend.',
   },
   platform_node_start_seconds: {
     type: 'histogram',
@@ -29,17 +29,17 @@ export const nodeMetrics = {
   platform_node_crashes_total: {
     type: 'counter',
     labels: [],
-    meaning: 'Starts and runs of a backend that ended otherwise than they should.',
+    meaning: 'Failed starts and crashes of backends.',
   },
   platform_node_reconcile_seconds: {
     type: 'histogram',
     labels: [],
-    meaning: 'Time to compare a list of assignments with what there is.',
+    meaning: 'Time to reconcile assignments with the actual state.',
   },
   platform_node_gateway_requests_total: {
     type: 'counter',
     labels: ['direction'],
-    meaning: 'Requests through all Gateways: outbound of backends, inbound to them.',
+    meaning: 'Requests through all Gateways: outbound from backends, inbound to them.',
   },
   platform_node_gateway_bytes_total: {
     type: 'counter',
@@ -49,12 +49,12 @@ export const nodeMetrics = {
   platform_node_gateway_failures_total: {
     type: 'counter',
     labels: ['upstream', 'code'],
-    meaning: 'Requests through a Gateway whose other side failed or was too slow.',
+    meaning: 'Gateway requests whose upstream failed or timed out.',
   },
   platform_node_log_lines_dropped_total: {
     type: 'counter',
     labels: [],
-    meaning: 'Lines that backends wrote to their logs too fast to be kept.',
+    meaning: 'Log lines dropped because backends wrote too fast.',
   },
 } as const satisfies Metrics;
 
@@ -71,6 +71,6 @@ export const partMetrics = {
   platform_part_restarts_total: {
     type: 'counter',
     labels: ['part'],
-    meaning: 'Restarts of a part that had ended by itself.',
+    meaning: 'Restarts of a part that ended unexpectedly.',
   },
 } as const satisfies Metrics;

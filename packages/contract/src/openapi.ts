@@ -6,7 +6,7 @@ import { errors, routes } from './domains.ts';
 type Json = { [key: string]: unknown };
 
 const SECURITY: Readonly<Record<string, Json>> = {
-  session: { type: 'apiKey', in: 'cookie', name: 'platform_session', description: 'A person at the shell.' },
+  session: { type: 'apiKey', in: 'cookie', name: 'platform_session', description: 'A person signed in to the shell.' },
   frontend: { type: 'http', scheme: 'bearer', description: 'Frontend capability `pfc_…`, from the origin of its app.' },
   installation: { type: 'http', scheme: 'bearer', description: 'A workload, through its Gateway.' },
   node: { type: 'http', scheme: 'bearer', description: 'The Runtime of a node, `pnd_…`.' },
@@ -113,7 +113,7 @@ export function openApiDocument(version: string): Json {
       schemas: { problem: problemSchema },
       responses: {
         problem: {
-          description: 'Refused or failed; `code` says why.',
+          description: 'Refused or failed; see `code`.',
           content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/problem' } } },
         },
       },

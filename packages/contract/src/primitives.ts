@@ -81,7 +81,7 @@ export const accountName = z
       .max(32, 'must have at most 32 characters')
       .regex(
         /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/,
-        'must start with a letter and hold only letters, digits and single hyphens inside',
+        'must start with a letter and contain only letters, digits and single hyphens, none at the end',
       )
       .refine((name) => !RESERVED_ACCOUNT_NAMES.has(name), 'is reserved'),
   );
@@ -91,7 +91,10 @@ export const appId = z
   .string()
   .min(3)
   .max(40)
-  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must hold only lower-case letters, digits and single hyphens inside');
+  .regex(
+    /^[a-z0-9]+(-[a-z0-9]+)*$/,
+    'must contain only lower-case letters, digits and single hyphens, none at the ends',
+  );
 
 /** SemVer 2.0.0, https://semver.org — the pattern published there. */
 export const version = z

@@ -69,7 +69,7 @@ interface Bounds {
 function bounds(block: string): Bounds {
   const [address = '', bits = ''] = block.split('/');
   const first = addressNumber(address);
-  if (first === undefined) throw new Error(`${block} is no block of IPv4 addresses`);
+  if (first === undefined) throw new Error(`${block} is not an IPv4 block`);
   return { first, last: first + 2 ** (32 - Number(bits)) - 1 };
 }
 

@@ -12,7 +12,7 @@ const NO_LINE = new RegExp(`[\\s${HARMFUL}]+`, 'gu');
  * Arguments of `z.string().regex(…)` for one line that a person reads: an app name, a label, a reason. Characters that
  * could break the line, hide in it or reverse it are refused, so that no text can pose as words of the platform.
  */
-export const readableLine = [LINE, 'must be one line without control or direction characters'] as const;
+export const readableLine = [LINE, 'must be one line without control or bidirectional characters'] as const;
 
 /** Several lines that a person reads, with tabs and line breaks; `maximum` counts UTF-16 units after CRLF became LF. */
 export function readableText(maximum: number) {
@@ -20,7 +20,7 @@ export function readableText(maximum: number) {
     .string()
     .overwrite((text) => text.replaceAll('\r\n', '\n'))
     .max(maximum)
-    .regex(PARAGRAPHS, 'must not hold control or direction characters');
+    .regex(PARAGRAPHS, 'must not contain control or bidirectional characters');
 }
 
 /** Foreign text as one readable line: whatever `readableLine` refuses becomes a space. */
@@ -34,4 +34,4 @@ export function isStorable(text: string): boolean {
 }
 
 /** The arguments of `z.string().refine(…)` for text that no person reads. */
-export const storable = [isStorable, 'must not hold NUL or half of a surrogate pair'] as const;
+export const storable = [isStorable, 'must not contain NUL or unpaired surrogates'] as const;

@@ -126,7 +126,7 @@ export class App {
     return this.bridge.call('search.query', { q, ...options });
   }
 
-  /** The whole platform in figures, for an app of the master account. Grant `system.inventory.read`. */
+  /** Inventory of the whole platform, for an app of the master account. Grant `system.inventory.read`. */
   system(options?: CallOptions): Promise<SystemInventory> {
     return readSystem(this.#launch, options);
   }

@@ -82,7 +82,7 @@ export class PlatformServicesClient {
     return listApps(this.#access, options);
   }
 
-  /** The whole platform in figures, for an app of the master account. Grant `system.inventory.read`. */
+  /** Inventory of the whole platform, for an app of the master account. Grant `system.inventory.read`. */
   system(options?: CallOptions): Promise<SystemInventory> {
     return readSystem(this.#access, options);
   }

@@ -122,8 +122,8 @@ export function startBridge(): void {
     answer: (appId, method, params) => callMethod(shellSide, callerOf(appId), method, params),
     flooded: (appId) =>
       showToast({
-        title: `${nameOf(appId)} was cut off`,
-        body: 'It sent far too many messages. Close it and open it again to go on.',
+        title: `${nameOf(appId)} was disconnected`,
+        body: 'It sent too many messages. Close it and open it again.',
         tone: 'danger',
         urgent: true,
       }),

@@ -62,9 +62,9 @@ export function PausedPage({ account, since }: PausedPageProps) {
           Paused <Since at={since} />.
         </p>
         <ul class="paused-facts">
-          <Fact icon="stop">No app of yours runs, and nobody reaches one from outside.</Fact>
-          <Fact icon="lock">Your data stays where it is. Nothing was deleted.</Fact>
-          <Fact icon="shield">No app can end this. Only you can, here.</Fact>
+          <Fact icon="stop">None of your apps run, and none can be reached from outside.</Fact>
+          <Fact icon="lock">Nothing was deleted.</Fact>
+          <Fact icon="shield">Only you can resume them, here.</Fact>
         </ul>
         {failure.value !== null && <Note tone="danger">{failure.value}</Note>}
         <Button

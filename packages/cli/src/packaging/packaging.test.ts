@@ -140,18 +140,25 @@ test('an entry that is not there is named with the member that names it', async 
 });
 
 test('every error of the manifest is reported with the path of the member', async (t) => {
-  const wrong = { ...MANIFEST, version: '1', permissions: [{ id: 'notifications.publish', resources: [] }], extra: 1 };
+  const wrong = {
+    ...MANIFEST,
+    summary: undefined,
+    version: '1',
+    permissions: [{ id: 'notifications.publish', resources: [] }],
+    extra: 1,
+  };
   const problems = await problemsOf({
     folder: await folderOf(t, { ...FILES, 'manifest.json': JSON.stringify(wrong) }),
   });
   assert.ok(
-    problems.some((line) => /^manifest\.json: version: must be a semantic version/.test(line)),
+    problems.some((line) => /^manifest\.json: `version` must be a semantic version/.test(line)),
     problems.join(),
   );
   assert.ok(
-    problems.some((line) => /^manifest\.json: permissions\[0\]\.resources: /.test(line)),
+    problems.some((line) => /^manifest\.json: `permissions\[0\]\.resources` must have at least 1 item/.test(line)),
     problems.join(),
   );
+  assert.ok(problems.includes('manifest.json: `summary` is missing.'), problems.join());
   assert.ok(
     problems.some((line) => /extra/.test(line)),
     problems.join(),

@@ -1,7 +1,7 @@
-// Reads and checks manifest.json, with errors that name the member, say what is wrong and what is known instead.
+// Reads and checks manifest.json, with errors that name the member and say what is wrong.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { limits, type Manifest, manifest } from '@platform/contract';
+import { limits, type Manifest, manifest, schemaWords } from '@platform/contract';
 import { PackageProblem } from './package-problem.ts';
 
 export interface CheckedManifest {
@@ -27,9 +27,9 @@ export async function readManifest(folder: string, change?: ManifestChange): Pro
   }
   const value = { ...parse(source), ...change };
   const bytes = change === undefined ? source : Buffer.from(`${JSON.stringify(value, null, 2)}\n`);
-  const result = manifest.safeParse(value);
+  const result = manifest.safeParse(value, { error: schemaWords });
   if (result.success) return { manifest: result.data, bytes };
-  throw new PackageProblem(result.error.issues.map((issue) => `manifest.json: ${nameOf(issue.path)}${issue.message}`));
+  throw new PackageProblem(result.error.issues.map((issue) => `manifest.json: ${nameOf(issue.path)}${issue.message}.`));
 }
 
 function parse(source: Buffer): object {
@@ -45,5 +45,5 @@ function parse(source: Buffer): object {
 
 function nameOf(path: readonly PropertyKey[]): string {
   const name = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('');
-  return name === '' ? '' : `${name.replace(/^\./, '')}: `;
+  return name === '' ? 'it ' : `\`${name.replace(/^\./, '')}\` `;
 }

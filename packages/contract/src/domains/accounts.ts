@@ -9,19 +9,19 @@ const limits = {
   challengeSeconds: {
     value: 300,
     unit: 'seconds',
-    meaning: 'life of a passkey challenge (default of PLATFORM_CHALLENGE_TTL_MS)',
+    meaning: 'lifetime of a passkey challenge (default of PLATFORM_CHALLENGE_TTL_MS)',
   },
   sessionSeconds: {
     value: 2_592_000,
     unit: 'seconds',
-    meaning: 'life of a session (default of PLATFORM_SESSION_TTL_MS)',
+    meaning: 'lifetime of a session (default of PLATFORM_SESSION_TTL_MS)',
   },
-  enrolmentLinkSeconds: { value: 900, unit: 'seconds', meaning: 'life of an operator enrolment link' },
+  enrolmentLinkSeconds: { value: 900, unit: 'seconds', meaning: 'lifetime of an operator enrolment link' },
   passkeysPerAccount: { value: 20, unit: 'items', meaning: 'passkeys of one account' },
   sessionsPerAccount: {
     value: 100,
     unit: 'items',
-    meaning: 'sessions of one account; one more ends the one that was used longest ago',
+    meaning: 'sessions of one account; one more ends the least recently used one',
   },
   passkeyLabel: { value: 60, unit: 'characters', meaning: 'label of a passkey' },
 } as const satisfies Limits;
@@ -30,7 +30,7 @@ const errors = {
   forbidden_material: {
     status: 400,
     title: 'The request contains secret material that must stay on your device.',
-    help: 'PRF results, private keys, seeds, recovery phrases and plaintext bundles are refused on account routes. Remove them before sending.',
+    help: 'Account routes refuse PRF results, private keys, seeds, recovery phrases and plaintext bundles. Remove them from the request.',
   },
   session_expired: {
     status: 401,
@@ -175,7 +175,7 @@ const routes = {
   'auth.register.options': {
     method: 'POST',
     path: '/v1/auth/register/options',
-    summary: 'Begin to register an account',
+    summary: 'Start registering an account',
     callers: ['anonymous'],
     origin: 'shell',
     body: secretFree(registerOptionsBody),
@@ -195,7 +195,7 @@ const routes = {
   'auth.login.options': {
     method: 'POST',
     path: '/v1/auth/login/options',
-    summary: 'Begin to sign in with a discoverable passkey',
+    summary: 'Start signing in with a discoverable passkey',
     callers: ['anonymous'],
     origin: 'shell',
     body: secretFree(emptyBody),
@@ -215,7 +215,7 @@ const routes = {
   'auth.enrol.options': {
     method: 'POST',
     path: '/v1/auth/enrol/options',
-    summary: 'Begin to add a passkey with a one-time link of the operator',
+    summary: 'Start adding a passkey with an operator’s one-time link',
     callers: ['anonymous'],
     origin: 'shell',
     body: secretFree(enrolOptionsBody),
@@ -225,7 +225,7 @@ const routes = {
   'auth.enrol.verify': {
     method: 'POST',
     path: '/v1/auth/enrol/verify',
-    summary: 'Add the passkey, use up the link and sign in',
+    summary: 'Add the passkey, consume the link and sign in',
     callers: ['anonymous'],
     origin: 'shell',
     body: secretFree(registerVerifyBody),
@@ -261,7 +261,7 @@ const routes = {
   'auth.passkeys.options': {
     method: 'POST',
     path: '/v1/auth/passkeys/options',
-    summary: 'Begin to add a passkey',
+    summary: 'Start adding a passkey',
     callers: ['session'],
     origin: 'shell',
     body: secretFree(emptyBody),
@@ -292,7 +292,7 @@ const routes = {
   'auth.passkeys.remove': {
     method: 'DELETE',
     path: '/v1/auth/passkeys/:id',
-    summary: 'Remove a passkey, never the last',
+    summary: 'Remove a passkey, except the last',
     callers: ['session'],
     origin: 'shell',
     params: ofId,

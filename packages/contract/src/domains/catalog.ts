@@ -7,15 +7,15 @@ import { requestedGrant } from './grants.ts';
 import { manifest, packages } from './packages.ts';
 
 const limits = {
-  publishesPerAccount: { value: 2, unit: 'items', meaning: 'packages one account publishes at the same time' },
-  publishes: { value: 8, unit: 'items', meaning: 'packages published at the same time, all accounts together' },
+  publishesPerAccount: { value: 2, unit: 'items', meaning: 'concurrent publications by one account' },
+  publishes: { value: 8, unit: 'items', meaning: 'concurrent publications by all accounts' },
 } as const satisfies Limits;
 
 const errors = {
   version_exists: {
     status: 409,
     title: 'This version is already published.',
-    help: 'Published versions never change. Raise the version and publish again.',
+    help: 'Published versions are immutable. Raise the version and publish again.',
   },
 } as const satisfies Errors;
 

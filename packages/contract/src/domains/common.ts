@@ -4,15 +4,19 @@ import { type Errors, KiB, type Limits, type Metrics } from '../domain.ts';
 import { appId, installationId } from '../primitives.ts';
 
 const limits = {
-  bodyDefault: { value: 256 * KiB, unit: 'bytes', meaning: 'request body, where the route sets no other limit' },
-  bodySeconds: { value: 30, unit: 'seconds', meaning: 'time in which a JSON body must arrive' },
-  uploadRate: { value: 1_024, unit: 'bytes', meaning: 'an upload arrives at least as fast, each second' },
-  jsonDepth: { value: 32, unit: 'items', meaning: 'nesting of a JSON body' },
-  pageDefault: { value: 50, unit: 'items', meaning: 'list page when `limit` is absent' },
-  pageMaximum: { value: 200, unit: 'items', meaning: 'list page at most' },
+  bodyDefault: { value: 256 * KiB, unit: 'bytes', meaning: 'request body, unless the route sets another limit' },
+  bodySeconds: { value: 30, unit: 'seconds', meaning: 'time within which a JSON body must arrive' },
+  uploadRate: { value: 1_024, unit: 'bytes', meaning: 'minimum rate of an upload, per second' },
+  jsonDepth: { value: 32, unit: 'items', meaning: 'nesting depth of a JSON body' },
+  pageDefault: { value: 50, unit: 'items', meaning: 'default size of a list page' },
+  pageMaximum: { value: 200, unit: 'items', meaning: 'maximum size of a list page' },
   appName: { value: 60, unit: 'characters', meaning: 'name of an app' },
-  eventStreams: { value: 16, unit: 'items', meaning: 'live event streams of one account or installation' },
-  eventStreamSeconds: { value: 3_600, unit: 'seconds', meaning: 'life of one live event stream; clients resume it' },
+  eventStreams: { value: 16, unit: 'items', meaning: 'concurrent live event streams of one account or installation' },
+  eventStreamSeconds: {
+    value: 3_600,
+    unit: 'seconds',
+    meaning: 'lifetime of one live event stream; clients then resume it',
+  },
   authenticationRate: { value: 300, unit: 'per minute', meaning: 'authentication requests from one client address' },
   sessionRate: { value: 6_000, unit: 'per minute', meaning: 'requests of one session' },
   serviceRate: { value: 1_200, unit: 'per minute', meaning: 'other service requests of one installation' },
@@ -22,7 +26,7 @@ const errors = {
   invalid_request: {
     status: 400,
     title: 'The request is not valid.',
-    help: 'A member is missing, unknown or of the wrong type; `errors` lists each with its path. Correct the request.',
+    help: 'A member is missing, unknown or invalid. `errors` lists each with its path.',
   },
   invalid_cursor: {
     status: 400,
@@ -32,41 +36,41 @@ const errors = {
   invalid_path: {
     status: 400,
     title: 'The path is not in a safe form.',
-    help: 'Encoded slashes, dot segments, backslashes, control bytes and broken percent-encoding are refused. Send the plain path.',
+    help: 'Paths may not hold encoded slashes, dot segments, backslashes, control bytes or broken percent-encoding.',
   },
   unauthenticated: {
     status: 401,
     title: 'Sign in, or present a valid credential.',
-    help: 'No credential was sent, or it is unknown or ended. Sign in again; a workload sends `Authorization: Bearer` with its PLATFORM_GATEWAY_TOKEN.',
+    help: 'The credential is missing, unknown or expired. Sign in again; a workload sends `Authorization: Bearer` with its PLATFORM_GATEWAY_TOKEN.',
   },
   origin_not_allowed: {
     status: 403,
     title: 'Requests from this origin are not allowed here.',
-    help: 'Open the platform at its configured address (PLATFORM_OS_ORIGIN); a frontend may only use its own capability from its own origin.',
+    help: 'Open the platform at its configured address (PLATFORM_OS_ORIGIN). A frontend may use its capability only from its own origin.',
   },
   grant_missing: {
     status: 403,
-    title: 'The installation has no grant for this.',
-    help: 'Request the permission in the manifest; the account owner grants it in Settings.',
+    title: 'The app does not have this permission.',
+    help: 'Request the permission in the manifest. The account owner can then allow it in Settings → Apps.',
   },
   not_authorized: {
     status: 403,
     title: 'This is not allowed for this caller.',
-    help: 'For example: publishing a version of an app that another account owns.',
+    help: 'For example, publishing a version of an app that another account owns.',
   },
   not_found: {
     status: 404,
-    title: 'There is nothing here.',
-    help: 'It does not exist, or it belongs to another account or installation; the answer is the same.',
+    title: 'Not found.',
+    help: 'The resource does not exist or belongs to another account or installation. The answer is the same for both.',
   },
   method_not_allowed: {
     status: 405,
-    title: 'This method is not offered here.',
-    help: 'The `Allow` header lists the methods of the route.',
+    title: 'Method not allowed.',
+    help: 'The `Allow` header lists the allowed methods.',
   },
   unsupported_media_type: {
     status: 415,
-    title: 'The body has a media type this route does not take.',
+    title: 'This route does not accept this media type.',
     help: 'Send `Content-Type: application/json` (packages: `application/gzip`).',
   },
   payload_too_large: {
@@ -82,32 +86,32 @@ const errors = {
   rate_limited: {
     status: 429,
     title: 'Too many requests.',
-    help: 'Wait for the seconds in `Retry-After`.',
+    help: 'Wait the number of seconds in `Retry-After`.',
   },
   concurrency_limited: {
     status: 429,
-    title: 'Too many operations at the same time.',
+    title: 'Too many concurrent operations.',
     help: 'Wait for one to finish, then try again.',
   },
   upstream_failed: {
     status: 502,
-    title: 'The other side did not give a usable answer.',
-    help: 'The workload, provider or core behind the Gateway failed; see the log of the app.',
+    title: 'The app’s backend crashed while answering.',
+    help: 'The backend, or a service behind its Gateway, closed the connection or sent an invalid response. See the app’s log.',
   },
   upstream_timeout: {
     status: 504,
-    title: 'The other side did not answer in time.',
-    help: 'Try again; if it persists, see the log of the app.',
+    title: 'The app’s backend did not answer in time.',
+    help: 'Try again. If it persists, see the app’s log.',
   },
   unavailable: {
     status: 503,
-    title: 'The platform cannot answer right now.',
-    help: 'It is starting, stopping or has lost its database. Try again shortly.',
+    title: 'The platform is temporarily unavailable.',
+    help: 'It is starting or stopping, or cannot reach its database. Try again shortly.',
   },
   internal_error: {
     status: 500,
-    title: 'Something went wrong on our side.',
-    help: 'A bug. The operator finds the cause in the log under the `requestId`.',
+    title: 'Internal error.',
+    help: 'A bug. The operator can find the cause in the log by `requestId`.',
   },
 } as const satisfies Errors;
 
@@ -115,17 +119,17 @@ const metrics = {
   platform_core_requests_total: {
     type: 'counter',
     labels: ['route', 'status'],
-    meaning: 'Answered requests of the API, by the pattern of their route.',
+    meaning: 'API requests answered, by route pattern.',
   },
   platform_core_request_seconds: {
     type: 'histogram',
     labels: ['route'],
-    meaning: 'Time to answer a request of the API. Live streams are left out; a node waits for news up to 25 s.',
+    meaning: 'Time to answer an API request, without live streams. A node’s long poll lasts up to 25 s.',
   },
   platform_core_database_connections: {
     type: 'gauge',
     labels: ['state'],
-    meaning: 'Connections to PostgreSQL: idle, in use, and how many requests wait for one.',
+    meaning: 'PostgreSQL connections: idle, in use, and requests waiting for one.',
   },
   platform_core_live_streams: {
     type: 'gauge',

@@ -5,7 +5,11 @@ import type { Errors, Limits, Routes } from '../domain.ts';
 import { timestamp } from '../primitives.ts';
 
 const limits = {
-  inventoryNodes: { value: 200, unit: 'items', meaning: 'nodes in the system inventory; the rest is only counted' },
+  inventoryNodes: {
+    value: 200,
+    unit: 'items',
+    meaning: 'nodes in the system inventory; further ones are only counted',
+  },
   inventoryLabels: { value: 200, unit: 'items', meaning: 'labels of nodes in the system inventory' },
   inventoryApps: {
     value: 50,
@@ -155,7 +159,7 @@ const routes = {
   'services.system.read': {
     method: 'GET',
     path: '/v1/services/system',
-    summary: 'The whole platform in figures, for an app of the master account',
+    summary: 'Inventory of the whole platform, for an app of the master account',
     callers: ['installation', 'frontend'],
     grant: { id: 'system.inventory.read', resource: '*' },
     answers: { 200: systemInventory },

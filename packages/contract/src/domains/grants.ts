@@ -15,7 +15,7 @@ const errors = {
   grants_exceed_request: {
     status: 403,
     title: 'The grants go beyond what the app requested.',
-    help: 'Grant only what `requested` covers; `errors` lists each excess grant.',
+    help: 'Grant only what `requested` covers. `errors` lists each excess grant.',
   },
 } as const satisfies Errors;
 
@@ -30,7 +30,7 @@ export const resource = z
   .string()
   .min(1)
   .max(limits.grantResourceLength.value)
-  .regex(/^[^*\s]*\*?$/u, 'may hold `*` only as its last character, and no spaces')
+  .regex(/^[^*\s]*\*?$/u, 'must not contain spaces, or `*` except as its last character')
   .regex(...readableLine);
 
 export const grant = z.strictObject({

@@ -6,7 +6,7 @@ const routes = {
   'health.read': {
     method: 'GET',
     path: '/v1/health',
-    summary: 'Whether this replica can answer',
+    summary: 'Whether this replica can serve requests',
     callers: ['anonymous'],
     answers: { 200: z.strictObject({ status: z.literal('ok'), version: z.string() }) },
     rate: 'none',

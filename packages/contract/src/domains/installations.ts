@@ -6,8 +6,12 @@ import { emptyBody, json, ofApp, page, pageQuery } from './common.ts';
 import { grant, grants } from './grants.ts';
 
 const limits = {
-  frontendCapabilitySeconds: { value: 43_200, unit: 'seconds', meaning: 'life of a frontend capability at most' },
-  launchCapabilitySeconds: { value: 60, unit: 'seconds', meaning: 'life of the single-use capability in a launch URL' },
+  frontendCapabilitySeconds: { value: 43_200, unit: 'seconds', meaning: 'maximum lifetime of a frontend capability' },
+  launchCapabilitySeconds: {
+    value: 60,
+    unit: 'seconds',
+    meaning: 'lifetime of the single-use capability in a launch URL',
+  },
 } as const satisfies Limits;
 
 const errors = {
@@ -110,7 +114,7 @@ const routes = {
   'apps.uninstall': {
     method: 'DELETE',
     path: '/v1/apps/:appId',
-    summary: 'Remove an app; its volume stays',
+    summary: 'Remove an app; its volume is kept',
     callers: ['session'],
     origin: 'shell',
     params: ofApp,

@@ -14,22 +14,22 @@ const errors = {
   },
   workflow_conflict: {
     status: 409,
-    title: 'A run with this identity has another input.',
+    title: 'A run with this idempotency key has a different input.',
     help: 'Use another idempotency key, or repeat the call with the first input.',
   },
   activity_conflict: {
     status: 409,
-    title: 'This step was claimed with another activity or input.',
+    title: 'This step was claimed with a different activity or input.',
     help: 'A step keeps its activity name and input for the whole run.',
   },
   activity_leased: {
     status: 409,
-    title: 'Another process holds this step.',
+    title: 'Another process has claimed this step.',
     help: 'Wait for `Retry-After` and claim again.',
   },
   lease_lost: {
     status: 409,
-    title: 'The lease is no longer yours.',
+    title: 'The lease has expired or moved to another process.',
     help: 'Stop the work; another process may have claimed it.',
   },
   workflow_not_running: {
@@ -49,7 +49,7 @@ const errors = {
   },
   activity_limit: {
     status: 429,
-    title: 'The run has used all its activities.',
+    title: 'The run has reached its activity limit.',
     help: 'A run has at most 256 named activities; continue in a new run.',
   },
   workflow_run_limit: {
@@ -64,12 +64,12 @@ const errors = {
   },
   upstream_redirect_refused: {
     status: 502,
-    title: 'The other side answered with a redirect, which is refused.',
+    title: 'The upstream answered with a redirect, which is refused.',
     help: 'Declare the final address in the secret slot.',
   },
   budget_exhausted: {
     status: 429,
-    title: 'The budget for this month is used up.',
+    title: 'This month’s budget is used up.',
     help: 'The account owner can raise the budget in Settings.',
   },
   conversation_conflict: {
@@ -80,7 +80,7 @@ const errors = {
   transport_unavailable: {
     status: 503,
     title: 'The messaging transport is not available.',
-    help: 'The operator configures PLATFORM_MESSAGING_BRIDGE_URL and PLATFORM_MESSAGING_BRIDGE_TOKEN together.',
+    help: 'The operator must configure PLATFORM_MESSAGING_BRIDGE_URL and PLATFORM_MESSAGING_BRIDGE_TOKEN together.',
   },
 } as const satisfies Errors;
 

@@ -6,14 +6,14 @@ import { readableLine } from '../text.ts';
 import { json, ofInstallation } from './common.ts';
 
 const limits = {
-  workLeaseShortestSeconds: { value: 15, unit: 'seconds', meaning: 'duration of a work lease at least' },
+  workLeaseShortestSeconds: { value: 15, unit: 'seconds', meaning: 'minimum duration of a work lease' },
   workLeaseLongestSeconds: {
     value: 300,
     unit: 'seconds',
-    meaning: 'duration of a work lease at most; it can be renewed',
+    meaning: 'maximum duration of a work lease; it can be renewed',
   },
   workLeaseReason: { value: 200, unit: 'characters', meaning: 'reason of a work lease' },
-  workLeases: { value: 64, unit: 'items', meaning: 'work leases of one installation at the same time' },
+  workLeases: { value: 64, unit: 'items', meaning: 'concurrent work leases of one installation' },
 } as const satisfies Limits;
 
 const durationSeconds = z.int().min(limits.workLeaseShortestSeconds.value).max(limits.workLeaseLongestSeconds.value);
@@ -58,7 +58,7 @@ const routes = {
   'services.workLeases.renew': {
     method: 'POST',
     path: '/v1/services/runtime/work-leases/:id/renew',
-    summary: 'Let a work lease run its duration again, from now on',
+    summary: 'Renew a work lease for its duration, from now',
     callers: ['installation'],
     params: ofWorkLease,
     body: json(renewWorkLeaseBody.optional()),
@@ -77,7 +77,7 @@ const routes = {
   'node.leases': {
     method: 'GET',
     path: '/v1/node/installations/:id/leases',
-    summary: 'How long work leases keep a workload awake',
+    summary: 'Until when work leases keep a workload awake',
     callers: ['node'],
     params: ofInstallation,
     answers: { 200: workloadLeases },

@@ -9,18 +9,18 @@ import { machineLoad } from './fleet.ts';
 import { logEntry, workloadStatus, workloadUse } from './workloads.ts';
 
 const limits = {
-  nodeTokenSeconds: { value: 3_600, unit: 'seconds', meaning: 'life of an enrolment token of a node' },
+  nodeTokenSeconds: { value: 3_600, unit: 'seconds', meaning: 'lifetime of a node’s enrolment token' },
   nodeCredentialSeconds: {
     value: 3_600,
     unit: 'seconds',
-    meaning: 'life of a node credential; nodes renew it at half',
+    meaning: 'lifetime of a node credential; nodes renew it at half',
   },
   backendCalls: {
     value: 64,
     unit: 'items',
-    meaning: 'requests of one core to one backend at the same time; more are `concurrency_limited`',
+    meaning: 'concurrent requests of one core to one backend; more are `concurrency_limited`',
   },
-  nodeChallengeSeconds: { value: 60, unit: 'seconds', meaning: 'life of the nonce a node signs for a credential' },
+  nodeChallengeSeconds: { value: 60, unit: 'seconds', meaning: 'lifetime of the nonce a node signs for a credential' },
 } as const satisfies Limits;
 
 /** What a node is made of, and what runs its workloads; shown to the operator and counted at placement. */
@@ -73,7 +73,7 @@ const signature = z.string().regex(/^[A-Za-z0-9_-]{86}$/);
 export const nodeName = z
   .string()
   .max(63)
-  .regex(/^[a-z0-9]+(?:[-.][a-z0-9]+)*$/, 'must be lower-case letters, digits, single dashes and dots');
+  .regex(/^[a-z0-9]+(?:[-.][a-z0-9]+)*$/, 'must be lower-case letters, digits, single hyphens and dots');
 
 /** Bodies of what anybody may send. */
 const ANONYMOUS_BYTES = 4 * 1024;
@@ -178,7 +178,7 @@ const routes = {
   'node.join': {
     method: 'POST',
     path: '/v1/node/join',
-    summary: 'Become a node, with an enrolment token of the operator',
+    summary: 'Join as a node, with the operator’s enrolment token',
     callers: ['anonymous'],
     body: json(joinNodeBody, ANONYMOUS_BYTES),
     answers: { 201: nodeCredential },
@@ -187,7 +187,7 @@ const routes = {
   'node.challenge': {
     method: 'POST',
     path: '/v1/node/challenge',
-    summary: 'A nonce for a node to sign, once and within a minute',
+    summary: 'A nonce that a node signs once, within a minute',
     callers: ['anonymous'],
     body: json(challengeNodeBody, ANONYMOUS_BYTES),
     answers: { 200: nodeChallenge },
@@ -196,7 +196,7 @@ const routes = {
   'node.credential': {
     method: 'POST',
     path: '/v1/node/credential',
-    summary: 'The next credential of a node, for a proof with its key; the former one ends',
+    summary: 'A node’s next credential, in exchange for a signature by its key; the previous one expires',
     callers: ['anonymous'],
     body: json(proveNodeBody, ANONYMOUS_BYTES),
     answers: { 200: nodeCredential },
@@ -205,7 +205,7 @@ const routes = {
   'node.heartbeat': {
     method: 'POST',
     path: '/v1/node/heartbeat',
-    summary: 'A node lives; its lease begins anew',
+    summary: 'Heartbeat: renews the node’s lease',
     callers: ['node'],
     body: json(nodeHeartbeatBody.optional()),
     answers: { 200: nodeLease },
@@ -214,7 +214,7 @@ const routes = {
   'node.register': {
     method: 'POST',
     path: '/v1/node/register',
-    summary: 'Tell core where this node is reached',
+    summary: 'Report the address of this node',
     callers: ['node'],
     body: json(registerNodeBody),
     answers: { 204: null },
@@ -223,7 +223,7 @@ const routes = {
   'node.status': {
     method: 'POST',
     path: '/v1/node/status',
-    summary: 'Report the state of workloads',
+    summary: 'Report workload states',
     callers: ['node'],
     body: { ...json(nodeStatusBody, 4 * 1024 * 1024), cleansText: true },
     answers: { 204: null },

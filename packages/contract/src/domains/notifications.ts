@@ -16,18 +16,18 @@ const limits = {
   notificationExpirySeconds: {
     value: 604_800,
     unit: 'seconds',
-    meaning: '`expiresInSeconds` of a presentation at most',
+    meaning: 'maximum `expiresInSeconds` of a presentation',
   },
   notificationDedupeKey: { value: 128, unit: 'characters', meaning: 'dedupe key' },
   notificationsKept: {
     value: 10_000,
     unit: 'items',
-    meaning: 'notifications kept for an account; the oldest go first (default of PLATFORM_NOTIFICATIONS_KEPT)',
+    meaning: 'notifications kept for an account; the oldest are removed first (default of PLATFORM_NOTIFICATIONS_KEPT)',
   },
   notificationDays: {
     value: 90,
     unit: 'days',
-    meaning: 'life of a notification (default of PLATFORM_NOTIFICATION_DAYS)',
+    meaning: 'lifetime of a notification (default of PLATFORM_NOTIFICATION_DAYS)',
   },
   notificationMutes: { value: 256, unit: 'items', meaning: 'muted apps and topics of an account' },
   notificationRate: { value: 60, unit: 'per minute', meaning: 'notifications of one installation' },
@@ -38,7 +38,7 @@ export const notificationTopic = z
   .string()
   .min(1)
   .max(limits.notificationTopic.value)
-  .regex(/^[a-z0-9._-]+$/, 'must hold only lower-case letters, digits, dots, underscores and hyphens');
+  .regex(/^[a-z0-9._-]+$/, 'must contain only lower-case letters, digits, dots, underscores and hyphens');
 
 export const notificationTitle = z
   .string()
@@ -164,13 +164,13 @@ export const changeNotificationSettingsBody = notificationSettings
   .extend({ mute: mutes.optional(), unmute: mutes.optional() })
   .refine(({ muted, mute, unmute }) => muted === undefined || (mute === undefined && unmute === undefined), {
     path: ['muted'],
-    message: 'must not stand beside `mute` or `unmute`',
+    message: 'cannot be combined with `mute` or `unmute`',
   })
   .refine(
     ({ mute = [], unmute = [] }) => new Set([...mute, ...unmute].map(nameOf)).size === mute.length + unmute.length,
     {
       path: ['unmute'],
-      message: 'must not name what `mute` names',
+      message: 'must not repeat an entry of `mute`',
     },
   );
 export type NotificationSettingsChange = z.input<typeof changeNotificationSettingsBody>;
@@ -211,7 +211,7 @@ const routes = {
   'notificationSettings.read': {
     method: 'GET',
     path: '/v1/account/notification-settings',
-    summary: 'Which surfaces notifications may use, and what is muted',
+    summary: 'Where notifications may appear, and what is muted',
     callers: ['session'],
     answers: { 200: notificationSettings },
     rate: 'session',
@@ -219,7 +219,7 @@ const routes = {
   'notificationSettings.change': {
     method: 'PATCH',
     path: '/v1/account/notification-settings',
-    summary: 'Change some of them; `muted` is replaced as a whole, `mute` and `unmute` change single entries',
+    summary: 'Change some settings; `muted` replaces the list, `mute` and `unmute` change single entries',
     callers: ['session'],
     origin: 'shell',
     body: json(changeNotificationSettingsBody),
@@ -247,7 +247,7 @@ const routes = {
   'services.notifications.list': {
     method: 'GET',
     path: '/v1/services/notifications',
-    summary: 'Notifications on the topics granted',
+    summary: 'Notifications on the granted topics',
     callers: ['installation', 'frontend'],
     grant: { id: 'notifications.read', resource: 'any' },
     query: notificationQuery,
@@ -257,7 +257,7 @@ const routes = {
   'services.notifications.stream': {
     method: 'GET',
     path: '/v1/services/notifications/stream',
-    summary: 'Live notifications on the topics granted (SSE, resumable)',
+    summary: 'Live notifications on the granted topics (SSE, resumable)',
     callers: ['installation', 'frontend'],
     grant: { id: 'notifications.read', resource: 'any' },
     answers: { 200: 'text/event-stream' },

@@ -11,7 +11,7 @@ const limits = {
   packageUnpacked: { value: 2048 * MiB, unit: 'bytes', meaning: 'package unpacked, all files together' },
   packageEntries: { value: 20_000, unit: 'items', meaning: 'files and folders in a package' },
   packagePathLength: { value: 512, unit: 'bytes', meaning: 'path of a file in a package' },
-  packageRatio: { value: 200, unit: 'items', meaning: 'unpacked bytes for each packed byte, beyond the first 64 MiB' },
+  packageRatio: { value: 200, unit: 'items', meaning: 'compression ratio, beyond the first 64 MiB' },
   manifestSize: { value: 256 * KiB, unit: 'bytes', meaning: '`manifest.json`' },
   workloadIdleSeconds: { value: 300, unit: 'seconds', meaning: 'default idle delay of an automatic workload' },
 } as const satisfies Limits;

@@ -30,7 +30,7 @@ const routes = {
   'runtime.pause': {
     method: 'POST',
     path: '/v1/runtime/pause',
-    summary: 'Stop everything that the account runs, and let nothing start',
+    summary: 'Stop all backends of the account and prevent starts',
     callers: ['session'],
     origin: 'shell',
     body: json(emptyBody.optional()),

@@ -10,19 +10,19 @@ const limits = {
   pushSubscriptions: {
     value: 20,
     unit: 'items',
-    meaning: 'browsers of one account that get web push; one more ends the one that subscribed longest ago',
+    meaning: 'browsers of one account that receive web push; one more removes the oldest subscription',
   },
   pushEndpoint: { value: 2_048, unit: 'characters', meaning: 'endpoint of a push subscription' },
   pushPayload: { value: 3_000, unit: 'bytes', meaning: 'web push message before encryption; its body is shortened' },
   pushWaiting: {
     value: 1_000,
     unit: 'items',
-    meaning: 'web push messages that wait for one browser; the oldest go first',
+    meaning: 'web push messages queued for one browser; the oldest are dropped first',
   },
   pushLifeSeconds: {
     value: 604_800,
     unit: 'seconds',
-    meaning: 'time in which a web push message is delivered or given up, unless its notification expires sooner',
+    meaning: 'time until an undelivered web push message is dropped, unless its notification expires sooner',
   },
 } as const satisfies Limits;
 
@@ -30,23 +30,23 @@ const metrics = {
   platform_core_push_waiting: {
     type: 'gauge',
     labels: [],
-    meaning: 'Web push messages that wait in the outbox, of all replicas together.',
+    meaning: 'Web push messages waiting in the outbox, across all replicas.',
   },
   platform_core_push_sent_total: {
     type: 'counter',
     labels: [],
-    meaning: 'Web push messages that a push service took.',
+    meaning: 'Web push messages accepted by a push service.',
   },
   platform_core_push_failed_total: {
     type: 'counter',
     labels: [],
-    meaning: 'Attempts to send web push that failed and are repeated.',
+    meaning: 'Failed web push attempts that will be retried.',
   },
   platform_core_push_dropped_total: {
     type: 'counter',
     labels: ['reason'],
     meaning:
-      'Web push messages given up: `expired`, `gone` (their browser unsubscribed), `refused` by the push service, `surplus` (the oldest of too many for one browser), or `too-large`.',
+      'Web push messages dropped: `expired`, `gone` (their browser unsubscribed), `refused` by the push service, `surplus` (the oldest of too many for one browser), or `too-large`.',
   },
 } as const satisfies Metrics;
 
@@ -86,7 +86,7 @@ export const pushSubscription = z.strictObject({ id: pushSubscriptionId, created
 export type PushSubscription = z.infer<typeof pushSubscription>;
 export const pushSubscriptionAnswer = z.strictObject({ subscription: pushSubscription });
 
-/** The browsers of the account that get web push, the newest first. Nothing here leads to one of them. */
+/** Browsers of the account that receive web push, the newest first. Nothing here leads to one of them. */
 export const pushSubscriptionList = z.strictObject({ items: z.array(pushSubscription) });
 
 /**
@@ -111,7 +111,7 @@ const routes = {
   'push.key': {
     method: 'GET',
     path: '/v1/push/key',
-    summary: 'The key with which a browser subscribes to web push',
+    summary: 'Public key for subscribing to web push',
     callers: ['session'],
     answers: { 200: pushKeyAnswer },
     rate: 'session',
@@ -119,7 +119,7 @@ const routes = {
   'push.list': {
     method: 'GET',
     path: '/v1/push/subscriptions',
-    summary: 'The browsers of the account that get web push',
+    summary: 'Browsers of the account that receive web push',
     callers: ['session'],
     answers: { 200: pushSubscriptionList },
     rate: 'session',
@@ -137,7 +137,7 @@ const routes = {
   'push.unsubscribe': {
     method: 'DELETE',
     path: '/v1/push/subscriptions',
-    summary: 'Send no more web push to an endpoint',
+    summary: 'Stop sending web push to an endpoint',
     callers: ['session'],
     origin: 'shell',
     body: json(pushUnsubscribeBody),

@@ -22,12 +22,12 @@ const metrics = {
   platform_core_search_waiting: {
     type: 'gauge',
     labels: [],
-    meaning: 'Search entries that OpenSearch was not told of yet; 0 without one.',
+    meaning: 'Pending updates of the OpenSearch index; 0 without OpenSearch.',
   },
   platform_core_search_failed_total: {
     type: 'counter',
     labels: [],
-    meaning: 'Searches that PostgreSQL answered because OpenSearch failed to.',
+    meaning: 'Searches answered by PostgreSQL because OpenSearch failed.',
   },
 } as const satisfies Metrics;
 
@@ -36,7 +36,7 @@ export const appLocalUrl = z
   .string()
   .min(1)
   .max(limits.searchUrl.value)
-  .regex(/^(?:\/(?!\/)|\?)[^\\#\p{Cc}\p{Cs}\s]*$/u, 'must be a path of the app such as /notes/1 or ?note=1');
+  .regex(/^(?:\/(?!\/)|\?)[^\\#\p{Cc}\p{Cs}\s]*$/u, 'must be an app-local path such as /notes/1 or ?note=1');
 
 const utf8Bytes = new TextEncoder();
 

@@ -6,15 +6,19 @@ import { emptyBody, json, ofApp, page } from './common.ts';
 
 const limits = {
   workloadLogLines: { value: 1_000, unit: 'items', meaning: 'log lines kept for an installation' },
-  workloadLogLine: { value: 4 * KiB, unit: 'bytes', meaning: 'one log line; the rest is cut' },
-  workloadStartSeconds: { value: 15, unit: 'seconds', meaning: 'wait for a workload to start before 503' },
+  workloadLogLine: { value: 4 * KiB, unit: 'bytes', meaning: 'one log line; the rest is cut off' },
+  workloadStartSeconds: {
+    value: 15,
+    unit: 'seconds',
+    meaning: 'time to wait for a workload to start before answering 503',
+  },
 } as const satisfies Limits;
 
 const errors = {
   workload_unavailable: {
     status: 503,
     title: 'The backend of the app is not available.',
-    help: 'It is still starting (try again after `Retry-After`), is stopped, failed to start, or does not listen on its PORT. Settings shows the reason and the log.',
+    help: 'It is starting (try again after `Retry-After`), stopped, failed to start, or does not listen on its PORT. Settings shows the reason and the log.',
   },
 } as const satisfies Errors;
 
@@ -161,7 +165,7 @@ const routes = {
   'apps.logs.stream': {
     method: 'GET',
     path: '/v1/apps/:appId/logs/stream',
-    summary: 'Log of the backend as it grows (SSE, resumable with Last-Event-ID)',
+    summary: 'Live log of the backend (SSE, resumable with Last-Event-ID)',
     callers: ['session'],
     params: ofApp,
     query: logStreamQuery,

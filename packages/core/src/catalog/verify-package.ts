@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, open, rm } from 'node:fs/promises';
 import * as path from 'node:path';
 import type { Readable } from 'node:stream';
-import { limits, type Manifest, manifest as manifestSchema, refuse } from '@platform/contract';
+import { limits, type Manifest, manifest as manifestSchema, refuse, schemaWords } from '@platform/contract';
 import { fieldErrors } from '../http/field-errors.ts';
 import { FrontendWriter, syncFolder } from './frontend-writer.ts';
 import { IMAGE_HEAD_BYTES, imageType } from './image-type.ts';
@@ -154,7 +154,7 @@ function parseManifest(bytes: Buffer | undefined): Manifest {
   } catch {
     throw packageFault('manifest.json is not valid JSON in UTF-8.');
   }
-  const parsed = manifestSchema.safeParse(value);
+  const parsed = manifestSchema.safeParse(value, { error: schemaWords });
   if (!parsed.success) throw packageFault('manifest.json is not valid.', fieldErrors(parsed.error));
   return parsed.data;
 }

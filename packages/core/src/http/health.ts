@@ -1,4 +1,4 @@
-// Whether this replica can answer: for load balancers and for people.
+// Whether this replica can serve requests: for load balancers and for people.
 import type { CoreContext } from '../context.ts';
 import { PLATFORM_VERSION } from '../version.ts';
 import type { HandlersOf } from './handlers.ts';

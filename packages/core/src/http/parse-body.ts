@@ -1,6 +1,6 @@
 // Parses and validates the bytes of a JSON body strictly: UTF-8, depth, storable values, schema. Pure, so that it runs
 // in any thread.
-import { type JsonBody, limits, refuse } from '@platform/contract';
+import { type JsonBody, limits, refuse, schemaWords } from '@platform/contract';
 import { fieldErrors } from './field-errors.ts';
 import { refuseUnstorableJson } from './storable-values.ts';
 
@@ -23,7 +23,7 @@ export function parseBody(bytes: Uint8Array, body: JsonBody, findSecrets?: FindS
     throw refuse('forbidden_material', undefined, { errors: [{ path: found.path, message: found.kind }] });
   if (body.cleansText !== true) refuseUnstorableJson(text, value);
   // A member named __proto__ is own data to JSON.parse; no schema knows it, so it is unknown like any other.
-  const result = body.schema.safeParse(value);
+  const result = body.schema.safeParse(value, { error: schemaWords });
   if (result.success) return result.data;
   throw refuse('invalid_request', 'The body is not valid.', { errors: fieldErrors(result.error) });
 }

@@ -1,6 +1,15 @@
 // Puts every route of the contract's table behind the same checks, in the same order: caller, origin, rate, grant,
 // parameters, body. A handler is reached only by what its table entry allows.
-import { limits, type RouteId, type RouteSpec, refuse, routes } from '@platform/contract';
+import {
+  limits,
+  type PermissionId,
+  permissions,
+  type RouteId,
+  type RouteSpec,
+  refuse,
+  routes,
+  schemaWords,
+} from '@platform/contract';
 import { hasBody, requireUploadRate } from '@platform/http';
 import { linkPeer } from '@platform/link';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -131,7 +140,7 @@ async function admit(request: FastifyRequest, spec: RouteSpec, options: RouteTab
       typeof resource === 'string' && resource !== 'any'
         ? allows(grants, id, resource)
         : resourcesOf(grants, id).length > 0;
-    if (!held) throw refuse('grant_missing', `The installation holds no grant ${id} for this.`);
+    if (!held) throw refuse('grant_missing', missingGrant(caller, id));
   }
   return caller;
 }
@@ -141,7 +150,16 @@ function checkBodyResource(spec: RouteSpec, caller: Caller, body: unknown): void
   const value = (body as Record<string, unknown>)[spec.grant.resource.body];
   const grants = 'grants' in caller ? caller.grants : [];
   if (typeof value !== 'string' || !allows(grants, spec.grant.id, value))
-    throw refuse('grant_missing', `The grant ${spec.grant.id} does not cover this ${spec.grant.resource.body}.`);
+    throw refuse(
+      'grant_missing',
+      missingGrant(caller, spec.grant.id, `${spec.grant.resource.body} ${JSON.stringify(value)}`),
+    );
+}
+
+function missingGrant(caller: Caller, id: PermissionId, target?: string): string {
+  const app = 'appId' in caller ? caller.appId : 'This app';
+  const scope = target === undefined ? '' : `, for ${target}`;
+  return `${app} may not ${permissions[id].plain}${scope} (${id}). You can allow it in Settings → Apps → ${app}.`;
 }
 
 function rateSubject(caller: Caller, request: FastifyRequest): string {
@@ -183,7 +201,7 @@ function parse(schema: z.ZodType | undefined, value: unknown, where: 'path' | 'q
     return undefined;
   }
   refuseUnstorable(value, where);
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, { error: schemaWords });
   if (result.success) return result.data;
   throw refuse('invalid_request', `The ${where} is not valid.`, { errors: fieldErrors(result.error) });
 }

@@ -156,8 +156,8 @@ test('an app without a backend has nothing to start, stop or watch', async () =>
 });
 
 test('the reason why a node cannot start a workload reaches the owner', async () => {
-  node.answer = () => ({ status: 503, body: { code: 'workload_unavailable', detail: 'It ended with exit code 1.' } });
-  assert.equal(assertUnavailable(await post('start')), 'It ended with exit code 1.');
+  node.answer = () => ({ status: 503, body: { code: 'workload_unavailable', detail: 'Exited with code 1.' } });
+  assert.equal(assertUnavailable(await post('start')), 'Exited with code 1.');
 });
 
 test('whatever else a node answers is one and the same refusal, and nothing of it gets out', async () => {

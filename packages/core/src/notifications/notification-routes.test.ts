@@ -95,6 +95,9 @@ test('a topic outside the grant is refused, and nothing is stored', async () => 
   for (const topic of ['mail', 'alarms', 'news']) {
     const answer = await app.call(ROUTE, { body: { topic, title: 'x' } });
     assert.deepEqual([answer.status, problemCode(answer)], [403, 'grant_missing'], topic);
+    const { detail } = answer.json as { readonly detail: string };
+    assert.ok(detail.includes('may not send you notifications') && detail.includes(`topic "${topic}"`), detail);
+    assert.match(detail, /You can allow it in Settings → Apps/);
   }
   assert.equal((await titles(account)).length, 2);
 });

@@ -40,7 +40,7 @@ export function describeExit(
   return {
     code,
     signal: null,
-    reason: `It ended with exit code ${code}${cause}.`,
+    reason: `Exited with code ${code}${cause}.`,
   };
 }
 

@@ -10,7 +10,7 @@ import { startTestNode, type TestNode } from '../../test-support/node.ts';
 import { makePlace, type Place } from '../../test-support/place.ts';
 
 const CRASHES = `console.error('cannot work'); process.exit(1);`;
-const REASON = 'It ended with exit code 1. It was tried 5 times without a healthy minute.';
+const REASON = 'Exited with code 1. Gave up after 5 failed starts.';
 
 describe('a workload that was given up', () => {
   let place: Place;
@@ -57,7 +57,7 @@ describe('a workload that was given up', () => {
     assert.deepEqual(await node.core.status(one.installationId), before);
     const answer = await node.call(one);
     assert.deepEqual([answer.status, JSON.parse(answer.text).code], [503, 'workload_unavailable']);
-    assert.match(JSON.parse(answer.text).detail, /exit code 1/);
+    assert.match(JSON.parse(answer.text).detail, /Exited with code 1/);
     assert.equal(starts(), 0);
   });
 

@@ -301,7 +301,7 @@ export class Installation {
       this.#tryAgain(reason, delay);
       return;
     }
-    const text = `${reason} It was tried ${CRASHES_AT_MOST} times without a healthy minute.`;
+    const text = `${reason} Gave up after ${CRASHES_AT_MOST} failed starts.`;
     this.#say(text);
     this.#set('failed', text);
   }

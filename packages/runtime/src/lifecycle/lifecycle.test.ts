@@ -151,7 +151,7 @@ describe('a workload', () => {
     await known(one);
     await node.call(one, '/leave');
     const status = await state(one, 'stopped');
-    assert.equal(status.lastExit?.reason, 'It ended with exit code 0.');
+    assert.equal(status.lastExit?.reason, 'Exited with code 0.');
     assert.equal((await node.call(one)).status, 200);
   });
 
@@ -163,11 +163,11 @@ describe('a workload', () => {
       const now = await node.core.status(one.installationId);
       return now.state === 'starting' ? now : undefined;
     });
-    assert.equal(status.reason, 'It ended with exit code 9. Next attempt in 1 s.');
+    assert.equal(status.reason, 'Exited with code 9. Next attempt in 1 s.');
     node.clock.advance(1_000);
     const again = await state(one, 'running');
     assert.equal(again.restarts, 1);
-    assert.equal(again.lastExit?.reason, 'It ended with exit code 9.');
+    assert.equal(again.lastExit?.reason, 'Exited with code 9.');
   });
 
   test('that crashes five times in a row fails with the reason, and callers get it at once', async () => {
@@ -185,7 +185,7 @@ describe('a workload', () => {
       return status.state === 'failed' ? status : undefined;
     });
     assert.deepEqual(delays, ['1', '2', '4', '8']);
-    assert.equal(failed.reason, 'It ended with exit code 1. It was tried 5 times without a healthy minute.');
+    assert.equal(failed.reason, 'Exited with code 1. Gave up after 5 failed starts.');
     const refused = await call;
     assert.equal(refused.status, 503);
     assert.equal(JSON.parse((await node.call(one)).text).code, 'workload_unavailable');

@@ -87,7 +87,7 @@ export function badWorkloads({ name, processLimitIn = 'status', boots, ...option
       const one = await bad.assign('process.exit(0);');
       const answer = await bad.call(one);
       assert.equal(answer.status, 503);
-      assert.match(JSON.parse(answer.text).detail, /It ended with exit code 0\./);
+      assert.match(JSON.parse(answer.text).detail, /Exited with code 0\./);
       assert.equal((await bad.statusOf(one)).state, 'stopped');
       await bad.unharmed();
     });
@@ -102,11 +102,10 @@ export function badWorkloads({ name, processLimitIn = 'status', boots, ...option
         more();`;
       const one = await bad.assign(bomb, { resources: { pids: 32, memoryMiB: 64 } });
       void bad.call(one);
-      const said = await bad.reason(one, boots === 'few' ? MEMORY : /exit code/);
+      const said = await bad.reason(one, boots === 'few' ? MEMORY : /[Ee]xited with code/);
       // Without a control group refused forks are not counted; Node's own error is in the log.
       if (processLimitIn === 'log' || bad.runtime.report.limits.pids === 'rlimit') await bad.line(one, /EAGAIN/);
-      else
-        assert.match(said, /^It ended with exit code \d+ after it was refused more processes than its limit of 32\./);
+      else assert.match(said, /^Exited with code \d+ after it was refused more processes than its limit of 32\./);
       await bad.unharmed();
       await bad.stop(one);
     });

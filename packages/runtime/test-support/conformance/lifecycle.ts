@@ -52,7 +52,7 @@ export function lifecycleBehaviour(under: DriverUnderTest): void {
     assert.equal(await started.ask('/'), 'last');
     await assert.rejects(started.ask('/'), /upstream_failed|workload_unavailable/);
     const exit = await started.stop();
-    assert.deepEqual([exit.code, exit.reason], [3, 'It ended with exit code 3.']);
+    assert.deepEqual([exit.code, exit.reason], [3, 'Exited with code 3.']);
     assert.match(started.output(), /bye/);
     await leftovers.nothingLeft();
   });
@@ -62,7 +62,7 @@ export function lifecycleBehaviour(under: DriverUnderTest): void {
       source: `console.log('hello'); console.error('oops'); process.on('exit', () => { process.exitCode = 4; }); undeclared();`,
     });
     const exit = await started.ended();
-    assert.deepEqual([exit.code, exit.signal, exit.reason], [4, null, 'It ended with exit code 4.']);
+    assert.deepEqual([exit.code, exit.signal, exit.reason], [4, null, 'Exited with code 4.']);
     assert.equal(started.output(), 'hello\n');
     assert.match(started.errors(), /^oops\n.*ReferenceError: undeclared is not defined/s);
     assert.equal(started.errors().includes(bench.place.folder), false);

@@ -18,10 +18,10 @@ export function createAskLimit(now: () => number): AskLimit {
   let open = false;
   return {
     async ask(appId, question) {
-      if (open) throw new BridgeRefusal('concurrency_limited', 'Another question is open; wait for its answer.');
+      if (open) throw new BridgeRefusal('concurrency_limited', 'Another prompt is open. Wait until it is answered.');
       const recent = (refusals.get(appId) ?? []).filter((at) => now() - at < MINUTE_MS);
       if (recent.length >= REFUSALS) {
-        throw new BridgeRefusal('rate_limited', 'The person said no several times; ask again in a minute.');
+        throw new BridgeRefusal('rate_limited', 'The person declined several times. Try again in a minute.');
       }
       open = true;
       try {

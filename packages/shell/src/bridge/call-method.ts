@@ -21,7 +21,7 @@ export async function callMethod(
   if (laterBridgeMethods.some((later) => later === method)) {
     throw new BridgeRefusal('unavailable', `This version of the platform does not offer ${method} yet.`);
   }
-  throw new BridgeRefusal('not_found', 'The bridge has no such method.');
+  throw new BridgeRefusal('not_found', 'Unknown bridge method.');
 }
 
 function isAnswered(method: string): method is BridgeCall {
@@ -64,10 +64,10 @@ async function grantedResources<Name extends BridgeCall>(
   const id: PermissionId | undefined = typeof method.grant === 'function' ? method.grant(params) : method.grant;
   if (id === undefined) return [];
   const resources = resourcesOf(await shell.currentGrants(caller.appId), id);
-  if (resources.length === 0) throw new BridgeRefusal('grant_missing', `This app has no grant for ${id}.`);
+  if (resources.length === 0) throw new BridgeRefusal('grant_missing', `This app does not have the permission ${id}.`);
   const target = typeof method.target === 'function' ? method.target(params, caller) : method.target;
   if (target === undefined || method.target === 'any' || coveredBy(resources, target)) return resources;
-  throw new BridgeRefusal('grant_missing', `The grant for ${id} of this app does not cover ${target}.`);
+  throw new BridgeRefusal('grant_missing', `This app’s permission ${id} does not cover ${target}.`);
 }
 
 /** @throws BridgeRefusal `not_authorized` for an app that the method is not for, or that the person is not looking at */
@@ -82,7 +82,7 @@ function requireCaller<Name extends BridgeCall>(
     throw new BridgeRefusal('not_authorized', `Only ${who} may do this.`);
   }
   if ((typeof front === 'function' ? front(params) : front) && !caller.isInFront()) {
-    throw new BridgeRefusal('not_authorized', 'Only the app in front may do this.');
+    throw new BridgeRefusal('not_authorized', 'Only the app in the foreground may do this.');
   }
 }
 

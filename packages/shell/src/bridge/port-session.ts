@@ -55,7 +55,7 @@ function readRequest(data: unknown): Request | { readonly id: number; readonly r
     return refuse(new BridgeRefusal('invalid_request', 'A request needs a method name.'));
   }
   if (Object.keys(data).some((key) => key !== 'id' && key !== 'method' && key !== 'params')) {
-    return refuse(new BridgeRefusal('invalid_request', 'A request holds id, method and params only.'));
+    return refuse(new BridgeRefusal('invalid_request', 'A request may hold only id, method and params.'));
   }
   try {
     requirePlainData(params);
@@ -137,7 +137,7 @@ export function servePort(options: PortSessionOptions): PortSession {
 
   function admit(request: Request): void {
     if (known.has(request.id)) {
-      refuse(request.id, 'invalid_request', 'This id is already being answered.');
+      refuse(request.id, 'invalid_request', 'A call with this id is already in progress.');
     } else if (running < PORT_LIMITS.running) {
       known.add(request.id);
       void run(request);
@@ -145,7 +145,7 @@ export function servePort(options: PortSessionOptions): PortSession {
       known.add(request.id);
       waiting.push(request);
     } else {
-      refuse(request.id, 'concurrency_limited', 'Too many calls at the same time; wait for one to finish.');
+      refuse(request.id, 'concurrency_limited', 'Too many concurrent calls; wait for one to finish.');
       countRefusal();
     }
   }

@@ -47,16 +47,16 @@ export function count(amount: number, noun: string): string {
   return `${amount} ${noun}${amount === 1 ? '' : 's'}`;
 }
 
-const UNITS = ['kB', 'MB', 'GB', 'TB', 'PB'];
+const UNITS = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 
-/** `52 MB`, `1.6 kB`: powers of a thousand, one digit after the point below ten. */
+/** `50 MiB`, `1.6 KiB`: powers of 1,024, one digit after the point below ten. */
 export function bytes(amount: number): string {
-  if (amount < 1_000) return count(amount, 'byte');
+  if (amount < 1_024) return count(amount, 'byte');
   let value = amount;
   let unit = -1;
-  // Compared as it will be written: 999,999 bytes are 1 MB, not 1000 kB.
-  while (Math.round(value) >= 1_000 && unit < UNITS.length - 1) {
-    value /= 1_000;
+  // Compared as it will be written: 1,048,575 bytes are 1 MiB, not 1024 KiB.
+  while (Math.round(value) >= 1_024 && unit < UNITS.length - 1) {
+    value /= 1_024;
     unit += 1;
   }
   return `${short(value)} ${UNITS[unit]}`;

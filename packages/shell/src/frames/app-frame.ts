@@ -33,7 +33,7 @@ export interface AppFrame {
 /** An app must never share the origin of this page: the sandbox would mean nothing. */
 function requireForeignOrigin({ origin, url }: LaunchDescriptor): void {
   if (new URL(url).origin !== origin || origin === location.origin || !/^https?:\/\//.test(origin)) {
-    throw new Error('The launch descriptor names an address that no app may have.');
+    throw new Error('The launch descriptor names an invalid app address.');
   }
 }
 

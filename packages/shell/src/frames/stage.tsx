@@ -96,7 +96,7 @@ function Loading({ name, icon = null, appId }: { name: string; icon?: string | n
       <span class="progress" aria-hidden="true" />
       {slow.value && (
         <div role="status">
-          <p>{name} takes long to load.</p>
+          <p>{name} is taking a long time to load.</p>
           {appId !== undefined && (
             <Button icon="refresh" onClick={() => relaunch(appId)}>
               Load it again
@@ -151,8 +151,8 @@ function WithoutFrontend({ app }: { readonly app: InstalledApp }) {
   return (
     <div class="front-state">
       <AppPicture name={app.name} path={app.icon} size="large" />
-      <h2>{app.name} has no screen of its own</h2>
-      <p>It works in the background. Its state and log are in Settings.</p>
+      <h2>{app.name} has no window</h2>
+      <p>It runs in the background. Its state and log are in Settings.</p>
       <Button kind="primary" onClick={() => go({ kind: 'settings', page: 'app', appId: app.appId })}>
         Show it in Settings
       </Button>
@@ -166,7 +166,7 @@ function PlainHome() {
   return (
     <div class="plain-home">
       <h2>Your apps</h2>
-      <p class="quiet-text">The app that was your home screen is not installed.</p>
+      <p class="quiet-text">Your home screen app is not installed.</p>
       <div class="buttons">
         <Button icon="plus" onClick={() => go({ kind: 'settings', page: 'apps' })}>
           Install it again

@@ -82,8 +82,8 @@ function NotificationList({ onOpened }: { readonly onOpened: () => void }) {
   if (records === null) return <Skeleton label="Loading notifications" />;
   if (records.length === 0) {
     return (
-      <Empty icon="bell" title="Nothing new">
-        When an app has something to tell you, it appears here. You choose in Settings which apps may.
+      <Empty icon="bell" title="No new notifications">
+        Notifications from your apps appear here. Choose in Settings which apps may send them.
       </Empty>
     );
   }

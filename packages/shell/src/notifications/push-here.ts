@@ -53,7 +53,11 @@ async function keepPush(account: string): Promise<void> {
   try {
     await announce(account, subscription);
   } catch (error) {
-    showToast({ title: 'This browser is not reached while it is closed', body: plainMessage(error), tone: 'danger' });
+    showToast({
+      title: 'No notifications in this browser while it is closed',
+      body: plainMessage(error),
+      tone: 'danger',
+    });
   }
 }
 
@@ -75,7 +79,7 @@ export async function dropPush(): Promise<void> {
   localStorage.removeItem(OWNER);
   pushHere.value = null;
   await Promise.race([
-    endRegistration().catch((error: unknown) => console.warn('Web push has not ended cleanly.', error)),
+    endRegistration().catch((error: unknown) => console.warn('Web push was not turned off completely.', error)),
     new Promise((resolve) => setTimeout(resolve, DROP_LIMIT_MS)),
   ]);
 }

@@ -38,7 +38,7 @@ export function InstallReview({ asked }: { readonly asked: InstallPrompt }) {
       <div class="prompt-scroll">
         <p>{detail.summary}</p>
         {detail.permissions.length === 0 ? (
-          <Note tone="success">It asks for no permissions.</Note>
+          <Note tone="success">It requests no permissions.</Note>
         ) : (
           <>
             <h3>{detail.name} will be able to</h3>
@@ -48,13 +48,13 @@ export function InstallReview({ asked }: { readonly asked: InstallPrompt }) {
               disabled={working}
               onChange={(next) => (choice.value = next)}
             />
-            <p class="quiet-text">Turn off what you do not want. You can change this later in Settings.</p>
+            <p class="quiet-text">Turn off what you don’t want. You can change this later in Settings.</p>
           </>
         )}
         {detail.hasWorkload && (
           <p class="quiet-text with-icon">
             <Icon name="lock" size={16} />
-            Its backend runs on this platform, closed off from your other apps.
+            Its backend runs on this server, isolated from your other apps.
           </p>
         )}
       </div>
@@ -81,7 +81,7 @@ function Installed({ asked }: { readonly asked: InstallPrompt }) {
       <h2 id="prompt-title" ref={heading} tabIndex={-1}>
         {detail.name} is installed
       </h2>
-      <p class="quiet-text">You find it on your home screen.</p>
+      <p class="quiet-text">It’s on your home screen.</p>
       <div class="decision">
         <Button onClick={() => asked.answer(true)}>Done</Button>
         {detail.hasFrontend && (

@@ -26,8 +26,8 @@ export function PauseReview({ asked }: { readonly asked: Extract<Prompt, { kind:
         <h2 id="prompt-title">Pause everything?</h2>
       </div>
       <p>
-        All your apps close, here and on your other devices, and what they run in the background stops at once. Nothing
-        is deleted. Nothing runs again until you resume it yourself.
+        All your apps close, here and on your other devices, and their backends stop immediately. Nothing is deleted.
+        Nothing runs until you resume it.
       </p>
       {failure.value !== null && <Note tone="danger">{failure.value}</Note>}
       <Decision

@@ -1,5 +1,5 @@
 // Permissions in plain words, each with its reason and resources, to be left on or turned off.
-import { isCritical, permissions, type RequestedGrant } from '@platform/contract';
+import { isCritical, type PermissionId, permissions, type RequestedGrant } from '@platform/contract';
 import { Icon } from '../design/icons.tsx';
 import { type Choice, offeredResources, withPermission, withResource } from './narrowing.ts';
 
@@ -10,11 +10,26 @@ interface PermissionListProps {
   readonly disabled?: boolean;
 }
 
+/** What the resources of a permission are called in front of one of them. */
+export const RESOURCE_LABELS: Readonly<Record<(typeof permissions)[PermissionId]['resources'], string>> = {
+  'notification topics': 'Topic',
+  'app ids': 'App',
+  'tool names': 'Tool',
+  '`<provider>:<model>` patterns': 'Model',
+  'secret slot names': 'Secret',
+  'origins of secret slots': 'Service',
+  'collection ids': 'Collection',
+  '`METHOD:/path`': 'Request',
+  '`UDP:<port>` or `UDP:auto`': 'Port',
+  '`*`': 'Resource',
+  '`self`': 'Resource',
+};
+
 /** What a resource means to a person. */
 function resourceLine(resource: string): string {
   if (resource === '*') return 'everything';
   if (resource === 'self') return 'its own';
-  return resource.endsWith('*') ? `all that begins with “${resource.slice(0, -1)}”` : resource;
+  return resource.endsWith('*') ? `everything starting with “${resource.slice(0, -1)}”` : resource;
 }
 
 function sentence(text: string): string {
@@ -41,6 +56,7 @@ function PermissionRow({ request, choice, onChange, disabled = false }: Permissi
   const offered = offeredResources(request, chosen);
   const critical = isCritical(request.id);
   const box = `permission-${request.id}`;
+  const label = RESOURCE_LABELS[permissions[request.id].resources];
   const whole = offered.length === 1 && (offered[0] === '*' || offered[0] === 'self');
   return (
     <li class={critical ? 'permission critical' : 'permission'}>
@@ -58,14 +74,18 @@ function PermissionRow({ request, choice, onChange, disabled = false }: Permissi
           {critical && (
             <p class="permission-warning">
               <Icon name="warning" size={16} />
-              Powerful. Turn it on only if you trust this app fully.
+              Powerful. Turn it on only if you fully trust this app.
             </p>
           )}
           {request.reason !== undefined && <p class="permission-reason">“{request.reason}”</p>}
-          {!whole && offered.length === 1 && <p class="resource">Only for {resourceLine(offered[0] ?? '')}</p>}
+          {!whole && offered.length === 1 && (
+            <p class="resource">
+              {label}: {resourceLine(offered[0] ?? '')}
+            </p>
+          )}
         </div>
         {offered.length > 1 && (
-          <ul class="resources" aria-label="Only for">
+          <ul class="resources" aria-label={label}>
             {offered.map((resource) => (
               <li key={resource}>
                 <label>

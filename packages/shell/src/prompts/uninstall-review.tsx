@@ -17,7 +17,7 @@ export function UninstallReview({ asked }: { readonly asked: Extract<Prompt, { k
     working.value = false;
     if (failure.value !== null) return;
     asked.answer(true);
-    showToast({ title: `${name} is removed`, body: 'Its data is kept for a later installation.', tone: 'success' });
+    showToast({ title: `${name} is removed`, body: 'Its data is kept in case you install it again.', tone: 'success' });
   }
 
   return (
@@ -27,7 +27,7 @@ export function UninstallReview({ asked }: { readonly asked: Extract<Prompt, { k
         <AppPicture name={name} path={findApp(appId)?.icon ?? null} size="large" />
         <h2 id="prompt-title">Remove {name}?</h2>
       </div>
-      <p>It stops, and its permissions end. Its data is kept: when you install it again, it is still there.</p>
+      <p>It stops and loses its permissions. Its data is kept and is still there if you install it again.</p>
       {failure.value !== null && <Note tone="danger">{failure.value}</Note>}
       <Decision
         no="Keep it"

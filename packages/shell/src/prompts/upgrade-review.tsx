@@ -29,10 +29,7 @@ export function UpgradeReview({ asked }: { readonly asked: Extract<Prompt, { kin
           </p>
         </div>
       </div>
-      <p>
-        It keeps its data and the permissions you gave it. If the new version asks for more, it gets that only when you
-        allow it in Settings.
-      </p>
+      <p>It keeps its data and permissions. If the new version requests more, you can allow that in Settings.</p>
       {failure.value !== null && <Note tone="danger">{failure.value}</Note>}
       <Decision
         no="Keep this version"

@@ -86,7 +86,7 @@ export function createTypedQuery<Answer>(
     }
     const seconds = error.retryAfter ?? UNSAID_WAIT_SECONDS;
     const wait = seconds === 1 ? 'a second' : `${seconds} seconds`;
-    change({ phase: 'waiting', message: `That was a lot at once. The search goes on by itself in ${wait}.` });
+    change({ phase: 'waiting', message: `Too many searches. Retrying in ${wait}.` });
     clearTimeout(blocked);
     blocked = setTimeout(() => {
       blocked = undefined;

@@ -40,8 +40,8 @@ function explain(error: unknown, rpId: string, creating: boolean): PasskeyError 
   if (name === 'NotAllowedError' || name === 'AbortError') {
     return new PasskeyError(
       creating
-        ? 'No passkey was created: the request was cancelled or took too long. You can try again.'
-        : 'No passkey was used: the request was cancelled or took too long. You can try again.',
+        ? 'No passkey was created: the request was cancelled or timed out. Try again.'
+        : 'No passkey was used: the request was cancelled or timed out. Try again.',
       true,
     );
   }
@@ -55,7 +55,7 @@ function explain(error: unknown, rpId: string, creating: boolean): PasskeyError 
   }
   if (name === 'NotSupportedError' || name === 'ConstraintError') {
     return new PasskeyError(
-      'This device cannot make a passkey of the kind that is needed: one that stays on it and asks for your fingerprint, face or PIN.',
+      'This device can’t create the required kind of passkey: discoverable, and unlocked by fingerprint, face or PIN.',
     );
   }
   return new PasskeyError('The passkey could not be used. Try again, or use another device.');
@@ -81,7 +81,8 @@ export async function createPasskey({ challengeId, publicKey }: CeremonyOptions)
   try {
     const options = PublicKeyCredential.parseCreationOptionsFromJSON(json);
     const credential = await navigator.credentials.create({ publicKey: options });
-    if (!(credential instanceof PublicKeyCredential)) throw new PasskeyError('The browser gave no passkey. Try again.');
+    if (!(credential instanceof PublicKeyCredential))
+      throw new PasskeyError('The browser returned no passkey. Try again.');
     holdPrf(credential.getClientExtensionResults());
     return { challengeId, credential: publicRegistration(credential.toJSON() as RegistrationResponseJSON) };
   } catch (error) {
@@ -100,7 +101,8 @@ export async function askForPasskey({ challengeId, publicKey }: CeremonyOptions)
   try {
     const options = PublicKeyCredential.parseRequestOptionsFromJSON(json);
     const credential = await navigator.credentials.get({ publicKey: options });
-    if (!(credential instanceof PublicKeyCredential)) throw new PasskeyError('The browser gave no passkey. Try again.');
+    if (!(credential instanceof PublicKeyCredential))
+      throw new PasskeyError('The browser returned no passkey. Try again.');
     holdPrf(credential.getClientExtensionResults());
     return { challengeId, credential: publicAssertion(credential.toJSON() as AuthenticationResponseJSON) };
   } catch (error) {

@@ -40,7 +40,7 @@ function leave(notice: string): void {
 }
 
 onSessionEnd(() => {
-  if (session.value.kind === 'signed-in' && !leaving) leave('Your session has ended. Sign in again to go on.');
+  if (session.value.kind === 'signed-in' && !leaving) leave('Your session has ended. Sign in again.');
 });
 
 export async function checkSession(): Promise<void> {

@@ -20,7 +20,7 @@ function failureOf(error: unknown): Failure {
   if (error instanceof PasskeyError) return { text: error.message, tone: error.cancelled ? 'info' : 'danger' };
   if (error instanceof ApiError && error.code === 'verification_failed') {
     return {
-      text: 'This passkey was not accepted. It may belong to an account that no longer exists here, or the request took too long. Try again, or use another passkey.',
+      text: 'This passkey was not accepted. It may belong to an account that no longer exists here, or the request timed out. Try again, or use another passkey.',
       tone: 'danger',
     };
   }
@@ -65,7 +65,7 @@ export function Welcome({ notice }: { readonly notice: string | null }) {
             Each app gets only what you allow, and you can take it back.
           </Point>
           <Point icon="box" title="Kept apart">
-            Every app runs in its own closed room, with its own data.
+            Every app runs in its own sandbox, with its own data.
           </Point>
         </ul>
       </section>
@@ -124,7 +124,7 @@ function SignInForm({ onSwitch }: { readonly onSwitch: () => void }) {
   return (
     <>
       <h2>Welcome back</h2>
-      <p class="quiet-text">Your passkey knows which account is yours.</p>
+      <p class="quiet-text">Your passkey identifies your account.</p>
       <Outcome failure={failure.value} />
       <Button kind="primary" icon="key" busy={busy.value} onClick={() => void run(signIn)}>
         {busy.value ? 'Waiting for your passkey' : 'Sign in with a passkey'}
@@ -171,7 +171,7 @@ function CreateForm({ onSwitch }: { readonly onSwitch: () => void }) {
       }}
     >
       <h2>Create your account</h2>
-      <p class="quiet-text">Choose a name, then your device makes a passkey for it.</p>
+      <p class="quiet-text">Choose a name. Your device then creates a passkey for it.</p>
       <label for="account-name">Account name</label>
       <input
         id="account-name"
@@ -186,7 +186,7 @@ function CreateForm({ onSwitch }: { readonly onSwitch: () => void }) {
         onInput={() => (problem.value = null)}
       />
       <p id="account-name-help" class={problem.value === null ? 'field-help' : 'field-help wrong'} aria-live="polite">
-        {problem.value ?? '3 to 32 letters, digits and single hyphens. It stays as it is.'}
+        {problem.value ?? '3 to 32 letters, digits and single hyphens. You can’t change it later.'}
       </p>
       <Outcome failure={failure.value} />
       <button type="submit" class="button primary" aria-disabled={busy.value} aria-busy={busy.value}>
@@ -213,8 +213,8 @@ function EnrolForm({ token }: { readonly token: string }) {
         Add a passkey
       </h2>
       <p class="quiet-text">
-        You opened a one-time link from the operator of this platform. It adds a passkey of this device to your account
-        and signs you in. The link works once, and only for a few minutes.
+        You opened a one-time link from the operator. It adds a passkey on this device to your account and signs you in.
+        It works once and expires after a few minutes.
       </p>
       <Outcome failure={failure.value} />
       <Button

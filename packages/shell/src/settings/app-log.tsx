@@ -92,7 +92,7 @@ export function AppLogPage({ appId }: { readonly appId: string }) {
         {shown === null && failure.value === null && <Skeleton lines={6} label="Loading the log" />}
         {shown !== null && shown.lines.length === 0 && (
           <Empty icon="log" title="No lines yet">
-            What the backend writes to its output appears here once it has started.
+            The backend’s output appears here once it has started.
           </Empty>
         )}
         {shown !== null && shown.lines.length > 0 && (
@@ -116,7 +116,7 @@ export function AppLogPage({ appId }: { readonly appId: string }) {
                 </Button>
               )}
               {shown.shortened && (
-                <p class="quiet-text">Earlier lines were let go. Open the page again to read them.</p>
+                <p class="quiet-text">Earlier lines were removed from this page. Reopen it to read them.</p>
               )}
               <ol>
                 {shown.lines.map((line) => (

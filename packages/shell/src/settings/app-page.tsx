@@ -23,7 +23,7 @@ export function AppPage({ appId }: { readonly appId: string }) {
       <>
         <PageHead title="Not installed" up={UP} />
         <Empty icon="box" title={`“${appId}” is not installed`}>
-          It may have been removed. Its data is kept for a later installation.
+          It may have been removed. Its data is kept in case you install it again.
         </Empty>
       </>
     );
@@ -93,7 +93,7 @@ function Removal({ app }: { readonly app: InstalledApp }) {
   return (
     <section class="block" aria-labelledby="removal-title">
       <h3 id="removal-title">Remove</h3>
-      <p class="quiet-text">The app stops and its permissions end. Its data is kept for a later installation.</p>
+      <p class="quiet-text">The app stops and loses its permissions. Its data is kept in case you install it again.</p>
       <div class="buttons">
         <Button
           kind="danger"

@@ -19,7 +19,7 @@ export function AppsPage() {
   return (
     <>
       <PageHead title="Apps">
-        <p class="quiet-text">Choose an app to see what it may do, how it runs, and to remove it.</p>
+        <p class="quiet-text">Choose an app to see its permissions and backend, or to remove it.</p>
       </PageHead>
       {apps === null ? (
         <AppsNotListed lines={5} label="Loading your apps" />

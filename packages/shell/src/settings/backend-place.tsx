@@ -37,8 +37,8 @@ function PublicPorts({ ports }: { readonly ports: NonNullable<WorkloadDetail['pu
         ))}
       </ul>
       <p class="quiet-text">
-        Whoever reaches this machine can send there: the app itself has to know whom it answers. To close a port, take
-        its permission away.
+        Anyone who can reach this machine can send packets to these ports; authenticating them is up to the app. To
+        close a port, revoke its permission.
       </p>
     </section>
   );
@@ -51,7 +51,7 @@ function Shortcomings({ sentences }: { readonly sentences: readonly string[] }) 
       <Icon name="warning" size={18} />
       <div>
         <p class="small-title" id="shortcomings-title">
-          Not as it should be on this machine
+          Limitations on this machine
         </p>
         <ul class="shortcomings">
           {sentences.map((sentence) => (

@@ -16,10 +16,10 @@ interface StateWords {
 }
 
 const WORDS: Record<WorkloadStatus['state'], StateWords> = {
-  stopped: { label: 'Stopped', when: '', about: 'It starts by itself when it is needed.' },
+  stopped: { label: 'Stopped', when: '', about: 'Starts on demand.' },
   starting: { label: 'Starting', when: 'began', about: '' },
   running: { label: 'Running', when: 'started', about: '' },
-  failed: { label: 'Failed', when: '', about: 'Its log tells more.' },
+  failed: { label: 'Failed', when: '', about: 'See its log.' },
 };
 
 const EVERY_MS = 3_000;
@@ -63,11 +63,11 @@ export function BackendState({ appId }: { readonly appId: string }) {
       {status.usage !== null && <BackendUse usage={status.usage} run={status.since} />}
       {status.lastExit !== null && status.lastExit.reason !== status.reason && (
         <p class="quiet-text">
-          It last ended{' '}
+          Last exit:{' '}
           <time dateTime={status.lastExit.at} title={inFull(status.lastExit.at)}>
             {ago(status.lastExit.at)}
           </time>
-          : {status.lastExit.reason}
+          . {status.lastExit.reason}
         </p>
       )}
       <BackendPlace status={status} />

@@ -22,7 +22,7 @@ export function GrantsEditor({ appId, name }: { readonly appId: string; readonly
     );
   }
   if (reading.value === null) return <Skeleton lines={4} label="Loading permissions" />;
-  if (reading.value.requested.length === 0) return <p>{name} asked for no permissions and has none.</p>;
+  if (reading.value.requested.length === 0) return <p>{name} requests no permissions.</p>;
   return <Editor key={reading.value.revision} appId={appId} view={reading.value} onChanged={reading.put} />;
 }
 
@@ -61,9 +61,7 @@ function Editor({ appId, view, onChanged }: EditorProps) {
       <NarrowerResource requested={view.requested} choice={choice.value} onChange={(next) => (choice.value = next)} />
       {failure !== null && <Note tone="danger">{failure}</Note>}
       <p class="quiet-text" role="status">
-        {changed
-          ? 'Not saved yet.'
-          : `In force now (revision ${view.revision}). A change counts from the app’s next request on.`}
+        {changed ? 'Not saved yet.' : 'Saved. Changes apply immediately.'}
       </p>
       <div class="buttons">
         {changed && (
@@ -78,7 +76,7 @@ function Editor({ appId, view, onChanged }: EditorProps) {
         )}
         {!sameChoice(choice.value, proposed) && (
           <Button kind="quiet" disabled={busy} onClick={() => (choice.value = proposed)}>
-            Restore the default
+            Reset to what the app requested
           </Button>
         )}
       </div>

@@ -23,7 +23,7 @@ test('missing lines leave a remark where they were', () => {
   const log = withNewer(begun({ items: [entry('a')], missed: 0, older: null }), { items: [entry('z')], missed: 1_250 });
   assert.deepEqual(
     log.lines.map(({ stream, line }) => `${stream} ${line}`),
-    ['stdout a', 'system 1,250 lines came and went faster than they could be shown.', 'stdout z'],
+    ['stdout a', 'system 1,250 lines were removed before they could be shown.', 'stdout z'],
   );
 });
 

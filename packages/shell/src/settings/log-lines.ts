@@ -47,6 +47,6 @@ function numbered(items: readonly LogEntry[], from: number): ShownLine[] {
 
 function missing(lines: number): string {
   return lines === 1
-    ? 'One line came and went faster than it could be shown.'
-    : `${lines.toLocaleString('en')} lines came and went faster than they could be shown.`;
+    ? 'One line was removed before it could be shown.'
+    : `${lines.toLocaleString('en')} lines were removed before they could be shown.`;
 }

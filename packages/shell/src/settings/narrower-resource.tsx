@@ -5,6 +5,7 @@ import { useSignal } from '@preact/signals';
 import { covers } from '../bridge/grants.ts';
 import { Button } from '../design/controls.tsx';
 import { type Choice, withResource } from '../prompts/narrowing.ts';
+import { RESOURCE_LABELS } from '../prompts/permission-list.tsx';
 
 interface NarrowerResourceProps {
   readonly requested: readonly RequestedGrant[];
@@ -30,7 +31,8 @@ export function NarrowerResource({ requested, choice, onChange }: NarrowerResour
   function add(grant: RequestedGrant): void {
     const part = text.value.trim();
     if (!/^[^*\s]{1,255}\*?$/.test(part) || !covers([grant], grant.id, part)) {
-      problem.value = 'Name one thing within what the app asked for, without spaces. A * may only stand at the end.';
+      problem.value =
+        'Enter one resource within what the app requested, without spaces. A * is allowed only at the end.';
       return;
     }
     let next = choice;
@@ -46,7 +48,7 @@ export function NarrowerResource({ requested, choice, onChange }: NarrowerResour
 
   return (
     <details class="narrower">
-      <summary>Limit a permission to certain things</summary>
+      <summary>Restrict a permission</summary>
       <div class="narrower-fields">
         <div>
           <label for="narrower-permission">Permission</label>
@@ -59,7 +61,7 @@ export function NarrowerResource({ requested, choice, onChange }: NarrowerResour
           </select>
         </div>
         <div>
-          <label for="narrower-resource">Only for ({permissions[request.id].resources})</label>
+          <label for="narrower-resource">{RESOURCE_LABELS[permissions[request.id].resources]}</label>
           <input
             id="narrower-resource"
             type="text"

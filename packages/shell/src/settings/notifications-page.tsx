@@ -19,17 +19,17 @@ const SURFACES = [
   {
     name: 'flashes',
     label: 'Above your apps',
-    about: 'While this page is open. Important ones stay until you deal with them, others go after a moment.',
+    about: 'While this page is open. Important ones stay until you dismiss them; others disappear after a moment.',
   },
   {
     name: 'system',
-    label: 'Notifications of your devices',
-    about: 'While this page is open behind something else, in the browsers where you allowed it.',
+    label: 'Device notifications',
+    about: 'While this page is open in the background, in browsers where you allowed it.',
   },
   {
     name: 'webPush',
-    label: 'With all windows closed',
-    about: 'In the browsers where you turned it on below. Apps choose which of their news is worth it.',
+    label: 'When all windows are closed',
+    about: 'In browsers where you turned it on below. Apps decide which notifications use this.',
   },
 ] as const satisfies readonly { name: keyof NotificationSettings; label: string; about: string }[];
 
@@ -47,7 +47,7 @@ export function NotificationsPage() {
   return (
     <>
       <PageHead title="Notifications">
-        <p class="quiet-text">Everything your apps tell you arrives under the bell. Choose where else it may appear.</p>
+        <p class="quiet-text">Every notification appears under the bell. Choose where else they may appear.</p>
       </PageHead>
       {failure !== null && <Note tone="danger">{failure}</Note>}
       {settings === null ? (
@@ -90,10 +90,10 @@ function ThisBrowser() {
     <section class="block">
       <h3>This browser</h3>
       {failure !== null && <Note tone="danger">{failure}</Note>}
-      {permission === 'granted' && <p>It shows the notifications of your apps.</p>}
+      {permission === 'granted' && <p>Notifications are enabled in this browser.</p>}
       {permission === 'default' && (
         <>
-          <p class="quiet-text">It has not been asked yet whether it may show notifications.</p>
+          <p class="quiet-text">Notifications aren’t enabled in this browser.</p>
           <p class="buttons">
             <Button icon="bell" onClick={() => void run(askBrowserPermission)}>
               Allow notifications
@@ -103,11 +103,11 @@ function ThisBrowser() {
       )}
       {permission === 'denied' && (
         <Note tone="warning">
-          It refuses notifications of this page. You can allow them where the browser keeps the permissions of this
-          site, usually behind the sign left of its address.
+          Notifications are blocked for this site. Allow them in the browser’s site settings, usually behind the icon to
+          the left of the address.
         </Note>
       )}
-      {permission === 'unsupported' && <Note tone="info">It cannot show notifications of web pages.</Note>}
+      {permission === 'unsupported' && <Note tone="info">This browser doesn’t support notifications.</Note>}
     </section>
   );
 }
@@ -121,7 +121,7 @@ function Muted({ muted, onUnmute }: MutedProps) {
   if (muted.length === 0)
     return (
       <Empty icon="bell" title="Nothing is muted">
-        You mute an app, or one kind of its news, in the Notifications app.
+        Mute an app, or one of its topics, in the Notifications app.
       </Empty>
     );
   return (

@@ -20,8 +20,8 @@ export function PasskeysPage() {
     <>
       <PageHead title="Passkeys">
         <p class="quiet-text">
-          A passkey opens your account. Keep at least two, on different devices: if you lose the only one, you lose the
-          account.
+          A passkey signs you in. Keep at least two, on different devices: if you lose your only one, only the operator
+          can let you back in.
         </p>
       </PageHead>
       {reading.failure !== null && <Note tone="danger">{reading.failure}</Note>}
@@ -158,7 +158,7 @@ function KeyRow({ passkey, isLast, onChanged, onRemoved }: KeyRowProps) {
             <span class="row-text">
               <span class="row-title">{passkey.label}</span>
               <span class="row-about">
-                {passkey.backedUp ? 'Synchronised by its provider' : 'Stays on one device'} · added{' '}
+                {passkey.backedUp ? 'Synced by its provider' : 'Stays on one device'} · added{' '}
                 <time dateTime={passkey.createdAt} title={inFull(passkey.createdAt)}>
                   {ago(passkey.createdAt)}
                 </time>{' '}
@@ -174,7 +174,7 @@ function KeyRow({ passkey, isLast, onChanged, onRemoved }: KeyRowProps) {
       </div>
       {mode.value === 'removing' && (
         <section class="row-question" aria-label={`Remove ${passkey.label}?`}>
-          <p>Remove this passkey? It no longer opens your account, and every other session it opened ends.</p>
+          <p>Remove this passkey? You can no longer sign in with it, and the other sessions it started end.</p>
           <div class="buttons">
             <Button onClick={() => (mode.value = 'shown')}>Keep it</Button>
             <Button kind="danger" onClick={() => void remove()}>

@@ -53,7 +53,7 @@ async function currentState(account: string): Promise<PushState> {
 export async function turnOnPush(account: string): Promise<void> {
   await askBrowserPermission();
   if (browserPermission.value === 'default')
-    throw refusal('Your browser was given no answer, so nothing was turned on.');
+    throw refusal('The browser’s permission prompt was dismissed, so nothing was turned on.');
   if (browserPermission.value === 'granted') await subscribe(account);
   await readPushState(account);
 }
@@ -99,7 +99,7 @@ async function inTime(work: Promise<PushSubscription>): Promise<PushSubscription
   const late = new Promise<never>((_, reject) => {
     limit = setTimeout(() => {
       isLate = true;
-      reject(refusal('The push service of your browser does not answer. Try again later, or in another browser.'));
+      reject(refusal('Your browser’s push service does not answer. Try again later, or use another browser.'));
     }, SUBSCRIBE_LIMIT_MS);
   });
   work.then(
@@ -112,7 +112,7 @@ async function inTime(work: Promise<PushSubscription>): Promise<PushSubscription
   } catch (error) {
     if (error instanceof ApiError) throw error;
     console.warn('The browser did not subscribe.', error);
-    throw refusal('Your browser could not subscribe at its push service. It may be switched off in its settings.');
+    throw refusal('Your browser could not subscribe to its push service. Push may be turned off in its settings.');
   } finally {
     clearTimeout(limit);
   }

@@ -15,7 +15,7 @@ export function PushSection() {
     <section class="block" aria-labelledby="push-heading">
       <h3 id="push-heading">When all its windows are closed</h3>
       {failure !== null && <Note tone="danger">{failure}</Note>}
-      {state === null && failure === null && <Skeleton lines={1} label="Looking at this browser" />}
+      {state === null && failure === null && <Skeleton lines={1} label="Checking this browser" />}
       {state !== null && <Standing state={state} isMutedForAccount={notificationSettings.value?.webPush === false} />}
       {(state?.kind === 'on' || state?.kind === 'off') && (
         <p class="buttons">
@@ -41,17 +41,15 @@ function Standing({ state, isMutedForAccount }: StandingProps) {
   if (state.kind === 'unsupported')
     return (
       <Note tone="info">
-        It cannot be reached while it is closed. On an iPhone or iPad, add this page to the home screen and open it from
-        there. Private windows never can.
+        This browser doesn’t support web push here. On an iPhone or iPad, add this page to the home screen and open it
+        from there. Private windows don’t support it.
       </Note>
     );
-  if (state.kind === 'not-offered')
-    return <Note tone="info">The operator of this platform has not set up web push, which this needs.</Note>;
+  if (state.kind === 'not-offered') return <Note tone="info">The operator has not set up web push.</Note>;
   if (state.kind === 'denied')
     return (
       <Note tone="warning">
-        It refuses notifications of this page, so it cannot be reached while it is closed either. Allow them where the
-        browser keeps the permissions of this site, then reload the page.
+        Notifications are blocked for this site. Allow them in the browser’s site settings, then reload the page.
       </Note>
     );
   return (
@@ -59,12 +57,10 @@ function Standing({ state, isMutedForAccount }: StandingProps) {
       <p role="status">
         {state.kind === 'on' ? 'On in this browser.' : 'Off in this browser.'} {elsewhere(state)}
       </p>
-      {isMutedForAccount && (
-        <Note tone="info">Nothing is sent to any of your browsers while the switch above is off.</Note>
-      )}
+      {isMutedForAccount && <Note tone="info">Nothing is sent to your browsers while the switch above is off.</Note>}
       <p class="quiet-text">
-        What apps send this way goes through the push service of your browser, encrypted so that only this browser can
-        read it. Signing out turns it off.
+        These notifications go through your browser’s push service, encrypted so that only this browser can read them.
+        Signing out turns this off.
       </p>
     </>
   );
@@ -73,5 +69,5 @@ function Standing({ state, isMutedForAccount }: StandingProps) {
 function elsewhere({ kind, others }: PushState & { readonly others: number }): string {
   if (others === 0) return '';
   const browsers = others === 1 ? '1 other browser' : `${others} other browsers`;
-  return kind === 'on' ? `Also on in ${browsers} of yours.` : `On in ${browsers} of yours.`;
+  return kind === 'on' ? `Also on in ${browsers}.` : `On in ${browsers}.`;
 }

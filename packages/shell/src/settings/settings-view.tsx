@@ -32,9 +32,7 @@ export function SettingsView({ page }: { readonly page: SettingsPage }) {
     <div class="front-state">
       {failed.value ? (
         <>
-          <Note tone="danger">
-            The settings could not be loaded. The platform may have been renewed in the meantime.
-          </Note>
+          <Note tone="danger">The settings could not be loaded. The platform may have been updated.</Note>
           <Button kind="primary" icon="refresh" onClick={() => location.reload()}>
             Reload the page
           </Button>

@@ -42,7 +42,7 @@ export function Settings({ page }: { readonly page: SettingsPage }) {
         </ul>
         <p class="settings-trust">
           <Icon name="shield" size={16} />
-          <span>Drawn by the platform itself. No app can see or change these pages.</span>
+          <span>Part of the platform: no app can see or change these pages.</span>
         </p>
       </nav>
       <div class="settings-page">

@@ -15,12 +15,12 @@ import {
 for (const [amount, words] of [
   [0, '0 bytes'],
   [1, '1 byte'],
-  [999, '999 bytes'],
-  [1_000, '1 kB'],
-  [1_550, '1.6 kB'],
-  [52_428_800, '52 MB'],
-  [999_999, '1 MB'],
-  [1_250_000_000, '1.3 GB'],
+  [1_023, '1023 bytes'],
+  [1_024, '1 KiB'],
+  [1_600, '1.6 KiB'],
+  [52_428_800, '50 MiB'],
+  [1_048_575, '1 MiB'],
+  [1_400_000_000, '1.3 GiB'],
 ] as const) {
   test(`${amount} is ${words}`, () => assert.equal(bytes(amount), words));
 }
@@ -40,31 +40,34 @@ test('processor and memory are said in plain words, and what is unknown is not n
   assert.equal(processorNow({ share: 0.123, limit: 1, milliseconds: 0 }), '12 % of one processor');
   assert.equal(processorNow({ share: 0.002, limit: 0.5, milliseconds: 0 }), 'under 1 % of 0.5 processors');
   assert.equal(processorNow({ share: null, limit: 1, milliseconds: null }), 'Unknown');
-  assert.equal(processorSoFar({ share: 0, limit: 1, milliseconds: 2_000 }), '2 seconds of work since it started');
-  assert.match(processorSoFar({ share: null, limit: 1, milliseconds: null }), /cannot tell/);
-  assert.equal(memoryNow({ bytes: 52_000_000, peakBytes: null, limitBytes: 268_435_456 }), '52 MB of 268 MB');
+  assert.equal(
+    processorSoFar({ share: 0, limit: 1, milliseconds: 2_000 }),
+    '2 seconds of processor time since it started',
+  );
+  assert.match(processorSoFar({ share: null, limit: 1, milliseconds: null }), /can’t measure/);
+  assert.equal(memoryNow({ bytes: 52_428_800, peakBytes: null, limitBytes: 268_435_456 }), '50 MiB of 256 MiB');
   assert.equal(memoryNow({ bytes: null, peakBytes: null, limitBytes: 1 }), 'Unknown');
-  assert.match(memorySoFar({ bytes: 1, peakBytes: 61_000_000, limitBytes: 1 }), /^At most 61 MB/);
+  assert.match(memorySoFar({ bytes: 1, peakBytes: 50_331_648, limitBytes: 1 }), /^Peak 48 MiB, including file cache$/);
 });
 
 test('network use is shown by direction, and the internet only where there is one', () => {
   const network = {
-    inbound: { requests: 1, sentBytes: 2_000, receivedBytes: 500 },
+    inbound: { requests: 1, sentBytes: 2_048, receivedBytes: 500 },
     outbound: { requests: 0, sentBytes: 0, receivedBytes: 0 },
     public: null,
   };
-  assert.equal(networkNow(network), '2 kB sent, 500 bytes received');
+  assert.equal(networkNow(network), '2 KiB sent, 500 bytes received');
   assert.deepEqual(networkSoFar(network), [
-    'You asked it: 1 time, 2 kB sent, 500 bytes received',
-    'It asked the platform: nothing yet',
+    'Requests to it: 1, 2 KiB sent, 500 bytes received',
+    'Its requests to the platform: none yet',
   ]);
-  const open = { ...network, public: { sentBytes: 3_000, receivedBytes: 1_000_000 } };
-  assert.equal(networkNow(open), '5 kB sent, 1 MB received');
-  assert.equal(networkSoFar(open).at(-1), 'Internet: 3 kB sent, 1 MB received');
+  const open = { ...network, public: { sentBytes: 3_072, receivedBytes: 1_048_576 } };
+  assert.equal(networkNow(open), '5 KiB sent, 1 MiB received');
+  assert.equal(networkSoFar(open).at(-1), 'Internet: 3 KiB sent, 1 MiB received');
 });
 
 test('dropped lines are shown only where there are some', () => {
   assert.equal(droppedLines(0), null);
-  assert.match(droppedLines(1) ?? '', /1 line was left out/);
-  assert.match(droppedLines(2_500) ?? '', /2,500 lines were left out/);
+  assert.match(droppedLines(1) ?? '', /1 line was dropped/);
+  assert.match(droppedLines(2_500) ?? '', /2,500 lines were dropped/);
 });

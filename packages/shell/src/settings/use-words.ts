@@ -1,6 +1,6 @@
 // What a running backend uses, in words.
 import type { WorkloadUse } from '@platform/contract';
-import { bytes, count, duration } from '../design/words.ts';
+import { bytes, duration } from '../design/words.ts';
 
 type Traffic = WorkloadUse['network']['outbound'];
 
@@ -12,8 +12,8 @@ export function processorNow({ share, limit }: WorkloadUse['cpu']): string {
 
 export function processorSoFar({ milliseconds }: WorkloadUse['cpu']): string {
   return milliseconds === null
-    ? 'This machine cannot tell how much it uses.'
-    : `${duration(milliseconds)} of work since it started`;
+    ? 'This machine can’t measure it.'
+    : `${duration(milliseconds)} of processor time since it started`;
 }
 
 export function memoryNow({ bytes: now, limitBytes }: WorkloadUse['memory']): string {
@@ -21,8 +21,8 @@ export function memoryNow({ bytes: now, limitBytes }: WorkloadUse['memory']): st
 }
 
 export function memorySoFar({ bytes: now, peakBytes }: WorkloadUse['memory']): string {
-  if (now === null) return 'This machine cannot tell how much it uses.';
-  return peakBytes === null ? 'What it holds right now' : `At most ${bytes(peakBytes)}, with files it read`;
+  if (now === null) return 'This machine can’t measure it.';
+  return peakBytes === null ? 'Current use' : `Peak ${bytes(peakBytes)}, including file cache`;
 }
 
 export function networkNow({ outbound, inbound, public: open }: WorkloadUse['network']): string {
@@ -34,21 +34,21 @@ export function networkNow({ outbound, inbound, public: open }: WorkloadUse['net
 /** One line for each way in and out. */
 export function networkSoFar({ outbound, inbound, public: open }: WorkloadUse['network']): string[] {
   return [
-    `You asked it: ${traffic(inbound)}`,
-    `It asked the platform: ${traffic(outbound)}`,
+    `Requests to it: ${traffic(inbound)}`,
+    `Its requests to the platform: ${traffic(outbound)}`,
     ...(open === null ? [] : [`Internet: ${bytes(open.sentBytes)} sent, ${bytes(open.receivedBytes)} received`]),
   ];
 }
 
 function traffic({ requests, sentBytes, receivedBytes }: Traffic): string {
-  if (requests === 0) return 'nothing yet';
-  return `${count(requests, 'time')}, ${bytes(sentBytes)} sent, ${bytes(receivedBytes)} received`;
+  if (requests === 0) return 'none yet';
+  return `${requests.toLocaleString('en')}, ${bytes(sentBytes)} sent, ${bytes(receivedBytes)} received`;
 }
 
 export function droppedLines(lines: number): string | null {
   if (lines === 0) return null;
   const many = lines.toLocaleString('en');
-  return `It wrote to its log faster than can be kept: ${many} ${lines === 1 ? 'line was' : 'lines were'} left out.`;
+  return `It wrote to its log too fast: ${many} ${lines === 1 ? 'line was' : 'lines were'} dropped.`;
 }
 
 function percent(share: number): string {

@@ -24,7 +24,7 @@ function readPayload(text: string): PushPayload | null {
 export async function showPush(registration: Registration, text: string): Promise<void> {
   const payload = readPayload(text);
   if (payload === null) {
-    await registration.showNotification('Something new', {
+    await registration.showNotification('New notification', {
       body: 'Open the platform to see it.',
       tag: UNREADABLE_TAG,
     });

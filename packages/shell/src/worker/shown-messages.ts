@@ -22,7 +22,7 @@ export async function isFirstTime(id: string, now: number): Promise<boolean> {
       database.close();
     }
   } catch (error) {
-    console.warn('What was shown could not be remembered.', error);
+    console.warn('The shown notifications could not be saved.', error);
     return true;
   }
 }

@@ -30,7 +30,7 @@ export const notificationMethods: MethodsOf<'notifications'> = {
     target: 'any',
     run: async ({ shell, params, resources }) => {
       if (!(await findVisible(shell, resources, params.id))) {
-        throw new BridgeRefusal('not_found', 'There is no such notification among those this app may read.');
+        throw new BridgeRefusal('not_found', 'No such notification among those this app may read.');
       }
       return { notification: await shell.markRead(params.id) };
     },

@@ -16,7 +16,7 @@ export const runtimeMethods: MethodsOf<'runtime'> = {
           hasWorkload && coveredBy(resources, appId) && (params.appId === undefined || params.appId === appId),
       );
       if (params.appId !== undefined && apps.length === 0) {
-        throw new BridgeRefusal('not_found', 'There is no such app here.');
+        throw new BridgeRefusal('not_found', 'No such app is installed.');
       }
       const items = apps.map(async ({ appId }) => ({ appId, status: onlyStatus(await shell.statusOf(appId)) }));
       return { items: await Promise.all(items) };

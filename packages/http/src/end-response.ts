@@ -33,6 +33,14 @@ export function endLingering(res: ServerResponse): boolean {
   return end !== undefined;
 }
 
+/**
+ * Ends the request of an answer that was written while a handler still reads its body: the handler gets the error that
+ * Node gives it for a lost connection. Once the answer has been sent, since the connection ends with it.
+ */
+export function endReading(res: ServerResponse): void {
+  res.once('close', () => res.req.destroy(Object.assign(new Error('aborted'), { code: 'ECONNRESET' })));
+}
+
 function endAfterRequest(res: ServerResponse, body: Buffer | null): void {
   const { req } = res;
   if (body === null) res.flushHeaders();

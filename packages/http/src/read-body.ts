@@ -2,7 +2,7 @@
 // throw can still be sent.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type RefusalError, refuse } from '@platform/contract';
-import { endLingering } from './end-response.ts';
+import { endLingering, endReading } from './end-response.ts';
 import { sendProblem } from './problem.ts';
 
 export interface BodyLimits {
@@ -75,6 +75,7 @@ export function requireUploadRate(req: IncomingMessage, res: ServerResponse, byt
     if (req.readableLength > 0 || arrived >= (bytesPerSecond * WINDOW_MS) / 1_000) return;
     clearInterval(timer);
     if (res.headersSent) return;
+    endReading(res);
     sendProblem(res, { code: 'invalid_request', detail: 'The upload is too slow.' }, { close: true });
     endLingering(res);
   }, WINDOW_MS);

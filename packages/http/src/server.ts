@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import { checkRequestTarget, type Refusal, type RequestTarget } from '@platform/contract';
-import { endLingering } from './end-response.ts';
+import { endLingering, endReading } from './end-response.ts';
 import { endFaulty } from './fault.ts';
 import { endWithProblem, sendProblem } from './problem.ts';
 import { MAX_HEADER_FIELDS, type RequestHead, readRequestHead } from './request-head.ts';
@@ -308,6 +308,7 @@ function refuseBroken(code: string | undefined, socket: Duplex, { pending, unrea
   }
   const { res, work } = last;
   work?.abandon();
+  endReading(res);
   if (!res.headersSent) {
     // Node sends it after the answers before it, and then ends the connection.
     sendProblem(res, refusal, { close: true });

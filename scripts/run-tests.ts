@@ -205,7 +205,7 @@ function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // Everybody in it has ended already.
+    // All its processes have ended already.
   }
 }
 

@@ -20,7 +20,7 @@ export function dependenciesReady(root) {
   try {
     fs.writeFileSync(file, wanted);
   } catch {
-    // Somebody else's checkout: it is compared again next time.
+    // A read-only checkout of another user: it is compared again next time.
   }
   return true;
 }

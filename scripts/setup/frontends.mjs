@@ -115,7 +115,7 @@ function writeRecord(root, record) {
     fs.writeFileSync(half, JSON.stringify(record));
     fs.renameSync(half, recordFile(root));
   } catch (error) {
-    // Somebody else's checkout: the files are compared by content again next time.
+    // A read-only checkout of another user: the files are compared by content again next time.
     if (error.code !== 'EACCES' && error.code !== 'EROFS') throw error;
   }
 }

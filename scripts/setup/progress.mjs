@@ -56,7 +56,7 @@ function write(text) {
     try {
       rest = rest.subarray(fs.writeSync(2, rest));
     } catch (error) {
-      // A full pipe: its reader is slow. Whoever closed it does not want the text.
+      // A full pipe: its reader is slow. A closed one drops the text.
       if (error.code !== 'EAGAIN') return;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
     }

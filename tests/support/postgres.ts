@@ -117,7 +117,7 @@ function endNow(server: EmbeddedPostgres, folder: string): void {
 
 function isRunning(pid: number): boolean {
   const stat = fs.existsSync(`/proc/${pid}/stat`) ? fs.readFileSync(`/proc/${pid}/stat`, 'utf8') : '';
-  // Nobody collects the exit code any more, so it stays as a zombie.
+  // Nothing reaps the process any more, so it stays as a zombie.
   return stat !== '' && !/\) [ZX] /.test(stat);
 }
 

@@ -1,4 +1,4 @@
-// Tells when a folder changed, once for each burst of changes: an editor that saves touches several files.
+// Reports when a folder changed, once for each burst of changes: an editor that saves touches several files.
 import { watch } from 'node:fs';
 import * as path from 'node:path';
 

@@ -8,7 +8,7 @@ import { BlockedAddressError, type Dialer, type DialTarget, TooManyDialsError } 
 import { joinSockets } from './join-sockets.ts';
 
 export interface DialServerOptions {
-  /** Where the socket is made. Whoever can reach the file may dial. */
+  /** Path of the Unix socket. Access to the file is permission to dial. */
   readonly path: string;
   readonly dialer: Dialer;
   /** Private origins that may be dialed. Origins that a client allows count only if they are listed here. */

@@ -177,7 +177,7 @@ export function createStrictServer(options: StrictServerOptions): Server {
   const perAddress = countPerAddress(limits.connectionsPerAddress);
   server.on('connection', (socket) => {
     connections.set(socket, newConnection());
-    // Whoever accepts TLS and hands it over here has counted the connections of each peer already.
+    // The TLS listener that hands over a connection has already counted it for its peer.
     const counted = socket instanceof TLSSocket || perAddress(socket);
     if (!counted || options.admits?.(socket) === false) socket.destroy();
   });

@@ -1,4 +1,4 @@
-// The self-signed X.509 certificate in which TLS carries a key. Whoever connects looks at the key alone, so names and
+// The self-signed X.509 certificate in which TLS carries a key. Peers verify the key only, so names and
 // dates in it mean nothing; it is made anew at every start.
 // The library below takes its parts together with it.
 import 'reflect-metadata';

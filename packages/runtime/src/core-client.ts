@@ -36,7 +36,7 @@ export interface CoreClientOptions {
 
 export interface CoreClient {
   register(body: z.input<typeof registerNodeBody>, signal: AbortSignal): Promise<void>;
-  /** Tells core that this node lives, and what it does; `milliseconds` is how long the answer may take. */
+  /** Sends a heartbeat with the node's report; `milliseconds` is the time limit for the answer. */
   heartbeat(report: NodeHeartbeat, milliseconds: number, signal: AbortSignal): Promise<NodeLease>;
   /** Waits up to 25 s on core's side for a revision other than `after`. */
   assignments(after: string | undefined, signal: AbortSignal): Promise<Assignments>;

@@ -101,7 +101,7 @@ export function grantsChanged(appId: string, grants: readonly Grant[]): void {
   sendToApps((candidate) => (candidate === appId ? { event: 'context', data: contextOf(appId, grants) } : null));
 }
 
-/** Tells every app that may see installed apps that the list changed. */
+/** Notifies every app that may see installed apps that the list changed. */
 export function sendAppsChanged(): void {
   sendToApps((appId) => (holds(lastGrants.get(appId) ?? [], 'apps.catalog.read') ? { event: 'apps', data: {} } : null));
 }

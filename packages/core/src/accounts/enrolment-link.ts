@@ -12,7 +12,7 @@ export interface EnrolmentLink {
 }
 
 /**
- * A new link for the account, which ends a former one. Whoever opens it owns the account.
+ * A new link for the account, which ends a former one. Possession of the link is control of the account.
  *
  * @returns `null` when no account of that name exists or it is suspended
  */

@@ -8,7 +8,7 @@ import { accountNameTaken, insertAccount, insertPasskey } from './queries.ts';
 import { type Browser, type OpenedSession, openSession } from './sessions.ts';
 import { verifyRegistration } from './verify.ts';
 
-/** Somebody who is signed in from here on. */
+/** The account and session of a person who has just signed in. */
 export interface SignedIn extends OpenedSession {
   readonly name: string;
   readonly createdAt: Date;

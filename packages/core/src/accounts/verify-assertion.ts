@@ -32,7 +32,8 @@ export async function verifyAssertion(
   const { challenge, origin, rpId } = expected;
   const clientFault = checkClientData(response.clientDataJSON, { type: 'webauthn.get', challenge, origin });
   if (clientFault !== null) return failed(clientFault);
-  // Nobody said who signs in, so the authenticator must: the handle of a discoverable passkey is its owner's key.
+  // No account was named, so the authenticator must name it: the user handle of a discoverable passkey is the account
+  // key.
   if (response.userHandle !== Buffer.from(stored.accountKey).toString('base64url'))
     return failed('user-handle-differs');
   const data = base64urlBytes(response.authenticatorData);

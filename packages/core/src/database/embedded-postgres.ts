@@ -130,7 +130,7 @@ async function runServer(run: ServerRun): Promise<Pick<EmbeddedPostgres, 'pid' |
 
 /**
  * Whether the server of a start that was killed wrote its lock only after we had looked for one: it was just beginning.
- * Nobody else starts servers here, and the server speaks English to us whatever the machine speaks.
+ * Only the platform starts servers here, and the server's messages are in English whatever the machine's locale.
  */
 function wasOvertaken(error: unknown): boolean {
   return error instanceof StartError && error.message.includes('lock file "postmaster.pid" already exists');
@@ -183,7 +183,7 @@ function launch(executable: string, args: string[], paths: ClusterPaths, user: S
       detached: true,
       stdio: ['ignore', output, output],
     });
-    // Whoever uses it keeps the process alive; the server alone is no reason to stay.
+    // Its users keep the process alive; the server alone must not.
     child.unref();
     return child;
   } finally {

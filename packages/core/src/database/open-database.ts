@@ -13,7 +13,7 @@ export interface DatabaseOptions {
   readonly url: string;
   /** Connections of this replica at most. Default 10. */
   readonly connections?: number;
-  /** Told when an idle connection breaks; the pool replaces it. */
+  /** Called when an idle connection breaks; the pool replaces it. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -41,8 +41,8 @@ export function openPool({ url, connections = 10, onError }: DatabaseOptions, se
     Reflect.deleteProperty(error, 'client');
     onError(error);
   });
-  // The pool listens to idle connections only. One that breaks within a transaction, between two statements, would end the
-  // process; so the next statement fails.
+  // The pool listens to idle connections only. One that breaks within a transaction, between two statements, would end
+  // the process; so the next statement fails.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }

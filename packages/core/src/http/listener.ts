@@ -67,7 +67,7 @@ export function createListener(
   }
 
   return createStrictServer({
-    // Told apart above: a person who opened another name gets the address to open.
+    // Distinguished above: a person who opened another host name gets a link to the right one.
     isOwnHost: () => true,
     readTarget: (target, host) => (host.toLowerCase() === shellHost ? checkRequestTarget(target) : asItIs(target)),
     onRequest: (incoming) => void dispatch(incoming),

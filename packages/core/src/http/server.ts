@@ -12,7 +12,7 @@ import { crossOriginMethods, type RouteTableOptions, registerRoutes } from './ro
 export interface ServerOptions extends RouteTableOptions {
   readonly log: Log;
   readonly random: (bytes: number) => Buffer;
-  /** Told of every answered request of the API. */
+  /** Called for every answered request of the API. */
   readonly answered?: (request: AnsweredRequest) => void;
   readonly serveShell: (request: http.IncomingMessage, response: http.ServerResponse) => Promise<void>;
   readonly serveApp: (

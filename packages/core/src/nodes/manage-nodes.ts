@@ -116,7 +116,7 @@ export async function labelNode(
 
 async function changeCordon(context: CoreContext, name: string, cordonedAt: Date | null): Promise<NamedNode> {
   return context.database.transaction().execute(async (trx) => {
-    // Whoever places at this moment has finished first.
+    // A concurrent placement has finished first.
     await lockPlacement(trx);
     const node = await requireNode(trx, name);
     await setCordoned(trx, node.id, cordonedAt);

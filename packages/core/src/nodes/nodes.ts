@@ -35,7 +35,7 @@ const ASK_MILLISECONDS = 5_000;
 const SILENCE_MILLISECONDS = 45_000;
 /** Until a node has ended what it gives up, killing it if need be. */
 const RELEASE_MILLISECONDS = 12_000;
-/** Nobody waits longer for the end of what is removed already. */
+/** The longest that core waits for the end of a removed app. */
 const FORGET_MILLISECONDS = 2_000;
 /** All kept log lines at their longest, each byte escaped as JSON at worst. */
 const LONGEST_ANSWER_BYTES = 32 * 1024 * 1024;

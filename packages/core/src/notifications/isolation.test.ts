@@ -121,7 +121,7 @@ function askersOf(app: App): Asker[] {
   ];
 }
 
-/** Everybody who can ask now: two shells, and workload and frontend of four apps. */
+/** All callers: two shells, and the workload and frontend of four apps. */
 function askers(): Asker[] {
   return owners.flatMap((owner) => [shellOf(owner), ...owner.apps.flatMap(askersOf)]);
 }

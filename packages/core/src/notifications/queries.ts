@@ -58,7 +58,7 @@ function sortedAccounts(accountKeys: readonly string[]): string[] {
 
 /**
  * Inserts under the locks of `lockAccountNotifications`, which the same statement takes first: the filter is
- * evaluated before the first record gets its number. Tells every replica, too, once for each account: a stream that
+ * evaluated before the first record gets its number. Also notifies every replica, once for each account: a stream that
  * is woken reads all that is new. One parameter holds all notifications, so that the statement is the same for any
  * number of them.
  */

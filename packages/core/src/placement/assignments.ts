@@ -14,7 +14,7 @@ import { type AssignmentRow, raiseRevision, selectAssignments } from './queries.
 const LONGEST_WAIT_MILLISECONDS = 25_000;
 
 /**
- * Tells the nodes that an installation with a workload came, went or changed. Call it last in the transaction: it
+ * Notifies nodes that an installation with a workload came, went or changed. Call it last in the transaction: it
  * takes the lock of the revision, so that no reader sees a later revision before an earlier change. Returns the new
  * revision.
  */
@@ -51,7 +51,7 @@ export async function awaitAssignments(
     for (;;) {
       // Listening starts before reading, so that a change in between is not slept through.
       const changed = nextChange(context.signals, over.signal);
-      // Whoever still waits with the former credential gets nothing more for it.
+      // A poll that began with the former credential gets no assignments.
       if (ended) throw refuse('unauthenticated', 'The credential of this node was replaced.');
       const current = await readAssignments(context, nodeId);
       if (current.revision !== after || over.signal.aborted) return current;

@@ -50,7 +50,7 @@ async function nodeOf(account: TestAccount, appId: string): Promise<string | nul
   return (await installationRow(platform, account, appId)).node_id;
 }
 
-/** Nobody answers for the first node here, so what it holds is taken for gone. Returns what waits on. */
+/** No Runtime answers for the first node here, so what it holds is treated as gone. Returns what still waits. */
 async function drainFirst(): Promise<readonly string[]> {
   await drainNode(context(), new Nodes(context(), null), 'first');
   await context().pool.query('UPDATE installations SET held_by = NULL');

@@ -70,7 +70,7 @@ async function change(
   const owner = account === null ? null : await findAccount(context, account);
   if (owner === undefined) throw refuse('not_found', `There is no account named ${account}.`);
   await context.database.transaction().execute(async (trx) => {
-    // Whoever places at this moment has finished first.
+    // A concurrent placement has finished first.
     await lockPlacement(trx);
     await work(trx, { accountKey: owner?.key ?? null, appId });
   });

@@ -28,7 +28,7 @@ export function openForwarding(file: string): Forwarding {
     writeFileSync(file, `${opened.join('\n')}\n`, { mode: 0o600, flush: true });
   }
 
-  /** Somebody else has turned it on everywhere meanwhile: then it is theirs, and stays. */
+  /** Another program has enabled it globally meanwhile: then it stays. */
   function close(names: readonly string[]): void {
     if (isOn(WHOLE_MACHINE)) return;
     for (const name of names) if (existsSync(setting(name))) writeFileSync(setting(name), '0');

@@ -130,7 +130,7 @@ export function openVolumes(path: string, tools: ImageTools | string = findImage
   };
 }
 
-/** Nobody can enter it while nothing is mounted there, so that nothing is written beside the volume. */
+/** Inaccessible while nothing is mounted there, so that nothing is written beside the volume. */
 function makeMountPoint(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
 }

@@ -78,7 +78,7 @@ function isRequired(read: (value: unknown, name: string) => unknown): boolean {
   }
 }
 
-/** Somebody of whom `only` is true. */
+/** A caller of which only this is true. */
 function oneOf(only: Only | undefined): Partial<World> {
   if (only === 'home') return { isHome: true };
   return only === undefined ? {} : { isSystem: true, ...(only[0] === undefined ? {} : { appId: only[0] }) };

@@ -28,7 +28,7 @@ export async function findSubscription(account: string): Promise<PushSubscriptio
   return (await (await findRegistration())?.pushManager.getSubscription()) ?? null;
 }
 
-/** Tells core, which replaces what it knew; from here on it sends. @throws ApiError */
+/** Registers the subscription with core, replacing a former one; core sends from then on. @throws ApiError */
 export async function announce(account: string, subscription: PushSubscription): Promise<void> {
   const answer = await call('push.subscribe', { body: subscriptionBody(subscription) });
   localStorage.setItem(OWNER, account);

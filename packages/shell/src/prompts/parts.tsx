@@ -5,7 +5,7 @@ import { Icon } from '../design/icons.tsx';
 import { shortVersion } from '../design/words.ts';
 import type { Asker } from './prompts.ts';
 
-/** Who asks: another app at its origin; nothing when the person began it in the shell's own pages. */
+/** The requesting app and its origin; nothing when the person started the action in the shell's own pages. */
 export function AskerLine({ asker, wants }: { readonly asker: Asker | null; readonly wants: string }) {
   if (asker === null) return null;
   return (

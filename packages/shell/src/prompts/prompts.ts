@@ -8,7 +8,7 @@ import { readInstalledApps } from '../frames/installed-apps.ts';
 import { closeApp } from '../frames/open-apps.ts';
 import { pauseEverything } from '../pause.ts';
 
-/** Who asks: an app, with the origin of its frame, or the person from the shell's own pages. */
+/** The requester: an app, with the origin of its frame, or the person in the shell's own pages. */
 export interface Asker {
   readonly name: string;
   readonly origin: string;

@@ -103,7 +103,7 @@ async function inTime(work: Promise<PushSubscription>): Promise<PushSubscription
     }, SUBSCRIBE_LIMIT_MS);
   });
   work.then(
-    // Nobody waits for it any more, unless a second attempt comes to the same one.
+    // Abandoned, unless a second attempt joins the same one.
     (subscription) => (isLate && mine === attempts && !isTurnedOn() ? subscription.unsubscribe() : undefined),
     () => undefined,
   );

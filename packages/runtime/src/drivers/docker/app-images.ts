@@ -50,7 +50,7 @@ export async function openAppImages(options: AppImagesOptions): Promise<AppImage
   async function fromFile(file: string): Promise<string> {
     // A failure was reported to the caller of that attempt; this one tries again.
     const before = await known.get(file)?.catch(() => undefined);
-    // Somebody may have tidied up the engine since.
+    // The image may have been removed from the engine since.
     if (before !== undefined && (await isThere(engine, before))) return before;
     const name = load(options, file);
     known.set(file, name);

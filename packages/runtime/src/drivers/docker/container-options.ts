@@ -34,7 +34,7 @@ const MiB = 1024 * 1024;
 const SHARED_MEMORY_BYTES = 16 * MiB;
 const OPEN_FILES = 4_096;
 const TUNNEL_DEVICE = '/dev/net/tun';
-/** For the engine's own resolver, which carries questions out even of an internal network. Nobody answers there. */
+/** For the engine's own resolver, which carries questions out even of an internal network. Nothing listens there. */
 const NO_NAME_SERVER = '127.0.0.1';
 /** What a workload says is kept by the Runtime; the engine keeps as much as a slow reader may lag behind. */
 const LOG = { Type: 'local', Config: { 'max-size': '1m', 'max-file': '2', compress: 'false' } };

@@ -176,7 +176,7 @@ export async function openDockerDriver(options: DockerDriverOptions): Promise<Dr
   };
 }
 
-/** Tells data folders apart on one engine, in four characters, since names of bridges are short. */
+/** Distinguishes data folders on one engine, in four characters, since names of bridges are short. */
 function ownerOf(dataDirectory: string): string {
   mkdirSync(dataDirectory, { recursive: true });
   const { dev, ino } = statSync(dataDirectory);

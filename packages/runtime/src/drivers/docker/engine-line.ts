@@ -16,7 +16,7 @@ export interface EngineLine {
   leave(ask: () => Promise<unknown>): void;
   /** Milliseconds until the limit of `leave`. */
   timeLeft(): number;
-  /** Nobody needs it any more. */
+  /** Closes the connection. */
   close(): void;
 }
 

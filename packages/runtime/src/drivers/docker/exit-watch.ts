@@ -8,7 +8,7 @@ import { type Container, type ContainerInspectInfo, isGone } from './engine.ts';
 export type ContainerExit = { readonly code: number; readonly outOfMemory: boolean } | { readonly unknown: string };
 
 export interface ExitWatch {
-  /** Nobody waits for the engine any more. */
+  /** Aborted when requests to the engine are given up. */
   readonly cut: AbortSignal;
   /** Called when the engine is back and the container still runs. */
   onReturn?(): Promise<void>;

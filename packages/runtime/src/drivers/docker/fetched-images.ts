@@ -47,7 +47,7 @@ export function openFetchedImages({ folder, log }: { readonly folder: string; re
         underWay.delete(reference.digest);
       }
     })();
-    // Told to those who wait, of whom there may be none any more.
+    // Waiting callers get the error; without any it must not be an unhandled rejection.
     work.catch(() => undefined);
     const begun = { work, controller, waiting: 0 };
     underWay.set(reference.digest, begun);

@@ -7,7 +7,7 @@ import { run } from '../../run-command.ts';
 import { pool } from './addresses.ts';
 
 export interface FirewallOptions {
-  /** Tells the rules of several data folders apart: 4 characters. */
+  /** Distinguishes the rules of several data folders: 4 characters. */
   readonly owner: string;
   /** File of the network namespace in which the engine lives. Default: ours. */
   readonly networkNamespace?: string;

@@ -17,7 +17,7 @@ export interface WorkloadContainer {
   readonly resources: Resources;
   /** Seconds since 1970; an earlier Runtime has stored the output before it. Default: from the beginning. */
   readonly outputSince?: number;
-  /** Nobody waits for the engine any more. */
+  /** Aborted when requests to the engine are given up. */
   readonly cut: AbortSignal;
   /** Called when the Gateway is about to end on purpose. */
   beforeClose(): void;

@@ -1,6 +1,6 @@
 // Read-only images that machines boot from: the base with Node, one for each package, and the initramfs. Each is made
-// once, named after what it is made of, and readable by the users that machines run as. Several platforms and nodes may
-// share the folder: file locks show which are in use.
+// once, named after a hash of its inputs, and readable by the users that machines run as. Several platforms and nodes
+// may share the folder: file locks show which are in use.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -31,8 +31,8 @@ export interface Images {
    */
   ofFolder(folder: string): Promise<string>;
   /**
-   * The image named `name-<hash of identity>`, from whatever `fill` puts into the folder that it is given. Nobody
-   * removes it before `close`, or the end of this process.
+   * The image named `name-<hash of identity>`, made of what `fill` puts into its folder. It is not removed before
+   * `close`, or the end of this process.
    */
   built(name: string, identity: string, fill: (folder: string) => Promise<void>): Promise<string>;
   /** A file that is no image of a folder, kept by the same rule. */
@@ -49,7 +49,7 @@ export interface Images {
 const KEPT = 64;
 /** Begins the names of folders in which something is being made. */
 const MAKING = 'making-';
-/** Whoever removes something has it locked for a moment. */
+/** A process that removes an image locks it for a moment. */
 const LOCK_SECONDS = 10;
 
 /** Puts what it makes at a path. */

@@ -127,7 +127,7 @@ function trialSpec(dataDirectory: string, abort: AbortSignal): WorkloadSpec {
   };
 }
 
-/** Nobody is called in a trial. */
+/** A trial has no inbound connections. */
 function closedGateway(listen: Parameters<WorkloadSpec['openGateway']>[0]['listen']): RunningGateway {
   if ('close' in listen) listen.close();
   const nothing = { requests: 0, sentBytes: 0, receivedBytes: 0 };

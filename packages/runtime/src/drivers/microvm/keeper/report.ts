@@ -9,6 +9,6 @@ export function report(said: KeeperReport): void {
   try {
     writeSync(DESCRIPTOR, `${JSON.stringify(said)}\n`);
   } catch {
-    // Nobody listens any more, or not fast enough: the exit code says the rest.
+    // The reader is gone or too slow: the exit code carries the rest.
   }
 }

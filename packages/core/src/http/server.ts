@@ -65,10 +65,9 @@ export function createServer(options: ServerOptions): FastifyInstance {
       return sendRefusal(reply, error.refusal, request.id);
     }
     const failure = error instanceof Error ? error : new Error(String(error));
-    if (failure.message === 'aborted' || ('code' in failure && failure.code === 'ECONNRESET')) {
-      // The client disconnected while sending its body, so no one receives this answer.
-      return reply.code(400).send();
-    }
+    // The client disconnected while sending its body, so no one receives this answer. PostgreSQL may reset a connection
+    // as well, and then the client does.
+    if (request.raw.destroyed && !request.raw.complete) return reply.code(400).send();
     if (isConnectionFailure(failure)) {
       log.error({ requestId: request.id, err: failure }, 'the database does not answer');
       return sendRefusal(reply, { code: 'unavailable', retryAfter: 2 }, request.id);
@@ -107,8 +106,10 @@ function isConnectionFailure(error: Error): boolean {
   const code = 'code' in error ? String(error.code) : '';
   return (
     /^(57P0|08|53)/.test(code) ||
-    ['ECONNREFUSED', 'ENOENT', 'EPIPE'].includes(code) ||
-    /timeout exceeded when trying to connect|Connection terminated/.test(error.message)
+    ['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE'].includes(code) ||
+    /timeout exceeded when trying to connect|Connection terminated|connection error and is not queryable/.test(
+      error.message,
+    )
   );
 }
 

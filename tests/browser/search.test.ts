@@ -318,7 +318,7 @@ test('when a person has searched too much, the search says so and goes on by its
   }
   await usedUp;
   await status(page)
-    .getByText(/^That was a lot at once\. The search goes on by itself in (?:a|\d+) seconds?\.$/)
+    .getByText(/^Too many searches\. Retrying in (?:a|\d+) seconds?\.$/)
     .waitFor();
   await field.fill('oat bread');
   await page.getByRole('option', { name: 'Oat bread' }).waitFor();

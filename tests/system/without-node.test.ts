@@ -61,7 +61,7 @@ test('core works with zero nodes and says so, and with the first one everything 
   });
 
   await t.test('the operator is told that there is no node, and what to do', async () => {
-    assert.match(await runCommand(['node', 'list'], place.environment), /There is no node\. .*platform node token/);
+    assert.match(await runCommand(['node', 'list'], place.environment), /No nodes\. .*platform node token/);
     assert.match(
       await runCommand(['ps'], place.environment),
       /^PostgreSQL +running for \d+ s\nCore +running for \d+ s\n\nNo installed app has a backend\.\n$/,
@@ -98,7 +98,7 @@ test('core works with zero nodes and says so, and with the first one everything 
     const refused = await other.fetch('/v1/apps', { body: { appId: 'with-backend' } });
     assert.equal(refused.status, 503);
     assert.match(refused.text, /machines labelled gpu only/);
-    assert.match(await command('label', 'first', 'gpu'), /^first is gpu, platform-hosted\./);
+    assert.match(await command('label', 'first', 'gpu'), /^Labels of first: gpu, platform-hosted\./);
     await other.browser.take('/v1/apps', { body: { appId: 'with-backend' } });
     assert.match(await command('reserve', 'gpu'), /^Nodes labelled gpu take only backends that it is required for/);
     assert.match(await command('list'), / gpu \(reserved\), platform-hosted$/m);

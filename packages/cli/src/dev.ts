@@ -18,12 +18,11 @@ import { requireRunning } from './require-running.ts';
 import { paint, say } from './terminal.ts';
 
 export const devCommand: Command = {
-  summary: 'run a folder as an app, again with every change',
+  summary: 'run a folder as an app and reload it on every change',
   usage: `Usage: platform dev <folder> [--as <account>]
 
-Installs the folder as the app <id>-dev of an account (without --as of the only one) in the platform that runs on this
-machine, with the real Gateway, sandbox and limits and every permission its manifest asks for. It stands beside the
-published app and has data of its own. When a file changes, it gets a new version and its backend starts again; its log
+Installs the folder as the app <id>-dev of an account (default: the only account) in the platform that runs on this
+machine, with the real Gateway, sandbox and limits and every permission its manifest asks for. It runs beside the published app, with its own data. When a file changes, it gets a new version and its backend starts again; its log
 is shown here. Ctrl-C ends it; the app stays until you remove it in Settings.`,
   async run(args) {
     const { values, positionals } = understood(() =>

@@ -34,7 +34,7 @@ const MARKS: Readonly<Record<Verdict, readonly [string, Colour]>> = {
 };
 
 export const doctorCommand: Command = {
-  summary: 'check this machine and say what to do',
+  summary: 'check this machine and suggest fixes',
   usage: `Usage: platform doctor
 
 Checks ports, name resolution, namespaces, control groups, disk, clock and database with the configuration of this
@@ -110,7 +110,7 @@ async function nameFindings(config: PlatformConfig): Promise<Finding[]> {
           return {
             check: 'name',
             verdict: 'good',
-            found: `${name} is known to browsers (the system resolver does not know it, which does no harm)`,
+            found: `${name} is known to browsers (the system resolver does not know it; this is harmless)`,
           };
         }
         return {
@@ -145,7 +145,7 @@ async function sandboxFindings(config: PlatformConfig): Promise<Finding[]> {
     : {
         check: 'namespaces',
         verdict: 'bad',
-        found: 'no sandbox can be made, so that backends of apps do not start',
+        found: 'no sandbox is available, so backends of apps cannot start',
         cure,
       };
   const internet: Finding[] =
@@ -155,7 +155,7 @@ async function sandboxFindings(config: PlatformConfig): Promise<Finding[]> {
           {
             check: 'internet',
             verdict: 'warning',
-            found: `no backend can be given the internet: ${probe.noInternet}`,
+            found: `no backend can get internet access: ${probe.noInternet}`,
           },
         ];
   const missing = Object.entries(probe.limits)
@@ -198,7 +198,7 @@ async function clockFindings(): Promise<Finding[]> {
         check: 'clock',
         verdict: 'bad',
         found: `${found} is before this version was made`,
-        cure: 'Set the time, and let the system keep it (for example with systemd-timesyncd).',
+        cure: 'Set the time and enable time synchronisation (for example systemd-timesyncd).',
       },
     ];
   }
@@ -217,7 +217,7 @@ async function databaseFindings(config: PlatformConfig): Promise<Finding[]> {
     const cure =
       error instanceof StartError
         ? error.message
-        : 'Check PLATFORM_DATABASE_URL, and that the server runs and lets this machine in.';
+        : 'Check PLATFORM_DATABASE_URL, and that the server runs and accepts connections from this machine.';
     return [{ check: 'database', verdict: 'bad', found: `${kind} does not answer (${reasonOf(error)})`, cure }];
   }
 }

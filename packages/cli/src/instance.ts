@@ -78,7 +78,7 @@ function runningDatabaseUrl(dataDirectory: string): string {
   if (instance === null) {
     throw new StartError(
       'platform_starting',
-      'The platform on this data folder is just starting or stopping. Try again in a moment.',
+      'The platform on this data folder is starting or stopping. Try again in a moment.',
     );
   }
   return instance.databaseUrl;

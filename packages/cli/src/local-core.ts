@@ -67,7 +67,7 @@ export async function chooseAccount(context: CoreContext, named: string | undefi
     throw new StartError('no_account', `There is no account yet. Open ${where} and register one, then try again.`);
   }
   if (other !== undefined) {
-    throw new StartError('which_account', 'There are several accounts. Name the one to act for with --as <account>.');
+    throw new StartError('which_account', 'There are several accounts. Choose one with --as <account>.');
   }
   return account;
 }

@@ -35,7 +35,7 @@ Prints the newest lines, oldest of them first; times are UTC. Without -n ${USUAL
     const [name, ...rest] = positionals;
     if (name === undefined || rest.length > 0) throw new UsageError('Name one backend: platform logs <account>/<app>');
     if (!/^\d{1,6}$/.test(values.lines)) throw new UsageError('-n takes a number of lines.');
-    if (values.json && values.follow) throw new UsageError('--json and -f do not go together.');
+    if (values.json && values.follow) throw new UsageError('--json cannot be combined with -f.');
     const newest = Math.min(Number(values.lines), MOST_LINES);
     const config = configuration();
     await requireRunning(config);

@@ -9,7 +9,7 @@ async function help(): Promise<string> {
   const lines = await Promise.all(
     Object.entries(commands).map(async ([name, load]) => `  ${name.padEnd(10)} ${(await load()).summary}`),
   );
-  return `Usage: platform <command> [options]\n\nCommands:\n${lines.join('\n')}\n\nplatform <command> --help says more about one.\n`;
+  return `Usage: platform <command> [options]\n\nCommands:\n${lines.join('\n')}\n\nSee platform <command> --help for details.\n`;
 }
 
 async function main(argv: readonly string[]): Promise<number> {
@@ -23,7 +23,7 @@ async function main(argv: readonly string[]): Promise<number> {
     return 0;
   }
   if (!Object.hasOwn(commands, name))
-    throw new UsageError(`There is no command "${name}". \`platform --help\` lists them.`);
+    throw new UsageError(`Unknown command "${name}". \`platform --help\` lists them.`);
   const command = await commands[name as keyof typeof commands]();
   if (rest.includes('--help')) {
     process.stdout.write(`${command.usage}\n`);

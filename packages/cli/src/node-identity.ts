@@ -20,7 +20,7 @@ export function openNodeIdentity(dataDirectory: string): NodeIdentity {
   } catch (error) {
     throw new StartError(
       'node_key_unusable',
-      `The key of this machine, ${file}, cannot be used: ${reasonOf(error)}. Restore it from a backup, or remove it: the machine is a new node then, and the volumes of the former one are not found any more.`,
+      `The key of this machine, ${file}, cannot be used: ${reasonOf(error)}. Restore it from a backup, or remove it: the machine then joins as a new node and loses access to the volumes of the old one.`,
     );
   }
 }

@@ -74,7 +74,7 @@ export async function startJoinedNode(args: readonly string[]): Promise<number> 
     if (known !== null) return known;
     throw new StartError(
       'never_joined',
-      'This machine is no node yet. Get a token on the machine of core with `platform node token`, and join with it.',
+      'This machine is not a node yet. Get a token on the machine of core with `platform node token`, and join with it.',
     );
   });
 }
@@ -105,7 +105,7 @@ function checkCoreUrl(value: string): string {
     throw new UsageError(`"${value}" is not the address of a core, like https://10.0.0.1:8789.`);
   if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname))
     throw new UsageError(
-      'Over http anybody on the way could take over this node. Use the https address that `platform node token` prints (PLATFORM_LINK_LISTEN).',
+      'Over http, anyone on the network path could take over this node. Use the https address that `platform node token` prints (PLATFORM_LINK_LISTEN).',
     );
   return url.origin;
 }
@@ -135,7 +135,7 @@ async function enrol(options: {
       throw error instanceof StartError ? error : unreachable(coreUrl, error);
     }
   }
-  throw unreachable(coreUrl, new Error('neither its key nor its certificate is the right one'));
+  throw unreachable(coreUrl, new Error('neither its key nor its certificate matches'));
 }
 
 async function post(
@@ -170,7 +170,7 @@ async function post(
 function unreachable(coreUrl: string, error: unknown): StartError {
   return new StartError(
     'core_unreachable',
-    `Core does not answer at ${coreUrl} (${reasonOf(error)}). Check the address, and that nothing between keeps it away.`,
+    `Core does not answer at ${coreUrl} (${reasonOf(error)}). Check the address, and that no firewall blocks it.`,
   );
 }
 

@@ -39,10 +39,7 @@ function coreAddress(config: PlatformConfig): string {
   }
   if (config.origin.startsWith('https:')) return config.origin;
   say(
-    paint(
-      'yellow',
-      'Other machines do not reach this core yet: set PLATFORM_LINK_LISTEN, and start the platform again.\n',
-    ),
+    paint('yellow', 'Other machines cannot reach this core yet: set PLATFORM_LINK_LISTEN and restart the platform.\n'),
   );
   return '<core-url>';
 }
@@ -51,7 +48,7 @@ export async function list(args: readonly string[]): Promise<number> {
   parse(args, {}, 0);
   const rows = await withLocalCore(configuration(), (context) => listNodes(context));
   if (rows.length === 0) {
-    say('There is no node. Backends of apps cannot run until one is there: platform node token');
+    say('No nodes. Backends cannot run until a node joins: platform node token');
     return 0;
   }
   const table = [HEADINGS, ...rows.map(cells)];
@@ -85,7 +82,7 @@ function cells(row: NodeRow): string[] {
 export async function cordon(args: readonly string[]): Promise<number> {
   const name = nameOf(args);
   await withLocalCore(configuration(), (context) => cordonNode(context, name));
-  say(`Nothing new is placed on ${name}. What runs there goes on.`);
+  say(`${name} is cordoned: no new backends are placed there. Running ones continue.`);
   return 0;
 }
 
@@ -105,7 +102,7 @@ export async function drain(args: readonly string[]): Promise<number> {
   say(`${moved} apps were taken from ${name}; nothing new is placed there.`);
   if (waiting.length > 0)
     say(
-      `${waiting.length} wait for a node: ${waiting.join(', ')}. They move as soon as one has room and ${name} let go.`,
+      `${waiting.length} wait for a node: ${waiting.join(', ')}. They move once a node has room and ${name} has stopped them.`,
     );
   for (const { account, appId } of bound)
     say(`${appId} of ${account} stays: its volume lies on ${name} and cannot be moved.`);

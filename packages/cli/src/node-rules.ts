@@ -39,7 +39,7 @@ export function unlabel(args: readonly string[]): Promise<number> {
 
 async function relabel(name: string, change: Parameters<typeof labelNode>[2]): Promise<number> {
   const labels = await withLocalCore(configuration(), (context) => labelNode(context, name, change));
-  say(`${name} is ${labels.join(', ')}. That counts for what is placed from now on.`);
+  say(`Labels of ${name}: ${labels.join(', ')}. They apply to backends placed from now on.`);
   return 0;
 }
 
@@ -65,7 +65,7 @@ export async function reserve(args: readonly string[]): Promise<number> {
   });
   say(`Nodes labelled ${label} take only backends that it is required for, from now on.`);
   for (const { strangers } of reserved)
-    if (strangers > 0) say(`What is there already stays until its node is drained: ${apps(strangers)}.`);
+    if (strangers > 0) say(`Backends already there stay until their node is drained: ${apps(strangers)}.`);
   return 0;
 }
 
@@ -82,7 +82,7 @@ export async function rules(args: readonly string[]): Promise<number> {
     required: await listRules(context),
     reserved: await listReservedLabels(context),
   }));
-  if (required.length + reserved.length === 0) say('There is no rule: backends are placed by free memory.');
+  if (required.length + reserved.length === 0) say('No rules: backends are placed by free memory.');
   for (const row of required) say(`${subjectOf(row)}: ${row.label} (${nodes(row.nodes)})`);
   for (const row of reserved) say(reservation(row, required));
   return 0;

@@ -23,27 +23,27 @@ const actions: Readonly<Record<string, (args: readonly string[]) => Promise<numb
 };
 
 export const nodeCommand: Command = {
-  summary: 'further machines that run backends of apps',
+  summary: 'manage nodes: further machines that run backends',
   usage: `Usage: platform node <action>
 
 On the machine of core:
-  token [--label <label>]…     print a token with which one machine joins; works once, for an hour
+  token [--label <label>]…     print a token for joining one machine; single use, valid for an hour
   list                         all nodes: state, memory, apps, driver, version
   cordon <name>                place nothing new there
-  uncordon <name>              take that back
-  drain <name>                 cordon it, and move away what can move
+  uncordon <name>              allow new backends again
+  drain <name>                 cordon it, and move its movable backends away
   remove <name> [--abandon-volumes]
-                               end a node on which nothing is left; --abandon-volumes gives up the data that lies on it
-  label <name> <label>…        give a node labels; unlabel takes them away
+                               remove a node without backends; --abandon-volumes gives up the data stored on it
+  label <name> <label>…        add labels to a node; unlabel removes them
   require <label> [--account <name>] [--app <app id>]
-                               place these backends on nodes with the label only; release takes that back
-  reserve <label>              keep nodes with the label for what requires it; unreserve takes that back
-  rules                        what is required and reserved
+                               place these backends only on nodes with the label; release undoes this
+  reserve <label>              reserve nodes with the label for backends that require it; unreserve undoes this
+  rules                        list requirements and reservations
 
 On another machine:
   join <core-url> <token> [--name <name>]
                                become a node, and run as one until Ctrl-C or SIGTERM
-  start                        run as the node this machine has become before
+  start                        run as the node this machine already is
 
 Labels say what a node may be used for. Every node has one of platform-hosted and self-hosted; without --label it is
 self-hosted. docs/operations/nodes.md describes nodes.`,

@@ -10,12 +10,11 @@ import { type WrittenPackage, writePackage } from './packaging/write-package.ts'
 import { paint, say } from './terminal.ts';
 
 export const packageCommand: Command = {
-  summary: 'make a package of a folder',
+  summary: 'build a package from a folder',
   usage: `Usage: platform package <folder> [-o <file>]
 
 Checks manifest.json, and packs it with frontend/ and workload/ into <id>-<version>.tgz, or the file named with -o.
-The SDK is added as frontend/platform-sdk.js and workload/platform-sdk.mjs where you have no file of that name.
-The same files always give the same bytes.`,
+The SDK is added as frontend/platform-sdk.js and workload/platform-sdk.mjs unless files of that name exist. Packages are reproducible.`,
   async run(args) {
     const { folder, output } = readArguments(args);
     return reportingProblems(folder, async () => {

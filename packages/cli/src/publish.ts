@@ -18,12 +18,12 @@ import { writePackage } from './packaging/write-package.ts';
 import { paint, say } from './terminal.ts';
 
 export const publishCommand: Command = {
-  summary: 'put a package into the catalog of this platform',
+  summary: 'publish a package in the Store of this platform',
   usage: `Usage: platform publish <folder or package file> [--as <account>]
 
-Publishes in the name of an account; without --as in that of the only one. The first account to publish an app owns its
+Publishes as an account (default: the only account). The first account to publish an app owns its
 id, and a published version never changes: raise "version" in manifest.json for the next one.
-Works for whoever may read the data folder (PLATFORM_DATA_DIR), while the platform runs and while it does not.`,
+Requires read access to the data folder (PLATFORM_DATA_DIR); the platform need not be running.`,
   async run(args) {
     const { values, positionals } = understood(() =>
       parseArgs({ args: [...args], allowPositionals: true, options: { as: { type: 'string' } } }),

@@ -11,8 +11,7 @@ export const recoverCommand: Command = {
   summary: 'print a one-time link that adds a passkey to an account',
   usage: `Usage: platform recover <account name>
 
-Prints a link that works once and for 15 minutes. Whoever opens it can add a passkey to the account and sign in:
-give it only to the owner, over a channel you trust. Works while the platform runs and while it does not.`,
+Prints a link that works once and for 15 minutes. Anyone who opens it can add a passkey to the account and sign in: send it only to the owner, over a channel you trust. The platform need not be running.`,
   async run(args) {
     const [name, ...rest] = args;
     if (name === undefined || rest.length > 0 || name.startsWith('-'))

@@ -6,18 +6,18 @@ import { withLocalCore } from './local-core.ts';
 import { say } from './terminal.ts';
 
 const NONE =
-  'PostgreSQL searches alone: no index of OpenSearch is fed. Set PLATFORM_SEARCH_OPENSEARCH_URL and start the platform; it is filled by itself.';
+  'OpenSearch is not configured: PostgreSQL answers searches. Set PLATFORM_SEARCH_OPENSEARCH_URL and restart the platform; it fills the index.';
 
 const actions: Readonly<Record<string, () => Promise<number>>> = { rebuild, status };
 
 export const searchCommand: Command = {
-  summary: 'look at the search index in OpenSearch, or have it filled anew',
+  summary: 'show or rebuild the OpenSearch index',
   usage: `Usage: platform search <action>
 
-  status     how far the index is, and how many changes it was not told yet
+  status     state of the index and number of pending updates
   rebuild    fill another index from PostgreSQL, and delete the former one; searches go on meanwhile
 
-For platforms with PLATFORM_SEARCH_OPENSEARCH_URL. docs/operators.md says when that is worth while.`,
+For platforms with PLATFORM_SEARCH_OPENSEARCH_URL. docs/operators.md says when to use it.`,
   async run([action = '', ...rest]) {
     const run = Object.hasOwn(actions, action) ? actions[action] : undefined;
     if (run === undefined || rest.length > 0)
@@ -38,7 +38,7 @@ async function status(): Promise<number> {
     draining: 'is being filled; PostgreSQL answers',
     ready: 'answers searches',
   }[state];
-  say(`${index} at ${address} ${how}. Changes it was not told yet: ${waiting}.`);
+  say(`${index} at ${address} ${how}. Pending updates: ${waiting}.`);
   return 0;
 }
 

@@ -68,7 +68,7 @@ function backendUrl(ticket: string): string {
   if (kind !== 'pet1' || content === undefined) {
     throw new PlatformError({
       code: 'invalid_answer',
-      detail: 'The endpoint ticket is of a kind this SDK is too old for.',
+      detail: 'This SDK does not support this kind of endpoint ticket. Update the SDK.',
     });
   }
   return (decode(content) as { url: string }).url.replace(/\/$/, '');

@@ -62,7 +62,7 @@ export async function errorFromResponse(response: Response): Promise<PlatformErr
   if (!isProblem(problem)) {
     return new PlatformError({
       code: 'invalid_answer',
-      detail: `The answer was ${status} without an explanation.`,
+      detail: `The platform answered ${status} without a problem document.`,
       status,
       requestId,
       retryAfter,

@@ -60,7 +60,7 @@ async function add(archive: Pack, { name, size, source }: PackageFile): Promise<
 /** Lets through what has the planned size, and stops before the archive would hold anything else. */
 function exactly(size: number, name: string) {
   return async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-    const changed = new PackageProblem([`${name} changed while it was packed. Try again.`]);
+    const changed = new PackageProblem([`${name} changed during packing. Try again.`]);
     let read = 0;
     for await (const chunk of chunks) {
       read += chunk.length;

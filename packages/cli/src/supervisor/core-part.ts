@@ -82,7 +82,7 @@ async function requireDatabase(url: string): Promise<void> {
   } catch (error) {
     throw new StartError(
       'database_unreachable',
-      `PLATFORM_DATABASE_URL names a PostgreSQL that does not let us in (${reasonOf(error)}). Check the address, and that the server runs.`,
+      `PLATFORM_DATABASE_URL names a PostgreSQL that refused the connection (${reasonOf(error)}). Check the address, and that the server runs.`,
     );
   } finally {
     await client.end();

@@ -123,7 +123,7 @@ test('when core has had enough, nothing is asked until it takes more, then what 
     query: 'mi',
     phase: 'waiting',
     found: 'all with m',
-    message: 'That was a lot at once. The search goes on by itself in 3 seconds.',
+    message: 'Too many searches. Retrying in 3 seconds.',
   });
   typed.type('mil');
   typed.type('milk');

@@ -361,3 +361,45 @@ test('an upload slower than its rate is refused, and one at its rate is not', as
   await connection.closed();
   assert.deepEqual(statuses(connection), [400]);
 });
+
+describe('requests pipelined on one connection', () => {
+  const MOST = 32;
+
+  test('are all answered up to the limit', async () => {
+    const port = await listening(({ res }) => res.end());
+    const connection = await openRaw(port, GET.repeat(MOST));
+    await connection.until(() => connection.answers().length === MOST);
+    connection.halfClose();
+    await connection.closed();
+  });
+
+  test('end the connection beyond it, those under way are abandoned, and the rest of the bytes is not parsed', async () => {
+    let abandoned = 0;
+    let parsed = 0;
+    let begun = 0;
+    const server = createStrictServer({
+      isOwnHost: () => true,
+      onRequest: () => ({
+        abandon() {
+          abandoned += 1;
+        },
+      }),
+      onBegin() {
+        begun += 1;
+      },
+      onEnd() {
+        begun -= 1;
+      },
+      onFault: (error) => faults.push(error),
+    });
+    server.on('request', () => {
+      parsed += 1;
+    });
+    servers.push(server);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const connection = await openRaw(portOf(server), GET.repeat(1_000));
+    await connection.closed();
+    assert.deepEqual({ parsed, abandoned, begun }, { parsed: MOST + 1, abandoned: MOST, begun: 0 });
+  });
+});

@@ -80,6 +80,11 @@ export interface ServerLimits {
   readonly connections: number;
   /** Of them from one address, but for the loopback interface. */
   readonly connectionsPerAddress: number;
+  /**
+   * Requests that one connection may have under way: pipelined ones are parsed as fast as they arrive, answered or not.
+   * One over it ends the connection, with those that have no answer yet.
+   */
+  readonly pipelinedRequests: number;
   /** Bytes of a request's head. */
   readonly headBytes: number;
   /** Milliseconds to a complete head. */
@@ -93,6 +98,7 @@ export interface ServerLimits {
 const defaultLimits: ServerLimits = {
   connections: 1_024,
   connectionsPerAddress: Number.POSITIVE_INFINITY,
+  pipelinedRequests: 32,
   headBytes: 16 * 1024,
   headMilliseconds: 20_000,
   requestMilliseconds: 0,
@@ -127,8 +133,13 @@ export function createStrictServer(options: StrictServerOptions): Server {
   function receive(req: IncomingMessage, res: ServerResponse, expectation: 'none' | 'continue' | 'other'): void {
     const connection = connections.get(req.socket) ?? newConnection();
     if (connection.ending) return;
-    options.onBegin?.();
     const { pending } = connection;
+    if (pending.length >= limits.pipelinedRequests) {
+      connection.ending = true;
+      cutOff(req.socket);
+      return;
+    }
+    options.onBegin?.();
     const own: Pending = { res, work: null };
     pending.push(own);
     connection.unread = null;
@@ -224,6 +235,17 @@ const UNKNOWN_EXPECTATION: Refusal = {
   code: 'invalid_request',
   detail: 'Only the expectation 100-continue can be met.',
 };
+
+/**
+ * Ends a connection at once, with what its parser still holds: one read may contain well over a thousand short requests,
+ * and parsing those of a few hundred connections takes seconds. Node has no public way to stop its parser within a read;
+ * 2 in place of the next request is how Node itself stops it for an upgrade.
+ */
+function cutOff(socket: Socket): void {
+  const parser: unknown = Reflect.get(socket, 'parser');
+  if (typeof parser === 'object' && parser !== null) Reflect.set(parser, 'onIncoming', () => 2);
+  socket.destroy();
+}
 
 const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/;
 

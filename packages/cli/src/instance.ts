@@ -68,9 +68,20 @@ export async function withDatabase<Result>(
   }
 }
 
-/** What the running platform consists of; nothing where none runs, or it is just starting or stopping. */
+/** The parts of the running platform; none where no platform runs, or it is just starting or stopping. */
 export function runningParts(dataDirectory: string): readonly PartState[] {
-  return readInstance(dataDirectory)?.parts ?? [];
+  const instance = readInstance(dataDirectory);
+  return instance !== null && isAlive(instance.pid) ? instance.parts : [];
+}
+
+/** The file of a platform that was killed stays behind. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
 }
 
 function runningDatabaseUrl(dataDirectory: string): string {

@@ -1,11 +1,15 @@
 // Whether the platform of this configuration runs on this machine, for commands that need it to.
 import type { PlatformConfig } from '@platform/core/config';
 import { StartError } from '@platform/core/start';
+import { runningParts } from './instance.ts';
 
 const { request } = process.getBuiltinModule('node:http');
 
-/** @throws StartError when no platform answers at the configured address on this machine */
-export async function requireRunning({ origin, listenHost, listenPort }: PlatformConfig): Promise<void> {
+/**
+ * @throws StartError `platform_not_running` when no platform answers at the configured address on this machine, or
+ *   `platform_restarting` while a part of the running one is being restarted
+ */
+export async function requireRunning({ origin, listenHost, listenPort, dataDirectory }: PlatformConfig): Promise<void> {
   const status = await new Promise<number | undefined>((resolve) => {
     const headers = { host: new URL(origin).host };
     const call = request({ host: listenHost, port: listenPort, path: '/v1/health', headers, timeout: 5_000 });
@@ -16,6 +20,13 @@ export async function requireRunning({ origin, listenHost, listenPort }: Platfor
     call.end();
   });
   if (status === 200) return;
+  const restarting = runningParts(dataDirectory).find(({ pid }) => pid === null);
+  if (restarting !== undefined) {
+    throw new StartError(
+      'platform_restarting',
+      `${restarting.name} is being restarted. Last exit: ${restarting.lastExit ?? 'unknown'} Try again in a moment.`,
+    );
+  }
   throw new StartError(
     'platform_not_running',
     `No platform answers at ${origin} on this machine. Start it in another terminal: npm start`,

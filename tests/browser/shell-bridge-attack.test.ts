@@ -226,7 +226,7 @@ test('a flood costs the app its port, and nobody else anything', async () => {
   await frame.evaluate((number) => {
     for (let id = 0; id < 20_000; id += 1) attack.post(number, { id: 1_000 + id, method: 'context.get' });
   }, port);
-  await page.getByRole('region', { name: 'Messages' }).getByText('hostile was cut off').waitFor();
+  await page.getByRole('region', { name: 'Messages' }).getByText('hostile was disconnected').waitFor();
   const apps = (await call(bystander, other, 'apps.list', {})) as { items: readonly unknown[] };
   assert.ok(apps.items.length >= 9);
   await shellStillWorks();

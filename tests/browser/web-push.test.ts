@@ -293,7 +293,7 @@ test('on a phone: on, off, and off by signing out, which also takes away what is
   await account.browser.take('/v1/push/subscriptions', { body: service.newBrowser(publicKey).body });
   await page.setViewportSize(PHONE);
   await openSettings(page);
-  await block(page).getByText('On in 1 other browser of yours.').waitFor();
+  await block(page).getByText('On in 1 other browser.').waitFor();
   await block(page).getByRole('button').scrollIntoViewIfNeeded();
   await look(page, 'phone', 'web-push-off');
   // With the keyboard alone.
@@ -306,7 +306,7 @@ test('on a phone: on, off, and off by signing out, which also takes away what is
   assert.equal(await registrations(page), 0);
 
   await turnOn(page);
-  await block(page).getByText('Also on in 1 other browser of yours.').waitFor();
+  await block(page).getByText('Also on in 1 other browser.').waitFor();
   const delivery = await PushDelivery.open(context);
   await publish({ title: 'Not for the next person', delivery: 'inbox-and-web-push' });
   const [push] = await pushed.until(1);

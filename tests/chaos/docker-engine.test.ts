@@ -105,7 +105,7 @@ inOwnNetwork(import.meta.url, { skip: engineMissing(), timeout: 30 * 60_000 }, (
       assert.equal(await platform.stop(), 0, platform.output());
       const took = performance.now() - began;
       assert.ok(took < STOP_LIMIT, `${Math.round(took)} ms`);
-      assert.match(platform.output(), /left to the next start/);
+      assert.match(platform.output(), /will be removed at the next start/);
       assert.deepEqual(strays(), [], 'no workload runs on');
       await comeBack();
       platform = await startPlatform(place);

@@ -176,7 +176,7 @@ test('dev runs the folder in the real sandbox, again with every change, and show
 
   await t.test('a mistake is told, and the next change is the next chance', async () => {
     await setManifest({ permissions: [{ id: 'no.such.permission', resources: ['*'] }] });
-    await dev.hears(/manifest\.json: permissions\[0\]\.id: is not a permission id/);
+    await dev.hears(/manifest\.json: `permissions\[0\]\.id` is not a permission id/);
     assert.deepEqual(await versionsOf('tried-out-dev'), [second]);
     await setManifest({ permissions: [{ id: 'notifications.publish', resources: ['notes', 'more'] }] });
     await dev.hears(/runs again for anna/);

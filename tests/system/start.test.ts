@@ -75,7 +75,7 @@ test('a wrong variable is one line that names it, and exit 1', () => {
 test('an unknown command or option is one line and exit 2', () => {
   const run = platform(['strat'], place.environment);
   assert.equal(run.status, 2);
-  assert.match(run.stderr, /no command "strat"/);
+  assert.match(run.stderr, /Unknown command "strat"/);
 });
 
 test('the first start serves, a second instance is refused, and SIGTERM leaves nothing behind', async () => {

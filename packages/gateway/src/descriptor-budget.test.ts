@@ -9,7 +9,7 @@ import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { openRaw } from '../../http/test-support/raw-exchange.ts';
-import { ask, until } from '../test-support/gateway-under-test.ts';
+import { ask } from '../test-support/gateway-under-test.ts';
 import { AUTHORIZED, SERVICE, scriptedSetting } from '../test-support/scripted-core.ts';
 import { type DescriptorShare, openDescriptorBudget } from './descriptor-budget.ts';
 
@@ -86,21 +86,27 @@ test('workloads that open whatever they can leave every other Gateway its connec
   assert.equal((await ask(quiet, { path: SERVICE })).status, 200);
 });
 
-test('pipelined requests on one connection have a share too, and further ones are refused with the reason', async (t) => {
+test('pipelined requests have a share too, and further ones are refused with the reason', async (t) => {
   const waiting: ServerResponse[] = [];
-  setting.handle = (_req, res) => void waiting.push(res);
+  const release = (res: ServerResponse) => void res.end('fine');
+  setting.handle = (req, res) => void (req.headers['x-quiet'] === undefined ? waiting.push(res) : release(res));
   const { ports, descriptors } = await startMany(t, 2);
   const [greedy = 0, quiet = 0] = ports;
   const idle = descriptors();
   const line = `GET ${SERVICE} HTTP/1.1\r\nHost: localhost:${greedy}\r\nAuthorization: ${AUTHORIZED.authorization}\r\n\r\n`;
-  const connection = await openRaw(greedy, line.repeat(400));
-  t.after(() => connection.socket.destroy());
-  await until(() => waiting.length > 40);
-  setting.handle = (_req, res) => void res.end('fine');
-  assert.equal((await ask(quiet, { path: SERVICE })).body, 'fine');
+  const connections = await Promise.all(Array.from({ length: 4 }, () => openRaw(greedy, '')));
+  for (const { socket } of connections) socket.write(line.repeat(30));
+  t.after(() => connections.forEach(({ socket }) => void socket.destroy()));
+  // The last connection finds nothing left of the share, so its answers wait for no other.
+  const last = connections.at(-1);
+  await last?.until(() => last.answers().length === 30);
+  assert.equal((await ask(quiet, { path: SERVICE, headers: { 'x-quiet': '1' } })).body, 'fine');
   assert.ok(descriptors() - idle < PROCESS_LIMIT / 4, `${descriptors() - idle} descriptors are held`);
-  for (const res of waiting) res.end('fine');
-  await connection.until(() => connection.answers().length === 400);
-  const refused = connection.answers().filter(({ body }) => body.includes('concurrency_limited'));
-  assert.ok(refused.length > 200, `${refused.length} of 400 were refused`);
+  setting.handle = (_req, res) => release(res);
+  waiting.forEach(release);
+  await Promise.all(connections.map((connection) => connection.until(() => connection.answers().length === 30)));
+  const refused = connections
+    .flatMap((connection) => connection.answers())
+    .filter(({ body }) => body.includes('concurrency_limited'));
+  assert.ok(refused.length >= 30, `${refused.length} of 120 were refused`);
 });

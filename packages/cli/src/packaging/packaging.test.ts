@@ -186,6 +186,6 @@ test('a file that changes while it is packed leaves no package behind', async (t
   const plan = await planPackage({ folder });
   await appendFile(join(folder, 'workload/server.mjs'), 'more');
   const path = join(folder, 'out.tgz');
-  await assert.rejects(writePackage(plan, path), /workload\/server\.mjs changed while it was packed/);
+  await assert.rejects(writePackage(plan, path), /workload\/server\.mjs changed during packing/);
   assert.deepEqual((await readdir(folder)).sort(), ['frontend', 'manifest.json', 'workload']);
 });

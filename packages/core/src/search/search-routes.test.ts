@@ -189,11 +189,12 @@ test('a reader sees an index before or after a replacement, never between', asyn
     Array.from({ length: 150 }, (_, index) => entry(`${name}-${index}`, index % 2 ? 'editions' : 'edition'));
   await write(app, 'PUT', edition('zero'));
   let writing = true;
+  let reads = 0;
   const writer = (async () => {
-    for (let round = 0; round < 6; round += 1) await write(app, 'PUT', edition(round % 2 === 0 ? 'one' : 'zero'));
+    for (let round = 0; round < 6 || reads < 4; round += 1)
+      await write(app, 'PUT', edition(round % 2 === 0 ? 'one' : 'zero'));
     writing = false;
   })();
-  let reads = 0;
   while (writing) {
     const { items } = await found(account, 'edition', { limit: '200' });
     assert.equal(items.length, 150);

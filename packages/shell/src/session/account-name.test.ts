@@ -7,13 +7,13 @@ import { thorough } from '../../../../tests/support/thorough.ts';
 import { accountNameProblem } from './account-name.ts';
 
 for (const [name, problem] of [
-  ['', /Type the name/],
+  ['', /Enter a name/],
   ['9ab', /start with a letter/],
   ['-ab', /start with a letter/],
   ['ab', /at least 3/],
   ['a'.repeat(33), /at most 32/],
-  ['a--b', /single/],
-  ['abc-', /single/],
+  ['a--b', /double hyphens/],
+  ['abc-', /trailing/],
   ['a_b', /letters a to z/],
   ['müller', /letters a to z/],
 ] as const) {

@@ -19,8 +19,8 @@ import type { RunRequest } from './test/run-files.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const everything = ['packages', 'apps', 'examples', 'tests', 'scripts'];
 
-/** Files at a time; each may start servers and a browser of its own, and about half of its time is waiting for them. */
-const CONCURRENCY = 3;
+/** Files at a time; each may start servers, a browser or machines of its own, which have time limits. */
+const CONCURRENCY = 2;
 const TEST_LIMIT_MS = 600_000;
 
 /** The signal that ended the run, and the children to forward it to. */

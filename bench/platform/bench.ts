@@ -18,7 +18,7 @@ try {
       'whole platform idle with one account, PostgreSQL included',
       (await settledResident(platform.pid)) / MiB,
       'MiB',
-      350,
+      300,
     ),
   );
   await installHello(place, account);

@@ -104,6 +104,8 @@ inOwnNetwork(import.meta.url, { skip: engineMissing(), timeout: 30 * 60_000 }, (
       const began = performance.now();
       const code = await platform.stop();
       const took = performance.now() - began;
+      // The kernel takes a moment to end what was killed.
+      await until('no workload to run on', () => strays().length === 0, STOP_LIMIT).catch(() => undefined);
       const left = strays();
       // Before any judgement: what follows would wait for an engine that is away.
       await comeBack();

@@ -139,11 +139,10 @@ describe('the log of an installation', () => {
       'flood',
       Array.from({ length: 20 }, () => 'spam\n'.repeat(10_000)),
     );
-    const { items } = await store.read('flood', { limit: 1_000 });
-    const kept = readFileSync(join(folder, 'flood.jsonl'), 'utf8')
-      .split('\n')
-      .filter((line) => line.includes('"spam"')).length;
-    const dropped = items.flatMap((item) => /^(\d+) lines were left out/.exec(item.line)?.[1] ?? []).map(Number);
+    // Not a page of it: on a slow machine more than a page is kept after the line that counts the rest.
+    const stored = readFileSync(join(folder, 'flood.jsonl'), 'utf8');
+    const kept = stored.split('\n').filter((line) => line.includes('"spam"')).length;
+    const dropped = [...stored.matchAll(/"(\d+) lines were left out/g)].map(([, count]) => Number(count));
     assert.ok(kept < 20_000, `${kept} lines were kept`);
     assert.ok(dropped.length > 0);
     assert.ok(dropped.reduce((sum, one) => sum + one, 0) > 100_000);

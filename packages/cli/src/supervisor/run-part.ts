@@ -5,6 +5,9 @@ import { StartError } from '@platform/core/start';
 import { Started } from '../running.ts';
 import type { FromPart, ToPart } from './channel.ts';
 
+/** After the stop of a part, for its process to end by itself. */
+const LEAKED_HANDLES_MS = 500;
+
 export interface Serving<Report> {
   readonly report: Report;
   /** In the format of Prometheus. Default: there are none. */
@@ -52,6 +55,8 @@ export function runPart<Order, Report>(start: (order: Order, started: Started) =
     await serving;
     await started.stop();
     process.disconnect?.();
+    // Everything has been stopped. A handle that still waits, for a container engine that hangs, holds nothing up.
+    setTimeout(() => process.exit(), LEAKED_HANDLES_MS).unref();
   }
 
   function report(message: FromPart<Report>, sent: () => void = () => undefined): void {

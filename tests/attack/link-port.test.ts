@@ -32,7 +32,7 @@ interface Request {
   readonly body?: object;
 }
 
-/** One request over the link port, by whoever holds the key. */
+/** One request over the link port, by the holder of the key. */
 async function over(key: LinkKey | null, request: Request): Promise<{ status: number; text: string }> {
   const json = request.body === undefined ? {} : { 'content-type': 'application/json' };
   const answer = await fetchOverLink(`https://127.0.0.1:${core.linkPort}${request.path}`, {

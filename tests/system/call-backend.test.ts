@@ -163,7 +163,7 @@ test('a body may be a stream, which is carried whole', async () => {
   assert.equal((await json<Echo>(await call('/in', { method: 'PUT', body }))).bytes, BIG);
 });
 
-test('a large answer comes in pieces, and waits for whoever reads it', async () => {
+test('a large answer comes in pieces, and waits for its reader', async () => {
   const { status, body } = await call('/big');
   assert.equal(status, 200);
   // What is in flight fits into the buffers of four sockets.

@@ -17,7 +17,7 @@ export const assignment = z.strictObject({
   /** `pdc_…`, injected as PLATFORM_APP_CAPABILITY and demanded from native clients and browsers. */
   dataPlaneCapability: z.string(),
   desired: z.enum(['automatic', 'always', 'stopped']),
-  /** Stopped because the owner paused everything: who comes meanwhile is told so. */
+  /** Stopped because the owner paused everything: callers get 503 `runtime_paused`. */
   paused: z.boolean().default(false),
   /** SHA-256 of the package blob, hexadecimal. */
   packageHash: z.string(),

@@ -70,7 +70,7 @@ const endpoint = z.string().min(1).max(limits.pushEndpoint.value);
 
 /** What `PushSubscription.toJSON()` of a browser holds, without `expirationTime`. */
 export const pushSubscribeBody = z.strictObject({
-  /** https, without credentials, on a publicly routable host: whoever knows it may send to this browser. */
+  /** https, without credentials, on a publicly routable host: knowing it is enough to send to this browser. */
   endpoint,
   keys: z.strictObject({
     /** Public key of the browser: an uncompressed point of P-256, 65 bytes. */
@@ -91,7 +91,7 @@ export const pushSubscriptionList = z.strictObject({ items: z.array(pushSubscrip
 
 /**
  * What a push message says, as JSON and encrypted for one browser: what its service worker shows, and nothing else. A tap
- * opens the notification by its id, so that where it leads is asked of core, by whoever is signed in then.
+ * opens the notification by its id, so that the signed-in account asks core where it leads.
  */
 export const pushPayload = z.strictObject({
   /** Of the notification. A message may arrive twice; the service worker shows an id once. */

@@ -1,14 +1,14 @@
 // Waits in tests: always for a condition, never for a time.
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Milliseconds between two questions: few at first, and then a small part of what was waited already. */
+/** Milliseconds between two polls: short at first, then a small part of the time waited so far. */
 const SHORTEST_PAUSE = 5;
 const LONGEST_PAUSE = 100;
 const PART_OF_WAIT = 1 / 20;
 
 /**
- * Asks again until `condition` gives something true, and fails after `limit` milliseconds. Who waits long asks less often:
- * a question is a request in many tests, and takes the processor from what is waited for.
+ * Polls until `condition` returns something truthy, and returns that; fails after `limit` milliseconds. A long wait polls
+ * less often: a poll is a request in many tests, and takes the processor from what is waited for.
  */
 export async function until<Value>(
   what: string,

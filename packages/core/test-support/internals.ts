@@ -1,6 +1,6 @@
 // What benches and tests of the whole system use of core's insides: figures of one function, and a capability that a bench
 // makes. A test of core imports the files themselves.
-export { archiveOf } from '../src/catalog/vector-archives.ts';
+
 export { newId } from '../src/credentials/ids.ts';
 export { dataPlaneCapability } from '../src/credentials/master-key.ts';
 export type { OwnedTables } from '../src/database/schema.ts';
@@ -13,3 +13,4 @@ export { prepareHere } from '../src/search/prepare-entries.ts';
 export { SearchQuery } from '../src/search/search-query.ts';
 export { MARK_LENGTH } from '../src/search/word-mark.ts';
 export { replaceIndex } from '../src/search/write-index.ts';
+export { archiveOf } from './vector-archives.ts';

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { publishPackage } from '../src/catalog/publish-package.ts';
-import { archiveOf } from '../src/catalog/vector-archives.ts';
 import { openDatabase } from '../src/database/open-database.ts';
+import { archiveOf } from './vector-archives.ts';
 
 const OWNER = 'acct-crash';
 

@@ -12,6 +12,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { newPushCertificate } from '../../../tests/support/push-service.ts';
+import { until } from '../../../tests/support/wait.ts';
 import { type DialServer, type DialServerOptions, dialerAt, serveDials } from './dial-socket.ts';
 import { BlockedAddressError, createDialer, type Dialer, TooManyDialsError } from './dialer.ts';
 
@@ -45,10 +46,6 @@ async function listening(
   closing.push(async () => server.close());
   const { port } = server.address() as AddressInfo;
   return { port, origin: `https://127.0.0.1:${port}`, to: { host: '127.0.0.1', port } };
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 /** What the server says to bytes of a caller's choosing, until it ends the connection. */
@@ -95,7 +92,7 @@ test('bytes pass both ways with back-pressure, and each side ends on its own', a
   const { path, server } = await serve({ dialer, privateOrigins: [at.origin] });
   const near = await dialerAt(path).connect({ ...at.to, allow: [at.origin] });
   near.allowHalfOpen = true;
-  await until(() => accepted.length === 1);
+  await until('a first connection', () => accepted.length === 1);
   const [far = assert.fail(), between = assert.fail()] = [accepted[0], opened[0]];
   near.end(Buffer.alloc(size, 'a'));
   let received = 0;
@@ -111,7 +108,7 @@ test('bytes pass both ways with back-pressure, and each side ends on its own', a
   let answered = 0;
   for await (const part of near) answered += (part as Buffer).length;
   assert.equal(answered, size);
-  await until(() => server.open() === 0);
+  await until('no connection left', () => server.open() === 0);
 });
 
 test('an end of one side, in order or by a reset, ends the other', async () => {
@@ -121,15 +118,15 @@ test('an end of one side, in order or by a reset, ends the other', async () => {
   const dial = async () =>
     (await dialerAt(path).connect({ ...at.to, allow: [at.origin] })).on('error', () => undefined);
   const one = await dial();
-  await until(() => accepted.length === 1);
+  await until('a first connection', () => accepted.length === 1);
   one.destroy();
   await once(accepted[0] ?? assert.fail(), 'close');
   const two = await dial();
-  await until(() => accepted.length === 2);
+  await until('a second connection', () => accepted.length === 2);
   accepted[1]?.resetAndDestroy();
   two.resume();
   await once(two, 'close');
-  await until(() => server.open() === 0);
+  await until('no connection left', () => server.open() === 0);
 });
 
 test('connections at one time are bounded, and one that ends makes room', async () => {
@@ -139,7 +136,7 @@ test('connections at one time are bounded, and one that ends makes room', async 
   const [first] = [await dial(), await dial()];
   await assert.rejects(dial(), TooManyDialsError);
   first.destroy();
-  await until(() => server.open() === 1);
+  await until('one connection left', () => server.open() === 1);
   (await dial()).destroy();
 });
 

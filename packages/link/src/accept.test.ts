@@ -5,6 +5,7 @@ import http from 'node:http';
 import { connect as connectPlain, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
+import { until } from '../../../tests/support/wait.ts';
 import {
   type AcceptOptions,
   acceptLinks,
@@ -104,7 +105,7 @@ test('10,000 connections from one peer do not keep a known key from connecting, 
   assert.equal(await ask(port, known), 'true');
   const elsewhere = await hold(port, known, '127.0.0.2');
   assert.equal(elsewhere.destroyed, false);
-  while (closed < flood.length - 64) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until('the strangers cut off', () => closed >= flood.length - 64);
   // Those that are left are the newest.
   assert.ok(flood.slice(0, -100).every(({ destroyed }) => destroyed));
   elsewhere.destroy();

@@ -12,7 +12,7 @@ import { registerAccount, type TestAccount } from '../../../../tests/support/cli
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { buildTestPackage, type TestPackage, testManifest } from '../../../../tests/support/packages.ts';
 import { problemCode, type RawAnswer, rawRequest } from '../../../../tests/support/raw-http.ts';
-import { type ArchiveDescription, archiveOf, tarOf } from './vector-archives.ts';
+import { type ArchiveDescription, archiveOf, tarOf } from '../../test-support/vector-archives.ts';
 
 let world: Constellation;
 let owner: TestAccount;

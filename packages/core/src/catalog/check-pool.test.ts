@@ -7,8 +7,8 @@ import { Readable } from 'node:stream';
 import { after, test } from 'node:test';
 import { RefusalError } from '@platform/contract';
 import { makeClusterFolder } from '../../../../tests/support/postgres.ts';
+import { archiveOf } from '../../test-support/vector-archives.ts';
 import { CheckPool } from './check-pool.ts';
-import { archiveOf } from './vector-archives.ts';
 import { type PackageScratch, verifyPackage } from './verify-package.ts';
 
 const EXPECTED = { system: false };

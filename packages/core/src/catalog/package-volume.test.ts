@@ -8,7 +8,7 @@ import { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { constants, deflateRawSync } from 'node:zlib';
 import { limits, RefusalError } from '@platform/contract';
-import { tarOf } from './vector-archives.ts';
+import { tarOf } from '../../test-support/vector-archives.ts';
 import { verifyPackage } from './verify-package.ts';
 
 const MiB = 1024 * 1024;

@@ -5,8 +5,8 @@ import { RefusalError } from '@platform/contract';
 import tar from 'tar-stream';
 import { fc } from '../../../../tests/support/fast-check.ts';
 import { thorough } from '../../../../tests/support/thorough.ts';
+import { type EntryDescription, sealed, tarOf } from '../../test-support/vector-archives.ts';
 import { readTarEntries } from './tar-entries.ts';
-import { type EntryDescription, sealed, tarOf } from './vector-archives.ts';
 
 type Listing = readonly { readonly name: string; readonly kind: string; readonly body: string }[];
 

@@ -10,7 +10,7 @@ import { gunzipSync } from 'node:zlib';
 import { type Manifest, RefusalError } from '@platform/contract';
 import tar from 'tar-stream';
 import { makeClusterFolder } from '../../../../tests/support/postgres.ts';
-import { type ArchiveDescription, archiveOf, type EntryDescription } from './vector-archives.ts';
+import { type ArchiveDescription, archiveOf, type EntryDescription } from '../../test-support/vector-archives.ts';
 import { type VerifiedPackage, verifyPackage } from './verify-package.ts';
 
 interface Vector extends ArchiveDescription {

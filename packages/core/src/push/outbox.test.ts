@@ -7,6 +7,7 @@ import { registerAccount, signIn, type TestAccount } from '../../../../tests/sup
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { type InstalledTestApp, installTestApp } from '../../../../tests/support/installed-app.ts';
 import { type PushedBrowser, type PushService, startPushService } from '../../../../tests/support/push-service.ts';
+import { until } from '../../../../tests/support/wait.ts';
 import { databaseText } from '../../test-support/database-sweep.ts';
 import { createCoreMetrics } from '../metrics.ts';
 
@@ -87,14 +88,14 @@ interface Waiting {
 }
 
 /** Waits until the rows of an account in the outbox are what a test expects of them. */
-async function until(account: TestAccount, holds: (rows: readonly Waiting[]) => boolean): Promise<readonly Waiting[]> {
-  const limit = performance.now() + 20_000;
-  for (;;) {
+async function untilRows(
+  account: TestAccount,
+  holds: (rows: readonly Waiting[]) => boolean,
+): Promise<readonly Waiting[]> {
+  return until('the outbox of the account', async () => {
     const rows = await query<Waiting>(WAITING, account.name);
-    if (holds(rows)) return rows;
-    assert.ok(performance.now() < limit, JSON.stringify(rows));
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+    return holds(rows) && rows;
+  });
 }
 
 const nothingWaits = (rows: readonly Waiting[]) =>
@@ -127,7 +128,7 @@ test('a message arrives encrypted and signed, and says what its service worker n
   const ttl = Number(push.headers.ttl);
   assert.ok(ttl > 500 && ttl <= 600, `${ttl}`);
   assert.equal(push.claims.sub, 'mailto:operator@platform.example');
-  await until(account, nothingWaits);
+  await untilRows(account, nothingWaits);
   assert.deepEqual(service.faults, []);
 });
 
@@ -148,7 +149,7 @@ test('only what asks for web push and is not muted is sent; each browser of the 
     await one.until(1);
     assert.deepEqual(titles(one), ['sent']);
   }
-  await until(account, nothingWaits);
+  await untilRows(account, nothingWaits);
   assert.deepEqual(titles(stranger.browser), []);
 });
 
@@ -158,7 +159,7 @@ test('messages of a browser keep their order, also when one has to be repeated',
   for (const title of ['1', '2', '3', '4']) await publish(app, title);
   await browser.until(7);
   assert.deepEqual(titles(browser), ['1', '1', '1', '1', '2', '3', '4']);
-  await until(account, nothingWaits);
+  await untilRows(account, nothingWaits);
 });
 
 test('Retry-After is waited for, but an hour at most', async () => {
@@ -170,7 +171,7 @@ test('Retry-After is waited for, but an hour at most', async () => {
     const { account, app, browser } = await newStage();
     browser.answer({ status: 429, headers: { 'retry-after': asked } });
     await publish(app, 'later');
-    const [row] = await until(account, (rows) => rows[0]?.attempts === 1 && rows[0].leased_until === null);
+    const [row] = await untilRows(account, (rows) => rows[0]?.attempts === 1 && rows[0].leased_until === null);
     const seconds = ((row?.due_at?.getTime() ?? 0) - Date.now()) / 1000;
     assert.ok(seconds > least - 10 && seconds <= most, `${asked}: ${seconds}`);
     // A new message does not go before it.
@@ -187,7 +188,7 @@ for (const status of [404, 410]) {
     const { account, app, browser } = await newStage();
     browser.answer({ status });
     await publish(app, 'nobody there');
-    await until(account, (rows) => rows.length === 0);
+    await untilRows(account, (rows) => rows.length === 0);
     assert.equal(browser.received.length, 1);
   });
 }
@@ -207,7 +208,7 @@ test('413 is answered with a shortened message, once', async () => {
   browser.answer({ status: 413 }, { status: 413 });
   await publish(app, 'never', { body: 'x'.repeat(2_000) });
   await browser.until(4);
-  await until(account, nothingWaits);
+  await untilRows(account, nothingWaits);
   assert.equal(browser.received.length, 4);
 });
 
@@ -219,7 +220,7 @@ for (const status of [400, 403, 307]) {
     await publish(app, 'taken');
     await browser.until(2);
     assert.deepEqual(titles(browser), ['refused', 'taken']);
-    await until(account, nothingWaits);
+    await untilRows(account, nothingWaits);
     const log = JSON.stringify(world.log);
     assert.ok(log.includes(`status ${status}`));
     assert.ok(!log.includes(new URL(browser.body.endpoint).pathname), 'the endpoint is a capability');
@@ -231,7 +232,7 @@ for (const status of [400, 403, 307]) {
 async function hold({ account, app, browser }: Stage): Promise<void> {
   browser.answer({ status: 503, headers: { 'retry-after': '1800' } });
   await publish(app, 'in front');
-  await until(account, (rows) => rows[0]?.attempts === 1 && rows[0].leased_until === null);
+  await untilRows(account, (rows) => rows[0]?.attempts === 1 && rows[0].leased_until === null);
 }
 
 /** Lets it go on. */
@@ -257,7 +258,7 @@ test('what was read, has expired or was removed is not sent any more', async () 
   await release(stage);
   await browser.until(3);
   assert.deepEqual(titles(browser), ['in front', 'in front', 'last']);
-  await until(account, nothingWaits);
+  await untilRows(account, nothingWaits);
 });
 
 test('a newer message of the same dedupe key takes the place of one that waits', async () => {
@@ -271,7 +272,7 @@ test('a newer message of the same dedupe key takes the place of one that waits',
   await release(stage);
   await browser.until(3);
   assert.deepEqual(titles(browser), ['in front', 'in front', 'new']);
-  await until(account, nothingWaits);
+  await untilRows(account, nothingWaits);
 });
 
 test('with the session of a browser its messages go', async () => {
@@ -316,7 +317,7 @@ test('what becomes of messages is counted, with the reason for what is dropped',
   const { account, app, browser } = stage;
   const settled = async (count: number) => {
     await browser.until(count);
-    await until(account, nothingWaits);
+    await untilRows(account, nothingWaits);
   };
   const publishAndSettle = (count: number, ...statuses: number[]) =>
     countedBy(async () => {
@@ -343,7 +344,7 @@ test('what becomes of messages is counted, with the reason for what is dropped',
   const gone = await countedBy(async () => {
     browser.answer({ status: 410 });
     await publish(app, 'nobody there');
-    await until(account, (rows) => rows.length === 0);
+    await untilRows(account, (rows) => rows.length === 0);
   });
   assert.deepEqual(gone, { 'dropped_total{reason="gone"}': 1 });
 });
@@ -363,5 +364,5 @@ test('replicas share the work, and a lease that ran out is taken over', async ()
   await query(`SELECT pg_notify('platform_signals', '{"name":"push-queued","data":{}}')`);
   await browser.until(3);
   assert.deepEqual(titles(browser), ['in front', 'in front', 'taken over']);
-  await until(account, nothingWaits);
+  await untilRows(account, nothingWaits);
 });

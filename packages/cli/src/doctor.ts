@@ -11,7 +11,8 @@ import { probeDriver } from '@platform/runtime';
 import pg from 'pg';
 import { type Command, UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
-import { withDatabase } from './instance.ts';
+import { runningParts, withDatabase } from './instance.ts';
+import { requireRunning } from './require-running.ts';
 import { requireFreePort } from './running.ts';
 import { type Colour, paint, say } from './terminal.ts';
 
@@ -37,12 +38,20 @@ export const doctorCommand: Command = {
   summary: 'check this machine and suggest fixes',
   usage: `Usage: platform doctor
 
-Checks ports, name resolution, namespaces, control groups, disk, clock and database with the configuration of this
+Checks the parts of a running platform, ports, name resolution, namespaces, control groups, disk, clock and database with the configuration of this
 environment. Exits with 1 when something keeps the platform from working.`,
   async run(args) {
     if (args.length > 0) throw new UsageError('platform doctor takes no options.');
     const config = configuration();
-    const checks = [portFindings, nameFindings, sandboxFindings, diskFindings, clockFindings, databaseFindings];
+    const checks = [
+      partFindings,
+      portFindings,
+      nameFindings,
+      sandboxFindings,
+      diskFindings,
+      clockFindings,
+      databaseFindings,
+    ];
     let bad = false;
     for (const check of checks) {
       for (const finding of await check(config)) {
@@ -65,8 +74,20 @@ function report({ check, verdict, found, cure }: Finding): void {
   if (cure !== undefined) say(`  ${' '.repeat(12)} ${paint('dim', '→')} ${cure}`);
 }
 
+/** Of the platform that runs on this data folder, if one does. */
+async function partFindings(config: PlatformConfig): Promise<Finding[]> {
+  const parts = runningParts(config.dataDirectory);
+  if (parts.length === 0) return [];
+  try {
+    await requireRunning(config);
+    return [{ check: 'parts', verdict: 'good', found: `${parts.map(({ name }) => name).join(', ')} run` }];
+  } catch (error) {
+    return [{ check: 'parts', verdict: 'bad', found: reasonOf(error) }];
+  }
+}
+
 async function portFindings(config: PlatformConfig): Promise<Finding[]> {
-  const running = existsSync(path.join(config.dataDirectory, 'run', 'instance.json'));
+  const running = runningParts(config.dataDirectory).length > 0;
   const ports = [
     ['PLATFORM_OS_ORIGIN', config.listenPort],
     ['PLATFORM_NODE_ORIGIN', config.nodePort],

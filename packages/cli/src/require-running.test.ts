@@ -15,9 +15,9 @@ after(() => rmSync(dataDirectory, { recursive: true }));
 const place = { origin: 'http://shell.test:9', listenHost: '127.0.0.1', listenPort: 9, dataDirectory };
 const required = () => requireRunning(place as PlatformConfig);
 
-function announce(pid: number): void {
+function announce(pid: number, corePid: number | null = null): void {
   const since = '2026-11-21T12:00:00.000Z';
-  const core = { name: 'Core', pid: null, since, restarts: 1, lastExit: 'Core was ended by SIGKILL.' };
+  const core = { name: 'Core', pid: corePid, since, restarts: 1, lastExit: 'Core was ended by SIGKILL.' };
   announceInstance(dataDirectory, { pid, databaseUrl: '', origin: place.origin, parts: [core] });
 }
 
@@ -31,6 +31,11 @@ test('while a part is being restarted the command says which, and to try again',
     code: 'platform_restarting',
     message: /^Core is being restarted\. .*SIGKILL.*Try again/,
   });
+});
+
+test('when core runs and does not answer, the command does not say to start another', async () => {
+  announce(process.pid, process.pid);
+  await assert.rejects(required(), { code: 'platform_not_answering' });
 });
 
 test('what a killed platform left behind is not believed', async () => {

@@ -6,8 +6,9 @@ import { runningParts } from './instance.ts';
 const { request } = process.getBuiltinModule('node:http');
 
 /**
- * @throws StartError `platform_not_running` when no platform answers at the configured address on this machine, or
- *   `platform_restarting` while a part of the running one is being restarted
+ * @throws StartError `platform_not_running` when no platform answers at the configured address on this machine,
+ *   `platform_restarting` while a part of the running one is being restarted, or `platform_not_answering` when it runs
+ *   and core does not answer within five seconds
  */
 export async function requireRunning({ origin, listenHost, listenPort, dataDirectory }: PlatformConfig): Promise<void> {
   const status = await new Promise<number | undefined>((resolve) => {
@@ -20,11 +21,20 @@ export async function requireRunning({ origin, listenHost, listenPort, dataDirec
     call.end();
   });
   if (status === 200) return;
-  const restarting = runningParts(dataDirectory).find(({ pid }) => pid === null);
+  const parts = runningParts(dataDirectory);
+  const restarting = parts.find(({ pid }) => pid === null);
   if (restarting !== undefined) {
     throw new StartError(
       'platform_restarting',
       `${restarting.name} is being restarted. Last exit: ${restarting.lastExit ?? 'unknown'} Try again in a moment.`,
+    );
+  }
+  if (parts.length > 0) {
+    throw new StartError(
+      'platform_not_answering',
+      status === undefined
+        ? `The platform is running, but core does not answer at ${origin}. After half a minute it is restarted; the output of npm start says more.`
+        : `The platform is running, but core is not ready: GET /v1/health answered ${status}. The output of npm start says why.`,
     );
   }
   throw new StartError(

@@ -6,6 +6,8 @@ export type ToPart<Order> =
   | { readonly order: Order }
   /** Answered by `metrics` with the same number. */
   | { readonly ask: number }
+  /** Answered by `alive`. */
+  | { readonly ping: true }
   /** Ends what it does, then itself. */
   | { readonly stop: true };
 
@@ -13,4 +15,5 @@ export type FromPart<Report> =
   | { readonly ready: Report }
   /** A `StartError`; the part ends. */
   | { readonly refused: { readonly code: string; readonly message: string } }
-  | { readonly metrics: string; readonly ask: number };
+  | { readonly metrics: string; readonly ask: number }
+  | { readonly alive: true };

@@ -12,19 +12,27 @@ export interface RunningProcess<Report> extends Running {
 }
 
 const METRICS_MILLISECONDS = 2_000;
+const PING_MILLISECONDS = 5_000;
+/** Pings in a row without an answer until a part counts as hung: half a minute. */
+const MOST_UNANSWERED = 6;
 
 /** What a part is started with, again and again. */
 export class PartProgram<Order, Report> {
   readonly #name: string;
   readonly #file: string;
   readonly #withheld: RegExp;
+  readonly #pingEvery: number;
   #ahead: ChildProcess | undefined;
 
-  /** @param withheld names of variables that the process does not inherit */
-  constructor(name: string, file: URL, withheld: RegExp) {
+  /**
+   * @param withheld names of variables that the process does not inherit
+   * @param pingEvery milliseconds; a part that leaves six pings unanswered is killed, and its end says so
+   */
+  constructor(name: string, file: URL, withheld: RegExp, pingEvery = PING_MILLISECONDS) {
     this.#name = name;
     this.#file = fileURLToPath(file);
     this.#withheld = withheld;
+    this.#pingEvery = pingEvery;
   }
 
   /** Begins to load the program for the next start, which takes most of its time. */
@@ -42,12 +50,17 @@ export class PartProgram<Order, Report> {
   async start(order: Order): Promise<RunningProcess<Report>> {
     const child = this.#ahead ?? this.#spawn();
     this.#ahead = undefined;
-    const exited = howItEnds(this.#name, child);
+    const ended = howItEnds(this.#name, child);
+    let unanswered = 0;
+    const isHung = () => unanswered >= MOST_UNANSWERED;
+    const patience = Math.round((MOST_UNANSWERED * this.#pingEvery) / 1_000);
+    const exited = ended.then((how) => (isHung() ? `${this.#name} did not answer for ${patience} s. ${how}` : how));
     const pending = new Map<number, (text: string) => void>();
     const { promise: ready, resolve, reject } = Promise.withResolvers<Report>();
     child.on('message', (message: FromPart<Report>) => {
       if ('ready' in message) resolve(message.ready);
       else if ('refused' in message) reject(new StartError(message.refused.code, message.refused.message));
+      else if ('alive' in message) unanswered = 0;
       else pending.get(message.ask)?.(message.metrics);
     });
     void exited.then((how) => {
@@ -56,6 +69,13 @@ export class PartProgram<Order, Report> {
     });
     send<Order>(child, { order });
     const report = await ready;
+    // Counted, not timed: a machine that slept, or a supervisor that was stopped for a while, has missed no answer.
+    const watching = setInterval(() => {
+      if (isHung()) child.kill('SIGKILL');
+      unanswered += 1;
+      send<Order>(child, { ping: true });
+    }, this.#pingEvery).unref();
+    void ended.then(() => clearInterval(watching));
     let requests = 0;
     return {
       pid: child.pid ?? 0,

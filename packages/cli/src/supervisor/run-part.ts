@@ -27,6 +27,7 @@ export function runPart<Order, Report>(start: (order: Order, started: Started) =
   process.on('message', (message: ToPart<Order>) => {
     if ('order' in message) serving = begin(message.order);
     else if ('ask' in message) void answer(message.ask);
+    else if ('ping' in message) report({ alive: true });
     else void end();
   });
 

@@ -82,7 +82,7 @@ async function partFindings(config: PlatformConfig): Promise<Finding[]> {
     await requireRunning(config);
     return [{ check: 'parts', verdict: 'good', found: `${parts.map(({ name }) => name).join(', ')} run` }];
   } catch (error) {
-    return [{ check: 'parts', verdict: 'bad', found: reasonOf(error) }];
+    return [{ check: 'parts', verdict: 'bad', found: error instanceof Error ? error.message : String(error) }];
   }
 }
 

@@ -8,7 +8,7 @@ import { followLogs, lineOf } from './follow-logs.ts';
 import { withLocalCore } from './local-core.ts';
 import { understood } from './package.ts';
 import { requireRunning } from './require-running.ts';
-import { endWithReader, say } from './terminal.ts';
+import { say } from './terminal.ts';
 
 const USUAL_LINES = 200;
 const MOST_LINES = limits.workloadLogLines.value;
@@ -39,7 +39,6 @@ Prints the newest lines, oldest of them first; times are UTC. Without -n ${USUAL
     const newest = Math.min(Number(values.lines), MOST_LINES);
     const config = configuration();
     await requireRunning(config);
-    endWithReader();
     return withLocalCore(config, async (context, nodes) => {
       const { id } = await requireBackend(context, name);
       if (values.follow) {

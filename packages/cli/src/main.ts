@@ -3,7 +3,7 @@
 import { PLATFORM_VERSION, StartError } from '@platform/core/start';
 import { UsageError } from './command.ts';
 import { commands } from './commands.ts';
-import { paint } from './terminal.ts';
+import { endWithReader, outliveReader, paint } from './terminal.ts';
 
 async function help(): Promise<string> {
   const lines = await Promise.all(
@@ -14,6 +14,8 @@ async function help(): Promise<string> {
 
 async function main(argv: readonly string[]): Promise<number> {
   const [name, ...rest] = argv;
+  if (name === 'start' && rest.length === 0) outliveReader();
+  else endWithReader();
   if (name === undefined || name === '--help' || name === 'help') {
     process.stdout.write(await help());
     return name === undefined ? 2 : 0;

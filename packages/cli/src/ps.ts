@@ -9,7 +9,7 @@ import { withLocalCore } from './local-core.ts';
 import { understood } from './package.ts';
 import { type PsRow, partLines, psLines } from './ps-table.ts';
 import { requireRunning } from './require-running.ts';
-import { endWithReader, say, terminalWidth } from './terminal.ts';
+import { say, terminalWidth } from './terminal.ts';
 
 /** Nodes asked at a time. */
 const AT_ONCE = 16;
@@ -30,7 +30,6 @@ or the last look.
     if (positionals.length > 0) throw new UsageError('platform ps takes no names.');
     const config = configuration();
     await requireRunning(config);
-    endWithReader();
     const rows = await withLocalCore(config, async (context, nodes) => {
       return inParallel(await listBackends(context), (backend) => rowOf(nodes, backend));
     });

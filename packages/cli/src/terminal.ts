@@ -50,8 +50,19 @@ export function terminalWidth(): number {
 
 /** Ends this process quietly when the reader of its output closes the pipe, as in `platform logs … | head`. */
 export function endWithReader(): void {
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0);
-    throw error;
-  });
+  whenReaderLeft(() => process.exit(0));
+}
+
+/** Goes on when the reader of its output closes the pipe: a platform does not end with the `tee` that writes its log. */
+export function outliveReader(): void {
+  whenReaderLeft(() => undefined);
+}
+
+function whenReaderLeft(act: () => void): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+      act();
+    });
+  }
 }

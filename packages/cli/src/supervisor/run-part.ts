@@ -3,6 +3,7 @@
 import { flushCompileCache } from 'node:module';
 import { StartError } from '@platform/core/start';
 import { Started } from '../running.ts';
+import { outliveReader } from '../terminal.ts';
 import type { FromPart, ToPart } from './channel.ts';
 
 /** After the stop of a part, for its process to end by itself. */
@@ -16,6 +17,7 @@ export interface Serving<Report> {
 
 /** @param start resolves when the part serves; `started` gets what ends it again, in the reverse order */
 export function runPart<Order, Report>(start: (order: Order, started: Started) => Promise<Serving<Report>>): void {
+  outliveReader();
   const started = new Started();
   let serving: Promise<Serving<Report> | null> = Promise.resolve(null);
 

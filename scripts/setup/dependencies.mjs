@@ -92,7 +92,7 @@ function npmCommand() {
 
 function explain({ code, signal, said }, root) {
   const npmCode = /npm (?:ERR!|error) code (\S+)/.exec(said)?.[1] ?? '';
-  if (signal !== null) return `npm ci was ended by ${signal}.`;
+  if (signal !== null) return `npm ci was killed by ${signal}.`;
   if (networkCodes.test(npmCode)) {
     return `npm could not reach its registry (${npmCode}): check the network and npm's proxy settings, then try again.`;
   }

@@ -47,7 +47,7 @@ export function frontendsReady(root) {
  * @param {string} root
  * @param {string} node the Node 24 to build with
  * @param {number} lock the open lock file, held by the build as long as it runs
- * @throws {SetupError} with the last words of the build
+ * @throws {SetupError} with the last output of the build
  */
 export async function buildFrontends(root, node, lock) {
   await step('Building the shell and the default apps', 'Shell and default apps built', async () => {

@@ -97,7 +97,7 @@ for (const [device, viewport] of [
     const missing = page.getByRole('region', { name: 'Limitations on this machine' });
     const sentences = await missing.getByRole('listitem').allInnerTexts();
     assert.ok(
-      sentences.includes('A network tunnel is granted, but only the docker driver can give one.'),
+      sentences.includes('A network tunnel is granted, but only the docker driver provides it.'),
       `${sentences}`,
     );
     for (const sentence of sentences) assert.match(sentence, /^[A-Z].*\.$/);

@@ -144,7 +144,7 @@ export class Newcomer {
     await listens.first().waitFor();
     await this.#page.getByText('Live', { exact: true }).waitFor();
     await this.#page.getByText(/of one processor$/).waitFor();
-    await this.#page.getByText(/^Requests to it: \d+,/).waitFor();
+    await this.#page.getByText(/^Incoming requests: \d+,/).waitFor();
     const before = await listens.count();
     await this.#look('log');
     // What happens from here on arrives by itself.

@@ -1,5 +1,5 @@
 // The docker driver under kills: of the platform with its Runtime, of the engine, of both, in the middle of use. What runs
-// is what its owner last wished, no volume had two writers, and in the end nothing is left on the engine or the machine.
+// is as its owner last requested, no volume had two writers, and in the end nothing is left on the engine or the machine.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -16,7 +16,7 @@ import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform 
 import { randomOf, thorough } from '../support/thorough.ts';
 import { until } from '../support/wait.ts';
 import { nothingLeft } from './leftovers.ts';
-import { assertAsWished, assertServes, operate, publish, type Wish } from './lifecycle-operations.ts';
+import { assertAsDesired, assertServes, type DesiredState, operate, publish } from './lifecycle-operations.ts';
 
 const OPERATIONS = thorough(12, 150);
 const BETWEEN_KILLS = 12;
@@ -33,7 +33,7 @@ inOwnNetwork(import.meta.url, { skip: engineMissing(), timeout: 30 * 60_000 }, (
   let platform: PlatformProcess;
   let account: TestAccount;
   /** Apps of the test that runs. */
-  let wishes: Wish[];
+  let desired: DesiredState[];
 
   before(async () => {
     engine = prepareEngine('ours');
@@ -58,24 +58,24 @@ inOwnNetwork(import.meta.url, { skip: engineMissing(), timeout: 30 * 60_000 }, (
   });
 
   beforeEach(() => {
-    wishes = [];
+    desired = [];
   });
   afterEach(async () => {
-    for (const { appId } of wishes) await account.fetch(`/v1/apps/${appId}`, { method: 'DELETE' });
+    for (const { appId } of desired) await account.fetch(`/v1/apps/${appId}`, { method: 'DELETE' });
     await until('the workloads to be gone', async () => (await containers('workload')).length === 0, PATIENCE);
     await noForgottenShims();
   });
 
   test('a backend outlives the platform that is killed, and the next one has it', async () => {
-    const wish = await installed('survivor', 'always');
+    const app = await installed('survivor', 'always');
     const before = await pidOf(await workload());
-    assert.equal(await ask(wish, '/'), '');
+    assert.equal(await ask(app, '/'), '');
     await platform.kill('SIGKILL');
     assert.equal(await pidOf(await workload()), before);
     platform = await startPlatform(place);
-    await runs(wish);
+    await runs(app);
     assert.equal(await pidOf(await workload()), before);
-    await assertServes(place, account, wish);
+    await assertServes(place, account, app);
   });
 
   test('after the engine was killed, what should run runs again, and the platform was there all the time', async () => {
@@ -87,7 +87,7 @@ inOwnNetwork(import.meta.url, { skip: engineMissing(), timeout: 30 * 60_000 }, (
     await engine.start();
     // The one by itself, and the other for who comes, as always.
     await until('both to answer', async () => (await answers(always)) && (await answers(sleeper)), PATIENCE);
-    for (const wish of [always, sleeper]) await assertServes(place, account, wish);
+    for (const app of [always, sleeper]) await assertServes(place, account, app);
     assert.equal((await containers('workload')).length, 2);
     const kept = async () => (await idsOfAll()).filter((id) => former.includes(id));
     await until('the former containers to be gone', async () => (await kept()).length === 0, PATIENCE);
@@ -98,7 +98,7 @@ inOwnNetwork(import.meta.url, { skip: engineMissing(), timeout: 30 * 60_000 }, (
     ['is dead', () => engine.kill(), () => engine.start()],
   ] as const) {
     test(`a stop of the platform while the engine ${how} takes no longer than any, and the next start tidies up`, async () => {
-      const wish = await installed(`left-${how.split(' ').at(-1)}`, 'always');
+      const app = await installed(`left-${how.split(' ').at(-1)}`, 'always');
       const former = await idsOfAll();
       await goAway();
       const began = performance.now();
@@ -115,29 +115,29 @@ inOwnNetwork(import.meta.url, { skip: engineMissing(), timeout: 30 * 60_000 }, (
       assert.ok(took < STOP_LIMIT, `${Math.round(took)} ms`);
       assert.match(output(), /will be removed at the next start/);
       assert.deepEqual(left, [], 'no workload runs on');
-      await runs(wish);
+      await runs(app);
       assert.deepEqual(
         (await idsOfAll()).filter((id) => former.includes(id)),
         [],
       );
-      await assertServes(place, account, wish);
+      await assertServes(place, account, app);
     });
   }
 
-  test(`${OPERATIONS} lifecycle operations with kills of engine and platform among them end as wished`, async (context) => {
+  test(`${OPERATIONS} lifecycle operations with kills of engine and platform among them end as desired`, async (context) => {
     const random = randomOf(context);
     for (let index = 0; index < APPS; index += 1)
-      wishes.push(await publish(account, `restless-${index}`, index === 0 ? 'always' : 'automatic'));
+      desired.push(await publish(account, `restless-${index}`, index === 0 ? 'always' : 'automatic'));
     const kills = { engine: 0, platform: 0 };
     const outcomes = { answered: 0, lost: 0 };
     for (let done = 0; done < OPERATIONS; ) {
       const round = new AbortController();
       const first = done;
       const killAfter = 1 + Math.floor(random() * BETWEEN_KILLS);
-      const workers = wishes.map(async (wish) => {
+      const workers = desired.map(async (app) => {
         while (done < Math.min(OPERATIONS, first + BETWEEN_KILLS) && !round.signal.aborted) {
           done += 1;
-          outcomes[await operate(place, account, wish, random)] += 1;
+          outcomes[await operate(place, account, app, random)] += 1;
         }
       });
       const finished = Promise.all(workers);
@@ -158,33 +158,33 @@ inOwnNetwork(import.meta.url, { skip: engineMissing(), timeout: 30 * 60_000 }, (
       if (victims < 0.6) await engine.start();
       if (victims > 0.4) platform = await startPlatform(place);
       await finished;
-      await assertAsWished(account, wishes);
+      await assertAsDesired(account, desired);
     }
     context.diagnostic(`PLATFORM_TEST_KILLS ${JSON.stringify({ ...kills, ...outcomes })}`);
-    for (const wish of wishes) await assertServes(place, account, wish);
+    for (const app of desired) await assertServes(place, account, app);
     assert.equal((await containers('workload')).length, APPS);
   });
 
-  async function installed(appId: string, mode: Wish['mode']): Promise<Wish> {
-    const wish = await publish(account, appId, mode);
-    wishes.push(wish);
+  async function installed(appId: string, mode: DesiredState['mode']): Promise<DesiredState> {
+    const app = await publish(account, appId, mode);
+    desired.push(app);
     await account.browser.take('/v1/apps', { body: { appId } });
-    wish.installed = true;
-    if (mode === 'always') await runs(wish);
-    return wish;
+    app.installed = true;
+    if (mode === 'always') await runs(app);
+    return app;
   }
 
-  async function answers({ appId }: Wish): Promise<boolean> {
+  async function answers({ appId }: DesiredState): Promise<boolean> {
     return (await (await openBackend(place, account, appId))('/')).status === 200;
   }
 
-  async function ask({ appId }: Wish, path: string): Promise<string> {
+  async function ask({ appId }: DesiredState, path: string): Promise<string> {
     const { status, text } = await (await openBackend(place, account, appId))(path);
     assert.equal(status, 200, text);
     return text;
   }
 
-  function runs({ appId }: Wish): Promise<unknown> {
+  function runs({ appId }: DesiredState): Promise<unknown> {
     const isRunning = async () => {
       const { state } = await account.browser.take<WorkloadStatus>(`/v1/apps/${appId}/status`);
       return state === 'running';

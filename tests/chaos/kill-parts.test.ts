@@ -10,7 +10,7 @@ import { joinNode, type NodePlace, nodePlace, startNode } from '../support/node-
 import { emptyPlace, type LongCommand, type PlatformPlace, startPlatform } from '../support/platform-process.ts';
 import { randomOf, thorough } from '../support/thorough.ts';
 import { nothingLeft } from './leftovers.ts';
-import { assertAsWished, assertServes, operate, publish, type Wish } from './lifecycle-operations.ts';
+import { assertAsDesired, assertServes, type DesiredState, operate, publish } from './lifecycle-operations.ts';
 
 /** Each is repeated until core answers. */
 const OPERATIONS = thorough(40, 150);
@@ -95,7 +95,7 @@ after(async () => {
   await corePlace.remove();
 });
 
-test(`${OPERATIONS} lifecycle operations end as wished while core, the Runtime and sandboxes are killed one by one`, {
+test(`${OPERATIONS} lifecycle operations end as desired while core, the Runtime and sandboxes are killed one by one`, {
   timeout: 15 * 60_000,
 }, async (context) => {
   const random = randomOf(context);
@@ -104,14 +104,14 @@ test(`${OPERATIONS} lifecycle operations end as wished while core, the Runtime a
   const runtimeHere = new Part(await joinNode(corePlace, node, { name: 'apart' }), () => startNode(node));
   runtime = runtimeHere;
   const account = await registerAccount(corePlace, 'restless');
-  const wishes: Wish[] = [];
-  for (const [index, mode] of MODES.entries()) wishes.push(await publish(account, `restless-${index}`, mode));
+  const desired: DesiredState[] = [];
+  for (const [index, mode] of MODES.entries()) desired.push(await publish(account, `restless-${index}`, mode));
 
   const turns = new Turns(OPERATIONS);
-  const workers = wishes.map(async (wish) => {
+  const workers = desired.map(async (app) => {
     while (await turns.take()) {
       do await coreHere.up();
-      while ((await operate(node, account, wish, random)) === 'lost');
+      while ((await operate(node, account, app, random)) === 'lost');
     }
   });
   const finished = Promise.all(workers);
@@ -136,9 +136,9 @@ test(`${OPERATIONS} lifecycle operations end as wished while core, the Runtime a
     `killed: core ${coreHere.kills}, Runtime ${runtimeHere.kills}, processes of sandboxes ${sandboxes}`,
   );
 
-  await assertAsWished(account, wishes);
-  for (const wish of wishes) await assertRestsAsWished(account, wish);
-  for (const wish of wishes) await assertServes(node, account, wish);
+  await assertAsDesired(account, desired);
+  for (const app of desired) await assertRestsAsDesired(account, app);
+  for (const app of desired) await assertServes(node, account, app);
   await (await runtimeHere.up()).stop();
   await nothingLeft(node.dataDirectory);
   await (await coreHere.up()).stop();
@@ -169,18 +169,18 @@ function killOne(processes: readonly { readonly pid: number; alive(): boolean }[
 }
 
 /** Without anybody asking for it: what was stopped rests, and what shall always run does, unless it was killed too often. */
-async function assertRestsAsWished(account: TestAccount, wish: Wish): Promise<void> {
-  if (wish.installed !== true || wish.stopped === 'unknown') return;
-  const expected = wish.stopped ? /^stopped$/ : wish.mode === 'always' ? /^(running|failed)$/ : /./;
+async function assertRestsAsDesired(account: TestAccount, app: DesiredState): Promise<void> {
+  if (app.installed !== true || app.stopped === 'unknown') return;
+  const expected = app.stopped ? /^stopped$/ : app.mode === 'always' ? /^(running|failed)$/ : /./;
   const limit = performance.now() + LONGEST_WAIT;
   for (;;) {
-    const { status, text, json } = await account.fetch(`/v1/apps/${wish.appId}/status`);
+    const { status, text, json } = await account.fetch(`/v1/apps/${app.appId}/status`);
     const { state, reason = '' } = (json ?? {}) as { state?: string; reason?: string };
     if (status === 200 && expected.test(state ?? '')) {
       if (state === 'failed') assert.match(reason, /Gave up after \d+ failed starts/);
       return;
     }
-    assert.ok(performance.now() < limit, `${wish.appId} does not come to rest: ${text}`);
+    assert.ok(performance.now() < limit, `${app.appId} does not come to rest: ${text}`);
     await delay(50);
   }
 }

@@ -1,4 +1,4 @@
-// Lifecycle operations at random on apps whose owner's wishes are kept count of, for the tests that kill meanwhile.
+// Random lifecycle operations on apps that track the desired state of each, for the tests that kill processes meanwhile.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { InstalledApp } from '@platform/contract';
@@ -8,8 +8,8 @@ import { buildTestPackage, testManifest } from '../support/packages.ts';
 import type { PlatformPlace } from '../support/platform-process.ts';
 import { until } from '../support/wait.ts';
 
-/** What its owner wishes of one app; `unknown` after an operation whose answer was lost. */
-export interface Wish {
+/** The state of one app that its owner last requested; `unknown` after an operation whose answer was lost. */
+export interface DesiredState {
   readonly appId: string;
   readonly mode: 'automatic' | 'always';
   installed: boolean | 'unknown';
@@ -21,7 +21,11 @@ export type Outcome = 'answered' | 'lost';
 
 type Node = Pick<PlatformPlace, 'nodePort'>;
 
-export async function publish(account: TestAccount, appId: string, mode: Wish['mode'] = 'automatic'): Promise<Wish> {
+export async function publish(
+  account: TestAccount,
+  appId: string,
+  mode: DesiredState['mode'] = 'automatic',
+): Promise<DesiredState> {
   const manifest = testManifest(appId, { workload: { runtime: 'node', entry: 'main.mjs', volume: true, mode } });
   const files = {
     'frontend/index.html': '<!doctype html><title>t</title>',
@@ -37,46 +41,51 @@ export async function publish(account: TestAccount, appId: string, mode: Wish['m
   return { appId, mode, installed: false, stopped: false };
 }
 
-/** One operation that fits the state of the app, and what is known of that state afterwards. */
-export async function operate(node: Node, account: TestAccount, wish: Wish, random: () => number): Promise<Outcome> {
-  const app = `/v1/apps/${wish.appId}`;
+/** Performs one operation that fits the state of the app, and records what is known of that state afterwards. */
+export async function operate(
+  node: Node,
+  account: TestAccount,
+  app: DesiredState,
+  random: () => number,
+): Promise<Outcome> {
+  const path = `/v1/apps/${app.appId}`;
   try {
-    if (wish.installed !== true) {
-      const acknowledged = wish.installed === false;
-      wish.installed = 'unknown';
-      wish.stopped = 'unknown';
-      const { status, text } = await account.fetch('/v1/apps', { body: { appId: wish.appId } });
+    if (app.installed !== true) {
+      const acknowledged = app.installed === false;
+      app.installed = 'unknown';
+      app.stopped = 'unknown';
+      const { status, text } = await account.fetch('/v1/apps', { body: { appId: app.appId } });
       if (nothingPromised(text)) return 'lost';
-      // What core said is gone is not there.
+      // An app whose removal core acknowledged is not installed.
       assert.ok(status === 201 || (status === 409 && !acknowledged), text);
-      wish.installed = true;
-      if (status === 201) wish.stopped = false;
+      app.installed = true;
+      if (status === 201) app.stopped = false;
       return 'answered';
     }
     const choice = random();
     if (choice < 0.1) {
-      wish.installed = 'unknown';
-      const { status, text } = await account.fetch(app, { method: 'DELETE' });
+      app.installed = 'unknown';
+      const { status, text } = await account.fetch(path, { method: 'DELETE' });
       if (nothingPromised(text)) return 'lost';
       assert.equal(status, 204, text);
-      wish.installed = false;
-      // Installed again, it begins as it does for everybody.
-      wish.stopped = 'unknown';
+      app.installed = false;
+      // Reinstalling resets whether it is stopped.
+      app.stopped = 'unknown';
     } else if (choice < 0.5) {
-      wish.stopped = 'unknown';
-      const { status, text } = await account.fetch(`${app}/start`, { method: 'POST' });
+      app.stopped = 'unknown';
+      const { status, text } = await account.fetch(`${path}/start`, { method: 'POST' });
       if (nothingPromised(text)) return 'lost';
-      // While its node is away the wish is kept all the same.
+      // Core stores the desired state even while the node is unreachable.
       assert.ok([200, 503].includes(status), text);
-      wish.stopped = false;
+      app.stopped = false;
     } else if (choice < 0.8) {
-      wish.stopped = 'unknown';
-      const { status, text } = await account.fetch(`${app}/stop`, { method: 'POST' });
+      app.stopped = 'unknown';
+      const { status, text } = await account.fetch(`${path}/stop`, { method: 'POST' });
       if (nothingPromised(text)) return 'lost';
       assert.ok([200, 503].includes(status), text);
-      wish.stopped = true;
+      app.stopped = true;
     } else {
-      const ask = await openBackend(node, account, wish.appId);
+      const ask = await openBackend(node, account, app.appId);
       const { status, text } = await ask('/');
       assert.ok([200, 502, 503].includes(status), text);
     }
@@ -88,35 +97,35 @@ export async function operate(node: Node, account: TestAccount, wish: Wish, rand
   }
 }
 
-/** Core's database did not answer in its time, as on a machine that is busy with being killed and started again. */
+/** Core's database did not answer in time, as on a machine that is busy with killed and restarting processes. */
 function nothingPromised(text: string): boolean {
   return text.includes('"code":"unavailable"');
 }
 
-/** Every acknowledged wish is still known; what was not acknowledged is now known to be one or the other. */
-export async function assertAsWished(account: TestAccount, wishes: readonly Wish[]): Promise<void> {
+/** Asserts that every acknowledged state persists, and resolves states that were unknown. */
+export async function assertAsDesired(account: TestAccount, desired: readonly DesiredState[]): Promise<void> {
   const { items } = await account.browser.take<{ items: InstalledApp[] }>('/v1/apps');
-  for (const wish of wishes) {
-    const found = items.some(({ appId }) => appId === wish.appId);
-    if (wish.installed === 'unknown') wish.installed = found;
-    else assert.equal(found, wish.installed, `${wish.appId} is installed`);
+  for (const app of desired) {
+    const found = items.some(({ appId }) => appId === app.appId);
+    if (app.installed === 'unknown') app.installed = found;
+    else assert.equal(found, app.installed, `${app.appId} is installed`);
   }
 }
 
-/** Brings the app up, and asks it whether it ever shared its volume with another. */
-export async function assertServes(node: Node, account: TestAccount, wish: Wish): Promise<void> {
-  if (wish.installed !== true) await account.browser.take('/v1/apps', { body: { appId: wish.appId } });
-  if (wish.stopped === true) {
-    const status = await account.browser.take<{ state: string }>(`/v1/apps/${wish.appId}/status`);
-    assert.equal(status.state, 'stopped', `${wish.appId} was stopped by its owner`);
+/** Starts the app, and asks it whether another writer ever used its volume. */
+export async function assertServes(node: Node, account: TestAccount, app: DesiredState): Promise<void> {
+  if (app.installed !== true) await account.browser.take('/v1/apps', { body: { appId: app.appId } });
+  if (app.stopped === true) {
+    const status = await account.browser.take<{ state: string }>(`/v1/apps/${app.appId}/status`);
+    assert.equal(status.state, 'stopped', `${app.appId} was stopped by its owner`);
   }
-  const started = await account.browser.take<{ state: string; reason?: string }>(`/v1/apps/${wish.appId}/start`, {
+  const started = await account.browser.take<{ state: string; reason?: string }>(`/v1/apps/${app.appId}/start`, {
     method: 'POST',
   });
   assert.equal(started.state, 'running', started.reason);
-  const ask = await openBackend(node, account, wish.appId);
-  // The end of its former run may be noticed only now; whoever comes then is told to come again.
-  const answer = await until(`${wish.appId} to answer`, async () => {
+  const ask = await openBackend(node, account, app.appId);
+  // The Runtime may notice the end of the former run only now; such a request gets 503 and is repeated.
+  const answer = await until(`${app.appId} to answer`, async () => {
     const answered = await ask('/');
     return answered.status === 503 ? undefined : answered;
   });

@@ -238,9 +238,9 @@ async function folder(name: string): Promise<string> {
 }
 
 /** Asks the test outside, which alone may touch the cable. */
-async function ask(wish: 'cut' | 'join'): Promise<void> {
+async function ask(event: 'cut' | 'join'): Promise<void> {
   const done = once(process, 'message');
-  process.send?.(wish);
+  process.send?.(event);
   await done;
 }
 

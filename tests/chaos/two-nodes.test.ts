@@ -30,9 +30,9 @@ test('a backend follows its volume from machine to machine, and two never write 
     stream?.on('data', (chunk: Buffer) => {
       output += chunk.toString('utf8');
     });
-  story.on('message', (wish) => {
-    if (wish === 'cut') cut();
-    if (wish === 'join') join();
+  story.on('message', (event) => {
+    if (event === 'cut') cut();
+    if (event === 'join') join();
     story.send('done');
   });
   const [code, signal] = await once(story, 'close');

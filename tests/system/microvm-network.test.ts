@@ -176,7 +176,7 @@ function declare(): void {
     assert.equal(await answer('/dns/example.org'), PUBLIC, 'its grants are those of before');
     const { items } = await traveller.account.browser.take<{ items: { line: string }[] }>('/v1/apps/traveller/logs');
     const lines = items.map(({ line }) => line);
-    assert.ok(lines.includes('It starts anew: object storage was granted to it.'), lines.join());
+    assert.ok(lines.includes('Restarting: object storage was granted.'), lines.join());
     assert.ok(lines.includes('Version 2.0.0 replaces 1.0.0.'), lines.join());
   });
 

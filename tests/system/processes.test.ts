@@ -114,7 +114,7 @@ test('each part that is killed is restarted and said, the others go on, and an a
   for (const name of PARTS) {
     const others = await Promise.all(PARTS.filter((one) => one !== name).map(pidOf));
     await killPart(place, name);
-    await saysSoon(new RegExp(`^${name} was ended by SIGKILL\\. It is being restarted\\.$`, 'm'));
+    await saysSoon(new RegExp(`^${name} was killed by SIGKILL\\. It is being restarted\\.$`, 'm'));
     await saysSoon(new RegExp(`^${name} runs again after \\d+\\.\\d s\\.$`, 'm'));
     assert.deepEqual(await Promise.all(PARTS.filter((one) => one !== name).map(pidOf)), others);
     await until(`the app to serve after ${name} was killed`, async () => {
@@ -135,7 +135,7 @@ test('a signal to every process at once, as a terminal or a service manager send
     await platform.kill(signal);
     await untilGone(tree);
     assert.equal(await platform.stop(), 0);
-    assert.doesNotMatch(platform.output(), /was ended by|ended with|while stopping|took too long/);
+    assert.doesNotMatch(platform.output(), /was killed by|ended with|while stopping|took too long/);
     assert.match(platform.output(), new RegExp(`Stopping \\(${signal}\\)`));
   }
 });

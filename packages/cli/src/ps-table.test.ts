@@ -37,7 +37,7 @@ test('each part of the platform is one line, which says how it last ended', () =
   const since = '2026-11-21T11:55:00.000Z';
   const parts = [
     { name: 'PostgreSQL', pid: 1, since, restarts: 0, lastExit: null },
-    { name: 'Core', pid: 2, since, restarts: 1, lastExit: 'Core was ended by SIGKILL.' },
+    { name: 'Core', pid: 2, since, restarts: 1, lastExit: 'Core was killed by SIGKILL.' },
     { name: 'Node', pid: null, since, restarts: 2, lastExit: 'Node ended with code 1.' },
   ];
   assert.deepEqual(
@@ -46,7 +46,7 @@ test('each part of the platform is one line, which says how it last ended', () =
   );
   assert.deepEqual(partLines(parts, { width: Number.POSITIVE_INFINITY, now }), [
     'PostgreSQL  running for 5 min',
-    'Core        running for 5 min, restarted once. Last exit: Core was ended by SIGKILL.',
+    'Core        running for 5 min, restarted once. Last exit: Core was killed by SIGKILL.',
     'Node        restarting for 5 min, restarted 2 times. Last exit: Node ended with code 1.',
   ]);
 });

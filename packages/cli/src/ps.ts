@@ -42,7 +42,7 @@ or the last look.
 };
 
 /** What a paused account means for an operator, who cannot end it: docs/decisions/lifecycle.md says why. */
-const PAUSED = 'Its owner paused everything, and resumes it on the paused page of the shell.';
+const PAUSED = 'Its owner paused everything and can resume on the paused page of the shell.';
 
 async function rowOf(nodes: Nodes, backend: Backend): Promise<PsRow> {
   const { accountKey: _, since, pausedAt, ...row } = backend;

@@ -17,7 +17,7 @@ const required = () => requireRunning(place as PlatformConfig);
 
 function announce(pid: number, corePid: number | null = null): void {
   const since = '2026-11-21T12:00:00.000Z';
-  const core = { name: 'Core', pid: corePid, since, restarts: 1, lastExit: 'Core was ended by SIGKILL.' };
+  const core = { name: 'Core', pid: corePid, since, restarts: 1, lastExit: 'Core was killed by SIGKILL.' };
   announceInstance(dataDirectory, { pid, databaseUrl: '', origin: place.origin, parts: [core] });
 }
 

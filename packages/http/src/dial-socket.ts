@@ -83,7 +83,7 @@ export function dialerAt(path: string): Dialer {
         if (given.kind === 'connected') return socket;
         if (given.kind === 'blocked') throw new BlockedAddressError(given.reason);
         if (given.kind === 'busy') throw new TooManyDialsError(given.reason);
-        throw new Error(`The connection could not be made: ${given.reason}`);
+        throw new Error(`The connection could not be opened: ${given.reason}`);
       } catch (error) {
         socket.on('error', () => undefined).destroy();
         throw ended.aborted ? ended.reason : error;

@@ -134,11 +134,11 @@ async function unpackWorkload(blob: string, target: string): Promise<void> {
       // The packed folder itself, which `tar .` names, is none of the files and folders in it.
       if (path !== '.') entries += 1;
       bytes += header.size ?? 0;
-      if (entries > limits.packageEntries.value) throw new PackageError('The package holds too many files.');
+      if (entries > limits.packageEntries.value) throw new PackageError('The package contains too many files.');
       if (bytes > limits.packageUnpacked.value) throw new PackageError('The package is too large when unpacked.');
-      if (path === undefined) throw new PackageError('The package holds an unsafe path.');
+      if (path === undefined) throw new PackageError('The package contains an unsafe path.');
       if (header.type !== 'file' && header.type !== 'directory' && header.type !== 'contiguous-file') {
-        throw new PackageError('The package holds a link or device.');
+        throw new PackageError('The package contains a link or device.');
       }
       if (path !== WORKLOAD && !path.startsWith(`${WORKLOAD}/`)) {
         entry.resume();
@@ -150,7 +150,7 @@ async function unpackWorkload(blob: string, target: string): Promise<void> {
         entry.resume();
         continue;
       }
-      if (written.has(path)) throw new PackageError('The package holds a file twice.');
+      if (written.has(path)) throw new PackageError('The package contains a file twice.');
       written.add(path);
       await makeFolders(target, dirname(place));
       const executable = ((header.mode ?? 0) & 0o100) !== 0;

@@ -189,7 +189,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     async find(id) {
       const found = await fleet.awaitEndpoint(id, NEWLY_ASSIGNED_WAIT);
       if (found === undefined && !isInformed)
-        throw refuse('workload_unavailable', 'This machine is just getting its list of apps.', { retryAfter: 1 });
+        throw refuse('workload_unavailable', 'This machine is still loading its list of apps.', { retryAfter: 1 });
       return found;
     },
     onWake,

@@ -86,8 +86,8 @@ function storeIdentity(directory: string): string {
 async function pass(file: FileHandle, epoch: number): Promise<void> {
   const text = (await file.readFile('utf8')).trim();
   const last = text === '' ? 0 : Number(text);
-  if (!Number.isSafeInteger(last)) throw new StartRefused('The fence of its shared volume cannot be read.');
-  if (epoch <= last) throw new LaunchError('A newer start has its volume.', `epoch ${epoch} after ${last}`);
+  if (!Number.isSafeInteger(last)) throw new StartRefused('The epoch file of its shared volume cannot be read.');
+  if (epoch <= last) throw new LaunchError('A newer start uses its volume.', `epoch ${epoch} after ${last}`);
   await file.truncate(0);
   await file.write(`${epoch}\n`);
   await file.sync();
@@ -100,5 +100,5 @@ async function prepare(folder: string, uid: number | undefined): Promise<void> {
   // Nothing runs in it: the lock is ours. Links are changed themselves, not what they point to.
   const chown = spawn('chown', ['-R', '-h', '-P', '--', `${uid}:${uid}`, folder], { stdio: 'ignore' });
   const [code] = await once(chown, 'close');
-  if (code !== 0) throw new LaunchError('Its volume could not be taken over.', `chown ended with ${code}`);
+  if (code !== 0) throw new LaunchError('The owner of its volume could not be changed.', `chown ended with ${code}`);
 }

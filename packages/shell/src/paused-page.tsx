@@ -62,9 +62,9 @@ export function PausedPage({ account, since }: PausedPageProps) {
           Paused <Since at={since} />.
         </p>
         <ul class="paused-facts">
-          <Fact icon="stop">None of your apps run, and none can be reached from outside.</Fact>
+          <Fact icon="stop">None of your apps are running or reachable from outside.</Fact>
           <Fact icon="lock">Nothing was deleted.</Fact>
-          <Fact icon="shield">Only you can resume them, here.</Fact>
+          <Fact icon="shield">Only you can resume them, on this page.</Fact>
         </ul>
         {failure.value !== null && <Note tone="danger">{failure.value}</Note>}
         <Button

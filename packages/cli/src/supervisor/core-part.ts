@@ -68,7 +68,7 @@ function openMasterKey(file: string): Buffer {
     } catch (error) {
       throw new StartError(
         'master_key_unusable',
-        `The master key ${file} cannot be created: ${reasonOf(error)}. Set PLATFORM_MASTER_KEY_FILE to a place that can be written.`,
+        `The master key ${file} cannot be created: ${reasonOf(error)}. Set PLATFORM_MASTER_KEY_FILE to a writable path.`,
       );
     }
   }

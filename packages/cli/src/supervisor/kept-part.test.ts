@@ -41,7 +41,7 @@ test('a part that ends is restarted at once and said in two lines; its later res
   const first = await part.start();
   for (const number of [2, 3, 4]) {
     const away = nextChange();
-    part.current?.end(`Core was ended by SIGKILL (${number}).`);
+    part.current?.end(`Core was killed by SIGKILL (${number}).`);
     await away;
     assert.equal(part.state.pid, null, 'it is away until it runs again');
     assert.equal((await part.running()).number, number);
@@ -49,10 +49,10 @@ test('a part that ends is restarted at once and said in two lines; its later res
   assert.equal(first.number, 1);
   assert.deepEqual(pauses, [0, 250, 500]);
   assert.equal(log.length, 6);
-  assert.equal(log[0], 'Core was ended by SIGKILL (2). It is being restarted.');
+  assert.equal(log[0], 'Core was killed by SIGKILL (2). It is being restarted.');
   assert.match(log[1] ?? '', /^Core runs again after \d+\.\d s\.$/);
   const { since: _, ...state } = part.state;
-  assert.deepEqual(state, { name: 'Core', pid: 1_004, restarts: 3, lastExit: 'Core was ended by SIGKILL (4).' });
+  assert.deepEqual(state, { name: 'Core', pid: 1_004, restarts: 3, lastExit: 'Core was killed by SIGKILL (4).' });
 });
 
 test('a first start that fails is not repeated', async () => {

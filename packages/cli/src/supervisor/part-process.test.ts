@@ -15,7 +15,7 @@ const program = () =>
 test('a part that leaves six pings unanswered is killed, and its end says so', async () => {
   const part = await program().start('hang');
   assert.equal(part.report, 'serving');
-  assert.match(await part.exited, /^Core did not answer for \d+ s\. Core was ended by SIGKILL\.$/);
+  assert.match(await part.exited, /^Core did not answer for \d+ s\. Core was killed by SIGKILL\.$/);
 });
 
 test('a part that answers outlives many pings, and ends when it is stopped', async () => {

@@ -120,7 +120,7 @@ function send<Order>(child: ChildProcess, message: ToPart<Order>): void {
 function howItEnds(name: string, child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     const settle = (code: number | null, signal: NodeJS.Signals | null) =>
-      resolve(signal === null ? `${name} ended with code ${code}.` : `${name} was ended by ${signal}.`);
+      resolve(signal === null ? `${name} ended with code ${code}.` : `${name} was killed by ${signal}.`);
     if (child.exitCode !== null || child.signalCode !== null) settle(child.exitCode, child.signalCode);
     child.once('exit', settle);
     child.once('error', (error) => resolve(`${name} could not be started: ${error.message}.`));

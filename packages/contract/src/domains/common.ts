@@ -36,7 +36,7 @@ const errors = {
   invalid_path: {
     status: 400,
     title: 'The path is not in a safe form.',
-    help: 'Paths may not hold encoded slashes, dot segments, backslashes, control bytes or broken percent-encoding.',
+    help: 'Paths must not contain encoded slashes, dot segments, backslashes, control bytes or broken percent-encoding.',
   },
   unauthenticated: {
     status: 401,
@@ -95,12 +95,12 @@ const errors = {
   },
   upstream_failed: {
     status: 502,
-    title: 'The app’s backend crashed while answering.',
-    help: 'The backend, or a service behind its Gateway, closed the connection or sent an invalid response. See the app’s log.',
+    title: 'The backend or a service behind the Gateway failed while answering.',
+    help: 'It closed the connection or sent an invalid response. See the app’s log.',
   },
   upstream_timeout: {
     status: 504,
-    title: 'The app’s backend did not answer in time.',
+    title: 'The backend or a service behind the Gateway did not answer in time.',
     help: 'Try again. If it persists, see the app’s log.',
   },
   unavailable: {

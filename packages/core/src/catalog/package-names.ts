@@ -92,11 +92,13 @@ export class PackageNames {
     const before = this.#known.get(folded);
     if (before === undefined) {
       if (this.#known.size >= limits.packageEntries.value)
-        throw packageFault(`The archive holds more than ${limits.packageEntries.value} files and folders.`);
+        throw packageFault(`The archive contains more than ${limits.packageEntries.value} files and folders.`);
     } else {
       const sameFolder = before.kind === 'folder' && entry.kind === 'folder' && before.name === entry.name;
       if (!sameFolder || (before.listed && entry.listed))
-        throw packageFault(`The archive holds ${quoted(before.name)} and ${quoted(entry.name)}, which are one file.`);
+        throw packageFault(
+          `The archive contains ${quoted(before.name)} and ${quoted(entry.name)}, which are one file.`,
+        );
       if (!entry.listed) return;
     }
     this.#known.set(folded, entry);

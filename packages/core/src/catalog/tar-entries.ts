@@ -41,7 +41,7 @@ export async function* readTarEntries(source: AsyncIterable<Buffer>): AsyncGener
     const entry = describe(header, extension);
     extension.clear();
     if (entry.name === '') {
-      if (rootSeen) throw packageFault('The archive holds the folder "./" twice.');
+      if (rootSeen) throw packageFault('The archive contains the folder "./" twice.');
       rootSeen = true;
       continue;
     }
@@ -117,7 +117,7 @@ function describe(header: TarHeader, extension: Extension): Omit<TarEntry, 'body
   const kind = header.typeflag === '0' || header.typeflag === '\0' ? 'file' : header.typeflag === '5' ? 'folder' : null;
   if (kind === null) {
     const what = REFUSED_TYPES[header.typeflag] ?? `an entry of the unknown type ${quoted(header.typeflag)}`;
-    throw packageFault(`The archive holds ${what} (${quoted(raw)}). A package is made of files and folders only.`);
+    throw packageFault(`The archive contains ${what} (${quoted(raw)}). A package is made of files and folders only.`);
   }
   const name = kind === 'folder' && isCurrentFolder(raw) ? '' : checkPackageName(bareName(raw, kind));
   if (kind === 'folder' && header.size !== 0) throw packageFault(`The folder ${quoted(name)} has a size.`);

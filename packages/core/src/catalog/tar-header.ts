@@ -24,7 +24,8 @@ export function parseTarHeader(block: Buffer): TarHeader {
   const magic = block.subarray(257, 265);
   const gnu = magic.equals(GNU);
   if (!gnu && !magic.equals(USTAR)) throw packageFault('The archive is not in ustar, pax or GNU tar format.');
-  if (gnu && !isZero(block.subarray(345, 500))) throw packageFault('The archive holds incremental or sparse entries.');
+  if (gnu && !isZero(block.subarray(345, 500)))
+    throw packageFault('The archive contains incremental or sparse entries.');
   const name = field(block.subarray(0, 100));
   const prefix = gnu ? Buffer.alloc(0) : field(block.subarray(345, 500));
   const size = number(block.subarray(124, 136));
@@ -53,7 +54,7 @@ function checksum(block: Buffer): number {
 function field(bytes: Buffer): Buffer {
   const end = bytes.indexOf(0);
   if (end === -1) return bytes;
-  if (!isZero(bytes.subarray(end))) throw packageFault(`A name in the archive holds a NUL: ${quoted(bytes)}.`);
+  if (!isZero(bytes.subarray(end))) throw packageFault(`A name in the archive contains a NUL: ${quoted(bytes)}.`);
   return bytes.subarray(0, end);
 }
 

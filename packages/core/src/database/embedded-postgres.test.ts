@@ -199,7 +199,7 @@ test('a foreign folder in the place of the short socket path is refused', async 
   assert.equal((await refusal(dataDir)).code, 'socket_folder_taken');
 });
 
-test('a start that PostgreSQL refuses ends with its last words on one line', async (t) => {
+test('a start that PostgreSQL refuses ends with its last output on one line', async (t) => {
   const refused = await refusal(await copied(t), { settings: { ...throwaway, shared_buffers: 'plenty' } });
   assert.equal(refused.code, 'postgres_failed');
   assert.match(refused.message, /ended with code 1\..*shared_buffers.*plenty/);

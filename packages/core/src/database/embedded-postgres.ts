@@ -42,7 +42,7 @@ export interface EmbeddedPostgresOptions {
 export interface EmbeddedPostgres {
   /** Superuser access to the database `platform`, over the Unix socket; holds the password. */
   readonly url: string;
-  /** The number of the server's first process. */
+  /** Process id of the server's first process. */
   readonly pid: number;
   /**
    * Settles when the server has ended, whether asked to or not, with a line about how. A server
@@ -64,7 +64,7 @@ const largestLog = 10 * 1024 * 1024;
  * of its programs, and every folder above must let that user through. The server gets a session
  * of its own, so that Ctrl-C reaches only the platform, which ends it after its last query.
  *
- * @throws {StartError} with one line for the operator; PostgreSQL's last words are in it.
+ * @throws {StartError} with one line for the operator; it contains PostgreSQL's last output.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { log, settings = {}, random = randomBytes } = options;
@@ -157,7 +157,7 @@ function prepareSocketFolder(dataDir: string, user: ServerUser | undefined): str
   if (!stat.isDirectory() || !owners.includes(stat.uid) || (stat.mode & 0o077) !== 0) {
     throw new StartError(
       'socket_folder_taken',
-      `The path of the data folder is too long for a socket, and ${short}, which would be used instead, belongs to somebody else. Remove it, or choose a shorter PLATFORM_DATA_DIR.`,
+      `The path of the data folder is too long for a socket, and ${short}, which would be used instead, belongs to another user. Remove it, or choose a shorter PLATFORM_DATA_DIR.`,
     );
   }
   giveTo(short, user);
@@ -194,7 +194,7 @@ function launch(executable: string, args: string[], paths: ClusterPaths, user: S
 async function describeExit(child: ChildProcess): Promise<string> {
   try {
     const [code, signal] = await once(child, 'exit');
-    return signal === null ? `PostgreSQL ended with code ${code}.` : `PostgreSQL was ended by ${signal}.`;
+    return signal === null ? `PostgreSQL ended with code ${code}.` : `PostgreSQL was killed by ${signal}.`;
   } catch (error) {
     return `PostgreSQL could not be started: ${reasonOf(error)}.`;
   }
@@ -237,10 +237,7 @@ async function ready(child: ChildProcess, exited: Promise<string>, { paths, logS
   while (!saysReady(file, child.pid)) {
     if (ended !== undefined) {
       const said = fs.readFileSync(paths.log).subarray(logStart).toString('utf8');
-      throw new StartError(
-        'postgres_failed',
-        `${ended} Its last words: ${lastLines(said)} (all of them in ${paths.log})`,
-      );
+      throw new StartError('postgres_failed', `${ended} Its last output: ${lastLines(said)} (more in ${paths.log})`);
     }
     if (performance.now() > started + timeoutMs) {
       throw new StartError(
@@ -273,6 +270,8 @@ async function proveLogin(url: string): Promise<void> {
     await client.connect();
     await client.end();
   } catch (error) {
-    throw new StartError('postgres_failed', `PostgreSQL runs, but refuses us: ${reasonOf(error)}`, { cause: error });
+    throw new StartError('postgres_failed', `PostgreSQL runs, but refuses the connection: ${reasonOf(error)}`, {
+      cause: error,
+    });
   }
 }

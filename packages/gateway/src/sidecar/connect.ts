@@ -329,7 +329,7 @@ function openSocketFile(path: string): { readonly path: string; close(): void } 
   const descriptor = openSync(path, O_PATH | O_NOFOLLOW);
   if (!fstatSync(descriptor).isSocket()) {
     closeSync(descriptor);
-    throw new Error('What stands in the place of the Gateway’s socket is none.');
+    throw new Error('The Gateway’s socket was replaced by something else.');
   }
   let open = true;
   return {

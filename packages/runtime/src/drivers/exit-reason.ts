@@ -24,19 +24,19 @@ export function describeExit(
     return {
       code,
       signal: name,
-      reason: `It used more memory than its limit of ${resources.memoryMiB} MiB and was ended.`,
+      reason: `Exceeded its memory limit of ${resources.memoryMiB} MiB and was killed.`,
     };
   }
   if (name === 'SIGABRT') {
     return {
       code,
       signal: name,
-      reason: `It was ended by SIGABRT, most often because JavaScript ran out of memory (limit ${resources.memoryMiB} MiB).`,
+      reason: `Killed by SIGABRT, usually because JavaScript ran out of memory (limit ${resources.memoryMiB} MiB).`,
     };
   }
-  if (name !== null) return { code, signal: name, reason: `It was ended by ${name}.` };
+  if (name !== null) return { code, signal: name, reason: `Killed by ${name}.` };
   const refused = processRefusals > 0 && code !== 0 && resources.pids !== undefined;
-  const cause = refused ? ` after it was refused more processes than its limit of ${resources.pids}` : '';
+  const cause = refused ? ` after reaching its limit of ${resources.pids} processes` : '';
   return {
     code,
     signal: null,

@@ -121,7 +121,7 @@ export class Installation {
     } catch (error) {
       const { installationId } = assignment;
       this.#parts.log.error({ installationId, err: error }, 'a revoked permission could not be taken away');
-      this.#say('It was ended, because a permission that was revoked could not be taken away while it ran.');
+      this.#say('Stopped, because a revoked permission could not be withdrawn while it ran.');
       await this.#end();
       this.#startIfAlways();
     }
@@ -167,7 +167,7 @@ export class Installation {
   async reach(): Promise<RunningGateway> {
     const { paused, desired } = this.#assignment;
     if (paused)
-      throw refuse('runtime_paused', 'All apps of this account are paused. Their owner resumes them in the shell.');
+      throw refuse('runtime_paused', 'All apps of this account are paused. Their owner can resume them in the shell.');
     if (desired === 'stopped') throw unavailable('It was stopped by its owner.');
     await this.#ending;
     if (this.#state === 'running' && this.#workload !== undefined) return this.#workload.gateway;
@@ -375,7 +375,7 @@ function unavailable(reason: string | undefined) {
 function stillStarting() {
   return refuse(
     'workload_unavailable',
-    `The backend of the app is still starting, and goes on. Try again in ${RETRY_AFTER_SECONDS} seconds.`,
+    `The app’s backend is still starting. Try again in ${RETRY_AFTER_SECONDS} seconds.`,
     { retryAfter: RETRY_AFTER_SECONDS },
   );
 }

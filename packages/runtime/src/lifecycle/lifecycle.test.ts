@@ -221,7 +221,7 @@ describe('a workload', () => {
     const { code, detail } = JSON.parse(answer.text);
     assert.deepEqual(
       [code, detail],
-      ['workload_unavailable', 'The backend of the app is still starting, and goes on. Try again in 5 seconds.'],
+      ['workload_unavailable', 'The app’s backend is still starting. Try again in 5 seconds.'],
     );
     const waiting = () => node.clock.timers().filter((left) => left === 15_000).length;
     const others = waiting();

@@ -26,22 +26,22 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'another package of the same version': {
     change: { packageHash: 'b'.repeat(64) },
-    machine: /^It starts anew: what/,
-    others: /^It starts anew: what/,
+    machine: /^Restarting: its configuration/,
+    others: /^Restarting: its configuration/,
   },
   'another manifest': {
     change: { workload: { ...former.workload, port: 8_081 } },
-    machine: /^It starts anew: what/,
-    others: /^It starts anew: what/,
+    machine: /^Restarting: its configuration/,
+    others: /^Restarting: its configuration/,
   },
   'another capability': {
     change: { dataPlaneCapability: 'pdc_other' },
-    machine: /^It starts anew: what/,
-    others: /^It starts anew: what/,
+    machine: /^Restarting: its configuration/,
+    others: /^Restarting: its configuration/,
   },
   'object storage granted': {
     change: { objectStorage: true },
-    machine: /^It starts anew: object storage was granted to it\.$/,
+    machine: /^Restarting: object storage was granted\.$/,
   },
   'the internet granted': { change: { network: { public: true, tunnel: false } } },
   'a UDP port revoked': { change: { udpPorts: [] } },
@@ -73,6 +73,6 @@ for (const [name, { change, ...expected }] of Object.entries(cases)) {
 
 test('object storage taken away rebuilds a machine, and nothing that another Runtime may take over is ended for it', () => {
   const granted = { ...former, objectStorage: true };
-  assert.equal(whyRestart(granted, former, machine), 'It starts anew: object storage was taken away from it.');
+  assert.equal(whyRestart(granted, former, machine), 'Restarting: object storage was revoked.');
   assert.equal(fingerprintOf(granted), fingerprintOf(former));
 });

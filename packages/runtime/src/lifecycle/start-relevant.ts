@@ -13,12 +13,13 @@ export function whyRestart(
   driver: Pick<Driver, 'rebuildsForObjectStorage'>,
 ): string | undefined {
   if (former.version !== next.version) return `Version ${next.version} replaces ${former.version}.`;
-  if (startRelevant(former) !== startRelevant(next)) return 'It starts anew: what it was started with has changed.';
+  if (startRelevant(former) !== startRelevant(next)) return 'Restarting: its configuration has changed.';
   // A workload learns a chosen port only from its environment, so it restarts; a port can be taken away while it runs.
   const known = chosenPorts(former);
-  if (chosenPorts(next).some((name) => !known.includes(name))) return 'It starts anew, to be told its public UDP port.';
+  if (chosenPorts(next).some((name) => !known.includes(name)))
+    return 'Restarting: it needs to learn its public UDP port.';
   if (driver.rebuildsForObjectStorage !== true || former.objectStorage === next.objectStorage) return undefined;
-  return `It starts anew: object storage was ${next.objectStorage ? 'granted to it' : 'taken away from it'}.`;
+  return `Restarting: object storage was ${next.objectStorage ? 'granted' : 'revoked'}.`;
 }
 
 function startRelevant(assignment: Assignment): string {

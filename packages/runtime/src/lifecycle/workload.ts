@@ -63,7 +63,7 @@ export interface Workload extends Pick<WorkloadInstance, 'gateway' | 'listening'
 }
 
 const GRACE_MILLISECONDS = 5_000;
-const KILLED = `It did not end within ${GRACE_MILLISECONDS / 1_000} s after it was asked to, and was killed.`;
+const KILLED = `It did not exit within ${GRACE_MILLISECONDS / 1_000} s of SIGTERM and was killed.`;
 const CREDENTIAL_BYTES = 32;
 
 export interface StartOptions {
@@ -99,7 +99,7 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
   const uid = parts.identities?.idOf(installationId);
   const gatewayCredential = `pgw_${parts.random(CREDENTIAL_BYTES).toString('base64url')}`;
   for (const name of reservedNames(assignment)) {
-    writer.append('system', `The variable ${name} of the manifest is reserved for the platform and was left out.`);
+    writer.append('system', `The variable ${name} of the manifest is reserved for the platform and was ignored.`);
   }
   const remark = createAnswerRemarks(writer, options.now);
   let credentials: ReturnType<CoreClient['startWorkload']> | undefined;
@@ -213,7 +213,7 @@ async function openVolume(
     return { volume: attached.folder, release: detach };
   }
   if (parts.sharedVolumes?.store !== volumeStore)
-    throw new StartRefused('Its volume lies in a shared folder that this machine does not have.');
+    throw new StartRefused('Its volume is in a shared folder that this machine does not have.');
   const claim = await parts.sharedVolumes.claim(installationId, { ...start, epoch: await start.epoch() });
   return { volume: claim.folder, release: claim.release };
 }

@@ -115,7 +115,7 @@ function createAllowance(writer: LogWriter) {
     clearTimeout(reporting);
     reporting = undefined;
     if (dropped === 0) return;
-    const text = `${dropped} lines were left out: more than ${LINES_PER_SECOND} lines in a second.`;
+    const text = `${dropped} lines were dropped: more than ${LINES_PER_SECOND} lines in one second.`;
     if (writer.append('system', text)) dropped = 0;
   };
   return {

@@ -50,19 +50,19 @@ export async function openUserEgress(
   const tools = findTools();
   if (tools instanceof NoEgress) return tools;
   if (!isTunOpen()) {
-    return new NoEgress('/dev/net/tun is not there or not open to everybody (modprobe tun; chmod 666 /dev/net/tun).');
+    return new NoEgress('/dev/net/tun is missing or not open to this user (modprobe tun; chmod 666 /dev/net/tun).');
   }
   const failures: string[] = [];
   for (const carrier of carriers) {
     try {
       await trial(carrier, tools);
-      log.info({ carrier: carrier.name, passedOver: failures }, 'the internet can be granted to workloads');
+      log.info({ carrier: carrier.name, passedOver: failures }, 'workloads can be granted internet access');
       return userEgressWays({ tools, carrier, log });
     } catch (error) {
       failures.push(`${carrier.name}: ${firstLine(error)}`);
     }
   }
-  return new NoEgress(`it could not be made for an ordinary user (${failures.join('; ')}).`);
+  return new NoEgress(`it could not be set up for an ordinary user (${failures.join('; ')}).`);
 }
 
 function findTools(): Tools | NoEgress {
@@ -116,7 +116,7 @@ async function makeNetwork(tools: Tools): Promise<{ launcher: Pick<Launcher, 'pi
   const timer = setTimeout(() => child.kill('SIGKILL'), START_LIMIT);
   const made = await Promise.race([once(child.stdout, 'data').then(() => true), gone.then(() => false)]);
   clearTimeout(timer);
-  if (!made || child.pid === undefined) throw new Error(`no network of its own could be made ${said}`.trim());
+  if (!made || child.pid === undefined) throw new Error(`no separate network could be created ${said}`.trim());
   return {
     launcher: { pid: child.pid },
     async end() {
@@ -151,7 +151,7 @@ async function tryOwnServices(tools: Tools, launcher: Pick<Launcher, 'pid'>): Pr
       ]),
     );
     if (reached || answer.trim() !== PROBE_ANSWER)
-      throw new Error(`a trial connection to this machine was not refused: ${answer.trim() || 'it was accepted'}`);
+      throw new Error(`a trial connection to this machine was not blocked: ${answer.trim() || 'it was accepted'}`);
   } finally {
     service.close();
   }

@@ -50,7 +50,7 @@ export function createUdpPublisher(options: UdpPublisherOptions): UdpPublisher {
     const isRoot = process.getuid?.() === 0;
     const fromOutside = options.enter?.();
     if (nsenter === undefined || (!isRoot && fromOutside === undefined))
-      return 'Only a platform that runs as root, or makes user namespaces, with nsenter installed, can publish it.';
+      return 'To publish it, the platform must run as root or in user namespaces, with nsenter installed.';
     const place = await namespace();
     if (typeof place === 'string') return place;
     const asRoot: Enter = (command) => [nsenter, `--net=/proc/${process.pid}/fd/${place}`, '--', ...command];
@@ -72,7 +72,7 @@ export function createUdpPublisher(options: UdpPublisherOptions): UdpPublisher {
       const here = `Port ${binding.hostPort} of this machine`;
       return errorCode(error) === 'EADDRINUSE'
         ? `${here} is taken by another program. It is tried again when the backend is started again.`
-        : `${here} cannot be opened; the log of the platform says more.`;
+        : `${here} cannot be opened; see the platform’s log.`;
     }
   }
 

@@ -114,7 +114,7 @@ inInternet(
           assert.ok(former !== undefined);
           process.kill(former.pid, 'SIGKILL');
           const said = await until('the status to say so', () => traveller.instance.shortfalls()[0]);
-          assert.match(said, new RegExp(`^The internet is granted, but there is no way to it: ${carrier}, which`));
+          assert.match(said, new RegExp(`^Internet access is granted, but not available: ${carrier}, which`));
           await until('the shortfall to be over', () => traveller.instance.shortfalls().length === 0);
           assert.equal(await traveller.ask(`/tcp/${PUBLIC}/7000`), `${PUBLIC} sees ${OWN}`);
           assert.equal(await traveller.ask(`/tcp/${FORBIDDEN[0]}/7000`), 'ECONNREFUSED');

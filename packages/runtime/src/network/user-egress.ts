@@ -55,7 +55,8 @@ export function userEgressWays(parts: UserEgressParts): EgressWays {
 
   return {
     attach({ key, launcher }) {
-      if (launcher === undefined) throw new Error('The network of the workload belongs to nobody that could be asked.');
+      if (launcher === undefined)
+        throw new Error('The workload has no launcher through which its network can be entered.');
       const egress = userEgress(parts, launcher, key);
       return {
         ...egress,
@@ -123,7 +124,7 @@ function userEgress({ tools, carrier, log }: UserEgressParts, launcher: Launcher
   function beginAgain(error: unknown): void {
     if (!launcher.isAlive()) return;
     log.warn({ installationId: key, err: error }, `${carrier.name} failed and is being restarted`);
-    trouble = `${carrier.name}, which carries it, ended or cannot begin, and is started again; the log of the platform says more.`;
+    trouble = `${carrier.name}, which provides it, failed and is being restarted; see the platform’s log.`;
     again = setTimeout(() => {
       inTurn(async () => {
         if (granted && running === undefined) await begin().catch(beginAgain);

@@ -20,8 +20,8 @@ export interface BadWorkloadsOptions extends BadNodeOptions {
 }
 
 const HOG = 'const all = []; for (;;) all.push(Buffer.alloc(8 * 1024 * 1024, 1));';
-const MEMORY = /^It used more memory than its limit of 64 MiB and was ended\./;
-const STILL_STARTING = 'The backend of the app is still starting, and goes on. Try again in 5 seconds.';
+const MEMORY = /^Exceeded its memory limit of 64 MiB and was killed\./;
+const STILL_STARTING = 'The app’s backend is still starting. Try again in 5 seconds.';
 
 export function badWorkloads({ name, processLimitIn = 'status', boots, ...options }: BadWorkloadsOptions): void {
   describe(`on a node with ${name}, a workload`, () => {
@@ -105,7 +105,7 @@ export function badWorkloads({ name, processLimitIn = 'status', boots, ...option
       const said = await bad.reason(one, boots === 'few' ? MEMORY : /[Ee]xited with code/);
       // Without a control group refused forks are not counted; Node's own error is in the log.
       if (processLimitIn === 'log' || bad.runtime.report.limits.pids === 'rlimit') await bad.line(one, /EAGAIN/);
-      else assert.match(said, /^Exited with code \d+ after it was refused more processes than its limit of 32\./);
+      else assert.match(said, /^Exited with code \d+ after reaching its limit of 32 processes\./);
       await bad.unharmed();
       await bad.stop(one);
     });

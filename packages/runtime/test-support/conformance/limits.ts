@@ -38,7 +38,7 @@ export function limitsBehaviour({ under, bench, neighbour }: Suite): void {
     } else t.diagnostic('the number of processes is not enforced here, and the driver says so');
     if (isEnded) {
       const exit = await started.ended();
-      assert.equal(exit.reason, 'It used more memory than its limit of 128 MiB and was ended.');
+      assert.equal(exit.reason, 'Exceeded its memory limit of 128 MiB and was killed.');
     } else {
       t.diagnostic('memory is not enforced here, and the driver says so');
       await started.stop(100);

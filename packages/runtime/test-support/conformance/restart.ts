@@ -45,7 +45,7 @@ export function restartBehaviour({ bench }: Suite): void {
     await refusesTheCredentialOf(first, second);
     await printsWhatNobodyReads(second);
     second.run(() => process.kill(process.pid, 'SIGSEGV')).catch(() => 'it has no answer, since it ends');
-    assert.equal((await second.ended()).reason, 'It was ended by SIGSEGV.');
+    assert.equal((await second.ended()).reason, 'Killed by SIGSEGV.');
   });
 
   async function refusesTheCredentialOf(first: Started, second: Started): Promise<void> {

@@ -82,7 +82,7 @@ function NotificationList({ onOpened }: { readonly onOpened: () => void }) {
   if (records === null) return <Skeleton label="Loading notifications" />;
   if (records.length === 0) {
     return (
-      <Empty icon="bell" title="No new notifications">
+      <Empty icon="bell" title="No notifications yet">
         Notifications from your apps appear here. Choose in Settings which apps may send them.
       </Empty>
     );

@@ -58,8 +58,8 @@ test('network use is shown by direction, and the internet only where there is on
   };
   assert.equal(networkNow(network), '2 KiB sent, 500 bytes received');
   assert.deepEqual(networkSoFar(network), [
-    'Requests to it: 1, 2 KiB sent, 500 bytes received',
-    'Its requests to the platform: none yet',
+    'Incoming requests: 1, 2 KiB sent, 500 bytes received',
+    'Requests to the platform: none yet',
   ]);
   const open = { ...network, public: { sentBytes: 3_072, receivedBytes: 1_048_576 } };
   assert.equal(networkNow(open), '5 KiB sent, 1 MiB received');
@@ -68,6 +68,6 @@ test('network use is shown by direction, and the internet only where there is on
 
 test('dropped lines are shown only where there are some', () => {
   assert.equal(droppedLines(0), null);
-  assert.match(droppedLines(1) ?? '', /1 line was dropped/);
-  assert.match(droppedLines(2_500) ?? '', /2,500 lines were dropped/);
+  assert.match(droppedLines(1) ?? '', /^1 log line was dropped/);
+  assert.match(droppedLines(2_500) ?? '', /^2,500 log lines were dropped/);
 });

@@ -34,8 +34,8 @@ export function networkNow({ outbound, inbound, public: open }: WorkloadUse['net
 /** One line for each way in and out. */
 export function networkSoFar({ outbound, inbound, public: open }: WorkloadUse['network']): string[] {
   return [
-    `Requests to it: ${traffic(inbound)}`,
-    `Its requests to the platform: ${traffic(outbound)}`,
+    `Incoming requests: ${traffic(inbound)}`,
+    `Requests to the platform: ${traffic(outbound)}`,
     ...(open === null ? [] : [`Internet: ${bytes(open.sentBytes)} sent, ${bytes(open.receivedBytes)} received`]),
   ];
 }
@@ -48,7 +48,7 @@ function traffic({ requests, sentBytes, receivedBytes }: Traffic): string {
 export function droppedLines(lines: number): string | null {
   if (lines === 0) return null;
   const many = lines.toLocaleString('en');
-  return `It wrote to its log too fast: ${many} ${lines === 1 ? 'line was' : 'lines were'} dropped.`;
+  return `${many} log ${lines === 1 ? 'line was' : 'lines were'} dropped because the app logged too fast.`;
 }
 
 function percent(share: number): string {

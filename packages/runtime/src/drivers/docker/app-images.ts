@@ -92,7 +92,7 @@ function refuseUnlessAllowed(reference: ImageReference, registries: readonly str
   if (isImageAllowed(reference, registries)) return;
   const { registry, repository } = reference;
   throw new StartRefused(
-    `This machine takes no images from ${registry}/${repository}: its operator has not named it in PLATFORM_RUNTIME_IMAGE_REGISTRIES.`,
+    `This machine does not allow images from ${registry}/${repository}: its operator has not listed it in PLATFORM_RUNTIME_IMAGE_REGISTRIES.`,
   );
 }
 

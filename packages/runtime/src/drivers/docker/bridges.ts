@@ -33,7 +33,7 @@ export async function makeBridge(parts: CellParts, kind: BridgeKind, cell: strin
       });
       const made = await network.inspect();
       if (made.Internal !== internal || made.EnableIPv6 === true || made.IPAM?.Config?.[0]?.Subnet !== block.subnet) {
-        throw new Error('The engine did not make the network as it was asked to.');
+        throw new Error('The engine did not create the network as requested.');
       }
       return block;
     } catch (error) {

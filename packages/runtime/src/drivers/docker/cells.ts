@@ -123,7 +123,7 @@ export async function makeCell(parts: CellParts): Promise<Cell> {
     noteContainer(join(parts.folder, id), gateway.id);
     await gateway.start();
     const lost = await lostOptions(gateway, options);
-    if (lost.length > 0) throw new Error(`The engine did not take these options: ${lost.join(', ')}.`);
+    if (lost.length > 0) throw new Error(`The engine ignored these options: ${lost.join(', ')}.`);
     return cell(parts, { id, addresses, gateway, sockets });
   } catch (error) {
     await bury(parts, id, sockets);

@@ -187,7 +187,7 @@ describe('the docker driver', { skip: missing }, () => {
 
     test('what does not match its digest, is a link, for other processors or not there is refused in one sentence', async () => {
       await refuses(start(await imageArchive(image, { spoil: 'layer' })), /does not match its digest/);
-      await refuses(start(await imageArchive(image, { spoil: 'link' })), /holds a link/);
+      await refuses(start(await imageArchive(image, { spoil: 'link' })), /contains a link/);
       await refuses(start(await imageArchive(image, { spoil: 'processor' })), /for s390x processors/);
       await refuses(start(await imageArchive(image, { spoil: 'compression' })), /another way than gzip/);
       await refuses(start(Buffer.from('no archive at all')), /not a readable archive|no usable/);
@@ -196,9 +196,12 @@ describe('the docker driver', { skip: missing }, () => {
       const digest = `sha256:${'0'.repeat(64)}`;
       await refuses(
         named(`registry.example/app@${digest}`),
-        /takes no images from registry\.example\/app: its operator/,
+        /does not allow images from registry\.example\/app: its operator/,
       );
-      await refuses(named(`127.0.0.1:1/strange/app@${digest}`), /takes no images from 127\.0\.0\.1:1\/strange\/app/);
+      await refuses(
+        named(`127.0.0.1:1/strange/app@${digest}`),
+        /does not allow images from 127\.0\.0\.1:1\/strange\/app/,
+      );
       await assert.rejects(
         named(`${NOBODY}/app@${digest}`),
         (error: Error) => error.name === 'LaunchError' && /does not answer/.test(error.message),
@@ -214,7 +217,7 @@ describe('the docker driver', { skip: missing }, () => {
       const other = await registry.push('other/app', content);
       const name = /^platform-app:[0-9a-f]{4}-r[0-9a-f]{64}$/;
       await runsConfined(await bench().start({ installation }), name);
-      await refuses(bench().start({ workload: { runtime: 'oci', image: other } }), /takes no images from/);
+      await refuses(bench().start({ workload: { runtime: 'oci', image: other } }), /does not allow images from/);
       await registry.stop();
       await runsConfined(await bench().start({ installation }), name);
     });

@@ -117,7 +117,7 @@ export async function openDockerDriver(options: DockerDriverOptions): Promise<Dr
   const survivors = await clearLeftovers(node);
   const cells = openCellPool(
     () => makeCell(node),
-    (error) => options.log.warn({ err: error }, 'a spare Gateway could not be made'),
+    (error) => options.log.warn({ err: error }, 'a spare Gateway could not be created'),
   );
   cells.refill();
   const holes = await tryWalls(node, cells);
@@ -186,7 +186,7 @@ function ownerOf(dataDirectory: string): string {
 /** @throws Error as an ordinary user, who cannot set packet rules even where the engine listens to him */
 function requireRoot(): void {
   if (process.getuid?.() === 0) return;
-  throw new Error('The docker driver sets packet rules of its own, so the platform must run as root.');
+  throw new Error('The docker driver sets its own packet rules, so the platform must run as root.');
 }
 
 function refusal(report: DriverReport): StartRefused {

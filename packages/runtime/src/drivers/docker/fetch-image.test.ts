@@ -103,11 +103,11 @@ describe('a registry that misbehaves', () => {
     }
   });
 
-  test('cannot lead elsewhere without TLS, nor round in circles', async () => {
+  test('cannot redirect without TLS, nor in circles', async () => {
     answer = (_req, res) => res.writeHead(307, { location: 'http://registry.example/elsewhere' }).end();
-    await refuses(name, /leads to registry.example without TLS/);
+    await refuses(name, /redirects to registry.example without TLS/);
     answer = (req, res) => res.writeHead(307, { location: req.url }).end();
-    await refuses(name, /leads from one address to the next/);
+    await refuses(name, /redirects too often/);
   });
 
   test('cannot fill the memory with an endless manifest', async () => {
@@ -160,7 +160,7 @@ describe('a registry that misbehaves', () => {
       [undefined],
     );
     answer = (_req, res) => res.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end();
-    await refuses(name, /does not give it to everybody/);
+    await refuses(name, /requires a login for it/);
   });
 
   test('gets one request for all callers that wait, and none once no caller waits', async () => {

@@ -106,7 +106,7 @@ function ofLayout(json: ReadJson): { configName: string; layers: string[] } {
 
 function ofSaved(json: ReadJson): { configName: string; layers: string[] } {
   const [image] = json('manifest.json', savedManifest);
-  if (image === undefined) throw new ImageArchiveError('holds no image.');
+  if (image === undefined) throw new ImageArchiveError('contains no image.');
   return { configName: image.Config, layers: image.Layers };
 }
 
@@ -116,7 +116,7 @@ function choose(manifests: z.infer<typeof index>['manifests']): string {
   );
   const [only, ...others] = fitting;
   if (only === undefined) throw new ImageArchiveError('has nothing for processors of this machine.');
-  if (others.length > 0) throw new ImageArchiveError('holds more than one image.');
+  if (others.length > 0) throw new ImageArchiveError('contains more than one image.');
   return only.digest;
 }
 
@@ -147,9 +147,9 @@ async function readEntries(file: string): Promise<Entries> {
         entry.resume();
         continue;
       }
-      if (header.type !== 'file' && header.type !== 'contiguous-file') throw new ImageArchiveError('holds a link.');
-      if (names.size >= limits.packageEntries.value) throw new ImageArchiveError('holds too many files.');
-      if (names.has(name)) throw new ImageArchiveError('holds a file twice.');
+      if (header.type !== 'file' && header.type !== 'contiguous-file') throw new ImageArchiveError('contains a link.');
+      if (names.size >= limits.packageEntries.value) throw new ImageArchiveError('contains too many files.');
+      if (names.has(name)) throw new ImageArchiveError('contains a file twice.');
       names.add(name);
       const content = new Content(name, (bytes) => {
         inflated += bytes;
@@ -192,7 +192,7 @@ class Content extends Writable {
   check(): void {
     const named = /^blobs\/sha256\/([0-9a-f]{64})$/.exec(this.#name)?.[1];
     if (named !== undefined && this.#hash.digest('hex') !== named) {
-      throw new ImageArchiveError('holds something that does not match its digest.');
+      throw new ImageArchiveError('contains something that does not match its digest.');
     }
   }
 

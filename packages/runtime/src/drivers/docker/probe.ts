@@ -66,7 +66,7 @@ async function observe(node: DockerNode, own: Cell, other: Cell): Promise<string
   const container = await node.engine.createContainer(options);
   try {
     const lost = await lostOptions(container, options);
-    if (lost.length > 0) return [`The container engine did not take these options: ${lost.join(', ')}.`];
+    if (lost.length > 0) return [`The container engine ignored these options: ${lost.join(', ')}.`];
     await container.start();
     await ended(container);
     const seen = readObservation(await output(container));

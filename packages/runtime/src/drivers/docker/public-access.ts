@@ -62,7 +62,7 @@ export function createPublicAccess({
         { cell: cell.id, reason: engineMessage(error) },
         'a container could not be connected to the internet',
       );
-      missing = 'the platform could not make one; the log of the platform says more.';
+      missing = 'the platform could not set it up; see the platform’s log.';
       await revoke();
     }
   }
@@ -91,7 +91,7 @@ export function createPublicAccess({
       return network;
     } catch (error) {
       node.log.error({ installationId, reason: engineMessage(error) }, 'the network of a container was not found');
-      return 'The network of the backend was not found; the log of the platform says more.';
+      return 'The backend’s network was not found; see the platform’s log.';
     }
   }
 
@@ -107,14 +107,12 @@ export function createPublicAccess({
       if (next.public && !former.public) await grant();
       if (!next.public && former.public) await revoke();
       // A running container keeps its capabilities.
-      if (hasTunnel && !next.tunnel) throw new Error('The tunnel of a running container cannot be taken away.');
+      if (hasTunnel && !next.tunnel) throw new Error('The tunnel of a running container cannot be revoked.');
     },
     publishUdp: udp.publish,
     shortfalls: () => [
-      ...(missing === undefined || !policy.public
-        ? []
-        : [`The internet is granted, but there is no way to it: ${missing}`]),
-      ...(policy.tunnel && !hasTunnel ? ['A network tunnel is granted, and given at the next start.'] : []),
+      ...(missing === undefined || !policy.public ? [] : [`Internet access is granted, but not available: ${missing}`]),
+      ...(policy.tunnel && !hasTunnel ? ['A network tunnel is granted, and available from the next start.'] : []),
     ],
     async close() {
       udp.close();

@@ -69,7 +69,7 @@ export function openRegistry({ registry, repository }: ImageReference, signal: A
         throw refusal(statusCode, url.host);
       url = followed(headers.location, url);
     }
-    throw new RegistryError(`${registry} leads from one address to the next.`, { passing: false });
+    throw new RegistryError(`${registry} redirects too often.`, { passing: false });
   }
 
   /** An anonymous pull token, as public registries require. */
@@ -94,14 +94,15 @@ export function openRegistry({ registry, repository }: ImageReference, signal: A
   }
 
   function followed(location: string, from: URL): URL {
-    if (!URL.canParse(location, from)) throw new RegistryError(`${from.host} leads nowhere.`, { passing: false });
+    if (!URL.canParse(location, from))
+      throw new RegistryError(`${from.host} sent an invalid redirect.`, { passing: false });
     return secure(new URL(location, from));
   }
 
   /** Nothing goes in the clear, but on this machine's loopback for a registry that is there itself. */
   function secure(url: URL): URL {
     if (url.protocol === 'https:' || (isLocal && url.protocol === 'http:' && LOOPBACK.test(url.hostname))) return url;
-    throw new RegistryError(`${registry} leads to ${url.host} without TLS.`, { passing: false });
+    throw new RegistryError(`${registry} redirects to ${url.host} without TLS.`, { passing: false });
   }
 
   return {
@@ -134,7 +135,7 @@ export function parseJson(text: string): unknown {
 function refusal(status: number, host: string): RegistryError {
   if (status === 404) return new RegistryError(`${host} does not have it.`, { passing: false });
   if (status === 401 || status === 403)
-    return new RegistryError(`${host} does not give it to everybody.`, { passing: false });
+    return new RegistryError(`${host} requires a login for it.`, { passing: false });
   return new RegistryError(`${host} answered ${status}.`, { passing: status === 429 || status >= 500 });
 }
 

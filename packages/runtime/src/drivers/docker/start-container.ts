@@ -74,7 +74,8 @@ export async function adoptContainer(
     if (id === undefined || !State.Running || (hasTunnel && !spec.network.tunnel)) return undefined;
     cell = await adoptCell(node, id);
     gateway = await node.sidecar.connect({ folder: cell.folder, ...spec.gatewayHooks });
-    if (gateway.settings.installationId !== installationId) throw new Error('The Gateway is that of another.');
+    if (gateway.settings.installationId !== installationId)
+      throw new Error('The Gateway belongs to another installation.');
     cell.leadTo(gateway.settings.coreOrigin);
     const outputSince = Math.floor(Date.now() / 1_000);
     const access = createPublicAccess({ node, installationId, cell, container, hasTunnel });
@@ -123,8 +124,7 @@ async function createContainer(node: DockerNode, cell: Cell, spec: WorkloadSpec,
     temporary: insideContainer.temporary,
     port: manifest.port,
   };
-  if (uid === undefined)
-    throw new StartRefused('The docker driver needs a user for each app, which only root can give.');
+  if (uid === undefined) throw new StartRefused('The docker driver runs each app as its own user, which needs root.');
   const { path, ...rest } = program;
   const { PATH, ...environment } = spec.environment(places);
   const options = containerOptions({
@@ -164,7 +164,7 @@ async function createContainer(node: DockerNode, cell: Cell, spec: WorkloadSpec,
   const lost = await lostOptions(container, options);
   if (lost.length === 0) return container;
   await removed(container.remove({ force: true, v: true }));
-  throw new StartRefused(`The container engine did not take these options: ${lost.join(', ')}.`);
+  throw new StartRefused(`The container engine ignored these options: ${lost.join(', ')}.`);
 }
 
 function openGateway(
@@ -222,5 +222,5 @@ async function assemble(node: DockerNode, spec: WorkloadSpec, parts: Parts): Pro
 
 function asLaunchError(error: unknown): unknown {
   if (error instanceof StartRefused || error instanceof LaunchError) return error;
-  return new LaunchError('The container could not be made on this machine.', engineMessage(error));
+  return new LaunchError('The container could not be created on this machine.', engineMessage(error));
 }

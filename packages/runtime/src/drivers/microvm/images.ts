@@ -178,7 +178,7 @@ async function publish(directory: string, file: string, make: Make): Promise<num
     closeSync(descriptor);
     return undefined;
   } catch (error) {
-    throw new LaunchError('The image of the app could not be made on this machine.', String(error));
+    throw new LaunchError('The image of the app could not be created on this machine.', String(error));
   } finally {
     workshop.close();
   }

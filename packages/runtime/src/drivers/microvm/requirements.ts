@@ -46,7 +46,7 @@ export function findEquipment(settings: MicrovmSettings): Equipment | readonly s
   const debian = (name: string, packageName: string) =>
     need(findProgram(name), `${name} is not installed. Debian: apt-get install ${packageName}`);
   if (process.platform !== 'linux' || process.arch !== 'x64') {
-    return ['Micro virtual machines have been tried on x86-64 Linux only.'];
+    return ['Micro virtual machines are tested on x86-64 Linux only.'];
   }
   if (process.getuid?.() !== 0) {
     lacks.push('Micro virtual machines need the platform to run as root, which gives each its own network and user.');
@@ -60,12 +60,12 @@ export function findEquipment(settings: MicrovmSettings): Equipment | readonly s
     lacks.push(
       settings.kernel === undefined
         ? "There is no kernel for the guests. Set PLATFORM_MICROVM_KERNEL to one, for example out of Debian's package linux-image-cloud-amd64."
-        : `PLATFORM_MICROVM_KERNEL names ${settings.kernel}, and there is no such file.`,
+        : `PLATFORM_MICROVM_KERNEL is ${settings.kernel}, which does not exist.`,
     );
   }
   const modules = settings.modules ?? modulesBeside(kernel);
   if (settings.modules !== undefined && !existsSync(settings.modules)) {
-    lacks.push(`PLATFORM_MICROVM_MODULES names ${settings.modules}, and there is no such folder.`);
+    lacks.push(`PLATFORM_MICROVM_MODULES is ${settings.modules}, which does not exist.`);
   }
   const found: Equipment = {
     monitor,

@@ -73,7 +73,7 @@ export async function runMachine(
       },
       abort: spec.abort,
     });
-    if (gateway === undefined) throw new LaunchError('The virtual machine stands without a Gateway.', '');
+    if (gateway === undefined) throw new LaunchError('The virtual machine has no Gateway.', '');
     const exited = sandbox.exited
       .finally(() => network.close())
       .then((exit) => reports.explain(exit, manifest.resources));
@@ -139,7 +139,7 @@ function requireRunnable({ app, manifest, volume }: WorkloadSpec): string {
   // To start with an empty one instead would look like a loss.
   if (volume !== undefined && existsSync(volume)) {
     throw new StartRefused(
-      'Its volume is a folder, made by another driver or shared between machines, and virtual machines keep theirs as disk images.',
+      'Its volume is a folder, created by another driver or shared between machines; virtual machines need a disk image.',
     );
   }
   return manifest.entry;

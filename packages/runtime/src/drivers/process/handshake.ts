@@ -81,7 +81,7 @@ function awaitListener(child: ChildProcess): Promise<net.Server> {
       if (isListenerMessage(message) && handle instanceof net.Server) resolve(handle);
       else {
         discard(handle);
-        reject(new Error('The sandbox answered with something else than its listener.'));
+        reject(new Error('The sandbox sent something other than its listener.'));
       }
     });
   });
@@ -112,9 +112,9 @@ function failureOf(
 ): Promise<never> {
   return new Promise<never>((_, reject) => {
     const fail = (message: string) => () => reject(new Error(message));
-    const timer = setTimeout(fail('The sandbox did not stand in time.'), deadline);
+    const timer = setTimeout(fail('The sandbox was not ready in time.'), deadline);
     over.addEventListener('abort', () => clearTimeout(timer));
-    const givenUp = fail('The start was given up.');
+    const givenUp = fail('The start was cancelled.');
     if (abort?.aborted) givenUp();
     abort?.addEventListener('abort', givenUp, { signal: over });
     child.once('error', reject);

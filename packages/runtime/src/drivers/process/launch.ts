@@ -168,7 +168,7 @@ async function connect(
     chain = await shakeHands(host.way, options, inbound, child, exit);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    throw new LaunchError('The sandbox could not be made on this machine.', `${message} ${prelude.text()}`.trim());
+    throw new LaunchError('The sandbox could not be created on this machine.', `${message} ${prelude.text()}`.trim());
   } finally {
     prelude.stop();
   }

@@ -120,7 +120,7 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
           },
           abort: spec.abort,
         });
-        if (gateway === undefined) throw new LaunchError('The sandbox stands without a Gateway.', '');
+        if (gateway === undefined) throw new LaunchError('The sandbox has no Gateway.', '');
         const ports = () => sandbox.ports().filter((port) => !gatewayPorts.some((own) => own === port));
         const exited = sandbox.exited.finally(() => network.close());
         // Callers that await it get the error; without one it must not be an unhandled rejection.

@@ -62,7 +62,7 @@ export function createProcessNetwork(spec: WorkloadSpec, parts: ProcessNetworkPa
       parts.resolver?.set(parts.dns);
     } catch (error) {
       parts.log.error({ installationId, err: error }, 'a workload could not be connected to the internet');
-      missing = 'the platform could not make one; the log of the platform says more.';
+      missing = 'the platform could not set it up; see the platform’s log.';
     }
   }
 
@@ -104,9 +104,9 @@ export function createProcessNetwork(spec: WorkloadSpec, parts: ProcessNetworkPa
     publishUdp: (next) => inTurn(() => udp.publish(next)),
     shortfalls: () => [
       ...[missing ?? egress?.trouble?.()].flatMap((why) =>
-        why === undefined ? [] : [`The internet is granted, but there is no way to it: ${why}`],
+        why === undefined ? [] : [`Internet access is granted, but not available: ${why}`],
       ),
-      ...(policy.tunnel ? ['A network tunnel is granted, but only the docker driver can give one.'] : []),
+      ...(policy.tunnel ? ['A network tunnel is granted, but only the docker driver provides it.'] : []),
     ],
     close: () =>
       inTurn(async () => {

@@ -166,7 +166,7 @@ function goodReport(host: SandboxHost, seen: Observation): SandboxReport {
         : ['No system call filter is loaded. Install bubblewrap 0.8 or later (Debian: apt-get install bubblewrap).']),
       ...(userNamespaces
         ? []
-        : ['User namespaces are forbidden here, so sandboxes are made as root, which then gives up all rights.']),
+        : ['User namespaces are forbidden here, so sandboxes are created as root, which then drops all privileges.']),
       ...weakLimits(host.cgroups),
     ],
   };
@@ -244,7 +244,7 @@ function explain(dataDirectory: string, tools: Tools): string[] {
       : []),
     ...(setting('kernel.apparmor_restrict_unprivileged_userns') === '1' && !root
       ? [
-          'AppArmor keeps ordinary users from making sandboxes: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, or run the platform as root.',
+          'AppArmor prevents ordinary users from creating sandboxes: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, or run the platform as root.',
         ]
       : []),
   ];

@@ -82,7 +82,7 @@ function firstMessage(): Promise<{ order: KeeperOrder; inbound: net.Server }> {
     process.once('message', (message, handle) => {
       // Written by the Runtime that started this process, of the same version.
       if (handle instanceof net.Server) resolve({ order: message as KeeperOrder, inbound: handle });
-      else reject(new Error('The order came without the way in.'));
+      else reject(new Error('The start order arrived without the inbound listener.'));
     });
   });
 }

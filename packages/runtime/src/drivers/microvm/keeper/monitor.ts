@@ -23,7 +23,7 @@ export function watch(child: ChildProcess): Monitor {
       text += error.message;
       resolve();
     });
-    // After its output has ended too, so that the console's last words are there.
+    // After its output has ended too, so that the console's last output is there.
     child.once('close', () => resolve());
   });
   return { ended, console: () => text, kill: () => child.kill('SIGKILL') };

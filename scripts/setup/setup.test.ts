@@ -159,7 +159,7 @@ test('a set-up that is asked to end says so and leaves nothing running', async (
   first.child.kill('SIGTERM');
   const { code, out, err } = await first.ended;
   assert.deepEqual([code, out], [1, '']);
-  assert.match(err, /killed by SIGTERM/);
+  assert.match(err, /ended by SIGTERM/);
 });
 
 test('a build that fails is one line with its words, and is tried again', async (t) => {

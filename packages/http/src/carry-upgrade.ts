@@ -13,7 +13,7 @@ export interface CarryingUpgrade extends Pick<Carrying, 'upstream' | 'refuse'> {
   readonly idleMilliseconds: number;
 }
 
-/** The only fields of a 101 that travel: those of the WebSocket handshake (RFC 6455 section 4.2.2). */
+/** The only fields of a 101 that are forwarded: those of the WebSocket handshake (RFC 6455 section 4.2.2). */
 const HANDSHAKE_FIELDS = ['sec-websocket-accept', 'sec-websocket-protocol', 'sec-websocket-extensions'];
 
 /** Carries an upgrade request. The connection is closed in every case; `abort` also closes one that has switched. */

@@ -14,7 +14,7 @@ export interface Upstream {
   /** For the log: which side failed, e.g. `core`. */
   readonly name: string;
   readonly dispatcher: Dispatcher;
-  /** Path and query as the upstream shall see them. */
+  /** Path and query sent to the upstream. */
   readonly path: string;
   /** The complete header list, name, value, name, value …, without framing and without `host`, which the pool sends. */
   readonly headers: string[];
@@ -63,7 +63,7 @@ export interface UpstreamFailure {
   readonly method: string;
   /** Without query, which may hold secrets. */
   readonly path: string;
-  /** `null` when the answer had begun and could only be broken off. */
+  /** `null` when the answer had begun and could only be aborted. */
   readonly requestId: string | null;
   /** An error code of Node or undici, never a message. */
   readonly reason: string;
@@ -168,7 +168,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Carried {
   }
 
   /**
-   * @returns the id of the request, or `null` where the answer had begun and is broken off: it must not look complete
+   * @returns the id of the request, or `null` where the answer had begun and was aborted, so as not to look complete
    */
   #refuse(refusal: Refusal): string | null {
     const { refuse = sendProblem } = this.#carrying;

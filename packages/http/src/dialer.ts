@@ -12,7 +12,7 @@ export interface DialTarget {
   readonly port: number;
   /**
    * Origins, like `https://models.lan:8443`, that the operator named: a target with host and port of one of them may
-   * lie anywhere. All other targets, and every one with `public`, must be publicly routable.
+   * have any address. All other targets, and every one with `public`, must be publicly routable.
    */
   readonly allow: 'public' | readonly string[];
 }
@@ -137,7 +137,7 @@ function within(milliseconds: number, signal: AbortSignal | undefined): AbortSig
   return signal === undefined ? limit : AbortSignal.any([signal, limit]);
 }
 
-/** A lookup cannot be taken back; what it answers too late is ignored. */
+/** A lookup cannot be cancelled; a late answer is ignored. */
 async function abortable<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   signal.throwIfAborted();
   const aborted = Promise.withResolvers<never>();

@@ -1,7 +1,7 @@
 // Ends a response: in one write where the body is small, and without losing it when the request is still being sent.
 import type { ServerResponse } from 'node:http';
 
-/** How long the rest of a request's body is read and thrown away before its response ends regardless. */
+/** Milliseconds for which the rest of a request's body is read and discarded before its response ends regardless. */
 const LINGER_MS = 2_000;
 
 /** Up to here a copy costs less than a second buffer in the write. */

@@ -11,14 +11,14 @@ export interface Fault {
   readonly at: string;
 }
 
-/** Describes anything thrown for the log, without its message; `at` is empty where there is no stack. */
+/** Describes a thrown value for the log, without its message; `at` is empty if it has no stack. */
 export function faultOf(error: unknown): Fault {
   if (!(error instanceof Error)) return { reason: typeof error, at: '' };
   const at = /^ {4}at (.*)$/m.exec(error.stack ?? '')?.[1] ?? '';
   return { reason: 'code' in error && typeof error.code === 'string' ? error.code : error.name, at };
 }
 
-/** Ends the response of a request that could not be handled: with 500, or broken off where it had begun. */
+/** Ends the response of a request that could not be handled: with 500, or aborted where it had begun. */
 export function endFaulty(res: ServerResponse): void {
   if (res.writableEnded) return;
   if (res.headersSent || res.destroyed) res.destroy();

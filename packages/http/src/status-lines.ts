@@ -1,5 +1,5 @@
 // Looks at the first bytes of every answer on a connection before undici parses them: an answer of another HTTP version
-// fails, and interim answers such as `100 Continue`, which undici takes for a fault, are passed over (RFC 9110
+// fails, and interim answers such as `100 Continue`, which undici treats as an error, are skipped (RFC 9110
 // section 15.2). Everything after that is undici's to parse.
 import type { Socket } from 'node:net';
 

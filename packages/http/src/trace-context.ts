@@ -1,4 +1,4 @@
-// Decides whether W3C trace context from the other side is well-formed enough to travel on
+// Decides whether W3C trace context from the other side is well-formed and may be forwarded
 // (https://www.w3.org/TR/trace-context/ sections 3.2 and 3.3); anything else is dropped, never repaired.
 
 const TRACEPARENT =

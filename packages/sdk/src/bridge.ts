@@ -13,7 +13,7 @@ import type {
 import { PlatformError } from './platform-error.ts';
 
 export interface BridgeCallOptions {
-  /** Time limit in milliseconds; default 30,000, and none for what asks a person. */
+  /** Time limit in milliseconds; default 30,000; none for methods that wait for a person. */
   readonly timeoutMilliseconds?: number;
 }
 
@@ -32,7 +32,7 @@ interface Waiting {
 
 const HANDSHAKE_MILLISECONDS = 10_000;
 const CALL_MILLISECONDS = 30_000;
-/** A person decides these, in the shell's own time. */
+/** Methods that wait for a person's decision, without a time limit. */
 const ASKS_A_PERSON: Readonly<Record<AskingBridgeCall, true>> = {
   'apps.requestInstall': true,
   'apps.uninstall': true,
@@ -85,7 +85,7 @@ export class Bridge {
   }
 
   /**
-   * Asks the shell. Every call is checked against the grants of this installation.
+   * Calls the shell, which checks every call against the grants of this installation.
    *
    * @throws {PlatformError} the shell's refusal, `timed_out`, or `bridge_closed` after the shell closed the frame
    */
@@ -117,7 +117,7 @@ export class Bridge {
     });
   }
 
-  /** Calls `listener` for each event of that name. Returns the function that ends it. */
+  /** Calls `listener` for each event of that name. Returns a function that removes the listener. */
   on<Name extends keyof BridgeEvents>(name: Name, listener: (data: BridgeEvents[Name]) => void): () => void {
     const listeners = this.#listeners.get(name) ?? new Set();
     this.#listeners.set(name, listeners.add(listener));

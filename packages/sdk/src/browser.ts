@@ -80,8 +80,8 @@ export class App {
   }
 
   /**
-   * Connects this page to the platform: takes the launch capability out of the address, exchanges it, and shakes hands
-   * with the shell. Calling it again gives the same connection; after a failure it tries anew.
+   * Connects this page to the platform: takes the launch capability out of the address, exchanges it, and connects
+   * to the shell. Calling it again returns the same connection; after a failure it tries again.
    *
    * @throws {PlatformError} `not_launched` outside the platform, `bridge_closed` when the shell does not answer
    */
@@ -93,7 +93,7 @@ export class App {
     return connection;
 
     async function open(call: CallOptions): Promise<App> {
-      // Before anything else: in a tab of its own, a page must not take launch data from whoever made the address.
+      // First of all: outside a frame, a page must not accept launch data from whoever crafted the address.
       if (window.parent === window) {
         throw new PlatformError({ code: 'not_launched', detail: 'Open this app inside the platform.' });
       }
@@ -111,14 +111,14 @@ export class App {
     return this.#notifications;
   }
 
-  /** Installed apps of the account, those that the resources of the grant `apps.catalog.read` name. */
+  /** Installed apps of the account, those covered by the grant `apps.catalog.read`. */
   listApps(options?: PageOptions): Promise<Page<ServicesApp>> {
     return listApps(this.#launch, options);
   }
 
   /**
-   * What all apps of the account indexed. Only for the home screen, with `apps.launcher.register`; filling the index is
-   * for workloads.
+   * Searches what all apps of the account indexed. Only for the home screen, with `apps.launcher.register`; filling the
+   * index is for workloads.
    *
    * @param options.limit 1 to 200; default 20
    */
@@ -131,7 +131,10 @@ export class App {
     return readSystem(this.#launch, options);
   }
 
-  /** The shell's events: `context` (all of it anew), `target`, `notification`, `apps`. Returns the function that ends it. */
+  /**
+   * The shell's events: `context` (the complete new context), `target`, `notification`, `apps`. Returns a function that
+   * removes the listener.
+   */
   on<Name extends keyof BridgeEvents>(name: Name, listener: (data: BridgeEvents[Name]) => void): () => void {
     return this.bridge.on(name, listener);
   }

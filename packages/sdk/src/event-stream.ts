@@ -1,5 +1,5 @@
 // A live stream of events (text/event-stream) over fetch, because EventSource cannot send an Authorization header.
-// It reconnects with growing pauses and asks for what it missed by Last-Event-ID.
+// It reconnects with growing pauses and requests missed events with Last-Event-ID.
 import type { ShellEvent } from '@platform/contract';
 import { errorFromResponse, PlatformError } from './platform-error.ts';
 import { callError } from './service-call.ts';
@@ -29,7 +29,7 @@ export async function* eventStream(
     } catch (error) {
       if (isAborted(signal)) return;
       const known = callError(error);
-      // A refusal stays one however often it is asked; only what may pass is tried again.
+      // Only temporary failures are retried; a refusal would be repeated.
       if (known.status >= 400 && known.status < 500 && known.status !== 429) throw known;
       const wait = known.retryAfter === undefined ? pause(failures) : known.retryAfter * 1000;
       failures += 1;
@@ -41,7 +41,7 @@ export async function* eventStream(
   }
 }
 
-/** A function, because the state changes behind the compiler's back between two looks. */
+/** A function, because the compiler assumes that the state does not change between two reads. */
 function isAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;
 }
@@ -66,7 +66,7 @@ function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<v
 
 interface Position {
   readonly last: string | undefined;
-  /** Told of every id, also of one that comes without data: where the stream begins. */
+  /** Called with every id, also one without data, which marks where the stream begins. */
   readonly keepId: (id: string) => void;
   readonly signal: AbortSignal | undefined;
 }
@@ -87,7 +87,7 @@ async function* connection(
   try {
     for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) yield* parse(chunk.value);
   } finally {
-    // The reader of the events may leave the loop early; the connection must not stay open behind it.
+    // The consumer may leave the loop early; then the connection must not stay open.
     await reader.cancel().catch(() => {});
   }
 }

@@ -1,4 +1,4 @@
-// How a frontend comes by its credentials: the launch fragment, exchanged once, then this origin's session storage.
+// How a frontend gets its credentials: the launch fragment, exchanged once, then this origin's session storage.
 import type { ExchangeAnswer, LaunchFragment } from '@platform/contract';
 import { PlatformError } from './platform-error.ts';
 import { type CallOptions, sendJson } from './service-call.ts';
@@ -19,7 +19,7 @@ const MARK = '#platform=';
 
 /**
  * Reads the launch fragment, clears it from the address at once, and exchanges its single-use capability.
- * After a reload, when there is no fragment any more, the kept result of the first launch serves.
+ * After a reload, when there is no fragment any more, the stored result of the first launch is used.
  *
  * @throws {PlatformError} `not_launched` without either; the platform's refusal when the exchange is refused
  */
@@ -43,7 +43,7 @@ export async function readLaunch(page: Window, options: CallOptions): Promise<La
     page.sessionStorage.setItem(STORAGE_KEY, JSON.stringify(launch));
     return launch;
   } catch (error) {
-    // The browser restored an address whose capability was used up long ago; what it was exchanged for may still live.
+    // The browser restored an address whose capability was consumed long ago; the exchanged one may still be valid.
     if (kept !== undefined && error instanceof PlatformError && error.status === 401) return kept;
     throw error;
   }

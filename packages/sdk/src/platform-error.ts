@@ -1,4 +1,4 @@
-// The one class of every error the SDK throws: a refusal of the platform, or a call that never got its answer.
+// The one class of every error the SDK throws: a refusal of the platform, or a call without an answer.
 import type { ErrorCode, FieldError, Problem } from '@platform/contract';
 
 /**
@@ -6,7 +6,7 @@ import type { ErrorCode, FieldError, Problem } from '@platform/contract';
  *
  * - `network_failed`: the platform could not be reached.
  * - `timed_out`: no complete answer within the call's time limit.
- * - `invalid_answer`: what answered does not speak the platform's protocol.
+ * - `invalid_answer`: the answer does not follow the platform's protocol.
  * - `not_launched`: the page or process was not started by the platform.
  * - `bridge_closed`: the shell does not answer, or closed this frame's connection.
  */
@@ -24,7 +24,7 @@ interface Details {
 
 export class PlatformError extends Error {
   override readonly name = 'PlatformError';
-  /** What a program decides by; the table is docs/errors.md. */
+  /** For programs to decide by; docs/errors.md lists the platform's codes. */
   readonly code: ErrorCode | SdkErrorCode;
   /** HTTP status of the answer; 0 when there was none. */
   readonly status: number;

@@ -9,7 +9,7 @@ export interface CallOptions {
   readonly timeoutMilliseconds?: number;
 }
 
-/** Where a service is and what opens it. */
+/** Address and credential of a service. */
 export interface ServiceAccess {
   /** Origin of the services, without a trailing slash. */
   readonly api: string;
@@ -19,7 +19,7 @@ export interface ServiceAccess {
 type ServiceRoute = Extract<RouteId, `services.${string}`>;
 type Spec<Id extends ServiceRoute> = (typeof routes)[Id];
 
-/** The answers of a route as a reader of JSON gets them; `undefined` for one without a body. */
+/** The JSON answer of a route; `undefined` for one without a body. */
 type Answer<Id extends ServiceRoute> = OutputOf<Spec<Id>['answers'][keyof Spec<Id>['answers']]>;
 type OutputOf<Shape> = Shape extends { readonly _zod: { readonly output: infer Output } } ? Output : undefined;
 
@@ -27,7 +27,7 @@ interface CallInput<Id extends ServiceRoute> {
   readonly method: Spec<Id>['method'];
   /** The route's path as the table writes it. */
   readonly path: Spec<Id>['path'];
-  /** Takes the place of the path's last segment when that is a parameter. */
+  /** Replaces the path's last segment when that is a parameter. */
   readonly parameter?: string;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
   readonly body?: RouteBodyInput<Id>;
@@ -93,7 +93,7 @@ function timedOut(milliseconds: number, cause: unknown): PlatformError {
   return new PlatformError({ code: 'timed_out', detail: `No answer within ${milliseconds} ms.`, cause });
 }
 
-/** What a failed `fetch` or an unreadable body means, as the SDK's own error. */
+/** The SDK's error for a failed `fetch` or an unreadable body. */
 export function callError(error: unknown): PlatformError {
   if (error instanceof PlatformError) return error;
   if (error instanceof SyntaxError) {

@@ -12,7 +12,7 @@ import { type CallOptions, callService, type ServiceAccess } from './service-cal
 
 export interface Page<Item> {
   readonly items: Item[];
-  /** Give it back as `cursor` for the next page; `null` on the last. */
+  /** Pass it as `cursor` for the next page; `null` on the last. */
   readonly nextCursor: string | null;
 }
 
@@ -24,13 +24,13 @@ export interface PageOptions extends CallOptions {
 
 export interface NotificationListOptions extends PageOptions {
   readonly topic?: string;
-  /** `true` leaves out what was read. */
+  /** `true` returns unread records only. Default: all. */
   readonly unread?: boolean;
 }
 
 export interface StreamOptions {
   readonly signal?: AbortSignal;
-  /** Continue after this event, as the last one's `id` named it. */
+  /** Continue after the event with this `id`. */
   readonly lastEventId?: string;
 }
 
@@ -40,7 +40,7 @@ export interface NotificationsService {
   /** Grant `notifications.read`: records whose topic its resources match, newest first. */
   list(options?: NotificationListOptions): Promise<Page<Notification>>;
   read(id: string, options?: CallOptions): Promise<Notification>;
-  /** Returns how many became read. */
+  /** Marks all visible records read. Returns how many changed. */
   readAll(options?: CallOptions): Promise<number>;
   /**
    * Live events until the signal aborts. Reconnects by itself and continues where it was; ends with a PlatformError
@@ -50,7 +50,10 @@ export interface NotificationsService {
 }
 
 export interface SearchService {
-  /** Replaces the whole index of this installation at once. Returns how many entries it has. Grant `search.index` on `self`. */
+  /**
+   * Replaces the whole index of this installation at once. Returns how many entries it has. Grant `search.index` on
+   * `self`.
+   */
   replace(entries: readonly SearchEntry[], options?: CallOptions): Promise<number>;
   /** Adds or changes up to 1,000 entries. Returns how many. */
   upsert(entries: readonly SearchEntry[], options?: CallOptions): Promise<number>;
@@ -111,7 +114,7 @@ export function searchService(access: ServiceAccess): SearchService {
   };
 }
 
-/** Installed apps of the account, those that the resources of the grant `apps.catalog.read` name. */
+/** Installed apps of the account, those covered by the grant `apps.catalog.read`. */
 export function listApps(access: ServiceAccess, options: PageOptions = {}): Promise<Page<ServicesApp>> {
   const { limit, cursor, ...call } = options;
   const input = { method: 'GET', path: '/v1/services/apps', query: { limit, cursor } } as const;

@@ -1,4 +1,4 @@
-// Work leases: a workload that is at work although nobody calls it says so, and is not put to sleep meanwhile.
+// Work leases keep a workload awake while it works without receiving requests.
 import { PlatformError } from './platform-error.ts';
 import { type CallOptions, callService, type ServiceAccess } from './service-call.ts';
 
@@ -19,14 +19,14 @@ export interface WorkLeaseOptions {
 /** Ends by itself; `await using lease = await platform.acquireWorkLease()` releases it at the end of the block. */
 export interface WorkLeaseHandle extends AsyncDisposable {
   readonly id: string;
-  /** Moves with each renewal. */
+  /** When it ends; each renewal changes it. */
   readonly expiresAt: Date;
   /**
    * Aborts when the lease is over: with a PlatformError `lease_lost` when it ran out or the platform ended it, with an
    * AbortError when it was released.
    */
   readonly ended: AbortSignal;
-  /** Lets it run its duration again, from now on. @throws {PlatformError} `not_found` when it is over */
+  /** Renews it for its duration, from now on. @throws {PlatformError} `not_found` when it is over */
   renew(options?: CallOptions): Promise<void>;
   /** Ends it; harmless when it is over already. */
   release(options?: CallOptions): Promise<void>;
@@ -37,9 +37,9 @@ export interface RenewOptions extends CallOptions {
   readonly durationSeconds?: number;
 }
 
-/** Time, for tests that hold it. */
+/** The clock, which tests control. */
 export interface LeaseClock {
-  /** Milliseconds that never jump. */
+  /** Monotonic time in milliseconds. */
   now(): number;
   /** Runs `action` later; returns how to cancel it. Keeps no process alive. */
   after(milliseconds: number, action: () => void): () => void;
@@ -66,7 +66,7 @@ export async function acquireWorkLease(
   clock: LeaseClock = systemClock,
 ): Promise<WorkLeaseHandle> {
   const { durationSeconds = DEFAULT_SECONDS, reason, renewForSeconds = 0, signal } = options;
-  // The platform counts from when it hears of it, which is later: here the lease never seems to last longer.
+  // The platform counts from when it receives the request, which is later, so the lease never ends before this time.
   const begun = clock.now();
   const { lease } = await callService<'services.workLeases.create'>(
     access,
@@ -139,7 +139,7 @@ class Handle implements WorkLeaseHandle {
 
   releaseWith(signal: AbortSignal | undefined): void {
     if (signal === undefined) return;
-    // A release that does not arrive is no harm: the lease runs out.
+    // A lost release does no harm: the lease expires.
     const release = () => void this.release().catch(() => undefined);
     if (signal.aborted) release();
     else signal.addEventListener('abort', release, { signal: this.ended });
@@ -187,7 +187,7 @@ class Handle implements WorkLeaseHandle {
     try {
       await this.renew();
     } catch {
-      // Tried again until the lease is over; `ended` tells when it is.
+      // Retried until the lease is over, which `ended` signals.
       if (!this.ended.aborted) this.#plan();
     }
   }

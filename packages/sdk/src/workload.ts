@@ -77,7 +77,7 @@ export class PlatformServicesClient {
     return new PlatformServicesClient({ apiUrl, gatewayToken });
   }
 
-  /** Installed apps of the account, those that the resources of the grant `apps.catalog.read` name. */
+  /** Installed apps of the account, those covered by the grant `apps.catalog.read`. */
   listApps(options?: PageOptions): Promise<Page<ServicesApp>> {
     return listApps(this.#access, options);
   }
@@ -88,7 +88,7 @@ export class PlatformServicesClient {
   }
 
   /**
-   * Keeps this workload awake while it is at work and nobody calls it. Needs no grant.
+   * Keeps this workload awake while it works without receiving requests. Needs no grant.
    *
    * @throws {PlatformError} `concurrency_limited` beyond 64 leases at the same time
    */
@@ -96,7 +96,7 @@ export class PlatformServicesClient {
     return acquireWorkLease(this.#access, options);
   }
 
-  /** Lets a lease run its duration again; returns when it will end. @throws {PlatformError} `not_found` when it is over */
+  /** Renews a lease for its duration; returns when it will end. @throws {PlatformError} `not_found` when it is over */
   renewWorkLease(id: string, options?: RenewOptions): Promise<Date> {
     return renewWorkLease(this.#access, id, options);
   }

@@ -1,5 +1,5 @@
-// What stands in the place of the whole desk while everything is paused: the one surface from which it goes on. No app
-// has a frame then, so nothing but the shell is on the screen.
+// The page shown while everything is paused, and the only place to resume. No app has a frame then, so only the shell
+// is on the screen.
 import type { AccountView } from '@platform/contract';
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
@@ -23,11 +23,11 @@ export function PausedPage({ account, since }: PausedPageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   const working = useSignal<'resume' | 'leave' | null>(null);
   const failure = useSignal<string | null>(null);
-  // The press that paused must not resume as well.
+  // The click that paused must not resume as well.
   const [guard] = useState(() => createPressGuard(() => performance.now()));
 
   useEffect(() => {
-    // Whatever an app was about to ask is void with it.
+    // A prompt that an app has open is declined.
     prompt.value?.answer(false);
     document.title = 'Paused · Platform';
     heading.current?.focus();
@@ -90,7 +90,7 @@ export function PausedPage({ account, since }: PausedPageProps) {
 
 const EVERY_MS = 30_000;
 
-/** How long ago, kept true while one looks. */
+/** How long ago, updated while it is shown. */
 function Since({ at }: { readonly at: string }) {
   const [words, setWords] = useState(() => ago(at));
   useEffect(() => {

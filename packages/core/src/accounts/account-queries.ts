@@ -6,7 +6,7 @@ export interface NamedAccount {
   readonly name: string;
 }
 
-/** @returns `undefined` when there is none of that name, or it is suspended */
+/** @returns the account, or `undefined` when no account has the name, or it is suspended */
 export function findAccount(
   { database }: Pick<CoreContext, 'database'>,
   name: string,
@@ -19,7 +19,7 @@ export function findAccount(
     .executeTakeFirst();
 }
 
-/** The oldest accounts, at most `limit` of them. */
+/** The oldest accounts, at most `limit`. */
 export function listAccounts({ database }: Pick<CoreContext, 'database'>, limit: number): Promise<NamedAccount[]> {
   return database
     .selectFrom('accounts')

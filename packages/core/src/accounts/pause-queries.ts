@@ -4,7 +4,7 @@ import type { DatabaseSchema } from '../database/schema.ts';
 
 type Executor = Kysely<DatabaseSchema>;
 
-/** Returns whether that changed anything. */
+/** Pauses or resumes the account. @returns whether that changed its state */
 export async function updatePaused(db: Executor, accountKey: string, pausedAt: Date | null): Promise<boolean> {
   const { rows } = await sql`
     UPDATE accounts SET paused_at = ${pausedAt}

@@ -9,7 +9,7 @@ export type Executor = Kysely<DatabaseSchema>;
 export type Challenge = Selectable<DatabaseSchema['challenges']>;
 export type Passkey = Selectable<DatabaseSchema['passkeys']>;
 
-/** Rows that one insert clears away: more than it adds, so expired ones never pile up. */
+/** Rows that one insert deletes at most: more than it adds, so expired ones do not accumulate. */
 const CLEARED_AT_ONCE = 20;
 
 /** Stores a challenge and clears expired ones in the same statement. */
@@ -33,7 +33,7 @@ export async function insertChallenge(executor: Executor, challenge: Challenge, 
     .execute();
 }
 
-/** Uses a challenge up: of concurrent uses exactly one gets the row. */
+/** Consumes a challenge: of concurrent uses exactly one gets the row. */
 export function takeChallenge(executor: Executor, id: string): Promise<Challenge | undefined> {
   return executor.deleteFrom('challenges').where('id', '=', id).returningAll().executeTakeFirst();
 }
@@ -55,7 +55,7 @@ export async function insertAccount(executor: Executor, account: { key: string; 
 }
 
 /**
- * Locks an account, so that what is counted of it stays counted until the transaction ends.
+ * Locks an account until the transaction ends, so that counts of its rows stay valid.
  *
  * @returns the account, or `undefined` when it does not exist or is suspended
  */
@@ -70,7 +70,7 @@ export function lockAccount(executor: Executor, by: { key: string } | { name: st
     .executeTakeFirst();
 }
 
-/** @returns the stored passkey, or `undefined` when its id is registered already, to whomever */
+/** @returns the stored passkey, or `undefined` when its id is registered already, to any account */
 export function insertPasskey(
   executor: Executor,
   { accountKey, label, now, passkey }: { accountKey: string; label: string; now: Date; passkey: NewPasskey },
@@ -117,10 +117,10 @@ export function findPasskey(executor: Executor, id: string) {
 }
 
 /**
- * Notes a verified use: the counter goes up (or stays 0 for authenticators that do not count), nothing else of the
- * passkey can have changed, and its account is not suspended.
+ * Stores a verified use if the counter increases (or stays 0 for authenticators that do not count), the passkey is
+ * otherwise unchanged, and its account is not suspended.
  *
- * @returns whether all of that still held
+ * @returns whether all of these conditions held
  */
 export async function recordPasskeyUse(
   executor: Executor,

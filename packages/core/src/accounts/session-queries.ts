@@ -15,7 +15,7 @@ export async function insertSession(executor: Executor, session: Session): Promi
   await executor.insertInto('sessions').values(session).execute();
 }
 
-/** The sessions of an account that have not expired, the last used first. */
+/** The sessions of an account that have not expired, most recently used first. */
 export function sessionsOf(executor: Executor, accountKey: string, now: Date): Promise<Session[]> {
   return executor
     .selectFrom('sessions')
@@ -37,7 +37,7 @@ export function deleteSession(executor: Executor, accountKey: string, id: string
     .executeTakeFirst();
 }
 
-/** Keeps a session from being deleted until the transaction ends. @returns whether it still lasts */
+/** Locks a session against deletion until the transaction ends. @returns whether it exists and has not expired */
 export async function holdSession(
   executor: Executor,
   { sessionId, now }: { readonly sessionId: string; readonly now: Date },
@@ -75,7 +75,7 @@ export function deleteSessionsOfPasskey(
     .execute();
 }
 
-/** Keeps the sessions of an account that were used last, and ends the others. */
+/** Ends all but the most recently used sessions of an account. */
 export function deleteSessionsBeyond(executor: Executor, accountKey: string, kept: number): Promise<EndedSession[]> {
   return executor
     .deleteFrom('sessions')
@@ -94,7 +94,7 @@ export function deleteSessionsBeyond(executor: Executor, accountKey: string, kep
     .execute();
 }
 
-/** Clears some sessions that ended before `before`; each sign-in clears more than it adds. */
+/** Deletes some sessions that expired before `before`; each sign-in deletes more than it adds. */
 export async function clearExpiredSessions(executor: Executor, before: Date): Promise<void> {
   await executor
     .deleteFrom('sessions')
@@ -111,7 +111,7 @@ export async function clearExpiredSessions(executor: Executor, before: Date): Pr
     .execute();
 }
 
-/** An account has one enrolment link at most: a new one ends the former, and expired ones of all accounts go. */
+/** Stores the account's only enrolment link in place of the former, and deletes expired ones of all accounts. */
 export async function replaceEnrolmentLink(
   executor: Executor,
   link: { token_hash: Buffer; account_key: string; expires_at: Date },
@@ -124,7 +124,7 @@ export async function replaceEnrolmentLink(
   await executor.insertInto('enrolment_links').values(link).execute();
 }
 
-/** The account behind a link that still works, or `undefined`. */
+/** The account of a valid link, or `undefined`. */
 export function findEnrolment(executor: Executor, tokenHash: Buffer, now: Date) {
   return executor
     .selectFrom('enrolment_links')
@@ -136,7 +136,7 @@ export function findEnrolment(executor: Executor, tokenHash: Buffer, now: Date) 
     .executeTakeFirst();
 }
 
-/** Uses a link up: of concurrent uses exactly one succeeds. */
+/** Consumes a link: of concurrent uses exactly one succeeds. */
 export async function takeEnrolmentLink(
   executor: Executor,
   { tokenHash, accountKey, now }: { tokenHash: Buffer; accountKey: string; now: Date },
@@ -169,7 +169,7 @@ const FIND_SESSION = `
   FROM sessions JOIN accounts ON accounts.key = sessions.account_key
   WHERE sessions.token_hash = $1 AND accounts.suspended_at IS NULL`;
 
-/** One prepared statement, which also notes the use at most once a minute. */
+/** The session of a token: one prepared statement, which also stores the time of use at most once a minute. */
 export async function findSessionRow(pool: pg.Pool, tokenHash: Buffer, now: Date): Promise<SessionRow | undefined> {
   const query = { name: 'find-session', text: FIND_SESSION, values: [tokenHash, now] };
   const { rows } = await pool.query<SessionRow>(query);

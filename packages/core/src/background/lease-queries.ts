@@ -1,5 +1,5 @@
 // All SQL of named leases, for work that one replica at a time does. The end of a lease identifies its holder: a
-// replica that was too slow finds another end there and no longer holds it.
+// replica that was too slow finds another end in the row, so it no longer holds the lease.
 import type pg from 'pg';
 import type { Executor } from '../database/schema.ts';
 

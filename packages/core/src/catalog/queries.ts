@@ -5,7 +5,7 @@ import type { DatabaseSchema } from '../database/schema.ts';
 
 type Database = Kysely<DatabaseSchema>;
 
-/** One published version with what other domains need to know of it. */
+/** One published version with the columns that other domains need. */
 export interface AppVersion {
   readonly appId: string;
   readonly version: string;
@@ -14,7 +14,7 @@ export interface AppVersion {
   readonly publishedAt: Date;
   /** The highest version of the app. */
   readonly newest: boolean;
-  /** One of the apps that come with the platform. */
+  /** Whether it comes with the platform. */
   readonly system: boolean;
   /** Account name of the publisher; `platform` for the apps that come with it. */
   readonly publisher: string;
@@ -65,7 +65,7 @@ export async function findNewestVersions(database: Database, appIds: readonly st
     .execute();
 }
 
-/** The newest versions of all apps, by app id; of the apps of the platform those named in `hidden` are left out. */
+/** The newest versions of all apps, by app id; without those of the platform's apps that `hidden` lists. */
 export async function listNewestVersions(
   database: Database,
   page: { readonly after: string; readonly limit: number; readonly hidden: readonly string[] },
@@ -122,7 +122,7 @@ export async function versionExists(database: Database, appId: string, version: 
   return row !== undefined;
 }
 
-/** Claims the app id for its first publisher, and locks it: publications of one app happen one after the other. */
+/** Claims the app id for its first publisher, and locks it, which serialises publications of one app. */
 export async function claimApp(
   trx: Transaction<DatabaseSchema>,
   app: { readonly appId: string; readonly ownerKey: string | null; readonly system: boolean; readonly now: Date },
@@ -173,7 +173,7 @@ export async function insertVersion(
 
 /** Makes this version the newest of its app; no effect when it already is. */
 export async function setNewest(trx: Transaction<DatabaseSchema>, appId: string, version: string): Promise<void> {
-  // Two statements: at no moment may two rows be the newest.
+  // Two statements, since no two rows may be the newest at any time.
   await trx
     .updateTable('app_versions')
     .set({ newest: false })
@@ -197,7 +197,7 @@ export async function findPublishedHashes(database: Database, hashes: string[]):
   return new Set(rows.map(({ hash }) => hash));
 }
 
-/** Lets one transaction at a time change the versions of an app. */
+/** Locks an app, so that one transaction at a time changes its versions. */
 export async function lockApp(trx: Kysely<DatabaseSchema>, appId: string): Promise<void> {
   await trx.selectFrom('apps').select('app_id').where('app_id', '=', appId).forUpdate().execute();
 }

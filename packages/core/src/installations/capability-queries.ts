@@ -52,7 +52,7 @@ export async function issueLaunch(
     readonly sessionId: string;
     readonly tokenHash: Buffer;
     readonly now: Date;
-    /** At the latest; the session may end sooner. */
+    /** The latest expiry; the session may end sooner. */
     readonly expiresAt: Date;
   },
 ): Promise<LaunchRow | undefined> {
@@ -82,8 +82,8 @@ const USE_LAUNCH = {
 };
 
 /**
- * Puts a frontend capability in the place of a launch capability, for the app whose host asks. Deleting is using: of
- * two at the same time one finds the row. Returns when the new one ends; `undefined` changes nothing.
+ * Replaces a launch capability with a frontend capability, for the app whose host requests it. Deleting consumes it: of
+ * concurrent exchanges one finds the row. Returns when the new one expires, or `undefined` when nothing was changed.
  */
 export async function useLaunch(
   pool: pg.Pool,
@@ -93,7 +93,7 @@ export async function useLaunch(
     readonly appId: string;
     readonly hostLabel: string;
     readonly now: Date;
-    /** At the latest; the session may end sooner. */
+    /** The latest expiry; the session may end sooner. */
     readonly expiresAt: Date;
   },
 ): Promise<Date | undefined> {
@@ -105,7 +105,7 @@ export async function useLaunch(
 
 const FIND_LAUNCH = { name: 'find-launch', text: live };
 
-/** Whose launch capability this is, while it lives. */
+/** The owner of a launch capability that has not expired, or `undefined`. */
 export async function findLaunch(
   pool: pg.Pool,
   launchHash: Buffer,

@@ -5,7 +5,7 @@ import type { DatabaseSchema } from '../database/schema.ts';
 
 type Executor = Kysely<DatabaseSchema>;
 
-/** Counted first and joined then: a manifest is read once for a version, not once for an installation. */
+/** Counts before joining, so that a manifest is read once per version, not once per installation. */
 export async function countInstallations(db: Executor): Promise<SystemInventory['installations']> {
   const states = await sql<{ state: string | null; installations: number }>`
     SELECT CASE WHEN v.manifest ? 'workload' THEN coalesce(c.state, 'unknown') END AS state,
@@ -43,7 +43,7 @@ export async function countInstallations(db: Executor): Promise<SystemInventory[
   };
 }
 
-/** Installations that wait for a node, and volumes that exist, those of removed apps too. */
+/** Number of installations that wait for a node, and of existing volumes, including those of removed apps. */
 export async function countPlaces(db: Executor): Promise<{ readonly waiting: number; readonly volumes: number }> {
   const { rows } = await sql<{ waiting: number; volumes: number }>`
     SELECT (count(*) FILTER (WHERE waiting AND removed_at IS NULL))::integer AS waiting,

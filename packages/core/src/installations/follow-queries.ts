@@ -21,14 +21,14 @@ export async function selectUnfollowed(db: Executor, hashes: readonly string[]):
   return rows;
 }
 
-/** The different grants of installations of the app that run another version. */
+/** The distinct grants of installations of the app that run another version. */
 export async function distinctGrants(trx: Executor, appId: string, version: string): Promise<Grant[][]> {
   const { rows } = await sql<{ grants: Grant[] }>`
     SELECT DISTINCT grants FROM installations WHERE app_id = ${appId} AND version <> ${version}`.execute(trx);
   return rows.map(({ grants }) => grants);
 }
 
-/** Changes the installations with these grants. What gets a backend with this version waits for a node. */
+/** Upgrades the installations with these grants. Those that gain a backend with this version wait for a node. */
 export async function updateVersionOfAll(
   trx: Executor,
   { appId, version, manifest }: Shipped,

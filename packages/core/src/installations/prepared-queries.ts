@@ -1,4 +1,4 @@
-// The SQL of installations on hot paths: prepared statements on the bare pool, one for each question.
+// The SQL of installations on hot paths: prepared statements on the bare pool, one per query.
 import type { Grant, InstallationId, Manifest } from '@platform/contract';
 import type pg from 'pg';
 
@@ -60,7 +60,7 @@ const LIST_NAMES = {
      ORDER BY i.app_id LIMIT $2`,
 };
 
-/** What installed apps are called, by app id. */
+/** The names of installed apps, by app id. */
 export async function listNames(pool: pg.Pool, accountKey: string, limit: number): Promise<SummaryRow[]> {
   const { rows } = await pool.query<SummaryRow>({ ...LIST_NAMES, values: [accountKey, limit] });
   return rows;
@@ -91,7 +91,7 @@ const LIST_SUMMARIES = {
      ORDER BY i.app_id LIMIT $3`,
 };
 
-/** The apps that one of the ids or prefixes names. */
+/** Installed apps that match one of the ids or prefixes. */
 export async function listSummariesOf(
   pool: pg.Pool,
   accountKey: string,
@@ -173,7 +173,7 @@ export interface HostRow {
   readonly package_hash: string;
   readonly frontend: NonNullable<Manifest['frontend']>;
   readonly has_workload: boolean;
-  /** Where its node is reached; `null` before the node registered. */
+  /** The address of its node; `null` before the node registered. */
   readonly inbound_origin: string | null;
 }
 
@@ -189,7 +189,7 @@ const FIND_BY_HOST = {
      WHERE i.host_label = $1 AND i.app_id = $2 AND i.removed_at IS NULL AND v.manifest ? 'frontend'`,
 };
 
-/** The installation with a frontend that an app host stands for. */
+/** The installation with a frontend whose app host this is. */
 export async function findByHost(pool: pg.Pool, hostLabel: string, appId: string): Promise<HostRow | undefined> {
   const { rows } = await pool.query<HostRow>({ ...FIND_BY_HOST, values: [hostLabel, appId] });
   return rows[0];

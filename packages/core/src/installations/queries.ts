@@ -19,9 +19,9 @@ export interface NewInstallation {
 }
 
 /**
- * Installs, or installs again what was removed: under its former id, so that it finds its volume, but with a new
- * host, a new endpoint and a new generation of derived capabilities. Returns the id, or `undefined` when the app is
- * installed already; of two at the same time one gets `undefined`.
+ * Installs an app, or reinstalls a removed one: under its former id, so that it keeps its volume, but with a new host,
+ * a new endpoint and a new generation of derived capabilities. Returns the id, or `undefined` when the app is already
+ * installed; of two concurrent calls one gets `undefined`.
  */
 export async function insertInstallation(
   db: Executor,
@@ -91,8 +91,8 @@ export async function selectOwn(db: Executor, accountKey: string, appId: string)
 }
 
 /**
- * The same, locked until the transaction ends: changes of one installation happen one after the other. Locked first
- * and read afterwards, because a row that changed while we waited would not meet its former version in a join.
+ * The same, locked until the transaction ends, which serialises changes of one installation. Locks first and reads
+ * afterwards, because a row that changed during the wait would not match its former version in a join.
  */
 export async function lockOwn(trx: Executor, accountKey: string, appId: string): Promise<OwnInstallation | undefined> {
   await trx
@@ -105,7 +105,7 @@ export async function lockOwn(trx: Executor, accountKey: string, appId: string):
   return selectOwn(trx, accountKey, appId);
 }
 
-/** What the installed apps of some accounts are called, in their order; `null` for one that is not installed. */
+/** The names of installed apps of some accounts, in the order given; `null` for one that is not installed. */
 export async function selectAppNames(
   db: Executor,
   apps: readonly { readonly accountKey: string; readonly appId: string }[],
@@ -172,7 +172,7 @@ export async function markRemoved(db: Executor, id: InstallationId, now: Date): 
   await db.deleteFrom('frontend_capabilities').where('installation_id', '=', id).execute();
 }
 
-/** Which of these apps the account has, or had and removed. */
+/** Which of these apps the account has installed, or had and removed. */
 export async function selectEverInstalled(
   db: Executor,
   accountKey: string,
@@ -201,7 +201,7 @@ export interface BackendRow {
   readonly reason: string | null;
   readonly restarts: number | null;
   readonly lastExit: { readonly at: string; readonly reason: string } | null;
-  /** Since when its account is paused; `null` when it is not. */
+  /** When its account was paused; `null` when it is not. */
   readonly pausedAt: Date | null;
 }
 

@@ -6,8 +6,8 @@ import type { DatabaseSchema } from '../database/schema.ts';
 type Executor = Kysely<DatabaseSchema>;
 
 /**
- * Lets one lease after the other be made for an installation, and none while it is removed or its account is paused.
- * Returns whether one may be made.
+ * Locks an installation, which serialises the creation of its leases. Returns whether one may be created: not for a
+ * removed app or a paused account.
  */
 export async function lockForLease(trx: Executor, installationId: InstallationId): Promise<boolean> {
   const { rows } = await sql`
@@ -17,7 +17,7 @@ export async function lockForLease(trx: Executor, installationId: InstallationId
   return rows.length > 0;
 }
 
-/** How many leases of the installation run, and when the first of them ends. */
+/** Number of active leases of the installation, and when the first of them ends. */
 export async function runningLeases(
   db: Executor,
   installationId: InstallationId,
@@ -29,7 +29,7 @@ export async function runningLeases(
   return { count: rows[0]?.count ?? 0, firstEnd: rows[0]?.first_end ?? null };
 }
 
-/** The place where expired leases of an installation are cleared, so that their number stays bounded. */
+/** Stores a lease, and deletes expired ones of the installation, so that their number stays bounded. */
 export async function insertLease(
   trx: Executor,
   lease: {
@@ -59,7 +59,7 @@ export async function insertLease(
     .execute();
 }
 
-/** Lets a running lease of this installation run again from now on. `undefined` when there is none of this id. */
+/** Renews an active lease of this installation from now on. `undefined` when it has no active lease with this id. */
 export async function extendLease(
   db: Executor,
   lease: {
@@ -80,7 +80,7 @@ export async function extendLease(
   return rows[0]?.expires_at;
 }
 
-/** Returns whether there was a running lease of this id. */
+/** Ends a lease. Returns whether there was an active lease with this id. */
 export async function deleteLease(
   db: Executor,
   lease: { readonly id: WorkLeaseId; readonly installationId: InstallationId; readonly now: Date },

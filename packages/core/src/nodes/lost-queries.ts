@@ -8,12 +8,12 @@ export interface WatchedNode {
   readonly id: string;
   readonly name: string;
   readonly beat: string;
-  /** What the core that took its last heartbeat promised it. */
+  /** The lease that the core that handled its last heartbeat promised. */
   readonly lostAfter: number;
   readonly lost: boolean;
 }
 
-/** The nodes that hold leases; `lost` ones with something left that could move, the others all. */
+/** All nodes with leases that are not lost, and lost ones that still have something that could move. */
 export async function watchedNodes(db: Executor): Promise<WatchedNode[]> {
   const { rows } = await sql<WatchedNode>`
     SELECT n.id, n.name, n.beat::text AS beat,

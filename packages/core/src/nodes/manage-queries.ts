@@ -1,4 +1,4 @@
-// All SQL of managing nodes: the list for the operator, cordons, what is left on a node, and its end.
+// All SQL of managing nodes: the list for the operator, cordons, what remains on a node, and its removal.
 import { type Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 
@@ -8,7 +8,7 @@ export interface NodeRow {
   readonly id: string;
   readonly name: string;
   readonly labels: string[];
-  /** Those of its labels that keep off what they are not demanded of. */
+  /** Its reserved labels, which exclude backends that do not require them. */
   readonly reserved: string[];
   readonly state: 'ready' | 'cordoned' | 'lost' | 'joining';
   readonly local: boolean;
@@ -66,12 +66,12 @@ export async function findNodeNamed(db: Executor, name: string): Promise<NamedNo
     .executeTakeFirst();
 }
 
-/** Cordons the node since `at`; `null` ends that. */
+/** Cordons the node since `at`; `null` uncordons it. */
 export async function setCordoned(db: Executor, nodeId: string, at: Date | null): Promise<void> {
   await db.updateTable('nodes').set({ cordoned_at: at }).where('id', '=', nodeId).execute();
 }
 
-/** What has its volume on the node, removed apps left out. */
+/** Installed apps with a volume on the node. */
 export async function boundApps(db: Executor, nodeId: string): Promise<{ appId: string; account: string }[]> {
   const { rows } = await sql<{ appId: string; account: string }>`
     SELECT i.app_id AS "appId", a.name AS account
@@ -105,7 +105,7 @@ export async function deleteNode(db: Executor, nodeId: string): Promise<void> {
   await db.deleteFrom('nodes').where('id', '=', nodeId).execute();
 }
 
-/** Returns the labels after the change, or `undefined` for a node that is not there. */
+/** Adds and removes labels. Returns the labels after the change, or `undefined` for an unknown node. */
 export async function updateLabels(
   db: Executor,
   name: string,

@@ -1,4 +1,4 @@
-// All SQL of who a node is: its key, its credential, its heartbeat, how it joined, and where it is reached.
+// All SQL of a node's identity: its key, its credential, its heartbeat, its joining, and its addresses.
 import type { InstallationId, NodeMachine } from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
 import type pg from 'pg';
@@ -22,7 +22,7 @@ const FIND_NODE = {
   text: 'SELECT id, public_key, credential_expires_at FROM nodes WHERE credential_hash = $1',
 };
 
-/** The node with this credential, also when that has expired; `undefined` when it is unknown. */
+/** The node with this credential, even an expired one; `undefined` when it is unknown. */
 export async function findNodeByCredential(pool: pg.Pool, tokenHash: Buffer): Promise<NodeOfCredential | undefined> {
   const { rows } = await pool.query<NodeOfCredential>({ ...FIND_NODE, values: [tokenHash] });
   return rows[0];
@@ -58,7 +58,7 @@ export interface NewNode {
   readonly now: Date;
 }
 
-/** Returns whether it was inserted; not when another node has the name. */
+/** Inserts a node. Returns whether it was inserted; not when another node has the name. */
 export async function insertNode(db: Executor, node: NewNode): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('nodes')
@@ -78,7 +78,7 @@ export async function insertNode(db: Executor, node: NewNode): Promise<boolean> 
   return numInsertedOrUpdatedRows === 1n;
 }
 
-/** Gives the one node from before nodes had keys to this key. Returns its id, or `undefined` when there is none. */
+/** Assigns this key to the one node from before nodes had keys. Returns its id, or `undefined` when there is none. */
 export async function adoptKeylessNode(db: Executor, publicKey: Buffer): Promise<string | undefined> {
   const row = await db
     .updateTable('nodes')
@@ -101,7 +101,7 @@ export async function whereNodeIs(db: Executor, nodeId: string): Promise<'local'
   return row?.local === true ? 'local' : 'remote';
 }
 
-/** Makes a local node leased, because core now runs without it: without heartbeats it is declared lost. */
+/** Gives a local node a lease, because core now runs without it: without heartbeats it is declared lost. */
 export async function leaveLocalNode(db: Executor, publicKey: Buffer): Promise<void> {
   await db.updateTable('nodes').set({ leased: true }).where('public_key', '=', publicKey).execute();
 }
@@ -133,7 +133,9 @@ export async function insertToken(
     .execute();
 }
 
-/** Uses the token up for this key, which alone may use it again. Returns its labels, or `undefined` for none such. */
+/**
+ * Consumes the token for this key, which alone may use it again. Returns its labels, or `undefined` if it is invalid.
+ */
 export async function useToken(
   db: Executor,
   token: { readonly hash: Buffer; readonly publicKey: Buffer; readonly now: Date },
@@ -161,7 +163,7 @@ export async function insertChallenge(
   );
 }
 
-/** Uses the challenge up. Returns its node, or `undefined` when it is unknown, expired, or another key's. */
+/** Consumes the challenge. Returns its node, or `undefined` when it is unknown, expired, or another key's. */
 export async function takeChallenge(
   db: Executor,
   challenge: { readonly hash: Buffer; readonly publicKey: Buffer; readonly now: Date },
@@ -174,7 +176,7 @@ export async function takeChallenge(
   return rows[0]?.id;
 }
 
-/** Returns the inbound origin that was known before. */
+/** Stores the addresses of a node. Returns its former inbound origin. */
 export async function updateNode(
   db: Executor,
   nodeId: string,
@@ -226,7 +228,7 @@ const CONTROL_COLUMNS = [
   'nodes.lost_at',
 ] as const;
 
-/** Where the node of an installation is controlled; removed installations included, so that they can be ended. */
+/** The control address of an installation's node, also for removed installations, so that they can be stopped. */
 export async function controlAddress(
   db: Executor,
   installationId: InstallationId,
@@ -239,7 +241,7 @@ export async function controlAddress(
     .executeTakeFirst();
 }
 
-/** Where the node is controlled that held an installation before it was taken from it. */
+/** The control address of the node that still holds an installation that was moved from it. */
 export async function holderAddress(db: Executor, installationId: InstallationId): Promise<ControlAddress | undefined> {
   return db
     .selectFrom('installations')
@@ -249,7 +251,7 @@ export async function holderAddress(db: Executor, installationId: InstallationId
     .executeTakeFirst();
 }
 
-/** What decides over a call to the backend of an installed app; without a node all columns of one are `null`. */
+/** What a call to the backend of an installed app depends on; without a node all its columns are `null`. */
 export interface CallRow extends Omit<ControlAddress, 'node_id' | 'name'> {
   readonly node_id: string | null;
   readonly name: string | null;
@@ -274,7 +276,7 @@ const FIND_CALLED = {
      WHERE i.id = $1 AND i.removed_at IS NULL`,
 };
 
-/** `undefined` for what is not installed, or not any more. */
+/** `undefined` when it is not installed. */
 export async function findCalled(pool: pg.Pool, installationId: InstallationId): Promise<CallRow | undefined> {
   const { rows } = await pool.query<CallRow>({ ...FIND_CALLED, values: [installationId] });
   return rows[0];

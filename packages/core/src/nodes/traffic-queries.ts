@@ -11,7 +11,7 @@ export interface BothWays {
   readonly inbound: TrafficTotals;
 }
 
-/** Keeps what a node says in the place of what it said before. Returns the totals it reported then. */
+/** Replaces a node's last report. Returns the totals of the former one. */
 export async function keepReport(
   db: Executor,
   nodeId: string,
@@ -27,7 +27,7 @@ export async function keepReport(
   return rows[0]?.traffic ?? null;
 }
 
-/** Returns whether it is the first of its hour. No sum grows beyond what JavaScript counts exactly. */
+/** Adds traffic to an hour. Returns whether it is the first of its hour. Sums stay within `Number.MAX_SAFE_INTEGER`. */
 export async function addToHour(db: Executor, hour: Date, { outbound, inbound }: BothWays): Promise<boolean> {
   const most = Number.MAX_SAFE_INTEGER;
   const { rows } = await sql<{ first: boolean }>`
@@ -50,7 +50,7 @@ export async function removeHoursBefore(db: Executor, hour: Date): Promise<void>
   await db.deleteFrom('traffic_hours').where('hour', '<', hour).execute();
 }
 
-/** What went through since an hour, by the time at which each began; hours without traffic are left out. */
+/** Traffic since an hour, by the start of each hour; hours without traffic are left out. */
 export async function trafficSince(db: Executor, hour: Date): Promise<Map<number, BothWays>> {
   const rows = await db.selectFrom('traffic_hours').selectAll().where('hour', '>=', hour).execute();
   return new Map(
@@ -68,7 +68,7 @@ function totals(requests: string, sent: string, received: string): TrafficTotals
   return { requests: Number(requests), sentBytes: Number(sent), receivedBytes: Number(received) };
 }
 
-/** Of each node: where it is reached and what it is busy with. */
+/** The address and load of a node. */
 export interface NodeReport {
   readonly name: string;
   readonly inbound_origin: string | null;

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import { rowCount } from '../database/row-count.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 
-/** An estimate beyond 100,000. */
+/** Number of rows; PostgreSQL's estimate beyond 100,000. */
 export function countNotifications(db: Kysely<DatabaseSchema>): Promise<number> {
   return rowCount(db, 'notifications');
 }

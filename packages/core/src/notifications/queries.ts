@@ -10,7 +10,7 @@ type Database = Kysely<DatabaseSchema>;
 export type NotificationRow = Selectable<DatabaseSchema['notifications']>;
 export type NewNotification = Omit<NotificationRow, 'sequence' | 'read_at'>;
 
-/** Whose records, and which of them: the shell sees all of its account, an app those on topics it may read. */
+/** The records of an account that a caller may see: the shell all of them, an app those on topics it may read. */
 export interface Visibility {
   readonly accountKey: string;
   /** Patterns of the grant `notifications.read`; `null` for everything. */
@@ -26,7 +26,7 @@ function selectVisible(database: Database, { accountKey, topics }: Visibility, n
   return topics === null ? own : own.where(matchesTopic(topics));
 }
 
-/** The rule of `matchesResource`, for the database. */
+/** The rule of `matchesResource` in SQL. */
 function matchesTopic(patterns: readonly string[]) {
   const { exact, prefixes } = splitPatterns(patterns);
   return sql<boolean>`(topic = ANY(${exact}::text[])
@@ -84,7 +84,7 @@ function insertStatement(notifications: readonly NewNotification[]) {
     SELECT inserted.* FROM inserted WHERE (SELECT count(*) FROM notified) > 0`;
 }
 
-/** @returns those that were inserted; for the others the installation has a record with their dedupe key already */
+/** @returns the inserted ones; for the others the installation already has a record with their dedupe key */
 export async function insertNotifications(
   trx: Transaction<DatabaseSchema>,
   notifications: readonly NewNotification[],
@@ -92,7 +92,7 @@ export async function insertNotifications(
   return (await insertStatement(notifications).execute(trx)).rows;
 }
 
-/** The same in a transaction of its own, and prepared: planning the statement takes longer than a few records do. */
+/** The same in its own transaction, and prepared, because planning takes longer than storing a few records. */
 export async function insertNotificationsAlone(
   { pool, database }: Pick<CoreContext, 'pool' | 'database'>,
   notifications: readonly NewNotification[],
@@ -131,7 +131,7 @@ export interface ListSelection {
   readonly limit: number;
 }
 
-/** Newest first. */
+/** A page of visible records, newest first. */
 export async function listNotifications(
   database: Database,
   visibility: Visibility,
@@ -152,7 +152,7 @@ SELECT * FROM notifications
         OR EXISTS (SELECT FROM unnest($6::text[]) AS prefix WHERE starts_with(topic, prefix)))
  ORDER BY sequence LIMIT $7`;
 
-/** What came after a sequence, oldest first: prepared, since every live stream asks it for every signal. */
+/** Visible records after a sequence, oldest first. Prepared, since every live stream runs it at every signal. */
 export async function listAfter(
   pool: pg.Pool,
   { accountKey, topics }: Visibility,
@@ -208,7 +208,7 @@ export async function markRead(
   return rows.map(({ id }) => id);
 }
 
-/** Those of the given records that are visible. */
+/** The given records that are visible to the caller. */
 export async function onlyVisible(
   database: Database,
   visibility: Visibility,
@@ -222,7 +222,7 @@ export async function onlyVisible(
   return rows.map(({ id }) => id);
 }
 
-/** The visible records up to a sequence that were read last. */
+/** The visible records up to a sequence that were marked read most recently. */
 export async function lastRead(
   database: Database,
   visibility: Visibility,

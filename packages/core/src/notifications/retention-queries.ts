@@ -32,11 +32,11 @@ export async function removeOlder(database: Database, before: Date, most: number
 export interface AccountPage {
   /** The last account looked at; `null` when there are no more. */
   readonly last: string | null;
-  /** Accounts with more than `kept` records, and the newest sequence that is too many. */
+  /** Accounts with more than `kept` records, and the newest sequence beyond that limit. */
   readonly surplus: readonly { readonly accountKey: string; readonly upTo: string }[];
 }
 
-/** Looks at the next accounts that have notifications, in the order of their keys, reading the index alone. */
+/** Counts the records of the next accounts, in the order of their keys, with an index-only scan. */
 export async function accountsWithSurplus(
   database: Database,
   { after, accounts, kept }: { readonly after: string; readonly accounts: number; readonly kept: number },

@@ -27,7 +27,7 @@ export async function selectMutes(db: Executor, accountKey: string): Promise<Not
     .execute();
 }
 
-/** Sets what is given and leaves the rest. */
+/** Changes the given settings and leaves the others. */
 export async function upsertSettings(
   trx: Transaction<DatabaseSchema>,
   accountKey: string,
@@ -42,7 +42,7 @@ export async function upsertSettings(
       flashes = coalesce(${flashes ?? null}::boolean, former.flashes)`.execute(trx);
 }
 
-/** Makes `mutes` all mutes of the account. */
+/** Replaces all mutes of the account with `mutes`. */
 export async function replaceMutes(
   trx: Transaction<DatabaseSchema>,
   accountKey: string,
@@ -54,7 +54,7 @@ export async function replaceMutes(
   await trx.insertInto('notification_mutes').values(rows).execute();
 }
 
-/** Adds and removes single mutes in one statement; what is there already, or is not, stays so. */
+/** Adds and removes single mutes in one statement; adding an existing or removing a missing one has no effect. */
 export async function changeMutes(
   trx: Transaction<DatabaseSchema>,
   accountKey: string,

@@ -1,4 +1,4 @@
-// All SQL of placement: what nodes have left, which fits best, and where an installation is.
+// All SQL of placement: free capacity of nodes, the best fit, and where an installation is.
 import type { InstallationId, WorkloadManifest } from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
@@ -12,28 +12,28 @@ export async function lockPlacementRow(db: Executor): Promise<void> {
   await sql`UPDATE revisions SET value = value + 1 WHERE name = 'placement'`.execute(db);
 }
 
-/** What a node must offer. */
+/** The requirements on a node. */
 export interface Demand {
   readonly runtime: WorkloadManifest['runtime'];
   readonly memoryMiB: number;
-  /** Keeps its memory for itself; one that sleeps shares what is there with the others. */
+  /** Whether it reserves its memory; a backend that sleeps shares memory with others. */
   readonly always: boolean;
   /** A label the node must have, or `null`. */
   readonly hosting: string | null;
   /** The shared store the node must reach, or `null`. */
   readonly store: string | null;
-  /** This node or none, or `null`. */
+  /** The only node allowed, or `null`. */
   readonly only: string | null;
-  /** Whose rules it must meet; `null` for the node on which its volume lies. */
+  /** The owner whose rules apply; `null` to ignore rules, on the node that has its volume. */
   readonly owner: Owner | null;
 }
 
 /**
- * A node that takes part in placement: not cordoned, not lost, and with a heartbeat unless it is core's own process.
+ * A node available for placement: not cordoned, not lost, and with a heartbeat unless it is core's own process.
  */
 const OPEN = sql<boolean>`n.cordoned_at IS NULL AND n.lost_at IS NULL AND (NOT n.leased OR n.beat > 0)`;
 
-/** Memory that workloads of a node have been promised: those that never sleep, and all together. */
+/** Memory of workloads placed on a node: of those that never sleep, and of all together. */
 const USED = sql`
   SELECT coalesce(sum(memory) FILTER (WHERE always), 0)::float8 AS reserved, coalesce(sum(memory), 0)::float8 AS total
     FROM (SELECT (v.manifest -> 'workload' -> 'resources' ->> 'memoryMiB')::integer AS memory,
@@ -42,15 +42,15 @@ const USED = sql`
             JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
            WHERE i.node_id = n.id AND i.removed_at IS NULL AND v.manifest ? 'workload') AS each`;
 
-/** Of what sleeps most of the time, a sixteenth counts for the choice between nodes. */
+/** Sleeping workloads count one sixteenth in the choice between nodes. */
 const SLEEPING_SHARE = 1 / 16;
 
 /** Preferred over machines of others, which report their own resources and could attract apps by exaggerating them. */
 const PREFERRED: (typeof hostingLabels)[number] = 'platform-hosted';
 
 /**
- * The node with the largest part of its memory left, of the platform's own if one fits. A node that has not said what
- * it has, such as core's own before its Runtime registered, counts as empty.
+ * The node with the largest share of free memory, platform-hosted if one fits. A node that has not reported its memory,
+ * such as core's own before its Runtime registered, counts as empty.
  */
 export async function bestNode(
   db: Executor,
@@ -83,7 +83,7 @@ export interface CensusRow {
   readonly kept: boolean;
 }
 
-/** Every node that ever sent a heartbeat or belongs to a core, and its fitness for this owner's backends. */
+/** Every node that ever sent a heartbeat or belongs to a core, and whether it can run this owner's backends. */
 export function nodeCensus(db: Executor, owner: Owner): Promise<{ rows: CensusRow[] }> {
   return sql<CensusRow>`
     SELECT n.id, n.runtimes, n.shared_store, ${OPEN} AS open, ${keptFromOwner(owner)} AS kept
@@ -102,7 +102,7 @@ export interface PlaceRow {
   readonly node_lost_at: Date | null;
 }
 
-/** Where an app of an account is, or was before it was removed. */
+/** The placement of an account's app, also of a removed one. */
 export async function findPlace(db: Executor, { accountKey, appId }: Owner): Promise<PlaceRow | undefined> {
   const { rows } = await sql<PlaceRow>`
     SELECT i.id, i.node_id, i.waiting, i.held_by, i.has_volume, i.volume_store,
@@ -119,8 +119,8 @@ export interface MovableRow {
 }
 
 /**
- * Takes from a node what may run elsewhere, a batch at a time. It waits then, held by the node unless that is lost;
- * its credential and its reported state end at once.
+ * Takes a batch of movable installations from a node. They then wait, held by the node unless it is lost; their
+ * credentials and reported states end at once.
  */
 export async function takeMovable(
   db: Executor,
@@ -159,13 +159,13 @@ const selectWaiting = sql`
       FROM installations i JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
      WHERE i.waiting AND i.removed_at IS NULL AND v.manifest ? 'workload'`;
 
-/** What has a backend and no node, oldest id first, after the one named. */
+/** Installations that wait for a node, by id, after the given one. */
 export async function waitingInstallations(db: Executor, after: string, limit: number): Promise<WaitingRow[]> {
   const { rows } = await sql<WaitingRow>`${selectWaiting} AND i.id > ${after} ORDER BY i.id LIMIT ${limit}`.execute(db);
   return rows;
 }
 
-/** The one named, if it waits. */
+/** The given installation, if it waits for a node. */
 export async function waitingInstallation(db: Executor, id: InstallationId): Promise<WaitingRow | undefined> {
   const { rows } = await sql<WaitingRow>`${selectWaiting} AND i.id = ${id}`.execute(db);
   return rows[0];
@@ -185,17 +185,17 @@ export async function setPlaced(
   return numAffectedRows === 1n;
 }
 
-/** The node has said that it does not run it any more. */
+/** Ends a node's hold of an installation, after the node confirmed that it no longer runs it. */
 export async function clearHolder(db: Executor, id: InstallationId, nodeId: string): Promise<void> {
   await sql`UPDATE installations SET held_by = NULL WHERE id = ${id} AND held_by = ${nodeId}`.execute(db);
 }
 
-/** A lost node holds nothing any more: its lease has ended. */
+/** Ends all holds of a lost node, whose lease has ended. */
 export async function clearHeldBy(db: Executor, nodeId: string): Promise<void> {
   await db.updateTable('installations').set({ held_by: null }).where('held_by', '=', nodeId).execute();
 }
 
-/** Marks the backends whose volume is on a lost node: they stay there. */
+/** Marks backends whose volume is on a lost node as failed; they stay there. */
 export async function markBoundWorkloads(
   db: Executor,
   nodeId: string,
@@ -212,7 +212,7 @@ export async function markBoundWorkloads(
        SET state = EXCLUDED.state, since = EXCLUDED.since, reason = EXCLUDED.reason`.execute(db);
 }
 
-/** Everything on the node begins anew elsewhere; volumes that lie on it are given up. */
+/** Moves everything off the node and gives up the volumes on it: apps start elsewhere with empty ones. */
 export async function abandonNode(db: Executor, nodeId: string): Promise<void> {
   await sql`
     UPDATE installations i

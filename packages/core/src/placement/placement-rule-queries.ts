@@ -4,7 +4,7 @@ import type { DatabaseSchema } from '../database/schema.ts';
 
 type Executor = Kysely<DatabaseSchema>;
 
-/** Whose backend is to be placed. */
+/** The account and app whose backend is to be placed. */
 export interface Owner {
   readonly accountKey: string;
   readonly appId: string;
@@ -15,7 +15,7 @@ interface Subject {
   readonly appId: string | null;
 }
 
-/** The rules about the backends of this owner, as rows `r`. */
+/** The rules that apply to this owner's backends, as rows `r`. */
 function rulesFor({ accountKey, appId }: Owner | typeof ownerOfRow): RawBuilder<unknown> {
   return sql`placement_rules r
      WHERE (r.account_key IS NULL OR r.account_key = ${accountKey}) AND (r.app_id IS NULL OR r.app_id = ${appId})`;
@@ -24,20 +24,20 @@ function rulesFor({ accountKey, appId }: Owner | typeof ownerOfRow): RawBuilder<
 /** Of an installation `i` of the statement. */
 const ownerOfRow = { accountKey: sql.ref('i.account_key'), appId: sql.ref('i.app_id') } as const;
 
-/** Whether the node `n` has every label that is demanded for the owner, and is not kept for others. */
+/** Whether the node `n` has every label required for the owner, and is not reserved for others. */
 export function meetsRules(owner: Owner): RawBuilder<boolean> {
   return sql<boolean>`
     NOT EXISTS (SELECT 1 FROM ${rulesFor(owner)} AND NOT r.label = ANY (n.labels)) AND NOT ${keptFromOwner(owner)}`;
 }
 
-/** Whether the node `n` has a reserved label that nothing demands for the owner. */
+/** Whether the node `n` has a reserved label that is not required for the owner. */
 export function keptFromOwner(owner: Owner): RawBuilder<boolean> {
   return sql<boolean>`
     EXISTS (SELECT 1 FROM reserved_labels l
              WHERE l.label = ANY (n.labels) AND NOT EXISTS (SELECT 1 FROM ${rulesFor(owner)} AND r.label = l.label))`;
 }
 
-/** The labels that rules demand for the owner's backends, sorted. */
+/** The labels that rules require for the owner's backends, sorted. */
 export async function demandedLabels(db: Executor, owner: Owner): Promise<string[]> {
   const { rows } = await sql<{ label: string }>`
     SELECT DISTINCT r.label FROM ${rulesFor(owner)} ORDER BY r.label`.execute(db);
@@ -52,7 +52,7 @@ export interface RuleRow {
   readonly nodes: number;
 }
 
-/** All placement rules by label; `null` as account or app stands for all of them. */
+/** All placement rules by label; `null` as account or app means all of them. */
 export async function selectRules(db: Executor): Promise<RuleRow[]> {
   const { rows } = await sql<RuleRow>`
     SELECT r.label, a.name AS account, r.app_id AS "appId",
@@ -82,7 +82,7 @@ export interface ReservedLabelRow {
   readonly label: string;
   /** Nodes that have the label. */
   readonly nodes: number;
-  /** Backends on those nodes that it is not demanded of: they were placed before. */
+  /** Backends on those nodes that do not require it, placed before the reservation. */
   readonly strangers: number;
 }
 

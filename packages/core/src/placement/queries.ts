@@ -1,4 +1,4 @@
-// All SQL of what runs on a node: its assignments, the credentials of its workloads, and what it reports of them.
+// All SQL of what runs on a node: its assignments, the credentials of its workloads, and the states it reports.
 import type { Grant, InstallationId, InstallationStatus, PublicPort, WorkloadManifest } from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
@@ -18,7 +18,7 @@ export async function placedInstallations(
     .execute();
 }
 
-/** Takes the row lock that orders changes of assignments. Returns the new revision. */
+/** Increments the revision under the row lock that serialises changes of assignments. Returns the new revision. */
 export async function raiseRevision(db: Executor): Promise<bigint> {
   const { rows } = await sql<{ value: string }>`
     UPDATE revisions SET value = value + 1 WHERE name = 'assignments' RETURNING value::text`.execute(db);
@@ -40,15 +40,15 @@ export interface AssignmentRow {
   readonly package_hash: string;
   readonly workload: WorkloadManifest;
   readonly grants: Grant[];
-  /** Of the grants. */
+  /** Revision of the grants. */
   readonly grants_revision: number;
   readonly public_ports: PublicPort[] | null;
-  /** Its volume, if it ever had one, does not bind it to the node, and core may take the node for lost. */
+  /** Whether it can move: its volume, if any, does not bind it to the node, and core may declare the node lost. */
   readonly movable: boolean;
   readonly volume_store: string | null;
 }
 
-/** One statement, so that list and revision come from one snapshot. */
+/** The assignments of a node: one statement, so that list and revision are one snapshot. */
 export async function selectAssignments(
   db: Executor,
   nodeId: string,
@@ -73,8 +73,8 @@ export async function selectAssignments(
 }
 
 /**
- * Replaces the core service credential of an installation on this node; the lock lets no removal and no move slip in
- * between. Returns its epoch, or `undefined` when the installation is not on this node.
+ * Replaces the core service credential of an installation on this node; the lock excludes concurrent removals
+ * and moves. Returns its epoch, or `undefined` when the installation is not on this node.
  */
 export async function replaceCoreCredential(
   db: Executor,
@@ -102,12 +102,12 @@ export async function replaceCoreCredential(
 const MOST_RESTARTS = 2 ** 31 - 1;
 const LONGEST_REASON = 2_000;
 
-/** Shortening may cut a surrogate pair, and PostgreSQL stores no half of one. */
+/** Shortening may split a surrogate pair, and PostgreSQL rejects half of one. */
 function shortened(text: string): string {
   return text.slice(0, LONGEST_REASON).toWellFormed();
 }
 
-/** Keeps what a node reports about its own installations; anything about others is dropped. */
+/** Stores what a node reports about its own installations; reports about others are ignored. */
 export async function upsertStatus(db: Executor, nodeId: string, items: readonly InstallationStatus[]): Promise<void> {
   const reported = JSON.stringify(
     items.map(({ installationId, state, since, reason, restarts, lastExit, unenforced }) => ({
@@ -138,7 +138,7 @@ export async function upsertStatus(db: Executor, nodeId: string, items: readonly
            restarts = EXCLUDED.restarts, last_exit = EXCLUDED.last_exit, unenforced = EXCLUDED.unenforced`.execute(db);
 }
 
-/** Drops what only a placed installation has: its credential and its reported state. */
+/** Deletes what only a placed installation has: its credential and its reported state. */
 export async function deleteWorkloadState(db: Executor, installationId: InstallationId): Promise<void> {
   await db.deleteFrom('core_credentials').where('installation_id', '=', installationId).execute();
   await db.deleteFrom('installation_status').where('installation_id', '=', installationId).execute();

@@ -1,5 +1,5 @@
-// The SQL of the outbox. A subscription, not a message, is what a worker leases: its messages go out one after the
-// other.
+// The SQL of the outbox. A subscription, not a message, is what a worker leases: its messages are sent one
+// after the other.
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 
@@ -7,7 +7,7 @@ type Database = Kysely<DatabaseSchema>;
 export type MessageRow = Selectable<DatabaseSchema['push_messages']>;
 export type NewMessage = Omit<MessageRow, 'sequence' | 'attempts' | 'shortened'>;
 
-/** Locks the subscriptions of some accounts that still last, in the order in which all writers lock them. */
+/** Locks the unexpired subscriptions of some accounts, in the order in which all writers lock them. */
 export async function lockSubscriptionsOf(
   trx: Transaction<DatabaseSchema>,
   accountKeys: readonly string[],
@@ -24,10 +24,9 @@ export async function lockSubscriptionsOf(
 }
 
 /**
- * Adds messages of subscriptions that are locked: each takes the place of one of its topic, or of the oldest of too
- * many.
+ * Adds messages of locked subscriptions: each replaces one with its topic, or the oldest one beyond the limit.
  *
- * @returns how many were too many
+ * @returns how many were deleted as surplus
  */
 export async function insertMessages(
   trx: Transaction<DatabaseSchema>,
@@ -57,7 +56,7 @@ export async function insertMessages(
         SELECT sequence FROM push_messages WHERE subscription_id = s.id ORDER BY sequence DESC OFFSET ${waiting}) m)`.execute(
     trx,
   );
-  // One that waits to be tried again is not tried sooner for a new message.
+  // A new message does not shorten the wait before a retry.
   await sql`UPDATE push_subscriptions SET due_at = coalesce(due_at, ${now}) WHERE id = ANY(${ids}::text[])`.execute(
     trx,
   );
@@ -82,7 +81,7 @@ export interface ClaimedSubscription {
   readonly expires_at: Date;
 }
 
-/** Leases subscriptions with due messages that no other worker holds, the longest due first. */
+/** Leases subscriptions with due messages that no other worker holds, those due longest first. */
 export async function claimSubscriptions(
   database: Database,
   { lease, now, until, atMost }: Claim,
@@ -110,20 +109,21 @@ export async function nextMessages(
   return Map.groupBy(rows, ({ subscription_id }) => subscription_id);
 }
 
-/** What became of a leased subscription and its messages. */
+/** The outcome for a leased subscription and its messages. */
 export interface Settlement {
   readonly id: string;
   readonly lease: string;
-  /** Messages that are sent or given up. */
+  /** Messages that were sent or dropped. */
   readonly done: readonly string[];
-  /** The push service knows it no more, or its session is over. */
+  /** Whether the push service no longer knows it, or its session has ended. */
   readonly gone: boolean;
-  /** The message in front is tried again then. */
+  /** When to retry the first message. */
   readonly retry: { readonly sequence: string; readonly at: Date; readonly shortened: boolean } | null;
 }
 
 /**
- * Writes what became of some subscriptions and gives them back. Those whose lease another worker has are left alone.
+ * Stores the outcomes for some subscriptions and releases them. Those leased by another worker meanwhile are left
+ * alone.
  */
 export async function settle(
   trx: Transaction<DatabaseSchema>,

@@ -1,10 +1,10 @@
-// The SQL of push subscriptions and of the platform's own key. That of waiting messages is in outbox-queries.ts.
+// The SQL of push subscriptions and of the platform's own key. outbox-queries.ts has the SQL of queued messages.
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 
 type Database = Kysely<DatabaseSchema>;
 
-/** The platform's VAPID key, with the private half sealed; `undefined` before the first start with web push. */
+/** The platform's VAPID key, with the private half encrypted; `undefined` before the first start with web push. */
 export function findVapidKey(database: Database) {
   return database
     .selectFrom('push_keys')
@@ -25,7 +25,7 @@ export async function insertVapidKey(
     .execute();
 }
 
-/** Subscriptions are written by one transaction at a time: they are few, and each may end others. */
+/** Serialises writes of subscriptions: they are rare, and each may delete others. */
 export async function lockSubscriptions(trx: Transaction<DatabaseSchema>): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(4208)`.execute(trx);
 }
@@ -49,7 +49,7 @@ export function findSubscription(trx: Database, endpointHash: Buffer) {
     .executeTakeFirst();
 }
 
-/** A new browser, or one that is known with other keys or another session: what waits for it stays. */
+/** Inserts a subscription, or updates a known one's keys or session; its queued messages stay. */
 export async function upsertSubscription(trx: Database, subscription: NewSubscription): Promise<void> {
   const { id, accountKey, sessionId, expiresAt, endpointHash, sealed, now } = subscription;
   await sql`
@@ -72,7 +72,7 @@ export async function selectSubscriptions(database: Database, accountKey: string
     .execute();
 }
 
-/** Keeps those that subscribed last. */
+/** Deletes all but the most recent subscriptions of an account. */
 export async function deleteSubscriptionsBeyond(trx: Database, accountKey: string, kept: number): Promise<void> {
   await trx
     .deleteFrom('push_subscriptions')

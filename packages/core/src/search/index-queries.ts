@@ -52,7 +52,7 @@ export interface LostLexeme {
   readonly entries: number;
 }
 
-/** Lexemes without their marks. @param documents a query for the tsvectors that hold them */
+/** Lexemes without their account prefix. @param documents a query for the tsvectors that hold them */
 function lexemesIn(documents: RawBuilder<unknown>): RawBuilder<LostLexeme> {
   return sql`
     SELECT right(marked.lexeme, ${sql.lit(-MARK_LENGTH)}) AS lexeme, count(*)::int AS entries
@@ -71,7 +71,7 @@ export async function upsertEntries(
   entries: readonly IndexedEntry[],
 ): Promise<readonly LostLexeme[]> {
   const column = (name: keyof IndexedEntry) => entries.map((entry) => entry[name]);
-  // All of a statement sees the rows as they were before it.
+  // Every part of a statement sees the rows as they were before it.
   const replaced = sql`SELECT document FROM search_entries
                         WHERE installation_id = ${installationId} AND id = ANY(${column('id')}::text[])`;
   const { rows } = await sql<LostLexeme>`

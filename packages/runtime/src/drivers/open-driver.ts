@@ -1,5 +1,4 @@
-// Opens the driver of a node: which ones there are, and with what each is opened. Those that few machines run are
-// loaded when they are tried.
+// Opens the driver of a node: lists the drivers and their options. Drivers that few machines use are loaded on demand.
 import type { Log } from '../clock.ts';
 import type { GatewaySidecar } from '../gateway-port.ts';
 import { type Candidates, type Chosen, chooseDriver, type DriverChoice, type Opened } from './choose.ts';

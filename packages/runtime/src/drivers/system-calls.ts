@@ -1,4 +1,4 @@
-// System calls that no backend of an app needs and that kernels have been broken through. Every driver that shares the
+// System calls that no app backend needs and through which kernels have been exploited. Every driver that shares the
 // host's kernel refuses them: process/seccomp.ts compiles them to a filter, docker/seccomp-profile.ts hands them to the
 // engine by name.
 

@@ -1,10 +1,10 @@
-// What the machine of a backend gives it: where its UDP ports are reached or why they are not, and what else is not as
-// its manifest or its permissions say.
+// What a backend's machine provides: the addresses of its UDP ports, or why they are closed, and which limits and
+// permissions the machine cannot enforce or provide.
 import type { WorkloadDetail } from '@platform/contract';
 import { Icon } from '../design/icons.tsx';
 import { portAbout, portAddress } from './port-words.ts';
 
-// Shown below headings of different levels, so what is named here is no heading of its own.
+// Shown below headings of different levels, so its titles are not headings.
 export function BackendPlace({ status }: { readonly status: WorkloadDetail }) {
   return (
     <>

@@ -10,7 +10,7 @@ import { useAction, useReading } from './reading.ts';
 
 interface StateWords {
   readonly label: string;
-  /** What stands before how long ago that was. */
+  /** The word before how long ago that was. */
   readonly when: string;
   readonly about: string;
 }
@@ -24,7 +24,7 @@ const WORDS: Record<WorkloadStatus['state'], StateWords> = {
 
 const EVERY_MS = 3_000;
 
-/** Reads the state again and again while the page is looked at: a backend starts and stops by itself. */
+/** Polls the state while the page is visible, because a backend starts and stops by itself. */
 export function BackendState({ appId }: { readonly appId: string }) {
   const reading = useReading(() => call('apps.status', { params: { appId } }));
   const { busy, failure, run } = useAction();

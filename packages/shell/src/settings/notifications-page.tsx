@@ -1,4 +1,4 @@
-// What notifications may do: the surfaces of the account, the permission of this browser, and what is muted.
+// Notification settings: the surfaces of the account, the permission of this browser, and what is muted.
 import type { NotificationMute, NotificationSettings, NotificationSettingsChange } from '@platform/contract';
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';

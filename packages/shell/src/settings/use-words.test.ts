@@ -1,4 +1,4 @@
-// What a backend uses, as its owner reads it.
+// The resource use of a backend, as its owner reads it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bytes, duration } from '../design/words.ts';
@@ -36,7 +36,7 @@ for (const [milliseconds, words] of [
   test(`${milliseconds} ms is ${words}`, () => assert.equal(duration(milliseconds), words));
 }
 
-test('processor and memory are said in plain words, and what is unknown is not nought', () => {
+test('processor and memory are said in plain words, and unknown values are not zero', () => {
   assert.equal(processorNow({ share: 0.123, limit: 1, milliseconds: 0 }), '12 % of one processor');
   assert.equal(processorNow({ share: 0.002, limit: 0.5, milliseconds: 0 }), 'under 1 % of 0.5 processors');
   assert.equal(processorNow({ share: null, limit: 1, milliseconds: null }), 'Unknown');

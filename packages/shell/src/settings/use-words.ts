@@ -1,4 +1,4 @@
-// What a running backend uses, in words.
+// The resource use of a running backend, in words.
 import type { WorkloadUse } from '@platform/contract';
 import { bytes, duration } from '../design/words.ts';
 

@@ -1,5 +1,5 @@
-// A cell is what a workload's container moves into: a restricted network of its own with a Gateway's container on it.
-// Cells know no installation before they are used, so one stands ready, and a start waits for one container only.
+// A cell is where a workload's container runs: its own restricted network with a Gateway's container on it. Cells
+// belong to no installation until they are used, so one is kept ready, and a start waits for one container only.
 import { chmodSync, chownSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Dialer, type DialServer, serveDials } from '@platform/http';

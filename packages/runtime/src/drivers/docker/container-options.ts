@@ -1,5 +1,5 @@
-// What a container is given and denied, and the proof that the engine took it so: some engines accept an option and
-// drop it.
+// The options that confine a container, and the check that the engine applied them: some engines accept an option and
+// ignore it.
 import { cpus } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import { temporaryBytes } from '../process/mechanism.ts';

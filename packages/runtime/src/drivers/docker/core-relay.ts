@@ -1,6 +1,6 @@
-// The way from a Gateway's container to core: a Unix socket that the Runtime holds and that leads to core and nowhere
-// else. So the container needs no network but its workload's, and core may listen on the machine's loopback only. TLS to
-// core is the Runtime's: it proves the key of the node, which no container may hold.
+// Connects a Gateway's container to core: a Unix socket, held by the Runtime, that leads to core and nowhere else. So
+// the container needs no network but its workload's, and core can listen on loopback only. The Runtime does TLS to core
+// with the key of the node, which no container may have.
 import { once } from 'node:events';
 import { chmodSync, rmSync } from 'node:fs';
 import net, { type Socket } from 'node:net';

@@ -1,5 +1,5 @@
 // The `docker` driver: a workload as a container on a network of its own, whose only neighbour is its Gateway's
-// container. docs/decisions/docker-driver.md says what that keeps apart and what it does not.
+// container. docs/decisions/docker-driver.md describes the isolation and its limits.
 import { createHash, randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';

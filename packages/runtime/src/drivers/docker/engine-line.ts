@@ -1,5 +1,5 @@
-// The connections to the engine, which can be cut. A stop of the platform may take seconds, while an engine that is
-// dead or hangs may be away for as long as it likes, and a request to it never ends by itself.
+// The connections to the engine, which can be closed all at once. Stopping the platform may take only seconds, while a
+// request to an engine that hangs never ends by itself.
 import type { Agent, ClientRequestArgs } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -1,10 +1,12 @@
-// What the driver's report says of an engine, or of one that is missing, for a person.
+// The driver's report about an engine, or a missing one, for people.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DriverReport } from '../driver.ts';
 import { type Engine, engineMessage } from './engine.ts';
 import { requireNotPodman } from './not-podman.ts';
 
-/** Milliseconds for its first answer. One that hangs takes connections and never answers; one that starts refuses them. */
+/**
+ * Milliseconds for its first answer. One that hangs takes connections and never answers; one that starts refuses them.
+ */
 const FIRST_ANSWER_MS = 5_000;
 
 /** What an engine says of itself. @throws Error when workloads could not be confined by one like it */

@@ -1,4 +1,4 @@
-// Waits for the end of a container, over deaths of the engine itself.
+// Waits for the exit of a container, even if the engine dies meanwhile.
 
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -1,5 +1,5 @@
-// Brings an image of a registry here as an archive: every piece is what the digest in its name says, none is larger than
-// announced, and all together are no larger than a package may be.
+// Downloads an image from a registry as an archive: verifies every part by its digest and declared size, and limits all
+// together to the size of a package.
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { type Readable, Transform } from 'node:stream';

@@ -1,5 +1,5 @@
-// Images of registries: each fetched once, however many wait for it, and kept in the engine as long as it is used now
-// and then, so that a registry that is away keeps nothing from waking up.
+// Images of registries: each fetched once, however many starts wait for it, and kept in the engine while it is used, so
+// that backends wake up even if the registry is down.
 import { closeSync, mkdirSync, openSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ImageReference } from '@platform/contract';

@@ -1,6 +1,6 @@
-// Packet rules of our own, in the network namespace of the engine. An internal network of an engine still reaches the
-// services of the machine on its bridge's address, and whatever the engine configures is another program's promise;
-// these rules let nothing in and nothing through that comes from a cell.
+// Our own packet rules, in the network namespace of the engine. An internal network still reaches services of the
+// machine on its bridge's address, and the engine's configuration is not under our control; these rules reject
+// everything from a cell, to the machine and forwarded.
 import { findProgram } from '../../find-program.ts';
 import { egressRuleset } from '../../network/ruleset.ts';
 import { run } from '../../run-command.ts';

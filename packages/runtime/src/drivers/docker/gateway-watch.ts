@@ -1,5 +1,5 @@
-// Keeps the Gateway's container of a workload alive: when it dies it is started again as what it was, and the workload
-// goes on. One that does not come up any more takes its workload with it, since nothing could reach that.
+// Restarts the Gateway's container of a workload when it dies, with the same configuration; the workload keeps running.
+// If the Gateway cannot be restarted, ends the workload, which nothing could reach.
 import type { SidecarGateway } from '../../gateway-port.ts';
 import type { Cell } from './cells.ts';
 import { engineMessage } from './engine.ts';

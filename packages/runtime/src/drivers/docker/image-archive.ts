@@ -1,5 +1,5 @@
-// Reads an image archive that came in a package, as `docker save` or an OCI tool writes it, and says what in it may be
-// used. Hostile until every digest, size and path has been checked; nothing is given to the engine before.
+// Reads an image archive from a package, as `docker save` or an OCI tool writes it, and returns what may be used.
+// Untrusted until every digest, size and path has been checked; the engine gets nothing before that.
 import { createHash, type Hash } from 'node:crypto';
 import { closeSync, createReadStream, openSync, readSync } from 'node:fs';
 import { type Readable, Writable } from 'node:stream';

@@ -1,4 +1,5 @@
-// What an earlier Runtime of the same data folder left on the engine: workloads that run on, and halves to be removed.
+// What an earlier Runtime of the same data folder left on the engine: running workloads, and incomplete cells to
+// remove.
 import { readdirSync } from 'node:fs';
 import type { Survivor } from '../driver.ts';
 import { type CellParts, destroyCell } from './cells.ts';

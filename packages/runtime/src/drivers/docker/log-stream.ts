@@ -1,4 +1,5 @@
-// The output of a container, which the engine sends as one stream of frames, as two streams that can be held back.
+// Splits the output of a container, which the engine sends as one stream of frames, into two streams with
+// back-pressure.
 import { PassThrough, type Readable } from 'node:stream';
 import type { Container } from './engine.ts';
 

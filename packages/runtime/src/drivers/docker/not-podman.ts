@@ -1,4 +1,5 @@
-// podman answers as dockerd does and drops what our walls stand on (docs/security/isolation.md), so it is known by name.
+// Recognizes podman, whose API looks like dockerd's but ignores options that isolation needs
+// (docs/security/isolation.md).
 import type { Engine } from './engine.ts';
 
 const REFUSAL =

@@ -1,4 +1,4 @@
-// Runs once in a container at start: reports what it can see and reach, so that the Runtime can judge whether the walls stand.
+// Runs once in a container at start and reports what it can see and reach, so that the Runtime can check the isolation.
 import { Resolver } from 'node:dns/promises';
 import { accessSync, constants, readdirSync, readFileSync } from 'node:fs';
 import net from 'node:net';

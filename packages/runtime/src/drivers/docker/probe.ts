@@ -1,5 +1,5 @@
-// Tries the walls with a real container before any workload runs: what it can see, change and reach. An engine that drops
-// an option, or rules that stand in another network namespace than the engine's bridges, show here.
+// Tests the isolation with a real container before any workload runs: what it can see, change and reach. This detects
+// an engine that ignores an option, and packet rules in another network namespace than the engine's bridges.
 import { fileURLToPath } from 'node:url';
 import { insideContainer } from './base-image.ts';
 import type { CellPool } from './cell-pool.ts';

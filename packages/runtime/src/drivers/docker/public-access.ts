@@ -1,6 +1,6 @@
-// What a running container is given of the network beyond its Gateway. For network.public a bridge of its own is attached
-// and detached live, and packet rules hold it to publicly routable IPv4 addresses. Never a bridge for two: what passes
-// between members of one is seen by no rule. Its UDP ports are relayed by the Runtime, past the engine.
+// The network of a running container beyond its Gateway. For network.public the driver attaches and detaches a separate
+// bridge live, and packet rules restrict it to publicly routable IPv4 addresses. Two containers never share a bridge,
+// because no rule sees traffic between its members. The Runtime relays UDP ports, bypassing the engine.
 import { closeSync, writeFileSync } from 'node:fs';
 import { createUdpPublisher } from '../../network/udp-publisher.ts';
 import type { NetworkPolicy, WorkloadInstance } from '../driver.ts';

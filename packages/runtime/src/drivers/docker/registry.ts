@@ -1,5 +1,5 @@
-// Reads manifests and blobs from a registry, by the OCI distribution specification, without an account: over https, but
-// to this machine's loopback. What comes is hostile until its digest and size have been checked, which the caller does.
+// Reads manifests and blobs from a registry by the OCI distribution specification, anonymously, over https (http on
+// loopback only). Answers are untrusted until the caller has verified digest and size.
 import type { Readable } from 'node:stream';
 import type { ImageReference } from '@platform/contract';
 import { Agent, type Dispatcher, request } from 'undici';

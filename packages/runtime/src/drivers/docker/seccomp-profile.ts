@@ -1,4 +1,4 @@
-// The system call filter of containers, in the engine's own words. It takes the place of the engine's default profile:
+// The system call filter of containers, in the engine's format. It replaces the engine's default profile:
 // everything that the default refuses to a container without capabilities, and what this platform refuses besides
 // (ptrace, io_uring, other families of sockets).
 import { newNamespaceFlags, refusedCalls, refusedRequests, socketFamilies } from '../system-calls.ts';

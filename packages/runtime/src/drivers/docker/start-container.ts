@@ -1,4 +1,4 @@
-// Brings a workload's container and its Gateway together in a cell, or finds both together from an earlier Runtime.
+// Starts a workload's container in a cell with its Gateway, or adopts both from an earlier Runtime.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GatewaySettings, SidecarGateway } from '../../gateway-port.ts';

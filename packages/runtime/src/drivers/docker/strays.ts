@@ -1,5 +1,5 @@
-// Ends processes of a cell that its engine has lost. An engine that is killed in the middle of a start takes the
-// container for never started when it is back, and removes it without ending what runs: on the volume of its successor.
+// Kills processes of a cell that the engine has lost. An engine that is killed during a start considers the container
+// never started when it is back, and removes it without stopping its processes, which still use the volume.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 

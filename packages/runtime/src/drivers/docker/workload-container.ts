@@ -1,4 +1,4 @@
-// A workload as a running container, from its start, or from its adoption, to its end.
+// A workload as a running container, from its start or adoption to its exit.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SidecarGateway } from '../../gateway-port.ts';
 import { type ResourceUse, unknownUse, type WorkloadInstance } from '../driver.ts';

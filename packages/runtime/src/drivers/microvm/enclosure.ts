@@ -1,5 +1,5 @@
-// The walls around a virtual machine monitor, should a guest ever break out into it: a user and a network of its own, no
-// capability, a system call filter, and a root that holds the system's programs and the machine's own images.
+// Confines a virtual machine monitor in case a guest compromises it: its own user and network, no capabilities, a
+// system call filter, and a root with the system's programs and the machine's own images.
 import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeFileAtomically } from '../../atomic-file.ts';

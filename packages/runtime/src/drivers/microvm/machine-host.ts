@@ -1,4 +1,4 @@
-// What this machine runs virtual machines with: the enclosure's host, the images and the equipment, made ready once.
+// What virtual machines need on this machine: the enclosure's host, the images and the programs, prepared once.
 import { join } from 'node:path';
 import type { Log } from '../../clock.ts';
 import { type EgressWays, NoEgress } from '../../network/egress.ts';

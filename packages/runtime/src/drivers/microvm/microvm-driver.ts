@@ -1,5 +1,5 @@
 // The `microvm` driver: a workload of runtime `node` in a virtual machine of its own, under QEMU or Firecracker.
-// docs/decisions/microvm-driver.md says what stands around it and why.
+// docs/decisions/microvm-driver.md describes its isolation and the reasons for the design.
 import { join } from 'node:path';
 import type { Log } from '../../clock.ts';
 import { type Driver, type DriverReport, StartRefused } from '../driver.ts';

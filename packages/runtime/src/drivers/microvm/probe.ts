@@ -1,5 +1,5 @@
-// Finds out whether a guest boots here by booting one, with KVM first: a /dev/kvm that opens says nothing, since on
-// some hosts its guests hang. What was found is remembered until the host boots again.
+// Tests whether a guest boots here by booting one, first with KVM: that /dev/kvm opens proves nothing, since on some
+// hosts guests hang. The result is stored until the host reboots.
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { WorkloadManifest } from '@platform/contract';

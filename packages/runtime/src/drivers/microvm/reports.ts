@@ -1,4 +1,5 @@
-// What a keeper says about its machine, beyond outputs and exit code. All of it is taken as the guest's own word.
+// What a keeper reports about its machine, beyond output and exit code. All of it counts as untrusted input of the
+// guest.
 import type { Readable } from 'node:stream';
 import { describeExit, type Exit } from '../exit-reason.ts';
 import { bridgePorts, type KeeperReport } from './places.ts';

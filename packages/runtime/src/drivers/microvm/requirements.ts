@@ -1,5 +1,5 @@
-// What a machine must have before it can run virtual machines: programs, a kernel for the guest, rights. Each lack is
-// one sentence with what to do.
+// What a machine needs to run virtual machines: programs, a kernel for the guest, privileges. Each missing one is a
+// sentence with what to do.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { findProgram } from '../../find-program.ts';
@@ -7,9 +7,15 @@ import { findProgram } from '../../find-program.ts';
 export interface MicrovmSettings {
   /** `PLATFORM_MICROVM_MONITOR`. Default: QEMU where it is installed, else Firecracker. */
   readonly monitor?: 'qemu' | 'firecracker';
-  /** `PLATFORM_MICROVM_KERNEL`: a bzImage for QEMU, an uncompressed ELF kernel for Firecracker. Default: Debian's cloud kernel in /boot. */
+  /**
+   * `PLATFORM_MICROVM_KERNEL`: a bzImage for QEMU, an uncompressed ELF kernel for Firecracker. Default: Debian's cloud
+   * kernel in /boot.
+   */
   readonly kernel?: string;
-  /** `PLATFORM_MICROVM_MODULES`: its `/lib/modules/<version>`. Default: found by the kernel's name; none is needed when all is built in. */
+  /**
+   * `PLATFORM_MICROVM_MODULES`: its `/lib/modules/<version>`. Default: found by the kernel's name; none is needed when
+   * all is built in.
+   */
   readonly modules?: string;
   /** `PLATFORM_MICROVM_FIRECRACKER`: the static program. Default: `firecracker` in the system's folders. */
   readonly firecracker?: string;

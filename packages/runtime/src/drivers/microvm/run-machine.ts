@@ -1,4 +1,4 @@
-// Runs one workload in one virtual machine: images, enclosure and keeper brought together.
+// Runs one workload in one virtual machine, with its images, enclosure and keeper.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunningGateway } from '../../gateway-port.ts';

@@ -1,5 +1,5 @@
-// A machine's volume: a sparse ext4 image. The host makes it and never mounts it: what a workload wrote into it is read
-// by its own guest's kernel only.
+// A machine's volume: a sparse ext4 image. The host creates it and never mounts it: only the guest's kernel parses what
+// a workload wrote into it.
 import { execFile } from 'node:child_process';
 import { chownSync, existsSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';

@@ -1,6 +1,6 @@
 // Runs inside the sandbox, in the workload's own process, before any of the workload's code (node --import).
 // It makes the Gateway's listener in the sandbox's network, hands it to the Runtime, bridges inbound connections to
-// PORT, and then gives up the channel to the Runtime: the workload never holds it.
+// PORT, and then closes the channel to the Runtime, so the workload never has it.
 import net from 'node:net';
 import { isMainThread } from 'node:worker_threads';
 

@@ -1,4 +1,4 @@
-// Carries out a sandbox with bubblewrap (bwrap 0.8 or later): the preferred mechanism.
+// Builds a sandbox with bubblewrap (bwrap 0.8 or later), the preferred mechanism.
 import type { Mount } from './layout.ts';
 
 export interface BubblewrapInput {

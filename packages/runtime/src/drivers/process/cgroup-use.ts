@@ -1,4 +1,4 @@
-// What a control group has used: the files of version 1 and 2 that say so, and the units they say it in.
+// Reads the resource use of a control group from the files of version 1 and 2, with their units.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Controller } from './cgroup-places.ts';

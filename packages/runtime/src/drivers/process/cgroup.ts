@@ -1,4 +1,4 @@
-// Limits of memory, processes and processor time by control groups, and the certainty that a sandbox has ended.
+// Limits memory, processes and processor time with control groups, and verifies that a sandbox has ended.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +34,9 @@ export interface Cgroups {
   create(key: string, resources: Resources): Cgroup;
   /** Kills and removes what an earlier Runtime on the same data folder left behind. */
   removeStale(): Promise<void>;
-  /** Removes the Runtime's own folders, unless a sandbox (of another Runtime on the same data folder) is still in them. */
+  /**
+   * Removes the Runtime's own folders, unless a sandbox (of another Runtime on the same data folder) is still in them.
+   */
   close(): void;
 }
 

@@ -1,4 +1,4 @@
-// The way into a sandbox: a Unix socket that leads to the workload's PORT.
+// Inbound connections of a sandbox: a Unix socket that leads to the workload's PORT.
 import { once } from 'node:events';
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import net from 'node:net';

@@ -1,4 +1,4 @@
-// Which descriptors this process passes on to every child without meaning to.
+// Finds descriptors that this process would unintentionally pass to every child.
 import { readdirSync, readFileSync } from 'node:fs';
 
 const CLOSE_ON_EXEC = 0o2000000;

@@ -1,4 +1,4 @@
-// Starts one workload in its sandbox, connects it to its Gateway, and ends it without leaving anything behind.
+// Starts one workload in its sandbox, connects it to its Gateway, and stops it without leaving anything behind.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// What a workload sees of the file system: an ordered list of mounts that both mechanisms carry out.
+// The file system of a workload: an ordered list of mounts that both mechanisms apply.
 import { existsSync, lstatSync, readlinkSync } from 'node:fs';
 
 export type Mount =

@@ -1,4 +1,4 @@
-// Turns "run this workload confined" into one command line, for each way this machine may offer.
+// Builds the command line that runs a workload confined, for each mechanism of this machine.
 
 import { systemPath } from '../../find-program.ts';
 import { bubblewrapArguments } from './bubblewrap.ts';
@@ -15,9 +15,9 @@ import { loopbackUp, unshareArguments } from './unshare.ts';
 export type Way = 'bubblewrap' | 'unshare' | 'unshare-as-root' | 'none';
 
 /**
- * Which user namespace the network of a sandbox belongs to. `sandbox`: the one that its mechanism makes. `launcher`: one
- * around it, in which the launcher stays, so that the Runtime can act in that network and nothing inside ever can. Only
- * bubblewrap differs: it leaves no process in the namespace it makes, while `unshare` always does.
+ * Which user namespace the network of a sandbox belongs to. `sandbox`: the one that its mechanism makes. `launcher`:
+ * one around it, in which the launcher stays, so that the Runtime can act in that network and nothing inside ever can.
+ * Only bubblewrap differs: it leaves no process in the namespace it makes, while `unshare` always does.
  */
 export type NetworkOwner = 'sandbox' | 'launcher';
 
@@ -144,7 +144,9 @@ export function filterLoader(host: { readonly tools: Tools; readonly files: Host
   return host.files.filter === undefined ? [] : host.tools.filterLoader;
 }
 
-/** The limits hold from the first instruction: the launcher enters the control group before it becomes anything else. */
+/**
+ * The limits hold from the first instruction: the launcher enters the control group before it becomes anything else.
+ */
 export function enter(cgroup: Cgroup): string[] {
   if (cgroup.entrances.length === 0) return [];
   const script = 'while [ "$1" != -- ]; do echo 0 > "$1"; shift; done; shift; exec "$@"';

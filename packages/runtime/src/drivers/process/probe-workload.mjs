@@ -1,4 +1,4 @@
-// Runs once in a sandbox at start: reports what it can see, so that the Runtime can judge whether the walls stand.
+// Runs once in a sandbox at start and reports what it can see, so that the Runtime can check the isolation.
 import { readdirSync, readFileSync } from 'node:fs';
 
 const status = Object.fromEntries(

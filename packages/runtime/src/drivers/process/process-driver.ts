@@ -1,5 +1,5 @@
-// The `process` driver: a workload of runtime `node` as a process of this machine, behind the walls that its kernel
-// offers. docs/decisions/process-sandbox.md says what they are and what they are not.
+// The `process` driver: a workload of runtime `node` as a process of this machine, isolated by its kernel.
+// docs/decisions/process-sandbox.md describes the isolation and its limits.
 import { existsSync } from 'node:fs';
 import net from 'node:net';
 import { join } from 'node:path';

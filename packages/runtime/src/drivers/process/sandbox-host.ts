@@ -1,4 +1,4 @@
-// Chooses how this machine can confine workloads, by really doing it once, and says why where it cannot.
+// Chooses the mechanism with which this machine confines workloads, by testing it, and explains failures.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type DriverReport, LaunchError } from '../driver.ts';

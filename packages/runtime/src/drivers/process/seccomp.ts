@@ -1,5 +1,5 @@
-// A system call filter for sandboxes: takes away what no app backend needs and kernels have been broken through.
-// Classic BPF as seccomp(2) wants it, made here because no tool that compiles one can be counted on.
+// A system call filter for sandboxes: blocks calls that no app backend needs and through which kernels have been
+// exploited. Classic BPF for seccomp(2), generated here because a compiler for it is not installed everywhere.
 import { newNamespaceFlags, refusedCalls, refusedRequests, socketFamilies } from '../system-calls.ts';
 
 interface Processor {
@@ -88,8 +88,9 @@ function encode(instructions: readonly Instruction[]): Buffer {
 }
 
 /**
- * Loads the filter in the file that the first argument names, by prctl(2), whose number is the second, and runs the rest, for the mechanism that has no loader of its own.
- * PR_SET_NO_NEW_PRIVS must already be set. Ends with an error instead of running anything unfiltered.
+ * Loads the filter in the file that the first argument names, by prctl(2), whose number is the second, and runs the
+ * rest, for the mechanism that has no loader of its own. PR_SET_NO_NEW_PRIVS must already be set. Ends with an error
+ * instead of running anything unfiltered.
  */
 export const perlLoader = `
 use strict;

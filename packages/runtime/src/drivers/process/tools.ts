@@ -1,4 +1,4 @@
-// Finds the programs of the host that sandboxes are made with.
+// Finds the host programs that build sandboxes.
 import { spawnSync } from 'node:child_process';
 import { findProgram, isProgram } from '../../find-program.ts';
 import { inside } from './layout.ts';

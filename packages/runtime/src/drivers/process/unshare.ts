@@ -1,9 +1,11 @@
-// Carries out a sandbox with util-linux alone (unshare, mount, pivot_root, setpriv) where bubblewrap is missing.
+// Builds a sandbox with util-linux alone (unshare, mount, pivot_root, setpriv) where bubblewrap is missing.
 import { inside, type Mount } from './layout.ts';
 
 export interface UnshareInput {
   readonly mounts: readonly Mount[];
-  /** An empty folder over which the new root is mounted; each sandbox has its own mount namespace, so all may share it. */
+  /**
+   * An empty folder over which the new root is mounted; each sandbox has its own mount namespace, so all may share it.
+   */
   readonly stage: string;
   /**
    * `user-namespace`: the caller is an unprivileged user and becomes root of a new user namespace only to build the
@@ -30,7 +32,8 @@ const DROP_EVERYTHING = [
 export function unshareArguments(input: UnshareInput): string[] {
   const inUserNamespace = input.privilege.kind === 'user-namespace';
   return [
-    // unshare itself must die with the Runtime; its child dies with it (--kill-child), and with that the whole namespace.
+    // unshare itself must die with the Runtime; its child dies with it (--kill-child), and with that the whole
+    // namespace.
     'setpriv',
     '--pdeathsig',
     'KILL',

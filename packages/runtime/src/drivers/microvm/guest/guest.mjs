@@ -1,5 +1,5 @@
 // Runs inside the virtual machine, in the workload's own process, before any of the workload's code (node --import):
-// gives it its environment and leads connections from the host to PORT, also when it listens on loopback only.
+// sets its environment and forwards connections from the host to PORT, even if it listens on loopback only.
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import { isMainThread } from 'node:worker_threads';

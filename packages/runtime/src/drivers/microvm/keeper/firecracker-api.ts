@@ -1,5 +1,5 @@
-// The requests that make Firecracker boot a machine (its OpenAPI document, `firecracker.yaml`, 1.x), in the order it
-// wants: everything is set before the one action that starts the instance. node:http, because the enclosure holds Node
+// The requests that make Firecracker boot a machine (its OpenAPI document, `firecracker.yaml`, 1.x), in the required
+// order: all configuration before the one action that starts the instance. node:http, because the enclosure holds Node
 // and nothing from npm.
 import { enclosed, guestMac, type Machine, tapDevice } from '../places.ts';
 

@@ -1,6 +1,6 @@
 // The keeper's side of the protocol with guest/init.sh: one connection each for control, the two outputs and the
-// order. All four are made by init before the workload runs and their listeners closed then, so that no later
-// connection of the workload can pass for one of them. What comes through them is the guest's and trusted in nothing.
+// order. Init opens all four before the workload runs, and their listeners close then, so that the workload
+// cannot impersonate one of them later. Everything received over them comes from the guest and is untrusted.
 import net from 'node:net';
 import { addresses, type GuestLimits, keeperPorts } from '../places.ts';
 

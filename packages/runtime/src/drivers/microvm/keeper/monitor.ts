@@ -1,4 +1,4 @@
-// What the keeper asks of a virtual machine monitor: that it runs, what the guest's console says, and its end.
+// The interface of a virtual machine monitor for the keeper: start, console output, and exit.
 import type { ChildProcess } from 'node:child_process';
 
 export interface Monitor {

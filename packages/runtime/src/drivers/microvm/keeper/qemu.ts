@@ -1,4 +1,5 @@
-// QEMU's machine type `microvm` as the monitor: no PCI, no firmware menu, no device but the few that a guest is given.
+// QEMU's machine type `microvm` as the monitor: without PCI, a firmware menu, or devices beyond the few that a guest
+// needs.
 import { spawn } from 'node:child_process';
 import { enclosed, guestMac, type Machine, tapDevice } from '../places.ts';
 import { type Monitor, watch } from './monitor.ts';
@@ -19,8 +20,8 @@ export function qemu(machine: Machine): Monitor {
 }
 
 /**
- * Translated code that emulation may keep; part of what machine-plan.ts adds to the guest's memory. A guest has translated
- * 122 MiB when its Node listens: with half of it everything was thrown away twice and translated again.
+ * Translated code that emulation may keep; part of what machine-plan.ts adds to the guest's memory. A guest has
+ * translated 122 MiB when its Node listens: with half of it everything was thrown away twice and translated again.
  */
 export const translationMiB = 128;
 

@@ -178,7 +178,7 @@ test('an operator lists, starts, reads and stops the backends of every account',
     assert.deepEqual([stopped.code, stopped.out], [0, '✓ anna/server-one is stopped.\n']);
     assert.equal((await run(['start', 'anna/server-one'])).code, 0);
     await hears(2);
-    assert.match(heard, /ready to serve\n.*Exited with code|ready to serve\n.*It was ended/);
+    assert.match(heard, /ready to serve\n.*Exited with code|ready to serve\n.*Killed by/);
     const ended = once(following, 'exit');
     following.kill('SIGINT');
     assert.deepEqual(await ended, [0, null]);

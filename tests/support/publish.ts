@@ -4,7 +4,7 @@ import type { TestAccount } from './client.ts';
 import { buildTestPackage, testManifest } from './packages.ts';
 
 /**
- * Version 1.0.0 of an app, in the account's name.
+ * A version of an app, 1.0.0 unless the manifest says another, in the account's name.
  * @param manifest members besides those of `testManifest`
  */
 export async function publishTestApp(
@@ -13,9 +13,10 @@ export async function publishTestApp(
   manifest: Readonly<Record<string, unknown>>,
   files?: Readonly<Record<string, string | Buffer>>,
 ): Promise<void> {
-  const answer = await account.fetch(`/v1/catalog/${appId}/versions/1.0.0`, {
+  const whole = testManifest(appId, manifest);
+  const answer = await account.fetch(`/v1/catalog/${appId}/versions/${whole.version}`, {
     method: 'PUT',
-    body: await buildTestPackage({ manifest: testManifest(appId, manifest), ...(files !== undefined && { files }) }),
+    body: await buildTestPackage({ manifest: whole, ...(files !== undefined && { files }) }),
     headers: { 'content-type': 'application/gzip' },
   });
   assert.equal(answer.status, 201, answer.text);

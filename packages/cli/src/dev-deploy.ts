@@ -85,8 +85,8 @@ async function putInPlace(
   const before = await selectOwn(context.database, account.key, id);
   if (before === undefined) await installApp(context, account, { appId: id, version });
   else {
-    await upgradeApp(context, account.key, id, version);
     // The developer asks and answers: what the manifest newly requests is granted at once, here and nowhere else.
+    await upgradeApp(context, account.key, id, { version, acceptResources: true });
     const grants = permissions.map(({ id: permission, resources }) => ({ id: permission, resources }));
     // This process receives no confirmations of nodes, so it waits for none.
     await replacePermissions(context, new Followers(context), account.key, id, grants);

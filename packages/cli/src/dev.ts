@@ -22,8 +22,9 @@ export const devCommand: Command = {
   usage: `Usage: platform dev <folder> [--as <account>]
 
 Installs the folder as the app <id>-dev of an account (default: the only account) in the platform that runs on this
-machine, with the real Gateway, sandbox and limits and every permission its manifest asks for. It runs beside the published app, with its own data. When a file changes, it gets a new version and its backend starts again; its log
-is shown here. Ctrl-C ends it; the app stays until you remove it in Settings.`,
+machine, with the real Gateway and sandbox, and every permission, origin and resource its manifest asks
+for. It runs beside the published app, with its own data. When a file changes, it gets a new version and
+its backend starts again; its log is shown here. Ctrl-C ends it; the app stays until you remove it in Settings.`,
   async run(args) {
     const { values, positionals } = understood(() =>
       parseArgs({ args: [...args], allowPositionals: true, options: { as: { type: 'string' } } }),

@@ -1,4 +1,5 @@
 // What crosses a border of the platform, once: schemas, routes, permissions, errors, limits.
+export * from './backend-resources.ts';
 export * from './bridge.ts';
 export * from './bridge-calls.ts';
 export * from './configuration.ts';
@@ -6,6 +7,7 @@ export type { CallerKind, JsonBody, RateLimitName, RouteSpec } from './domain.ts
 export * from './domains.ts';
 export * from './enrolment-token.ts';
 export * from './errors.ts';
+export * from './frontend-origins.ts';
 export * from './image-reference.ts';
 export * from './metrics.ts';
 export * from './permissions.ts';

@@ -35,7 +35,7 @@ export const permissions = {
   'mcp.tools.serve': { plain: 'offer tools to your other apps', resources: 'tool names' },
   'intelligence.use': { plain: 'use AI models, within your budget', resources: '`<provider>:<model>` patterns' },
   'secrets.use': { plain: 'use a secret you bind, without seeing it', resources: 'secret slot names' },
-  'network.connect': { plain: 'call a named outside service', resources: 'origins of secret slots' },
+  'network.connect': { plain: 'exchange data with outside services', resources: 'https origins' },
   'object-storage.raw': { plain: 'keep files in object storage', resources: '`self`' },
   'files.user.manage': { plain: 'manage your files', resources: '`*`', critical: true },
   'content.collections.read': { plain: 'read shared collections', resources: 'collection ids' },

@@ -48,7 +48,10 @@ const schemas: readonly (readonly [string, z.ZodType, object])[] = [
         csp: { connect: ['https://a.example'], image: ['https://b.example'], media: ['https://c.example'] },
       },
       workload: { runtime: 'oci', image: 'image.tar', mode: 'always', environment: { A: 'b' }, mcp: { path: '/mcp' } },
-      permissions: [{ id: 'notifications.publish', resources: ['news'], reason: 'To tell you' }],
+      permissions: [
+        { id: 'notifications.publish', resources: ['news'], reason: 'To tell you' },
+        { id: 'network.connect', resources: ['https://a.example', 'https://b.example', 'https://c.example'] },
+      ],
       publicEndpoints: ['GET:/a'],
       publicPorts: [{ name: 'game', protocol: 'udp', containerPort: 1 }],
       secretSlots: [{ name: 'slot', origin: 'https://d.example', pathPrefix: '/v1', methods: ['GET'] }],

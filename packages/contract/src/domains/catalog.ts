@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { Errors, Limits, Routes } from '../domain.ts';
 import { appId, timestamp, version } from '../primitives.ts';
 import { ofApp, page, pageQuery } from './common.ts';
-import { requestedGrant } from './grants.ts';
+import { backendResources, requestedGrant } from './grants.ts';
 import { manifest, packages } from './packages.ts';
 
 const limits = {
@@ -31,6 +31,10 @@ export const catalogEntry = z.strictObject({
   icon: z.string().nullable(),
   hasFrontend: z.boolean(),
   hasWorkload: z.boolean(),
+  /** What its backend asks for; `null` without one. */
+  resources: backendResources.nullable(),
+  /** Resources of `network.connect` that it asks for: the outside origins it connects to. */
+  connects: z.array(z.string()),
   publishedAt: timestamp,
 });
 export type CatalogEntry = z.infer<typeof catalogEntry>;
@@ -64,9 +68,10 @@ const routes = {
   'catalog.read': {
     method: 'GET',
     path: '/v1/catalog/:appId',
-    summary: 'One published app',
+    summary: 'One published app, in its newest version or the one named',
     callers: ['session'],
     params: ofApp,
+    query: z.strictObject({ version: version.optional() }),
     answers: { 200: catalogDetail },
     rate: 'session',
   },

@@ -51,6 +51,20 @@ export const requestedGrant = grant.extend({
 });
 export type RequestedGrant = z.infer<typeof requestedGrant>;
 
+/** What the backend of an app may use of its machine. */
+export const backendResources = z.strictObject({
+  /** `automatic` runs when it is used and stops when idle; `always` runs all the time. */
+  mode: z.enum(['automatic', 'always']),
+  memoryMiB: z.int(),
+  /** Processors: 0.5 is half of one. */
+  cpus: z.number(),
+  /** Processes and threads together. */
+  pids: z.int(),
+  /** Size of its volume; 0 without one. */
+  diskMiB: z.int(),
+});
+export type BackendResources = z.infer<typeof backendResources>;
+
 export const permissionsBody = z.strictObject({
   permissions: z.array(grant).max(limits.grantsPerInstallation.value),
 });
@@ -58,6 +72,8 @@ export const permissionsBody = z.strictObject({
 export const permissionsView = z.strictObject({
   permissions: z.array(grant),
   requested: z.array(requestedGrant),
+  /** What its backend was granted and what the installed version asks for; `null` without a backend. */
+  resources: z.strictObject({ granted: backendResources, requested: backendResources }).nullable(),
   /** Grows with every change of the grants. */
   revision: z.number().int(),
 });

@@ -47,7 +47,14 @@ export const installBody = z.strictObject({
   permissions: z.array(grant).max(grants.limits.grantsPerInstallation.value).optional(),
 });
 
-export const upgradeBody = z.strictObject({ version });
+export const upgradeBody = z.strictObject({
+  version,
+  /**
+   * Whether the owner grants all that the backend of this version asks for: memory, processors, processes, disk, running
+   * all the time. Otherwise it runs within what it was granted before. With the installed version, it grants that later.
+   */
+  acceptResources: z.boolean().default(false),
+});
 
 export const launchDescriptor = z.strictObject({
   appId,
@@ -135,7 +142,7 @@ const routes = {
   'apps.upgrade': {
     method: 'POST',
     path: '/v1/apps/:appId/upgrade',
-    summary: 'Change the version; grants never grow',
+    summary: 'Change the version; grants never grow, and resources only with `acceptResources`',
     callers: ['session'],
     origin: 'shell',
     params: ofApp,

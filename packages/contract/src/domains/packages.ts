@@ -1,10 +1,12 @@
 // Packages and their manifest, `manifest.json` (contract 3, schema version 9).
 import * as z from 'zod';
+import { standardDiskMiB, standardResources } from '../backend-resources.ts';
 import { KiB, type Limits, MiB } from '../domain.ts';
+import { frontendSourceKinds, isConnectResource, isSourceOrigin } from '../frontend-origins.ts';
 import { appId, version } from '../primitives.ts';
 import { readableLine, storable } from '../text.ts';
 import { common } from './common.ts';
-import { grants, requestedGrant } from './grants.ts';
+import { grants, type RequestedGrant, requestedGrant } from './grants.ts';
 
 const limits = {
   packagePacked: { value: 512 * MiB, unit: 'bytes', meaning: 'package as uploaded' },
@@ -28,12 +30,25 @@ export const packagePath = z
     'must be a plain relative path',
   );
 
-const loadedFrom = z.array(z.url({ protocol: /^https$/ }).regex(...readableLine)).max(16);
+const loadedFrom = z
+  .array(
+    z
+      .string()
+      .max(grants.limits.grantResourceLength.value)
+      .refine(
+        isSourceOrigin,
+        'must be an origin such as https://api.example.com: https, lower case, without path or `*`, an international name in its xn-- form',
+      ),
+  )
+  .max(16);
 
-const frontend = z.strictObject({
+const frontendSchema = z.strictObject({
   entry: packagePath.default('index.html'),
   chrome: z.enum(['auto', 'always', 'never']).default('auto'),
-  /** Further origins the frontend may load from or connect to, added to its content security policy. */
+  /**
+   * Outside origins the frontend may load from or connect to. Each is a resource of `network.connect` as well; only those
+   * granted are in the served content security policy.
+   */
   csp: z
     .strictObject({
       connect: loadedFrom.optional(),
@@ -81,10 +96,10 @@ const workload = z
       .optional(),
     resources: z
       .strictObject({
-        memoryMiB: z.int().min(32).max(65_536).default(256),
-        cpus: z.number().min(0.05).max(64).default(1),
-        pids: z.int().min(8).max(4_096).default(64),
-        diskMiB: z.int().min(1).max(1_048_576).default(1_024),
+        memoryMiB: z.int().min(32).max(65_536).default(standardResources.memoryMiB),
+        cpus: z.number().min(0.05).max(64).default(standardResources.cpus),
+        pids: z.int().min(8).max(4_096).default(standardResources.pids),
+        diskMiB: z.int().min(1).max(1_048_576).default(standardDiskMiB),
       })
       .prefault({}),
     /** A persistent folder at PLATFORM_VOLUME_DIR. */
@@ -150,6 +165,36 @@ function unique<Item>(key: (item: Item) => string) {
   return (items: readonly Item[]) => new Set(items.map(key)).size === items.length;
 }
 
+/** The origins of a frontend need their grant by name: a wildcard is the same to a person whatever is behind it. */
+function checkConnections(
+  {
+    frontend,
+    permissions,
+  }: { frontend?: z.output<typeof frontendSchema> | undefined; permissions: readonly RequestedGrant[] },
+  context: z.core.$RefinementCtx,
+): void {
+  const index = permissions.findIndex(({ id }) => id === 'network.connect');
+  const resources = permissions[index]?.resources ?? [];
+  for (const [at, resource] of resources.entries()) {
+    if (!isConnectResource(resource))
+      context.addIssue({
+        code: 'custom',
+        path: ['permissions', index, 'resources', at],
+        message: 'must be an https origin such as https://api.example.com, an international name in its xn-- form',
+      });
+  }
+  for (const kind of frontendSourceKinds) {
+    for (const [at, origin] of (frontend?.csp?.[kind] ?? []).entries()) {
+      if (!resources.includes(origin))
+        context.addIssue({
+          code: 'custom',
+          path: ['frontend', 'csp', kind, at],
+          message: `needs ${origin} among the resources of the permission network.connect`,
+        });
+    }
+  }
+}
+
 export const manifest = z
   .strictObject({
     schemaVersion: z.int().min(1).max(9),
@@ -177,7 +222,7 @@ export const manifest = z
       .array(z.string().regex(/^[a-z][a-z0-9.-]{0,63}$/))
       .max(8)
       .optional(),
-    frontend: frontend.optional(),
+    frontend: frontendSchema.optional(),
     workload: workload.optional(),
     permissions: z
       .array(requestedGrant)
@@ -215,6 +260,7 @@ export const manifest = z
   .superRefine((value, context) => {
     if (value.frontend === undefined && value.workload === undefined)
       context.addIssue({ code: 'custom', path: [], message: 'must declare a frontend, a workload or both' });
+    checkConnections(value, context);
     // Checked at publishing only: nodes read the rest of `workload` out of assignments, also of older packages.
     if (!readableLine[0].test(value.workload?.image ?? ''))
       context.addIssue({ code: 'custom', path: ['workload', 'image'], message: readableLine[1] });

@@ -82,6 +82,8 @@ test('a published version is in the list and the detail, and its files lie under
     icon: null,
     hasFrontend: true,
     hasWorkload: false,
+    resources: null,
+    connects: [],
     publishedAt,
     permissions,
     versions: [{ version: '1.0.0', hash, size: body.length, publishedAt }],

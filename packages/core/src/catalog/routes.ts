@@ -1,6 +1,8 @@
 // The catalog over HTTP.
-import { type CatalogEntry, type DomainRoute, refuse } from '@platform/contract';
+import { askedResources, type CatalogEntry, type DomainRoute, refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
+import { requestedGrants } from '../grants/frontend-grants.ts';
+import { resourcesOf } from '../grants/grant-coverage.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 import { hiddenFrom, isOfferedTo } from './master-apps.ts';
 import { compareVersions } from './newest-version.ts';
@@ -29,8 +31,8 @@ export function catalogRoutes(context: CoreContext, verify: VerifyPackage): Hand
       return { status: 200, body: { items, nextCursor } };
     },
 
-    'catalog.read': async ({ caller, params: { appId } }) => {
-      const app = await findAppVersion(database, appId);
+    'catalog.read': async ({ caller, params: { appId }, query }) => {
+      const app = await findAppVersion(database, appId, query.version);
       if (app === undefined || !isOfferedTo(context, caller.accountName, app)) throw refuse('not_found');
       const versions = await listVersions(database, appId);
       versions.sort((a, b) => compareVersions(a.version, b.version));
@@ -38,7 +40,7 @@ export function catalogRoutes(context: CoreContext, verify: VerifyPackage): Hand
         status: 200,
         body: {
           ...catalogEntryOf(app),
-          permissions: app.manifest.permissions,
+          permissions: requestedGrants(app.manifest),
           versions: versions.map((version) => ({ ...version, publishedAt: version.publishedAt.toISOString() })),
         },
       };
@@ -75,6 +77,8 @@ function catalogEntryOf({ appId, version, manifest, publisher, publishedAt }: Ap
     icon: iconPath(appId, manifest),
     hasFrontend: manifest.frontend !== undefined,
     hasWorkload: manifest.workload !== undefined,
+    resources: manifest.workload === undefined ? null : askedResources(manifest.workload),
+    connects: resourcesOf(requestedGrants(manifest), 'network.connect'),
     publishedAt: publishedAt.toISOString(),
   };
 }

@@ -1,9 +1,8 @@
 // The headers of every answer of an app host: what a browser lets a stranger's frontend do. The reasons are in
 // docs/decisions/app-origins.md.
-import type { Manifest } from '@platform/contract';
 import type { CoreConfig } from '../config/config.ts';
+import type { GrantedOrigins } from '../grants/frontend-grants.ts';
 
-type Frontend = NonNullable<Manifest['frontend']>;
 export type AppHeaders = Readonly<Record<string, string>>;
 
 /** Passkeys and devices are for the shell. What is missing here follows the `allow` of the shell's frame. */
@@ -40,14 +39,16 @@ const common = {
   'x-content-type-options': 'nosniff',
 };
 
-/** @param nodeOrigin where the backend of this installation is reached; `null` for an app without one */
+/**
+ * @param granted the outside origins that the installation holds, never those of its manifest
+ * @param nodeOrigin where the backend of this installation is reached; `null` for an app without one
+ */
 export function appHeaders(
   config: Pick<CoreConfig, 'origin'>,
-  frontend: Frontend,
+  { connect, image, media }: GrantedOrigins,
   nodeOrigin: string | null,
 ): AppHeaders {
   const backend = nodeOrigin === null ? [] : [nodeOrigin, nodeOrigin.replace(/^http/, 'ws')];
-  const { connect = [], image = [], media = [] } = frontend.csp ?? {};
   return withPolicy(config, [
     "default-src 'self'",
     "script-src 'self'",
@@ -74,15 +75,6 @@ function withPolicy(config: Pick<CoreConfig, 'origin'>, directives: readonly str
   return { ...common, 'content-security-policy': policy };
 }
 
-/** A host as a policy can name it: a `;` or space in a publisher's URL must not become a directive. */
-const SOURCE = /^(https?|wss?):\/\/[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:\d+)?$/;
-
-function sources(urls: readonly string[]): string {
-  return urls
-    .filter((url) => URL.canParse(url))
-    .map((url) => new URL(url))
-    .map(({ protocol, host }) => `${protocol}//${host}`)
-    .filter((source) => SOURCE.test(source))
-    .map((source) => ` ${source}`)
-    .join('');
+function sources(origins: readonly string[]): string {
+  return origins.map((origin) => ` ${origin}`).join('');
 }

@@ -1,8 +1,10 @@
 // Resolves an app host to its installation, cached until the installation changes. While signals are not received, the
 // cache is not used.
+import { createHash } from 'node:crypto';
 import type { InstallationId } from '@platform/contract';
 import { LRUCache } from 'lru-cache';
 import type { CoreContext } from '../context.ts';
+import { grantedOrigins } from '../grants/frontend-grants.ts';
 import { findByHost } from '../installations/prepared-queries.ts';
 import { type AppHeaders, appHeaders } from './app-headers.ts';
 
@@ -12,6 +14,8 @@ export interface FrontendHost {
   /** Entry document, relative to `frontend/`. */
   readonly entry: string;
   readonly headers: AppHeaders;
+  /** Differs whenever the headers do. */
+  readonly headersTag: string;
 }
 
 const HOSTS = 10_000;
@@ -55,11 +59,13 @@ export class FrontendHosts {
     const row = await findByHost(pool, hostLabel, appId);
     if (row === undefined) return null;
     const nodeOrigin = row.has_workload ? (row.inbound_origin ?? config.nodeOrigin) : null;
+    const headers = appHeaders(config, grantedOrigins(row.frontend.csp, row.grants), nodeOrigin);
     return {
       installationId: row.id,
       packageHash: row.package_hash,
       entry: row.frontend.entry,
-      headers: appHeaders(config, row.frontend, nodeOrigin),
+      headers,
+      headersTag: createHash('sha256').update(JSON.stringify(headers)).digest('base64url'),
     };
   }
 }

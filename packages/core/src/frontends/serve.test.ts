@@ -35,7 +35,10 @@ before(async () => {
   const { hash } = await publish(
     account,
     'files',
-    { frontend: { entry: 'index.html', csp: { connect: ['https://api.example'] } } },
+    {
+      frontend: { entry: 'index.html', csp: { connect: ['https://api.example'] } },
+      permissions: [{ id: 'network.connect', resources: ['https://api.example'] }],
+    },
     {
       'frontend/main.js': script,
       'frontend/data.bin': '0123456789',
@@ -181,6 +184,24 @@ test('a browser that has the file gets 304, and revalidates after an upgrade', a
   await account.browser.take('/v1/apps/changing/upgrade', { body: { version: '1.1.0' } });
   const changed = await get('/page.txt', known);
   assert.deepEqual([changed.status, changed.text], [200, 'two']);
+});
+
+test('a browser that has a page is not answered 304 once an origin was revoked: it would keep the former policy', async () => {
+  const origin = 'https://weather.example';
+  await publish(account, 'revoking', {
+    frontend: { entry: 'index.html', csp: { connect: [origin], image: [origin] } },
+    permissions: [{ id: 'network.connect', resources: [origin] }],
+  });
+  await install(account, 'revoking');
+  const there = { host: await hostOf('revoking') };
+  const first = await get('/', there);
+  assert.match(String(first.headers['content-security-policy']), /connect-src [^;]* https:\/\/weather\.example;/);
+  const known = { ...there, 'if-none-match': String(first.headers.etag) };
+  assert.equal((await get('/', known)).status, 304);
+  await account.browser.take('/v1/apps/revoking/permissions', { method: 'PUT', body: { permissions: [] } });
+  const after = await get('/', known);
+  assert.equal(after.status, 200);
+  assert.doesNotMatch(String(after.headers['content-security-policy']), /weather/);
 });
 
 test('a part of a file is answered as asked, and a part that is not there is refused', async () => {

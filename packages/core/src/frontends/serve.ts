@@ -62,7 +62,7 @@ async function answer({ request, response }: Exchange, host: FrontendHost, files
     response.writeHead(307, { location: choice.path + query, 'content-length': 0 }).end();
     return;
   }
-  const etag = entityTag(host.packageHash, choice.name);
+  const etag = entityTag(host, choice.name);
   response.setHeader('etag', etag);
   if (noneMatchHits(request.headers['if-none-match'], etag)) {
     response.writeHead(304).end();
@@ -122,9 +122,12 @@ function writeRefusal({ request, response }: Exchange, refusal: Refusal, request
   response.end(text);
 }
 
-/** A package never changes, so its hash and the path say all about the bytes. */
-function entityTag(packageHash: string, name: string): string {
-  return `"${createHash('sha256').update(`${packageHash}/${name}`).digest('base64url').slice(0, 27)}"`;
+/**
+ * A package never changes, so its hash and the path say all about the bytes. The headers are part of it: a browser keeps
+ * the content security policy of the copy it has when it is answered 304, so a revoked origin must change the tag.
+ */
+function entityTag({ packageHash, headersTag }: FrontendHost, name: string): string {
+  return `"${createHash('sha256').update(`${headersTag}/${packageHash}/${name}`).digest('base64url').slice(0, 27)}"`;
 }
 
 async function sendFile(

@@ -9,6 +9,7 @@ import { type AppVersion, findNewestVersions } from '../catalog/queries.ts';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
+import { requestedGrants } from '../grants/frontend-grants.ts';
 import { normaliseGrants } from '../grants/grant-coverage.ts';
 import { assignmentsChanged } from '../placement/assignments.ts';
 import { lockPlacement, placeOrWait } from '../placement/placement.ts';
@@ -66,7 +67,7 @@ async function installWhole(
   accountKey: string,
   release: AppVersion,
 ): Promise<InstallationId> {
-  const grants = normaliseGrants(release.manifest.permissions);
+  const grants = normaliseGrants(requestedGrants(release.manifest));
   const place = await placeOrWait(trx, { accountKey, appId: release.appId }, release.manifest);
   const id = await insertInstallation(trx, newInstallation(context, accountKey, release, { grants, place }));
   if (id === undefined) throw new Error(`the account already has ${release.appId}`);

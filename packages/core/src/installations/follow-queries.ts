@@ -1,5 +1,5 @@
 // The SQL that brings the system apps of all accounts to another version.
-import type { Grant, InstallationId, Manifest } from '@platform/contract';
+import { askedResources, type Grant, type InstallationId, type Manifest, noResources } from '@platform/contract';
 import { sql } from 'kysely';
 import type { Executor } from '../database/schema.ts';
 
@@ -28,7 +28,11 @@ export async function distinctGrants(trx: Executor, appId: string, version: stri
   return rows.map(({ grants }) => grants);
 }
 
-/** Upgrades the installations with these grants. Those that gain a backend with this version wait for a node. */
+/**
+ * Upgrades the installations with these grants. Those that gain a backend with this version wait for a node. A backend of
+ * the platform's own gets the resources its package asks for: the operator decides by starting that version. A volume keeps
+ * its size.
+ */
 export async function updateVersionOfAll(
   trx: Executor,
   { appId, version, manifest }: Shipped,
@@ -36,9 +40,12 @@ export async function updateVersionOfAll(
 ): Promise<{ installationId: InstallationId; accountKey: string }[]> {
   const backend = manifest.workload !== undefined;
   const volume = manifest.workload?.volume === true;
+  const resources = manifest.workload === undefined ? noResources : askedResources(manifest.workload);
   const { rows } = await sql<{ installationId: InstallationId; accountKey: string }>`
     UPDATE installations
        SET version = ${version}, grants = ${JSON.stringify(kept)}, revision = revision + 1,
+           resources = ${JSON.stringify(resources)}::jsonb || jsonb_build_object('diskMiB',
+             greatest(${resources.diskMiB}::integer, (resources ->> 'diskMiB')::integer)),
            waiting = removed_at IS NULL AND node_id IS NULL AND ${backend}::boolean,
            has_volume = has_volume OR node_id IS NOT NULL AND ${volume}::boolean,
            volume_store = CASE WHEN has_volume OR NOT ${volume}::boolean THEN volume_store

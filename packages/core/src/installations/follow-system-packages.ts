@@ -6,7 +6,7 @@ import { lockApp, setNewest } from '../catalog/queries.ts';
 import type { CoreContext } from '../context.ts';
 import { notifyEach } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
-import { intersectGrants } from '../grants/grant-coverage.ts';
+import { carriedGrants, requestedGrants } from '../grants/frontend-grants.ts';
 import { lockPlacement } from '../placement/placement.ts';
 import { distinctGrants, type Shipped, selectUnfollowed, updateVersionOfAll } from './follow-queries.ts';
 
@@ -39,7 +39,7 @@ async function follow(
   const changed: InstallationId[] = [];
   // Few accounts ever change these grants, so there are few different ones, however many accounts there are.
   for (const grants of await distinctGrants(trx, appId, version)) {
-    const kept = intersectGrants(grants, manifest.permissions);
+    const kept = carriedGrants(grants, requestedGrants(manifest));
     const updated = await updateVersionOfAll(trx, { appId, version, manifest }, { grants, kept });
     await notifyEach(trx, 'installation-changed', updated);
     changed.push(...updated.map(({ installationId }) => installationId));

@@ -1,5 +1,6 @@
-// Installing an app: a version, the grants the person left it, a host and a node of its own (contract 3).
-import { type Grant, type installBody, refuse } from '@platform/contract';
+// Installing an app: a version, the grants the person left it, what its backend may use, a host and a node of its own
+// (contract 3).
+import { askedResources, type Grant, type installBody, noResources, refuse } from '@platform/contract';
 import type * as z from 'zod';
 import type { NamedAccount } from '../accounts/account-queries.ts';
 import { isOfferedTo } from '../catalog/master-apps.ts';
@@ -8,6 +9,7 @@ import type { CoreContext } from '../context.ts';
 import { newId, opaqueLabel } from '../credentials/ids.ts';
 import { notify } from '../database/notify.ts';
 import { checkGrants } from '../grants/check-grants.ts';
+import { requestedGrants } from '../grants/frontend-grants.ts';
 import { normaliseGrants } from '../grants/grant-coverage.ts';
 import { assignmentsChanged } from '../placement/assignments.ts';
 import { type Place, placeInstallation } from '../placement/placement.ts';
@@ -26,7 +28,7 @@ export async function installApp(
   if (release === undefined || !isOfferedTo(context, account.name, release))
     throw refuse('not_found', 'No such app or version is published.');
   const accountKey = account.key;
-  const requested = release.manifest.permissions;
+  const requested = requestedGrants(release.manifest);
   const grants = permissions === undefined ? normaliseGrants(requested) : checkGrants(requested, permissions);
   await context.database.transaction().execute(async (trx) => {
     const place = await placeInstallation(trx, { accountKey, appId }, release.manifest);
@@ -43,7 +45,7 @@ export async function installApp(
 export function newInstallation(
   context: CoreContext,
   accountKey: string,
-  { appId, version }: AppVersion,
+  { appId, version, manifest: { workload } }: AppVersion,
   choice: { readonly grants: readonly Grant[]; readonly place: Place },
 ): NewInstallation {
   return {
@@ -53,6 +55,7 @@ export function newInstallation(
     version,
     hostLabel: opaqueLabel(context.random),
     endpointId: opaqueLabel(context.random),
+    resources: workload === undefined ? noResources : askedResources(workload),
     now: context.clock(),
     ...choice,
   };

@@ -1,11 +1,13 @@
-// The grants of an installed app: what it holds, what it asked for, and their replacement (specification 4.1).
+// The snapshot of an installed app: what it holds, what it asks for, and the replacement of its grants
+// (specification 4.1).
 import { isDeepStrictEqual } from 'node:util';
-import { type Grant, type PermissionsView, refuse } from '@platform/contract';
+import { askedResources, type Grant, type PermissionsView, refuse, resourcesInForce } from '@platform/contract';
 import type { Kysely } from 'kysely';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { checkGrants } from '../grants/check-grants.ts';
+import { requestedGrants } from '../grants/frontend-grants.ts';
 import { assignmentsChanged } from '../placement/assignments.ts';
 import type { Followers } from '../placement/followers.ts';
 import { grantsForNode } from '../placement/network-grants.ts';
@@ -19,8 +21,20 @@ export async function readPermissions(
 ): Promise<PermissionsView> {
   const installation = await selectOwn(context.database, accountKey, appId);
   if (installation === undefined) throw refuse('not_found');
-  const { grants, manifest, revision } = installation;
-  return { permissions: grants, requested: manifest.permissions, revision: Number(revision) };
+  return viewOf(installation, installation.grants, Number(installation.revision));
+}
+
+function viewOf({ manifest, resources }: OwnInstallation, permissions: Grant[], revision: number): PermissionsView {
+  const { workload } = manifest;
+  return {
+    permissions,
+    requested: requestedGrants(manifest),
+    resources:
+      workload === undefined
+        ? null
+        : { granted: resourcesInForce(workload, resources), requested: askedResources(workload) },
+    revision,
+  };
 }
 
 /**
@@ -40,12 +54,11 @@ export async function replacePermissions(
   const { view, assigned } = await context.database.transaction().execute(async (trx) => {
     const installation = await lockOwn(trx, accountKey, appId);
     if (installation === undefined) throw refuse('not_found');
-    const requested = installation.manifest.permissions;
-    const permissions = checkGrants(requested, chosen);
+    const permissions = checkGrants(requestedGrants(installation.manifest), chosen);
     const revision = await updateGrants(trx, installation.id, permissions);
     await notify(trx, 'installation-changed', { installationId: installation.id, accountKey });
     const assigned = await updateAssignment(trx, installation, permissions);
-    return { view: { permissions, requested, revision }, assigned };
+    return { view: viewOf(installation, permissions, revision), assigned };
   });
   if (assigned !== undefined) await followers.carriedOut(assigned.nodeId, assigned.revision);
   return view;

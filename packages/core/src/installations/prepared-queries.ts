@@ -172,6 +172,7 @@ export interface HostRow {
   readonly id: InstallationId;
   readonly package_hash: string;
   readonly frontend: NonNullable<Manifest['frontend']>;
+  readonly grants: Grant[];
   readonly has_workload: boolean;
   /** The address of its node; `null` before the node registered. */
   readonly inbound_origin: string | null;
@@ -180,8 +181,8 @@ export interface HostRow {
 const FIND_BY_HOST = {
   name: 'find-by-host',
   text: `
-    SELECT i.id, v.package_hash, v.manifest -> 'frontend' AS frontend, v.manifest ? 'workload' AS has_workload,
-           n.inbound_origin
+    SELECT i.id, v.package_hash, v.manifest -> 'frontend' AS frontend, i.grants,
+           v.manifest ? 'workload' AS has_workload, n.inbound_origin
       FROM installations i
       JOIN accounts a ON a.key = i.account_key AND a.suspended_at IS NULL
       JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version

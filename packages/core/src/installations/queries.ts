@@ -1,5 +1,5 @@
 // All SQL of installations. The hot ones are prepared statements on the bare pool, the others run in transactions.
-import type { Grant, InstallationId, Manifest } from '@platform/contract';
+import type { BackendResources, Grant, InstallationId, Manifest } from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 import type { Place } from '../placement/placement.ts';
@@ -14,32 +14,38 @@ export interface NewInstallation {
   readonly hostLabel: string;
   readonly endpointId: string;
   readonly grants: readonly Grant[];
+  readonly resources: BackendResources;
   readonly place: Place;
   readonly now: Date;
 }
 
 /**
- * Installs an app, or reinstalls a removed one: under its former id, so that it keeps its volume, but with a new host,
- * a new endpoint and a new generation of derived capabilities. Returns the id, or `undefined` when the app is already
- * installed; of two concurrent calls one gets `undefined`.
+ * Installs an app, or reinstalls a removed one: under its former id, so that it keeps its volume and the size of it, but
+ * with a new host, a new endpoint and a new generation of derived capabilities. Returns the id, or `undefined` when the
+ * app is already installed; of two concurrent calls one gets `undefined`.
  */
 export async function insertInstallation(
   db: Executor,
   installation: NewInstallation,
 ): Promise<InstallationId | undefined> {
   const grants = JSON.stringify(installation.grants);
+  const resources = JSON.stringify(installation.resources);
   const { place } = installation;
   const { rows } = await sql<{ id: InstallationId }>`
     INSERT INTO installations
-           (id, account_key, app_id, version, host_label, endpoint_id, grants, node_id, waiting, held_by, has_volume,
-            volume_store, installed_at)
+           (id, account_key, app_id, version, host_label, endpoint_id, grants, resources, node_id, waiting, held_by,
+            has_volume, volume_store, installed_at)
     VALUES (${installation.id}, ${installation.accountKey}, ${installation.appId}, ${installation.version},
-            ${installation.hostLabel}, ${installation.endpointId}, ${grants}, ${place.nodeId}, ${place.waiting},
-            ${place.heldBy}, ${place.hasVolume}, ${place.volumeStore}, ${installation.now})
+            ${installation.hostLabel}, ${installation.endpointId}, ${grants}, ${resources}::jsonb, ${place.nodeId},
+            ${place.waiting}, ${place.heldBy}, ${place.hasVolume}, ${place.volumeStore}, ${installation.now})
     ON CONFLICT (account_key, app_id) DO UPDATE
        SET version = EXCLUDED.version, host_label = EXCLUDED.host_label, endpoint_id = EXCLUDED.endpoint_id,
            generation = installations.generation + 1, grants = EXCLUDED.grants,
            revision = installations.revision + 1, stopped = false,
+           resources = CASE WHEN EXCLUDED.has_volume
+             THEN jsonb_set(EXCLUDED.resources, '{diskMiB}', to_jsonb(greatest(
+                    (EXCLUDED.resources ->> 'diskMiB')::integer, (installations.resources ->> 'diskMiB')::integer)))
+             ELSE EXCLUDED.resources END,
            node_id = EXCLUDED.node_id, waiting = EXCLUDED.waiting, held_by = EXCLUDED.held_by,
            has_volume = EXCLUDED.has_volume, volume_store = EXCLUDED.volume_store,
            installed_at = EXCLUDED.installed_at, removed_at = NULL
@@ -52,6 +58,7 @@ export interface OwnInstallation {
   readonly id: InstallationId;
   readonly version: string;
   readonly grants: Grant[];
+  readonly resources: BackendResources | null;
   readonly revision: string;
   readonly stopped: boolean;
   readonly node_id: string | null;
@@ -75,6 +82,7 @@ export async function selectOwn(db: Executor, accountKey: string, appId: string)
       'installations.id',
       'installations.version',
       'installations.grants',
+      'installations.resources',
       'installations.revision',
       'installations.stopped',
       'installations.node_id',
@@ -131,17 +139,23 @@ export async function updateGrants(db: Executor, id: InstallationId, grants: rea
   return Number(revision);
 }
 
-/** Sets version, grants and place of an installation, and increments its revision. */
+/** Sets version, grants, resources and place of an installation, and increments its revision. */
 export async function updateVersion(
   db: Executor,
   id: InstallationId,
-  change: { readonly version: string; readonly grants: readonly Grant[]; readonly place: Place },
+  change: {
+    readonly version: string;
+    readonly grants: readonly Grant[];
+    readonly resources: BackendResources;
+    readonly place: Place;
+  },
 ): Promise<void> {
   await db
     .updateTable('installations')
     .set((expression) => ({
       version: change.version,
       grants: JSON.stringify(change.grants),
+      resources: JSON.stringify(change.resources),
       node_id: change.place.nodeId,
       waiting: change.place.waiting,
       has_volume: change.place.hasVolume,

@@ -62,7 +62,7 @@ export function installationRoutes(
     }),
     'apps.logs.stream': (call) => streamLogs({ context, nodes, hub }, call),
     'apps.upgrade': async ({ caller, params, body }) => {
-      await upgradeApp(context, caller.accountKey, params.appId, body.version);
+      await upgradeApp(context, caller.accountKey, params.appId, body);
       return { status: 200, body: { app: await findApp(context, caller.accountKey, params.appId) } };
     },
     'apps.permissions.read': async ({ caller, params }) => ({

@@ -1,5 +1,5 @@
 // Installed apps, and the capabilities of their frontends.
-import type { Grant, InstallationId } from '@platform/contract';
+import type { BackendResources, Grant, InstallationId } from '@platform/contract';
 import type { Generated } from 'kysely';
 import type { OwnedTables } from '../database/schema.ts';
 
@@ -14,6 +14,8 @@ declare module '../database/schema.ts' {
       endpoint_id: string;
       generation: Generated<number>;
       grants: Json<Grant[]>;
+      /** `null` in a row of a version that knew no snapshots of resources. */
+      resources: NullableJson<BackendResources>;
       revision: Bigint;
       stopped: Generated<boolean>;
       node_id: string | null;

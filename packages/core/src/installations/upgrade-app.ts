@@ -1,15 +1,31 @@
-// Changing the version of an installed app, forwards or back. Its grants never grow (specification 2.3, rule 3).
-import { refuse } from '@platform/contract';
+// Changing the version of an installed app, forwards or back. Its grants never grow (specification 2.3, rule 3), and what
+// its backend may use only when its owner accepts it (contract 3).
+
+import { isDeepStrictEqual } from 'node:util';
+import {
+  acceptedResources,
+  askedResources,
+  type BackendResources,
+  carriedResources,
+  grantedWorkload,
+  noResources,
+  refuse,
+  resourcesBeyond,
+  type upgradeBody,
+  type WorkloadManifest,
+} from '@platform/contract';
+import type * as z from 'zod';
 import { findAppVersion } from '../catalog/queries.ts';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
-import { intersectGrants } from '../grants/grant-coverage.ts';
-import { lockPlacement, placeOf, placeUpgrade } from '../placement/placement.ts';
-import { lockOwn, updateVersion } from './queries.ts';
+import { carriedGrants, requestedGrants } from '../grants/frontend-grants.ts';
+import { demandRoom, lockPlacement, placeOf, placeUpgrade } from '../placement/placement.ts';
+import { lockOwn, type OwnInstallation, updateVersion } from './queries.ts';
 
 /**
  * Keeps of the held grants what the other version requests too. Going back to a former version does not bring back
- * what was lost on the way.
+ * what was lost on the way. The backend runs within what it was granted before, unless `acceptResources` grants all that
+ * this version asks for; with the version that is installed already, that is all that changes.
  *
  * @throws RefusalError `not_found` for an app that is not installed or a version that is not published, and what
  *   {@link placeUpgrade} throws
@@ -18,23 +34,54 @@ export async function upgradeApp(
   context: CoreContext,
   accountKey: string,
   appId: string,
-  version: string,
+  { version, acceptResources }: z.output<typeof upgradeBody>,
 ): Promise<void> {
   await context.database.transaction().execute(async (trx) => {
     await lockPlacement(trx);
     const installation = await lockOwn(trx, accountKey, appId);
     if (installation === undefined) throw refuse('not_found');
-    if (installation.version === version) return;
     const release = await findAppVersion(trx, appId, version);
     if (release === undefined) throw refuse('not_found', 'This version is not published.');
+    const { workload } = release.manifest;
+    const held = heldResources(installation);
+    const resources = resourcesAfter(held, workload, acceptResources);
+    if (installation.version === version && isDeepStrictEqual(held, resources)) return;
     // Where its volume is, there it stays.
-    const place = await placeUpgrade(trx, { accountKey, appId }, placeOf(installation), release.manifest);
+    const place = await placeUpgrade(trx, { accountKey, appId }, placeOf(installation), {
+      workload: workload === undefined ? undefined : grantedWorkload(workload, resources),
+    });
+    if (workload !== undefined && installation.node_id !== null && needsRoom(held, resources))
+      await demandRoom(
+        trx,
+        { id: installation.id, nodeId: installation.node_id },
+        grantedWorkload(workload, resources),
+      );
     await updateVersion(trx, installation.id, {
       version,
-      grants: intersectGrants(installation.grants, release.manifest.permissions),
+      grants: carriedGrants(installation.grants, requestedGrants(release.manifest)),
+      resources,
       place,
     });
     await notify(trx, 'installation-changed', { installationId: installation.id, accountKey });
     await context.lifecycle.upgraded(trx, [installation.id]);
   });
+}
+
+function needsRoom(held: BackendResources, next: BackendResources): boolean {
+  return resourcesBeyond(held, next).some((name) => name === 'memoryMiB' || name === 'mode');
+}
+
+function heldResources({ resources, manifest: { workload } }: OwnInstallation): BackendResources {
+  return resources ?? (workload === undefined ? noResources : askedResources(workload));
+}
+
+function resourcesAfter(
+  held: BackendResources,
+  workload: WorkloadManifest | undefined,
+  accepted: boolean,
+): BackendResources {
+  // Nothing runs; its volume stays, and keeps its size.
+  if (workload === undefined) return { ...noResources, diskMiB: held.diskMiB };
+  const asked = askedResources(workload);
+  return accepted ? acceptedResources(held, asked) : carriedResources(held, asked);
 }

@@ -1,6 +1,7 @@
 // All SQL of managing nodes: the list for the operator, cordons, what remains on a node, and its removal.
 import { type Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
+import { alwaysInForce, memoryInForce } from '../placement/placement-queries.ts';
 
 type Executor = Kysely<DatabaseSchema>;
 
@@ -40,8 +41,7 @@ export async function listNodeRows(db: Executor): Promise<NodeRow[]> {
            (count(w.id) FILTER (WHERE w.state = 'running'))::integer AS running
       FROM nodes n
       LEFT JOIN (SELECT i.id, i.node_id, s.state,
-                        (v.manifest -> 'workload' -> 'resources' ->> 'memoryMiB')::integer AS memory,
-                        v.manifest -> 'workload' ->> 'mode' = 'always' AS always
+                        ${memoryInForce} AS memory, ${alwaysInForce} AS always
                    FROM installations i
                    JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
                    LEFT JOIN installation_status s ON s.installation_id = i.id

@@ -1,5 +1,5 @@
 // The assignments of a node with their revision, and the long poll for the next one.
-import { type Assignment, type Assignments, refuse } from '@platform/contract';
+import { type Assignment, type Assignments, grantedWorkload, refuse } from '@platform/contract';
 import type { Kysely } from 'kysely';
 import { appOrigin } from '../config/config.ts';
 import type { CoreContext } from '../context.ts';
@@ -86,17 +86,18 @@ async function readAssignments(context: CoreContext, nodeId: string): Promise<As
 }
 
 function assignmentOf({ config, masterKey }: CoreContext, row: AssignmentRow): Assignment {
+  const workload = grantedWorkload(row.workload, row.resources);
   return {
     installationId: row.id,
     appId: row.app_id,
     appOrigin: appOrigin(config, row.app_id, row.host_label),
     endpointId: row.endpoint_id,
     dataPlaneCapability: dataPlaneCapability(masterKey, row.id, row.generation),
-    desired: row.halted ? 'stopped' : row.workload.mode,
+    desired: row.halted ? 'stopped' : workload.mode,
     paused: row.paused,
     packageHash: row.package_hash,
     version: row.version,
-    workload: row.workload,
+    workload,
     ...grantsForNode(row.grants, row.public_ports ?? []),
     gateway: { revision: row.grants_revision },
     ...(row.movable ? { movable: true } : {}),

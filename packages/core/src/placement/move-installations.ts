@@ -1,6 +1,6 @@
 // Taking workloads from a node and giving them to others. In between an installation waits; while its former node may
 // still run it, it is held, so that no two nodes ever run it at the same time (docs/decisions/nodes.md).
-import type { InstallationId } from '@platform/contract';
+import { grantedWorkload, type InstallationId } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { notify, notifyEach } from '../database/notify.ts';
 import type { Nodes } from '../nodes/nodes.ts';
@@ -83,19 +83,20 @@ async function placeOne(context: CoreContext, nodes: Nodes, row: WaitingRow): Pr
 }
 
 function place(context: CoreContext, row: WaitingRow): Promise<boolean> {
+  const workload = grantedWorkload(row.workload, row.resources);
   return context.database.transaction().execute(async (trx) => {
     await lockPlacement(trx);
     const node = await placeElsewhere(trx, {
       id: row.id,
       owner: { accountKey: row.account_key, appId: row.app_id },
-      workload: row.workload,
+      workload,
       hosting: row.wanted_hosting,
       volumeStore: row.volume_store,
     });
     if (node === undefined) return false;
     const volume = row.has_volume
       ? { hasVolume: true, volumeStore: row.volume_store }
-      : { hasVolume: row.workload.volume, volumeStore: row.workload.volume ? node.sharedStore : null };
+      : { hasVolume: workload.volume, volumeStore: workload.volume ? node.sharedStore : null };
     if (!(await setPlaced(trx, row.id, { nodeId: node.id, ...volume }))) return false;
     await notify(trx, 'installation-changed', { installationId: row.id, accountKey: row.account_key });
     await assignmentsChanged(trx);

@@ -1,5 +1,5 @@
 // All SQL of placement: free capacity of nodes, the best fit, and where an installation is.
-import type { InstallationId, WorkloadManifest } from '@platform/contract';
+import type { BackendResources, InstallationId, WorkloadManifest } from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { hostingLabels } from './hosting-labels.ts';
@@ -33,14 +33,23 @@ export interface Demand {
  */
 const OPEN = sql<boolean>`n.cordoned_at IS NULL AND n.lost_at IS NULL AND (NOT n.leased OR n.beat > 0)`;
 
-/** Memory of workloads placed on a node: of those that never sleep, and of all together. */
-const USED = sql`
+/**
+ * Memory in MiB, and whether it never sleeps, of the backend of installation `i` with version `v`: what its manifest asks
+ * for, within its snapshot (`resourcesInForce` of the contract).
+ */
+export const memoryInForce = sql<number>`
+  least((v.manifest #>> '{workload,resources,memoryMiB}')::integer, nullif((i.resources ->> 'memoryMiB')::integer, 0))`;
+export const alwaysInForce = sql<boolean>`
+  (v.manifest #>> '{workload,mode}' = 'always' AND coalesce(i.resources ->> 'mode', 'always') = 'always')`;
+
+/** Memory of workloads placed on node `n`: of those that never sleep, and of all together. */
+const used = (except: InstallationId | null) => sql`
   SELECT coalesce(sum(memory) FILTER (WHERE always), 0)::float8 AS reserved, coalesce(sum(memory), 0)::float8 AS total
-    FROM (SELECT (v.manifest -> 'workload' -> 'resources' ->> 'memoryMiB')::integer AS memory,
-                 v.manifest -> 'workload' ->> 'mode' = 'always' AS always
+    FROM (SELECT ${memoryInForce} AS memory, ${alwaysInForce} AS always
             FROM installations i
             JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
-           WHERE i.node_id = n.id AND i.removed_at IS NULL AND v.manifest ? 'workload') AS each`;
+           WHERE i.node_id = n.id AND i.removed_at IS NULL AND v.manifest ? 'workload'
+             AND i.id IS DISTINCT FROM ${except}::text) AS each`;
 
 /** Sleeping workloads count one sixteenth in the choice between nodes. */
 const SLEEPING_SHARE = 1 / 16;
@@ -58,7 +67,7 @@ export async function bestNode(
 ): Promise<{ readonly id: string; readonly shared_store: string | null } | undefined> {
   const { rows } = await sql<{ id: string; shared_store: string | null }>`
     SELECT n.id, n.shared_store
-      FROM nodes n, LATERAL (${USED}) AS used
+      FROM nodes n, LATERAL (${used(null)}) AS used
      WHERE ${OPEN} AND ${demand.runtime} = ANY (n.runtimes)
        AND (${demand.hosting}::text IS NULL OR ${demand.hosting} = ANY (n.labels))
        AND (${demand.store}::text IS NULL OR n.shared_store = ${demand.store})
@@ -72,6 +81,21 @@ export async function bestNode(
               n.id
      LIMIT 1`.execute(db);
   return rows[0];
+}
+
+/** Whether an installation fits on its node with this much memory; a node that has not said what it has fits all. */
+export async function hasRoom(
+  db: Executor,
+  installation: { readonly id: InstallationId; readonly nodeId: string },
+  { memoryMiB, always }: Pick<Demand, 'memoryMiB' | 'always'>,
+): Promise<boolean> {
+  const { rows } = await sql`
+    SELECT FROM nodes n, LATERAL (${used(installation.id)}) AS used
+     WHERE n.id = ${installation.nodeId}
+       AND (n.memory_mib IS NULL
+            OR n.memory_mib >= ${memoryMiB}
+               AND (NOT ${always}::boolean OR used.reserved + ${memoryMiB} <= n.memory_mib))`.execute(db);
+  return rows.length > 0;
 }
 
 export interface CensusRow {
@@ -146,7 +170,9 @@ export async function takeMovable(
 }
 
 export interface WaitingRow extends MovableRow {
+  /** As its manifest says; what holds of it is {@link WaitingRow.resources}. */
   readonly workload: WorkloadManifest;
+  readonly resources: BackendResources | null;
   readonly has_volume: boolean;
   readonly volume_store: string | null;
   readonly wanted_hosting: string | null;
@@ -154,8 +180,8 @@ export interface WaitingRow extends MovableRow {
 }
 
 const selectWaiting = sql`
-    SELECT i.id, i.account_key, i.app_id, v.manifest -> 'workload' AS workload, i.has_volume, i.volume_store,
-           i.wanted_hosting, i.held_by
+    SELECT i.id, i.account_key, i.app_id, v.manifest -> 'workload' AS workload, i.resources, i.has_volume,
+           i.volume_store, i.wanted_hosting, i.held_by
       FROM installations i JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
      WHERE i.waiting AND i.removed_at IS NULL AND v.manifest ? 'workload'`;
 

@@ -4,7 +4,15 @@ import { type InstallationId, RefusalError, refuse, type WorkloadManifest } from
 import type { Kysely } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { hostingOf } from './hosting-labels.ts';
-import { bestNode, type Demand, findPlace, lockPlacementRow, nodeCensus, type PlaceRow } from './placement-queries.ts';
+import {
+  bestNode,
+  type Demand,
+  findPlace,
+  hasRoom,
+  lockPlacementRow,
+  nodeCensus,
+  type PlaceRow,
+} from './placement-queries.ts';
 import { demandedLabels, type Owner } from './placement-rule-queries.ts';
 
 type Transaction = Kysely<DatabaseSchema>;
@@ -73,6 +81,24 @@ export async function placeUpgrade(
   const { rows } = await nodeCensus(trx, owner);
   const volumeStore = rows.find(({ id }) => id === place.nodeId)?.shared_store ?? null;
   return { ...place, hasVolume: true, volumeStore };
+}
+
+/**
+ * Before a placed backend gets more than it had.
+ *
+ * @throws RefusalError `unavailable` when its node has no room for that
+ */
+export async function demandRoom(
+  trx: Transaction,
+  installation: { readonly id: InstallationId; readonly nodeId: string },
+  workload: WorkloadManifest,
+): Promise<void> {
+  const demand = demandOf(workload);
+  if (await hasRoom(trx, installation, demand)) return;
+  throw refuse(
+    'unavailable',
+    `The machine of this app has no room for a backend that ${demand.always ? 'runs all the time and ' : ''}needs ${demand.memoryMiB} MiB of memory. Without \`acceptResources\` it runs with what it was granted before.`,
+  );
 }
 
 async function placeNew(trx: Transaction, owner: Owner, workload: WorkloadManifest): Promise<Place> {

@@ -1,5 +1,12 @@
 // All SQL of what runs on a node: its assignments, the credentials of its workloads, and the states it reports.
-import type { Grant, InstallationId, InstallationStatus, PublicPort, WorkloadManifest } from '@platform/contract';
+import type {
+  BackendResources,
+  Grant,
+  InstallationId,
+  InstallationStatus,
+  PublicPort,
+  WorkloadManifest,
+} from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 
@@ -38,7 +45,9 @@ export interface AssignmentRow {
   readonly paused: boolean;
   readonly version: string;
   readonly package_hash: string;
+  /** As its manifest says; what holds of it is {@link AssignmentRow.resources}. */
   readonly workload: WorkloadManifest;
+  readonly resources: BackendResources | null;
   readonly grants: Grant[];
   /** Revision of the grants. */
   readonly grants_revision: number;
@@ -57,7 +66,8 @@ export async function selectAssignments(
     SELECT r.value::text AS revision, i.id, i.app_id, i.host_label, i.endpoint_id, i.generation,
            i.stopped OR a.suspended_at IS NOT NULL OR a.paused_at IS NOT NULL AS halted,
            a.paused_at IS NOT NULL AS paused, i.version, v.package_hash,
-           v.manifest -> 'workload' AS workload, i.grants, i.revision::integer AS grants_revision, v.manifest -> 'publicPorts' AS public_ports, i.volume_store,
+           v.manifest -> 'workload' AS workload, i.resources, i.grants, i.revision::integer AS grants_revision,
+           v.manifest -> 'publicPorts' AS public_ports, i.volume_store,
            (i.volume_store IS NOT NULL OR NOT i.has_volume)
              AND (SELECT leased FROM nodes WHERE id = ${nodeId}) AS movable
       FROM revisions r

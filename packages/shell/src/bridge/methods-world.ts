@@ -106,6 +106,8 @@ export function call(state: World, method: string, params?: unknown): Promise<un
         hasFrontend,
         hasWorkload,
         categories: [],
+        resources: null,
+        connects: [],
         publishedAt: '2026-11-21T10:00:00.000Z',
       })),
     iconOf: async (path) => (path === null ? null : 'data:image/svg+xml;base64,AA=='),

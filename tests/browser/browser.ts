@@ -10,8 +10,9 @@ const LAUNCH = {
   args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
 };
 
-export function launchBrowser(): Promise<Browser> {
-  return chromium.launch(LAUNCH);
+/** @param args of Chromium, besides those that every test needs */
+export function launchBrowser(args: readonly string[] = []): Promise<Browser> {
+  return chromium.launch({ ...LAUNCH, args: [...LAUNCH.args, ...args] });
 }
 
 /**

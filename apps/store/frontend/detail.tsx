@@ -3,6 +3,7 @@ import type { CatalogEntry } from '@platform/sdk/browser';
 import { AppIcon } from '../../shared/app-icon.tsx';
 import { InstallButton, type StoreActions } from './install-button.tsx';
 import { publisherLine } from './publisher-line.ts';
+import { usesLine } from './uses-line.ts';
 
 interface DetailProps {
   readonly entry: CatalogEntry;
@@ -35,6 +36,24 @@ export function Detail({ entry, actions, onBack }: DetailProps) {
         </dd>
         <dt>Runs</dt>
         <dd>{parts(entry)}</dd>
+        {entry.resources !== null && (
+          <>
+            <dt>Uses</dt>
+            <dd>{usesLine(entry.resources)}</dd>
+          </>
+        )}
+        {entry.connects.length > 0 && (
+          <>
+            <dt>Connects to</dt>
+            <dd>
+              <ul class="plain connects">
+                {entry.connects.map((origin) => (
+                  <li key={origin}>{origin === '*' ? 'any address' : origin}</li>
+                ))}
+              </ul>
+            </dd>
+          </>
+        )}
       </dl>
       <p class="quiet">
         Before installing, you see every permission it requests and can turn off the ones you don’t want.

@@ -8,6 +8,8 @@ import { grantsOf, proposedChoice } from './narrowing.ts';
 import { AskerLine, Decision, Publisher } from './parts.tsx';
 import { PermissionList } from './permission-list.tsx';
 import { install, type Prompt } from './prompts.ts';
+import { ResourceList } from './resource-list.tsx';
+import { asksForNothing } from './resource-words.ts';
 
 type InstallPrompt = Extract<Prompt, { kind: 'install' }>;
 
@@ -37,9 +39,10 @@ export function InstallReview({ asked }: { readonly asked: InstallPrompt }) {
       </div>
       <div class="prompt-scroll">
         <p>{detail.summary}</p>
-        {detail.permissions.length === 0 ? (
+        {asksForNothing(detail.permissions, detail.resources) && (
           <Note tone="success">It requests no permissions.</Note>
-        ) : (
+        )}
+        {detail.permissions.length > 0 && (
           <>
             <h3>{detail.name} will be able to</h3>
             <PermissionList
@@ -49,6 +52,12 @@ export function InstallReview({ asked }: { readonly asked: InstallPrompt }) {
               onChange={(next) => (choice.value = next)}
             />
             <p class="quiet-text">Turn off what you don’t want. You can change this later in Settings.</p>
+          </>
+        )}
+        {detail.resources !== null && (
+          <>
+            <h3>Its backend on the server</h3>
+            <ResourceList resources={detail.resources} />
           </>
         )}
         {detail.hasWorkload && (

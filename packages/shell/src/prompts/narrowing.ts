@@ -42,6 +42,15 @@ export function grantsOf(choice: Choice): readonly Grant[] {
     .map(([id, resources]) => ({ id, resources: [...resources] }));
 }
 
+/** Both lists as one, each permission once. */
+export function joinGrants(one: readonly Grant[], other: readonly Grant[]): Grant[] {
+  const all = [...one, ...other];
+  return [...new Set(all.map(({ id }) => id))].map((id) => ({
+    id,
+    resources: [...new Set(all.filter((grant) => grant.id === id).flatMap(({ resources }) => resources))],
+  }));
+}
+
 export function sameChoice(one: Choice, other: Choice): boolean {
   const text = (choice: Choice) =>
     JSON.stringify([...choice].map(([id, resources]) => [id, [...resources].sort()]).sort());

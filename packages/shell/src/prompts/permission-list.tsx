@@ -1,5 +1,6 @@
 // Permissions in plain words, each with its reason and resources, to be left on or turned off.
 import { isCritical, type PermissionId, permissions, type RequestedGrant } from '@platform/contract';
+import { useId } from 'preact/hooks';
 import { Icon } from '../design/icons.tsx';
 import { type Choice, offeredResources, withPermission, withResource } from './narrowing.ts';
 
@@ -17,7 +18,7 @@ export const RESOURCE_LABELS: Readonly<Record<(typeof permissions)[PermissionId]
   'tool names': 'Tool',
   '`<provider>:<model>` patterns': 'Model',
   'secret slot names': 'Secret',
-  'origins of secret slots': 'Service',
+  'https origins': 'Address',
   'collection ids': 'Collection',
   '`METHOD:/path`': 'Request',
   '`UDP:<port>` or `UDP:auto`': 'Port',
@@ -32,12 +33,18 @@ function resourceLine(resource: string): string {
   return resource.endsWith('*') ? `everything starting with “${resource.slice(0, -1)}”` : resource;
 }
 
+/** What weighs most comes first: what is critical, then what leaves the platform. */
+function weight(id: PermissionId): number {
+  if (isCritical(id)) return 2;
+  return id === 'network.connect' ? 1 : 0;
+}
+
 function sentence(text: string): string {
   return `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}`;
 }
 
 export function PermissionList({ requested, choice, onChange, disabled = false }: PermissionListProps) {
-  const sorted = [...requested].sort((one, other) => Number(isCritical(other.id)) - Number(isCritical(one.id)));
+  const sorted = [...requested].sort((one, other) => weight(other.id) - weight(one.id));
   return (
     <ul class="permissions">
       {sorted.map((request) => (
@@ -55,8 +62,10 @@ function PermissionRow({ request, choice, onChange, disabled = false }: Permissi
   const chosen = choice.get(request.id) ?? new Set<string>();
   const offered = offeredResources(request, chosen);
   const critical = isCritical(request.id);
-  const box = `permission-${request.id}`;
+  // The review of an update stands above the list of the page below it.
+  const box = useId();
   const label = RESOURCE_LABELS[permissions[request.id].resources];
+  const addresses = request.id === 'network.connect';
   const whole = offered.length === 1 && (offered[0] === '*' || offered[0] === 'self');
   return (
     <li class={critical ? 'permission critical' : 'permission'}>
@@ -78,14 +87,20 @@ function PermissionRow({ request, choice, onChange, disabled = false }: Permissi
             </p>
           )}
           {request.reason !== undefined && <p class="permission-reason">“{request.reason}”</p>}
-          {!whole && offered.length === 1 && (
+          {addresses && (
+            <p class="with-icon">
+              <Icon name="globe" size={16} />
+              It can send what it knows to these addresses.
+            </p>
+          )}
+          {!whole && !addresses && offered.length === 1 && (
             <p class="resource">
               {label}: {resourceLine(offered[0] ?? '')}
             </p>
           )}
         </div>
-        {offered.length > 1 && (
-          <ul class="resources" aria-label={label}>
+        {(addresses || offered.length > 1) && (
+          <ul class={addresses ? 'resources addresses' : 'resources'} aria-label={label}>
             {offered.map((resource) => (
               <li key={resource}>
                 <label>
@@ -93,11 +108,12 @@ function PermissionRow({ request, choice, onChange, disabled = false }: Permissi
                     type="checkbox"
                     checked={chosen.has(resource)}
                     disabled={disabled}
+                    aria-label={addresses ? resourceLine(resource) : undefined}
                     onChange={(event) =>
                       onChange(withResource(choice, request.id, resource, event.currentTarget.checked))
                     }
                   />
-                  <span>{resourceLine(resource)}</span>
+                  {addresses ? <Address resource={resource} /> : <span>{resourceLine(resource)}</span>}
                 </label>
               </li>
             ))}
@@ -105,5 +121,24 @@ function PermissionRow({ request, choice, onChange, disabled = false }: Permissi
         )}
       </div>
     </li>
+  );
+}
+
+/**
+ * An outside origin, large enough to be read letter by letter. An international name stands in its plain form, in which no
+ * letter looks like another.
+ */
+function Address({ resource }: { readonly resource: string }) {
+  if (resource === '*') return <span class="address">Any address</span>;
+  return (
+    <span>
+      <span class="address">
+        <span class="address-scheme">https://</span>
+        <span class="address-host">{resource.replace(/^https:\/\//, '')}</span>
+      </span>
+      {/(^https:\/\/|\.)xn--/.test(resource) && (
+        <span class="address-more">An international name. Allow it only if you know it in this form.</span>
+      )}
+    </span>
   );
 }

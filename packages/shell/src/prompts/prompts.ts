@@ -1,5 +1,5 @@
 // The questions only the shell asks: one at a time, drawn outside every frame, answered "no" unless a person says yes.
-import type { CatalogDetail, Grant } from '@platform/contract';
+import type { CatalogDetail, Grant, PermissionsView } from '@platform/contract';
 import { signal } from '@preact/signals';
 import { plainMessage } from '../api/api-error.ts';
 import { call } from '../api/client.ts';
@@ -7,6 +7,7 @@ import { forgetIcons } from '../frames/app-icons.ts';
 import { readInstalledApps } from '../frames/installed-apps.ts';
 import { closeApp } from '../frames/open-apps.ts';
 import { pauseEverything } from '../pause.ts';
+import { joinGrants } from './narrowing.ts';
 
 /** The requester: an app, with the origin of its frame, or the person in the shell's own pages. */
 export interface Asker {
@@ -26,6 +27,8 @@ export type Prompt =
       readonly detail: CatalogDetail;
       readonly from: string;
       readonly version: string;
+      /** What the installed version requested and was granted. */
+      readonly held: PermissionsView;
     })
   | (Question & { readonly kind: 'uninstall'; readonly appId: string; readonly name: string })
   | (Question & { readonly kind: 'pause' });
@@ -54,12 +57,15 @@ function ask(question: Without<Prompt, 'answer'>): Promise<boolean> {
  * @throws ApiError when the app is not in the catalog, or `already_installed`
  */
 export async function askToInstall(appId: string, version: string | null, asker: Asker | null): Promise<boolean> {
-  const [detail, apps] = await Promise.all([call('catalog.read', { params: { appId } }), readInstalledApps()]);
-  const wanted = version ?? detail.version;
+  // Of the very version that is meant: another one may ask for something else.
+  const read = call('catalog.read', { params: { appId }, query: { version: version ?? undefined } });
+  const [detail, apps] = await Promise.all([read, readInstalledApps()]);
+  const wanted = detail.version;
   const installed = apps.find((app) => app.appId === appId);
   if (installed === undefined) return ask({ kind: 'install', detail, version: wanted, asker });
   if (installed.version === wanted) return true;
-  return ask({ kind: 'upgrade', detail, from: installed.version, version: wanted, asker });
+  const held = await call('apps.permissions.read', { params: { appId } });
+  return ask({ kind: 'upgrade', detail, from: installed.version, version: wanted, held, asker });
 }
 
 export function askToUninstall(appId: string, name: string, asker: Asker | null): Promise<boolean> {
@@ -84,10 +90,25 @@ export async function install(appId: string, version: string, permissions: reado
   });
 }
 
-export async function upgrade(appId: string, version: string): Promise<string | null> {
+/**
+ * Changes the version, and then grants what the person allowed of its new requests.
+ *
+ * @returns `null` when it worked, else what went wrong
+ */
+export async function upgrade(
+  appId: string,
+  version: string,
+  allowed: { readonly permissions: readonly Grant[]; readonly acceptResources: boolean },
+): Promise<string | null> {
   return attempt(async () => {
-    await call('apps.upgrade', { params: { appId }, body: { version }, timeoutMs: INSTALL_TIMEOUT_MS });
+    const params = { appId };
+    const { permissions, acceptResources } = allowed;
+    await call('apps.upgrade', { params, body: { version, acceptResources }, timeoutMs: INSTALL_TIMEOUT_MS });
     closeApp(appId);
+    if (permissions.length === 0) return;
+    const kept = await call('apps.permissions.read', { params });
+    const body = { permissions: joinGrants(kept.permissions, permissions) };
+    await call('apps.permissions.replace', { params, body });
   });
 }
 

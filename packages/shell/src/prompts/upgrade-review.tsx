@@ -1,17 +1,32 @@
-// The question before another version of an installed app takes the place of the present one.
+// The question before another version of an installed app takes the place of the present one. What is new comes first.
+import { noResources, resourcesBeyond } from '@platform/contract';
 import { useSignal } from '@preact/signals';
 import { AppPicture, Note } from '../design/controls.tsx';
+import { grantsOf, proposedChoice } from './narrowing.ts';
+import { newRequests } from './new-requests.ts';
 import { AskerLine, Decision, Publisher } from './parts.tsx';
+import { PermissionList } from './permission-list.tsx';
 import { type Prompt, upgrade } from './prompts.ts';
+import { ResourceList } from './resource-list.tsx';
 
-export function UpgradeReview({ asked }: { readonly asked: Extract<Prompt, { kind: 'upgrade' }> }) {
-  const { detail, from, version } = asked;
+type UpgradePrompt = Extract<Prompt, { kind: 'upgrade' }>;
+
+export function UpgradeReview({ asked }: { readonly asked: UpgradePrompt }) {
+  const { detail, from, version, held } = asked;
+  const added = newRequests(detail.permissions, held);
+  const granted = held.resources?.granted ?? noResources;
+  const larger = detail.resources !== null && resourcesBeyond(granted, detail.resources).length > 0;
+  const choice = useSignal(proposedChoice(added));
+  const acceptResources = useSignal(larger);
   const working = useSignal(false);
   const failure = useSignal<string | null>(null);
 
   async function approve(): Promise<void> {
     working.value = true;
-    failure.value = await upgrade(detail.appId, version);
+    failure.value = await upgrade(detail.appId, version, {
+      permissions: grantsOf(choice.value),
+      acceptResources: acceptResources.value,
+    });
     working.value = false;
     if (failure.value === null) asked.answer(true);
   }
@@ -29,7 +44,46 @@ export function UpgradeReview({ asked }: { readonly asked: Extract<Prompt, { kin
           </p>
         </div>
       </div>
-      <p>It keeps its data and permissions. If the new version requests more, you can allow that in Settings.</p>
+      {added.length > 0 || larger ? (
+        <div class="prompt-scroll">
+          {added.length > 0 && (
+            <>
+              <h3>New: {detail.name} also wants to</h3>
+              <PermissionList
+                requested={added}
+                choice={choice.value}
+                disabled={working.value}
+                onChange={(next) => (choice.value = next)}
+              />
+            </>
+          )}
+          {larger && detail.resources !== null && (
+            <>
+              <h3>{held.resources === null ? 'New: a backend on the server' : 'New: more of the server'}</h3>
+              <ResourceList resources={detail.resources} beyond={granted} />
+              <label class="accept-resources">
+                <input
+                  type="checkbox"
+                  checked={acceptResources.value}
+                  disabled={working.value}
+                  onChange={(event) => (acceptResources.value = event.currentTarget.checked)}
+                />
+                <span>
+                  Allow this
+                  <span class="permission-more">
+                    {held.resources === null
+                      ? 'Otherwise it runs within small limits and keeps no data.'
+                      : 'Otherwise it runs with what it has now, which may be too little for it.'}
+                  </span>
+                </span>
+              </label>
+            </>
+          )}
+          <p class="quiet-text">It keeps its data and the permissions it has. You can change this later in Settings.</p>
+        </div>
+      ) : (
+        <p>It keeps its data and permissions, and asks for nothing new.</p>
+      )}
       {failure.value !== null && <Note tone="danger">{failure.value}</Note>}
       <Decision
         no="Keep this version"

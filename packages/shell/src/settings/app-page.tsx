@@ -35,7 +35,7 @@ export function AppPage({ appId }: { readonly appId: string }) {
       </PageHead>
       <section class="block" aria-labelledby="grants-title">
         <h3 id="grants-title">What it may do</h3>
-        <GrantsEditor appId={appId} name={app.name} />
+        <GrantsEditor key={app.version} appId={appId} name={app.name} version={app.version} />
       </section>
       {app.hasWorkload && (
         <section class="block" aria-labelledby="backend-title">

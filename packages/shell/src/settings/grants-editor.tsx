@@ -1,15 +1,26 @@
 // The grants of an installed app: what it asked for, what it has, and changing that within what it asked for.
-import type { PermissionsView } from '@platform/contract';
+import type { Grant, PermissionsView } from '@platform/contract';
 import { useSignal } from '@preact/signals';
 import { call } from '../api/client.ts';
+import { resourcesOf } from '../bridge/grants.ts';
 import { grantsChanged } from '../bridge-host.ts';
 import { Button, Note, Skeleton } from '../design/controls.tsx';
+import { closeApp } from '../frames/open-apps.ts';
 import { type Choice, grantsOf, presentChoice, proposedChoice, sameChoice } from '../prompts/narrowing.ts';
 import { PermissionList } from '../prompts/permission-list.tsx';
+import { asksForNothing } from '../prompts/resource-words.ts';
+import { BackendLimits } from './backend-limits.tsx';
 import { NarrowerResource } from './narrower-resource.tsx';
 import { useAction, useReading } from './reading.ts';
 
-export function GrantsEditor({ appId, name }: { readonly appId: string; readonly name: string }) {
+interface GrantsEditorProps {
+  readonly appId: string;
+  readonly name: string;
+  /** The installed one. */
+  readonly version: string;
+}
+
+export function GrantsEditor({ appId, name, version }: GrantsEditorProps) {
   const reading = useReading(() => call('apps.permissions.read', { params: { appId } }));
   if (reading.failure !== null && reading.value === null) {
     return (
@@ -22,8 +33,21 @@ export function GrantsEditor({ appId, name }: { readonly appId: string; readonly
     );
   }
   if (reading.value === null) return <Skeleton lines={4} label="Loading permissions" />;
-  if (reading.value.requested.length === 0) return <p>{name} requests no permissions.</p>;
-  return <Editor key={reading.value.revision} appId={appId} view={reading.value} onChanged={reading.put} />;
+  const { requested, resources, revision } = reading.value;
+  return (
+    <>
+      {requested.length > 0 && <Editor key={revision} appId={appId} view={reading.value} onChanged={reading.put} />}
+      {asksForNothing(requested, resources?.requested ?? null) && <p>{name} requests no permissions.</p>}
+      {resources !== null && (
+        <BackendLimits appId={appId} name={name} version={version} resources={resources} onChanged={reading.again} />
+      )}
+    </>
+  );
+}
+
+function lostAnAddress(before: readonly Grant[], after: readonly Grant[]): boolean {
+  const left = resourcesOf(after, 'network.connect');
+  return resourcesOf(before, 'network.connect').some((address) => !left.includes(address));
 }
 
 interface EditorProps {
@@ -46,6 +70,8 @@ function Editor({ appId, view, onChanged }: EditorProps) {
     await run(async () => {
       const next = await call('apps.permissions.replace', { params: { appId }, body });
       grantsChanged(appId, next.permissions);
+      // An open page keeps the policy it was loaded with.
+      if (lostAnAddress(view.permissions, next.permissions)) closeApp(appId);
       onChanged(next);
     });
   }

@@ -1,0 +1,19 @@
+// What a version asks for that the installed one did not, for the review of an upgrade.
+import type { PermissionsView, RequestedGrant } from '@platform/contract';
+import { covers, resourcesOf } from '../bridge/grants.ts';
+
+/**
+ * The part of `requested` that the installed version did not request. What a person turned off before is not new. An
+ * origin is new unless it was requested by name, as core carries it over by name only.
+ */
+export function newRequests(
+  requested: readonly RequestedGrant[],
+  { requested: before }: PermissionsView,
+): RequestedGrant[] {
+  const named = new Set(resourcesOf(before, 'network.connect'));
+  const isNew = (id: RequestedGrant['id'], resource: string) =>
+    id === 'network.connect' && !resource.endsWith('*') ? !named.has(resource) : !covers(before, id, resource);
+  return requested
+    .map((request) => ({ ...request, resources: request.resources.filter((resource) => isNew(request.id, resource)) }))
+    .filter(({ resources }) => resources.length > 0);
+}

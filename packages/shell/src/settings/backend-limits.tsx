@@ -1,0 +1,45 @@
+// What the backend of an app may use of its machine, and granting what the installed version asks for beyond that.
+import { type PermissionsView, resourcesBeyond } from '@platform/contract';
+import { call } from '../api/client.ts';
+import { Button, Note } from '../design/controls.tsx';
+import { ResourceList } from '../prompts/resource-list.tsx';
+import { useAction } from './reading.ts';
+
+interface BackendLimitsProps {
+  readonly appId: string;
+  readonly name: string;
+  readonly version: string;
+  readonly resources: NonNullable<PermissionsView['resources']>;
+  readonly onChanged: () => Promise<void>;
+}
+
+export function BackendLimits({ appId, name, version, resources, onChanged }: BackendLimitsProps) {
+  const { granted, requested } = resources;
+  const { busy, failure, run } = useAction();
+
+  async function accept(): Promise<void> {
+    await run(async () => {
+      await call('apps.upgrade', { params: { appId }, body: { version, acceptResources: true } });
+      await onChanged();
+    });
+  }
+
+  return (
+    <>
+      <h4 class="small-title">Its backend on the server</h4>
+      <ResourceList resources={granted} />
+      {resourcesBeyond(granted, requested).length > 0 && (
+        <>
+          <Note tone="warning">This version asks for more. Until you allow it, {name} runs with what it has.</Note>
+          <ResourceList resources={requested} beyond={granted} />
+          <div class="buttons">
+            <Button busy={busy} onClick={() => void accept()}>
+              {busy ? 'Allowing …' : 'Allow what it asks for'}
+            </Button>
+          </div>
+        </>
+      )}
+      {failure !== null && <Note tone="danger">{failure}</Note>}
+    </>
+  );
+}

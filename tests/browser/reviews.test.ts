@@ -1,0 +1,277 @@
+// What a person reviews is what holds, in a real browser: the outside origins and the backend's resources in the review of
+// an installation and of an update, what the browser then lets the frontend reach, and a revocation. Pictures go to
+// SCREENSHOT_DIR, by default screenshots/.
+import { strict as assert } from 'node:assert';
+import { after, before, test } from 'node:test';
+import type { PermissionsView } from '@platform/contract';
+import type { Browser, Frame, Locator, Page } from 'playwright-core';
+import { registerAccount, type TestAccount } from '../support/client.ts';
+import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
+import { publishTestApp } from '../support/publish.ts';
+import { DESKTOP, launchBrowser, PHONE } from './browser.ts';
+import { look } from './look.ts';
+import { signedInContext } from './signed-in.ts';
+
+const API = 'https://api.weather.example';
+const MAPS = 'https://maps.weather.example';
+const TRACKER = 'https://tracker.example';
+/** Looks like apple.com in the script it was registered in. */
+const LOOKALIKE = 'https://xn--80ak6aa92e.com';
+
+/** The page asks for everything in a policy of its own, which can only forbid more. */
+const PAGE = `<!doctype html><html lang="en"><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src * 'unsafe-inline' 'unsafe-eval'; connect-src *; img-src *">
+<title>Weather</title><main><h1>Weather</h1></main></html>`;
+const SERVER = `
+  const http = process.getBuiltinModule('node:http');
+  http.createServer((request, response) => response.end('here')).listen(Number(process.env.PORT));
+`;
+const FILES = { 'frontend/index.html': PAGE, 'workload/main.mjs': SERVER };
+
+const first = {
+  name: 'Weather',
+  summary: 'The forecast for where you are.',
+  frontend: { entry: 'index.html', csp: { connect: [API], image: [MAPS] } },
+  workload: {
+    runtime: 'node',
+    entry: 'main.mjs',
+    volume: true,
+    resources: { memoryMiB: 128, cpus: 0.5, diskMiB: 256 },
+  },
+  permissions: [
+    { id: 'network.connect', resources: [API, MAPS], reason: 'Fetches the forecast and shows the map.' },
+    { id: 'notifications.publish', resources: ['storms'], reason: 'Warns you of storms.' },
+  ],
+};
+const second = {
+  ...first,
+  version: '2.0.0',
+  frontend: { entry: 'index.html', csp: { connect: [API, TRACKER, LOOKALIKE], image: [MAPS] } },
+  workload: {
+    ...first.workload,
+    mode: 'always',
+    resources: { memoryMiB: 512, cpus: 2, diskMiB: 4_096 },
+  },
+  permissions: [
+    { id: 'network.connect', resources: [API, MAPS, TRACKER, LOOKALIKE], reason: 'Fetches more.' },
+    { id: 'notifications.publish', resources: ['storms'], reason: 'Warns you of storms.' },
+    { id: 'search.index', resources: ['self'], reason: 'Finds places you looked at.' },
+  ],
+};
+
+let place: PlatformPlace;
+let platform: PlatformProcess;
+let browser: Browser;
+let publisher: TestAccount;
+
+before(async () => {
+  place = await platformPlace({ PLATFORM_RUNTIME_DRIVER: 'process' });
+  platform = await startPlatform(place);
+  publisher = await registerAccount(platform, 'publisher');
+  // Nothing leaves the machine: what the policy lets through is not found.
+  browser = await launchBrowser(['--host-resolver-rules=MAP *.example ~NOTFOUND, MAP *.com ~NOTFOUND']);
+});
+after(async () => {
+  await browser?.close();
+  await platform?.stop();
+  await place?.remove();
+});
+
+/** Shows the app and gives its frame once the page of it is there. */
+async function openWeather(page: Page): Promise<Frame> {
+  await page.goto(`${platform.origin}/#/app/weather`);
+  const iframe = page.locator('iframe[title="Weather"]');
+  await page.frameLocator('iframe[title="Weather"]').getByRole('heading', { name: 'Weather' }).waitFor();
+  const frame = await (await iframe.elementHandle())?.contentFrame();
+  assert.ok(frame);
+  return frame;
+}
+
+/** What stops a request of the page: its policy, or that there is no such host. */
+async function fateOf(page: Page, frame: Frame, origin: string, kind: 'connect' | 'image'): Promise<string> {
+  const url = `${origin}/${kind}`;
+  // Chromium reports a request that the policy forbids on the console alone: it never becomes one.
+  const blocked = page.waitForEvent(
+    'console',
+    (message) => /violates/.test(message.text()) && message.text().includes(url),
+  );
+  const failed = page.waitForEvent('requestfailed', (request) => request.url() === url);
+  const fate = Promise.any([
+    blocked.then(() => 'blocked'),
+    failed.then((request) => request.failure()?.errorText ?? 'failed'),
+  ]);
+  await frame.evaluate(
+    ([address, how]) => {
+      if (how === 'image') new Image().src = address;
+      else fetch(address, { mode: 'no-cors' }).catch(() => undefined);
+    },
+    [url, kind] as const,
+  );
+  return fate;
+}
+
+const LET_THROUGH = 'net::ERR_NAME_NOT_RESOLVED';
+
+/** Presses in the first half second of a prompt do not count. */
+async function press(button: Locator, effect: Locator): Promise<void> {
+  const deadline = AbortSignal.timeout(30_000);
+  while (!deadline.aborted) {
+    await button.click({ timeout: 1_000 }).catch(() => undefined);
+    const seen = effect.waitFor({ timeout: 2_000 }).then(
+      () => true,
+      () => false,
+    );
+    if (await seen) return;
+  }
+  await effect.waitFor();
+}
+
+for (const [device, viewport] of [
+  ['desktop', DESKTOP],
+  ['phone', PHONE],
+] as const) {
+  test(`what is reviewed holds, on a ${device}`, async (t) => {
+    const account = await registerAccount(platform, `${device}-user`);
+    const context = await signedInContext({ browser, platform, account }, viewport);
+    t.after(() => context.close());
+    const page = await context.newPage();
+    const snapshot = () => account.browser.take<PermissionsView>('/v1/apps/weather/permissions');
+    let done = true;
+    const step = (promise: string, work: () => Promise<void>) =>
+      t.test(promise, async () => {
+        assert.ok(done, 'a step before failed');
+        done = false;
+        await work();
+        done = true;
+      });
+
+    await step('the review of an installation shows origins in large letters, and what the backend uses', async () => {
+      if (device === 'desktop') await publishTestApp(publisher, 'weather', first, FILES);
+      await page.goto(`${platform.origin}/#/app/store`);
+      const store = page.frameLocator('iframe[title="Store"]');
+      if (device === 'desktop') {
+        await store.getByRole('button', { name: 'Weather', exact: true }).click();
+        await store.getByText(API).waitFor();
+        await look(page, device, 'reviews-store');
+        await store.getByRole('button', { name: 'Install Weather' }).click();
+        const review = page.getByRole('dialog', { name: 'Install Weather?' });
+        await review.getByText(API).waitFor();
+        const sizes = await Promise.all(
+          [review.getByText(API), review.getByText('Send you notifications')].map((one) =>
+            one.evaluate((element) => Number.parseFloat(getComputedStyle(element).fontSize)),
+          ),
+        );
+        assert.ok((sizes[0] ?? 0) > (sizes[1] ?? 0), 'larger than what stands around it');
+        for (const words of ['Runs only while it is used', 'Up to 128 MiB of memory', '256 MiB of data on the server'])
+          await review.getByText(words).waitFor();
+        assert.equal(await review.getByText('It requests no permissions').count(), 0);
+        await look(page, device, 'reviews-install', [review.getByRole('heading').nth(1), review.locator('.uses')]);
+        await press(
+          review.getByRole('button', { name: 'Install', exact: true }),
+          page.getByRole('heading', { name: 'Weather is installed' }),
+        );
+        await page.getByRole('button', { name: 'Done' }).click();
+        return;
+      }
+      // Published in its second version by now, which asks for more.
+      await store.getByRole('button', { name: 'Install Weather' }).click();
+      const review = page.getByRole('dialog', { name: 'Install Weather?' });
+      await review.getByText('Runs all the time').waitFor();
+      await look(page, device, 'reviews-install', [review.getByRole('heading').nth(1), review.locator('.uses')]);
+      await press(review.getByRole('button', { name: 'Don’t install' }), page.locator('body:not(:has(dialog[open]))'));
+      await account.browser.take('/v1/apps', { body: { appId: 'weather', version: '1.0.0' } });
+    });
+
+    await step(
+      'the browser lets the page reach what was granted and nothing else, whatever a <meta> says',
+      async () => {
+        const frame = await openWeather(page);
+        assert.equal(await fateOf(page, frame, API, 'connect'), LET_THROUGH);
+        assert.equal(await fateOf(page, frame, MAPS, 'image'), LET_THROUGH);
+        assert.equal(await fateOf(page, frame, MAPS, 'connect'), 'blocked', 'granted for images');
+        assert.equal(await fateOf(page, frame, TRACKER, 'connect'), 'blocked');
+        assert.equal(await fateOf(page, frame, TRACKER, 'image'), 'blocked');
+      },
+    );
+
+    await step('an address that is taken away in Settings is gone at the next load of the page', async () => {
+      await page.goto(`${platform.origin}/#/settings/apps/weather`);
+      await page.getByRole('checkbox', { name: API }).uncheck();
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await page.getByText('Saved. Changes apply').waitFor();
+      assert.equal(await page.locator('iframe[title="Weather"]').count(), 0, 'the open page is closed');
+      const uses = page.locator('.uses');
+      await look(page, device, 'reviews-settings', [page.getByRole('heading', { name: 'What it may do' }), uses]);
+      const frame = await openWeather(page);
+      assert.equal(await fateOf(page, frame, API, 'connect'), 'blocked');
+      assert.equal(await fateOf(page, frame, MAPS, 'image'), LET_THROUGH);
+    });
+
+    await step('the review of an update shows what is new first; what is declined is not there', async () => {
+      if (device === 'desktop') await publishTestApp(publisher, 'weather', second, FILES);
+      await page.goto(`${platform.origin}/#/settings/apps/weather`);
+      await page.reload();
+      const review = page.getByRole('dialog', { name: 'Update Weather?' });
+      await press(page.getByRole('button', { name: 'Update to 2.0.0' }), review);
+      await review.getByText(TRACKER).waitFor();
+      await review.getByText('An international name').waitFor();
+      assert.equal(await review.getByText(API, { exact: true }).count(), 0, 'not new, and not granted again');
+      for (const words of ['Runs all the time', 'Up to 512 MiB of memory (now 128 MiB)', '(now 256 MiB)'])
+        await review.getByText(words).waitFor();
+      await look(page, device, 'reviews-update', [review.getByRole('heading').nth(1), review.locator('.uses')]);
+      await review.getByRole('checkbox', { name: LOOKALIKE }).uncheck();
+      await review.getByLabel('Allow this').uncheck();
+      await press(review.getByRole('button', { name: 'Update', exact: true }), page.getByText('Version 2.0.0'));
+      const { permissions, resources } = await snapshot();
+      const addresses = permissions.find(({ id }) => id === 'network.connect')?.resources;
+      assert.deepEqual(addresses, [MAPS, TRACKER]);
+      assert.deepEqual([resources?.granted.mode, resources?.granted.memoryMiB], ['automatic', 128]);
+      const frame = await openWeather(page);
+      assert.equal(await fateOf(page, frame, TRACKER, 'connect'), LET_THROUGH);
+      assert.equal(await fateOf(page, frame, LOOKALIKE, 'connect'), 'blocked');
+      assert.equal(await fateOf(page, frame, API, 'connect'), 'blocked', 'taken away before the update');
+    });
+
+    await step('Settings says that the backend runs with less than it asks for, and allows it', async () => {
+      await page.goto(`${platform.origin}/#/settings/apps/weather`);
+      const allow = page.getByRole('button', { name: 'Allow what it asks for' });
+      await allow.waitFor();
+      await look(page, device, 'reviews-less', [page.locator('.uses').first()]);
+      await allow.click();
+      await page.getByText('This version asks for more.').waitFor({ state: 'detached' });
+      await page.getByText('Up to 512 MiB of memory').waitFor();
+      const { resources } = await snapshot();
+      assert.deepEqual(resources?.granted, resources?.requested);
+      await look(page, device, 'reviews-allowed', [page.locator('.uses').first()]);
+    });
+  });
+}
+
+test('an app that asks for nothing says so; one that runs all the time does not', async (t) => {
+  await publishTestApp(publisher, 'humble', { name: 'Humble' });
+  await publishTestApp(
+    publisher,
+    'sleepless',
+    { name: 'Sleepless', workload: { runtime: 'node', entry: 'main.mjs', mode: 'always' } },
+    FILES,
+  );
+  const account = await registerAccount(platform, 'reader');
+  const context = await signedInContext({ browser, platform, account }, DESKTOP);
+  t.after(() => context.close());
+  const page = await context.newPage();
+  for (const [name, says] of [
+    ['Humble', 1],
+    ['Sleepless', 0],
+  ] as const) {
+    await page.goto(`${platform.origin}/#/app/store`);
+    await page
+      .frameLocator('iframe[title="Store"]')
+      .getByRole('button', { name: `Install ${name}` })
+      .click();
+    const review = page.getByRole('dialog', { name: `Install ${name}?` });
+    await review.waitFor();
+    assert.equal(await review.getByText('It requests no permissions.').count(), says, name);
+    await look(page, 'desktop', `reviews-${name.toLowerCase()}`);
+    await press(review.getByRole('button', { name: 'Don’t install' }), page.locator('body:not(:has(dialog[open]))'));
+  }
+});

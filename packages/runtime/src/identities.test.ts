@@ -1,10 +1,10 @@
 // Two apps never share a user, not even one after the other.
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { openIdentities } from './identities.ts';
+import { openIdentities, takenIds } from './identities.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'pt-ids-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -20,6 +20,19 @@ test('an installation keeps its user over restarts, and every other gets another
   assert.equal(second.idOf('b'), b);
   assert.equal(second.idOf('a'), a);
   assert.ok(![a, b].includes(second.idOf('c')));
+});
+
+test('no installation gets the id of a user of this machine, or of the database', () => {
+  const usual = openIdentities(join(folder, 'usual.json')).idOf('a');
+  const identities = openIdentities(join(folder, 'taken.json'), new Set([usual, usual + 1, usual + 3]));
+  assert.deepEqual(
+    ['a', 'b', 'c'].map((id) => identities.idOf(id)),
+    [usual + 2, usual + 4, usual + 5],
+  );
+  const data = join(folder, 'postgres', 'data');
+  mkdirSync(data, { recursive: true });
+  const taken = takenIds(folder);
+  assert.ok(taken.has(statSync(data).uid) && taken.has(0) && !taken.has(Number.NaN));
 });
 
 for (const [name, content] of [

@@ -1,5 +1,6 @@
 // As root: gives every installation a user id of its own, the same at each start, never one that another had.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { writeFileAtomically } from './atomic-file.ts';
 
 interface Allocations {
@@ -22,15 +23,17 @@ export interface Identities {
 /**
  * Opens the file of allocations. Ids are counted up and never given twice, because files of a removed installation
  * may still belong to the old one.
+ * @param taken Ids that others have on this machine; no installation gets one of them from now on.
  * @throws Error when the file exists but cannot be understood: guessing would give one app the files of another.
  */
-export function openIdentities(file: string): Identities {
+export function openIdentities(file: string, taken: ReadonlySet<number> = new Set()): Identities {
   let allocations = readAllocations(file) ?? { ...freshRange(), byInstallation: {} };
   return {
     idOf(installationId) {
       const known = allocations.byInstallation[installationId];
       if (known !== undefined) return known;
-      const id = allocations.next;
+      let id = allocations.next;
+      while (taken.has(id)) id += 1;
       if (allocations.base === SMALL_BASE && id > SMALL_LAST)
         throw new Error('This machine has no user ids left for further apps.');
       allocations = {
@@ -42,6 +45,13 @@ export function openIdentities(file: string): Identities {
       return id;
     },
   };
+}
+
+/** The ids of the users of this machine, and of the owner of the platform's own database, which may have no name. */
+export function takenIds(dataDirectory: string): ReadonlySet<number> {
+  const users = readFileSync('/etc/passwd', 'utf8').split('\n');
+  const owner = statSync(join(dataDirectory, 'postgres', 'data'), { throwIfNoEntry: false })?.uid;
+  return new Set([...users.map((line) => Number(line.split(':')[2] || 0)), ...(owner === undefined ? [] : [owner])]);
 }
 
 function freshRange(): { base: number; next: number } {

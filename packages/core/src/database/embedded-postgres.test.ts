@@ -1,6 +1,7 @@
 // Promises of the embedded PostgreSQL: durable, private, and clear about what it cannot use.
 
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { after, test } from 'node:test';
@@ -18,6 +19,7 @@ import {
 import { makeClusterFolder } from '../../../../tests/support/postgres.ts';
 import { systemCode } from '../config/start-error.ts';
 import { serverProcesses } from './embedded/leftovers.ts';
+import { chooseServerUser, type UserMachine } from './embedded/server-user.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts';
 
 /** One server with the default settings for the promises that only look. */
@@ -134,6 +136,84 @@ test('a cluster that an ordinary user made is run as that user by root', {
   const server = await start(t, dataDir);
   assert.equal(fs.statSync(`/proc/${server.pid}`).uid, uid);
   await server.stop();
+});
+
+test('a cluster that an earlier version made as nobody gets a user that runs nothing else, with all its files', {
+  skip: !asRoot && 'needs root',
+}, async (t) => {
+  const dataDir = await copied(t);
+  const data = clusterData(dataDir);
+  giveAll(data, 65_534);
+  // What nobody's processes could have left there leads nowhere.
+  const outside = path.join(scratch(t), 'outside');
+  fs.writeFileSync(outside, 'root only', { mode: 0o600 });
+  fs.symlinkSync(outside, path.join(data, 'link'));
+  fs.lchownSync(path.join(data, 'link'), 65_534, 65_534);
+  fs.linkSync(outside, path.join(data, 'hard-link'));
+  const server = await start(t, dataDir);
+  const { uid } = fs.statSync(`/proc/${server.pid}`);
+  assert.ok(uid !== 65_534 && uid !== 0);
+  const names = fs.readdirSync(data, { recursive: true }).map(String);
+  assert.ok(names.length > 100);
+  for (const name of names.filter((name) => name !== 'hard-link'))
+    assert.equal(fs.lstatSync(path.join(data, name)).uid, uid, name);
+  assert.equal(fs.statSync(outside).uid, 0);
+  // Nobody but root and the server comes to the files or the socket; the password is root's.
+  for (const attempt of [data, path.join(dataDir, 'postgres', 'run'), path.join(dataDir, 'postgres', 'password')])
+    assert.notEqual(spawnSync('cat', [attempt], { uid: 65_534, gid: 65_534 }).status, 0, attempt);
+  const reached = spawnSync('ls', [data], { uid: 65_534, gid: 65_534, encoding: 'utf8' });
+  assert.match(reached.stderr, /Permission denied/);
+  assert.equal(spawnSync('kill', ['-0', String(server.pid)], { uid: 65_534, gid: 65_534 }).status, 1);
+  await server.stop();
+});
+
+test('processes of the server’s own user have no password: the socket alone opens nothing', {
+  skip: !asRoot && 'needs root',
+}, async () => {
+  const { dataDir, server } = await commonServer();
+  const { uid } = fs.statSync(`/proc/${server.pid}`);
+  const read = spawnSync('cat', [path.join(dataDir, 'postgres', 'password')], { uid, gid: uid, encoding: 'utf8' });
+  assert.match(read.stderr, /Permission denied/);
+  const rules = fs.readFileSync(path.join(clusterData(dataDir), 'pg_hba.conf'), 'utf8');
+  assert.doesNotMatch(rules.replaceAll(/^#.*/gm, ''), /trust|peer|ident/);
+});
+
+const machine = (passwd: string, more: Partial<UserMachine> = {}): UserMachine => ({
+  passwd: () => passwd,
+  create: () => undefined,
+  running: () => new Set<number>(),
+  ...more,
+});
+
+test('root’s server gets the user made for it, or one that is created, or an id that nobody has', {
+  skip: !asRoot && 'needs root',
+}, () => {
+  const nobody = 'nobody:x:65534:65534::/nonexistent:/usr/sbin/nologin\n';
+  const own = 'platform-postgres:x:991:990::/nonexistent:/usr/sbin/nologin\n';
+  const absent = '/nonexistent/data';
+  assert.deepEqual(chooseServerUser(absent, machine(nobody + own)), { name: 'platform-postgres', uid: 991, gid: 990 });
+  let passwd = nobody;
+  const creating = {
+    passwd: () => passwd,
+    create(name: string) {
+      passwd += own.replace(/^[^:]+/, name);
+    },
+  };
+  assert.equal(chooseServerUser(absent, machine('', creating))?.uid, 991);
+  assert.deepEqual(chooseServerUser(absent, machine(nobody)), { name: null, uid: 61_000, gid: 61_000 });
+  const busy = machine(`${nobody}other:x:61000:61000::/:/bin/sh\n`, { running: () => new Set([61_001]) });
+  assert.equal(chooseServerUser(absent, busy)?.uid, 61_002);
+  const full = new Set(Array.from({ length: 1_000 }, (_, index) => 61_000 + index));
+  assert.throws(() => chooseServerUser(absent, machine(nobody, { running: () => full })), /useradd --system/);
+});
+
+test('where no user can be created, a cluster is made and served by an id without a name', {
+  skip: !asRoot && 'needs root',
+}, async (t) => {
+  const dataDir = scratch(t);
+  const server = await start(t, dataDir, { users: machine('nobody:x:65534:65534::/:/bin/false\n') });
+  assert.ok(fs.statSync(`/proc/${server.pid}`).uid >= 61_000);
+  assert.deepEqual(await ask(server.url, 'SELECT 1 AS n'), [{ n: 1 }]);
 });
 
 function giveAll(folder: string, uid: number): void {

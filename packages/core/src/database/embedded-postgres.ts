@@ -19,8 +19,11 @@ import {
   chooseServerUser,
   ensureFolder,
   giveTo,
+  isNobody,
   requireEnterable,
   type ServerUser,
+  takeOver,
+  type UserMachine,
 } from './embedded/server-user.ts';
 import { type Settings, settingArguments } from './embedded/settings.ts';
 
@@ -35,6 +38,8 @@ export interface EmbeddedPostgresOptions {
   readonly programsDir?: string;
   /** How long recovery after a crash may take, in ms; default 120,000. */
   readonly startTimeoutMs?: number;
+  /** How users are looked up and created; default: those of this machine. */
+  readonly users?: UserMachine;
   /** Source of the password; default `crypto.randomBytes`. */
   readonly random?: (bytes: number) => Buffer;
 }
@@ -60,8 +65,8 @@ const largestLog = 10 * 1024 * 1024;
 /**
  * Starts the server, making its cluster below `<dataDir>/postgres` at the first time.
  *
- * As root it runs as another user (`platform-postgres` if there is one, else `nobody`) from a copy
- * of its programs, and every folder above must let that user through. The server gets a session
+ * As root it runs as a user of its own (server-user.ts) from a copy of its programs, and every folder
+ * above must let that user through. Without a name for that user, setting up needs its own mounts. The server gets a session
  * of its own, so that Ctrl-C reaches only the platform, which ends it after its last query.
  *
  * @throws {StartError} with one line for the operator; it contains PostgreSQL's last output.
@@ -70,11 +75,16 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const { log, settings = {}, random = randomBytes } = options;
   const dataDir = fs.realpathSync(options.dataDir);
   const paths = clusterPaths(path.join(dataDir, 'postgres'));
-  const user = chooseServerUser(paths.data);
-  ensureFolder(paths.folder, user === undefined ? 0o700 : 0o711);
-  if (user !== undefined) requireEnterable(paths.folder, user);
-  const socketFolder = prepareSocketFolder(dataDir, user);
+  const user = chooseServerUser(paths.data, options.users);
+  ensureFolder(paths.folder, user === undefined ? 0o700 : 0o710);
+  if (user !== undefined) {
+    // Nobody but root and, by its group, the server's user gets any further.
+    fs.chownSync(paths.folder, 0, user.gid);
+    requireEnterable(paths.folder, user);
+  }
   if (fs.existsSync(paths.data)) await clearLeftovers(paths.data, log);
+  if (user !== undefined) takeOver(paths.data, user);
+  const socketFolder = prepareSocketFolder(dataDir, user);
   clearSockets(socketFolder);
 
   if (!fs.existsSync(paths.data)) log('Setting up PostgreSQL for the first time.');
@@ -151,7 +161,14 @@ function prepareSocketFolder(dataDir: string, user: ServerUser | undefined): str
   const name = `platform-${createHash('sha256').update(`${dev}:${ino}`).digest('hex').slice(0, 16)}`;
   const short = path.join(Buffer.byteLength(tmpdir()) <= 60 ? tmpdir() : '/tmp', name);
   fs.mkdirSync(short, { recursive: true, mode: 0o700 });
-  const stat = fs.lstatSync(short);
+  let stat = fs.lstatSync(short);
+  if (user !== undefined && stat.isDirectory() && isNobody(stat.uid)) {
+    // Of an earlier version's server. Emptied of sockets only, since whoever owns it may put links in.
+    clearSockets(short);
+    fs.rmdirSync(short);
+    fs.mkdirSync(short, { mode: 0o700 });
+    stat = fs.lstatSync(short);
+  }
   const owners = [process.getuid?.(), user?.uid];
   // Anybody may make folders there: a foreign one, or a link, must not get our password.
   if (!stat.isDirectory() || !owners.includes(stat.uid) || (stat.mode & 0o077) !== 0) {

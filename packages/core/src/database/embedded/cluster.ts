@@ -153,19 +153,34 @@ async function runSingle(options: ClusterOptions, data: string, statement: strin
 async function run(options: ClusterOptions, program: string, args: string[], input = ''): Promise<void> {
   const { binaries, paths, user } = options;
   const executable = path.join(binaries.folder, 'bin', program);
-  const child = spawn(...dyingWithUs('KILL', executable, args), {
-    ...asUser(user),
-    cwd: paths.folder,
-    env: { LC_ALL: 'C', PATH: process.env.PATH },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
+  const inFolder = { cwd: paths.folder, env: { LC_ALL: 'C', PATH: process.env.PATH } };
+  const child =
+    user?.name === null
+      ? spawn(...withName({ ...user, name: OWN_NAME }, [executable, ...args]), inFolder)
+      : spawn(...dyingWithUs('KILL', executable, args), { ...inFolder, ...asUser(user) });
   child.stdin.on('error', () => {
     // It ended before reading; its exit code and words below say why.
   });
   child.stdin.end(`${input}\n`);
   const [[code], said] = await Promise.all([once(child, 'close'), text(child.stderr), text(child.stdout)]);
   if (code === 0) return;
-  throw new StartError('postgres_failed', `PostgreSQL's ${program} failed: ${lastLines(said)}`);
+  const cure = user?.name === null ? ` If it is about the user, make one: useradd --system ${OWN_NAME}` : '';
+  throw new StartError('postgres_failed', `PostgreSQL's ${program} failed: ${lastLines(said)}${cure}`);
+}
+
+const OWN_NAME = 'platform-postgres';
+
+/**
+ * A command for a user that the machine has no name for, which initdb and the single-user mode ask for: in mounts of its
+ * own, where the user database names it. The server itself does without.
+ */
+function withName({ name, uid, gid }: ServerUser, command: readonly string[]): [string, string[]] {
+  const entry = `${name}:x:${uid}:${gid}::/nonexistent:/usr/sbin/nologin`;
+  const script = `umask 022
+    passwd=$(mktemp) && { cat /etc/passwd; echo '${entry}'; } > "$passwd" && chmod 644 "$passwd" &&
+    mount --bind "$passwd" /etc/passwd && rm -f "$passwd" &&
+    exec setpriv --reuid ${uid} --regid ${gid} --clear-groups --pdeathsig KILL -- "$@"`;
+  return ['unshare', ['--mount', '--propagation', 'private', 'sh', '-c', script, 'sh', ...command]];
 }
 
 /** The last few lines of what a program said, on one line. */

@@ -12,7 +12,7 @@ import { type Deployed, type DevApp, deploy, folderState } from './dev-deploy.ts
 import { changesOf } from './dev-watch.ts';
 import { followLogs } from './follow-logs.ts';
 import { chooseAccount, withLocalCore } from './local-core.ts';
-import { complain, understood } from './package.ts';
+import { complainOf, understood } from './package.ts';
 import { PackageProblem } from './packaging/package-problem.ts';
 import { requireRunning } from './require-running.ts';
 import { paint, say } from './terminal.ts';
@@ -95,10 +95,10 @@ async function attempt(app: DevApp, isFirst: boolean): Promise<Deployed | undefi
     if (isFirst) say(`  Open ${paint('cyan', app.context.config.origin)} and choose ${deployed.name}.`);
     return deployed;
   } catch (error) {
-    if (error instanceof PackageProblem) complain(app.folder, error);
+    if (error instanceof PackageProblem) complainOf(app.folder, error);
     else if (error instanceof RefusalError) {
       const { code, detail, errors = [] } = error.refusal;
-      complain(
+      complainOf(
         app.folder,
         new PackageProblem([`${detail ?? code} (${code})`, ...errors.map(({ message }) => message)]),
       );

@@ -1,7 +1,7 @@
 // Shows the log of a backend as it grows. A stream that breaks is resumed where it ended, so that no line is lost or
 // shown twice when the platform is restarted meanwhile.
 import { setTimeout as delay } from 'node:timers/promises';
-import { type InstallationId, type LogEntry, RefusalError } from '@platform/contract';
+import { type InstallationId, type LogEntry, plainLogLine, RefusalError } from '@platform/contract';
 import type { Nodes } from '@platform/core/operator';
 import { paint, say } from './terminal.ts';
 
@@ -47,5 +47,6 @@ export async function followLogs(
 /** One line of a log, with its time of day (UTC). */
 export function lineOf({ at, stream, line }: LogEntry): string {
   const colour = COLOURS[stream];
-  return `  ${paint('dim', at.slice(11, 23))} ${colour === undefined ? line : paint(colour, line)}`;
+  const text = plainLogLine(line);
+  return `  ${paint('dim', at.slice(11, 23))} ${colour === undefined ? text : paint(colour, text)}`;
 }

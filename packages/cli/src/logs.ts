@@ -8,7 +8,7 @@ import { followLogs, lineOf } from './follow-logs.ts';
 import { withLocalCore } from './local-core.ts';
 import { understood } from './package.ts';
 import { requireRunning } from './require-running.ts';
-import { say } from './terminal.ts';
+import { say, sayJson } from './terminal.ts';
 
 const USUAL_LINES = 200;
 const MOST_LINES = limits.workloadLogLines.value;
@@ -50,7 +50,10 @@ Prints the newest lines, oldest of them first; times are UTC. Without -n ${USUAL
       }
       if (newest === 0) return 0;
       const { items } = await nodes.logs(id, { limit: newest, before: undefined });
-      for (const entry of items.reverse()) say(values.json ? JSON.stringify(entry) : lineOf(entry));
+      for (const entry of items.reverse()) {
+        if (values.json) sayJson(entry);
+        else say(lineOf(entry));
+      }
       return 0;
     });
   },

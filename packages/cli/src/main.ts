@@ -3,13 +3,13 @@
 import { PLATFORM_VERSION, StartError } from '@platform/core/start';
 import { UsageError } from './command.ts';
 import { commands } from './commands.ts';
-import { endWithReader, outliveReader, paint } from './terminal.ts';
+import { complain, endWithReader, outliveReader, paint, say } from './terminal.ts';
 
 async function help(): Promise<string> {
   const lines = await Promise.all(
     Object.entries(commands).map(async ([name, load]) => `  ${name.padEnd(10)} ${(await load()).summary}`),
   );
-  return `Usage: platform <command> [options]\n\nCommands:\n${lines.join('\n')}\n\nSee platform <command> --help for details.\n`;
+  return `Usage: platform <command> [options]\n\nCommands:\n${lines.join('\n')}\n\nSee platform <command> --help for details.`;
 }
 
 async function main(argv: readonly string[]): Promise<number> {
@@ -17,18 +17,18 @@ async function main(argv: readonly string[]): Promise<number> {
   if (name === 'start' && rest.length === 0) outliveReader();
   else endWithReader();
   if (name === undefined || name === '--help' || name === 'help') {
-    process.stdout.write(await help());
+    say(await help());
     return name === undefined ? 2 : 0;
   }
   if (name === '--version') {
-    process.stdout.write(`${PLATFORM_VERSION}\n`);
+    say(PLATFORM_VERSION);
     return 0;
   }
   if (!Object.hasOwn(commands, name))
     throw new UsageError(`Unknown command "${name}". \`platform --help\` lists them.`);
   const command = await commands[name as keyof typeof commands]();
   if (rest.includes('--help')) {
-    process.stdout.write(`${command.usage}\n`);
+    say(command.usage);
     return 0;
   }
   return command.run(rest);
@@ -40,11 +40,11 @@ main(process.argv.slice(2)).then(
   },
   (error: unknown) => {
     if (error instanceof StartError || error instanceof UsageError) {
-      process.stderr.write(`${paint('red', 'platform:')} ${error.message}\n`);
+      complain(`${paint('red', 'platform:', process.stderr)} ${error.message}`);
       process.exit(error instanceof UsageError ? 2 : 1);
     }
-    process.stderr.write(
-      `${paint('red', 'platform:')} ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+    complain(
+      `${paint('red', 'platform:', process.stderr)} ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
     );
     process.exit(1);
   },

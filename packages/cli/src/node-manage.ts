@@ -1,5 +1,6 @@
 // The operator's side of nodes, on the machine of core: beside a running platform or without one.
 import { parseArgs } from 'node:util';
+import { plainLine } from '@platform/contract';
 import type { PlatformConfig } from '@platform/core/config';
 import {
   type CoreContext,
@@ -51,7 +52,7 @@ export async function list(args: readonly string[]): Promise<number> {
     say('No nodes. Backends cannot run until a node joins: platform node token');
     return 0;
   }
-  const table = [HEADINGS, ...rows.map(cells)];
+  const table = [HEADINGS, ...rows.map((row) => cells(row).map((cell) => plainLine(cell)))];
   const widths = HEADINGS.map((_heading, column) => Math.max(...table.map((row) => (row[column] ?? '').length)));
   for (const row of table)
     say(

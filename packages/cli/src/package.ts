@@ -2,12 +2,13 @@
 import { mkdir } from 'node:fs/promises';
 import * as path from 'node:path';
 import { parseArgs } from 'node:util';
+import { plainLine } from '@platform/contract';
 import { buildSdk } from '@platform/sdk/build';
 import { type Command, UsageError } from './command.ts';
 import { PackageProblem } from './packaging/package-problem.ts';
 import { type PackagePlan, planPackage } from './packaging/plan-package.ts';
 import { type WrittenPackage, writePackage } from './packaging/write-package.ts';
-import { paint, say } from './terminal.ts';
+import { complain, paint, say } from './terminal.ts';
 
 export const packageCommand: Command = {
   summary: 'build a package from a folder',
@@ -53,14 +54,14 @@ export async function reportingProblems(folder: string, work: () => Promise<void
     return 0;
   } catch (error) {
     if (!(error instanceof PackageProblem)) throw error;
-    complain(folder, error);
+    complainOf(folder, error);
     return 1;
   }
 }
 
-export function complain(folder: string, { problems }: PackageProblem): void {
-  process.stderr.write(`${paint('red', 'platform:', process.stderr)} ${folder} is not a package:\n`);
-  for (const problem of problems) process.stderr.write(`  - ${problem}\n`);
+export function complainOf(folder: string, { problems }: PackageProblem): void {
+  complain(`${paint('red', 'platform:', process.stderr)} ${folder} is not a package:`);
+  for (const problem of problems) complain(`  - ${plainLine(problem)}`);
 }
 
 function describe({ manifest, files, leftOut }: PackagePlan, written: WrittenPackage): void {
@@ -70,7 +71,7 @@ function describe({ manifest, files, leftOut }: PackagePlan, written: WrittenPac
     if (own.length > 0)
       say(`  ${part.padEnd(9)} ${own.length} files, ${inKilobytes(sum(own.map(({ size }) => size)))}`);
   }
-  if (leftOut.length > 0) say(paint('dim', `  left out  ${leftOut.join(', ')}`));
+  if (leftOut.length > 0) say(paint('dim', `  left out  ${leftOut.map((name) => plainLine(name)).join(', ')}`));
   say(`  package   ${written.path}, ${inKilobytes(written.size)}`);
   say(`  SHA-256   ${written.hash}`);
 }

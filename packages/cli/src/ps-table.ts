@@ -64,7 +64,7 @@ export function partLines(
     const state = pid === null ? 'restarting' : 'running';
     const ago = age(now.getTime() - new Date(since).getTime());
     const times = restarts === 0 ? '' : `, restarted ${restarts === 1 ? 'once' : `${restarts} times`}`;
-    const why = lastExit === null ? '' : `. Last exit: ${lastExit}`;
+    const why = lastExit === null ? '' : `. Last exit: ${plainLine(lastExit)}`;
     const line = cut(`${name.padEnd(size)}  ${state} for ${ago}${times}${why}`, width);
     return line.replace(state, paint(pid === null ? 'yellow' : 'green', state));
   });
@@ -121,10 +121,10 @@ function coloured(text: string, column: keyof Cells, colour: Colour | undefined)
 
 function cellsOf({ account, appId, version, node, state, since, restarts, usage }: PsRow, now: Date): Cells {
   return {
-    name: `${account}/${appId}`,
-    version,
-    node: node ?? '-',
-    state: state ?? 'unplaced',
+    name: plainLine(`${account}/${appId}`),
+    version: plainLine(version),
+    node: plainLine(node ?? '-'),
+    state: plainLine(state ?? 'unplaced'),
     since: since === null ? '' : age(now.getTime() - new Date(since).getTime()),
     cpu: usage === null ? '' : usage.cpu.share === null ? '?' : `${Math.round(usage.cpu.share * 100)} %`,
     memory: usage === null ? '' : usage.memory.bytes === null ? '?' : `${Math.round(usage.memory.bytes / MiB)} MiB`,

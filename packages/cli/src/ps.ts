@@ -9,7 +9,7 @@ import { withLocalCore } from './local-core.ts';
 import { understood } from './package.ts';
 import { type PsRow, partLines, psLines } from './ps-table.ts';
 import { requireRunning } from './require-running.ts';
-import { say, terminalWidth } from './terminal.ts';
+import { say, sayJson, terminalWidth } from './terminal.ts';
 
 /** Nodes asked at a time. */
 const AT_ONCE = 16;
@@ -35,7 +35,7 @@ or the last look.
     });
     const parts = runningParts(config.dataDirectory);
     const shown = { width: terminalWidth(), now: new Date() };
-    if (values.json) say(JSON.stringify({ parts, items: rows }, null, 2));
+    if (values.json) sayJson({ parts, items: rows }, 2);
     else for (const line of [...partLines(parts, shown), '', ...psLines(rows, shown)]) say(line);
     return 0;
   },

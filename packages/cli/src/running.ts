@@ -1,7 +1,7 @@
 // What long-running commands share: starting one part after the other, and ending all of them on a signal.
 import net from 'node:net';
 import { reasonOf, StartError, systemCode } from '@platform/core/start';
-import { say } from './terminal.ts';
+import { complain, say } from './terminal.ts';
 
 const STOP_LIMIT_MS = 9_000;
 
@@ -16,7 +16,7 @@ export class Started {
   async stop(): Promise<void> {
     for (const stop of this.#stops.splice(0).reverse()) {
       await Promise.resolve(stop()).catch((error: unknown) => {
-        process.stderr.write(`platform: while stopping: ${reasonOf(error)}\n`);
+        complain(`platform: while stopping: ${reasonOf(error)}`);
       });
     }
   }
@@ -60,7 +60,7 @@ export function stopSignals(): Promise<string> {
 
 async function stopWithin(started: Started, code: number): Promise<number> {
   const limit = setTimeout(() => {
-    process.stderr.write('platform: stopping took too long; ending now.\n');
+    complain('platform: stopping took too long; ending now.');
     process.exit(1);
   }, STOP_LIMIT_MS);
   await started.stop();

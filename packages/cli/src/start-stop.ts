@@ -1,11 +1,12 @@
 // `platform stop`, and `platform start` with a name: one backend, as its owner would start and stop it.
+import { plainLine } from '@platform/contract';
 import { type CoreContext, type Nodes, startApp, stopApp } from '@platform/core/operator';
 import { requireBackend } from './backend.ts';
 import { type Command, UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
 import { withLocalCore } from './local-core.ts';
 import { requireRunning } from './require-running.ts';
-import { paint, say } from './terminal.ts';
+import { complain, paint, say } from './terminal.ts';
 
 export const stopCommand: Command = {
   summary: 'stop one backend until it is started again',
@@ -29,8 +30,7 @@ export function startBackend(args: readonly string[]): Promise<number> {
       say(`${paint('green', '✓')} ${name} runs.`);
       return 0;
     }
-    process.stderr.write(`${paint('red', '✗', process.stderr)} ${name} is ${state}. ${reason ?? ''}`.trimEnd());
-    process.stderr.write('\n');
+    complain(`${paint('red', '✗', process.stderr)} ${name} is ${state}. ${plainLine(reason ?? '')}`.trimEnd());
     return 1;
   });
 }

@@ -1,4 +1,11 @@
-// How the command line speaks: colour only for people, progress for whatever takes longer than a blink.
+// How the command line speaks: colour only for people, progress for whatever takes longer than a blink. Everything that it
+// prints goes through here, so that no escape sequence of a node, a workload, a package or an account reaches the
+// terminal (tests/structure/terminal.test.ts).
+import { randomUUID } from 'node:crypto';
+import { escapeInJson, plainText } from '@platform/contract/plain-text';
+
+/** Stands for an escape until the text is printed. Random, so that no text from elsewhere can hold it. */
+const OURS = `<${randomUUID()}>`;
 
 const COLOURS = { red: 31, green: 32, yellow: 33, cyan: 36, bold: 1, dim: 2 } as const;
 export type Colour = keyof typeof COLOURS;
@@ -7,35 +14,55 @@ function coloured(stream: NodeJS.WriteStream): boolean {
   return stream.isTTY === true && process.env.NO_COLOR === undefined;
 }
 
+/** Text that is coloured once one of the functions below prints it. */
 export function paint(colour: Colour, text: string, stream: NodeJS.WriteStream = process.stdout): string {
-  return coloured(stream) ? `\u001b[${COLOURS[colour]}m${text}\u001b[0m` : text;
+  return coloured(stream) ? `${OURS}${COLOURS[colour]}m${text}${OURS}0m` : text;
+}
+
+/** What the terminal gets: our own colours, and of everything else what cannot steer it or reverse its words. */
+export function printable(text: string): string {
+  const [first = '', ...rest] = text.split(OURS);
+  return plainText(first) + rest.map((piece) => `\u001b[${plainText(piece)}`).join('');
 }
 
 export function say(line = ''): void {
-  process.stdout.write(`${line}\n`);
+  process.stdout.write(`${printable(line)}\n`);
+}
+
+/** One line, or several, on standard error. */
+export function complain(line: string): void {
+  process.stderr.write(`${printable(line)}\n`);
+}
+
+/** A value for programs: nothing of it is changed, and what could steer a terminal is written as `\uXXXX`. */
+export function sayJson(value: unknown, indent?: number): void {
+  process.stdout.write(`${escapeInJson(JSON.stringify(value, null, indent))}\n`);
 }
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
 /** Runs one step of something longer: shows it moving on a terminal, and says afterwards how long it took. */
-export async function step<Result>(label: string, work: () => Promise<Result>): Promise<Result> {
+export async function step<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
   const started = performance.now();
+  const label = printable(name);
   const live = process.stdout.isTTY === true;
   let frame = 0;
   const timer = live
     ? setInterval(() => {
-        process.stdout.write(`\r${paint('cyan', FRAMES[frame % FRAMES.length] ?? '')} ${label} `);
+        process.stdout.write(`\r${printable(paint('cyan', FRAMES[frame % FRAMES.length] ?? ''))} ${label} `);
         frame += 1;
       }, 100)
     : undefined;
-  const erase = () => (live ? '\r\u001b[2K' : '');
+  const erase = () => process.stdout.write(live ? '\r\u001b[2K' : '');
   try {
     const result = await work();
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
-    process.stdout.write(`${erase()}${paint('green', '✓')} ${label} ${paint('dim', `${seconds} s`)}\n`);
+    erase();
+    say(`${paint('green', '✓')} ${name} ${paint('dim', `${seconds} s`)}`);
     return result;
   } catch (error) {
-    process.stdout.write(`${erase()}${paint('red', '✗')} ${label}\n`);
+    erase();
+    say(`${paint('red', '✗')} ${name}`);
     throw error;
   } finally {
     clearInterval(timer);

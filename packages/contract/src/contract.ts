@@ -11,6 +11,7 @@ export * from './frontend-origins.ts';
 export * from './image-reference.ts';
 export * from './metrics.ts';
 export * from './permissions.ts';
+export * from './plain-text.ts';
 export * from './primitives.ts';
 export * from './public-addresses.ts';
 export * from './request-target.ts';

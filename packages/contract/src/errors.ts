@@ -1,5 +1,6 @@
 // A refusal as a value and as the problem document that a caller receives.
 import { errors } from './domains.ts';
+import { plainText } from './plain-text.ts';
 
 export type ErrorCode = keyof typeof errors;
 
@@ -54,9 +55,14 @@ export function problemOf(refusal: Refusal, requestId: string): Problem {
     type: `urn:platform:error:${refusal.code}`,
     title: entry.title,
     status: entry.status,
-    detail: refusal.detail ?? entry.title,
+    // Some quote what they refuse.
+    detail: plainText(refusal.detail ?? entry.title),
     code: refusal.code,
     requestId,
-    ...(refusal.errors === undefined ? {} : { errors: refusal.errors }),
+    ...(refusal.errors === undefined ? {} : { errors: refusal.errors.map(quoted) }),
   };
+}
+
+function quoted({ path, message }: FieldError): FieldError {
+  return { path: plainText(path), message: plainText(message) };
 }

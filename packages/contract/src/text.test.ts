@@ -8,7 +8,8 @@ import { installationStatus, registerNodeBody } from './domains/nodes.ts';
 import { publishNotificationBody } from './domains/notifications.ts';
 import { manifest } from './domains/packages.ts';
 import { searchQuery, searchReplaceBody } from './domains/search.ts';
-import { isStorable, plainLine, readableLine, readableText } from './text.ts';
+import { plainLine } from './plain-text.ts';
+import { isStorable, readableLine, readableText } from './text.ts';
 
 const harmful: readonly (readonly [string, string])[] = [
   ['NUL', '\u0000'],

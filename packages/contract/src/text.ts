@@ -1,12 +1,10 @@
 // Text that people read, and text that is only stored: what neither may hold, said once for every schema.
 // Nothing is normalised: text comes back as it was sent, except that CRLF becomes LF.
 import * as z from 'zod';
+import { HARMFUL } from './plain-text.ts';
 
-/** Controls, halves of a surrogate pair, line and paragraph separators, bidirectional embeddings, overrides, isolates. */
-const HARMFUL = '\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}\\u202A-\\u202E\\u2066-\\u2069';
 const LINE = new RegExp(`^[^${HARMFUL}]*$`, 'u');
 const PARAGRAPHS = new RegExp(`^(?:[^${HARMFUL}]|[\\t\\n])*$`, 'u');
-const NO_LINE = new RegExp(`[\\s${HARMFUL}]+`, 'gu');
 
 /**
  * Arguments of `z.string().regex(…)` for one line that a person reads: an app name, a label, a reason. Characters that
@@ -21,11 +19,6 @@ export function readableText(maximum: number) {
     .overwrite((text) => text.replaceAll('\r\n', '\n'))
     .max(maximum)
     .regex(PARAGRAPHS, 'must not contain control or bidirectional characters');
-}
-
-/** Foreign text as one readable line: whatever `readableLine` refuses becomes a space. */
-export function plainLine(text: string): string {
-  return text.replace(NO_LINE, ' ').trim();
 }
 
 /** Whether PostgreSQL can hold the text (in `text` and in `jsonb`): no U+0000, no half of a surrogate pair. */

@@ -3,7 +3,7 @@
 import { flushCompileCache } from 'node:module';
 import { StartError } from '@platform/core/start';
 import { Started } from '../running.ts';
-import { outliveReader } from '../terminal.ts';
+import { complain, outliveReader } from '../terminal.ts';
 import type { FromPart, ToPart } from './channel.ts';
 
 /** After the stop of a part, for its process to end by itself. */
@@ -41,7 +41,7 @@ export function runPart<Order, Report>(start: (order: Order, started: Started) =
       flushCompileCache();
       return now;
     } catch (error) {
-      if (!(error instanceof StartError)) process.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
+      if (!(error instanceof StartError)) complain(String(error instanceof Error ? error.stack : error));
       const code = error instanceof StartError ? error.code : 'part_failed';
       report({ refused: { code, message: error instanceof Error ? error.message : String(error) } }, orphaned);
       return null;

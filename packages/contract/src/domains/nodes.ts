@@ -2,11 +2,12 @@
 // Not a public interface; versioned with the platform.
 import * as z from 'zod';
 import type { Limits, Routes } from '../domain.ts';
+import { plainLine, plainLogLine } from '../plain-text.ts';
 import { installationId, timestamp } from '../primitives.ts';
-import { plainLine, readableLine } from '../text.ts';
+import { readableLine } from '../text.ts';
 import { json } from './common.ts';
 import { machineLoad } from './fleet.ts';
-import { logEntry, workloadStatus, workloadUse } from './workloads.ts';
+import { logEntry, publicPortStatus, workloadStatus, workloads, workloadUse } from './workloads.ts';
 
 const limits = {
   nodeTokenSeconds: { value: 3_600, unit: 'seconds', meaning: 'lifetime of a node’s enrolment token' },
@@ -19,6 +20,16 @@ const limits = {
     value: 64,
     unit: 'items',
     meaning: 'concurrent requests of one core to one backend; more are `concurrency_limited`',
+  },
+  nodeSentence: {
+    value: 2_000,
+    unit: 'characters',
+    meaning: 'one sentence that a node reports, such as the reason of a state; the rest is cut off',
+  },
+  nodeSentences: {
+    value: 32,
+    unit: 'items',
+    meaning: 'sentences that a node reports of one backend as not enforced; the rest is dropped',
   },
   nodeChallengeSeconds: { value: 60, unit: 'seconds', meaning: 'lifetime of the nonce a node signs for a credential' },
 } as const satisfies Limits;
@@ -130,15 +141,22 @@ export const nodeLease = z.strictObject({
 });
 export type NodeLease = z.infer<typeof nodeLease>;
 
-/** A sentence of a report. A bad character in one must not make core refuse the reports on all other workloads. */
-const reported = z.string().overwrite(plainLine);
+/**
+ * A sentence that a node says. A node is another machine, so none of its words is believed to be harmless; and a bad
+ * character in one must not make core refuse the reports on all other workloads.
+ */
+const reported = z.string().overwrite((text) => plainLine(text, limits.nodeSentence.value));
 
 export const installationStatus = workloadStatus.extend({
   installationId,
   reason: reported.optional(),
   lastExit: z.strictObject({ at: timestamp, reason: reported }).nullable(),
   /** Limits that this machine does not enforce, and grants that it cannot give: one sentence for a person each. */
-  unenforced: z.array(reported),
+  unenforced: z.array(reported).overwrite((items) => items.slice(0, limits.nodeSentences.value)),
+  publicPorts: z
+    .array(publicPortStatus.extend({ name: reported, host: reported, closed: reported.optional() }))
+    .overwrite((items) => items.slice(0, limits.nodeSentences.value))
+    .optional(),
 });
 export type InstallationStatus = z.infer<typeof installationStatus>;
 
@@ -148,8 +166,26 @@ export type InstallationDetail = z.infer<typeof installationDetail>;
 
 export const nodeStatusBody = z.strictObject({ items: z.array(installationStatus).max(10_000) });
 
+/** What a node refuses a call of core with: the part of its problem document that core passes on. */
+export const nodeRefusal = z.object({
+  code: z.string().overwrite((code) => plainLine(code, 64)),
+  detail: reported.optional(),
+});
+
+/** The Runtime marks a line that it cut with one character more. */
+const LONGEST_LOG_LINE = workloads.limits.workloadLogLine.value + 1;
+const reportedLogEntry = logEntry.extend({
+  line: z.string().overwrite((line) => plainLogLine(line, LONGEST_LOG_LINE)),
+});
+/** Where to go on reading, in words of the node alone. */
+const position = z
+  .string()
+  .max(200)
+  .regex(...readableLine)
+  .nullable();
+
 /** Answer of the node's `GET /control/installations/:id/logs?limit=&before=`, newest first. */
-export const nodeLogs = z.strictObject({ items: z.array(logEntry), before: z.string().nullable() });
+export const nodeLogs = z.strictObject({ items: z.array(reportedLogEntry), before: position });
 export type NodeLogs = z.infer<typeof nodeLogs>;
 
 /**
@@ -157,13 +193,13 @@ export type NodeLogs = z.infer<typeof nodeLogs>;
  * JSON for each piece, and an empty line from time to time.
  */
 export const nodeLogPiece = z.strictObject({
-  items: z.array(logEntry),
+  items: z.array(reportedLogEntry),
   /** Position after these lines; the next stream may begin there. */
   last: z.int().min(0),
   /** Lines before these that were removed from the log before this reader took them. */
   missed: z.int().min(0),
   /** Only in the first piece of a stream that began with the newest lines: where older ones are. */
-  before: z.string().nullable().optional(),
+  before: position.optional(),
 });
 export type NodeLogPiece = z.infer<typeof nodeLogPiece>;
 

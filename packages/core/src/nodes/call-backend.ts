@@ -8,6 +8,7 @@ import {
   type ErrorCode,
   type InstallationId,
   limits,
+  nodeRefusal,
   RefusalError,
   refuse,
 } from '@platform/contract';
@@ -54,7 +55,6 @@ export interface BackendAnswer {
 /** A start and the Gateway's own limit for the head of an answer, and what the ways may add. */
 const HEAD_MILLISECONDS = (limits.workloadStartSeconds.value + 60 + 10) * 1_000;
 const LONGEST_REFUSAL_BYTES = 64 * 1024;
-const LONGEST_DETAIL = 500;
 const LONGEST_WAIT_SECONDS = 3_600;
 
 /** Refusals of a node that its caller here gets as they are. */
@@ -229,12 +229,10 @@ async function readWhole(body: Readable, limit: number): Promise<Buffer> {
 }
 
 function problemIn(text: string): { readonly code: string; readonly detail?: string } {
-  const answer = parseJson(text);
-  if (typeof answer !== 'object' || answer === null || !('code' in answer))
-    return { code: 'without a problem document' };
-  const detail =
-    'detail' in answer && typeof answer.detail === 'string' ? answer.detail.slice(0, LONGEST_DETAIL) : null;
-  return { code: String(answer.code), ...(detail === null ? {} : { detail }) };
+  const refusal = nodeRefusal.safeParse(parseJson(text));
+  if (!refusal.success) return { code: 'without a problem document' };
+  const { code, detail } = refusal.data;
+  return { code, ...(detail === undefined ? {} : { detail }) };
 }
 
 function parseJson(text: string): unknown {

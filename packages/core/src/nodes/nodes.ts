@@ -8,6 +8,7 @@ import {
   type NodeLogs,
   nodeLogPiece,
   nodeLogs,
+  nodeRefusal,
   RefusalError,
   refuse,
 } from '@platform/contract';
@@ -39,8 +40,6 @@ const RELEASE_MILLISECONDS = 12_000;
 const FORGET_MILLISECONDS = 2_000;
 /** All kept log lines at their longest, each byte escaped as JSON at worst. */
 const LONGEST_ANSWER_BYTES = 32 * 1024 * 1024;
-
-const LONGEST_DETAIL = 500;
 
 /**
  * Every method throws RefusalError `workload_unavailable` when the node cannot be reached, does not know the
@@ -225,7 +224,6 @@ function parseJson(text: string): unknown {
 
 /** Why the node cannot run the workload, in the words of its problem document; `null` for any other failure. */
 function refusalDetail(answer: unknown): string | null {
-  if (typeof answer !== 'object' || answer === null || !('code' in answer) || !('detail' in answer)) return null;
-  const { code, detail } = answer;
-  return code === 'workload_unavailable' && typeof detail === 'string' ? detail.slice(0, LONGEST_DETAIL) : null;
+  const refusal = nodeRefusal.safeParse(answer);
+  return refusal.data?.code === 'workload_unavailable' ? (refusal.data.detail ?? null) : null;
 }

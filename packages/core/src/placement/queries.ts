@@ -110,12 +110,6 @@ export async function replaceCoreCredential(
 }
 
 const MOST_RESTARTS = 2 ** 31 - 1;
-const LONGEST_REASON = 2_000;
-
-/** Shortening may split a surrogate pair, and PostgreSQL rejects half of one. */
-function shortened(text: string): string {
-  return text.slice(0, LONGEST_REASON).toWellFormed();
-}
 
 /** Stores what a node reports about its own installations; reports about others are ignored. */
 export async function upsertStatus(db: Executor, nodeId: string, items: readonly InstallationStatus[]): Promise<void> {
@@ -124,10 +118,10 @@ export async function upsertStatus(db: Executor, nodeId: string, items: readonly
       installation_id: installationId,
       state,
       since,
-      reason: reason === undefined ? null : shortened(reason),
+      reason: reason ?? null,
       restarts: Math.min(Math.max(restarts, 0), MOST_RESTARTS),
-      last_exit: lastExit === null ? null : { at: lastExit.at, reason: shortened(lastExit.reason) },
-      unenforced: unenforced.map(shortened),
+      last_exit: lastExit,
+      unenforced,
     })),
   );
   await sql`

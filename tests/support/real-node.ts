@@ -1,5 +1,5 @@
 // A node with a real Runtime, real Gateways and real sandboxes, in this process beside the core of a constellation.
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { linkKeyOf } from '@platform/core';
 import { startGateway } from '@platform/gateway';
 import type { LinkKey } from '@platform/link';
@@ -33,7 +33,8 @@ export async function startRealNode(
           control: { host: '127.0.0.1', port: await freePort() },
           controllerKey: linkKeyOf(core.context.masterKey).publicKey,
         }),
-    nodeOrigin: core.context.config.nodeOrigin,
+    // Two nodes never have one origin.
+    nodeOrigin: key === undefined ? core.context.config.nodeOrigin : `http://${randomUUID()}.platform.localhost:8788`,
     listenHost: '127.0.0.1',
     listenPort: 0,
     clock: () => new Date(),

@@ -97,8 +97,10 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   parts.defer(() => signals.stop());
   await signals.start();
   const stopping = new AbortController();
+  const { linkListen = null } = options;
   const context: CoreContext = {
     config,
+    linkListen,
     database,
     pool,
     signals,
@@ -161,8 +163,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   });
   parts.defer(() => server.close());
   await server.listen({ host: config.listenHost, port: config.listenPort });
-  const { linkListen } = options;
-  const link = linkListen == null ? null : await listenForNodes(context, server.server, linkListen);
+  const link = linkListen === null ? null : await listenForNodes(context, server.server, linkListen);
   if (link !== null) parts.defer(() => link.close());
   for (const worker of domains.flatMap(({ workers = [] }) => workers)) {
     parts.defer(() => worker.stop());

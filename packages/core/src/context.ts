@@ -2,6 +2,7 @@
 import type { Kysely } from 'kysely';
 import type pg from 'pg';
 import type { CoreConfig } from './config/config.ts';
+import type { AddressAndPort } from './config/variables.ts';
 import type { DatabaseSchema } from './database/schema.ts';
 import type { Signals } from './database/signals.ts';
 import type { CursorCodec } from './http/cursor.ts';
@@ -18,6 +19,8 @@ export interface Log {
 
 export interface CoreContext {
   readonly config: CoreConfig;
+  /** Where nodes reach core over TLS under its own key; `null` for nowhere. */
+  readonly linkListen: AddressAndPort | null;
   /** Ordinary queries. */
   readonly database: Kysely<DatabaseSchema>;
   /** Bare prepared statements on hot paths. */

@@ -37,6 +37,7 @@ export async function openLocalCore({ config, databaseUrl, masterKey, nodeKey }:
   const stopping = new AbortController();
   const context: CoreContext = {
     config: { ...config, packagesDirectory: path.join(config.dataDirectory, 'packages'), shellDirectory: '' },
+    linkListen: config.linkListen,
     database,
     pool,
     // Never started: this process only notifies the others, through the database.

@@ -1,10 +1,10 @@
 // What benches and tests of the whole system use of core's insides: figures of one function, and a capability that a bench
 // makes. A test of core imports the files themselves.
-
 export { newId } from '../src/credentials/ids.ts';
 export { dataPlaneCapability } from '../src/credentials/master-key.ts';
 export type { OwnedTables } from '../src/database/schema.ts';
 export type { BackendAnswer, BackendRequest } from '../src/nodes/call-backend.ts';
+export { Nodes } from '../src/nodes/nodes.ts';
 export { nothingListens } from '../src/points.ts';
 export { encryptFor } from '../src/push/encrypt.ts';
 export type { IndexOwner } from '../src/search/index-queries.ts';

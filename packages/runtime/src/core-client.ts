@@ -7,6 +7,7 @@ import {
   type NodeHeartbeat,
   type NodeLease,
   nodeLease,
+  plainLine,
   type registerNodeBody,
   type WorkloadStart,
   workloadLeases,
@@ -14,7 +15,7 @@ import {
 } from '@platform/contract';
 import { type LinkCertificate, type LinkKey, linkConnector } from '@platform/link';
 import { buildConnector, Pool } from 'undici';
-import type * as z from 'zod';
+import * as z from 'zod';
 import { openCredentials } from './node-credentials.ts';
 
 export interface CoreClientOptions {
@@ -50,11 +51,11 @@ export interface CoreClient {
   close(): Promise<void>;
 }
 
-/** Core answered with something else than success. Holds the status and the stable code, never a credential. */
+/** Core answered with something else than success. Holds the status, the stable code and core's sentence for people. */
 export class CoreError extends Error {
   readonly status: number;
-  constructor(status: number, code: string) {
-    super(`core answered ${status} ${code}`);
+  constructor(status: number, { code, detail }: { readonly code: string; readonly detail?: string | undefined }) {
+    super(`core answered ${status} ${code}${detail === undefined ? '' : `: ${detail}`}`);
     this.name = 'CoreError';
     this.status = status;
   }
@@ -120,7 +121,7 @@ export function createCoreClient(options: CoreClientOptions): CoreClient {
       response = await send(method, path, { authorization: `Bearer ${next}` }, more);
     }
     if (response.statusCode >= 200 && response.statusCode < 300) return response.body;
-    throw new CoreError(response.statusCode, await problemCode(response.body));
+    throw new CoreError(response.statusCode, await problemOf(response.body));
   }
 
   return {
@@ -153,13 +154,21 @@ export function createCoreClient(options: CoreClientOptions): CoreClient {
   };
 }
 
-async function problemCode(body: { text(): Promise<string> } & Readable): Promise<string> {
-  if (Number(body.readableLength) > LARGEST_ERROR) return '';
+const problem = z.object({
+  code: z.string(),
+  detail: z
+    .string()
+    .overwrite((text) => plainLine(text, 500))
+    .optional(),
+});
+
+async function problemOf(body: { text(): Promise<string> } & Readable): Promise<z.output<typeof problem>> {
+  const none = { code: '' };
+  if (Number(body.readableLength) > LARGEST_ERROR) return none;
   try {
-    const problem: unknown = JSON.parse(await body.text());
-    if (typeof problem === 'object' && problem !== null && 'code' in problem) return String(problem.code);
+    return problem.safeParse(JSON.parse(await body.text())).data ?? none;
   } catch {
     // not a problem document; the status says enough
+    return none;
   }
-  return '';
 }

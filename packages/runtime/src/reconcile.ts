@@ -2,7 +2,7 @@
 
 import type { Assignment, InstallationStatus } from '@platform/contract';
 import type { Log } from './clock.ts';
-import type { CoreClient } from './core-client.ts';
+import { type CoreClient, CoreError } from './core-client.ts';
 import type { Lease } from './lease.ts';
 import type { Installation } from './lifecycle/installation.ts';
 import type { PackageStore } from './packages.ts';
@@ -200,7 +200,8 @@ export async function follow(
     } catch (error) {
       if (signal.aborted) return;
       if (turn.aborted) continue;
-      log.warn({ err: error, retryInMilliseconds: retry }, 'core could not be reached');
+      const what = error instanceof CoreError ? 'core refused a request of this node' : 'core could not be reached';
+      log.warn({ err: error, retryInMilliseconds: retry }, what);
       hooks.lost();
       // A core that was restarted may have forgotten where this node is.
       registered = false;

@@ -2,6 +2,7 @@
 import { isIP } from 'node:net';
 import { type ConfigurationVariable, configurationVariables } from '@platform/contract';
 import type { CoreConfig } from './config.ts';
+import { foreignOriginReason } from './node-origin.ts';
 import { integerOf, listed, patternOf, type Read, textOf, wrong } from './variables.ts';
 
 export interface WebSettings
@@ -31,6 +32,10 @@ export function readWebSettings(read: Read): WebSettings {
   const [listenPort, nodePort] = [portOf(origin), portOf(nodeOrigin)];
   if (listenPort === nodePort)
     throw wrong('PLATFORM_NODE_ORIGIN', 'has the same port as PLATFORM_OS_ORIGIN', 'give the two different ports');
+  const appsDomain = readAppsDomain(textOf(read, 'PLATFORM_APPS_DOMAIN'), origin, rpId);
+  const own = { config: { origin: origin.origin, rpId, appsDomain }, linkListen: null };
+  const foreign = foreignOriginReason(nodeOrigin.origin, own);
+  if (foreign !== null) throw wrong('PLATFORM_NODE_ORIGIN', foreign, 'set a host of its own');
   return {
     origin: origin.origin,
     rpId,
@@ -39,7 +44,7 @@ export function readWebSettings(read: Read): WebSettings {
     sessionMilliseconds: integerOf(read, 'PLATFORM_SESSION_TTL_MS', 60_000, 400 * 86_400_000),
     challengeMilliseconds: integerOf(read, 'PLATFORM_CHALLENGE_TTL_MS', 10_000, 3_600_000),
     sessionCookie: patternOf(read, 'PLATFORM_SESSION_COOKIE', /^[A-Za-z0-9_-]{1,64}$/, 'letters, digits, - and _ only'),
-    appsDomain: readAppsDomain(textOf(read, 'PLATFORM_APPS_DOMAIN'), origin, rpId),
+    appsDomain,
     nodeOrigin: nodeOrigin.origin,
     listenHost: readAddress(textOf(read, 'PLATFORM_LISTEN_HOST')),
     listenPort,

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { InstallationId } from '@platform/contract';
 import { LRUCache } from 'lru-cache';
+import { usableOrigin } from '../config/node-origin.ts';
 import type { CoreContext } from '../context.ts';
 import { grantedOrigins } from '../grants/frontend-grants.ts';
 import { findByHost } from '../installations/prepared-queries.ts';
@@ -58,7 +59,7 @@ export class FrontendHosts {
     const { pool, config } = this.#context;
     const row = await findByHost(pool, hostLabel, appId);
     if (row === undefined) return null;
-    const nodeOrigin = row.has_workload ? (row.inbound_origin ?? config.nodeOrigin) : null;
+    const nodeOrigin = row.has_workload ? usableOrigin(this.#context, row) : null;
     const headers = appHeaders(config, grantedOrigins(row.frontend.csp, row.grants), nodeOrigin);
     return {
       installationId: row.id,

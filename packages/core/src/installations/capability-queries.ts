@@ -11,6 +11,8 @@ export interface LaunchRow {
   readonly frontend: Manifest['frontend'] | null;
   readonly has_workload: boolean;
   readonly inbound_origin: string | null;
+  /** `null` without a node. */
+  readonly node_local: boolean | null;
   readonly paused: boolean;
   /** False without a frontend, when the session has ended, and while the account is paused. */
   readonly issued: boolean;
@@ -35,7 +37,7 @@ const ISSUE_LAUNCH = {
        WHERE o.manifest ? 'frontend'
       RETURNING installation_id)
     SELECT o.id, o.host_label, o.endpoint_id, o.generation, o.grants, o.manifest -> 'frontend' AS frontend,
-           o.manifest ? 'workload' AS has_workload, n.inbound_origin, EXISTS (SELECT FROM issued) AS issued,
+           o.manifest ? 'workload' AS has_workload, n.inbound_origin, n.local AS node_local, EXISTS (SELECT FROM issued) AS issued,
            a.paused_at IS NOT NULL AS paused
       FROM opened o JOIN accounts a ON a.key = $1 LEFT JOIN nodes n ON n.id = o.node_id`,
 };

@@ -2,6 +2,7 @@
 // (specification 2.2, 5.2; contract 3).
 import { type LaunchDescriptor, limits, refuse } from '@platform/contract';
 import { appOrigin } from '../config/config.ts';
+import { usableOrigin } from '../config/node-origin.ts';
 import type { CoreContext } from '../context.ts';
 import { hashCredential, newCredential } from '../credentials/credential.ts';
 import { dataPlaneCapability } from '../credentials/master-key.ts';
@@ -10,7 +11,7 @@ import type { SessionCaller } from '../http/caller.ts';
 import { pausedRefusal } from '../http/paused-refusal.ts';
 import { issueLaunch, type LaunchRow } from './capability-queries.ts';
 
-/** @throws RefusalError `not_found` for an app that is not installed or has nothing to open, `session_expired`, `runtime_paused` */
+/** @throws RefusalError `not_found` for an app that is not installed or has nothing to open, `session_expired`, `runtime_paused`, `workload_unavailable` while its node has no origin of its own */
 export async function launchApp(context: CoreContext, caller: SessionCaller, appId: string): Promise<LaunchDescriptor> {
   const { config, masterKey } = context;
   const frontendCapability = newCredential('frontend', context.random);
@@ -22,7 +23,7 @@ export async function launchApp(context: CoreContext, caller: SessionCaller, app
   const origin = appOrigin(config, appId, row.host_label);
   const backend = row.has_workload
     ? {
-        endpointTicket: endpointTicket(row.inbound_origin ?? config.nodeOrigin, row.endpoint_id),
+        endpointTicket: endpointTicket(requireOrigin(context, row), row.endpoint_id),
         capability: dataPlaneCapability(masterKey, row.id, row.generation),
       }
     : null;
@@ -41,6 +42,16 @@ export async function launchApp(context: CoreContext, caller: SessionCaller, app
     frontendCapability,
     backend,
   };
+}
+
+/** No capability is made for an address that is not the node's own. */
+function requireOrigin(context: CoreContext, row: LaunchRow): string {
+  const origin = usableOrigin(context, row);
+  if (origin !== null) return origin;
+  throw refuse(
+    'workload_unavailable',
+    'The machine that runs the backend of this app has no valid address. Its operator has to set PLATFORM_NODE_ORIGIN.',
+  );
 }
 
 async function keepLaunch(

@@ -176,13 +176,15 @@ export interface HostRow {
   readonly has_workload: boolean;
   /** The address of its node; `null` before the node registered. */
   readonly inbound_origin: string | null;
+  /** `null` without a node. */
+  readonly node_local: boolean | null;
 }
 
 const FIND_BY_HOST = {
   name: 'find-by-host',
   text: `
     SELECT i.id, v.package_hash, v.manifest -> 'frontend' AS frontend, i.grants,
-           v.manifest ? 'workload' AS has_workload, n.inbound_origin
+           v.manifest ? 'workload' AS has_workload, n.inbound_origin, n.local AS node_local
       FROM installations i
       JOIN accounts a ON a.key = i.account_key AND a.suspended_at IS NULL
       JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version

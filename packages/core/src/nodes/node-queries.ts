@@ -204,6 +204,32 @@ export async function updateNode(
   return rows[0]?.former ?? null;
 }
 
+export interface NodeAtOrigin {
+  readonly id: string;
+  readonly name: string;
+  readonly local: boolean;
+  readonly lost: boolean;
+}
+
+/** The other nodes that have this origin. */
+export async function nodesAt(db: Executor, nodeId: string, inboundOrigin: string): Promise<NodeAtOrigin[]> {
+  const { rows } = await sql<NodeAtOrigin>`
+    SELECT id, name, local, lost_at IS NOT NULL AS lost FROM nodes
+     WHERE id <> ${nodeId} AND inbound_origin = ${inboundOrigin} ORDER BY name`.execute(db);
+  return rows;
+}
+
+/** Takes this origin from the node. Returns whether the node had it. */
+export async function dropOrigin(db: Executor, nodeId: string, origin: string): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('nodes')
+    .set({ inbound_origin: null })
+    .where('id', '=', nodeId)
+    .where('inbound_origin', '=', origin)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
 /** Records when the node was last seen. */
 export async function touchNode(db: Executor, nodeId: string, now: Date): Promise<void> {
   await db.updateTable('nodes').set({ seen_at: now }).where('id', '=', nodeId).execute();

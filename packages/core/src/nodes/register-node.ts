@@ -1,6 +1,6 @@
 // Registers a node's addresses: its control side for core, its endpoint side for browsers and native clients.
 
-import { refuse, type registerNodeBody } from '@platform/contract';
+import { RefusalError, refuse, type registerNodeBody } from '@platform/contract';
 import type * as z from 'zod';
 import type { CoreContext } from '../context.ts';
 import { seal } from '../credentials/master-key.ts';
@@ -9,15 +9,31 @@ import { lockPlacement } from '../placement/placement.ts';
 import { placedInstallations } from '../placement/queries.ts';
 import { CONTROL_PURPOSE } from './control-side.ts';
 import { updateNode, whereNodeIs } from './node-queries.ts';
+import { refuseOriginOfOthers, refusePlatformAddresses, withdrawOrigin } from './own-addresses.ts';
 
 type Registration = z.output<typeof registerNodeBody>;
 
 /**
  * Keeps the registration of a node; its control credential is sealed, as core has to present it.
  *
- * @throws RefusalError `invalid_request` for a control address that is not the node's or an inbound origin that is none
+ * A refusal is logged for the operator of core; the node says it to its own. An origin that is refused is not used any
+ * more, either, if the node had it before.
+ *
+ * @throws RefusalError `invalid_request` for a control address that is not the node's, an inbound origin that is none,
+ *   or an address of the platform itself or of another node
  */
 export async function registerNode(context: CoreContext, nodeId: string, registration: Registration): Promise<void> {
+  try {
+    await register(context, nodeId, registration);
+  } catch (error) {
+    if (!(error instanceof RefusalError)) throw error;
+    await context.database.transaction().execute((trx) => withdrawOrigin(trx, nodeId, registration.inboundOrigin));
+    context.log.warn({ nodeId, why: error.refusal.detail }, 'the addresses of a node were refused');
+    throw error;
+  }
+}
+
+async function register(context: CoreContext, nodeId: string, registration: Registration): Promise<void> {
   const inboundOrigin = checkOrigin(registration.inboundOrigin);
   const { masterKey, random, config } = context;
   const controlCredential = seal(
@@ -32,7 +48,10 @@ export async function registerNode(context: CoreContext, nodeId: string, registr
     const seenAt = context.clock();
     // What the node has counts at placement.
     await lockPlacement(trx);
-    const controlUrl = checkControlUrl(registration.controlUrl, await whereNodeIs(trx, nodeId));
+    const where = await whereNodeIs(trx, nodeId);
+    const controlUrl = checkControlUrl(registration.controlUrl, where);
+    refusePlatformAddresses(context, { controlUrl, inboundOrigin });
+    await refuseOriginOfOthers(trx, { id: nodeId, where, log: context.log }, inboundOrigin);
     const former = await updateNode(trx, nodeId, { controlUrl, controlCredential, inboundOrigin, machine, seenAt });
     if ((former ?? config.nodeOrigin) === inboundOrigin) return;
     // Security policies of the frontends name the origin of their node.

@@ -1,8 +1,10 @@
 // Core's own functions for the operator's commands: the same checks as over HTTP, without a session. Who may open the
 // data folder with its database and master key is trusted with everything in it (docs/decisions/cli-publish.md).
 import { existsSync } from 'node:fs';
+import * as path from 'node:path';
 import { RefusalError } from '@platform/contract';
 import { type PlatformConfig, readMasterKey } from '@platform/core/config';
+import { refuseWithoutKey } from '@platform/core/database';
 import {
   type CoreContext,
   findAccount,
@@ -21,11 +23,13 @@ import { openNodeIdentity } from './node-identity.ts';
  *
  * @throws StartError for what the operator can cure; core's refusals among them, in their words
  */
-export function withLocalCore<Result>(
+export async function withLocalCore<Result>(
   config: PlatformConfig,
   work: (context: CoreContext, nodes: Nodes) => Promise<Result>,
 ): Promise<Result> {
   if (!existsSync(config.masterKeyFile)) {
+    const hasDatabase = config.databaseUrl !== null || existsSync(path.join(config.dataDirectory, 'postgres', 'data'));
+    if (hasDatabase) await withDatabase(config, (url) => refuseWithoutKey(config.masterKeyFile, url));
     throw new StartError(
       'never_started',
       `There is no platform in ${config.dataDirectory} yet. Start it once and register an account: npm start`,

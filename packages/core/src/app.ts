@@ -6,6 +6,7 @@ import { ensureSystemPackages } from './catalog/system-packages.ts';
 import type { CoreConfig } from './config/config.ts';
 import { defaultRates, type Rates } from './config/rates.ts';
 import type { CoreContext, Log } from './context.ts';
+import { requireMasterKey } from './credentials/master-key-check.ts';
 import { migrate } from './database/migrate.ts';
 import { openDatabase } from './database/open-database.ts';
 import { Signals } from './database/signals.ts';
@@ -26,6 +27,7 @@ import { followSystemPackages } from './installations/follow-system-packages.ts'
 import { Lifecycle } from './lifecycle.ts';
 import type { CoreMetrics } from './metrics.ts';
 import { Backends } from './nodes/call-backend.ts';
+import { opensControlCredentials } from './nodes/control-side.ts';
 import { findNodeCaller } from './nodes/find-node.ts';
 import { listenForNodes } from './nodes/listen-for-nodes.ts';
 import { ensureLocalNode, type LocalNode, type LocalNodeOptions, withoutLocalNode } from './nodes/local-node.ts';
@@ -93,6 +95,11 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const searchPool = openSearchPool({ url: options.databaseUrl, onError });
   parts.defer(() => searchPool.end());
   const { masterKey } = options;
+  await requireMasterKey({
+    database,
+    masterKey,
+    opensFormerSecrets: () => opensControlCredentials(database, masterKey),
+  });
   const signals = new Signals(options.databaseUrl, onError);
   parts.defer(() => signals.stop());
   await signals.start();

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import * as path from 'node:path';
 import type { PlatformConfig } from './config/env.ts';
 import type { CoreContext } from './context.ts';
+import { requireMasterKey } from './credentials/master-key-check.ts';
 import { migrate } from './database/migrate.ts';
 import { openDatabase } from './database/open-database.ts';
 import { Signals } from './database/signals.ts';
@@ -11,6 +12,7 @@ import { followChanges } from './domains.ts';
 import { cursorCodec } from './http/cursor.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { createLog } from './log.ts';
+import { opensControlCredentials } from './nodes/control-side.ts';
 import { findNodeByKey } from './nodes/node-queries.ts';
 import { Nodes } from './nodes/nodes.ts';
 import { nothingListens } from './points.ts';
@@ -30,7 +32,7 @@ export interface LocalCore {
   close(): Promise<void>;
 }
 
-/** Migrates the database, as every start of core does. */
+/** Migrates the database, as every start of core does. @throws StartError `master_key_wrong` */
 export async function openLocalCore({ config, databaseUrl, masterKey, nodeKey }: LocalCoreOptions): Promise<LocalCore> {
   await migrate(databaseUrl);
   const { pool, database, close } = openDatabase({ url: databaseUrl, connections: 2, onError: () => undefined });
@@ -57,6 +59,8 @@ export async function openLocalCore({ config, databaseUrl, masterKey, nodeKey }:
     await close();
   }
   try {
+    const opensFormerSecrets = () => opensControlCredentials(database, masterKey);
+    await requireMasterKey({ database, masterKey, opensFormerSecrets });
     const nodes = new Nodes(context, (await findNodeByKey(database, nodeKey)) ?? null);
     followChanges(context, nodes);
     return { context, nodes, close: end };

@@ -1,10 +1,11 @@
 // Core as a process of its own: what `platform start` runs it with.
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import * as path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createCore, linkKeyOf } from '@platform/core';
-import { type PlatformConfig, readMasterKey } from '@platform/core/config';
+import type { PlatformConfig } from '@platform/core/config';
+import { openMasterKey } from '@platform/core/database';
 import { createLog } from '@platform/core/log';
 import { reasonOf, StartError } from '@platform/core/start';
 import pg from 'pg';
@@ -31,11 +32,11 @@ const REPOSITORY = fileURLToPath(new URL('../../../../', import.meta.url));
 
 async function start(order: CoreOrder, started: Started): Promise<Serving<CoreReport>> {
   const { config, folder, databaseUrl, node } = order;
-  const masterKey = openMasterKey(config.masterKeyFile);
   if (config.databaseUrl !== null) await requireDatabase(config.databaseUrl);
+  const masterKey = await openMasterKey(config.masterKeyFile, databaseUrl);
   const metrics = config.metricsListen === null ? undefined : await openCoreMetrics();
   const packagesDirectory = path.join(folder, 'packages');
-  mkdirSync(packagesDirectory, { recursive: true, mode: 0o711 });
+  mkdirSync(packagesDirectory, { recursive: true, mode: 0o700 });
   const core = await createCore({
     config: { ...config, packagesDirectory, shellDirectory: path.join(REPOSITORY, 'packages', 'shell', 'dist') },
     databaseUrl,
@@ -58,21 +59,6 @@ async function start(order: CoreOrder, started: Started): Promise<Serving<CoreRe
   });
   started.add(() => core.stop());
   return { report: { port: core.port, linkKey: linkKeyOf(masterKey).publicKey }, metrics: metrics?.text };
-}
-
-function openMasterKey(file: string): Buffer {
-  if (!existsSync(file)) {
-    try {
-      mkdirSync(path.dirname(file), { recursive: true });
-      writeFileSync(file, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' });
-    } catch (error) {
-      throw new StartError(
-        'master_key_unusable',
-        `The master key ${file} cannot be created: ${reasonOf(error)}. Set PLATFORM_MASTER_KEY_FILE to a writable path.`,
-      );
-    }
-  }
-  return readMasterKey(file);
 }
 
 async function requireDatabase(url: string): Promise<void> {

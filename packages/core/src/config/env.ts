@@ -19,6 +19,7 @@ import { type NotificationSettings, readNotificationSettings } from './notificat
 import { readPushSettings } from './push-settings.ts';
 import { defaultRates, type Rates } from './rates.ts';
 import { readSearchSettings } from './search-settings.ts';
+import { reasonOf, StartError } from './start-error.ts';
 import {
   type AddressAndPort,
   absolutePath,
@@ -183,9 +184,20 @@ function effectiveValues(
   });
 }
 
-/** Reads the master key file. @throws StartError when it is not 32 bytes of base64url */
+function readKeyFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new StartError(
+      'master_key_unusable',
+      `The master key ${file} cannot be read: ${reasonOf(error)}. Give the file to the user that runs the platform.`,
+    );
+  }
+}
+
+/** Reads the master key file. @throws StartError when it cannot be read or is not 32 bytes of base64url */
 export function readMasterKey(file: string): Buffer {
-  const key = Buffer.from(readFileSync(file, 'utf8').trim(), 'base64url');
+  const key = Buffer.from(readKeyFile(file).trim(), 'base64url');
   if (key.length !== 32)
     throw wrong(
       'PLATFORM_MASTER_KEY_FILE',

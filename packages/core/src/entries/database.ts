@@ -1,3 +1,4 @@
-// The platform's database without core: opened, and brought to the schema of this version.
+// The platform's database without core: opened, brought to the schema of this version, with its master key.
+export { openMasterKey, refuseWithoutKey } from '../credentials/master-key-check.ts';
 export { migrate } from '../database/migrate.ts';
 export { openDatabase } from '../database/open-database.ts';

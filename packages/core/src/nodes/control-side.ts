@@ -3,10 +3,24 @@ import { type InstallationId, refuse } from '@platform/contract';
 import { type LinkCertificate, linkCertificate } from '@platform/link';
 import type { CoreContext } from '../context.ts';
 import { linkKeyOf, unseal } from '../credentials/master-key.ts';
+import type { Executor } from '../database/schema.ts';
 import { boundToLost } from './lose-node.ts';
-import type { ControlAddress } from './node-queries.ts';
+import { type ControlAddress, sealedControl } from './node-queries.ts';
 
 export const CONTROL_PURPOSE = 'node-control';
+
+/** Whether the key opens what was sealed for a node; true where nothing was. */
+export async function opensControlCredentials(database: Executor, masterKey: Buffer): Promise<boolean> {
+  const sealed = await sealedControl(database);
+  if (sealed === undefined) return true;
+  try {
+    unseal(masterKey, CONTROL_PURPOSE, sealed.id, sealed.control_credential);
+    return true;
+  } catch {
+    // Another key, or a changed value: neither is one to go on with.
+    return false;
+  }
+}
 
 export interface ControlTarget {
   /** Ends with `/control`. */

@@ -204,6 +204,20 @@ export async function updateNode(
   return rows[0]?.former ?? null;
 }
 
+/** Something that was sealed with the master key: the control credential of a node that has registered. */
+export async function sealedControl(
+  db: Executor,
+): Promise<{ readonly id: string; readonly control_credential: Buffer } | undefined> {
+  const row = await db
+    .selectFrom('nodes')
+    .select(['id', 'control_credential'])
+    .where('control_credential', 'is not', null)
+    .executeTakeFirst();
+  return row === undefined || row.control_credential === null
+    ? undefined
+    : { id: row.id, control_credential: row.control_credential };
+}
+
 export interface NodeAtOrigin {
   readonly id: string;
   readonly name: string;

@@ -62,7 +62,10 @@ test('the key is a point of P-256 and the same on every replica and after a rest
 });
 
 test('a master key that is not the one of the database stops the start, with the cure', async () => {
-  await assert.rejects(world.replica({ masterKey: randomBytes(32) }), /PLATFORM_MASTER_KEY_FILE .* restore the key/);
+  await assert.rejects(
+    world.replica({ masterKey: randomBytes(32) }),
+    /sealed with\. Restore the file named by PLATFORM_MASTER_KEY_FILE/,
+  );
 });
 
 test('without an address of the operator there is no key and no subscription', async () => {

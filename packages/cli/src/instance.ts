@@ -26,7 +26,7 @@ function instanceFile(dataDirectory: string): string {
 export function announceInstance(dataDirectory: string, instance: InstanceFile): void {
   const file = instanceFile(dataDirectory);
   // Without a Runtime on this machine the folder does not exist yet.
-  mkdirSync(path.dirname(file), { recursive: true, mode: 0o711 });
+  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
   // Other commands read it at any time: they find the former text or this one.
   writeFileSync(`${file}.new`, JSON.stringify(instance), { mode: 0o600 });
   renameSync(`${file}.new`, file);

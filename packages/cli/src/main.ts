@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // The command line: finds the command, runs it, turns a refusal into one line and a non-zero exit.
-import { PLATFORM_VERSION, StartError } from '@platform/core/start';
+import { keepToOwner, PLATFORM_VERSION, StartError } from '@platform/core/start';
 import { UsageError } from './command.ts';
 import { commands } from './commands.ts';
 import { complain, endWithReader, outliveReader, paint, say } from './terminal.ts';
@@ -26,6 +26,8 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   if (!Object.hasOwn(commands, name))
     throw new UsageError(`Unknown command "${name}". \`platform --help\` lists them.`);
+  // What the platform writes is its user's alone; a package is made to be given away.
+  if (name !== 'package') keepToOwner();
   const command = await commands[name as keyof typeof commands]();
   if (rest.includes('--help')) {
     say(command.usage);

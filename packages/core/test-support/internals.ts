@@ -1,5 +1,6 @@
 // What benches and tests of the whole system use of core's insides: figures of one function, and a capability that a bench
 // makes. A test of core imports the files themselves.
+export { openingsOf } from '../src/config/close-folder.ts';
 export { newId } from '../src/credentials/ids.ts';
 export { dataPlaneCapability } from '../src/credentials/master-key.ts';
 export type { OwnedTables } from '../src/database/schema.ts';

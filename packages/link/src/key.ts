@@ -82,7 +82,7 @@ function readKey(file: string): LinkKey | null {
 
 /** Written under another name first: a process that dies here leaves no half key, and of two the first one's stays. */
 function makeKey(file: string): LinkKey {
-  mkdirSync(dirname(file), { recursive: true });
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const { privateKey } = generateKeyPairSync('ed25519');
   const draft = `${file}.${process.pid}`;
   rmSync(draft, { force: true });

@@ -13,6 +13,7 @@ import { type Header, pack } from 'tar-stream';
 import { makePlace } from '../test-support/place.ts';
 import { unmountBelow } from '../test-support/unmount.ts';
 import { errorCode } from './error-code.ts';
+import { modes } from './modes.ts';
 import { openPackageStore, PackageError } from './packages.ts';
 
 const place = makePlace();
@@ -39,7 +40,7 @@ function storeOf(blob: Buffer, folder = join(place.folder, randomUUID())) {
 }
 
 describe('a package', () => {
-  test('is unpacked world-readable, its workload only, and executables stay executable', async () => {
+  test('is unpacked for the users of its workloads, its workload only, and executables stay executable', async () => {
     const blob = await archive([
       [{ name: 'manifest.json' }, '{}'],
       [{ name: 'frontend/index.html' }, '<p>'],
@@ -50,9 +51,9 @@ describe('a package', () => {
     const { store } = storeOf(blob);
     const workload = await store.workloadFolder(hashOf(blob));
     assert.equal(readFileSync(join(workload, 'index.mjs'), 'utf8'), 'code');
-    assert.equal(statSync(join(workload, 'index.mjs')).mode & 0o777, 0o644);
-    assert.equal(statSync(join(workload, 'deep', 'tool')).mode & 0o777, 0o755);
-    assert.equal(statSync(join(workload, 'deep')).mode & 0o777, 0o755);
+    assert.equal(statSync(join(workload, 'index.mjs')).mode & 0o777, modes.givenFile);
+    assert.equal(statSync(join(workload, 'deep', 'tool')).mode & 0o777, modes.given);
+    assert.equal(statSync(join(workload, 'deep')).mode & 0o777, modes.given);
     assert.deepEqual(readdirSync(join(workload, '..')), ['workload']);
   });
 

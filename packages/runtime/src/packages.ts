@@ -21,6 +21,7 @@ import { createGunzip } from 'node:zlib';
 import { limits } from '@platform/contract';
 import { extract, type Header } from 'tar-stream';
 import { errorCode } from './error-code.ts';
+import { modes } from './modes.ts';
 
 export interface PackageStore {
   /**
@@ -57,7 +58,7 @@ const FAULTS_OF_THE_MACHINE: ReadonlySet<string> = new Set([
  */
 export function openPackageStore(folder: string, download: (hash: string) => Promise<Readable>): PackageStore {
   mkdirSync(folder, { recursive: true });
-  chmodSync(folder, 0o711);
+  chmodSync(folder, modes.passage);
   for (const name of readdirSync(folder)) {
     if (name.startsWith(UNFINISHED) || name.startsWith(REMOVED))
       rmSync(join(folder, name), { recursive: true, force: true });
@@ -94,9 +95,10 @@ async function install(folder: string, hash: string, download: (hash: string) =>
     const blob = join(work, 'blob');
     await fetchBlob(await download(hash), hash, blob);
     const content = join(work, 'content');
-    await mkdir(join(content, WORKLOAD), { recursive: true });
+    await mkdir(content);
+    await makeFolders(content, join(content, WORKLOAD));
     await unpackWorkload(blob, content);
-    await chmod(content, 0o755);
+    await chmod(content, modes.given);
     await flush(content);
     await rename(content, join(folder, hash));
   } finally {
@@ -153,9 +155,9 @@ async function unpackWorkload(blob: string, target: string): Promise<void> {
       if (written.has(path)) throw new PackageError('The package contains a file twice.');
       written.add(path);
       await makeFolders(target, dirname(place));
-      const executable = ((header.mode ?? 0) & 0o100) !== 0;
-      await pipeline(entry, createWriteStream(place, { flags: 'wx', mode: executable ? 0o755 : 0o644 }));
-      await chmod(place, executable ? 0o755 : 0o644);
+      const mode = ((header.mode ?? 0) & 0o100) !== 0 ? modes.given : modes.givenFile;
+      await pipeline(entry, createWriteStream(place, { flags: 'wx', mode }));
+      await chmod(place, mode);
     }
   } catch (error) {
     if (error instanceof PackageError || FAULTS_OF_THE_MACHINE.has(errorCode(error))) throw error;
@@ -176,7 +178,7 @@ async function makeFolders(base: string, folder: string): Promise<void> {
   if (folder === base || existsSync(folder)) return;
   await makeFolders(base, dirname(folder));
   await mkdir(folder);
-  await chmod(folder, 0o755);
+  await chmod(folder, modes.given);
 }
 
 /** Brings the files to disk before the rename makes them count, so that a power cut leaves no half package. */

@@ -11,7 +11,7 @@ import { createCoreClient } from './core-client.ts';
 import type { DriverReport } from './drivers/driver.ts';
 import { type DriverOptions, openDriver } from './drivers/open-driver.ts';
 import type { StartGateway } from './gateway-port.ts';
-import { openIdentities } from './identities.ts';
+import { openIdentities, takenIds } from './identities.ts';
 import { Lease, machineUptime } from './lease.ts';
 import { openFailures } from './lifecycle/failures.ts';
 import { Installation } from './lifecycle/installation.ts';
@@ -118,7 +118,9 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     core.packageBlob(hash, stopping.signal),
   );
   const identities =
-    process.getuid?.() === 0 ? openIdentities(join(dataDirectory, 'runtime', 'identities.json')) : undefined;
+    process.getuid?.() === 0
+      ? openIdentities(join(dataDirectory, 'runtime', 'identities.json'), takenIds(dataDirectory))
+      : undefined;
   const failures = openFailures(join(dataDirectory, 'runtime', 'failures.json'), log);
   const udpPorts = openUdpPorts(join(dataDirectory, 'runtime', 'udp-ports.json'), options.udp);
   const tally = createTally();

@@ -23,16 +23,16 @@ export class FrontendWriter {
     if (this.#folders.has(folder)) return;
     if (folder !== this.#root) await this.folder(path.dirname(name));
     await mkdir(folder, { recursive: folder === this.#root });
-    await chmodBy(folder, 0o755);
+    await chmodBy(folder, 0o700);
     this.#folders.add(folder);
   }
 
   async file(name: string, body: AsyncIterable<Buffer>): Promise<void> {
     await this.folder(path.dirname(name));
     // Exclusive: a name that exists already, by whatever trick, is never written through.
-    const handle = await open(path.join(this.#root, name), 'wx', 0o644);
+    const handle = await open(path.join(this.#root, name), 'wx', 0o600);
     try {
-      await handle.chmod(0o644);
+      await handle.chmod(0o600);
       await handle.writeFile(body);
     } catch (error) {
       await handle.close();

@@ -14,7 +14,7 @@ export async function withScratch<Result>(
   work: (scratch: PackageScratch) => Promise<Result>,
 ): Promise<Result> {
   const folder = path.join(context.config.packagesDirectory, 'incoming', context.random(12).toString('hex'));
-  await mkdir(folder, { recursive: true, mode: 0o755 });
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   try {
     return await work({ blob: path.join(folder, 'package.tgz'), unpacked: path.join(folder, 'unpacked') });
   } finally {
@@ -43,7 +43,7 @@ export async function sweepPackages(
   context: StoreContext,
   isPublished: (hashes: string[]) => Promise<ReadonlySet<string>>,
 ): Promise<void> {
-  await mkdir(context.config.packagesDirectory, { recursive: true });
+  await mkdir(context.config.packagesDirectory, { recursive: true, mode: 0o700 });
   await rm(path.join(context.config.packagesDirectory, 'incoming'), { recursive: true, force: true });
   const names = await readdir(context.config.packagesDirectory);
   const placed = names.filter((name) => PACKAGE_HASH.test(name.replace(/\.tgz$/, '')));

@@ -112,7 +112,7 @@ function filesBelow(folder: string): Map<string, Buffer> {
   for (const entry of fs.readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const file = path.join(entry.parentPath, entry.name);
     const stat = fs.lstatSync(file);
-    assert.equal(stat.mode & 0o7777, entry.isDirectory() ? 0o755 : 0o644, `${file} has our mode`);
+    assert.equal(stat.mode & 0o7777, entry.isDirectory() ? 0o700 : 0o600, `${file} has our mode`);
     if (entry.isFile()) files.set(path.relative(folder, file), fs.readFileSync(file));
     else assert.ok(entry.isDirectory(), `${file} is a file or folder`);
   }

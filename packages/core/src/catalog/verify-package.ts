@@ -64,7 +64,7 @@ export async function verifyBytes(
   expected: ExpectedPackage,
 ): Promise<VerifiedPackage> {
   const frontend = new FrontendWriter(path.join(scratch.unpacked, 'frontend'));
-  await mkdir(scratch.unpacked, { mode: 0o755 });
+  await mkdir(scratch.unpacked, { mode: 0o700 });
   const contents = new Contents(frontend);
   const blob = await storeWhile(source, scratch.blob, async (bytes) => {
     try {

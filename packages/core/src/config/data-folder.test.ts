@@ -60,6 +60,46 @@ test('a missing folder is made with its parents, closed to others except for pas
   assert.equal(fs.statSync(path.dirname(folder)).mode & 0o777, asRoot ? 0o755 : 0o700);
 });
 
+test('what is in a folder from before is closed to others; links and what has a further name are left alone', (t) => {
+  const folder = scratch(t);
+  const outside = scratch(t);
+  fs.chmodSync(folder, 0o777);
+  const put = (name: string, mode: number) => {
+    fs.mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
+    fs.writeFileSync(path.join(folder, name), '');
+    fs.chmodSync(path.join(folder, name), mode);
+  };
+  const modeOf = (name: string) => fs.statSync(path.join(folder, name)).mode & 0o777;
+  const files = [
+    'master.key',
+    'packages/a/frontend/index.html',
+    'logs/a.jsonl',
+    'runtime/identities.json',
+    'node/node.key',
+  ];
+  for (const file of [...files, 'instance.lock', 'volumes/inst-a/mine']) put(file, 0o666);
+  put('runtime/etc/passwd', 0o644);
+  fs.writeFileSync(path.join(outside, 'file'), '', { mode: 0o644 });
+  fs.chmodSync(outside, 0o755);
+  fs.symlinkSync(outside, path.join(folder, 'packages', 'link'));
+  fs.linkSync(path.join(outside, 'file'), path.join(folder, 'packages', 'second-name'));
+  const { umask } = process;
+  openDataFolder(folder).close();
+  t.after(() => void umask(0o022));
+  assert.equal(modeOf('.'), asRoot ? 0o711 : 0o700);
+  for (const file of files) assert.equal(modeOf(file), 0o600, file);
+  for (const name of ['packages', 'packages/a/frontend', 'logs', 'node', 'volumes/inst-a'])
+    assert.equal(modeOf(name), 0o700);
+  for (const name of ['volumes', 'runtime']) assert.equal(modeOf(name), asRoot ? 0o711 : 0o700, name);
+  assert.equal(modeOf('instance.lock'), 0o600);
+  assert.equal(modeOf('volumes/inst-a/mine'), 0o666, 'a file of a workload');
+  assert.equal(modeOf('runtime/etc/passwd'), asRoot ? 0o644 : 0o600);
+  assert.equal(fs.statSync(outside).mode & 0o777, 0o755);
+  assert.equal(fs.statSync(path.join(outside, 'file')).mode & 0o777, 0o644);
+  fs.writeFileSync(path.join(folder, 'new'), '');
+  assert.equal(modeOf('new'), 0o600, 'what is made from then on');
+});
+
 test('a second instance on the same folder is refused with the process number of the first', async (t) => {
   const folder = scratch(t);
   const first = await holder(t, folder);

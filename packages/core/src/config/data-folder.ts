@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { userInfo } from 'node:os';
 import * as path from 'node:path';
+import { closeFolder, keepToOwner } from './close-folder.ts';
 import { reasonOf, StartError, systemCode } from './start-error.ts';
 
 /** A data folder that this process alone holds. */
@@ -21,8 +22,9 @@ const lockFile = 'instance.lock';
 /**
  * Makes `folder` if it is missing, checks that it can be written, and locks it for this process.
  *
- * As root the folder is enterable by others (0711) because PostgreSQL and workloads run as other
- * users below it; what they must not read is closed one level down. Otherwise it is 0700.
+ * Everything in it is for its owner only, also what an earlier version left open. As root other users may pass
+ * through (0711), because PostgreSQL and workloads run as users of their own below it; close-folder.ts names all that
+ * is open to them. From then on this process makes files for its own user only.
  *
  * The lock is `flock(2)` on `instance.lock`: the kernel drops it when the process ends in
  * whatever way, so it is never stale, and it holds across users, containers and namespaces.
@@ -32,11 +34,19 @@ const lockFile = 'instance.lock';
  */
 export function openDataFolder(folder: string): DataFolder {
   const wanted = path.resolve(folder);
+  keepToOwner();
   try {
     makeFolder(wanted);
     const real = fs.realpathSync(wanted);
     proveWritable(real);
-    return lock(real);
+    const locked = lock(real);
+    try {
+      closeFolder(real);
+    } catch (error) {
+      locked.close();
+      throw error;
+    }
+    return locked;
   } catch (error) {
     if (error instanceof StartError) throw error;
     throw new StartError('data_folder_unusable', unusable(wanted, error), { cause: error });
@@ -75,7 +85,7 @@ function proveWritable(folder: string): void {
 
 function lock(folder: string): DataFolder {
   const file = path.join(folder, lockFile);
-  const descriptor = fs.openSync(file, fs.constants.O_RDWR | fs.constants.O_CREAT, 0o644);
+  const descriptor = fs.openSync(file, fs.constants.O_RDWR | fs.constants.O_CREAT, 0o600);
   try {
     // Node has no flock. The lock belongs to the open file description, which the child shares
     // with us, so it stays ours after the child has ended; our other children never inherit it.

@@ -24,7 +24,7 @@ export function openForwarding(file: string): Forwarding {
       rmSync(file, { force: true });
       return;
     }
-    mkdirSync(dirname(file), { recursive: true });
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     writeFileSync(file, `${opened.join('\n')}\n`, { mode: 0o600, flush: true });
   }
 

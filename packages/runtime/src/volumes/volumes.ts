@@ -2,6 +2,7 @@
 // large as its manifest says where this machine can hold it to that.
 import { chmodSync, existsSync, lchownSync, mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { modes } from '../modes.ts';
 import { findImageTools, type ImageTools, makeImage, mountImage, unmountImage } from './ext4-image.ts';
 import { mountsBelow } from './mounts.ts';
 
@@ -37,7 +38,7 @@ export function openVolumes(path: string, tools: ImageTools | string = findImage
   mkdirSync(path, { recursive: true });
   // As the kernel names it in its list of mounts.
   const directory = realpathSync(path);
-  chmodSync(directory, 0o711);
+  chmodSync(directory, modes.passage);
   const attached = new Set<string>();
   /** Set when this machine turned out not to mount images after all. */
   let usable = tools;

@@ -232,7 +232,8 @@ function makeFolders(base: string, id: string, uid: number): { readonly own: str
     chmodSync(folder, 0o755);
   }
   const nameServers = join(base, id, 'resolv.conf');
-  if (!existsSync(nameServers)) writeFileSync(nameServers, resolverText([]), { mode: 0o644 });
+  if (!existsSync(nameServers)) writeFileSync(nameServers, resolverText([]));
+  chmodSync(nameServers, 0o644);
   chmodSync(place.own, 0o700);
   chownSync(place.own, uid, uid);
   return place;

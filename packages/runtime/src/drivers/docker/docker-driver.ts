@@ -113,7 +113,7 @@ export async function openDockerDriver(options: DockerDriverOptions): Promise<Dr
     }),
     log: options.log,
   };
-  mkdirSync(node.folder, { recursive: true });
+  mkdirSync(node.folder, { recursive: true, mode: 0o700 });
   const survivors = await clearLeftovers(node);
   const cells = openCellPool(
     () => makeCell(node),

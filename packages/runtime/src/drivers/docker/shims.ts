@@ -17,7 +17,7 @@ const LIMIT_MS = 5_000;
  * container, and containerd then removes its folder, so that its shim could not be attributed later.
  */
 export function noteContainer(folder: string, id: string): void {
-  mkdirSync(notes(folder), { recursive: true });
+  mkdirSync(notes(folder), { recursive: true, mode: 0o700 });
   writeFileSync(join(notes(folder), id), '');
 }
 

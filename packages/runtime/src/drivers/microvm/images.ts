@@ -104,6 +104,7 @@ export async function openImages(directory: string, makeErofs: string): Promise<
         const tree = `${made}-tree`;
         mkdirSync(tree);
         await fill(tree);
+        readableByGuests(tree);
         await pack(made, tree);
       };
       return once(file, () => hold(file, make));
@@ -122,6 +123,17 @@ export async function openImages(directory: string, makeErofs: string): Promise<
       held.clear();
     },
   };
+}
+
+/** Users of a guest get what its root gets but writing, whatever the umask was when the folder was filled. */
+function readableByGuests(folder: string): void {
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (entry.isSymbolicLink()) continue;
+    const place = join(entry.parentPath, entry.name);
+    const own = statSync(place).mode & 0o700;
+    chmodSync(place, own | ((own & 0o500) >> 3) | ((own & 0o500) >> 6));
+  }
+  chmodSync(folder, 0o755);
 }
 
 /** What says that a file of the system is still the same, without reading a hundred megabytes at each start. */

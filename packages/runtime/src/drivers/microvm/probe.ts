@@ -113,6 +113,7 @@ function trialSpec(dataDirectory: string, abort: AbortSignal): WorkloadSpec {
   mkdirSync(app, { recursive: true });
   chmodSync(app, 0o755);
   writeFileSync(join(app, 'index.mjs'), `console.log('${TRIAL_WORD}');\n`);
+  chmodSync(join(app, 'index.mjs'), 0o644);
   return {
     installationId: `trial-${process.pid}`,
     manifest: trialManifest,

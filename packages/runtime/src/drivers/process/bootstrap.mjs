@@ -11,6 +11,8 @@ const LOOPBACK = '127.0.0.1';
 if (isMainThread && process.env[MARK] === '1') {
   delete process.env[MARK];
   forgetOwnArguments();
+  // As in containers and virtual machines: the platform's own, which lets nobody else read, is no business of an app's.
+  process.umask(0o022);
   await handOver();
 }
 

@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { writeFileAtomically } from '../../atomic-file.ts';
+import { modes } from '../../modes.ts';
 import { etcFiles, etcFolders } from './layout.ts';
 import { resolverText } from './resolver-file.ts';
 import { seccompFilter } from './seccomp.ts';
@@ -49,20 +50,20 @@ const ETC: Readonly<Record<string, string>> = {
  */
 export function prepareHostFiles(dataDirectory: string, node: string = process.execPath): HostFiles {
   const base = join(dataDirectory, 'runtime');
-  makeFolder(base, 0o755);
+  makeFolder(base, modes.passage);
   const etc = join(base, 'etc');
-  makeFolder(etc, 0o755);
+  makeFolder(etc, modes.given);
   for (const [name, content] of Object.entries(ETC)) place(join(etc, name), content);
   // Mount points for what is taken from the host.
-  for (const name of etcFolders) makeFolder(join(etc, name), 0o755);
+  for (const name of etcFolders) makeFolder(join(etc, name), modes.given);
   for (const name of etcFiles) {
-    makeFolder(dirname(join(etc, name)), 0o755);
+    makeFolder(dirname(join(etc, name)), modes.given);
     place(join(etc, name), '');
   }
   const stage = join(base, 'stage');
-  makeFolder(stage, 0o755);
+  makeFolder(stage, modes.given);
   const probe = join(base, 'probe');
-  makeFolder(probe, 0o755);
+  makeFolder(probe, modes.given);
   place(join(probe, 'probe.mjs'), ownSource('probe-workload.mjs'));
   place(join(base, 'bootstrap.mjs'), ownSource('bootstrap.mjs'));
   place(join(base, 'init.sh'), ownSource('init.sh'));
@@ -98,8 +99,8 @@ function makeFolder(folder: string, mode: number): void {
 
 function place(file: string, content: string | Buffer): void {
   const wanted = Buffer.from(content);
-  if (!existsSync(file) || !readFileSync(file).equals(wanted)) writeFileAtomically(file, wanted, 0o644);
-  chmodSync(file, 0o644);
+  if (!existsSync(file) || !readFileSync(file).equals(wanted)) writeFileAtomically(file, wanted, modes.givenFile);
+  chmodSync(file, modes.givenFile);
 }
 
 /** A link shares the memory of the program with the platform's own Node; a copy is made where links cannot reach. */

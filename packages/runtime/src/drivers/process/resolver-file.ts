@@ -1,6 +1,7 @@
 // The resolv.conf of one workload: name servers while it may reach the internet, none otherwise.
 import { chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { modes } from '../../modes.ts';
 
 export interface ResolverFile {
   readonly path: string;
@@ -17,12 +18,12 @@ export function resolverText(servers: readonly string[]): string {
 /** Makes the folder of these files, and removes what an earlier Runtime left in it. */
 export function openResolverFolder(folder: string): (key: string) => ResolverFile {
   mkdirSync(folder, { recursive: true });
-  chmodSync(folder, 0o755);
+  chmodSync(folder, modes.passage);
   for (const name of readdirSync(folder)) rmSync(join(folder, name), { force: true });
   return (key) => {
     const path = join(folder, key);
     writeFileSync(path, resolverText([]));
-    chmodSync(path, 0o644);
+    chmodSync(path, modes.givenFile);
     return {
       path,
       set: (servers) => writeFileSync(path, resolverText(servers)),

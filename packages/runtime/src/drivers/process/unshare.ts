@@ -102,6 +102,8 @@ function setupScript(input: UnshareInput): string {
   const table = input.mounts.flatMap((mount) => tableLine(mount, root));
   return [
     loopbackUp,
+    // The mount points are for the workload's user.
+    'umask 022',
     `mount -t tmpfs -o mode=0755,size=1m,nosuid,nodev tmpfs ${quote(root)}`,
     `mkdir -p ${folders.join(' ')}`,
     ...files.map((file) => `: > ${file}`),

@@ -2,6 +2,7 @@
 export * from './backend-resources.ts';
 export * from './bridge.ts';
 export * from './bridge-calls.ts';
+export * from './client-network.ts';
 export * from './configuration.ts';
 export type { CallerKind, JsonBody, RateLimitName, RouteSpec } from './domain.ts';
 export * from './domains.ts';

@@ -6,6 +6,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import { checkRequestTarget, type Refusal, type RequestTarget } from '@platform/contract';
+import { countPerAddress } from './connection-count.ts';
 import { endLingering, endReading } from './end-response.ts';
 import { endFaulty } from './fault.ts';
 import { endWithProblem, sendProblem } from './problem.ts';
@@ -78,7 +79,7 @@ export interface UpgradeRoutes {
 export interface ServerLimits {
   /** Connections at a time; one over it is closed without an answer. */
   readonly connections: number;
-  /** Of them from one address, but for the loopback interface. */
+  /** Of them from one address (`clientNetwork`: one /64 of IPv6), but for the loopback interface. */
   readonly connectionsPerAddress: number;
   /**
    * Requests that one connection may have under way: pipelined ones are parsed as fast as they arrive, answered or not.
@@ -245,26 +246,6 @@ function cutOff(socket: Socket): void {
   const parser: unknown = Reflect.get(socket, 'parser');
   if (typeof parser === 'object' && parser !== null) Reflect.set(parser, 'onIncoming', () => 2);
   socket.destroy();
-}
-
-const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/;
-
-/** Returns what says whether a new connection may stay. */
-function countPerAddress(most: number): (socket: Socket) => boolean {
-  const counts = new Map<string, number>();
-  return (socket) => {
-    // Read once while it is known: Node then keeps it after the connection has ended.
-    const { remoteAddress: address } = socket;
-    if (address === undefined || most === Number.POSITIVE_INFINITY || LOOPBACK.test(address)) return true;
-    const count = (counts.get(address) ?? 0) + 1;
-    counts.set(address, count);
-    socket.once('close', () => {
-      const left = (counts.get(address) ?? 1) - 1;
-      if (left === 0) counts.delete(address);
-      else counts.set(address, left);
-    });
-    return count <= most;
-  };
 }
 
 /** The request as a handler may see it, with its target in origin form; or why it is refused. */

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
+import { clientNetwork } from '@platform/contract';
 import { publicKeyShown } from './connect.ts';
 import type { LinkKey } from './key.ts';
 import { linkCertificate } from './own-certificate.ts';
@@ -154,7 +155,7 @@ class Open {
   /** A flood ends its own oldest connections, so that a part with a known key gets through in between. */
   add(socket: Socket): void {
     const late = setTimeout(() => socket.destroy(), this.#limits.strangerMilliseconds);
-    const network = networkOf(socket.remoteAddress ?? '');
+    const network = clientNetwork(socket.remoteAddress ?? '');
     const connection: Connection = { socket, network, late, key: null };
     const place = placeOf(socket);
     this.#all.set(place, connection);
@@ -228,16 +229,4 @@ function leave(groups: Map<string, Set<Connection>>, name: string, connection: C
   const group = groups.get(name);
   group?.delete(connection);
   if (group?.size === 0) groups.delete(name);
-}
-
-/** What one party has of addresses: one of IPv4, 64 bits of IPv6. */
-function networkOf(address: string): string {
-  const mapped = /^::ffff:([\d.]+)$/.exec(address);
-  if (mapped !== null) return mapped[1] ?? '';
-  if (!address.includes(':')) return address;
-  const [head = '', tail] = address.split('%')[0]?.split('::') ?? [];
-  const left = head.split(':').filter((group) => group !== '');
-  const right = (tail ?? '').split(':').filter((group) => group !== '');
-  const zeros = tail === undefined ? 0 : 8 - left.length - right.length;
-  return [...left, ...Array<string>(Math.max(0, zeros)).fill('0'), ...right].slice(0, 4).join(':');
 }

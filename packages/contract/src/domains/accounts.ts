@@ -1,11 +1,12 @@
 // Accounts, passkeys and sessions (specification 2.1, 4.10, 5.1; contract 2).
 import * as z from 'zod';
-import type { Errors, Limits, Routes } from '../domain.ts';
+import { type Errors, KiB, type Limits, type Routes } from '../domain.ts';
 import { accountName, timestamp } from '../primitives.ts';
 import { readableLine } from '../text.ts';
 import { emptyBody, items, json } from './common.ts';
 
 const limits = {
+  authenticationBody: { value: 32 * KiB, unit: 'bytes', meaning: 'body of an authentication request' },
   challengeSeconds: {
     value: 300,
     unit: 'seconds',
@@ -82,8 +83,8 @@ export const registrationCredential = z.strictObject({
   authenticatorAttachment: z.enum(['platform', 'cross-platform']).nullish(),
   response: z.strictObject({
     clientDataJSON: base64url.min(1).max(8_192),
-    attestationObject: base64url.min(1).max(65_536),
-    authenticatorData: base64url.max(65_536).optional(),
+    attestationObject: base64url.min(1).max(limits.authenticationBody.value),
+    authenticatorData: base64url.max(limits.authenticationBody.value).optional(),
     transports: z.array(z.string().max(32)).max(16).optional(),
     publicKey: base64url.max(8_192).nullish(),
     publicKeyAlgorithm: z.int().optional(),
@@ -166,9 +167,9 @@ const ofId = z.strictObject({
     .regex(/^[\w-]+$/),
 });
 
-/** Sent by a page that holds key material, none of which may leave the browser. */
+/** Sent by a page that holds key material, none of which may leave the browser. Small, because all of it is searched. */
 function secretFree<Schema extends z.ZodType>(schema: Schema) {
-  return { ...json(schema), refusesSecrets: true } as const;
+  return { ...json(schema, limits.authenticationBody.value), refusesSecrets: true } as const;
 }
 
 const routes = {

@@ -1,7 +1,14 @@
 // Which text is secret material by itself, whatever the name it stands under, and what text is wrapped in text.
 import { holdsMnemonic } from './mnemonic.ts';
+import type { ScanBudget } from './scan-budget.ts';
 
-export type ForbiddenKind = 'PRF result' | 'private key' | 'recovery phrase' | 'seed' | 'plaintext bundle';
+export type ForbiddenKind =
+  | 'PRF result'
+  | 'private key'
+  | 'recovery phrase'
+  | 'seed'
+  | 'plaintext bundle'
+  | 'more text than can be searched';
 
 /** Every repetition is bounded: a hostile text of the largest size is read in milliseconds. */
 const PRIVATE_KEYS = [
@@ -11,20 +18,31 @@ const PRIVATE_KEYS = [
   // Extended private keys (BIP-32, SLIP-132).
   /\b[tuvxyz]prv[1-9A-HJ-NP-Za-km-z]{100,}/,
 ];
-const ONE_TIME_PASSWORD_SEED = /\botpauth:\/\/\S{0,300}?[?&]secret=/i;
+/** To the end of the address, so that of many beginnings in one text each is read once. */
+const ONE_TIME_PASSWORD = /\botpauth:\/\/\S*/gi;
 
 /** Text shorter than this is no key and no phrase. */
 const SHORTEST = 24;
 /** Text shorter than this wraps nothing that has a name and a value. */
 const SHORTEST_WRAPPED = 12;
 
-/** What the text holds, or `null`. Names of things ("Private Key Jazz Band"), digests and public keys are no secret. */
-export function forbiddenText(text: string): ForbiddenKind | null {
+/**
+ * What the text holds, or `null`. Names of things ("Private Key Jazz Band"), digests and public keys are no secret.
+ *
+ * @throws TooMuchToScan when the budget does not cover the text
+ */
+export function forbiddenText(text: string, budget: ScanBudget): ForbiddenKind | null {
+  budget.spend(text.length);
   if (text.length < SHORTEST) return null;
   const plain = text.replace(/\p{Cf}/gu, '');
   if (PRIVATE_KEYS.some((pattern) => pattern.test(plain))) return 'private key';
-  if (ONE_TIME_PASSWORD_SEED.test(plain)) return 'seed';
-  return holdsMnemonic(plain) ? 'recovery phrase' : null;
+  if (holdsOneTimePasswordSeed(plain)) return 'seed';
+  return holdsMnemonic(plain, budget) ? 'recovery phrase' : null;
+}
+
+function holdsOneTimePasswordSeed(text: string): boolean {
+  for (const [address] of text.matchAll(ONE_TIME_PASSWORD)) if (/[?&]secret=/i.test(address)) return true;
+  return false;
 }
 
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
@@ -36,7 +54,9 @@ export function decodedLayers(text: string): (string | { readonly kind: Forbidde
   const compact = text.replace(/^data:[^,]{0,100};base64,/i, '').replace(/\s+/g, '');
   const layers: (string | { readonly kind: ForbiddenKind })[] = [];
   if (compact.length < SHORTEST_WRAPPED) return layers;
-  if (compact.includes('%')) layers.push(percentDecoded(text));
+  const unescaped = compact.includes('%') ? percentDecoded(text) : text;
+  // A percent sign that encodes nothing is no wrapping.
+  if (unescaped !== text) layers.push(unescaped);
   const encodings: BufferEncoding[] = [];
   if (HEXADECIMAL.test(compact)) encodings.push('hex');
   if (BASE64.test(compact)) encodings.push('base64');

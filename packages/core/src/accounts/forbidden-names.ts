@@ -35,9 +35,13 @@ const PRF_RESULTS = new Set(['results', 'result', 'first', 'second', 'output', '
 /** RFC 7518, sections 6.2.2, 6.3.2 and 6.4.1; RFC 8037, section 2. */
 const PRIVATE_JWK_MEMBERS = new Set(['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']);
 
+/** No honest name is longer, in UTF-16 units; of one that is, the rest is not looked at. */
+export const LONGEST_NAME = 1_024;
+
 /** Letters and digits only, lower case, invisible characters gone. */
 function foldName(name: string): string {
   return name
+    .slice(0, LONGEST_NAME)
     .normalize('NFKC')
     .toLowerCase()
     .replace(/[^a-z0-9]/g, '');

@@ -28,7 +28,7 @@ export { openPace, type Pace } from './pace.ts';
 export { type Connect, openPool, type PoolOptions } from './pool.ts';
 export { endWithProblem, type ProblemOptions, sendProblem } from './problem.ts';
 export { isPublicAddress, isPublicHost } from './public-host.ts';
-export { type BodyLimits, hasBody, readBody, requireUploadRate } from './read-body.ts';
+export { type BodyLimits, endUpload, hasBody, readBody, receiveBody, requireUploadRate } from './read-body.ts';
 export {
   isPlatformField,
   MAX_HEADER_FIELDS,

@@ -1,7 +1,7 @@
 // Reads bodies within limits of size and time. These functions do not destroy the request, so that the refusal they
 // throw can still be sent.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type RefusalError, refuse } from '@platform/contract';
+import { type Refusal, type RefusalError, refuse } from '@platform/contract';
 import { endLingering, endReading } from './end-response.ts';
 import { sendProblem } from './problem.ts';
 
@@ -23,24 +23,44 @@ export function hasBody({ headers }: IncomingMessage): boolean {
  * @throws RefusalError `payload_too_large`, or `invalid_request` for one that did not arrive in time; Error when the
  *   caller went away
  */
-export function readBody(req: IncomingMessage, { limit, milliseconds }: BodyLimits): Promise<Buffer> {
+export async function readBody(req: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  await receiveBody(req, limits, (chunk) => void chunks.push(chunk));
+  const [first] = chunks;
+  return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
+}
+
+/**
+ * Hands the body on as it arrives. While `take` waits nothing more is read.
+ *
+ * @throws RefusalError as `readBody`; Error when the caller went away, or what `take` throws
+ */
+export function receiveBody(
+  req: IncomingMessage,
+  { limit, milliseconds }: BodyLimits,
+  take: (chunk: Buffer) => Promise<void> | undefined,
+): Promise<void> {
   const tooLarge = (): RefusalError => refuse('payload_too_large', `The body may have at most ${limit} bytes.`);
   return new Promise((resolve, reject) => {
     if (Number(req.headers['content-length'] ?? 0) > limit) {
       reject(tooLarge());
       return;
     }
-    const chunks: Buffer[] = [];
     let size = 0;
     const onData = (chunk: Buffer): void => {
       size += chunk.length;
-      if (size > limit) fail(tooLarge());
-      else chunks.push(chunk);
+      if (size > limit) {
+        fail(tooLarge());
+        return;
+      }
+      const taken = take(chunk);
+      if (taken === undefined) return;
+      req.pause();
+      taken.then(() => req.resume(), fail);
     };
     const onEnd = (): void => {
       release();
-      const [first] = chunks;
-      resolve(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks));
+      resolve();
     };
     const fail = (error: Error): void => {
       release();
@@ -74,11 +94,17 @@ export function requireUploadRate(req: IncomingMessage, res: ServerResponse, byt
     before = now;
     if (req.readableLength > 0 || arrived >= (bytesPerSecond * WINDOW_MS) / 1_000) return;
     clearInterval(timer);
-    if (res.headersSent) return;
-    endReading(res);
-    sendProblem(res, { code: 'invalid_request', detail: 'The upload is too slow.' }, { close: true });
-    endLingering(res);
+    const detail = `The upload is too slow: at least ${bytesPerSecond} bytes must arrive each second.`;
+    endUpload(res, { code: 'invalid_request', detail });
   }, WINDOW_MS);
   const stop = (): void => clearInterval(timer);
   req.once('end', stop).once('close', stop);
+}
+
+/** Refuses an upload that is still being read, and ends its connection; its reader gets an error. */
+export function endUpload(res: ServerResponse, refusal: Refusal): void {
+  if (res.headersSent) return;
+  endReading(res);
+  sendProblem(res, refusal, { close: true });
+  endLingering(res);
 }

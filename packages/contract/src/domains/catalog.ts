@@ -1,6 +1,6 @@
 // The catalog: what is published (contract 3).
 import * as z from 'zod';
-import type { Errors, Limits, Routes } from '../domain.ts';
+import { type Errors, KiB, type Limits, type Routes } from '../domain.ts';
 import { appId, timestamp, version } from '../primitives.ts';
 import { ofApp, page, pageQuery } from './common.ts';
 import { backendResources, requestedGrant } from './grants.ts';
@@ -8,7 +8,17 @@ import { manifest, packages } from './packages.ts';
 
 const limits = {
   publishesPerAccount: { value: 2, unit: 'items', meaning: 'concurrent publications by one account' },
-  publishes: { value: 8, unit: 'items', meaning: 'concurrent publications by all accounts' },
+  publishes: {
+    value: 8,
+    unit: 'items',
+    meaning:
+      'concurrent publications by all accounts; one more takes the place of another as docs/decisions/packages.md says',
+  },
+  publishFairRate: {
+    value: 256 * KiB,
+    unit: 'bytes',
+    meaning: 'average rate of an upload, per second, below which it gives its place to an account that has none',
+  },
 } as const satisfies Limits;
 
 const errors = {

@@ -1,5 +1,7 @@
 // The catalog over HTTP.
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { askedResources, type CatalogEntry, type DomainRoute, refuse } from '@platform/contract';
+import { endUpload } from '@platform/http';
 import type { CoreContext } from '../context.ts';
 import { requestedGrants } from '../grants/frontend-grants.ts';
 import { resourcesOf } from '../grants/grant-coverage.ts';
@@ -7,7 +9,7 @@ import type { HandlersOf } from '../http/handlers.ts';
 import { hiddenFrom, isOfferedTo } from './master-apps.ts';
 import { compareVersions } from './newest-version.ts';
 import { publishPackage } from './publish-package.ts';
-import { PublishSlots } from './publish-slots.ts';
+import { type HeldUpload, PublishSlots } from './publish-slots.ts';
 import { type AppVersion, findAppVersion, listNewestVersions, listVersions } from './queries.ts';
 import { serveIcon } from './serve-icon.ts';
 import type { VerifyPackage } from './verify-package.ts';
@@ -53,15 +55,27 @@ export function catalogRoutes(context: CoreContext, verify: VerifyPackage): Hand
       return { streamed: true };
     },
 
-    'catalog.publish': async ({ caller: { accountKey }, params: { appId, version }, request, stillAllowed }) => {
-      const body = await slots.hold(accountKey, () =>
-        publishPackage(
-          { ...context, verify },
-          { appId, version, publisher: accountKey, source: request.raw, stillAllowed },
-        ),
-      );
+    'catalog.publish': async ({ caller: { accountKey }, params: { appId, version }, request, reply, stillAllowed }) => {
+      const body = await slots.hold(accountKey, uploadOf(request.raw, reply.raw), (stillHeld) => {
+        const mayPublish = async (): Promise<void> => {
+          await stillAllowed();
+          stillHeld();
+        };
+        const upload = { publisher: accountKey, source: request.raw, stillAllowed: mayPublish };
+        return publishPackage({ ...context, verify }, { appId, version, ...upload });
+      });
       return { status: 201, body };
     },
+  };
+}
+
+function uploadOf(request: IncomingMessage, response: ServerResponse): HeldUpload {
+  const before = request.socket.bytesRead;
+  return {
+    bytes: () => request.socket.bytesRead - before,
+    isAhead: () => request.readableLength > 0,
+    hasArrived: () => request.complete,
+    end: (refusal) => endUpload(response, refusal),
   };
 }
 

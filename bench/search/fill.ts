@@ -4,6 +4,7 @@ import { installationId } from '@platform/contract';
 import { openDatabase } from '@platform/core/database';
 import pg from 'pg';
 import {
+  heldItems,
   type IndexOwner,
   MARK_LENGTH,
   newId,
@@ -30,7 +31,8 @@ export async function fill(server: SearchServer, corpus: Corpus, count: number):
       for (let owner = owners[next]; owner !== undefined; owner = owners[next]) {
         const account = next;
         next += 1;
-        await replaceIndex({ database, at: nothingListens, prepare: prepareHere }, owner, corpus.notesOf(account));
+        const entries = heldItems(corpus.notesOf(account), ({ id }) => id);
+        await replaceIndex({ database, at: nothingListens, prepare: prepareHere }, owner, entries);
       }
     };
     await Promise.all(Array.from({ length: WRITERS }, write));

@@ -53,8 +53,20 @@ export interface JsonBody {
   readonly limit: number;
   /** Key material in the body is refused with `forbidden_material` before its schema is applied. */
   readonly refusesSecrets?: true;
+  /** Takes a large body apart while it is read, so that it is never held as a whole. */
+  readonly streams?: StreamedMember;
   /** The schema itself replaces NUL and halves of surrogate pairs, which are refused in every other body. */
   readonly cleansText?: true;
+}
+
+/** The one member of a body, a list of objects, whose items are read one by one. Says what the body's schema says. */
+export interface StreamedMember {
+  readonly member: string;
+  readonly item: z.ZodType;
+  readonly fewest: number;
+  readonly most: number;
+  /** The member of an item that names it; no two items have the same. */
+  readonly key: string;
 }
 
 /** One entry of the route table. Core enforces exactly this; openapi.json is made from it. */

@@ -16,7 +16,9 @@ import { frontendHandler } from './frontends/serve.ts';
 import { authenticator } from './http/authenticate.ts';
 import { BodyPool } from './http/body-pool.ts';
 import { cursorCodec } from './http/cursor.ts';
+import { FailedLookups } from './http/failed-lookups.ts';
 import { IdentityCache } from './http/identity-cache.ts';
+import { LargeBodies } from './http/large-bodies.ts';
 import { takeFromBucket } from './http/rate-buckets.ts';
 import { rateLimiter } from './http/rate-limit.ts';
 import { createServer } from './http/server.ts';
@@ -141,6 +143,9 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   await ensureMasterInstallations(context);
   const bodies = new BodyPool();
   parts.defer(() => bodies.close());
+  const largeBodies = new LargeBodies(config.packagesDirectory, bodies);
+  await largeBodies.sweep(clock());
+  const failures = new FailedLookups({ rates, clock });
   const server = createServer({
     config,
     log,
@@ -148,6 +153,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     handlers: handlersOf(domains),
     findSecrets: findForbiddenMaterial,
     bodies,
+    largeBodies,
     authenticator: authenticator(
       {
         findSession: (hash) => findSession(context, hash),
@@ -156,7 +162,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
         findNodeCaller: (hash) => findNodeCaller(context, hash),
       },
       new IdentityCache(signals, clock),
-      { sessionCookie: config.sessionCookie, clock },
+      { sessionCookie: config.sessionCookie, clock, failures },
     ),
     takeRate: rateLimiter({
       rates,
@@ -166,7 +172,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     settled: () => signals.settled(pool),
     ...(options.metrics === undefined ? {} : { answered: options.metrics.answered }),
     serveShell: await shellFiles(config, () => random(12).toString('base64url')),
-    serveApp: frontendHandler(context),
+    serveApp: frontendHandler(context, failures),
   });
   parts.defer(() => server.close());
   await server.listen({ host: config.listenHost, port: config.listenPort });

@@ -4,6 +4,7 @@ export { openingsOf } from '../src/config/close-folder.ts';
 export { newId } from '../src/credentials/ids.ts';
 export { dataPlaneCapability } from '../src/credentials/master-key.ts';
 export type { OwnedTables } from '../src/database/schema.ts';
+export { heldItems } from '../src/http/streamed-items.ts';
 export type { BackendAnswer, BackendRequest } from '../src/nodes/call-backend.ts';
 export { Nodes } from '../src/nodes/nodes.ts';
 export { nothingListens } from '../src/points.ts';

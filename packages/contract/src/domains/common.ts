@@ -6,7 +6,18 @@ import { appId, installationId } from '../primitives.ts';
 const limits = {
   bodyDefault: { value: 256 * KiB, unit: 'bytes', meaning: 'request body, unless the route sets another limit' },
   bodySeconds: { value: 30, unit: 'seconds', meaning: 'time within which a JSON body must arrive' },
-  uploadRate: { value: 1_024, unit: 'bytes', meaning: 'minimum rate of an upload, per second' },
+  unfinishedBodies: {
+    value: 4,
+    unit: 'items',
+    meaning:
+      'bodies of one account, installation, node or anonymous client address that may be arriving at the same time; one more is `concurrency_limited`',
+  },
+  unfinishedAnonymousBodies: {
+    value: 256,
+    unit: 'items',
+    meaning: 'bodies of all anonymous clients together that may be arriving at the same time',
+  },
+  uploadRate: { value: 16 * KiB, unit: 'bytes', meaning: 'minimum rate of an upload, per second' },
   jsonDepth: { value: 32, unit: 'items', meaning: 'nesting depth of a JSON body' },
   pageDefault: { value: 50, unit: 'items', meaning: 'default size of a list page' },
   pageMaximum: { value: 200, unit: 'items', meaning: 'maximum size of a list page' },
@@ -18,7 +29,12 @@ const limits = {
     meaning: 'lifetime of one live event stream; clients then resume it',
   },
   authenticationRate: { value: 300, unit: 'per minute', meaning: 'authentication requests from one client address' },
-  sessionRate: { value: 6_000, unit: 'per minute', meaning: 'requests of one session' },
+  unknownLookups: {
+    value: 1_200,
+    unit: 'per minute',
+    meaning: 'requests of one client address that name an unknown credential or app host',
+  },
+  sessionRate: { value: 6_000, unit: 'per minute', meaning: 'requests of all sessions of one account' },
   serviceRate: { value: 1_200, unit: 'per minute', meaning: 'other service requests of one installation' },
 } as const satisfies Limits;
 

@@ -14,7 +14,49 @@ const limits = {
   searchKind: { value: 64, unit: 'characters', meaning: 'kind of a search entry' },
   searchUrl: { value: 1_024, unit: 'characters', meaning: 'url of a search entry' },
   searchText: { value: 16 * KiB, unit: 'bytes', meaning: 'search-only text of an entry' },
+  searchIndexedText: {
+    value: 16 * KiB,
+    unit: 'characters',
+    meaning: 'text of an entry that is indexed, counted once compatibility characters are written out; the rest is not',
+  },
+  searchIndexedLine: {
+    value: 1_024,
+    unit: 'characters',
+    meaning: 'title of an entry, name or summary of an app, or url that is indexed, counted in the same way',
+  },
   searchQuery: { value: 200, unit: 'characters', meaning: 'search query' },
+  searchQueryWritten: {
+    value: 400,
+    unit: 'characters',
+    meaning: 'search query that is looked for, once compatibility characters are written out; the rest is not',
+  },
+  searchQueryWords: { value: 32, unit: 'items', meaning: 'words of a search query that are looked for' },
+  searchesPerAccount: { value: 1, unit: 'items', meaning: 'searches of one account that run at the same time' },
+  searchesWaiting: {
+    value: 8,
+    unit: 'items',
+    meaning: 'searches of one account that wait for their turn; one more is `concurrency_limited`',
+  },
+  searchWaitSeconds: {
+    value: 5,
+    unit: 'seconds',
+    meaning: 'time that a search waits for its turn before it is `concurrency_limited`',
+  },
+  searchBodiesPerInstallation: {
+    value: 2,
+    unit: 'items',
+    meaning: 'search index requests with a large body of one installation at the same time',
+  },
+  searchBodies: {
+    value: 32,
+    unit: 'items',
+    meaning: 'search index requests with a large body of all installations at the same time',
+  },
+  searchBodyEntry: {
+    value: 256 * KiB,
+    unit: 'characters',
+    meaning: 'one entry as it stands in the body of a search index request, without white space',
+  },
   searchWriteRate: { value: 600, unit: 'per minute', meaning: 'search index writes of one installation' },
 } as const satisfies Limits;
 
@@ -80,6 +122,13 @@ export const searchReplaceBody = z.strictObject({
 export const searchUpsertBody = z.strictObject({
   entries: z.array(searchEntry).min(1).max(limits.searchUpsert.value).refine(distinctIds, 'must have distinct ids'),
 });
+
+/** A large index is read entry by entry. */
+function entriesBody<Schema extends z.ZodType>(schema: Schema, { fewest, most }: { fewest: number; most: number }) {
+  const streams = { member: 'entries', item: searchEntry, fewest, most, key: 'id' } as const;
+  return { ...json(schema, limits.searchBody.value), streams } as const;
+}
+
 export const indexedAnswer = z.strictObject({ indexed: z.int() });
 
 export const searchQuery = z.strictObject({
@@ -124,7 +173,7 @@ const routes = {
     summary: "Replace the installation's whole index",
     callers: ['installation'],
     grant: { id: 'search.index', resource: 'self' },
-    body: json(searchReplaceBody, limits.searchBody.value),
+    body: entriesBody(searchReplaceBody, { fewest: 0, most: limits.searchEntries.value }),
     answers: { 200: indexedAnswer },
     rate: 'searchWrite',
   },
@@ -134,7 +183,7 @@ const routes = {
     summary: 'Add or change entries',
     callers: ['installation'],
     grant: { id: 'search.index', resource: 'self' },
-    body: json(searchUpsertBody, limits.searchBody.value),
+    body: entriesBody(searchUpsertBody, { fewest: 1, most: limits.searchUpsert.value }),
     answers: { 200: indexedAnswer },
     rate: 'searchWrite',
   },

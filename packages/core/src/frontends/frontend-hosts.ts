@@ -1,11 +1,13 @@
 // Resolves an app host to its installation, cached until the installation changes. While signals are not received, the
 // cache is not used.
 import { createHash } from 'node:crypto';
-import type { InstallationId } from '@platform/contract';
+import type { IncomingMessage } from 'node:http';
+import { clientNetwork, type InstallationId } from '@platform/contract';
 import { LRUCache } from 'lru-cache';
 import { usableOrigin } from '../config/node-origin.ts';
 import type { CoreContext } from '../context.ts';
 import { grantedOrigins } from '../grants/frontend-grants.ts';
+import type { FailedLookups } from '../http/failed-lookups.ts';
 import { findByHost } from '../installations/prepared-queries.ts';
 import { type AppHeaders, appHeaders } from './app-headers.ts';
 
@@ -19,16 +21,23 @@ export interface FrontendHost {
   readonly headersTag: string;
 }
 
+interface AppHost {
+  readonly appId: string;
+  readonly hostLabel: string;
+}
+
 const HOSTS = 10_000;
 
 export class FrontendHosts {
   readonly #context: CoreContext;
   readonly #hosts = new LRUCache<string, FrontendHost>({ max: HOSTS });
+  readonly #failures: FailedLookups;
   /** Grows with every forgetting, so that a look-up that began before cannot store what it found. */
   #generation = 0;
 
-  constructor(context: CoreContext) {
+  constructor(context: CoreContext, failures: FailedLookups) {
     this.#context = context;
+    this.#failures = failures;
     context.signals.onReset(() => {
       this.#generation += 1;
       this.#hosts.clear();
@@ -41,16 +50,25 @@ export class FrontendHosts {
     });
   }
 
-  /** `null` for a host that no installation has: never had, or has no more. */
-  async find(appId: string, hostLabel: string): Promise<FrontendHost | null> {
-    const { signals } = this.#context;
+  /**
+   * `null` for a host that no installation has: never had, or has no more.
+   *
+   * @throws RefusalError `rate_limited` where the client named too many of these
+   */
+  async find({ appId, hostLabel }: AppHost, { socket }: IncomingMessage): Promise<FrontendHost | null> {
+    const { signals, config } = this.#context;
     const key = `${appId}--${hostLabel}`;
     if (signals.connected) {
       const known = this.#hosts.get(key);
       if (known !== undefined) return known;
     }
     const generation = this.#generation;
-    const found = await this.#look(appId, hostLabel);
+    const look = () => this.#look(appId, hostLabel);
+    // Behind proxies, which limit their clients themselves, all clients have few addresses.
+    const found =
+      config.trustedProxies.length > 0
+        ? await look()
+        : await this.#failures.look(clientNetwork(socket.remoteAddress ?? ''), look);
     if (found !== null && signals.connected && generation === this.#generation) this.#hosts.set(key, found);
     return found;
   }

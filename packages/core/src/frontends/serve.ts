@@ -14,6 +14,7 @@ import {
 } from '@platform/contract';
 import { sendProblem } from '@platform/http';
 import type { CoreContext } from '../context.ts';
+import type { FailedLookups } from '../http/failed-lookups.ts';
 import { emptyHostHeaders } from './app-headers.ts';
 import { chooseFile } from './choose-file.ts';
 import { noneMatchHits, rangeOf } from './conditions.ts';
@@ -33,17 +34,18 @@ type Serve = (
 ) => Promise<void>;
 
 /** The handler of every app host. Takes no credential, sets no cookie, and changes nothing. */
-export function frontendHandler(context: CoreContext): Serve {
-  const hosts = new FrontendHosts(context);
+export function frontendHandler(context: CoreContext, failures: FailedLookups): Serve {
+  const hosts = new FrontendHosts(context, failures);
   const files = new PackageFiles(context);
   const emptyHost = emptyHostHeaders(context.config);
   return async (request, response, { appId, hostLabel }) => {
     const requestId = context.random(12).toString('base64url');
-    const host = await hosts.find(appId, hostLabel);
-    response.setHeaders(new Map(Object.entries(host?.headers ?? emptyHost)));
+    response.setHeaders(new Map(Object.entries(emptyHost)));
     response.setHeader('x-request-id', requestId);
     try {
+      const host = await hosts.find({ appId, hostLabel }, request);
       if (host === null) throw refuse('not_found');
+      response.setHeaders(new Map(Object.entries(host.headers)));
       await answer({ request, response }, host, files);
     } catch (error) {
       if (!(error instanceof RefusalError)) throw error;

@@ -2,10 +2,14 @@
 import type { FieldError } from '@platform/contract';
 import type * as z from 'zod';
 
-const MOST_ERRORS = 50;
+/** Of one refusal. */
+export const MOST_ERRORS = 50;
 
-export function fieldErrors(error: z.ZodError): FieldError[] {
-  return error.issues.slice(0, MOST_ERRORS).map((issue) => ({ path: jsonPath(issue.path), message: issue.message }));
+/** @param within where the checked value stands in the whole */
+export function fieldErrors(error: z.ZodError, within: readonly PropertyKey[] = []): FieldError[] {
+  return error.issues
+    .slice(0, MOST_ERRORS)
+    .map(({ path, message }) => ({ path: jsonPath([...within, ...path]), message }));
 }
 
 function jsonPath(path: readonly PropertyKey[]): string {

@@ -1,21 +1,28 @@
 // The shape of a route handler: typed by the route table, free of HTTP ceremony.
-import type { RouteAnswerInput, RouteBody, RouteId, RouteParams, RouteQuery } from '@platform/contract';
+import type { RouteAnswerInput, RouteBody, RouteId, RouteParams, RouteQuery, routes } from '@platform/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type * as z from 'zod';
 import type { CallerOf } from './caller.ts';
+import type { StreamedItems } from './streamed-items.ts';
+
+/** The body as the handler of a route gets it. */
+export type BodyOf<Id extends RouteId> = (typeof routes)[Id] extends {
+  readonly body: { readonly streams: { readonly item: infer Item extends z.ZodType } };
+}
+  ? StreamedItems<z.output<Item>>
+  : RouteBody<Id>;
 
 export interface RouteCall<Id extends RouteId> {
   readonly caller: CallerOf<Id>;
   readonly params: RouteParams<Id>;
   readonly query: RouteQuery<Id>;
-  /** Parsed and checked; `undefined` for routes without a JSON body (streams are read from `request.raw`). */
-  readonly body: RouteBody<Id>;
+  /** Parsed and checked; `undefined` for routes without a JSON body (uploads are read from `request.raw`). */
+  readonly body: BodyOf<Id>;
   /**
    * For a handler that reads an upload itself: called right before what it changes takes effect. Rejects as the route
    * table would when the caller's session, grant or account has ended meanwhile.
    */
   readonly stillAllowed: () => Promise<void>;
-  /** Address of the client, after trusted proxies. For rate limits, never for identity. */
-  readonly clientAddress: string;
   /** The request's Origin, checked already where the table asks for it. */
   readonly origin: string | undefined;
   readonly request: FastifyRequest;

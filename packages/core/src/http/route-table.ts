@@ -1,7 +1,7 @@
 // Puts every route of the contract's table behind the same checks, in the same order: caller, origin, rate, grant,
 // parameters, body. A handler is reached only by what its table entry allows.
 import {
-  limits,
+  clientNetwork,
   type PermissionId,
   permissions,
   type RouteId,
@@ -10,35 +10,29 @@ import {
   routes,
   schemaWords,
 } from '@platform/contract';
-import { hasBody, requireUploadRate } from '@platform/http';
 import { linkPeer } from '@platform/link';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type * as z from 'zod';
 import type { CoreConfig } from '../config/config.ts';
 import { allows, resourcesOf } from '../grants/grant-coverage.ts';
 import type { Authenticator } from './authenticate.ts';
-import { type BodyPool, LARGE_BODY } from './body-pool.ts';
+import { BodyPlaces } from './body-places.ts';
 import type { Caller } from './caller.ts';
 import { fieldErrors } from './field-errors.ts';
 import type { Handlers, RouteResult } from './handlers.ts';
 import { checkCallerOverLink } from './link-routes.ts';
 import { checkOrigin } from './origins.ts';
-import { type FindSecrets, parseBody } from './parse-body.ts';
 import { pathMatches } from './path-matches.ts';
 import { pausedRefusal } from './paused-refusal.ts';
 import type { TakeRate } from './rate-limit.ts';
-import { readJsonBytes } from './read-body.ts';
+import { type BodyReaders, readRequestBody } from './request-body.ts';
 import { refuseUnstorable } from './storable-values.ts';
 
-export interface RouteTableOptions {
+export interface RouteTableOptions extends Omit<BodyReaders, 'places'> {
   readonly config: CoreConfig;
   readonly authenticator: Authenticator;
   readonly handlers: Handlers;
   readonly takeRate: TakeRate;
-  /** Finds key material in the text of a body, for routes that refuse it. */
-  readonly findSecrets: FindSecrets;
-  /** Parses large bodies. */
-  readonly bodies: Pick<BodyPool, 'parse'>;
   /** After a session changed something: waits until the local cache is invalidated. */
   readonly settled: () => Promise<void>;
 }
@@ -48,7 +42,8 @@ type AnyHandler = (call: object) => Promise<RouteResult<RouteId>>;
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
-export function registerRoutes(app: FastifyInstance, options: RouteTableOptions): void {
+export function registerRoutes(app: FastifyInstance, given: RouteTableOptions): void {
+  const options = { ...given, places: new BodyPlaces() };
   const byPath = new Map<string, RouteSpec[]>();
   for (const [id, spec] of Object.entries(routes) as [RouteId, RouteSpec][]) {
     const handler = options.handlers[id] as unknown as AnyHandler;
@@ -85,11 +80,13 @@ export function crossOriginMethods(path: string): string[] {
     .map(({ method }) => method);
 }
 
+type Options = RouteTableOptions & Pick<BodyReaders, 'places'>;
+
 async function answer(
   request: FastifyRequest,
   reply: FastifyReply,
   { id, handler }: { readonly id: RouteId; readonly handler: AnyHandler },
-  options: RouteTableOptions,
+  options: Options,
 ): Promise<FastifyReply> {
   const spec: RouteSpec = routes[id];
   const first = await admit(request, spec, options);
@@ -98,33 +95,36 @@ async function answer(
   const params = parse(spec.params, request.params, 'path');
   const query = parse(spec.query, request.query, 'query');
   if (request.headers.expect !== undefined) reply.raw.writeContinue();
-  const body = await readBody({ request, reply }, id, options);
-  // What was revoked while the body was on its way is revoked for this request too.
-  const caller = body === undefined ? first : await admit(request, spec, options);
-  checkBodyResource(spec, caller, body);
-  const result = await handler({
-    caller,
-    stillAllowed: async () => void (await admit(request, spec, options)),
-    params,
-    query,
-    body,
-    clientAddress: request.ip,
-    origin: request.headers.origin,
-    request,
-    reply,
-  });
-  if (caller.kind === 'session' && spec.method !== 'GET') await options.settled();
-  if ('streamed' in result) return reply;
-  reply.code(result.status);
-  if (!('body' in result)) return reply.send();
-  return reply.header('cache-control', 'no-store').send(result.body);
+  const { value: body, close } = await readRequestBody({ request, reply, caller: first }, id, options);
+  try {
+    // What was revoked while the body was on its way is revoked for this request too.
+    const caller = body === undefined ? first : await admit(request, spec, options);
+    checkBodyResource(spec, caller, body);
+    const result = await handler({
+      caller,
+      stillAllowed: async () => void (await admit(request, spec, options)),
+      params,
+      query,
+      body,
+      origin: request.headers.origin,
+      request,
+      reply,
+    });
+    if (caller.kind === 'session' && spec.method !== 'GET') await options.settled();
+    if ('streamed' in result) return reply;
+    reply.code(result.status);
+    if (!('body' in result)) return reply.send();
+    return reply.header('cache-control', 'no-store').send(result.body);
+  } finally {
+    await close();
+  }
 }
 
 async function admit(request: FastifyRequest, spec: RouteSpec, options: RouteTableOptions): Promise<Caller> {
   // Anonymous routes ignore whatever credential comes along: a stale cookie must not keep anybody from signing in.
   const caller: Caller = spec.callers.includes('anonymous')
     ? { kind: 'anonymous' }
-    : await options.authenticator.authenticate(request.raw);
+    : await options.authenticator.authenticate(request.raw, clientNetwork(request.ip));
   if (!spec.callers.includes(caller.kind)) {
     if (caller.kind === 'anonymous') throw refuse('unauthenticated');
     throw refuse('not_authorized', 'This credential is not for this route.');
@@ -164,34 +164,10 @@ function missingGrant(caller: Caller, id: PermissionId, target?: string): string
 
 function rateSubject(caller: Caller, request: FastifyRequest): string {
   if ('installationId' in caller) return caller.installationId;
-  if (caller.kind === 'session') return caller.sessionId;
+  // Not the session: an account may have a hundred.
+  if (caller.kind === 'session') return caller.accountKey;
   if (caller.kind === 'node') return caller.nodeId;
-  return request.ip;
-}
-
-async function readBody(
-  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
-  id: RouteId,
-  { findSecrets, bodies }: RouteTableOptions,
-): Promise<unknown> {
-  const spec: RouteSpec = routes[id];
-  if (spec.body === undefined) {
-    if (hasBody(request.raw)) throw refuse('invalid_request', 'This route takes no body.');
-    return undefined;
-  }
-  if ('mediaType' in spec.body) {
-    if ((request.headers['content-type'] ?? '').toLowerCase() !== spec.body.mediaType)
-      throw refuse('unsupported_media_type', `Send the body as ${spec.body.mediaType}.`);
-    if (Number(request.headers['content-length'] ?? 0) > spec.body.limit)
-      throw refuse('payload_too_large', `The body may have at most ${spec.body.limit} bytes.`);
-    requireUploadRate(request.raw, reply.raw, limits.uploadRate.value);
-    return undefined;
-  }
-  if (!hasBody(request.raw) && spec.body.schema.safeParse(undefined).success) return undefined;
-  const bytes = await readJsonBytes(request.raw, spec.body.limit);
-  // What may hold key material is small, and stays in this thread.
-  if (bytes.length > LARGE_BODY && spec.body.refusesSecrets !== true) return bodies.parse(id, bytes);
-  return parseBody(bytes, spec.body, findSecrets);
+  return clientNetwork(request.ip);
 }
 
 function parse(schema: z.ZodType | undefined, value: unknown, where: 'path' | 'query'): unknown {

@@ -1,4 +1,5 @@
 // Makes words comparable: one form for all spellings that a person takes for the same word.
+import { normalizeWithin } from '../normalize.ts';
 
 /** Letters that Unicode does not decompose, and others that one language writes where its neighbour writes another. */
 const SPECIAL: Readonly<Record<string, string>> = {
@@ -26,9 +27,13 @@ const ACCENTS = /(?![\u3099\u309A])(?:[\p{Mn}&&[\p{sc=Zinh}\p{sc=Hebr}\p{sc=Arab
 /** Joiners, soft hyphens, direction marks, variation selectors: nothing that is typed into a search box. */
 const INVISIBLE = /\p{Cf}|\p{Variation_Selector}/gu;
 
-/** Compatibility forms (full width, ligatures, superscripts) as plain characters, without invisible ones. */
-export function plainText(text: string): string {
-  return text.normalize('NFKC').replace(INVISIBLE, '');
+/**
+ * Compatibility forms (full width, ligatures, superscripts) as plain characters, without invisible ones.
+ *
+ * @param most UTF-16 units of it, before the invisible ones are taken out: the rest is left
+ */
+export function plainText(text: string, most: number): string {
+  return normalizeWithin(text, 'NFKC', most).text.replace(INVISIBLE, '');
 }
 
 /** Case and accents folded; `word` comes from `plainText`. */

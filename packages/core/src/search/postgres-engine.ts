@@ -16,8 +16,6 @@ export function openSearchPool(options: Omit<DatabaseOptions, 'connections'>): p
   return openPool({ ...options, connections: CONNECTIONS }, 'SET plan_cache_mode = force_generic_plan');
 }
 
-/** Typed words for which similar ones are looked up; each costs a look into the index. */
-const COMPARED = 8;
 const CONNECTIONS = 4;
 
 /** @param pool of `openSearchPool`: with other connections the answers are the same, and take longer */
@@ -28,7 +26,7 @@ export function postgresEngine(pool: pg.Pool): SearchEngine {
 /** Each answer is that of one statement, so that a replaced index shows as it was before or after, never mixed. */
 async function find(pool: pg.Pool, scope: SearchScope, query: SearchQuery, page: SearchPage): Promise<FoundItem[]> {
   const mark = markOf(scope.accountKey);
-  const typed = query.comparable.slice(0, COMPARED);
+  const typed = query.comparable;
   const words = typed.map(({ word }) => word);
   const matching = matchingOf(query, mark);
 

@@ -1,9 +1,10 @@
 // Turns an entry into what is indexed of it: its words, where they stand, and with what weight.
 import { hash } from 'node:crypto';
-import type { RouteBody } from '@platform/contract';
+import { limits, type searchEntry } from '@platform/contract';
+import type * as z from 'zod';
 import { type Component, components, pairsOf } from './words.ts';
 
-export type Entry = RouteBody<'services.search.upsert'>['entries'][number];
+export type Entry = z.output<typeof searchEntry>;
 
 export interface SearchDocument {
   /** Words that may be looked for by a part of them or with a slip. */
@@ -19,6 +20,8 @@ interface Place {
   readonly weight: Weight;
 }
 
+const LINE = limits.searchIndexedLine.value;
+const TEXT = limits.searchIndexedText.value;
 /** Raised when the same entry is indexed differently than before. */
 const FORMAT = 1;
 /** Between title and text, so that no phrase reaches from one into the other. */
@@ -34,11 +37,11 @@ export function digestOf({ id, title, kind, url, text }: Entry): Buffer {
 
 export function searchDocumentOf({ title, text, url }: Pick<Entry, 'title' | 'text' | 'url'>): SearchDocument {
   const lexemes = new Lexemes();
-  lexemes.add(components(title), 'A', 'B');
+  lexemes.add(components(title, { most: LINE }), 'A', 'B');
   const after = lexemes.last + GAP;
-  lexemes.add(components(text, after), 'C', 'D');
+  lexemes.add(components(text, { most: TEXT, start: after }), 'C', 'D');
   const address = addressIn(url);
-  if (address !== null) lexemes.add(components(address, lexemes.last + GAP), 'D', 'D');
+  if (address !== null) lexemes.add(components(address, { most: LINE, start: lexemes.last + GAP }), 'D', 'D');
   return { words: [...lexemes.places.keys()].filter(isComparable), places: lexemes.places };
 }
 

@@ -1,4 +1,5 @@
 // Reads what a person typed. Nothing of it is syntax but double quotes around a phrase.
+import { limits } from '@platform/contract';
 import { allOf, anyOf, type Condition, exactly, type PlacedWord } from './condition.ts';
 import { isComparable } from './search-document.ts';
 import { type Component, components, pairsOf, type Run, type Word } from './words.ts';
@@ -19,13 +20,28 @@ export interface Typed {
 /** Whether the last word may be only the beginning of one. */
 type LastWord = 'beginning' | 'whole';
 
+/** Typed words for which similar ones are looked up; each costs a look into the index, and at every installed app. */
+const COMPARED = 8;
+const WRITTEN = { most: limits.searchQueryWritten.value };
+
+/** What is looked for of a query with very many words: each costs a look into the index. */
+function firstWords(parts: readonly QueryPart[]): QueryPart[] {
+  let left: number = limits.searchQueryWords.value;
+  return parts.flatMap((part) => {
+    const kept = part.components.slice(0, left);
+    left -= kept.length;
+    return kept.length === 0 ? [] : [{ ...part, components: kept }];
+  });
+}
+
 export class SearchQuery {
   readonly #parts: readonly QueryPart[];
 
   constructor(typed: string) {
-    this.#parts = [...typed.matchAll(/["“„]([^"“”„]*)["”“]|[^"“”„]+|["“”„]/g)]
-      .map(([text, phrase]) => ({ phrase: phrase !== undefined, components: [...components(phrase ?? text)] }))
+    const parts: QueryPart[] = [...typed.matchAll(/["“„]([^"“”„]*)["”“]|[^"“”„]+|["“”„]/g)]
+      .map(([text, phrase]) => ({ phrase: phrase !== undefined, components: [...components(phrase ?? text, WRITTEN)] }))
       .filter((part) => part.components.length > 0);
+    this.#parts = firstWords(parts);
   }
 
   /** There is nothing to look for: only punctuation, or nothing at all. */
@@ -33,7 +49,7 @@ export class SearchQuery {
     return this.#parts.length === 0;
   }
 
-  /** Words outside quotes for which similar ones may be meant, each once. */
+  /** The first words outside quotes for which similar ones may be meant, each once. */
   get comparable(): Typed[] {
     const found = new Map<string, Typed>();
     for (const { phrase, components } of this.#parts) {
@@ -43,7 +59,7 @@ export class SearchQuery {
           found.set(word.folded, { word: word.folded, last: this.#isLast(word) });
       }
     }
-    return [...found.values()];
+    return [...found.values()].slice(0, COMPARED);
   }
 
   /** What an entry must hold; to be asked only when the query is not empty. */

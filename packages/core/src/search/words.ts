@@ -47,9 +47,15 @@ const LONGEST = 100;
 
 const segmenter = new Intl.Segmenter('und', { granularity: 'word' });
 
-/** @param start position of the first word */
-export function* components(text: string, start = 1): Generator<Component> {
-  const plain = plainText(text);
+/**
+ * @param most UTF-16 units of the text in its plain form: the rest is left, however little text it was before
+ * @param start position of the first word. Default: 1
+ */
+export function* components(
+  text: string,
+  { most, start = 1 }: { readonly most: number; readonly start?: number },
+): Generator<Component> {
+  const plain = plainText(text, most);
   let position = start;
   let parts: (Word | Run)[] = [];
   let end = 0;
@@ -88,7 +94,8 @@ function spellingsOf(piece: string): Spellings {
   if (piece.length <= LONGEST && /^(?:[a-z]+|\d+)$/.test(piece)) return { folded: piece, longForm: null, inner: [] };
   const inner = piece.split(INNER_BORDER).map(foldWord);
   return {
-    folded: foldWord(piece).slice(0, LONGEST),
+    // Accents that fold away are few: of a longer word no more than its beginning is folded.
+    folded: foldWord(piece.slice(0, 3 * LONGEST)).slice(0, LONGEST),
     longForm: longForm(piece)?.slice(0, LONGEST) ?? null,
     inner: inner.length > 1 ? inner.filter((one) => one.length > 1) : [],
   };

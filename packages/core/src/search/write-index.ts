@@ -4,6 +4,7 @@ import { limits, refuse } from '@platform/contract';
 import type { Transaction } from 'kysely';
 import type { CoreContext } from '../context.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
+import type { StreamedItems } from '../http/streamed-items.ts';
 import {
   countEntries,
   countWords,
@@ -36,27 +37,30 @@ const MOST_WORDS = 200_000;
 
 type WriteContext = Pick<CoreContext, 'database' | 'at'> & { readonly prepare: Prepare };
 
+/** Entries to be written, which need not be held at once: `keys` are their ids. */
+export type NewEntries = Pick<StreamedItems<Entry>, 'keys' | 'items'>;
+
 /** Makes `entries` the whole index. What did not change is left as it is. */
-export async function replaceIndex(context: WriteContext, owner: IndexOwner, entries: readonly Entry[]): Promise<void> {
+export async function replaceIndex(context: WriteContext, owner: IndexOwner, entries: NewEntries): Promise<void> {
   await inIndex(context, owner, async (trx) => {
     const known = await entryDigests(trx, owner.installationId);
-    const kept = new Set(entries.map(({ id }) => id));
+    const kept = new Set(entries.keys);
     const gone = [...known.keys()].filter((id) => !kept.has(id));
     const writer = new IndexWriter(trx, owner, { known, prepare: context.prepare });
     await writer.remove(gone);
-    await writer.write(entries);
+    await writer.write(entries.items());
   });
 }
 
 /** @throws RefusalError `invalid_request` when the index would hold more than `limits.searchEntries` */
-export async function upsertIndex(context: WriteContext, owner: IndexOwner, entries: readonly Entry[]): Promise<void> {
+export async function upsertIndex(context: WriteContext, owner: IndexOwner, entries: NewEntries): Promise<void> {
   await inIndex(context, owner, async (trx) => {
-    const ids = entries.map(({ id }) => id);
+    const ids = entries.keys;
     const known = await entryDigests(trx, owner.installationId, ids);
     const total = (await countEntries(trx, owner.installationId)) + ids.length - known.size;
     if (total > limits.searchEntries.value)
       throw refuse('invalid_request', `The index may hold at most ${limits.searchEntries.value} entries.`);
-    await new IndexWriter(trx, owner, { known, prepare: context.prepare }).write(entries);
+    await new IndexWriter(trx, owner, { known, prepare: context.prepare }).write(entries.items());
   });
 }
 
@@ -117,8 +121,8 @@ class IndexWriter {
   }
 
   /** Called last. */
-  async write(entries: readonly Entry[]): Promise<void> {
-    for (const batch of batchesOf(entries)) await this.#take(batch);
+  async write(entries: Iterable<Entry> | AsyncIterable<Entry>): Promise<void> {
+    for await (const batch of batchesOf(entries)) await this.#take(batch);
     await this.#storing;
     await this.#flushWords();
   }
@@ -179,10 +183,10 @@ class IndexWriter {
   }
 }
 
-function* batchesOf(entries: readonly Entry[]): Generator<readonly Entry[]> {
+async function* batchesOf(entries: Iterable<Entry> | AsyncIterable<Entry>): AsyncGenerator<readonly Entry[]> {
   let batch: Entry[] = [];
   let size = 0;
-  for (const entry of entries) {
+  for await (const entry of entries) {
     batch.push(entry);
     size += entry.title.length + entry.text.length;
     if (size < BATCH && batch.length < BATCH_ENTRIES) continue;

@@ -1,0 +1,49 @@
+// Promises of failed look-ups: what exists is always found, and what does not is not looked for without end.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { limits, RefusalError } from '@platform/contract';
+import { defaultRates } from '../config/rates.ts';
+import { FailedLookups } from './failed-lookups.ts';
+
+const MOST = limits.unknownLookups.value;
+
+function open() {
+  const state = { now: 0, looked: 0 };
+  const lookups = new FailedLookups({ rates: defaultRates, clock: () => new Date(state.now) });
+  const look = (network: string, found: string | null = null): Promise<string | null> =>
+    lookups.look(network, async () => {
+      state.looked += 1;
+      return found;
+    });
+  return { state, look };
+}
+
+function isLimited(error: unknown): boolean {
+  assert.ok(error instanceof RefusalError);
+  assert.deepEqual([error.refusal.code, error.refusal.retryAfter], ['rate_limited', 60]);
+  return true;
+}
+
+test('after so many unknown ones an address is refused without a look, others are not, and the minute ends', async () => {
+  const { state, look } = open();
+  for (let index = 0; index < MOST; index += 1) await look('a');
+  await assert.rejects(look('a'), isLimited);
+  await assert.rejects(look('a', 'known'), isLimited);
+  assert.equal(state.looked, MOST);
+  assert.equal(await look('b', 'known'), 'known');
+  state.now += 60_000;
+  assert.equal(await look('a', 'known'), 'known');
+});
+
+test('what is found does not count', async () => {
+  const { look } = open();
+  for (let index = 0; index < 2 * MOST; index += 1) await look('a', 'known');
+  assert.equal(await look('a'), null);
+});
+
+test('many at the same time are no way around', async () => {
+  const { state, look } = open();
+  const outcomes = await Promise.allSettled(Array.from({ length: 3 * MOST }, () => look('a')));
+  assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, MOST);
+  assert.equal(state.looked, MOST);
+});

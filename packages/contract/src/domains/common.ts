@@ -23,6 +23,11 @@ const limits = {
   pageMaximum: { value: 200, unit: 'items', meaning: 'maximum size of a list page' },
   appName: { value: 60, unit: 'characters', meaning: 'name of an app' },
   eventStreams: { value: 16, unit: 'items', meaning: 'concurrent live event streams of one account or installation' },
+  appEventStreams: {
+    value: 64,
+    unit: 'items',
+    meaning: 'concurrent live event streams of all apps of one account together',
+  },
   eventStreamSeconds: {
     value: 3_600,
     unit: 'seconds',

@@ -48,7 +48,7 @@ export interface PublishRequest {
   /** Read once, never destroyed, so that a refusal can still be answered. */
   readonly source: Readable;
   /** Rejects when the publisher may no longer publish; asked again once the upload is here. Default: it may. */
-  readonly stillAllowed?: () => Promise<void>;
+  readonly stillAllowed?: () => Promise<unknown>;
 }
 
 /**

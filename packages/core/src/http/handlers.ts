@@ -19,10 +19,10 @@ export interface RouteCall<Id extends RouteId> {
   /** Parsed and checked; `undefined` for routes without a JSON body (uploads are read from `request.raw`). */
   readonly body: BodyOf<Id>;
   /**
-   * For a handler that reads an upload itself: called right before what it changes takes effect. Rejects as the route
-   * table would when the caller's session, grant or account has ended meanwhile.
+   * For a handler that waits for something else than its body: called right before what it does takes effect. Resolves
+   * with the caller as it is now; rejects as the route table would when its session, grant or account has ended.
    */
-  readonly stillAllowed: () => Promise<void>;
+  readonly stillAllowed: () => Promise<CallerOf<Id>>;
   /** The request's Origin, checked already where the table asks for it. */
   readonly origin: string | undefined;
   readonly request: FastifyRequest;

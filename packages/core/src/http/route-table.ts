@@ -102,7 +102,7 @@ async function answer(
     checkBodyResource(spec, caller, body);
     const result = await handler({
       caller,
-      stillAllowed: async () => void (await admit(request, spec, options)),
+      stillAllowed: () => admit(request, spec, options),
       params,
       query,
       body,

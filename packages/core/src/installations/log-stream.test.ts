@@ -7,6 +7,7 @@ import { registerAccount, signIn, type TestAccount } from '../../../../tests/sup
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { type EventReader, openEvents } from '../../../../tests/support/event-reader.ts';
 import { problemCode } from '../../../../tests/support/raw-http.ts';
+import { until } from '../../../../tests/support/wait.ts';
 import { install, installationRow, nodeWorkload, publish } from '../../test-support/apps.ts';
 import { type NodeDouble, startNodeDouble } from '../../test-support/node-double.ts';
 
@@ -101,6 +102,31 @@ test('a stream ends with its session, its app and its node', async () => {
   await Promise.all([streams[0].left, streams[1].left]);
   streams[2].end();
   await byNode.ended;
+});
+
+test('a session that ends while the app is looked up gets no stream', async () => {
+  const other = await signIn(platform, account.authenticator);
+  // Known from here on, so that only the look-up of the app waits.
+  await other.browser.take('/v1/auth/session');
+  const stream = node.stream();
+  node.answer = (call) => (call.path.includes('/logs/stream') ? stream.answer : usual(call));
+  const lock = await platform.core.context.pool.connect();
+  try {
+    await lock.query('BEGIN');
+    await lock.query('LOCK TABLE app_versions IN ACCESS EXCLUSIVE MODE');
+    const opening = open('working', {}, other);
+    await until('the stream to wait for its app', async () => {
+      const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%"installations"."stopped"%'`;
+      return ((await lock.query(waiting)).rowCount ?? 0) > 0;
+    });
+    await other.browser.take('/v1/auth/logout', { method: 'POST' });
+    await lock.query('COMMIT');
+    const reader = await opening;
+    reader.close();
+    assert.equal(reader.status, 401);
+  } finally {
+    lock.release();
+  }
 });
 
 test('what cannot be streamed is refused before a stream begins', async () => {

@@ -18,7 +18,7 @@ export interface LogStreamParts {
   readonly timing?: StreamTiming;
 }
 
-type Call = Pick<RouteCall<'apps.logs.stream'>, 'caller' | 'params' | 'query' | 'request' | 'reply'>;
+type Call = Pick<RouteCall<'apps.logs.stream'>, 'caller' | 'params' | 'query' | 'request' | 'reply' | 'stillAllowed'>;
 
 /**
  * Opens the stream and answers when its head is written. It ends with the session, the installation or its node.
@@ -28,13 +28,15 @@ type Call = Pick<RouteCall<'apps.logs.stream'>, 'caller' | 'params' | 'query' | 
  */
 export async function streamLogs(parts: LogStreamParts, call: Call): Promise<{ readonly streamed: true }> {
   const { context, nodes, hub, timing = usualTiming } = parts;
-  const { caller, params, query, request, reply } = call;
+  const { caller, params, query, request, reply, stillAllowed } = call;
   const { id } = withWorkload(await selectOwn(context.database, caller.accountKey, params.appId));
   const connection = new EventConnection(reply.raw);
   // Joined before the request to the node: from here on the end of the session ends the stream.
   const place = hub.join(listener(context, caller, { id, appId: params.appId }, connection));
   reply.raw.once('close', place.leave);
   try {
+    // It may have ended before that, while the installation was looked up.
+    await stillAllowed();
     const after = positionOf(request.headers['last-event-id']);
     const start = after === undefined ? { newest: query.newest } : { after };
     const pieces = await nodes.followLogs(id, start, connection.over);

@@ -68,8 +68,8 @@ export class EventHub {
   /**
    * Adds a listener, which receives the events of its caller until `leave` is called.
    *
-   * @throws RefusalError `concurrency_limited` beyond `limits.eventStreams`, `unavailable` while signals are not
-   *   received
+   * @throws RefusalError `concurrency_limited` beyond `limits.eventStreams` or, for an app, `limits.appEventStreams`;
+   *   `unavailable` while signals are not received
    */
   join(listener: Listener): { leave(): void } {
     if (!this.#signals.connected) throw refuse('unavailable', undefined, { retryAfter: 2 });
@@ -79,9 +79,10 @@ export class EventHub {
       throw refuse('concurrency_limited', `At most ${limits.eventStreams.value} live streams may be open.`, {
         retryAfter: 10,
       });
-    this.#byOwner.set(owner, streams + 1);
     const { accountKey } = listener.caller;
     const listeners = this.#byAccount.get(accountKey) ?? new Set();
+    if (listener.caller.kind !== 'session') requireRoomForApp(listeners);
+    this.#byOwner.set(owner, streams + 1);
     this.#byAccount.set(accountKey, listeners.add(listener));
     return { leave: () => this.#leave(listener) };
   }
@@ -113,6 +114,17 @@ export class EventHub {
   #every(deliver: (listener: Listener) => void): void {
     for (const accountKey of [...this.#byAccount.keys()]) this.#each(accountKey, deliver);
   }
+}
+
+/** Each of them reads the database for every notification of the account. Those of the shell do not count. */
+function requireRoomForApp(listeners: ReadonlySet<Listener>): void {
+  const open = [...listeners].filter(({ caller }) => caller.kind !== 'session').length;
+  if (open >= limits.appEventStreams.value)
+    throw refuse(
+      'concurrency_limited',
+      `At most ${limits.appEventStreams.value} live streams of all apps of this account may be open.`,
+      { retryAfter: 10 },
+    );
 }
 
 function ownerOf(caller: StreamCaller): string {

@@ -7,6 +7,7 @@ import { registerAccount, signIn, type TestAccount } from '../../../../tests/sup
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { type EventReader, openEvents } from '../../../../tests/support/event-reader.ts';
 import { type InstalledTestApp, installTestApp } from '../../../../tests/support/installed-app.ts';
+import { until } from '../../../../tests/support/wait.ts';
 
 const ROUTE = '/v1/services/notifications';
 
@@ -25,6 +26,12 @@ after(() => world.close());
 async function newAccount(): Promise<TestAccount> {
   accounts += 1;
   return registerAccount(world, `listener-${accounts}`);
+}
+
+async function keyOf({ name }: TestAccount): Promise<string> {
+  const { pool } = world.core.context;
+  const { rows } = await pool.query<{ key: string }>('SELECT key FROM accounts WHERE name = $1', [name]);
+  return rows[0]?.key ?? '';
 }
 
 const publish = (...resources: string[]): Grant => ({ id: 'notifications.publish', resources });
@@ -260,6 +267,54 @@ test('an account has a bounded number of streams, and a closed one makes room', 
   while (room.status === 429) room = await listen(account);
   assert.equal(room.status, 200);
   for (const stream of [...open, room]) stream.close();
+});
+
+test('the apps of an account have a bounded number of streams together, which leaves the shell its own', async () => {
+  const account = await newAccount();
+  const app = await newApp(account, 'reader', read('*'));
+  const each = limits.eventStreams.value;
+  const apps = [app];
+  while (apps.length * each <= limits.appEventStreams.value) apps.push(await newApp(account, 'reader', read('*')));
+  const open = await Promise.all(apps.flatMap((one) => Array.from({ length: each }, () => listenAs(one))));
+  const counts = [200, 429].map((wanted) => open.filter(({ status }) => status === wanted).length);
+  assert.deepEqual(counts, [limits.appEventStreams.value, apps.length * each - limits.appEventStreams.value]);
+  const shell = await listen(account);
+  assert.equal(shell.status, 200);
+  const stranger = await newApp(await newAccount(), 'reader', read('*'));
+  const elsewhere = await listenAs(stranger);
+  assert.equal(elsewhere.status, 200, 'another account is not touched');
+  for (const stream of [...open, shell, elsewhere]) stream.close();
+});
+
+test('a stream that waited for its rate while the grant was revoked is refused', async () => {
+  const account = await newAccount();
+  const app = await newApp(account, 'reader', read('*'));
+  const { pool } = world.core.context;
+  const lock = await pool.connect();
+  try {
+    await lock.query('BEGIN');
+    await lock.query('LOCK TABLE rate_buckets IN ACCESS EXCLUSIVE MODE');
+    const opening = listenAs(app);
+    await until('the stream to wait for its rate', async () => {
+      const waiting = "SELECT FROM pg_locks WHERE relation = 'rate_buckets'::regclass AND NOT granted";
+      return ((await lock.query(waiting)).rowCount ?? 0) > 0;
+    });
+    // Past the routes, whose rates are locked as well: what a PUT of the permissions does.
+    await pool.query("UPDATE installations SET grants = '[]' WHERE id = $1", [app.installationId]);
+    await pool.query("SELECT pg_notify('platform_signals', $1)", [
+      JSON.stringify({
+        name: 'installation-changed',
+        data: { installationId: app.installationId, accountKey: await keyOf(account) },
+      }),
+    ]);
+    await world.core.context.signals.settled(pool);
+    await lock.query('COMMIT');
+    const stream = await opening;
+    stream.close();
+    assert.equal(stream.status, 403);
+  } finally {
+    lock.release();
+  }
 });
 
 test('an id that was never sent is refused, one from the future waits for nothing', async () => {

@@ -1,4 +1,5 @@
 // Opens live streams: of the account for the shell, of notifications for apps.
+import { isDeepStrictEqual } from 'node:util';
 import { refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { beginEventStream, type StreamTiming, usualTiming } from '../http/event-connection.ts';
@@ -10,6 +11,7 @@ import { visibilityOf } from './routes.ts';
 
 interface StreamCall extends Pick<RouteCall<'events.stream'>, 'request' | 'reply'> {
   readonly caller: StreamCaller;
+  readonly stillAllowed: () => Promise<StreamCaller>;
 }
 
 export type EventRoute = 'events.stream' | 'services.notifications.stream';
@@ -19,12 +21,16 @@ export function eventRoutes(
   hub: EventHub,
   timing: StreamTiming = usualTiming,
 ): HandlersOf<EventRoute> {
-  async function open({ caller, request, reply }: StreamCall): Promise<{ readonly streamed: true }> {
-    const stream = new EventStream(context, caller, visibilityOf(caller), reply.raw);
-    // Joined before anything is waited for: what ends the caller from here on ends the stream.
+  async function open({ caller, request, reply, stillAllowed }: StreamCall): Promise<{ readonly streamed: true }> {
+    const visibility = visibilityOf(caller);
+    const stream = new EventStream(context, caller, visibility, reply.raw);
+    // What ends the caller from here on ends the stream.
     const place = hub.join(stream);
     reply.raw.once('close', place.leave);
     try {
+      // It may have ended, or been granted other topics, while the request waited for its rate.
+      if (!isDeepStrictEqual(visibilityOf(await stillAllowed()), visibility))
+        throw refuse('unavailable', undefined, { retryAfter: 1 });
       const start = await startOf(context, caller.accountKey, request.headers['last-event-id']);
       if (stream.ended || context.stopping.aborted) throw refuse('unavailable', undefined, { retryAfter: 2 });
       beginEventStream(reply);

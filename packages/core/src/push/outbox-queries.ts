@@ -73,6 +73,8 @@ export interface Claim {
   readonly now: Date;
   readonly until: Date;
   readonly atMost: number;
+  /** How many of one account all workers together may hold at a time. */
+  readonly ofAccount: number;
 }
 
 export interface ClaimedSubscription {
@@ -81,17 +83,24 @@ export interface ClaimedSubscription {
   readonly expires_at: Date;
 }
 
-/** Leases subscriptions with due messages that no other worker holds, those due longest first. */
+/**
+ * Leases subscriptions with due messages that no other worker holds, those due longest first. An account whose push
+ * services hang holds its share only; its other subscriptions stay due until one of those is released.
+ */
 export async function claimSubscriptions(
   database: Database,
-  { lease, now, until, atMost }: Claim,
+  { lease, now, until, atMost, ofAccount }: Claim,
 ): Promise<ClaimedSubscription[]> {
   const { rows } = await sql<ClaimedSubscription>`
     UPDATE push_subscriptions SET lease = ${lease}, leased_until = ${until}
      WHERE id IN (
-       SELECT id FROM push_subscriptions
-        WHERE due_at <= ${now} AND (leased_until IS NULL OR leased_until <= ${now})
-        ORDER BY due_at LIMIT ${atMost} FOR NO KEY UPDATE SKIP LOCKED)
+       SELECT s.id FROM push_subscriptions s
+        WHERE s.due_at <= ${now} AND (s.leased_until IS NULL OR s.leased_until <= ${now})
+          AND (SELECT count(*) FROM push_subscriptions o
+                WHERE o.account_key = s.account_key AND o.id <> s.id
+                  AND (o.leased_until > ${now} OR o.due_at <= ${now} AND (o.due_at, o.id) < (s.due_at, s.id))
+              ) < ${ofAccount}
+        ORDER BY s.due_at LIMIT ${atMost} FOR NO KEY UPDATE SKIP LOCKED)
     RETURNING id, sealed, expires_at`.execute(database);
   return rows;
 }
@@ -158,10 +167,14 @@ export async function settle(
      WHERE s.id = r.id`.execute(trx);
 }
 
-/** When the next subscription can be leased; `null` when nothing waits. */
-export async function nextDue(database: Database): Promise<Date | null> {
+/**
+ * When the next subscription can be leased; `null` when nothing waits. What has been due for more than a second waits
+ * for the share of its account: whoever releases that looks again.
+ */
+export async function nextDue(database: Database, now: Date): Promise<Date | null> {
   const { rows } = await sql<{ at: Date | null }>`
-    SELECT min(greatest(due_at, leased_until)) AS at FROM push_subscriptions WHERE due_at IS NOT NULL`.execute(
+    SELECT min(greatest(due_at, leased_until)) AS at FROM push_subscriptions
+     WHERE due_at IS NOT NULL AND greatest(due_at, leased_until) > ${now}::timestamptz - interval '1 second'`.execute(
     database,
   );
   return rows[0]?.at ?? null;

@@ -25,6 +25,8 @@ export interface PushWorkOptions {
 }
 
 const SLOTS = 64;
+/** So that browsers of one account, whose push services may hang, leave the other slots free. */
+const SLOTS_OF_ACCOUNT = 4;
 const MESSAGES_AT_ONCE = 32;
 const LEASE_MILLISECONDS = 20_000;
 /** A slot gives a subscription back after this part of a lease: with the longest request after it, well within it. */
@@ -56,7 +58,7 @@ export class PushWork implements LeasedWork<Delivery> {
 
   async claim({ id: lease, now, until }: Lease, atMost: number): Promise<Delivery[]> {
     const { database } = this.#context;
-    const claimed = await claimSubscriptions(database, { lease, now, until, atMost });
+    const claimed = await claimSubscriptions(database, { lease, now, until, atMost, ofAccount: SLOTS_OF_ACCOUNT });
     if (claimed.length === 0) return [];
     const messages = await nextMessages(
       database,
@@ -71,7 +73,7 @@ export class PushWork implements LeasedWork<Delivery> {
   }
 
   nextDue(): Promise<Date | null> {
-    return nextDue(this.#context.database);
+    return nextDue(this.#context.database, this.#context.clock());
   }
 
   abort(): void {

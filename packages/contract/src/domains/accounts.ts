@@ -12,6 +12,11 @@ const limits = {
     unit: 'seconds',
     meaning: 'lifetime of a passkey challenge (default of PLATFORM_CHALLENGE_TTL_MS)',
   },
+  challenges: {
+    value: 100_000,
+    unit: 'items',
+    meaning: 'passkey challenges kept for all visitors together; within a minute the oldest beyond it are removed',
+  },
   sessionSeconds: {
     value: 2_592_000,
     unit: 'seconds',

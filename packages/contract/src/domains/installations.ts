@@ -7,6 +7,11 @@ import { grant, grants } from './grants.ts';
 
 const limits = {
   frontendCapabilitySeconds: { value: 43_200, unit: 'seconds', meaning: 'maximum lifetime of a frontend capability' },
+  frontendCapabilities: {
+    value: 64,
+    unit: 'items',
+    meaning: 'frontend capabilities of one app in one session; one more ends the oldest',
+  },
   launchCapabilitySeconds: {
     value: 60,
     unit: 'seconds',

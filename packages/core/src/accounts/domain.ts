@@ -2,7 +2,8 @@
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
 import { type AccountRoute, accountRoutes } from './routes.ts';
+import { surplusChallenges } from './surplus-challenges.ts';
 
 export function accountDomain(context: CoreContext): Domain<AccountRoute> {
-  return { handlers: accountRoutes(context) };
+  return { handlers: accountRoutes(context), workers: [surplusChallenges(context)] };
 }

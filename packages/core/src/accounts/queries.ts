@@ -33,6 +33,23 @@ export async function insertChallenge(executor: Executor, challenge: Challenge, 
     .execute();
 }
 
+/**
+ * Removes a bounded number of challenges that have expired or are the oldest beyond `kept`.
+ *
+ * @returns how many were removed
+ */
+export async function removeSurplusChallenges(
+  executor: Executor,
+  { now, kept, atMost }: { readonly now: Date; readonly kept: number; readonly atMost: number },
+): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    DELETE FROM challenges WHERE id IN (
+      (SELECT id FROM challenges WHERE expires_at <= ${now} ORDER BY expires_at LIMIT ${atMost})
+      UNION ALL
+      (SELECT id FROM challenges ORDER BY expires_at DESC OFFSET ${kept} LIMIT ${atMost}))`.execute(executor);
+  return Number(numAffectedRows);
+}
+
 /** Consumes a challenge: of concurrent uses exactly one gets the row. */
 export function takeChallenge(executor: Executor, id: string): Promise<Challenge | undefined> {
   return executor.deleteFrom('challenges').where('id', '=', id).returningAll().executeTakeFirst();

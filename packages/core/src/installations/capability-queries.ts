@@ -29,6 +29,11 @@ const ISSUE_LAUNCH = {
         JOIN app_versions v ON v.app_id = t.app_id AND v.version = t.version),
     expired AS (
       DELETE FROM frontend_capabilities f USING target t WHERE f.installation_id = t.id AND f.expires_at <= $5),
+    surplus AS (
+      DELETE FROM frontend_capabilities WHERE token_hash IN (
+        SELECT f.token_hash FROM frontend_capabilities f JOIN target t ON t.id = f.installation_id
+         WHERE f.session_id = $4 AND f.kind = 'frontend' AND f.expires_at > $5
+         ORDER BY f.expires_at DESC OFFSET $7)),
     issued AS (
       INSERT INTO frontend_capabilities (token_hash, kind, installation_id, session_id, expires_at)
       SELECT $3, 'launch', o.id, s.id, LEAST($6::timestamptz, s.expires_at)
@@ -44,7 +49,7 @@ const ISSUE_LAUNCH = {
 
 /**
  * Stores a launch capability for an installed app and returns what its descriptor needs. Locks the installation against
- * concurrent removal, and deletes its expired capabilities.
+ * concurrent removal, and deletes its expired capabilities and the oldest of too many of this session.
  */
 export async function issueLaunch(
   pool: pg.Pool,
@@ -56,10 +61,12 @@ export async function issueLaunch(
     readonly now: Date;
     /** The latest expiry; the session may end sooner. */
     readonly expiresAt: Date;
+    /** How many frontend capabilities of this session and installation stay. */
+    readonly kept: number;
   },
 ): Promise<LaunchRow | undefined> {
-  const { accountKey, appId, tokenHash, sessionId, now, expiresAt } = launch;
-  const values = [accountKey, appId, tokenHash, sessionId, now, expiresAt];
+  const { accountKey, appId, tokenHash, sessionId, now, expiresAt, kept } = launch;
+  const values = [accountKey, appId, tokenHash, sessionId, now, expiresAt, kept];
   const { rows } = await pool.query<LaunchRow>({ ...ISSUE_LAUNCH, values });
   return rows[0];
 }

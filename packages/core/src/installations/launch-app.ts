@@ -62,7 +62,8 @@ async function keepLaunch(
 ): Promise<LaunchRow> {
   const now = context.clock();
   const expiresAt = new Date(now.getTime() + limits.launchCapabilitySeconds.value * 1_000);
-  const launch = { accountKey, appId, sessionId, tokenHash, now, expiresAt };
+  const kept = limits.frontendCapabilities.value - 1;
+  const launch = { accountKey, appId, sessionId, tokenHash, now, expiresAt, kept };
   const row = await issueLaunch(context.pool, launch).catch((error: unknown) => {
     // The session ended while the statement ran.
     if (isMissingReference(error)) throw refuse('session_expired');

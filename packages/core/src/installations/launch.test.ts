@@ -1,7 +1,7 @@
 // Opening an app: what the descriptor says, and the one use of the capability in it.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { exchangeAnswer, type LaunchDescriptor, launchDescriptor, launchFragment } from '@platform/contract';
+import { exchangeAnswer, type LaunchDescriptor, launchDescriptor, launchFragment, limits } from '@platform/contract';
 import { registerAccount, signIn, type TestAccount } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { problemCode, type RawAnswer, rawRequest } from '../../../../tests/support/raw-http.ts';
@@ -221,6 +221,32 @@ test('capabilities are kept as hashes, and expired ones are cleared by the next 
   await launch(account, 'clearing');
   const left = await pool.query('SELECT FROM frontend_capabilities WHERE installation_id = $1', [id]);
   assert.equal(left.rowCount, 1);
+});
+
+test('an app has a bounded number of capabilities in a session; the oldest end first', async () => {
+  const { pool } = platform.core.context;
+  await publish(account, 'reloading', { permissions: [reading] });
+  await install(account, 'reloading');
+  const { id } = await installationRow(platform, account, 'reloading');
+  const { capability: first } = await openFrontend(platform, account, 'reloading');
+  offset = 1_000;
+  await pool.query(
+    `INSERT INTO frontend_capabilities (token_hash, kind, installation_id, session_id, expires_at)
+     SELECT convert_to('made up ' || n, 'UTF8'), kind, installation_id, session_id, expires_at + interval '1 s'
+       FROM frontend_capabilities, generate_series(1, $2::int + 10) AS n WHERE installation_id = $1`,
+    [id, limits.frontendCapabilities.value],
+  );
+  const { capability, origin } = await openFrontend(platform, account, 'reloading');
+  const { rows } = await pool.query('SELECT FROM frontend_capabilities WHERE installation_id = $1', [id]);
+  assert.equal(rows.length, limits.frontendCapabilities.value);
+  const call = (token: string) =>
+    rawRequest({
+      port: platform.port,
+      path: '/v1/services/apps',
+      headers: { host: new URL(platform.origin).host, origin, authorization: `Bearer ${token}` },
+    });
+  assert.equal((await call(first)).status, 401);
+  assert.equal((await call(capability)).status, 200);
 });
 
 test('the ticket leads to the node the installation is placed on', async () => {

@@ -24,6 +24,12 @@ export const MOST_SENDERS = 64;
 const QUIET = 60_000;
 const BATCH = 16;
 const MOST_WAITING = 64;
+/** Milliseconds between two batches of sockets of one port: making them starts a program, which strangers cause. */
+export const BETWEEN_BATCHES = 250;
+/** The same between those of all ports of this process. */
+const BETWEEN_ALL = 50;
+
+let nextOfAll = 0;
 
 interface Sender {
   readonly inner: dgram.Socket;
@@ -44,6 +50,8 @@ export async function openUdpRelay(options: UdpRelayOptions): Promise<UdpRelay> 
   const waiting: { readonly data: Buffer; readonly from: dgram.RemoteInfo }[] = [];
   let spare: dgram.Socket[] = [];
   let making = false;
+  let nextBatch = 0;
+  let turn: NodeJS.Timeout | undefined;
   let closed = false;
 
   function forget(key: string, sender: Sender): void {
@@ -86,10 +94,19 @@ export async function openUdpRelay(options: UdpRelayOptions): Promise<UdpRelay> 
     });
   }
 
-  /** Sockets inside are made in batches, and before they are needed. */
+  /** Sockets inside are made in batches, before they are needed, and only so often: what senders cannot wait for is lost. */
   function stock(): void {
     if (making || closed) return;
     making = true;
+    const now = performance.now();
+    const at = Math.max(now, nextBatch, nextOfAll);
+    nextBatch = at + BETWEEN_BATCHES;
+    nextOfAll = at + BETWEEN_ALL;
+    if (at === now) make();
+    else turn = setTimeout(make, at - now).unref();
+  }
+
+  function make(): void {
     options.makeSockets(BATCH).then(
       (sockets) => {
         making = false;
@@ -120,6 +137,7 @@ export async function openUdpRelay(options: UdpRelayOptions): Promise<UdpRelay> 
       if (closed) return;
       closed = true;
       clearInterval(tidy);
+      clearTimeout(turn);
       outer.close();
       for (const [key, sender] of senders) forget(key, sender);
       for (const socket of spare) socket.close();

@@ -200,6 +200,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     host: options.listenHost,
     port: options.listenPort,
     isOwnHost: (name) => name === endpointHost,
+    strictTransport: new URL(options.nodeOrigin).protocol === 'https:',
     handle: (incoming) => handleEndpoint(backends, incoming),
     upgrade: { wants: isWebSocketUpgrade, accept: (incoming) => connectEndpoint(backends, incoming) },
     log,

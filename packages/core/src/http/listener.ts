@@ -1,7 +1,7 @@
 // The listener of core: dispatch by host to the API, the shell's files or an app's files.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { checkRequestTarget, type Refusal, type RequestTarget } from '@platform/contract';
-import { createStrictServer, faultOf, type IncomingRequest, sendProblem } from '@platform/http';
+import { createStrictServer, faultOf, type IncomingRequest, STRICT_TRANSPORT, sendProblem } from '@platform/http';
 import { linkPeer } from '@platform/link';
 import { type CoreConfig, originParts } from '../config/config.ts';
 import { refusalOverLink } from './link-routes.ts';
@@ -29,10 +29,11 @@ export function createListener(
 ): Server {
   const { config, log } = options;
   const shellHost = new URL(config.origin).host;
-  const { port } = originParts(config);
+  const { scheme, port } = originParts(config);
 
   function dispatch({ req, res, head, path }: IncomingRequest): void {
     res.sendDate = true;
+    if (scheme === 'https') res.setHeader('strict-transport-security', STRICT_TRANSPORT);
     if (!OWN_METHODS.has(req.method ?? '')) {
       refuse(res, { code: 'method_not_allowed', allow: [...OWN_METHODS] });
       return;

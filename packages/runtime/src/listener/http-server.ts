@@ -12,6 +12,7 @@ import {
   faultOf,
   type IncomingRequest,
   type IncomingUpgrade,
+  STRICT_TRANSPORT,
   sendProblem,
   type UpgradeRoutes,
 } from '@platform/http';
@@ -24,6 +25,8 @@ export interface HttpServerOptions {
   readonly port: number;
   /** Serves TLS under this key instead of plain HTTP, and only to peers whose keys are known. */
   readonly link?: { readonly key: LinkKey; readonly isKnown: (key: Buffer) => boolean };
+  /** Every answer says that this host is reached over https only (RFC 6797). Default: no. */
+  readonly strictTransport?: boolean;
   /** Whether a `Host` value (lower case) names this server. */
   readonly isOwnHost: (host: string) => boolean;
   readonly handle: (incoming: IncomingRequest) => Promise<void> | void;
@@ -80,11 +83,15 @@ async function behindTls(
   return { port: listener.port, close: () => listener.close() };
 }
 
-async function receive({ handle, log }: HttpServerOptions, incoming: IncomingRequest): Promise<void> {
+async function receive(
+  { handle, strictTransport = false, log }: HttpServerOptions,
+  incoming: IncomingRequest,
+): Promise<void> {
   const { res } = incoming;
   const requestId = randomUUID();
   res.setHeader('X-Request-Id', requestId);
   res.setHeader('X-Content-Type-Options', 'nosniff');
+  if (strictTransport) res.setHeader('Strict-Transport-Security', STRICT_TRANSPORT);
   res.on('error', () => res.destroy());
   try {
     await handle(incoming);

@@ -1,0 +1,36 @@
+// What every answer of a node's listener carries.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { IncomingRequest } from '@platform/http';
+import { type RawAnswer, rawRequest } from '../../../../tests/support/raw-http.ts';
+import { startHttpServer } from './http-server.ts';
+
+const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
+async function answerOf(strictTransport: boolean): Promise<RawAnswer> {
+  const handle = ({ res }: IncomingRequest) => void res.end('here');
+  const server = await startHttpServer({
+    host: '127.0.0.1',
+    port: 0,
+    isOwnHost: () => true,
+    strictTransport,
+    handle,
+    log,
+  });
+  try {
+    return await rawRequest({ port: server.port, path: '/' });
+  } finally {
+    await server.close(0);
+  }
+}
+
+test('a node on https asks for TLS for a year, one on plain http does not speak of it', async () => {
+  assert.equal((await answerOf(true)).headers['strict-transport-security'], 'max-age=31536000');
+  assert.equal((await answerOf(false)).headers['strict-transport-security'], undefined);
+});
+
+test('every answer has an id, and is taken for what it says', async () => {
+  const { headers } = await answerOf(false);
+  assert.match(String(headers['x-request-id']), /^[0-9a-f-]{36}$/);
+  assert.equal(headers['x-content-type-options'], 'nosniff');
+});

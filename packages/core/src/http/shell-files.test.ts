@@ -54,6 +54,12 @@ test('a file that was not compressed is sent as it is', async () => {
   assert.deepEqual(await get('/mark.svg', 'gzip, br'), { status: 200, coding: 'none', text: 'mark' });
 });
 
+test('every kind of text is sent with its character set', async () => {
+  const { port } = server.address() as AddressInfo;
+  const types = ['/', '/mark.svg'].map(async (path) => (await rawRequest({ port, path })).headers['content-type']);
+  assert.deepEqual(await Promise.all(types), ['text/html; charset=utf-8', 'image/svg+xml; charset=utf-8']);
+});
+
 test('the compressed files have no address of their own', async () => {
   assert.equal((await get('/index.html.br', 'br')).status, 404);
   assert.equal((await get('/index.html.gz', 'gzip')).status, 404);

@@ -82,6 +82,7 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
       nodeLostMilliseconds: 60_000,
       notificationDays: limits.notificationDays.value,
       notificationsKept: limits.notificationsKept.value,
+      accountDiskBytes: limits.accountDisk.value,
       listenHost: '127.0.0.1',
       listenPort: port,
       trustedProxies: [],

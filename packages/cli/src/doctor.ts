@@ -1,9 +1,7 @@
 // `platform doctor`: looks at what the platform needs of this machine, and says for each what to do.
 import { lookup } from 'node:dns/promises';
 import { existsSync, readFileSync } from 'node:fs';
-import { statfs } from 'node:fs/promises';
-import * as path from 'node:path';
-import type { PlatformConfig } from '@platform/core/config';
+import { diskSpace, type PlatformConfig } from '@platform/core/config';
 import { createLog } from '@platform/core/log';
 import { reasonOf, StartError } from '@platform/core/start';
 import { gatewaySidecar } from '@platform/gateway/sidecar';
@@ -11,6 +9,7 @@ import { probeDriver } from '@platform/runtime';
 import pg from 'pg';
 import { type Command, UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
+import { shortOfDisk } from './disk-notice.ts';
 import { runningParts, withDatabase } from './instance.ts';
 import { requireRunning } from './require-running.ts';
 import { requireFreePort } from './running.ts';
@@ -195,15 +194,12 @@ async function sandboxFindings(config: PlatformConfig): Promise<Finding[]> {
 }
 
 async function diskFindings(config: PlatformConfig): Promise<Finding[]> {
-  let folder = config.dataDirectory;
-  while (!existsSync(folder)) folder = path.dirname(folder);
-  const { bavail, bsize } = await statfs(folder);
-  const free = (bavail * bsize) / GiB;
+  const space = diskSpace(config.dataDirectory);
+  const free = space.freeBytes / GiB;
   const found = `${free.toFixed(1)} GiB free for ${config.dataDirectory}`;
-  if (free < 0.5)
-    return [
-      { check: 'disk', verdict: 'bad', found, cure: 'Free some space, or set PLATFORM_DATA_DIR to a larger disk.' },
-    ];
+  const cure = 'Free some space, or set PLATFORM_DATA_DIR to a larger disk.';
+  if (space.freeBytes < space.reserveBytes)
+    return [{ check: 'disk', verdict: 'bad', found: `${found}. ${shortOfDisk(space)}`, cure }];
   if (free < 5) return [{ check: 'disk', verdict: 'warning', found, cure: 'Apps and their data will soon need more.' }];
   return [{ check: 'disk', verdict: 'good', found }];
 }

@@ -5,15 +5,9 @@ import * as path from 'node:path';
 import { RefusalError } from '@platform/contract';
 import { type PlatformConfig, readMasterKey } from '@platform/core/config';
 import { refuseWithoutKey } from '@platform/core/database';
-import {
-  type CoreContext,
-  findAccount,
-  listAccounts,
-  type NamedAccount,
-  type Nodes,
-  openLocalCore,
-} from '@platform/core/operator';
+import { type CoreContext, listAccounts, type NamedAccount, type Nodes, openLocalCore } from '@platform/core/operator';
 import { StartError } from '@platform/core/start';
+import { requireAccount } from './account.ts';
 import { withDatabase } from './instance.ts';
 import { openNodeIdentity } from './node-identity.ts';
 
@@ -60,11 +54,7 @@ export function inWords({ refusal, message }: RefusalError): StartError {
  * @throws StartError when that is none
  */
 export async function chooseAccount(context: CoreContext, named: string | undefined): Promise<NamedAccount> {
-  if (named !== undefined) {
-    const account = await findAccount(context, named.toLowerCase());
-    if (account === undefined) throw new StartError('no_account', `There is no account named ${named}.`);
-    return account;
-  }
+  if (named !== undefined) return requireAccount(context, named);
   const [account, other] = await listAccounts(context, 2);
   if (account === undefined) {
     const where = context.config.origin;

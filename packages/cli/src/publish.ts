@@ -63,11 +63,12 @@ export async function publishLocally({
   accountName,
 }: LocalPublication): Promise<{ published: PublishedPackage; account: string }> {
   const { id, version } = await readIdentity(file);
+  const { size } = await stat(file);
   return withLocalCore(config, async (context) => {
     const account = await chooseAccount(context, accountName);
     const source = createReadStream(file);
     try {
-      const request = { appId: id, version, publisher: account.key, source };
+      const request = { appId: id, version, publisher: account.key, source, size };
       return { published: await publishPackage(context, request), account: account.name };
     } finally {
       source.destroy();

@@ -92,6 +92,11 @@ export const configurationVariables = {
     meaning:
       'Account that sees the whole platform in the Fleet app. Register it first: account names are first come, first served.',
   },
+  PLATFORM_ACCOUNT_DISK_MIB: {
+    default: '20480',
+    meaning:
+      'Disk space in MiB that one account may take: its volumes at their declared size, and the packages it published.',
+  },
   PLATFORM_RATE_LIMITS: {
     default: '',
     meaning:

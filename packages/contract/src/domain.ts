@@ -18,7 +18,7 @@ export type Metrics = Readonly<Record<string, MetricEntry>>;
 /** A numeric limit that crosses a border. */
 export interface LimitEntry {
   readonly value: number;
-  readonly unit: 'bytes' | 'days' | 'seconds' | 'milliseconds' | 'characters' | 'items' | 'per minute';
+  readonly unit: 'bytes' | 'days' | 'seconds' | 'milliseconds' | 'characters' | 'items' | 'per minute' | 'percent';
   readonly meaning: string;
 }
 

@@ -5,6 +5,7 @@ import type { Domain } from './domain.ts';
 import { accounts } from './domains/accounts.ts';
 import { catalog } from './domains/catalog.ts';
 import { common } from './domains/common.ts';
+import { disk, volumes } from './domains/disk.ts';
 import { fleet } from './domains/fleet.ts';
 import { grants } from './domains/grants.ts';
 import { health } from './domains/health.ts';
@@ -23,6 +24,7 @@ import { workloads } from './domains/workloads.ts';
 export * from './domains/accounts.ts';
 export * from './domains/catalog.ts';
 export { common, emptyBody, page, pageQuery } from './domains/common.ts';
+export * from './domains/disk.ts';
 export * from './domains/fleet.ts';
 export * from './domains/gateway.ts';
 export * from './domains/grants.ts';
@@ -46,6 +48,8 @@ const domains = {
   grants,
   packages,
   catalog,
+  disk,
+  volumes,
   installations,
   workloads,
   pause,

@@ -10,6 +10,7 @@ import { requireMasterKey } from './credentials/master-key-check.ts';
 import { migrate } from './database/migrate.ts';
 import { openDatabase } from './database/open-database.ts';
 import { Signals } from './database/signals.ts';
+import { leavingReserve } from './disk/leave-reserve.ts';
 import { handlersOf } from './domain.ts';
 import { coreDomains } from './domains.ts';
 import { frontendHandler } from './frontends/serve.ts';
@@ -61,6 +62,8 @@ export interface CoreOptions {
   readonly metrics?: CoreMetrics;
   /** The machine of this core as a node; `runtime` is whether workloads run on it. Default: it is none. */
   readonly localNode?: LocalNodeOptions & { readonly runtime: boolean };
+  /** The database lies on the disk of the packages: apps leave the reserve of that disk alone. Default: it does not. */
+  readonly embeddedDatabase?: boolean;
   /** Where nodes of other machines reach this core over TLS under its own key. Default: nowhere. */
   readonly linkListen?: { readonly host: string; readonly port: number } | null;
   /** How web push connects and repeats, for tests; none of it can be configured. Default: as documented. */
@@ -146,6 +149,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const largeBodies = new LargeBodies(config.packagesDirectory, bodies);
   await largeBodies.sweep(clock());
   const failures = new FailedLookups({ rates, clock });
+  const takeRate = rateLimiter({ rates, clock, takeFromBucket: (request) => takeFromBucket(pool, request) });
   const server = createServer({
     config,
     log,
@@ -164,11 +168,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
       new IdentityCache(signals, clock),
       { sessionCookie: config.sessionCookie, clock, failures },
     ),
-    takeRate: rateLimiter({
-      rates,
-      clock,
-      takeFromBucket: (request) => takeFromBucket(pool, request),
-    }),
+    takeRate: options.embeddedDatabase === true ? leavingReserve(takeRate, config.packagesDirectory) : takeRate,
     settled: () => signals.settled(pool),
     ...(options.metrics === undefined ? {} : { answered: options.metrics.answered }),
     serveShell: await shellFiles(config, () => random(12).toString('base64url')),

@@ -3,6 +3,7 @@ import { accountDomain } from './accounts/domain.ts';
 import { catalogDomain } from './catalog/domain.ts';
 import { defaultRates, type Rates } from './config/rates.ts';
 import type { CoreContext } from './context.ts';
+import { diskDomain } from './disk/domain.ts';
 import type { Domain } from './domain.ts';
 import { fleetDomain } from './fleet/domain.ts';
 import { healthRoutes } from './http/health.ts';
@@ -40,6 +41,7 @@ export function coreDomains(context: CoreContext, parts: SharedParts) {
     health,
     accountDomain(context),
     catalogDomain(context),
+    diskDomain(context),
     pauseDomain(context),
     installationDomain(context, { nodes, followers, hub }),
     notificationDomain(context, hub),

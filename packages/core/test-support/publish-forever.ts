@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
+import { limits } from '@platform/contract';
 import { publishPackage } from '../src/catalog/publish-package.ts';
 import { openDatabase } from '../src/database/open-database.ts';
 import { archiveOf } from './vector-archives.ts';
@@ -36,7 +37,7 @@ async function main(url: string, packagesDirectory: string, round: string): Prom
   const { pool, database } = openDatabase({ url: named.href, onError: () => undefined });
   await pool.query('INSERT INTO accounts VALUES ($1, $2, now()) ON CONFLICT DO NOTHING', [OWNER, 'crash']);
   const context = {
-    config: { packagesDirectory },
+    config: { packagesDirectory, accountDiskBytes: limits.accountDisk.value },
     database,
     pool,
     clock: () => new Date(),

@@ -10,11 +10,16 @@ const SHARE_OF_WORKLOADS = 0.8;
 
 export function describeMachine(
   report: DriverReport,
-  more: { readonly memoryMiB: number | undefined; readonly sharedStore: string | undefined },
+  more: {
+    readonly memoryMiB: number | undefined;
+    readonly diskMiB: number;
+    readonly sharedStore: string | undefined;
+  },
 ): NodeMachine {
   return {
     memoryMiB: more.memoryMiB ?? Math.max(1, Math.floor((machineMemory() / MiB) * SHARE_OF_WORKLOADS)),
     cpus: availableParallelism(),
+    diskMiB: more.diskMiB,
     driver: report.driver,
     mechanism: report.mechanism.slice(0, 200),
     runtimes: [...(report.runtimes ?? ['node'])],

@@ -55,8 +55,13 @@ const FAULTS_OF_THE_MACHINE: ReadonlySet<string> = new Set([
  * @param folder Made if missing; enterable but not listable for others, so that sandbox users reach what they are
  *   given.
  * @param download The blob of a package, as core stores it.
+ * @param requireRoom throws when the disk has no room for so many bytes more; by default it always has
  */
-export function openPackageStore(folder: string, download: (hash: string) => Promise<Readable>): PackageStore {
+export function openPackageStore(
+  folder: string,
+  download: (hash: string) => Promise<Readable>,
+  requireRoom: RequireRoom = () => undefined,
+): PackageStore {
   mkdirSync(folder, { recursive: true });
   chmodSync(folder, modes.passage);
   for (const name of readdirSync(folder)) {
@@ -69,7 +74,8 @@ export function openPackageStore(folder: string, download: (hash: string) => Pro
       if (!HASH.test(hash)) throw new PackageError('The package has no valid content hash.');
       const place = join(folder, hash);
       if (!existsSync(place)) {
-        const work = underWay.get(hash) ?? install(folder, hash, download).finally(() => underWay.delete(hash));
+        const work =
+          underWay.get(hash) ?? install({ folder, hash, download, requireRoom }).finally(() => underWay.delete(hash));
         underWay.set(hash, work);
         await work;
       }
@@ -88,16 +94,26 @@ export function openPackageStore(folder: string, download: (hash: string) => Pro
   };
 }
 
-async function install(folder: string, hash: string, download: (hash: string) => Promise<Readable>): Promise<void> {
+type RequireRoom = (bytes?: number) => void;
+
+interface Wanted {
+  readonly folder: string;
+  readonly hash: string;
+  readonly download: (hash: string) => Promise<Readable>;
+  readonly requireRoom: RequireRoom;
+}
+
+async function install({ folder, hash, download, requireRoom }: Wanted): Promise<void> {
+  requireRoom();
   const work = join(folder, `${UNFINISHED}${randomBytes(8).toString('hex')}`);
   await mkdir(work, { mode: 0o700 });
   try {
     const blob = join(work, 'blob');
-    await fetchBlob(await download(hash), hash, blob);
+    await fetchBlob(await download(hash), { hash, target: blob, requireRoom });
     const content = join(work, 'content');
     await mkdir(content);
     await makeFolders(content, join(content, WORKLOAD));
-    await unpackWorkload(blob, content);
+    await unpackWorkload(blob, content, requireRoom);
     await chmod(content, modes.given);
     await flush(content);
     await rename(content, join(folder, hash));
@@ -107,14 +123,23 @@ async function install(folder: string, hash: string, download: (hash: string) =>
 }
 
 /** Nothing is unpacked before the whole blob is here and its hash is right. */
-async function fetchBlob(body: Readable, hash: string, target: string): Promise<void> {
+async function fetchBlob(
+  body: Readable,
+  { hash, target, requireRoom }: Pick<Wanted, 'hash' | 'requireRoom'> & { readonly target: string },
+): Promise<void> {
   const digest = createHash('sha256');
   let bytes = 0;
   const meter = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length;
       digest.update(chunk);
-      done(bytes > limits.packagePacked.value ? new PackageError('The package is larger than allowed.') : null, chunk);
+      if (bytes > limits.packagePacked.value) return done(new PackageError('The package is larger than allowed.'));
+      try {
+        requireRoom(chunk.length);
+      } catch (error) {
+        return done(error instanceof Error ? error : new Error(String(error)));
+      }
+      done(null, chunk);
     },
   });
   await pipeline(body, meter, createWriteStream(target, { mode: 0o600 }));
@@ -122,7 +147,7 @@ async function fetchBlob(body: Readable, hash: string, target: string): Promise<
 }
 
 /** Writes the entries below `workload/` and refuses the archive as a whole for anything but plain files and folders. */
-async function unpackWorkload(blob: string, target: string): Promise<void> {
+async function unpackWorkload(blob: string, target: string, requireRoom: RequireRoom): Promise<void> {
   const archive = extract();
   // A failure ends the loop below as well.
   pipeline(createReadStream(blob), createGunzip(), archive).catch(() => undefined);
@@ -152,6 +177,7 @@ async function unpackWorkload(blob: string, target: string): Promise<void> {
         entry.resume();
         continue;
       }
+      requireRoom(header.size ?? 0);
       if (written.has(path)) throw new PackageError('The package contains a file twice.');
       written.add(path);
       await makeFolders(target, dirname(place));

@@ -8,6 +8,7 @@ import { type IncomingRequest, isWebSocketUpgrade } from '@platform/http';
 import { type LinkCertificate, type LinkKey, linkCertificate } from '@platform/link';
 import { type Clock, systemClock } from './clock.ts';
 import { createCoreClient } from './core-client.ts';
+import { type DiskSpace, openDiskWatch } from './disk-watch.ts';
 import type { DriverReport } from './drivers/driver.ts';
 import { type DriverOptions, openDriver } from './drivers/open-driver.ts';
 import type { StartGateway } from './gateway-port.ts';
@@ -28,6 +29,7 @@ import { openPackageStore } from './packages.ts';
 import { createFleet, createReporter, type FollowHooks, follow } from './reconcile.ts';
 import { openSharedVolumes } from './shared-volumes.ts';
 import { createTally } from './tally.ts';
+import { volumeCapacityMiB } from './volumes/volume-capacity.ts';
 import { openVolumes } from './volumes/volumes.ts';
 
 export type { DriverChoice } from './drivers/choose.ts';
@@ -72,6 +74,8 @@ export interface RuntimeOptions extends DriverOptions {
   /** Timers, for tests that hold the time. Default: the system's. */
   readonly after?: Clock['after'];
   readonly random: (bytes: number) => Buffer;
+  /** Space on the disk of the data folder, for tests that fill none. Default: as the system says. */
+  readonly diskSpace?: () => DiskSpace;
   readonly startGateway: StartGateway;
   /** Default: nothing is counted. */
   readonly metrics?: NodeMetrics;
@@ -101,6 +105,8 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   const system = systemClock(options.clock);
   const clock: Clock = { now: options.clock, after: options.after ?? system.after };
   const volumes = openVolumes(join(dataDirectory, 'volumes'));
+  const disk = openDiskWatch(dataDirectory, log, options.diskSpace);
+  const measuring = volumeCapacityMiB(join(dataDirectory, 'volumes'), log);
   const link = await proofOfNode(options);
   const { driver, because } = await openDriver({ ...options, ...coreLink(options, link) });
   const survivors = await findSurvivors(driver, log);
@@ -113,9 +119,11 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
       'this driver does not share volumes; they are stored on this machine only',
     );
   const stopping = new AbortController();
-  const logs = openLogStore(join(dataDirectory, 'logs'), clock, log);
-  const packages = openPackageStore(join(dataDirectory, 'workloads'), (hash) =>
-    core.packageBlob(hash, stopping.signal),
+  const logs = openLogStore(join(dataDirectory, 'logs'), clock, log, () => disk.level() !== 'room');
+  const packages = openPackageStore(
+    join(dataDirectory, 'workloads'),
+    (hash) => core.packageBlob(hash, stopping.signal),
+    disk.requireRoom,
   );
   const identities =
     process.getuid?.() === 0
@@ -137,6 +145,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
             packages,
             identities,
             volumes,
+            disk,
             udpPorts,
             sharedVolumes,
             core,
@@ -156,6 +165,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
           slots,
           core,
           failures,
+          disk,
           onStatus: (id) => {
             reporter.changed(id);
             const status = fleet.find(id)?.status();
@@ -180,6 +190,14 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     forget: async (id) => {
       await fleet.remove(id);
       await logs.remove(id);
+    },
+    async deleteVolume(id) {
+      if (fleet.find(id) !== undefined)
+        throw refuse('workload_unavailable', 'Its app is still installed on its machine, or being removed. Try again.');
+      // Until it has stopped.
+      await fleet.remove(id);
+      await volumes.remove(id);
+      await sharedVolumes?.remove(id, stopping.signal);
     },
     logs,
     ending: stopping.signal,
@@ -213,7 +231,8 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   const run = randomUUID();
   const report = (): NodeHeartbeat => {
     const { outbound, inbound } = tally.totals();
-    return { load: machineLoad(), traffic: { run, outbound, inbound } };
+    const full = disk.level() === 'room' ? {} : { diskFull: true };
+    return { load: machineLoad(), ...full, traffic: { run, outbound, inbound } };
   };
   const lease = new Lease({
     heartbeat: (milliseconds, signal) => core.heartbeat(report(), milliseconds, signal),
@@ -251,8 +270,19 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     controlUrl: control.url,
     controlCredential: controlParts.credential,
     inboundOrigin: options.nodeOrigin,
-    machine: describeMachine(driver.report, { memoryMiB: options.memoryMiB, sharedStore: sharedVolumes?.store }),
+    machine: describeMachine(driver.report, {
+      memoryMiB: options.memoryMiB,
+      diskMiB: await measuring,
+      sharedStore: sharedVolumes?.store,
+    }),
   };
+  disk.watch((level) => {
+    for (const installation of fleet.all())
+      installation.yieldDisk(level).catch((error: unknown) => {
+        const { installationId } = installation.assignment;
+        log.error({ installationId, err: error }, 'a backend could not be stopped for the full disk');
+      });
+  }, stopping.signal);
   const following = Promise.all([
     follow(core, registration, { hooks, lease, uptime, log }, stopping.signal),
     lease.keep(stopping.signal),

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, existsSync, linkSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { type DriverReport, LaunchError, StartRefused } from './drivers/driver.ts';
@@ -22,6 +22,8 @@ export interface SharedVolumes {
     installationId: string,
     start: { readonly epoch: number; readonly uid: number | undefined; readonly abort: AbortSignal },
   ): Promise<VolumeClaim>;
+  /** Deletes the volume of an installation. @throws LaunchError while a start holds it */
+  remove(installationId: string, abort: AbortSignal): Promise<void>;
 }
 
 export interface VolumeClaim {
@@ -60,6 +62,17 @@ export function openSharedVolumes(directory: string | undefined, { driver }: Dri
       } catch (error) {
         await file.close();
         throw error;
+      }
+    },
+    async remove(installationId, abort) {
+      const file = await open(join(locks, installationId), 'a+', 0o600);
+      try {
+        if (!(await lockFile(file.fd, 'exclusive', { waitSeconds: LOCK_SECONDS, signal: abort })))
+          throw new LaunchError('Its volume is still in use on another machine.', `locked for ${LOCK_SECONDS} s`);
+        // The lock file stays: it holds the last epoch.
+        await rm(join(directory, installationId), { recursive: true, force: true });
+      } finally {
+        await file.close();
       }
     },
   };

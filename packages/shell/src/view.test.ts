@@ -12,6 +12,7 @@ const views: readonly View[] = [
   { kind: 'settings', page: 'passkeys' },
   { kind: 'settings', page: 'sessions' },
   { kind: 'settings', page: 'notifications' },
+  { kind: 'settings', page: 'storage' },
 ];
 
 for (const view of views) {

@@ -7,7 +7,8 @@ export type SettingsPage =
   | { readonly page: 'logs'; readonly appId: string }
   | { readonly page: 'passkeys' }
   | { readonly page: 'sessions' }
-  | { readonly page: 'notifications' };
+  | { readonly page: 'notifications' }
+  | { readonly page: 'storage' };
 
 export type View =
   | { readonly kind: 'home' }
@@ -21,7 +22,7 @@ export function readView(hash: string): View {
   const [area, first, second, third] = hash.replace(/^#\/?/, '').split('/');
   if (area === 'app' && first !== undefined && APP_ID.test(first)) return { kind: 'app', appId: first };
   if (area !== 'settings') return { kind: 'home' };
-  if (first === 'passkeys' || first === 'sessions' || first === 'notifications')
+  if (first === 'passkeys' || first === 'sessions' || first === 'notifications' || first === 'storage')
     return { kind: 'settings', page: first };
   if (first === 'apps' && second !== undefined && APP_ID.test(second)) {
     return { kind: 'settings', page: third === 'log' ? 'logs' : 'app', appId: second };

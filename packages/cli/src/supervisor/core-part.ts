@@ -47,6 +47,7 @@ async function start(order: CoreOrder, started: Started): Promise<Serving<CoreRe
     systemPackages: systemPackages(),
     rates: config.rates,
     ...(metrics === undefined ? {} : { metrics: metrics.core }),
+    embeddedDatabase: config.databaseUrl === null,
     linkListen: config.linkListen,
     localNode: {
       publicKey: Buffer.from(node.publicKey),

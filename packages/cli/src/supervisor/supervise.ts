@@ -1,10 +1,11 @@
 // The supervisor: runs PostgreSQL, core and the node of this machine as processes of their own, starts again what ends
 // by itself, and ends them in the reverse order of starting. It serves no requests but those for metrics.
 
-import type { PlatformConfig } from '@platform/core/config';
+import { diskSpace, keepBallast, type PlatformConfig } from '@platform/core/config';
 import { startEmbeddedPostgres } from '@platform/core/embedded-postgres';
-import { openDataFolder, StartError } from '@platform/core/start';
+import { openDataFolder, reasonOf, StartError } from '@platform/core/start';
 import { configuration } from '../configuration.ts';
+import { diskNotice, requireDisk } from '../disk-notice.ts';
 import { announceInstance, forgetInstance } from '../instance.ts';
 import { serveMetrics } from '../metrics.ts';
 import { nodeConfig } from '../node-config.ts';
@@ -32,10 +33,12 @@ export async function supervise(programs: Programs): Promise<number> {
   return runUntilStopped(started, async () => {
     const folder = openDataFolder(config.dataDirectory);
     started.add(() => folder.close());
+    if (config.databaseUrl === null) requireDisk(folder.path);
     await requireFreePorts(config);
     const parts = await startParts({ config, folder: folder.path, programs, started });
     if (config.metricsListen !== null) await serveMetrics(config.metricsListen, started, parts.metrics);
     greet(config, folder.path, parts.node, performance.now() - begun);
+    started.add(keepBallastWhile(folder.path));
     const ended = await Promise.race([
       stopRequested.then((signal) => ({ signal })),
       ...parts.kept.map((part) => part.gaveUp.then((why) => ({ why }))),
@@ -43,6 +46,23 @@ export async function supervise(programs: Programs): Promise<number> {
     if ('why' in ended) throw new StartError('part_given_up', ended.why);
     return { why: ended.signal, code: 0 };
   });
+}
+
+const LOOK_FOR_SPACE_MILLISECONDS = 30_000;
+
+/** @returns what ends it */
+function keepBallastWhile(folder: string): () => void {
+  const look = () => {
+    const { freeBytes, reserveBytes } = diskSpace(folder);
+    try {
+      keepBallast(folder, freeBytes - reserveBytes);
+    } catch (error) {
+      say(`The file that keeps space for a start on a full disk could not be made: ${reasonOf(error)}.`);
+    }
+  };
+  look();
+  const timer = setInterval(look, LOOK_FOR_SPACE_MILLISECONDS);
+  return () => clearInterval(timer);
 }
 
 interface Place {
@@ -161,7 +181,9 @@ function greet(config: PlatformConfig, dataDirectory: string, node: NodeReport |
     '',
     paint('dim', '  Configuration'),
     ...configuration,
-    ...config.notices.map((notice) => `  ${paint('yellow', '!')} ${notice}`),
+    ...[...config.notices, diskNotice(dataDirectory) ?? []]
+      .flat()
+      .map((notice) => `  ${paint('yellow', '!')} ${notice}`),
     ...(config.allowUnsandboxed ? ['', ...warning.map((line) => `  ${paint('red', line)}`)] : []),
     '',
   ];

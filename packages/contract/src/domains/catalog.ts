@@ -27,6 +27,11 @@ const errors = {
     title: 'This version is already published.',
     help: 'Published versions are immutable. Raise the version and publish again.',
   },
+  version_in_use: {
+    status: 409,
+    title: 'This version is installed.',
+    help: 'A version can be deleted once nobody has it installed. Publish a newer one and wait until everybody has moved to it.',
+  },
 } as const satisfies Errors;
 
 export const catalogEntry = z.strictObject({
@@ -103,6 +108,16 @@ const routes = {
     params: z.strictObject({ appId, version }),
     body: { mediaType: 'application/gzip', limit: packages.limits.packagePacked.value },
     answers: { 201: publishAnswer },
+    rate: 'session',
+  },
+  'catalog.withdraw': {
+    method: 'DELETE',
+    path: '/v1/catalog/:appId/versions/:version',
+    summary: 'Delete a version that nobody has installed',
+    callers: ['session'],
+    origin: 'shell',
+    params: z.strictObject({ appId, version }),
+    answers: { 204: null },
     rate: 'session',
   },
 } as const satisfies Routes;

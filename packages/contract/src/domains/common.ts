@@ -127,7 +127,7 @@ const errors = {
   unavailable: {
     status: 503,
     title: 'The platform is temporarily unavailable.',
-    help: 'It is starting or stopping, or cannot reach its database. Try again shortly.',
+    help: 'It is starting or stopping, cannot reach its database, or its disk is full, which `detail` says. Try again shortly.',
   },
   internal_error: {
     status: 500,

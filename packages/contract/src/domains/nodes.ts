@@ -42,6 +42,12 @@ const nodeMachine = z.strictObject({
     .min(1)
     .max(2 ** 31 - 1),
   cpus: z.number().min(0.01).max(100_000),
+  /** Disk that the volumes of this node may take together; absent from nodes of former versions. */
+  diskMiB: z
+    .int()
+    .min(0)
+    .max(2 ** 31 - 1)
+    .optional(),
   /** E.g. `process`. */
   driver: z
     .string()
@@ -126,6 +132,8 @@ const tallies = z.strictObject({ requests: tally, sentBytes: tally, receivedByte
 
 export const nodeHeartbeatBody = z.strictObject({
   load: machineLoad.optional(),
+  /** Its disk is full up to the reserve: it takes no further backends until there is space. Absent: it is not. */
+  diskFull: z.boolean().optional(),
   /** What went through all Gateways of the node since its Runtime started; a new `run` counts from zero. */
   traffic: z.strictObject({ run: z.uuid(), outbound: tallies, inbound: tallies }).optional(),
 });

@@ -212,6 +212,8 @@ export const manifest = z
       .min(1)
       .max(200)
       .regex(...readableLine),
+    /** Who finds the app in the Store; what the newest version says holds for the app. */
+    visibility: z.enum(['public', 'unlisted', 'private']).optional(),
     /** A file below `frontend/`. */
     icon: packagePath.optional(),
     categories: z

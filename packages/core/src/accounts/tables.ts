@@ -44,6 +44,7 @@ declare module '../database/schema.ts' {
 export const tables = {
   accounts: {
     readBy: {
+      disk: 'whose volumes and packages take how much, for the operator',
       catalog: 'the name of the owner of an app, in its list',
       installations: 'who an installation acts for, and whether that account is suspended or paused: at every request',
       leases: 'locked against a pause while a lease is made',

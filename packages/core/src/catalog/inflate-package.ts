@@ -17,13 +17,14 @@ const INFLATE: ZlibOptions & TransformOptions = { chunkSize: 64 * 1024, autoDest
 /**
  * Hands the unpacked bytes of `source` to `consume`, chunk by chunk, with backpressure.
  *
+ * @returns how many they are
  * @throws RefusalError when `source` is not exactly one intact gzip member, or unpacks to more than
  *   `limits.packageUnpacked` or `limits.packageRatio` allow
  */
 export async function inflatePackage(
   source: AsyncIterable<Buffer>,
   consume: (unpacked: AsyncIterable<Buffer>) => Promise<void>,
-): Promise<void> {
+): Promise<number> {
   const inflate = createInflateRaw(INFLATE);
   const packed = { size: 0, headerSize: 0, tail: Buffer.alloc(0) };
   const unpacked = { size: 0, crc: 0 };
@@ -59,6 +60,7 @@ export async function inflatePackage(
   if (after < GZIP_TRAILER_BYTES) throw packageFault('The gzip file is cut short.');
   if (after > GZIP_TRAILER_BYTES) throw packageFault('There is more data after the end of the gzip file.');
   checkGzipTrailer(packed.tail, unpacked);
+  return unpacked.size;
 }
 
 async function* dropHeader(source: AsyncIterable<Buffer>, onSize: (size: number) => void): AsyncGenerator<Buffer> {

@@ -1,4 +1,6 @@
-// System apps for the master account only. For all other accounts they do not exist.
+// Which apps exist for an account: system apps for the master account are for it only, and a private app is for the
+// account that published it. For all other accounts they do not exist.
+import type { NamedAccount } from '../accounts/account-queries.ts';
 import { isMaster } from '../accounts/master-account.ts';
 import type { CoreContext } from '../context.ts';
 import type { AppVersion } from './queries.ts';
@@ -7,10 +9,19 @@ export const masterAppIds: readonly string[] = ['fleet'];
 
 export function isOfferedTo(
   context: Pick<CoreContext, 'config'>,
-  accountName: string,
-  { system, appId }: Pick<AppVersion, 'appId' | 'system'>,
+  account: NamedAccount,
+  release: Pick<AppVersion, 'appId' | 'system' | 'visibility' | 'ownerKey'>,
 ): boolean {
-  return !system || !masterAppIds.includes(appId) || isMaster(context, accountName);
+  if (!isVisibleTo(account.key, release)) return false;
+  const { system, appId } = release;
+  return !system || !masterAppIds.includes(appId) || isMaster(context, account.name);
+}
+
+export function isVisibleTo(
+  accountKey: string,
+  { visibility, ownerKey }: Pick<AppVersion, 'visibility' | 'ownerKey'>,
+): boolean {
+  return visibility !== 'private' || ownerKey === accountKey;
 }
 
 /** Ids of apps of the platform that a list for this account leaves out. */

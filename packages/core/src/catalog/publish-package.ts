@@ -2,11 +2,13 @@
 // the files in their place.
 import type { Readable } from 'node:stream';
 import { type Manifest, refuse } from '@platform/contract';
+import type { CoreConfig } from '../config/config.ts';
 import { systemCode } from '../config/start-error.ts';
 import type { CoreContext } from '../context.ts';
+import { diskLeft, diskQuota, requireAccountDisk } from '../disk/account-disk.ts';
+import { diskFull, guardUpload, requireDiskSpace } from './guard-upload.ts';
 import { newestVersion } from './newest-version.ts';
 import { packageFault } from './package-fault.ts';
-import type { StoreContext } from './package-file.ts';
 import { placePackage, withScratch } from './package-store.ts';
 import {
   type AppOwner,
@@ -26,11 +28,11 @@ import {
   verifyPackage,
 } from './verify-package.ts';
 
-export type PublishContext = StoreContext &
-  Pick<CoreContext, 'database' | 'pool' | 'clock' | 'random'> & {
-    /** Default: in this thread, as where no requests wait for it. */
-    readonly verify?: VerifyPackage;
-  };
+export type PublishContext = Pick<CoreContext, 'database' | 'pool' | 'clock' | 'random'> & {
+  readonly config: Pick<CoreConfig, 'packagesDirectory' | 'accountDiskBytes'>;
+  /** Default: in this thread, as where no requests wait for it. */
+  readonly verify?: VerifyPackage;
+};
 
 export interface PublishedPackage {
   readonly appId: string;
@@ -47,6 +49,8 @@ export interface PublishRequest {
   readonly publisher: string;
   /** Read once, never destroyed, so that a refusal can still be answered. */
   readonly source: Readable;
+  /** Of the upload, where it is known beforehand: what is too large is refused unread. */
+  readonly size?: number | undefined;
   /** Rejects when the publisher may no longer publish; asked again once the upload is here. Default: it may. */
   readonly stillAllowed?: () => Promise<unknown>;
 }
@@ -54,20 +58,29 @@ export interface PublishRequest {
 /**
  * Publishes a version for an account.
  *
- * @throws RefusalError `not_authorized` when the app belongs to another account, `version_exists`,
- *   `payload_too_large`, or `invalid_request` for what is wrong with the package
+ * @throws RefusalError `not_authorized` when the app belongs to another account, `version_exists`, `disk_quota`,
+ *   `payload_too_large`, `unavailable` when the disk is full, or `invalid_request` for what is wrong with the package
  */
 export async function publishPackage(context: PublishContext, request: PublishRequest): Promise<PublishedPackage> {
   const { appId, version, publisher } = request;
   // Asked before the upload is read, to spare it; asked again where it counts.
   checkOwner(await findOwner(context.database, appId), publisher);
   if (await versionExists(context.database, appId, version)) throw versionTaken(appId, version);
+  const { packagesDirectory } = context.config;
+  const left = await diskLeft(context, publisher);
+  const exceeded = () =>
+    diskQuota(context.config, { left, needed: `Version ${version} of ${appId} takes more than that` });
+  if ((request.size ?? 1) > left) throw exceeded();
+  requireDiskSpace(packagesDirectory);
   return await inScratch(context, async (scratch) => {
-    const verified = await receive(context, {
-      source: request.source,
-      scratch,
-      expected: { identity: { appId, version }, system: false },
-    });
+    const upload = guardUpload(request.source, packagesDirectory, { most: left, exceeded });
+    const expected = { identity: { appId, version }, system: false } as const;
+    const verified = await receive(context, { source: upload.source, scratch, expected })
+      .catch((error: unknown) => {
+        throw upload.refusal() ?? error;
+      })
+      // Lets go of the upload, whose rest is read away by others.
+      .finally(() => upload.source.destroy());
     await request.stillAllowed?.();
     await commit(context, scratch, verified, publisher);
     return answerOf(verified);
@@ -117,8 +130,7 @@ async function receive(
     return await verify(source, scratch, expected);
   } catch (error) {
     const code = systemCode(error);
-    if (code === 'ENOSPC' || code === 'EDQUOT')
-      throw refuse('unavailable', 'There is no room for the package on this machine.');
+    if (code === 'ENOSPC' || code === 'EDQUOT') throw diskFull();
     if (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE')
       throw packageFault('The upload ended before the package was complete.');
     throw error;
@@ -128,14 +140,19 @@ async function receive(
 async function commit(
   context: PublishContext,
   scratch: PackageScratch,
-  { hash, size, manifest }: VerifiedPackage,
+  { hash, size, unpacked, manifest }: VerifiedPackage,
   publisher: string | null,
 ): Promise<void> {
   const now = context.clock();
   await context.database.transaction().execute(async (trx) => {
     const app = { appId: manifest.id, ownerKey: publisher, system: publisher === null, now };
     checkOwner(await claimApp(trx, app), publisher);
-    if (!(await insertVersion(trx, { hash, size, manifest, now }))) throw versionTaken(manifest.id, manifest.version);
+    if (publisher !== null) {
+      const what = `Version ${manifest.version} of ${manifest.id}`;
+      await requireAccountDisk(trx, context, { accountKey: publisher, bytes: Math.max(size, unpacked), what });
+    }
+    if (!(await insertVersion(trx, { hash, size, unpacked, manifest, now })))
+      throw versionTaken(manifest.id, manifest.version);
     const versions = await listVersions(trx, manifest.id);
     await setNewest(trx, manifest.id, newestVersion(versions.map(({ version }) => version)));
     // Last before the commit: when it fails nothing is published, and when the process dies here the start sweeps.

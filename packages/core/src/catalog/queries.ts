@@ -18,7 +18,16 @@ export interface AppVersion {
   readonly system: boolean;
   /** Account name of the publisher; `platform` for the apps that come with it. */
   readonly publisher: string;
+  /** Key of the publishing account; `null` for system apps and those of a removed account. */
+  readonly ownerKey: string | null;
+  /** Of the app, as its newest version says. */
+  readonly visibility: NonNullable<Manifest['visibility']>;
 }
+
+/** What the newest version of the app of a row of `app_versions` says. */
+const visibility = sql<AppVersion['visibility']>`
+  (SELECT coalesce(n.manifest ->> 'visibility', 'public')
+     FROM app_versions n WHERE n.app_id = app_versions.app_id AND n.newest)`;
 
 function selectVersions(database: Database) {
   return database
@@ -33,6 +42,8 @@ function selectVersions(database: Database) {
       'app_versions.published_at as publishedAt',
       'app_versions.newest',
       'apps.system',
+      'apps.owner_key as ownerKey',
+      visibility.as('visibility'),
       eb
         .case()
         .when('apps.system', '=', true)
@@ -65,14 +76,23 @@ export async function findNewestVersions(database: Database, appIds: readonly st
     .execute();
 }
 
-/** The newest versions of all apps, by app id; without those of the platform's apps that `hidden` lists. */
+/** The newest versions of all public apps, by app id; without those of the platform's apps that `hidden` lists. */
 export async function listNewestVersions(
   database: Database,
-  page: { readonly after: string; readonly limit: number; readonly hidden: readonly string[] },
+  page: {
+    readonly after: string;
+    readonly limit: number;
+    readonly hidden: readonly string[];
+    /** Sees its own apps whatever their visibility. */
+    readonly viewer: string;
+  },
 ): Promise<AppVersion[]> {
   return await selectVersions(database)
     .where('app_versions.newest', '=', true)
     .where(sql<boolean>`NOT (apps.system AND apps.app_id = ANY (${[...page.hidden]}))`)
+    .where(
+      sql<boolean>`(coalesce(app_versions.manifest ->> 'visibility', 'public') = 'public' OR apps.owner_key = ${page.viewer})`,
+    )
     .where('app_versions.app_id', '>', page.after)
     .orderBy('app_versions.app_id')
     .limit(page.limit)
@@ -122,6 +142,13 @@ export async function versionExists(database: Database, appId: string, version: 
   return row !== undefined;
 }
 
+/** Keeps a version from being deleted until the transaction ends. @returns whether it is published */
+export async function holdVersion(trx: Database, appId: string, version: string): Promise<boolean> {
+  const { rows } = await sql`
+    SELECT FROM app_versions WHERE app_id = ${appId} AND version = ${version} FOR KEY SHARE`.execute(trx);
+  return rows.length > 0;
+}
+
 /** Claims the app id for its first publisher, and locks it, which serialises publications of one app. */
 export async function claimApp(
   trx: Transaction<DatabaseSchema>,
@@ -146,14 +173,15 @@ export async function insertVersion(
   published: {
     readonly hash: string;
     readonly size: number;
+    readonly unpacked: number;
     readonly manifest: Manifest;
     readonly now: Date;
   },
 ): Promise<boolean> {
-  const { hash, size, manifest, now } = published;
+  const { hash, size, unpacked, manifest, now } = published;
   await trx
     .insertInto('package_blobs')
-    .values({ hash, size, created_at: now })
+    .values({ hash, size, unpacked, created_at: now })
     .onConflict((conflict) => conflict.column('hash').doNothing())
     .execute();
   const { numInsertedOrUpdatedRows } = await trx

@@ -1,5 +1,5 @@
 // The catalog over HTTP.
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { askedResources, type CatalogEntry, type DomainRoute, refuse } from '@platform/contract';
 import { endUpload } from '@platform/http';
 import type { CoreContext } from '../context.ts';
@@ -13,6 +13,7 @@ import { type HeldUpload, PublishSlots } from './publish-slots.ts';
 import { type AppVersion, findAppVersion, listNewestVersions, listVersions } from './queries.ts';
 import { serveIcon } from './serve-icon.ts';
 import type { VerifyPackage } from './verify-package.ts';
+import { deleteOwnVersion } from './withdraw-version.ts';
 
 const LIST = 'catalog';
 
@@ -26,7 +27,7 @@ export function catalogRoutes(context: CoreContext, verify: VerifyPackage): Hand
     'catalog.list': async ({ caller, query: { limit, cursor } }) => {
       const after = cursor === undefined ? '' : String(cursors.decode(LIST, cursor));
       const hidden = hiddenFrom(context, caller.accountName);
-      const found = await listNewestVersions(database, { after, limit: limit + 1, hidden });
+      const found = await listNewestVersions(database, { after, limit: limit + 1, hidden, viewer: caller.accountKey });
       const items = found.slice(0, limit).map(catalogEntryOf);
       const last = items.at(-1);
       const nextCursor = found.length > limit && last !== undefined ? cursors.encode(LIST, last.appId) : null;
@@ -35,7 +36,8 @@ export function catalogRoutes(context: CoreContext, verify: VerifyPackage): Hand
 
     'catalog.read': async ({ caller, params: { appId }, query }) => {
       const app = await findAppVersion(database, appId, query.version);
-      if (app === undefined || !isOfferedTo(context, caller.accountName, app)) throw refuse('not_found');
+      if (app === undefined || !isOfferedTo(context, { key: caller.accountKey, name: caller.accountName }, app))
+        throw refuse('not_found');
       const versions = await listVersions(database, appId);
       versions.sort((a, b) => compareVersions(a.version, b.version));
       return {
@@ -50,7 +52,8 @@ export function catalogRoutes(context: CoreContext, verify: VerifyPackage): Hand
 
     'catalog.icon': async ({ caller, params: { appId }, request, reply }) => {
       const app = await findAppVersion(database, appId);
-      if (app === undefined || !isOfferedTo(context, caller.accountName, app)) throw refuse('not_found');
+      if (app === undefined || !isOfferedTo(context, { key: caller.accountKey, name: caller.accountName }, app))
+        throw refuse('not_found');
       await serveIcon(context, app, request, reply);
       return { streamed: true };
     },
@@ -61,10 +64,20 @@ export function catalogRoutes(context: CoreContext, verify: VerifyPackage): Hand
           await stillAllowed();
           stillHeld();
         };
-        const upload = { publisher: accountKey, source: request.raw, stillAllowed: mayPublish };
+        const upload = {
+          publisher: accountKey,
+          source: request.raw,
+          size: lengthOf(request),
+          stillAllowed: mayPublish,
+        };
         return publishPackage({ ...context, verify }, { appId, version, ...upload });
       });
       return { status: 201, body };
+    },
+
+    'catalog.withdraw': async ({ caller: { accountKey }, params: { appId, version } }) => {
+      await deleteOwnVersion(context, { appId, version, publisher: accountKey });
+      return { status: 204 };
     },
   };
 }
@@ -77,6 +90,12 @@ function uploadOf(request: IncomingMessage, response: ServerResponse): HeldUploa
     hasArrived: () => request.complete,
     end: (refusal) => endUpload(response, refusal),
   };
+}
+
+/** Of the body; `undefined` for one that is sent in chunks. The server has checked the field. */
+function lengthOf({ headers }: { readonly headers: IncomingHttpHeaders }): number | undefined {
+  const length = headers['content-length'];
+  return length === undefined ? undefined : Number(length);
 }
 
 /** An app as the Store shows it. */

@@ -25,6 +25,8 @@ export interface VerifiedPackage {
   readonly hash: string;
   /** Bytes as uploaded. */
   readonly size: number;
+  /** Bytes of the archive unpacked, headers included. */
+  readonly unpacked: number;
   readonly manifest: Manifest;
 }
 
@@ -66,9 +68,10 @@ export async function verifyBytes(
   const frontend = new FrontendWriter(path.join(scratch.unpacked, 'frontend'));
   await mkdir(scratch.unpacked, { mode: 0o700 });
   const contents = new Contents(frontend);
+  let unpackedBytes = 0;
   const blob = await storeWhile(source, scratch.blob, async (bytes) => {
     try {
-      await inflatePackage(bytes, async (unpacked) => {
+      unpackedBytes = await inflatePackage(bytes, async (unpacked) => {
         for await (const entry of readTarEntries(unpacked)) await contents.take(entry);
       });
     } finally {
@@ -80,7 +83,7 @@ export async function verifyBytes(
   if (manifest.icon !== undefined) await checkIcon(path.join(scratch.unpacked, 'frontend', manifest.icon));
   if (manifest.frontend === undefined) await rm(scratch.unpacked, { recursive: true });
   else await syncFolder(scratch.unpacked);
-  return { ...blob, manifest };
+  return { ...blob, unpacked: unpackedBytes, manifest };
 }
 
 /** Writes, hashes and counts what `consume` pulls, and what is left when it has seen enough. */

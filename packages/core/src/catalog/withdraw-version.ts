@@ -1,31 +1,95 @@
-// Takes a version out of the catalog that was published only to try something, as `platform dev` does at every change.
+// Takes a version out of the catalog that nobody has installed: its publisher does, the operator, and `platform dev`
+// with what was published only to try something.
 import { rm } from 'node:fs/promises';
+import { refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { newestVersion } from './newest-version.ts';
 import { packageFile, unpackedFolder } from './package-file.ts';
-import { listVersions, lockApp, setNewest } from './queries.ts';
-import { deleteUnusedBlob, deleteVersion } from './withdraw-queries.ts';
+import { findOwner, findPublishedHashes, listVersions, lockApp, setNewest } from './queries.ts';
+import { deleteUnusedBlob, deleteVersion, lockVersion } from './withdraw-queries.ts';
+
+interface NamedVersion {
+  readonly appId: string;
+  readonly version: string;
+}
 
 /**
- * Removes the version and its files, unless an installation, current or removed, refers to it.
+ * For the account that publishes the app.
+ *
+ * @throws RefusalError `not_found`, `not_authorized` for the app of another publisher, `version_in_use`
+ */
+export async function deleteOwnVersion(
+  context: CoreContext,
+  { appId, version, publisher }: NamedVersion & { readonly publisher: string },
+): Promise<void> {
+  const owner = await findOwner(context.database, appId);
+  if (owner === undefined) throw refuse('not_found', 'No such version is published.');
+  // Never changes: an app id belongs to its first publisher.
+  if (owner.system || owner.ownerKey !== publisher)
+    throw refuse('not_authorized', 'Only the account that published the app can delete a version of it.');
+  await requireWithdrawn(context, { appId, version });
+}
+
+/**
+ * For the operator.
+ *
+ * @throws RefusalError `not_found`, `not_authorized` for apps that come with the platform, `version_in_use`
+ */
+export async function deleteAnyVersion(context: CoreContext, { appId, version }: NamedVersion): Promise<void> {
+  const owner = await findOwner(context.database, appId);
+  if (owner?.system === true)
+    throw refuse('not_authorized', 'Apps that come with the platform are published again at every start.');
+  await requireWithdrawn(context, { appId, version });
+}
+
+async function requireWithdrawn(context: CoreContext, { appId, version }: NamedVersion): Promise<void> {
+  const outcome = await withdraw(context, appId, version);
+  if (outcome === 'unknown') throw refuse('not_found', 'No such version is published.');
+  if (outcome === 'installed')
+    throw refuse(
+      'version_in_use',
+      `Version ${version} of ${appId} is installed. It can be deleted once nobody uses it.`,
+    );
+}
+
+/**
+ * Removes the version and its files, unless it is installed.
  *
  * @returns whether it was removed
  */
 export async function withdrawVersion(context: CoreContext, appId: string, version: string): Promise<boolean> {
-  const hash = await context.database.transaction().execute(async (trx) => {
+  return (await withdraw(context, appId, version)) === 'withdrawn';
+}
+
+async function withdraw(
+  context: CoreContext,
+  appId: string,
+  version: string,
+): Promise<'withdrawn' | 'unknown' | 'installed'> {
+  const outcome = await context.database.transaction().execute(async (trx) => {
     // Held against publications of the same app, which read the list of versions too.
     await lockApp(trx, appId);
-    const withdrawn = await deleteVersion(trx, appId, version);
-    if (withdrawn === undefined) return undefined;
+    if (!(await lockVersion(trx, appId, version))) return 'unknown' as const;
+    const hash = await deleteVersion(trx, appId, version);
+    if (hash === undefined) return 'installed' as const;
     const versions = await listVersions(trx, appId);
     if (versions.length > 0) await setNewest(trx, appId, newestVersion(versions.map((one) => one.version)));
-    await deleteUnusedBlob(trx, withdrawn);
-    return withdrawn;
+    await deleteUnusedBlob(trx, hash);
+    return { hash };
   });
-  if (hash === undefined) return false;
-  // A package holds its own id and version, so nothing else in the catalog has these bytes. The sweep at the next
-  // start takes what a crash leaves here.
-  await rm(packageFile(context, hash), { force: true });
-  await rm(unpackedFolder(context, hash), { recursive: true, force: true });
-  return true;
+  if (typeof outcome === 'string') return outcome;
+  await removeFiles(context, appId, outcome.hash);
+  return 'withdrawn';
+}
+
+/** The sweep at the next start takes what a crash leaves here. */
+async function removeFiles(context: CoreContext, appId: string, hash: string): Promise<void> {
+  await context.database.transaction().execute(async (trx) => {
+    // The same bytes may be published again just now, and then they stay.
+    await lockApp(trx, appId);
+    if ((await findPublishedHashes(trx, [hash])).has(hash)) return;
+    // A package holds its own id and version, so nothing else in the catalog has these bytes.
+    await rm(packageFile(context, hash), { force: true });
+    await rm(unpackedFolder(context, hash), { recursive: true, force: true });
+  });
 }

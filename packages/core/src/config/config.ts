@@ -19,6 +19,8 @@ export interface CoreConfig {
   readonly notificationDays: number;
   /** Notifications of one account at most; the oldest go first. */
   readonly notificationsKept: number;
+  /** Volumes and published packages of one account may take so much together. */
+  readonly accountDiskBytes: number;
   readonly listenHost: string;
   readonly listenPort: number;
   readonly trustedProxies: readonly string[];

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { userInfo } from 'node:os';
 import * as path from 'node:path';
+import { dropBallast } from './ballast.ts';
 import { closeFolder, keepToOwner } from './close-folder.ts';
 import { reasonOf, StartError, systemCode } from './start-error.ts';
 
@@ -74,7 +75,17 @@ function makeFolder(folder: string): void {
   if (isRoot() && (stat.mode & 0o011) !== 0o011) fs.chmodSync(folder, (stat.mode & 0o7777) | 0o011);
 }
 
+/** On a disk without a byte left the ballast makes room for what a start writes. */
 function proveWritable(folder: string): void {
+  try {
+    writeProbe(folder);
+  } catch (error) {
+    if (systemCode(error) !== 'ENOSPC' || !dropBallast(folder)) throw error;
+    writeProbe(folder);
+  }
+}
+
+function writeProbe(folder: string): void {
   const probe = path.join(folder, `.write-check-${randomBytes(6).toString('hex')}`);
   try {
     fs.writeFileSync(probe, 'x', { flag: 'wx', mode: 0o600 });

@@ -1,7 +1,7 @@
 // Reads the environment once, at start. A wrong or contradictory value stops the start with one message that names
 // the variable, what is wrong with it and how to set it (contract 6). The subjects have files of their own:
 // web-settings.ts, push-settings.ts, node-settings.ts, docker-settings.ts, microvm-settings.ts, network-settings.ts,
-// notification-settings.ts, search-settings.ts.
+// notification-settings.ts, search-settings.ts, account-disk-settings.ts.
 import { readFileSync } from 'node:fs';
 import * as path from 'node:path';
 import {
@@ -12,6 +12,7 @@ import {
   laterConfigurationVariables,
 } from '@platform/contract';
 import type { LogLevel } from '../log.ts';
+import { type AccountDiskSettings, readAccountDiskSettings } from './account-disk-settings.ts';
 import type { CoreConfig } from './config.ts';
 import { type NetworkSettings, readNetworkSettings } from './network-settings.ts';
 import { type NodeSettings, readNodeSettings } from './node-settings.ts';
@@ -37,6 +38,7 @@ export interface PlatformConfig
     WebSettings,
     NodeSettings,
     NetworkSettings,
+    AccountDiskSettings,
     NotificationSettings {
   readonly databaseUrl: string | null;
   readonly dataDirectory: string;
@@ -76,6 +78,7 @@ export function readConfiguration(environment: Environment, surroundings: Surrou
     ...readPushSettings(read, web.origin),
     ...readNodeSettings(read),
     ...readNetworkSettings(read),
+    ...readAccountDiskSettings(read),
     ...readNotificationSettings(read),
     ...readSearchSettings(read),
     databaseUrl: readDatabaseUrl(read('PLATFORM_DATABASE_URL')),

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { dropBallast } from '../config/ballast.ts';
 import { reasonOf, StartError, systemCode } from '../config/start-error.ts';
 import { prepareBinaries, removeOtherBinaries } from './embedded/binaries.ts';
 import { type ClusterPaths, clusterPaths, databaseName, ensureCluster, lastLines } from './embedded/cluster.ts';
@@ -74,6 +75,7 @@ const largestLog = 10 * 1024 * 1024;
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { log, settings = {}, random = randomBytes } = options;
   const dataDir = fs.realpathSync(options.dataDir);
+  if (dropBallast(dataDir)) log('The disk is full. PostgreSQL starts in the space that was kept for this; free some.');
   const paths = clusterPaths(path.join(dataDir, 'postgres'));
   const user = chooseServerUser(paths.data, options.users);
   ensureFolder(paths.folder, user === undefined ? 0o700 : 0o710);

@@ -2,13 +2,17 @@
 export { findAccount, listAccounts, type NamedAccount } from '../accounts/account-queries.ts';
 export { createEnrolmentLink } from '../accounts/enrolment-link.ts';
 export { type PublishedPackage, publishPackage } from '../catalog/publish-package.ts';
-export { withdrawVersion } from '../catalog/withdraw-version.ts';
+export { deleteAnyVersion, withdrawVersion } from '../catalog/withdraw-version.ts';
 export type { CoreContext } from '../context.ts';
+export { listDiskUse } from '../disk/account-disk.ts';
+export type { PackageRow, VolumeRow } from '../disk/queries.ts';
 export { type Backend, findBackend, listBackends } from '../installations/backends.ts';
+export { deleteVolume } from '../installations/delete-volume.ts';
 export { installApp } from '../installations/install-app.ts';
 export { startApp, stopApp } from '../installations/lifecycle.ts';
 export { replacePermissions } from '../installations/permissions.ts';
 export { selectOwn } from '../installations/queries.ts';
+export { uninstallApp } from '../installations/uninstall-app.ts';
 export { upgradeApp } from '../installations/upgrade-app.ts';
 export { type LocalCore, type LocalCoreOptions, openLocalCore } from '../local-core.ts';
 export { createNodeToken } from '../nodes/join-node.ts';

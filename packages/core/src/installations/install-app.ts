@@ -4,10 +4,12 @@ import { askedResources, type Grant, type installBody, noResources, refuse } fro
 import type * as z from 'zod';
 import type { NamedAccount } from '../accounts/account-queries.ts';
 import { isOfferedTo } from '../catalog/master-apps.ts';
-import { type AppVersion, findAppVersion } from '../catalog/queries.ts';
+import { type AppVersion, findAppVersion, holdVersion } from '../catalog/queries.ts';
 import type { CoreContext } from '../context.ts';
 import { newId, opaqueLabel } from '../credentials/ids.ts';
 import { notify } from '../database/notify.ts';
+import type { Executor } from '../database/schema.ts';
+import { requireAccountDisk } from '../disk/account-disk.ts';
 import { checkGrants } from '../grants/check-grants.ts';
 import { requestedGrants } from '../grants/frontend-grants.ts';
 import { normaliseGrants } from '../grants/grant-coverage.ts';
@@ -17,7 +19,7 @@ import { insertInstallation, type NewInstallation } from './queries.ts';
 
 /**
  * @throws RefusalError `not_found` for an app or version that is not published, `grants_exceed_request`,
- *   `already_installed`, and what {@link placeInstallation} throws
+ *   `already_installed`, `disk_quota`, and what {@link placeInstallation} throws
  */
 export async function installApp(
   context: CoreContext,
@@ -25,13 +27,15 @@ export async function installApp(
   { appId, version, permissions }: z.output<typeof installBody>,
 ): Promise<void> {
   const release = await findAppVersion(context.database, appId, version);
-  if (release === undefined || !isOfferedTo(context, account.name, release))
-    throw refuse('not_found', 'No such app or version is published.');
+  if (release === undefined || !isOfferedTo(context, account, release)) throw notPublished();
   const accountKey = account.key;
   const requested = requestedGrants(release.manifest);
   const grants = permissions === undefined ? normaliseGrants(requested) : checkGrants(requested, permissions);
   await context.database.transaction().execute(async (trx) => {
     const place = await placeInstallation(trx, { accountKey, appId }, release.manifest);
+    // It may have been deleted meanwhile.
+    if (!(await holdVersion(trx, appId, release.version))) throw notPublished();
+    await requireVolumeDisk(trx, context, { accountKey, name: release.manifest.name, place });
     const id = await insertInstallation(trx, newInstallation(context, accountKey, release, { grants, place }));
     if (id === undefined) throw refuse('already_installed');
     await notify(trx, 'installation-changed', { installationId: id, accountKey });
@@ -39,6 +43,20 @@ export async function installApp(
     await context.at('installations.install.committing');
   });
   await context.at('installations.install.committed');
+}
+
+function notPublished() {
+  return refuse('not_found', 'No such app or version is published.');
+}
+
+/** @throws RefusalError `disk_quota` when the account cannot take what the volume grows by */
+export async function requireVolumeDisk(
+  trx: Executor,
+  context: Pick<CoreContext, 'config'>,
+  { accountKey, name, place }: { readonly accountKey: string; readonly name: string; readonly place: Place },
+): Promise<void> {
+  const bytes = place.growsByMiB * 1024 * 1024;
+  await requireAccountDisk(trx, context, { accountKey, bytes, what: `The volume of ${name}` });
 }
 
 /** A row for the first installation of an app; ids, host and endpoint are drawn anew. */

@@ -31,7 +31,9 @@ const installed = `
     FROM installations i
     JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
     JOIN apps p ON p.app_id = i.app_id
-    LEFT JOIN app_versions n ON n.app_id = i.app_id AND n.newest
+    LEFT JOIN app_versions n
+           ON n.app_id = i.app_id AND n.newest
+          AND (n.manifest ->> 'visibility' IS DISTINCT FROM 'private' OR p.owner_key = i.account_key)
     LEFT JOIN accounts o ON o.key = p.owner_key
    WHERE i.account_key = $1 AND i.removed_at IS NULL`;
 

@@ -44,7 +44,8 @@ export async function insertInstallation(
            revision = installations.revision + 1, stopped = false,
            resources = CASE WHEN EXCLUDED.has_volume
              THEN jsonb_set(EXCLUDED.resources, '{diskMiB}', to_jsonb(greatest(
-                    (EXCLUDED.resources ->> 'diskMiB')::integer, (installations.resources ->> 'diskMiB')::integer)))
+                    (EXCLUDED.resources ->> 'diskMiB')::integer,
+                    CASE WHEN installations.has_volume THEN (installations.resources ->> 'diskMiB')::integer END)))
              ELSE EXCLUDED.resources END,
            node_id = EXCLUDED.node_id, waiting = EXCLUDED.waiting, held_by = EXCLUDED.held_by,
            has_volume = EXCLUDED.has_volume, volume_store = EXCLUDED.volume_store,
@@ -184,6 +185,32 @@ export async function markRemoved(db: Executor, id: InstallationId, now: Date): 
     .where('id', '=', id)
     .execute();
   await db.deleteFrom('frontend_capabilities').where('installation_id', '=', id).execute();
+}
+
+/** The volume of an app of an account, removed or not; `undefined` without one. */
+export async function selectVolume(
+  db: Executor,
+  accountKey: string,
+  appId: string,
+): Promise<{ readonly id: InstallationId; readonly installed: boolean } | undefined> {
+  const row = await db
+    .selectFrom('installations')
+    .select(['id', 'removed_at'])
+    .where('account_key', '=', accountKey)
+    .where('app_id', '=', appId)
+    .where('has_volume', '=', true)
+    .executeTakeFirst();
+  return row === undefined ? undefined : { id: row.id, installed: row.removed_at === null };
+}
+
+/** The volume of a removed app is gone: a later installation begins with an empty one, on whichever node. */
+export async function forgetVolume(db: Executor, id: InstallationId): Promise<void> {
+  await db
+    .updateTable('installations')
+    .set({ has_volume: false, volume_store: null })
+    .where('id', '=', id)
+    .where('removed_at', 'is not', null)
+    .execute();
 }
 
 /** Which of these apps the account has installed, or had and removed. */

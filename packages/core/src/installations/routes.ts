@@ -5,6 +5,7 @@ import type { HandlersOf } from '../http/handlers.ts';
 import type { Nodes } from '../nodes/nodes.ts';
 import type { EventHub } from '../notifications/event-hub.ts';
 import type { Followers } from '../placement/followers.ts';
+import { deleteVolume } from './delete-volume.ts';
 import { exchangeCapability } from './exchange-capability.ts';
 import { installApp } from './install-app.ts';
 import { launchApp } from './launch-app.ts';
@@ -15,7 +16,7 @@ import { readPermissions, replacePermissions } from './permissions.ts';
 import { uninstallApp } from './uninstall-app.ts';
 import { upgradeApp } from './upgrade-app.ts';
 
-export type InstallationRoute = DomainRoute<'installations' | 'workloads' | 'grants'>;
+export type InstallationRoute = DomainRoute<'installations' | 'workloads' | 'grants' | 'volumes'>;
 
 export interface InstallationRouteParts {
   readonly nodes: Nodes;
@@ -38,6 +39,10 @@ export function installationRoutes(
     },
     'apps.uninstall': async ({ caller, params }) => {
       await uninstallApp(context, caller.accountKey, params.appId);
+      return { status: 204 };
+    },
+    'volumes.delete': async ({ caller, params }) => {
+      await deleteVolume(context, nodes, caller.accountKey, params.appId);
       return { status: 204 };
     },
     'apps.launch': async ({ caller, params }) => ({

@@ -9,6 +9,7 @@ declare module '../database/schema.ts' {
       id: InstallationId;
       account_key: string;
       app_id: string;
+      /** `NULL` in rows of removed apps whose version was deleted; no statement reads it there. */
       version: string;
       host_label: string;
       endpoint_id: string;
@@ -41,7 +42,8 @@ declare module '../database/schema.ts' {
 export const tables = {
   installations: {
     readBy: {
-      catalog: 'a version that is or was installed is not withdrawn',
+      catalog: 'an installed version is not withdrawn',
+      disk: 'the size of volumes, and which versions are installed',
       leases: 'locked against removal while a lease is made; which ones are of an account',
       nodes: 'what lies on a node',
       placement: 'what runs on a node, and what waits for one',
@@ -51,6 +53,7 @@ export const tables = {
     // assignment needs both (docs/decisions/core-domains.md).
     columnsOf: {
       placement: ['node_id', 'waiting', 'held_by', 'wanted_hosting', 'has_volume', 'volume_store', 'epoch'],
+      catalog: ['version'],
     },
   },
   frontend_capabilities: {},

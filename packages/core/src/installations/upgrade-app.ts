@@ -15,11 +15,13 @@ import {
   type WorkloadManifest,
 } from '@platform/contract';
 import type * as z from 'zod';
+import { isVisibleTo } from '../catalog/master-apps.ts';
 import { findAppVersion } from '../catalog/queries.ts';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
 import { carriedGrants, requestedGrants } from '../grants/frontend-grants.ts';
 import { demandRoom, lockPlacement, placeOf, placeUpgrade } from '../placement/placement.ts';
+import { requireVolumeDisk } from './install-app.ts';
 import { lockOwn, type OwnInstallation, updateVersion } from './queries.ts';
 
 /**
@@ -27,7 +29,8 @@ import { lockOwn, type OwnInstallation, updateVersion } from './queries.ts';
  * what was lost on the way. The backend runs within what it was granted before, unless `acceptResources` grants all that
  * this version asks for; with the version that is installed already, that is all that changes.
  *
- * @throws RefusalError `not_found` for an app that is not installed or a version that is not published, and what
+ * @throws RefusalError `not_found` for an app that is not installed or a version that is not published, `disk_quota`
+ *   when its volume grows beyond what the account may take, and what
  *   {@link placeUpgrade} throws
  */
 export async function upgradeApp(
@@ -41,15 +44,22 @@ export async function upgradeApp(
     const installation = await lockOwn(trx, accountKey, appId);
     if (installation === undefined) throw refuse('not_found');
     const release = await findAppVersion(trx, appId, version);
-    if (release === undefined) throw refuse('not_found', 'This version is not published.');
+    if (release === undefined || !isVisibleTo(accountKey, release))
+      throw refuse('not_found', 'This version is not published.');
     const { workload } = release.manifest;
     const held = heldResources(installation);
     const resources = resourcesAfter(held, workload, acceptResources);
     if (installation.version === version && isDeepStrictEqual(held, resources)) return;
     // Where its volume is, there it stays.
-    const place = await placeUpgrade(trx, { accountKey, appId }, placeOf(installation), {
-      workload: workload === undefined ? undefined : grantedWorkload(workload, resources),
-    });
+    const place = await placeUpgrade(
+      trx,
+      { accountKey, appId },
+      placeOf({ ...installation, volume_mib: volumeMiB(installation) }),
+      {
+        workload: workload === undefined ? undefined : grantedWorkload(workload, resources),
+      },
+    );
+    await requireVolumeDisk(trx, context, { accountKey, name: release.manifest.name, place });
     if (workload !== undefined && installation.node_id !== null && needsRoom(held, resources))
       await demandRoom(
         trx,
@@ -65,6 +75,11 @@ export async function upgradeApp(
     await notify(trx, 'installation-changed', { installationId: installation.id, accountKey });
     await context.lifecycle.upgraded(trx, [installation.id]);
   });
+}
+
+/** What its volume was granted, 0 without one. */
+function volumeMiB(installation: OwnInstallation): number {
+  return installation.has_volume || installation.waiting ? heldResources(installation).diskMiB : 0;
 }
 
 function needsRoom(held: BackendResources, next: BackendResources): boolean {

@@ -21,7 +21,11 @@ export async function takeHeartbeat(context: CoreContext, nodeId: string, report
   const lostAfterMilliseconds = context.config.nodeLostMilliseconds;
   const { leaseMilliseconds, heartbeatMilliseconds } = leaseOf(lostAfterMilliseconds);
   const counted = await context.database.transaction().execute(async (trx) => {
-    const heartbeat = await countHeartbeat(trx, nodeId, { now: context.clock(), lostAfterMilliseconds });
+    const heartbeat = await countHeartbeat(trx, nodeId, {
+      now: context.clock(),
+      lostAfterMilliseconds,
+      diskFull: report.diskFull === true,
+    });
     if (heartbeat !== undefined) await takeReport(trx, nodeId, { report, now: context.clock() });
     if (heartbeat?.returned === true) await assignmentsChanged(trx);
     return heartbeat;

@@ -95,7 +95,7 @@ export async function remainingOn(db: Executor, nodeId: string): Promise<Remaini
            (count(*) FILTER (WHERE placed AND (NOT has_volume OR volume_store IS NOT NULL)))::integer AS movable,
            (count(*) FILTER (WHERE placed AND has_volume AND volume_store IS NULL))::integer AS bound
       FROM (SELECT i.*, i.node_id = ${nodeId} AND i.removed_at IS NULL AND v.manifest ? 'workload' AS placed
-              FROM installations i JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+              FROM installations i LEFT JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
              WHERE i.node_id = ${nodeId} OR i.held_by = ${nodeId}) AS each`.execute(db);
   return rows[0] ?? { held: 0, movable: 0, bound: 0 };
 }

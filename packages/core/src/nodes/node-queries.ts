@@ -110,12 +110,17 @@ export async function leaveLocalNode(db: Executor, publicKey: Buffer): Promise<v
 export async function countHeartbeat(
   db: Executor,
   nodeId: string,
-  { now, lostAfterMilliseconds }: { readonly now: Date; readonly lostAfterMilliseconds: number },
+  {
+    now,
+    lostAfterMilliseconds,
+    diskFull,
+  }: { readonly now: Date; readonly lostAfterMilliseconds: number; readonly diskFull: boolean },
 ): Promise<{ readonly leased: boolean; readonly returned: boolean } | undefined> {
   const { rows } = await sql<{ leased: boolean; returned: boolean }>`
     WITH former AS (SELECT id, lost_at FROM nodes WHERE id = ${nodeId} FOR UPDATE)
     UPDATE nodes
-       SET beat = beat + 1, seen_at = ${now}, lost_at = NULL, lost_after_milliseconds = ${lostAfterMilliseconds}
+       SET beat = beat + 1, seen_at = ${now}, lost_at = NULL, lost_after_milliseconds = ${lostAfterMilliseconds},
+           disk_full = ${diskFull}
       FROM former WHERE nodes.id = former.id
     RETURNING leased, former.lost_at IS NOT NULL AS returned`.execute(db);
   return rows[0];
@@ -195,6 +200,7 @@ export async function updateNode(
        SET control_url = ${node.controlUrl}, control_credential = ${node.controlCredential},
            inbound_origin = ${node.inboundOrigin}, seen_at = ${node.seenAt},
            memory_mib = ${machine?.memoryMiB ?? null}, cpus = ${machine?.cpus ?? null},
+           disk_mib = ${machine?.diskMiB ?? null},
            driver = ${machine?.driver ?? null}, mechanism = ${machine?.mechanism ?? null},
            runtimes = ${machine?.runtimes ?? ['node']}, version = ${machine?.version ?? null},
            shared_store = ${machine?.sharedStore ?? null}

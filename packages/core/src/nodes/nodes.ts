@@ -126,6 +126,11 @@ export class Nodes {
     await this.#call(id, { method: 'DELETE', path: '', timeoutMilliseconds: FORGET_MILLISECONDS });
   }
 
+  /** Deletes the volume of a removed app; the node refuses while the app is installed there. */
+  async deleteVolume(id: InstallationId): Promise<void> {
+    await this.#call(id, { method: 'DELETE', path: '/volume', timeoutMilliseconds: RELEASE_MILLISECONDS });
+  }
+
   /** Waits until the node that held an installation has ended it. */
   async release(id: InstallationId): Promise<void> {
     const holder = await holderAddress(this.#context.database, id);

@@ -30,6 +30,8 @@ declare module '../database/schema.ts' {
       runtimes: Generated<string[]>;
       version: string | null;
       shared_store: string | null;
+      disk_mib: number | null;
+      disk_full: Generated<boolean>;
       load_cpus: number | null;
       load_memory_mib: number | null;
       traffic: NullableJson<NonNullable<NodeHeartbeat['traffic']>>;
@@ -51,6 +53,7 @@ declare module '../database/schema.ts' {
 export const tables = {
   nodes: {
     readBy: {
+      disk: 'the node on which a volume lies, for the operator',
       installations: 'where a backend is reached, at every launch, and its node for the operator',
       placement: 'what nodes offer, in the statement that chooses one',
     },

@@ -2,6 +2,7 @@
 import type { BackendResources, InstallationId, WorkloadManifest } from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
+import { volumeMiB } from '../disk/queries.ts';
 import { hostingLabels } from './hosting-labels.ts';
 import { keptFromOwner, meetsRules, type Owner } from './placement-rule-queries.ts';
 
@@ -18,6 +19,8 @@ export interface Demand {
   readonly memoryMiB: number;
   /** Whether it reserves its memory; a backend that sleeps shares memory with others. */
   readonly always: boolean;
+  /** What its volume takes more than it has there already. */
+  readonly diskMiB: number;
   /** A label the node must have, or `null`. */
   readonly hosting: string | null;
   /** The shared store the node must reach, or `null`. */
@@ -51,6 +54,16 @@ const used = (except: InstallationId | null) => sql`
            WHERE i.node_id = n.id AND i.removed_at IS NULL AND v.manifest ? 'workload'
              AND i.id IS DISTINCT FROM ${except}::text) AS each`;
 
+/** Disk that the volumes on a node have been promised, those of removed apps too; volumes in a shared store lie elsewhere. */
+const DISK_PROMISED = sql`
+  (SELECT coalesce(sum(${volumeMiB}), 0)
+     FROM installations i LEFT JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+    WHERE i.node_id = n.id AND i.has_volume AND i.volume_store IS NULL)`;
+
+/** Whether the disk of the node takes so much more. */
+const hasDisk = (diskMiB: number) => sql<boolean>`
+  (${diskMiB}::integer = 0 OR n.disk_mib IS NULL OR ${DISK_PROMISED} + ${diskMiB}::integer <= n.disk_mib)`;
+
 /** Sleeping workloads count one sixteenth in the choice between nodes. */
 const SLEEPING_SHARE = 1 / 16;
 
@@ -73,6 +86,8 @@ export async function bestNode(
        AND (${demand.store}::text IS NULL OR n.shared_store = ${demand.store})
        AND (${demand.only}::text IS NULL OR n.id = ${demand.only})
        AND ${demand.owner === null ? sql`true` : meetsRules(demand.owner)}
+       AND (NOT n.disk_full OR ${demand.only}::text IS NOT NULL)
+       AND (n.shared_store IS NOT NULL OR ${hasDisk(demand.diskMiB)})
        AND (n.memory_mib IS NULL
             OR n.memory_mib >= ${demand.memoryMiB}
                AND (NOT ${demand.always}::boolean OR used.reserved + ${demand.memoryMiB} <= n.memory_mib))
@@ -98,11 +113,18 @@ export async function hasRoom(
   return rows.length > 0;
 }
 
+/** Whether the disk of a node takes a volume that is larger by so much. */
+export async function nodeHasDisk(db: Executor, nodeId: string, diskMiB: number): Promise<boolean> {
+  const { rows } = await sql`SELECT FROM nodes n WHERE n.id = ${nodeId} AND ${hasDisk(diskMiB)}`.execute(db);
+  return rows.length > 0;
+}
+
 export interface CensusRow {
   readonly id: string;
   readonly runtimes: string[];
   readonly shared_store: string | null;
   readonly open: boolean;
+  readonly disk_full: boolean;
   /** Reserved for backends of others than this owner. */
   readonly kept: boolean;
 }
@@ -110,7 +132,7 @@ export interface CensusRow {
 /** Every node that ever sent a heartbeat or belongs to a core, and whether it can run this owner's backends. */
 export function nodeCensus(db: Executor, owner: Owner): Promise<{ rows: CensusRow[] }> {
   return sql<CensusRow>`
-    SELECT n.id, n.runtimes, n.shared_store, ${OPEN} AS open, ${keptFromOwner(owner)} AS kept
+    SELECT n.id, n.runtimes, n.shared_store, ${OPEN} AS open, n.disk_full, ${keptFromOwner(owner)} AS kept
       FROM nodes n WHERE NOT n.leased OR n.beat > 0`.execute(db);
 }
 
@@ -121,6 +143,8 @@ export interface PlaceRow {
   readonly held_by: string | null;
   readonly has_volume: boolean;
   readonly volume_store: string | null;
+  /** Granted to its volume, 0 without one. */
+  readonly volume_mib: number;
   readonly node_name: string | null;
   readonly node_labels: string[] | null;
   readonly node_lost_at: Date | null;
@@ -130,8 +154,10 @@ export interface PlaceRow {
 export async function findPlace(db: Executor, { accountKey, appId }: Owner): Promise<PlaceRow | undefined> {
   const { rows } = await sql<PlaceRow>`
     SELECT i.id, i.node_id, i.waiting, i.held_by, i.has_volume, i.volume_store,
-           n.name AS node_name, n.labels AS node_labels, n.lost_at AS node_lost_at
-      FROM installations i LEFT JOIN nodes n ON n.id = i.node_id
+           ${volumeMiB} AS volume_mib, n.name AS node_name, n.labels AS node_labels, n.lost_at AS node_lost_at
+      FROM installations i
+      LEFT JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+      LEFT JOIN nodes n ON n.id = i.node_id
      WHERE i.account_key = ${accountKey} AND i.app_id = ${appId}`.execute(db);
   return rows[0];
 }
@@ -242,8 +268,10 @@ export async function markBoundWorkloads(
 export async function abandonNode(db: Executor, nodeId: string): Promise<void> {
   await sql`
     UPDATE installations i
-       SET node_id = NULL, waiting = i.removed_at IS NULL AND v.manifest ? 'workload',
+       SET node_id = NULL,
+           waiting = i.removed_at IS NULL
+                     AND EXISTS (SELECT FROM app_versions v
+                                  WHERE v.app_id = i.app_id AND v.version = i.version AND v.manifest ? 'workload'),
            has_volume = i.has_volume AND i.volume_store IS NOT NULL
-      FROM app_versions v
-     WHERE i.node_id = ${nodeId} AND v.app_id = i.app_id AND v.version = i.version`.execute(db);
+     WHERE i.node_id = ${nodeId}`.execute(db);
 }

@@ -1,8 +1,9 @@
-// Chooses the node of a workload: one that is online, allowed, and has the memory. Every decision holds one lock until
-// its transaction ends, so that two concurrent ones cannot both take the last memory.
+// Chooses the node of a workload: one that is online, allowed, and has the memory and the disk. Every decision holds one
+// lock until its transaction ends, so that two concurrent ones cannot both take the last of it.
 import { type InstallationId, RefusalError, refuse, type WorkloadManifest } from '@platform/contract';
 import type { Kysely } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
+import { volumeMiBOf } from '../disk/volume-size.ts';
 import { hostingOf } from './hosting-labels.ts';
 import {
   bestNode,
@@ -11,6 +12,7 @@ import {
   hasRoom,
   lockPlacementRow,
   nodeCensus,
+  nodeHasDisk,
   type PlaceRow,
 } from './placement-queries.ts';
 import { demandedLabels, type Owner } from './placement-rule-queries.ts';
@@ -27,9 +29,21 @@ export interface Place {
   readonly hasVolume: boolean;
   /** The shared store its volume lies in; `null` for one that lies on its node. */
   readonly volumeStore: string | null;
+  /** What its volume is granted, 0 without one. */
+  readonly volumeMiB: number;
+  /** What the volume is granted more than before. */
+  readonly growsByMiB: number;
 }
 
-export const nowhere: Place = { nodeId: null, waiting: false, heldBy: null, hasVolume: false, volumeStore: null };
+export const nowhere: Place = {
+  nodeId: null,
+  waiting: false,
+  heldBy: null,
+  hasVolume: false,
+  volumeStore: null,
+  volumeMiB: 0,
+  growsByMiB: 0,
+};
 
 /**
  * Orders this transaction among all that decide who runs where. To be called before any row of an installation is
@@ -51,15 +65,19 @@ export async function placeInstallation(
   await lockPlacement(trx);
   const former = await findPlace(trx, owner);
   if (app.workload === undefined) return former === undefined ? nowhere : placeOf(former);
-  return former === undefined ? placeNew(trx, owner, app.workload) : placeAgain(trx, owner, former, app.workload);
+  const place = await (former === undefined
+    ? placeNew(trx, owner, app.workload)
+    : placeAgain(trx, owner, former, app.workload));
+  return sized(place, former?.volume_mib ?? 0, app.workload);
 }
 
 /** The same, but an installation that finds no node now waits for one. */
 export async function placeOrWait(...call: Parameters<typeof placeInstallation>): Promise<Place> {
+  const [, , app] = call;
   try {
     return await placeInstallation(...call);
   } catch (error) {
-    if (isNoPlace(error)) return { ...nowhere, waiting: true };
+    if (isNoPlace(error)) return sized({ ...nowhere, waiting: true }, 0, app.workload);
     throw error;
   }
 }
@@ -67,6 +85,8 @@ export async function placeOrWait(...call: Parameters<typeof placeInstallation>)
 /**
  * The place of an installation after a change of version: it keeps its node, and gets one if only the new version has a
  * backend.
+ *
+ * @throws RefusalError as {@link placeInstallation}; `unavailable` also when its node has no disk for a larger volume
  */
 export async function placeUpgrade(
   trx: Transaction,
@@ -75,7 +95,21 @@ export async function placeUpgrade(
   app: { readonly workload?: WorkloadManifest | undefined },
 ): Promise<Place> {
   const { workload } = app;
-  if (workload === undefined || place.waiting) return place;
+  if (workload === undefined) return place;
+  const next = sized(await placeNextVersion(trx, owner, place, workload), place.volumeMiB, workload);
+  const { nodeId, growsByMiB } = next;
+  if (nodeId !== null && nodeId === place.nodeId && next.volumeStore === null)
+    await requireNodeDisk(trx, nodeId, growsByMiB);
+  return next;
+}
+
+async function placeNextVersion(
+  trx: Transaction,
+  owner: Owner,
+  place: Place,
+  workload: WorkloadManifest,
+): Promise<Place> {
+  if (place.waiting) return place;
   if (place.nodeId === null) return place.heldBy === null ? placeNew(trx, owner, workload) : place;
   if (place.hasVolume || !workload.volume) return place;
   const { rows } = await nodeCensus(trx, owner);
@@ -101,6 +135,20 @@ export async function demandRoom(
   );
 }
 
+/** A volume grows with what a version declares, and never shrinks. */
+function sized(place: Place, formerMiB: number, workload: WorkloadManifest | undefined): Place {
+  const volumeMiB = Math.max(formerMiB, volumeMiBOf(workload));
+  return { ...place, volumeMiB, growsByMiB: volumeMiB - formerMiB };
+}
+
+async function requireNodeDisk(trx: Transaction, nodeId: string, growsByMiB: number): Promise<void> {
+  if (growsByMiB === 0 || (await nodeHasDisk(trx, nodeId, growsByMiB))) return;
+  throw refuse(
+    'unavailable',
+    `The volume of this app would grow by ${growsByMiB} MiB, and the machine on which it lies does not have so much disk left. Its operator can add disk space.`,
+  );
+}
+
 async function placeNew(trx: Transaction, owner: Owner, workload: WorkloadManifest): Promise<Place> {
   const node = await bestNode(trx, demandOf(workload, { owner }));
   if (node === undefined) throw await noPlace(trx, owner, workload);
@@ -122,12 +170,16 @@ async function placeAgain(
   if (former.held_by !== null) return { ...place, waiting: true };
   if (former.node_id === null) return keepVolume(place, await placeNew(trx, owner, workload));
   const bound = place.hasVolume && place.volumeStore === null;
-  const there = await bestNode(trx, demandOf(workload, { only: former.node_id, owner: bound ? null : owner }));
+  const { growsByMiB } = sized(place, bound ? former.volume_mib : 0, workload);
+  const there = await bestNode(
+    trx,
+    demandOf(workload, { only: former.node_id, owner: bound ? null : owner, diskMiB: growsByMiB }),
+  );
   if (there !== undefined) return keepVolume(place, { ...place, ...volumeOn(there.shared_store, workload) });
   if (bound)
     throw refuse(
       'unavailable',
-      `The volume of this app lies on the machine ${former.node_name}, which takes nothing at the moment.`,
+      `The volume of this app lies on the machine ${former.node_name}, which takes nothing at the moment${growsByMiB > 0 ? ', or has no disk left for a larger volume' : ''}.`,
     );
   const demand = demandOf(workload, { owner, hosting: hostingOf(former.node_labels), store: place.volumeStore });
   const other = await bestNode(trx, demand);
@@ -167,13 +219,17 @@ export async function placeElsewhere(
   return node === undefined ? undefined : { id: node.id, sharedStore: node.shared_store };
 }
 
-export function placeOf(row: Pick<PlaceRow, 'node_id' | 'waiting' | 'held_by' | 'has_volume' | 'volume_store'>): Place {
+export function placeOf(
+  row: Pick<PlaceRow, 'node_id' | 'waiting' | 'held_by' | 'has_volume' | 'volume_store' | 'volume_mib'>,
+): Place {
   return {
     nodeId: row.node_id,
     waiting: row.waiting,
     heldBy: row.held_by,
     hasVolume: row.has_volume,
     volumeStore: row.volume_store,
+    volumeMiB: row.volume_mib,
+    growsByMiB: 0,
   };
 }
 
@@ -182,6 +238,7 @@ function demandOf(workload: WorkloadManifest, more: Partial<Demand> = {}): Deman
     runtime: workload.runtime,
     memoryMiB: workload.resources.memoryMiB,
     always: workload.mode === 'always',
+    diskMiB: volumeMiBOf(workload),
     hosting: null,
     store: null,
     only: null,
@@ -221,9 +278,16 @@ async function noPlace(trx: Transaction, owner: Owner, workload: WorkloadManifes
       'Every machine that takes backends is reserved for other apps. The operator of this platform decides which.',
       { retryAfter: 30 },
     );
+  if (open.every((row) => row.kept || row.disk_full))
+    return refuse(
+      'unavailable',
+      'The disk of every machine that could run the backend of this app is full. The operator of this platform has to make space.',
+      { retryAfter: 60 },
+    );
+  const diskMiB = volumeMiBOf(workload);
   return refuse(
     'unavailable',
-    `No machine${open.some(({ kept }) => kept) ? ' that is not reserved for other apps' : ''} has room for the backend of this app, which needs ${workload.resources.memoryMiB} MiB of memory.`,
+    `No machine${open.some(({ kept }) => kept) ? ' that is not reserved for other apps' : ''} has room for the backend of this app, which needs ${workload.resources.memoryMiB} MiB of memory${diskMiB === 0 ? '' : ` and ${diskMiB} MiB of disk`}.`,
   );
 }
 

@@ -1,6 +1,7 @@
 // One attempt to run a workload, from its launch to its end. The installation turns its outcome into a state.
 import { once } from 'node:events';
 import type { Clock } from '../clock.ts';
+import { DiskFullError } from '../disk-watch.ts';
 import { LaunchError, StartRefused } from '../drivers/driver.ts';
 import type { Workload } from './workload.ts';
 
@@ -73,5 +74,6 @@ async function neverListened(workload: Workload, port: number): Promise<Outcome>
 function failureOf(error: unknown): Outcome {
   if (error instanceof StartRefused) return { kind: 'refused', reason: error.message };
   if (error instanceof LaunchError) return { kind: 'not launched', reason: error.message, detail: error.detail };
+  if (error instanceof DiskFullError) return { kind: 'not prepared', reason: error.message, detail: String(error) };
   return { kind: 'not prepared', reason: 'The platform could not prepare the start.', detail: String(error) };
 }

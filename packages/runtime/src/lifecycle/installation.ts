@@ -1,8 +1,8 @@
 // The life of one installation's workload: started on first use or at once, restarted after crashes, stopped when idle.
-import { isDeepStrictEqual } from 'node:util';
 import { type Assignment, type InstallationDetail, type InstallationStatus, limits, refuse } from '@platform/contract';
 import type { Clock, Log } from '../clock.ts';
 import type { CoreClient } from '../core-client.ts';
+import { DISK_FULL, type DiskLevel, type DiskWatch } from '../disk-watch.ts';
 import type { Survivor } from '../drivers/driver.ts';
 import type { RunningGateway } from '../gateway-port.ts';
 import type { LogStore } from '../logs/log-store.ts';
@@ -13,6 +13,8 @@ import { IdleWatch } from './idle-watch.ts';
 import { ShownState, type State } from './shown-state.ts';
 import type { Slots } from './slots.ts';
 import { whyRestart } from './start-relevant.ts';
+import { publicPorts, sameGrants, unlimitedVolume, writesDisk } from './status-facts.ts';
+import { stillStarting, unavailable } from './unavailable.ts';
 import { prepareWorkload, startWorkload, type Workload, type WorkloadParts } from './workload.ts';
 
 export interface InstallationParts {
@@ -23,12 +25,12 @@ export interface InstallationParts {
   readonly slots: Slots;
   readonly core: Pick<CoreClient, 'leasesEndIn'>;
   readonly failures: Failures;
+  readonly disk: Pick<DiskWatch, 'level'>;
   /** Called after every change of the status. */
   readonly onStatus: (installationId: string) => void;
 }
 
 const REACH_LIMIT = limits.workloadStartSeconds.value * 1_000;
-const RETRY_AFTER_SECONDS = 5;
 
 export class Installation {
   readonly #parts: InstallationParts;
@@ -48,6 +50,8 @@ export class Installation {
   #ending: Promise<void> | undefined;
   /** Stopped manually although the mode is `always`; reset by a start or a new assignment. */
   #held = false;
+  /** Stopped because the disk is full, or not started. */
+  #yielded = false;
   #cancelTimers: (() => void)[] = [];
 
   /** @param survivor What an earlier Runtime left running for it: taken over at once, unless a stop is wanted. */
@@ -159,6 +163,27 @@ export class Installation {
   }
 
   /**
+   * Stops a workload that writes to the disk of this machine while only the reserve is left there, and lets it go on
+   * afterwards. What nothing holds to a size is killed, and everything is once half of the reserve is gone.
+   */
+  async yieldDisk(level: DiskLevel): Promise<void> {
+    if (level === 'room') {
+      if (!this.#yielded) return;
+      this.#yielded = false;
+      if (this.#state === 'stopped' && this.#shown.now.reason === DISK_FULL) this.#set('stopped');
+      this.#startIfAlways();
+      return;
+    }
+    if (!writesDisk(this.#assignment) || !this.#isUp()) return;
+    this.#yielded = true;
+    const isUnlimited = unlimitedVolume(this.#parts.workload, this.#assignment).length > 0;
+    if (level === 'critical' || isUnlimited) void this.#workload?.stop(0).catch(() => undefined);
+    if (this.#ending !== undefined) return;
+    await this.#end();
+    if (!this.#held) this.#waitForDisk();
+  }
+
+  /**
    * The Gateway of the running workload, which is started if needed. Concurrent callers share one start, also those
    * that retry after `workload_unavailable`.
    * @throws RefusalError `runtime_paused`, or `workload_unavailable` when it is stopped, failed, or not there within
@@ -199,7 +224,16 @@ export class Installation {
       });
   }
 
+  #waitForDisk(): void {
+    this.#yielded = true;
+    if (this.#state !== 'stopped' || this.#shown.now.reason !== DISK_FULL) this.#set('stopped', DISK_FULL);
+  }
+
   #begin(survivor?: Survivor): void {
+    if (writesDisk(this.#assignment) && this.#parts.disk.level() !== 'room' && survivor === undefined) {
+      this.#waitForDisk();
+      return;
+    }
     this.#abort = new AbortController();
     this.#set('starting');
     const run = this.#live(this.#abort.signal, survivor).finally(() => {
@@ -363,38 +397,4 @@ export class Installation {
   get #state(): State {
     return this.#shown.now.state;
   }
-}
-
-function unavailable(reason: string | undefined) {
-  return refuse('workload_unavailable', `The backend of the app is not available. ${reason ?? ''}`.trim(), {
-    retryAfter: RETRY_AFTER_SECONDS,
-  });
-}
-
-/** Nothing is wrong: a machine that is slow or busy needs longer than anybody should wait for one answer. */
-function stillStarting() {
-  return refuse(
-    'workload_unavailable',
-    `The app’s backend is still starting. Try again in ${RETRY_AFTER_SECONDS} seconds.`,
-    { retryAfter: RETRY_AFTER_SECONDS },
-  );
-}
-
-function unlimitedVolume(
-  { driver, volumes }: WorkloadParts,
-  { installationId, workload, volumeStore }: Assignment,
-): string[] {
-  if (!workload.volume || (driver.makesVolumes === true && volumeStore === undefined)) return [];
-  const why = volumeStore === undefined ? volumes.unlimited(installationId) : 'a shared folder has no limits';
-  return why === undefined ? [] : [`The size of its volume is not limited on this machine: ${why}.`];
-}
-
-function publicPorts(workload: Workload | undefined): Pick<InstallationStatus, 'publicPorts'> {
-  const ports = workload?.publicPorts() ?? [];
-  return ports.length === 0 ? {} : { publicPorts: [...ports] };
-}
-
-function sameGrants(one: Assignment, other: Assignment): boolean {
-  const carriedOut = ({ network, udpPorts, gateway }: Assignment) => [network, udpPorts, gateway];
-  return isDeepStrictEqual(carriedOut(one), carriedOut(other));
 }

@@ -4,6 +4,7 @@ import type { Assignment, PublicPortStatus, WorkloadUse } from '@platform/contra
 import { type LinkCertificate, publicKeyText } from '@platform/link';
 import type { Clock, Log } from '../clock.ts';
 import type { CoreClient } from '../core-client.ts';
+import type { DiskWatch } from '../disk-watch.ts';
 import {
   type Driver,
   StartRefused,
@@ -34,6 +35,7 @@ export interface WorkloadParts {
   /** Undefined as an ordinary user: everything runs as that user then. */
   readonly identities: Identities | undefined;
   readonly volumes: Volumes;
+  readonly disk: Pick<DiskWatch, 'requireRoom'>;
   readonly udpPorts: UdpPorts;
   /** Undefined on a node that shares none. */
   readonly sharedVolumes: SharedVolumes | undefined;
@@ -58,8 +60,8 @@ export interface Workload extends Pick<WorkloadInstance, 'gateway' | 'listening'
   readonly ended: Promise<Exit>;
   /** What it uses now. */
   usage(): Promise<WorkloadUse>;
-  /** SIGTERM, five seconds, SIGKILL. */
-  stop(): Promise<Exit>;
+  /** SIGTERM, five seconds or `graceMilliseconds`, SIGKILL. Called again, the shorter time counts. */
+  stop(graceMilliseconds?: number): Promise<Exit>;
 }
 
 const GRACE_MILLISECONDS = 5_000;
@@ -179,7 +181,7 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
     const ended = running.ended.finally(release);
     // Callers that await it get the error; without one it must not be an unhandled rejection.
     ended.catch(() => undefined);
-    return { ...running, ended, stop: () => running.stop().then(() => ended) };
+    return { ...running, ended, stop: (grace) => running.stop(grace).then(() => ended) };
   } catch (error) {
     await release();
     throw error;
@@ -200,6 +202,7 @@ async function openVolume(
 ): Promise<OpenVolume> {
   const release = async () => undefined;
   if (!workload.volume) return { release };
+  if (volumeStore === undefined) parts.disk.requireRoom();
   if (volumeStore === undefined && parts.driver.makesVolumes === true)
     return { volume: parts.volumes.place(installationId), release };
   if (volumeStore === undefined) {
@@ -299,9 +302,9 @@ function assemble(
       hasRunBefore: isAdopted,
       now,
     }),
-    async stop() {
+    async stop(graceMilliseconds = GRACE_MILLISECONDS) {
       stopping = true;
-      await instance.stop(GRACE_MILLISECONDS);
+      await instance.stop(graceMilliseconds);
       return ended;
     },
   };

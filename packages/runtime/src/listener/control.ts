@@ -12,12 +12,14 @@ export interface ControlParts extends PlatformCalls {
   readonly credential: string;
   /** Ends the workload and forgets everything but the volume. */
   forget(installationId: string): Promise<void>;
+  /** Deletes the volume of an app that is not installed here any more. @throws RefusalError `workload_unavailable` */
+  deleteVolume(installationId: string): Promise<void>;
   readonly logs: LogStore;
   /** Aborted when the Runtime ends: streams end with it. */
   readonly ending: AbortSignal;
 }
 
-const TARGET = /^\/control\/installations\/(inst-[0-9a-f-]{36})(?:\/(start|stop|status|logs|logs\/stream))?$/;
+const TARGET = /^\/control\/installations\/(inst-[0-9a-f-]{36})(?:\/(start|stop|status|logs|logs\/stream|volume))?$/;
 const CALL = /^\/control\/installations\/(inst-[0-9a-f-]{36})\/call(\/.*)$/;
 const METHODS: Readonly<Record<string, string>> = {
   start: 'POST',
@@ -25,6 +27,7 @@ const METHODS: Readonly<Record<string, string>> = {
   status: 'GET',
   logs: 'GET',
   'logs/stream': 'GET',
+  volume: 'DELETE',
   '': 'DELETE',
 };
 
@@ -45,6 +48,11 @@ export async function handleControl(parts: ControlParts, incoming: IncomingReque
   req.resume();
   if (action === '') {
     await parts.forget(installationId);
+    res.writeHead(204).end();
+    return;
+  }
+  if (action === 'volume') {
+    await parts.deleteVolume(installationId);
     res.writeHead(204).end();
     return;
   }

@@ -55,6 +55,7 @@ registerFront(
         credential: 'pnc_vectors',
         find: unreached,
         forget: unreached,
+        deleteVolume: unreached,
         onWake: unreached,
         logs: { read: unreached, follow: unreached, writer: unreached, remove: unreached },
         ending: new AbortController().signal,

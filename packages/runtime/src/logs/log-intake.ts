@@ -107,6 +107,7 @@ function createAllowance(writer: LogWriter) {
   /** Not reported in the log yet. */
   let dropped = 0;
   let droppedInAll = 0;
+  let hadRoom = true;
   let reporting: NodeJS.Timeout | undefined;
   let tenth = 0;
   let bytes = 0;
@@ -115,8 +116,10 @@ function createAllowance(writer: LogWriter) {
     clearTimeout(reporting);
     reporting = undefined;
     if (dropped === 0) return;
-    const text = `${dropped} lines were dropped: more than ${LINES_PER_SECOND} lines in one second.`;
-    if (writer.append('system', text)) dropped = 0;
+    const why = hadRoom ? `more than ${LINES_PER_SECOND} lines in one second` : 'the disk of the machine was full';
+    if (!writer.append('system', `${dropped} lines were dropped: ${why}.`)) return;
+    dropped = 0;
+    hadRoom = true;
   };
   return {
     line(stream: LogEntry['stream'], line: string) {
@@ -128,6 +131,7 @@ function createAllowance(writer: LogWriter) {
       }
       lines += 1;
       if (lines <= LINES_PER_SECOND && writer.append(stream, line)) return;
+      if (writer.diskFull()) hadRoom = false;
       dropped += 1;
       droppedInAll += 1;
       // The next line may never come, so a timer reports it.

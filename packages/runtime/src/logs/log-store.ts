@@ -10,8 +10,10 @@ import { entryOf, tail } from './log-tail.ts';
 import { parseLines, type StoredLine } from './stored-lines.ts';
 
 export interface LogWriter {
-  /** Adds one line. Returns false when the disk lags behind and the line was dropped. */
+  /** Adds one line. Returns false when the disk lags behind or is full and the line was dropped. */
   append(stream: LogEntry['stream'], line: string): boolean;
+  /** Whether lines are dropped because the disk has no room for logs. */
+  diskFull(): boolean;
   /** Resolves when everything added so far is on disk. */
   settled(): Promise<void>;
 }
@@ -50,8 +52,11 @@ interface File {
   bytes: number;
 }
 
-/** @param folder Made if missing, for the Runtime's own user only. */
-export function openLogStore(folder: string, clock: Clock, log: Log): LogStore {
+/**
+ * @param folder Made if missing, for the Runtime's own user only.
+ * @param diskFull whether logs must leave the disk alone; by default never
+ */
+export function openLogStore(folder: string, clock: Clock, log: Log, diskFull = () => false): LogStore {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const writers = new Map<string, LogWriter>();
   /** What is known of a file that was written to: three numbers, so that the next line need not read it again. */
@@ -91,6 +96,7 @@ export function openLogStore(folder: string, clock: Clock, log: Log): LogStore {
       const made = createWriter({
         clock,
         log,
+        diskFull,
         file: async () => {
           const file = files.get(installationId) ?? (await openFile(pathOf(installationId)));
           files.set(installationId, file);
@@ -134,6 +140,7 @@ export function openLogStore(folder: string, clock: Clock, log: Log): LogStore {
 interface WriterParts {
   readonly clock: Clock;
   readonly log: Log;
+  diskFull(): boolean;
   /** What is known of the file; reads it at the first line since this Runtime was started. */
   file(): Promise<File>;
   /** Called after lines have reached the disk. */
@@ -144,7 +151,7 @@ interface WriterParts {
   forget(): void;
 }
 
-function createWriter({ clock, log, ...parts }: WriterParts): LogWriter {
+function createWriter({ clock, log, diskFull, ...parts }: WriterParts): LogWriter {
   let backlog: Array<{ at: string; stream: LogEntry['stream']; line: string }> = [];
   let work: Promise<void> | undefined;
 
@@ -172,10 +179,12 @@ function createWriter({ clock, log, ...parts }: WriterParts): LogWriter {
     append(stream, line) {
       // The platform's own remarks are few and always kept.
       if (backlog.length >= LARGEST_BACKLOG && stream !== 'system') return false;
+      if (diskFull()) return false;
       backlog.push({ at: clock.now().toISOString(), stream, line });
       work ??= Promise.resolve().then(write);
       return true;
     },
+    diskFull,
     async settled() {
       while (work !== undefined) await work;
     },

@@ -1,8 +1,10 @@
 // The persistent folders of workloads on this node: one for each installation, kept when the app is removed, and as
 // large as its manifest says where this machine can hold it to that.
 import { chmodSync, existsSync, lchownSync, mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { modes } from '../modes.ts';
+import { run } from '../run-command.ts';
 import { findImageTools, type ImageTools, makeImage, mountImage, unmountImage } from './ext4-image.ts';
 import { mountsBelow } from './mounts.ts';
 
@@ -25,6 +27,8 @@ export interface Volumes {
    * @throws Error when it is in use, or cannot be mounted now
    */
   attach(request: VolumeRequest): Promise<AttachedVolume>;
+  /** Deletes the volume of an installation, also one that a driver made. @throws Error while it is in use */
+  remove(installationId: string): Promise<void>;
   /** Where the volume of an installation is or will be, for drivers that make volumes of their own. */
   place(installationId: string): string;
   /** Why the size of this volume is not limited, in a few words; undefined when it is. */
@@ -116,6 +120,20 @@ export function openVolumes(path: string, tools: ImageTools | string = findImage
         throw error;
       }
     },
+    async remove(installationId) {
+      if (attached.has(installationId)) throw new Error(`the volume of ${installationId} is in use`);
+      attached.add(installationId);
+      try {
+        const folder = place(installationId);
+        if (typeof usable !== 'string' && isMounted(folder)) await unmountImage(usable, folder);
+        // Images of every driver are named after the folder, what was not finished too.
+        const files = readdirSync(directory).filter((name) => name.startsWith(`${installationId}.`));
+        for (const file of files) await rm(join(directory, file), { force: true });
+        await removeFolder(folder);
+      } finally {
+        attached.delete(installationId);
+      }
+    },
     unlimited(installationId) {
       if (existsSync(imageOf(installationId))) return undefined;
       if (typeof usable === 'string') return usable;
@@ -129,6 +147,16 @@ export function openVolumes(path: string, tools: ImageTools | string = findImage
       }
     },
   };
+}
+
+/** Whatever a workload made of the modes in it. */
+async function removeFolder(folder: string): Promise<void> {
+  try {
+    await rm(folder, { recursive: true, force: true });
+  } catch {
+    await run(['chmod', '-R', 'u+rwX', folder], { limit: 60_000 });
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 /** Inaccessible while nothing is mounted there, so that nothing is written beside the volume. */

@@ -9,9 +9,10 @@ import { AppsPage } from './apps-page.tsx';
 import { NotificationsPage } from './notifications-page.tsx';
 import { PasskeysPage } from './passkeys-page.tsx';
 import { SessionsPage } from './sessions-page.tsx';
+import { StoragePage } from './storage-page.tsx';
 
 const PAGES: readonly {
-  readonly page: 'apps' | 'notifications' | 'passkeys' | 'sessions';
+  readonly page: 'apps' | 'notifications' | 'passkeys' | 'sessions' | 'storage';
   readonly icon: IconName;
   readonly label: string;
 }[] = [
@@ -19,13 +20,19 @@ const PAGES: readonly {
   { page: 'notifications', icon: 'bell', label: 'Notifications' },
   { page: 'passkeys', icon: 'key', label: 'Passkeys' },
   { page: 'sessions', icon: 'devices', label: 'Sessions' },
+  { page: 'storage', icon: 'disk', label: 'Storage' },
 ];
 
 export function Settings({ page }: { readonly page: SettingsPage }) {
   const area = page.page === 'app' || page.page === 'logs' ? 'apps' : page.page;
+  const nav = useRef<HTMLElement>(null);
+  // On a phone the pages are a row that is wider than the screen.
+  useEffect(() => {
+    nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [area]);
   return (
     <div class="settings">
-      <nav class="settings-nav" aria-label="Settings">
+      <nav ref={nav} class="settings-nav" aria-label="Settings">
         <p class="settings-title">Settings</p>
         <ul>
           {PAGES.map(({ page: target, icon, label }) => (
@@ -58,6 +65,7 @@ function Page({ page }: { readonly page: SettingsPage }) {
   if (page.page === 'notifications') return <NotificationsPage />;
   if (page.page === 'passkeys') return <PasskeysPage />;
   if (page.page === 'sessions') return <SessionsPage />;
+  if (page.page === 'storage') return <StoragePage />;
   return <AppsPage />;
 }
 

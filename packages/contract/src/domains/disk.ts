@@ -1,0 +1,85 @@
+// Disk space: what an account may take of it, and what every data folder keeps back for the platform itself.
+import * as z from 'zod';
+import { type Errors, type Limits, MiB, type Routes } from '../domain.ts';
+import { appId, version } from '../primitives.ts';
+import { ofApp } from './common.ts';
+
+const limits = {
+  accountDisk: {
+    value: 20_480 * MiB,
+    unit: 'bytes',
+    meaning: 'volumes and published packages of one account (default of PLATFORM_ACCOUNT_DISK_MIB)',
+  },
+  diskReserve: {
+    value: 1_024 * MiB,
+    unit: 'bytes',
+    meaning: 'minimum free space on the disk of a data folder that volumes, packages and logs leave to PostgreSQL',
+  },
+  diskReserveShare: { value: 5, unit: 'percent', meaning: 'the same as a share of the disk; the larger one counts' },
+} as const satisfies Limits;
+
+const errors = {
+  disk_quota: {
+    status: 409,
+    title: 'The account has used up its disk space.',
+    help: 'Volumes count with the size their app declares, also those of removed apps, and so do published packages. Delete what you no longer need in Settings → Storage, or ask the operator to raise PLATFORM_ACCOUNT_DISK_MIB.',
+  },
+  volume_in_use: {
+    status: 409,
+    title: 'The app that uses this volume is still installed.',
+    help: 'Remove the app first; its volume can be deleted afterwards.',
+  },
+} as const satisfies Errors;
+
+/** Bytes of a disk that only PostgreSQL and the platform itself may use. @param totalBytes size of the file system */
+export function diskReserveBytes(totalBytes: number): number {
+  return Math.max(limits.diskReserve.value, Math.ceil((totalBytes * limits.diskReserveShare.value) / 100));
+}
+
+const bytes = z.int().min(0);
+
+export const accountDisk = z.strictObject({
+  limitBytes: bytes,
+  usedBytes: bytes,
+  /** The largest first. A volume counts with the size that its app was granted, however much it holds. */
+  volumes: z.array(z.strictObject({ appId, name: z.string(), bytes, installed: z.boolean() })),
+  /** Packages of own apps, the largest first. */
+  packages: z.array(
+    z.strictObject({
+      appId,
+      version,
+      bytes,
+      /** By anybody; such a version cannot be deleted. */
+      installed: z.boolean(),
+    }),
+  ),
+});
+export type AccountDisk = z.infer<typeof accountDisk>;
+
+const routes = {
+  'disk.read': {
+    method: 'GET',
+    path: '/v1/account/disk',
+    summary: 'Disk space of the account: its limit, its volumes and its published packages',
+    callers: ['session'],
+    answers: { 200: accountDisk },
+    rate: 'session',
+  },
+} as const satisfies Routes;
+
+const volumeRoutes = {
+  'volumes.delete': {
+    method: 'DELETE',
+    path: '/v1/account/volumes/:appId',
+    summary: 'Delete the volume that a removed app left',
+    callers: ['session'],
+    origin: 'shell',
+    params: ofApp,
+    answers: { 204: null },
+    rate: 'session',
+  },
+} as const satisfies Routes;
+
+export const disk = { limits, errors, routes } as const;
+/** In core a part of another domain, which reaches nodes. */
+export const volumes = { routes: volumeRoutes } as const;

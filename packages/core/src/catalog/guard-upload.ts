@@ -1,0 +1,54 @@
+// Watches an upload while it is received: it stops before it takes the disk's reserve, and when it is more than its
+// account may still publish.
+import { Readable } from 'node:stream';
+import { type RefusalError, refuse } from '@platform/contract';
+import { isDiskFull } from '../config/disk-space.ts';
+import { bytesOf } from './verify-package.ts';
+
+export interface GuardedUpload {
+  /** The upload; it breaks off with the code `EDQUOT` once there is a refusal. */
+  readonly source: Readable;
+  /** Why it was broken off; `undefined` while it was not. */
+  readonly refusal: () => RefusalError | undefined;
+}
+
+/** @throws RefusalError `unavailable` */
+export function requireDiskSpace(folder: string): void {
+  if (isDiskFull(folder)) throw diskFull();
+}
+
+export function diskFull(): RefusalError {
+  return refuse(
+    'unavailable',
+    'The disk of the platform is full, so nothing can be published. Its operator has to make space.',
+  );
+}
+
+/**
+ * Asked again for each piece, since a few packed bytes may unpack to many, and others fill the disk too.
+ *
+ * @param source never destroyed, so that the refusal can still be answered
+ * @param folder where the upload is stored
+ * @param most bytes; `exceeded` is the refusal of more
+ */
+export function guardUpload(
+  source: Readable,
+  folder: string,
+  { most, exceeded }: { readonly most: number; readonly exceeded: () => RefusalError },
+): GuardedUpload {
+  let refusal: RefusalError | undefined;
+  async function* pieces(): AsyncGenerator<Buffer> {
+    let bytes = 0;
+    for await (const piece of bytesOf(source)) {
+      bytes += piece.length;
+      if (bytes > most) refusal = exceeded();
+      else if (isDiskFull(folder)) refusal = diskFull();
+      if (refusal !== undefined) throw Object.assign(new Error('the upload was refused'), { code: 'EDQUOT' });
+      yield piece;
+    }
+  }
+  const guarded = Readable.from(pieces());
+  // Whoever reads gets the error; it must not end the process when nobody reads any more.
+  guarded.on('error', () => undefined);
+  return { source: guarded, refusal: () => refusal };
+}

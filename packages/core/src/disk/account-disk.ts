@@ -1,0 +1,72 @@
+// The disk space of an account: its volumes at the size they were granted, and the packages it published.
+import { type AccountDisk, type RefusalError, refuse } from '@platform/contract';
+import { lockAccount } from '../accounts/queries.ts';
+import type { CoreConfig } from '../config/config.ts';
+import type { CoreContext } from '../context.ts';
+import type { Executor } from '../database/schema.ts';
+import { type PackageRow, selectPackages, selectUsedBytes, selectVolumes, type VolumeRow } from './queries.ts';
+
+const MiB = 1024 * 1024;
+
+type DiskContext = Pick<CoreContext, 'database'> & { readonly config: Pick<CoreConfig, 'accountDiskBytes'> };
+
+export async function readAccountDisk({ database, config }: DiskContext, accountKey: string): Promise<AccountDisk> {
+  const [usedBytes, volumes, packages] = await Promise.all([
+    selectUsedBytes(database, accountKey),
+    selectVolumes(database, accountKey),
+    selectPackages(database, accountKey),
+  ]);
+  return {
+    limitBytes: config.accountDiskBytes,
+    usedBytes,
+    volumes: volumes.map(({ appId, name, bytes, installed }) => ({ appId, name, bytes, installed })),
+    packages: packages.map(({ appId, version, bytes, installed }) => ({ appId, version, bytes, installed })),
+  };
+}
+
+/** Bytes that an account may still take; negative when the operator lowered the limit. No promise: others may take them. */
+export async function diskLeft({ database, config }: DiskContext, accountKey: string): Promise<number> {
+  return config.accountDiskBytes - (await selectUsedBytes(database, accountKey));
+}
+
+/**
+ * Makes sure that an account may take more disk. Locks the account until the transaction ends, so that of several that
+ * fit one by one no more pass than fit together. Call it before what is added is inserted.
+ *
+ * @param what the subject of the refusal: `The volume of Notes`
+ * @throws RefusalError `disk_quota`
+ */
+export async function requireAccountDisk(
+  trx: Executor,
+  { config }: Pick<DiskContext, 'config'>,
+  more: { readonly accountKey: string; readonly bytes: number; readonly what: string },
+): Promise<void> {
+  if (more.bytes <= 0) return;
+  await lockAccount(trx, { key: more.accountKey });
+  const left = config.accountDiskBytes - (await selectUsedBytes(trx, more.accountKey));
+  if (more.bytes > left) throw diskQuota(config, { left, needed: `${more.what} takes ${inMiB(more.bytes)}` });
+}
+
+/** @param needed what does not fit, as the beginning of a sentence */
+export function diskQuota(
+  { accountDiskBytes }: DiskContext['config'],
+  { left, needed }: { readonly left: number; readonly needed: string },
+): RefusalError {
+  const rest = `${inMiB(Math.max(0, left), Math.floor)} of the ${inMiB(accountDiskBytes)} of your account are left`;
+  return refuse(
+    'disk_quota',
+    `${needed}, and ${rest}. Delete volumes or packages that you no longer need in Settings → Storage.`,
+  );
+}
+
+function inMiB(bytes: number, round: (value: number) => number = Math.ceil): string {
+  return `${round(bytes / MiB).toLocaleString('en')} MiB`;
+}
+
+/** What all accounts take, for the operator's commands on the server. Not reachable over HTTP. */
+export async function listDiskUse({
+  database,
+}: Pick<CoreContext, 'database'>): Promise<{ readonly volumes: VolumeRow[]; readonly packages: PackageRow[] }> {
+  const [volumes, packages] = await Promise.all([selectVolumes(database, null), selectPackages(database, null)]);
+  return { volumes, packages };
+}

@@ -1,0 +1,82 @@
+// All SQL of what accounts take of the disk.
+import { sql } from 'kysely';
+import type { Executor } from '../database/schema.ts';
+
+/**
+ * Size in MiB that the volume of the installation `i` was granted, 0 without one; `v` is its version, which may be missing.
+ * The manifest counts for rows that a version of the platform without snapshots wrote.
+ */
+export const volumeMiB = sql<number>`
+  CASE WHEN i.has_volume OR i.waiting AND i.removed_at IS NULL
+       THEN coalesce((i.resources ->> 'diskMiB')::integer,
+                     CASE WHEN i.has_volume OR (v.manifest #>> '{workload,volume}')::boolean IS TRUE
+                          THEN (v.manifest #>> '{workload,resources,diskMiB}')::integer END, 0)
+       ELSE 0 END`;
+
+/** Bytes of the package `b`: as uploaded or as unpacked, whichever is more. */
+const packageBytes = sql<string>`greatest(b.size, b.unpacked)`;
+
+/** Bytes of all volumes and packages of an account. */
+export async function selectUsedBytes(db: Executor, accountKey: string): Promise<number> {
+  const { rows } = await sql<{ bytes: string }>`
+    SELECT ((SELECT coalesce(sum(${volumeMiB}), 0) * 1048576
+               FROM installations i LEFT JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+              WHERE i.account_key = ${accountKey})
+            + (SELECT coalesce(sum(${packageBytes}), 0)
+                 FROM apps a
+                 JOIN app_versions v ON v.app_id = a.app_id
+                 JOIN package_blobs b ON b.hash = v.package_hash
+                WHERE a.owner_key = ${accountKey}))::text AS bytes`.execute(db);
+  return Number(rows[0]?.bytes ?? 0);
+}
+
+export interface VolumeRow {
+  readonly account: string;
+  readonly appId: string;
+  /** Of the app, its id when no version is left. */
+  readonly name: string;
+  readonly bytes: number;
+  readonly installed: boolean;
+  /** Name of the node it lies on; `null` before it was placed. */
+  readonly node: string | null;
+}
+
+/** The volumes of an account, or of all, the largest first. */
+export async function selectVolumes(db: Executor, accountKey: string | null): Promise<VolumeRow[]> {
+  const { rows } = await sql<VolumeRow>`
+    SELECT account, "appId", name, mib * 1048576::float8 AS bytes, installed, node
+      FROM (SELECT o.name AS account, i.app_id AS "appId", coalesce(v.manifest ->> 'name', i.app_id) AS name,
+                   ${volumeMiB} AS mib, i.removed_at IS NULL AS installed, n.name AS node
+              FROM installations i
+              JOIN accounts o ON o.key = i.account_key
+              LEFT JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+              LEFT JOIN nodes n ON n.id = i.node_id
+             WHERE ${accountKey}::text IS NULL OR i.account_key = ${accountKey}) AS each
+     WHERE mib > 0
+     ORDER BY mib DESC, account, "appId"`.execute(db);
+  return rows;
+}
+
+export interface PackageRow {
+  readonly account: string;
+  readonly appId: string;
+  readonly version: string;
+  readonly bytes: number;
+  /** By anybody. */
+  readonly installed: boolean;
+}
+
+/** The packages that an account published, or all accounts, the largest first. */
+export async function selectPackages(db: Executor, accountKey: string | null): Promise<PackageRow[]> {
+  const { rows } = await sql<PackageRow>`
+    SELECT o.name AS account, v.app_id AS "appId", v.version, ${packageBytes}::float8 AS bytes,
+           EXISTS (SELECT FROM installations i
+                    WHERE i.app_id = v.app_id AND i.version = v.version AND i.removed_at IS NULL) AS installed
+      FROM apps a
+      JOIN accounts o ON o.key = a.owner_key
+      JOIN app_versions v ON v.app_id = a.app_id
+      JOIN package_blobs b ON b.hash = v.package_hash
+     WHERE ${accountKey}::text IS NULL OR a.owner_key = ${accountKey}
+     ORDER BY bytes DESC, v.app_id, v.version`.execute(db);
+  return rows;
+}

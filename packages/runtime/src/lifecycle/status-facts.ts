@@ -1,0 +1,28 @@
+// What the status of an installation says besides its state, and whether a new assignment changes its grants.
+import { isDeepStrictEqual } from 'node:util';
+import type { Assignment, InstallationStatus } from '@platform/contract';
+import type { Workload, WorkloadParts } from './workload.ts';
+
+export function unlimitedVolume(
+  { driver, volumes }: WorkloadParts,
+  { installationId, workload, volumeStore }: Assignment,
+): string[] {
+  if (!workload.volume || (driver.makesVolumes === true && volumeStore === undefined)) return [];
+  const why = volumeStore === undefined ? volumes.unlimited(installationId) : 'a shared folder has no limits';
+  return why === undefined ? [] : [`The size of its volume is not limited on this machine: ${why}.`];
+}
+
+/** Whether it has a volume on the disk of this machine. */
+export function writesDisk({ workload, volumeStore }: Assignment): boolean {
+  return workload.volume && volumeStore === undefined;
+}
+
+export function publicPorts(workload: Workload | undefined): Pick<InstallationStatus, 'publicPorts'> {
+  const ports = workload?.publicPorts() ?? [];
+  return ports.length === 0 ? {} : { publicPorts: [...ports] };
+}
+
+export function sameGrants(one: Assignment, other: Assignment): boolean {
+  const carriedOut = ({ network, udpPorts, gateway }: Assignment) => [network, udpPorts, gateway];
+  return isDeepStrictEqual(carriedOut(one), carriedOut(other));
+}

@@ -1,0 +1,151 @@
+// What the account takes of the platform's disk, and deleting what it no longer needs.
+import type { AccountDisk } from '@platform/contract';
+import { useSignal } from '@preact/signals';
+import { call } from '../api/client.ts';
+import { Button, Empty, Note, Skeleton } from '../design/controls.tsx';
+import { Icon, type IconName } from '../design/icons.tsx';
+import { bytes, shortVersion } from '../design/words.ts';
+import { useAction, useReading } from './reading.ts';
+import { PageHead } from './settings.tsx';
+
+export function StoragePage() {
+  const reading = useReading(() => call('disk.read'));
+  const disk = reading.value;
+  return (
+    <>
+      <PageHead title="Storage">
+        <p class="quiet-text">
+          An app’s volume counts with the size the app asked for, and is kept when you remove the app. Packages you
+          published count too.
+        </p>
+      </PageHead>
+      {reading.failure !== null && <Note tone="danger">{reading.failure}</Note>}
+      {disk === null ? (
+        reading.failure === null && <Skeleton lines={3} label="Loading storage" />
+      ) : (
+        <>
+          <Total disk={disk} />
+          {disk.volumes.length + disk.packages.length === 0 && (
+            <Empty icon="box" title="Nothing takes storage yet">
+              Apps with a backend may keep data in a volume.
+            </Empty>
+          )}
+          <Items title="App data" disk={disk} again={reading.again} kind="volumes" />
+          <Items title="Published packages" disk={disk} again={reading.again} kind="packages" />
+        </>
+      )}
+    </>
+  );
+}
+
+function Total({ disk: { usedBytes, limitBytes } }: { readonly disk: AccountDisk }) {
+  return (
+    <section class="block">
+      <p>
+        {bytes(usedBytes)} of {bytes(limitBytes)} used
+      </p>
+      <meter class="storage-meter" aria-label="Storage used" min={0} max={limitBytes} value={usedBytes} />
+      {usedBytes >= limitBytes && (
+        <Note tone="danger">Your storage is full. Delete data of removed apps or packages to make space.</Note>
+      )}
+    </section>
+  );
+}
+
+interface ItemsProps {
+  readonly title: string;
+  readonly disk: AccountDisk;
+  readonly kind: 'volumes' | 'packages';
+  readonly again: () => Promise<void>;
+}
+
+function Items({ title, disk, kind, again }: ItemsProps) {
+  if (disk[kind].length === 0) return null;
+  const rows: readonly Item[] = kind === 'volumes' ? disk.volumes.map(volumeItem) : disk.packages.map(packageItem);
+  return (
+    <section class="block">
+      <h3>{title}</h3>
+      <ul class="rows">
+        {rows.map((item) => (
+          <ItemRow key={item.key} item={item} again={again} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+interface Item {
+  readonly key: string;
+  readonly icon: IconName;
+  readonly title: string;
+  readonly about: string;
+  /** `null` while it is in use. */
+  readonly remove: (() => Promise<unknown>) | null;
+  readonly question: string;
+}
+
+function volumeItem({ appId, name, bytes: size, installed }: AccountDisk['volumes'][number]): Item {
+  return {
+    key: appId,
+    icon: 'disk',
+    title: name,
+    about: `${bytes(size)} · ${installed ? 'installed' : 'removed'}`,
+    remove: installed ? null : () => call('volumes.delete', { params: { appId } }),
+    question: `Delete all data of ${name}? You can’t undo this.`,
+  };
+}
+
+function packageItem({ appId, version, bytes: size, installed }: AccountDisk['packages'][number]): Item {
+  return {
+    key: `${appId} ${version}`,
+    icon: 'upgrade',
+    title: `${appId} ${shortVersion(version)}`,
+    about: `${bytes(size)}${installed ? ' · installed' : ''}`,
+    remove: installed ? null : () => call('catalog.withdraw', { params: { appId, version } }),
+    question: `Delete version ${shortVersion(version)} of ${appId} from the Store?`,
+  };
+}
+
+function ItemRow({ item, again }: { readonly item: Item; readonly again: () => Promise<void> }) {
+  const { busy, failure, run } = useAction();
+  const asking = useSignal(false);
+  const { remove } = item;
+  return (
+    <li class="row stacked">
+      <div class="row-main">
+        <span class="row-icon">
+          <Icon name={item.icon} />
+        </span>
+        <span class="row-text">
+          <span class="row-title">{item.title}</span>
+          <span class="row-about">{item.about}</span>
+        </span>
+        {remove !== null && !asking.value && (
+          <Button icon="trash" onClick={() => (asking.value = true)}>
+            Delete
+          </Button>
+        )}
+      </div>
+      {remove !== null && asking.value && (
+        <>
+          <p>{item.question}</p>
+          <div class="buttons">
+            <Button
+              kind="danger"
+              busy={busy}
+              onClick={() =>
+                void run(remove).then((done) => {
+                  if (done) void again();
+                })
+              }
+            >
+              Delete
+            </Button>
+            <Button onClick={() => (asking.value = false)}>Cancel</Button>
+          </div>
+        </>
+      )}
+      {failure !== null && <Note tone="danger">{failure}</Note>}
+    </li>
+  );
+}

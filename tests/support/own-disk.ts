@@ -1,0 +1,83 @@
+// Runs a test file again on a small disk of its own: an ext4 file system in a file, mounted in a mount namespace that
+// ends with it. Nothing outside can be filled. Needs root.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { passOnSkips } from './nested-skips.ts';
+
+/** Set inside: the folder on which the disk is mounted. */
+const MARK = 'PLATFORM_TEST_OWN_DISK';
+const MiB = 1024 * 1024;
+
+export interface OwnDiskOptions {
+  readonly sizeMiB: number;
+  /** Milliseconds for the whole file. */
+  readonly timeout: number;
+}
+
+/** Why there can be none here, with what to do; `false` where there can. */
+function ownDiskUnavailable(): string | false {
+  if (process.getuid?.() !== 0) return 'a disk of its own needs root: run the tests as root';
+  return existsSync('/dev/loop-control') ? false : 'this machine offers no loop devices';
+}
+
+/**
+ * Declares the tests of a file inside, or outside one test that runs the file there and shows what it said if it
+ * failed. The temporary folder inside lies on the disk.
+ */
+export function onOwnDisk(url: string, options: OwnDiskOptions, declare: (folder: string) => void): void {
+  const folder = process.env[MARK];
+  if (folder !== undefined) {
+    declare(folder);
+    return;
+  }
+  test('on a small disk of its own', { skip: ownDiskUnavailable(), timeout: options.timeout }, (context) =>
+    runInside(context, fileURLToPath(url), options),
+  );
+}
+
+const INSIDE = `
+  mount --make-rprivate /
+  mkfs.ext4 -q -F -m 0 "$1"
+  mount -o loop "$1" "$2"
+  chmod 0711 "$2"
+  shift 2
+  exec "$@"`;
+
+async function runInside(context: TestContext, file: string, { sizeMiB }: OwnDiskOptions): Promise<void> {
+  const outside = await mkdtemp(path.join(tmpdir(), 'platform-disk-'));
+  context.after(() => rm(outside, { recursive: true, force: true }));
+  await chmod(outside, 0o711);
+  const [image, folder] = [path.join(outside, 'image'), path.join(outside, 'disk')];
+  await writeFile(image, '', { mode: 0o600 });
+  await truncate(image, sizeMiB * MiB);
+  await mkdir(folder);
+  const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
+  const child = spawn(
+    'setpriv',
+    [
+      ...['--pdeathsig', 'TERM', 'unshare', '--mount', '--', 'sh', '-euc', INSIDE, 'sh', image, folder],
+      // --test, since a file that runs by itself ends with 0 after a hook of its own failed.
+      ...[process.execPath, '--test', '--test-reporter=spec', file],
+    ],
+    { env: { ...environment, [MARK]: folder, TMPDIR: folder }, stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  context.after(() => child.kill('SIGTERM'));
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      output += chunk.toString('utf8');
+    });
+  }
+  const [code] = await once(child, 'close');
+  for (const [, said] of output.matchAll(/^ℹ (PLATFORM_TEST_.*)$/gm)) context.diagnostic(String(said));
+  assert.equal(code, 0, output);
+  assert.match(output, /pass [1-9]/);
+  await passOnSkips(context, output);
+}

@@ -153,6 +153,16 @@ test('only what asks for web push and is not muted is sent; each browser of the 
   assert.deepEqual(titles(stranger.browser), []);
 });
 
+test('two browsers of an account get one notification under different topics', async () => {
+  const { account, app, browser } = await newStage();
+  const second = await subscribe(await signIn(world, account.authenticator));
+  await publish(app, 'the same', { dedupeKey: 'one key' });
+  const [[first], [other]] = [await browser.until(1), await second.until(1)];
+  for (const received of [first, other]) assert.match(String(received?.headers.topic), /^[\w-]{32}$/);
+  assert.notEqual(first?.headers.topic, other?.headers.topic);
+  await untilRows(account, nothingWaits);
+});
+
 test('messages of a browser keep their order, also when one has to be repeated', async () => {
   const { account, app, browser } = await newStage();
   browser.answer({ status: 500 }, { status: 503 }, { status: 429 });

@@ -61,7 +61,9 @@ test('RFC 8292: the token of the example verifies, and ours has the same shape',
   const keys = {
     publicKey: curve.getPublicKey('base64url'),
     // Node leaves out leading zero bytes.
-    privateKey: Buffer.concat([Buffer.alloc(32), curve.getPrivateKey()]).subarray(-32).toString('base64url'),
+    privateKey: Buffer.concat([Buffer.alloc(32), curve.getPrivateKey()])
+      .subarray(-32)
+      .toString('base64url'),
   };
   const now = new Date();
   const expires = new Date(now.getTime() + 12 * 3_600_000);

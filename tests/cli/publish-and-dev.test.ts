@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import type { PermissionsView } from '@platform/contract';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { emptyPlace, type PlatformPlace, type PlatformProcess, startPlatform } from '../support/platform-process.ts';
 
@@ -178,10 +179,14 @@ test('dev runs the folder in the real sandbox, again with every change, and show
     await setManifest({ permissions: [{ id: 'no.such.permission', resources: ['*'] }] });
     await dev.hears(/manifest\.json: `permissions\[0\]\.id` is not a permission id/);
     assert.deepEqual(await versionsOf('tried-out-dev'), [second]);
-    await setManifest({ permissions: [{ id: 'notifications.publish', resources: ['notes', 'more'] }] });
+    await setManifest({
+      permissions: [{ id: 'notifications.publish', resources: ['notes', 'more'] }],
+      workload: { runtime: 'node', entry: 'server.mjs', volume: true, resources: { memoryMiB: 192 } },
+    });
     await dev.hears(/runs again for anna/);
-    const { permissions } = await anna.browser.take<{ permissions: unknown }>('/v1/apps/tried-out-dev/permissions');
-    assert.deepEqual(permissions, [{ id: 'notifications.publish', resources: ['notes', 'more'] }]);
+    const held = await anna.browser.take<PermissionsView>('/v1/apps/tried-out-dev/permissions');
+    assert.deepEqual(held.permissions, [{ id: 'notifications.publish', resources: ['notes', 'more'] }]);
+    assert.equal(held.resources?.granted.memoryMiB, 192, 'the developer asks and answers');
   });
 
   await t.test('Ctrl-C ends it, and the app stays', async () => {

@@ -186,7 +186,7 @@ test('a browser that has the file gets 304, and revalidates after an upgrade', a
   assert.deepEqual([changed.status, changed.text], [200, 'two']);
 });
 
-test('a browser that has a page is not answered 304 once an origin was revoked: it would keep the former policy', async () => {
+test('a browser that has a page is not answered 304 once an origin was revoked: some would keep the former policy', async () => {
   const origin = 'https://weather.example';
   await publish(account, 'revoking', {
     frontend: { entry: 'index.html', csp: { connect: [origin], image: [origin] } },

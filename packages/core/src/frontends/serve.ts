@@ -125,8 +125,9 @@ function writeRefusal({ request, response }: Exchange, refusal: Refusal, request
 }
 
 /**
- * A package never changes, so its hash and the path say all about the bytes. The headers are part of it: a browser keeps
- * the content security policy of the copy it has when it is answered 304, so a revoked origin must change the tag.
+ * A package never changes, so its hash and the path say all about the bytes. The headers are part of it: RFC 9111
+ * section 3.2 has a cache update its copy from a 304, but WebKit keeps the fields that begin with `content-`, and so the
+ * former content security policy. A revoked origin therefore changes the tag.
  */
 function entityTag({ packageHash, headersTag }: FrontendHost, name: string): string {
   return `"${createHash('sha256').update(`${headersTag}/${packageHash}/${name}`).digest('base64url').slice(0, 27)}"`;

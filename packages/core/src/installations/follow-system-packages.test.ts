@@ -3,6 +3,7 @@ import { strict as assert } from 'node:assert';
 import { writeFile } from 'node:fs/promises';
 import * as path from 'node:path';
 import { after, before, test } from 'node:test';
+import type { PermissionsView } from '@platform/contract';
 import { registerAccount, type TestAccount } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { buildTestPackage, testManifest } from '../../../../tests/support/packages.ts';
@@ -29,9 +30,14 @@ async function launcherVersion(): Promise<string | undefined> {
 }
 
 /** What a start does with a platform that came with this launcher. */
-async function ship(version: string, permissions: readonly unknown[]): Promise<void> {
+async function ship(version: string, permissions: readonly unknown[], workload?: object): Promise<void> {
   const file = path.join(constellation.directory, 'shipped.tgz');
-  await writeFile(file, await buildTestPackage({ manifest: testManifest('launcher', { version, permissions }) }));
+  const manifest = testManifest('launcher', { version, permissions, ...(workload && { workload }) });
+  const files = {
+    'frontend/index.html': '<!doctype html><title>t</title>',
+    ...(workload && { 'workload/main.js': '' }),
+  };
+  await writeFile(file, await buildTestPackage({ manifest, files }));
   const { context } = constellation.core;
   await followSystemPackages(context, await ensureSystemPackages(context, [{ path: file }]));
 }
@@ -66,6 +72,18 @@ test('grants never grow with a new version, and shrink to what it requests', asy
   assert.deepEqual(await grantsOf(), [CATALOG]);
   await ship('2.2.0', [PROFILE]);
   assert.deepEqual(await grantsOf(), []);
+});
+
+test('a backend of the platform has the resources of its new version, and its volume never shrinks', async () => {
+  const granted = async () =>
+    (await account.browser.take<PermissionsView>('/v1/apps/launcher/permissions')).resources?.granted;
+  const workload = { runtime: 'node', entry: 'main.js', volume: true };
+  await ship('2.3.0', [], { ...workload, resources: { memoryMiB: 64, diskMiB: 50 } });
+  assert.deepEqual([(await granted())?.memoryMiB, (await granted())?.diskMiB], [64, 50]);
+  await ship('2.4.0', [], { ...workload, mode: 'always', resources: { memoryMiB: 96, diskMiB: 20 } });
+  assert.deepEqual(await granted(), { mode: 'always', memoryMiB: 96, cpus: 1, pids: 64, diskMiB: 50 });
+  await ship('2.5.0', []);
+  assert.equal(await granted(), undefined);
 });
 
 test('apps of other publishers stay as they are', async () => {

@@ -26,7 +26,7 @@ export function BackendLimits({ appId, name, version, resources, onChanged }: Ba
 
   return (
     <>
-      <h4 class="small-title">Its backend on the server</h4>
+      <h4>What its backend may use</h4>
       <ResourceList resources={granted} />
       {resourcesBeyond(granted, requested).length > 0 && (
         <>

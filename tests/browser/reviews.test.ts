@@ -221,7 +221,11 @@ for (const [device, viewport] of [
       await look(page, device, 'reviews-update', [review.getByRole('heading').nth(1), review.locator('.uses')]);
       await review.getByRole('checkbox', { name: LOOKALIKE }).uncheck();
       await review.getByLabel('Allow this').uncheck();
-      await press(review.getByRole('button', { name: 'Update', exact: true }), page.getByText('Version 2.0.0'));
+      const closed = page.locator('body:not(:has(dialog[open]))');
+      await press(review.getByRole('button', { name: 'Update', exact: true }), closed);
+      await page.getByText('Version 2.0.0').waitFor();
+      await page.getByRole('checkbox', { name: TRACKER, checked: true }).waitFor();
+      assert.equal(await page.getByRole('checkbox', { name: LOOKALIKE }).isChecked(), false);
       const { permissions, resources } = await snapshot();
       const addresses = permissions.find(({ id }) => id === 'network.connect')?.resources;
       assert.deepEqual(addresses, [MAPS, TRACKER]);

@@ -37,6 +37,9 @@ export const prompt = signal<Prompt | null>(null);
 /** Whether the person approved and it was done, so that closing the last page of the dialog is no refusal. */
 export const carriedOut = signal(false);
 
+/** Upgrades this page has carried out, with the grants that follow: what was read of an app before is out of date. */
+export const upgradesDone = signal(0);
+
 type Without<P, Keys extends PropertyKey> = P extends unknown ? Omit<P, Keys> : never;
 
 /** @returns false when the person declined, or when another question is open */
@@ -109,6 +112,8 @@ export async function upgrade(
     const kept = await call('apps.permissions.read', { params });
     const body = { permissions: joinGrants(kept.permissions, permissions) };
     await call('apps.permissions.replace', { params, body });
+  }).finally(() => {
+    upgradesDone.value += 1;
   });
 }
 

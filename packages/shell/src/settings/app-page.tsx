@@ -6,7 +6,7 @@ import { AppsNotListed } from '../frames/apps-not-listed.tsx';
 import { findApp, installedApps } from '../frames/installed-apps.ts';
 import { homeApp, openApp } from '../frames/open-apps.ts';
 import { setHome } from '../home.ts';
-import { askToInstall, askToUninstall } from '../prompts/prompts.ts';
+import { askToInstall, askToUninstall, upgradesDone } from '../prompts/prompts.ts';
 import { go } from '../view.ts';
 import { BackendState } from './backend-state.tsx';
 import { GrantsEditor } from './grants-editor.tsx';
@@ -35,7 +35,12 @@ export function AppPage({ appId }: { readonly appId: string }) {
       </PageHead>
       <section class="block" aria-labelledby="grants-title">
         <h3 id="grants-title">What it may do</h3>
-        <GrantsEditor key={app.version} appId={appId} name={app.name} version={app.version} />
+        <GrantsEditor
+          key={`${app.version} ${upgradesDone.value}`}
+          appId={appId}
+          name={app.name}
+          version={app.version}
+        />
       </section>
       {app.hasWorkload && (
         <section class="block" aria-labelledby="backend-title">

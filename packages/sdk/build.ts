@@ -57,7 +57,9 @@ async function replaceFile(path: string, content: string): Promise<void> {
 async function sourceHash(): Promise<string> {
   const hash = createHash('sha256').update(vite.version);
   const sources = (await readdir(join(root, 'src'))).filter((name) => /(?<!\.test)\.ts$/.test(name)).sort();
-  for (const path of [fileURLToPath(import.meta.url), ...sources.map((name) => join(root, 'src', name))]) {
+  const shared = import.meta.resolve('@platform/contract/event-text');
+  const code = [import.meta.url, shared].map((url) => fileURLToPath(url));
+  for (const path of [...code, ...sources.map((name) => join(root, 'src', name))]) {
     hash.update(await readFile(path));
   }
   return hash.digest('hex');

@@ -1,6 +1,7 @@
 // A live stream of events (text/event-stream) over fetch, because EventSource cannot send an Authorization header.
 // It reconnects with growing pauses and requests missed events with Last-Event-ID.
 import type { ShellEvent } from '@platform/contract';
+import { eventParser } from '@platform/contract/event-text';
 import { errorFromResponse, PlatformError } from './platform-error.ts';
 import { callError } from './service-call.ts';
 import type { StreamOptions } from './services.ts';
@@ -85,38 +86,11 @@ async function* connection(
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   const parse = eventParser(keepId);
   try {
-    for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) yield* parse(chunk.value);
+    // Core proves its events against their schema; here they are trusted to have the shape it names.
+    for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read())
+      yield* parse(chunk.value) as StreamEvent[];
   } finally {
     // The consumer may leave the loop early; then the connection must not stay open.
     await reader.cancel().catch(() => {});
   }
-}
-
-/** Parses text/event-stream (HTML, "Interpreting an event stream") out of arbitrary pieces. */
-export function eventParser(keepId: (id: string) => void = () => undefined): (piece: string) => StreamEvent[] {
-  let rest = '';
-  let event = '';
-  let data: string[] = [];
-  let id: string | undefined;
-  return (piece) => {
-    const found: StreamEvent[] = [];
-    const lines = (rest + piece).split(/\r\n|\n|\r(?!$)/);
-    rest = lines.pop() ?? '';
-    for (const line of lines) {
-      if (line === '') {
-        if (id !== undefined) keepId(id);
-        if (data.length > 0) found.push({ event, data: JSON.parse(data.join('\n')), id } as StreamEvent);
-        event = '';
-        data = [];
-        continue;
-      }
-      const colon = line.indexOf(':');
-      const name = colon === -1 ? line : line.slice(0, colon);
-      const value = colon === -1 ? '' : line.slice(colon + 1).replace(/^ /, '');
-      if (name === 'event') event = value;
-      else if (name === 'data') data.push(value);
-      else if (name === 'id' && !value.includes('\0')) id = value;
-    }
-    return found;
-  };
 }

@@ -2,7 +2,7 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import { fc } from '../../../tests/support/fast-check.ts';
-import { eventParser } from './event-stream.ts';
+import { eventParser } from './event-text.ts';
 
 const STREAM = [
   ': a comment\n\n',

@@ -2,7 +2,7 @@
 // every foreign origin, and every installation without its grant.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type CallerKind, type RouteSpec, routes } from '@platform/contract';
+import { type CallerKind, type RouteSpec, routes, SESSION_HEADER } from '@platform/contract';
 import { type Cast, makeCast } from '../support/cast.ts';
 import { type Constellation, startConstellation } from '../support/constellation.ts';
 import { problemCode } from '../support/raw-http.ts';
@@ -101,6 +101,10 @@ for (const [id, spec] of table) {
         });
         assert.equal(problemCode(answer), 'origin_not_allowed', site);
       }
+    });
+    test(`${id} refuses any session but the one that the request names`, async () => {
+      const headers = { ...cast.credentials('session'), [SESSION_HEADER]: `ses-${UUID}` };
+      assert.equal(problemCode(await cast.send({ ...request, headers })), 'session_replaced');
     });
     test(`${id} refuses two session cookies`, async () => {
       const session = cast.credentials('session');

@@ -1,6 +1,6 @@
 // A browser at the shell, for tests: real routes over HTTP to 127.0.0.1 with the Host, Origin and cookie it would send.
 import { strict as assert } from 'node:assert';
-import type { CeremonyOptions } from '@platform/contract';
+import type { CeremonyOptions, SessionAnswer } from '@platform/contract';
 import { problemCode, type RawAnswer, rawRequest } from './raw-http.ts';
 import { type AuthenticatorSettings, SoftwareAuthenticator } from './software-authenticator.ts';
 
@@ -49,7 +49,7 @@ export class TestBrowser {
       headers: sent,
       ...(raw === undefined ? {} : { body: raw }),
     });
-    this.#keepCookie(answer.headers['set-cookie'] ?? []);
+    this.#keepCookie(answer.headers['set-cookie']);
     return answer;
   }
 
@@ -65,11 +65,11 @@ export class TestBrowser {
     return this.take(path, { body });
   }
 
-  #keepCookie(setCookies: readonly string[]): void {
-    for (const setCookie of setCookies) {
-      const pair = setCookie.split(';', 1)[0] ?? '';
-      this.cookie = /;\s*max-age=0\b/i.test(setCookie) ? '' : pair;
-    }
+  /** The session's comes first; those behind it take away what others set under its name. */
+  #keepCookie([setCookie]: readonly string[] = []): void {
+    if (setCookie === undefined) return;
+    const pair = setCookie.split(';', 1)[0] ?? '';
+    this.cookie = /;\s*max-age=0\b/i.test(setCookie) ? '' : pair;
   }
 }
 
@@ -79,6 +79,8 @@ export interface TestAccount {
   readonly authenticator: SoftwareAuthenticator;
   /** The `Cookie` header of its session. */
   readonly cookie: string;
+  /** The public id of its session: the pin of its shell. */
+  readonly sessionId: string;
   /** A request of the signed-in browser. */
   fetch(path: string, settings?: RequestSettings): Promise<RawAnswer>;
 }
@@ -96,9 +98,9 @@ export async function registerAccount(target: Target, name: string, settings: Mo
   const authenticator = newAuthenticator(target, settings);
   const options = await browser.begin('/v1/auth/register/options', { name });
   const body = { challengeId: options.challengeId, credential: authenticator.create(options) };
-  const { account } = await browser.take<{ account: { name: string } }>('/v1/auth/register/verify', { body });
+  const answer = await browser.take<SessionAnswer>('/v1/auth/register/verify', { body });
   assert.notEqual(browser.cookie, '', 'registration set no session cookie');
-  return accountOf(account.name, browser, authenticator);
+  return accountOf(answer, browser, authenticator);
 }
 
 /** Signs in with the authenticator's newest passkey, in a browser of its own unless one is given. */
@@ -109,13 +111,18 @@ export async function signIn(
 ): Promise<TestAccount> {
   const options = await browser.begin('/v1/auth/login/options');
   const body = { challengeId: options.challengeId, credential: authenticator.get(options) };
-  const { account } = await browser.take<{ account: { name: string } }>('/v1/auth/login/verify', { body });
-  return accountOf(account.name, browser, authenticator);
+  const answer = await browser.take<SessionAnswer>('/v1/auth/login/verify', { body });
+  return accountOf(answer, browser, authenticator);
 }
 
-function accountOf(name: string, browser: TestBrowser, authenticator: SoftwareAuthenticator): TestAccount {
+function accountOf(
+  { account, session }: SessionAnswer,
+  browser: TestBrowser,
+  authenticator: SoftwareAuthenticator,
+): TestAccount {
   return {
-    name,
+    name: account.name,
+    sessionId: session.id,
     browser,
     authenticator,
     get cookie() {

@@ -26,7 +26,10 @@ export const configurationVariables = {
   },
   PLATFORM_SESSION_TTL_MS: { default: '2592000000', meaning: 'Lifetime of a session in milliseconds.' },
   PLATFORM_CHALLENGE_TTL_MS: { default: '300000', meaning: 'Lifetime of a passkey challenge in milliseconds.' },
-  PLATFORM_SESSION_COOKIE: { default: 'platform_session', meaning: 'Name of the session cookie.' },
+  PLATFORM_SESSION_COOKIE: {
+    default: 'platform_session',
+    meaning: 'Name of the session cookie. On https core puts `__Host-` before it.',
+  },
   PLATFORM_APPS_DOMAIN: {
     default: 'apps.platform.localhost',
     meaning:

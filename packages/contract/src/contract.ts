@@ -18,4 +18,5 @@ export * from './public-addresses.ts';
 export * from './request-target.ts';
 export * from './routes.ts';
 export * from './schema-words.ts';
+export * from './session-header.ts';
 export * from './text.ts';

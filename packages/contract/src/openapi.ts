@@ -1,12 +1,18 @@
 // Makes the OpenAPI 3.1 description out of the route table; openapi.json is its checked-in copy.
 import * as z from 'zod';
 import type { RouteSpec } from './domain.ts';
-import { errors, routes } from './domains.ts';
+import { errors, routes, sessionId } from './domains.ts';
+import { SESSION_HEADER } from './session-header.ts';
 
 type Json = { [key: string]: unknown };
 
 const SECURITY: Readonly<Record<string, Json>> = {
-  session: { type: 'apiKey', in: 'cookie', name: 'platform_session', description: 'A person signed in to the shell.' },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'platform_session',
+    description: `A person signed in to the shell; on https \`__Host-platform_session\`. Several of the name are refused, unless \`${SESSION_HEADER}\` says which session counts.`,
+  },
   frontend: { type: 'http', scheme: 'bearer', description: 'Frontend capability `pfc_…`, from the origin of its app.' },
   installation: { type: 'http', scheme: 'bearer', description: 'A workload, through its Gateway.' },
   node: { type: 'http', scheme: 'bearer', description: 'The Runtime of a node, `pnd_…`.' },
@@ -34,6 +40,15 @@ const problemSchema: Json = {
   },
 };
 
+const sessionParameter: Json = {
+  name: SESSION_HEADER,
+  in: 'header',
+  required: false,
+  description:
+    'Id of the session that the caller signed in to. Of several session cookies its one counts; any other session is refused with `session_replaced`.',
+  schema: jsonSchema(sessionId, 'input'),
+};
+
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
   return rest as Json;
@@ -53,7 +68,8 @@ function parametersOf(spec: RouteSpec): Json[] {
       schema: value,
     }));
   };
-  return [...from(spec.params, 'path'), ...from(spec.query, 'query')];
+  const pin = spec.callers.includes('session') ? [{ $ref: '#/components/parameters/session' }] : [];
+  return [...from(spec.params, 'path'), ...from(spec.query, 'query'), ...pin];
 }
 
 function bodyOf(spec: RouteSpec): Json | undefined {
@@ -111,6 +127,7 @@ export function openApiDocument(version: string): Json {
     components: {
       securitySchemes: SECURITY,
       schemas: { problem: problemSchema },
+      parameters: { session: sessionParameter },
       responses: {
         problem: {
           description: 'Refused or failed; see `code`.',

@@ -1,9 +1,9 @@
 // The one place where core is wired: configuration in, a listening server out. Read this file first.
 import type { AddressInfo } from 'node:net';
-import { findSession } from './accounts/find-session.ts';
+import { findSession, findSessionToken } from './accounts/find-session.ts';
 import { findForbiddenMaterial } from './accounts/forbidden-material.ts';
 import { ensureSystemPackages } from './catalog/system-packages.ts';
-import type { CoreConfig } from './config/config.ts';
+import { type CoreConfig, sessionCookieName } from './config/config.ts';
 import { defaultRates, type Rates } from './config/rates.ts';
 import type { CoreContext, Log } from './context.ts';
 import { requireMasterKey } from './credentials/master-key-check.ts';
@@ -161,12 +161,13 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     authenticator: authenticator(
       {
         findSession: (hash) => findSession(context, hash),
+        findSessionToken: (id) => findSessionToken(context, id),
         findFrontendCaller: (hash) => findFrontendCaller(context, hash),
         findInstallationCaller: (hash) => findInstallationCaller(context, hash),
         findNodeCaller: (hash) => findNodeCaller(context, hash),
       },
       new IdentityCache(signals, clock),
-      { sessionCookie: config.sessionCookie, clock, failures },
+      { sessionCookie: sessionCookieName(config), clock, failures },
     ),
     takeRate: options.embeddedDatabase === true ? leavingReserve(takeRate, config.packagesDirectory) : takeRate,
     settled: () => signals.settled(pool),

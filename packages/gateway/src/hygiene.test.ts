@@ -134,8 +134,8 @@ test('an expectation other than 100-continue is refused', async () => {
 
 test('a head with too many or too large fields is refused without being forwarded', async () => {
   const many = Object.fromEntries(Array.from({ length: 120 }, (_value, index) => [`x-${index}`, 'y']));
-  assertProblem(await ask(tested.port, { path: '/v1/services/apps', headers: many }), 413, 'payload_too_large');
+  assertProblem(await ask(tested.port, { path: '/v1/services/apps', headers: many }), 431, 'head_too_large');
   const large = { 'x-large': 'y'.repeat(20_000) };
-  assertProblem(await ask(tested.port, { path: '/v1/services/apps', headers: large }), 413, 'payload_too_large');
+  assertProblem(await ask(tested.port, { path: '/v1/services/apps', headers: large }), 431, 'head_too_large');
   assert.equal(core.complete.length, 0);
 });

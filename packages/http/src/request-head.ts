@@ -79,7 +79,7 @@ function dispositionOf(name: string): number {
 export function readRequestHead(req: IncomingMessage): HeadReading {
   const raw = req.rawHeaders;
   if (raw.length > MAX_HEADER_FIELDS * 2) {
-    return refused('payload_too_large', `A request carries at most ${MAX_HEADER_FIELDS} header fields.`);
+    return refused('head_too_large', `A request carries at most ${MAX_HEADER_FIELDS} header fields.`);
   }
   const forwarded: string[] = [];
   let host: string | null = null;

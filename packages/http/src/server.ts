@@ -9,6 +9,7 @@ import { checkRequestTarget, type Refusal, type RequestTarget } from '@platform/
 import { countPerAddress } from './connection-count.ts';
 import { endLingering, endReading } from './end-response.ts';
 import { endFaulty } from './fault.ts';
+import { endWithHeadTooLarge, HEAD_TOO_LARGE } from './head-too-large.ts';
 import { endWithProblem, sendProblem } from './problem.ts';
 import { MAX_HEADER_FIELDS, type RequestHead, readRequestHead } from './request-head.ts';
 import { handshakeRefusal } from './web-socket.ts';
@@ -62,6 +63,11 @@ export interface StrictServerOptions {
    * 9110 section 7.8).
    */
   readonly upgrade?: UpgradeRoutes;
+  /**
+   * Browsers reach this front: one whose cookies make its requests too large is told to delete them. Default: a head that
+   * is too large gets a problem document alone.
+   */
+  readonly browsers?: true;
   /** Called once for every request, including refused ones. */
   onBegin?(): void;
   onEnd?(): void;
@@ -214,12 +220,12 @@ export function createStrictServer(options: StrictServerOptions): Server {
       options.onFault(error);
     }
   });
-  server.on('clientError', (error: Error & { code?: string }, socket: Duplex) => {
+  server.on('clientError', (error: Error & { code?: string; rawPacket?: Buffer }, socket: Duplex) => {
     const connection = connections.get(socket);
     if (connection === undefined || connection.broken) return;
     connection.broken = true;
     try {
-      refuseBroken(error.code, socket, connection);
+      refuseBroken(error, socket, connection, options);
     } catch (fault) {
       socket.destroy();
       options.onFault(fault);
@@ -292,7 +298,12 @@ function refuse(res: ServerResponse, refusal: Refusal): void {
  * theirs, also when it is still awaited, and the broken one the refusal, unless it has been answered or its answer had
  * begun.
  */
-function refuseBroken(code: string | undefined, socket: Duplex, { pending, unread }: Connection): void {
+function refuseBroken(
+  { code, rawPacket }: { readonly code?: string; readonly rawPacket?: Buffer },
+  socket: Duplex,
+  { pending, unread }: Connection,
+  { browsers }: Pick<StrictServerOptions, 'browsers'>,
+): void {
   if (code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
@@ -306,7 +317,10 @@ function refuseBroken(code: string | undefined, socket: Duplex, { pending, unrea
   const isBroken = last !== undefined && !last.res.req.complete;
   if (!isBroken) {
     // The bytes after the last request are one that has no response object.
-    afterAll(pending, () => endWithProblem(socket, refusal));
+    afterAll(pending, () => {
+      if (browsers === true && refusal === HEAD_TOO_LARGE) endWithHeadTooLarge(socket, rawPacket);
+      else endWithProblem(socket, refusal);
+    });
     return;
   }
   const { res, work } = last;
@@ -335,8 +349,9 @@ function afterAll(pending: readonly Pending[], done: () => void): void {
 function refusalOf(code: string | undefined): Refusal {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
+      return HEAD_TOO_LARGE;
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return { code: 'payload_too_large', detail: 'The head of the request is too large.' };
+      return { code: 'payload_too_large', detail: 'The extensions of a chunk are too large.' };
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return { code: 'invalid_request', detail: 'The request did not arrive in time.' };
     default:

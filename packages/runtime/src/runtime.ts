@@ -221,6 +221,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     strictTransport: new URL(options.nodeOrigin).protocol === 'https:',
     handle: (incoming) => handleEndpoint(backends, incoming),
     upgrade: { wants: isWebSocketUpgrade, accept: (incoming) => connectEndpoint(backends, incoming) },
+    browsers: true,
     log,
   });
   const control = await openControl(options, (incoming) => handleControl(controlParts, incoming));

@@ -43,6 +43,11 @@ const errors = {
     title: 'The session has ended.',
     help: 'Sign in again with your passkey.',
   },
+  session_replaced: {
+    status: 401,
+    title: 'Another page replaced your sign-in. Sign in again.',
+    help: 'No session cookie of the request belongs to the session that `Platform-Session` names. A page on a sibling host may have set a cookie of its own, or somebody else signed in with this browser. Sign in again.',
+  },
   verification_failed: {
     status: 401,
     title: 'The passkey could not be verified.',
@@ -54,6 +59,9 @@ const errors = {
     help: 'Choose another name.',
   },
 } as const satisfies Errors;
+
+/** `ses-` and a UUIDv7. */
+export const sessionId = z.string().regex(/^ses-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
 
 const base64url = z.string().regex(/^[A-Za-z0-9_-]*$/, 'must be base64url without padding');
 
@@ -127,10 +135,10 @@ export const ceremonyOptions = z.strictObject({
 });
 export type CeremonyOptions = z.infer<typeof ceremonyOptions>;
 
-export const accountAnswer = z.strictObject({ account: accountView });
+/** `id` is public: it names the session to whoever holds its cookie, and opens nothing by itself. */
 export const sessionAnswer = z.strictObject({
   account: accountView,
-  session: z.strictObject({ createdAt: timestamp, expiresAt: timestamp }),
+  session: z.strictObject({ id: sessionId, createdAt: timestamp, expiresAt: timestamp }),
 });
 export type SessionAnswer = z.infer<typeof sessionAnswer>;
 
@@ -195,7 +203,7 @@ const routes = {
     callers: ['anonymous'],
     origin: 'shell',
     body: secretFree(registerVerifyBody),
-    answers: { 201: accountAnswer },
+    answers: { 201: sessionAnswer },
     rate: 'authentication',
   },
   'auth.login.options': {
@@ -215,7 +223,7 @@ const routes = {
     callers: ['anonymous'],
     origin: 'shell',
     body: secretFree(loginVerifyBody),
-    answers: { 200: accountAnswer },
+    answers: { 200: sessionAnswer },
     rate: 'authentication',
   },
   'auth.enrol.options': {
@@ -235,7 +243,7 @@ const routes = {
     callers: ['anonymous'],
     origin: 'shell',
     body: secretFree(registerVerifyBody),
-    answers: { 200: accountAnswer },
+    answers: { 200: sessionAnswer },
     rate: 'authentication',
   },
   'auth.session': {

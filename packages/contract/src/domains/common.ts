@@ -99,6 +99,11 @@ const errors = {
     title: 'The body is too large.',
     help: 'docs/limits.md lists the limit of every route.',
   },
+  head_too_large: {
+    status: 431,
+    title: 'The head of the request is too large.',
+    help: 'Request line and header fields may have 16 KiB in 100 fields. A browser that sends more mostly holds too many cookies: the answer makes it delete the cookies of the site (`Clear-Site-Data`), so reload the page and sign in again.',
+  },
   unknown_host: {
     status: 421,
     title: 'This host name is not served here.',

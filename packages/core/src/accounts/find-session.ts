@@ -1,7 +1,7 @@
 // Who a session cookie belongs to.
 import type { CoreContext } from '../context.ts';
 import type { SessionCaller } from '../http/caller.ts';
-import { findSessionRow } from './session-queries.ts';
+import { findSessionRow, findSessionTokenHash } from './session-queries.ts';
 
 /**
  * @param tokenHash SHA-256 of the cookie's value
@@ -24,4 +24,9 @@ export async function findSession(
     createdAt: row.created_at,
     expiresAt: row.expires_at,
   };
+}
+
+/** @returns SHA-256 of the token of this session, also of an expired one; `null` for an unknown or ended session */
+export async function findSessionToken({ pool }: Pick<CoreContext, 'pool'>, sessionId: string): Promise<Buffer | null> {
+  return (await findSessionTokenHash(pool, sessionId)) ?? null;
 }

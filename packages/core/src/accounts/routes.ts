@@ -1,5 +1,5 @@
 // Accounts over HTTP: bodies, cookies and views.
-import { type AccountView, type DomainRoute, refuse, type SessionView } from '@platform/contract';
+import { type DomainRoute, refuse, type SessionAnswer, type SessionView } from '@platform/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
@@ -16,7 +16,7 @@ import {
 } from './passkeys.ts';
 import { passkeysOf } from './queries.ts';
 import { beginRegistration, finishRegistration, type SignedIn } from './register-account.ts';
-import { clearedSessionCookie, presentedSessionToken, sessionCookie } from './session-cookie.ts';
+import { clearedSessionCookies, holdsPlantedCookies, presentedSessionToken, sessionCookies } from './session-cookie.ts';
 import { type Session, sessionsOf } from './session-queries.ts';
 import { type Browser, endSession } from './sessions.ts';
 import { signIn } from './sign-in.ts';
@@ -37,15 +37,26 @@ export function accountRoutes(context: CoreContext): HandlersOf<AccountRoute> {
     };
   }
 
-  async function welcome(reply: FastifyReply, signedIn: SignedIn): Promise<{ account: AccountView }> {
-    const { name, createdAt, token, endedOthers } = signedIn;
+  /** Before the person signs in: afterwards it would take the new session's cookie along. */
+  function clearPlanted(request: FastifyRequest, reply: FastifyReply): void {
+    if (holdsPlantedCookies(request.raw, config)) reply.header('clear-site-data', '"cookies"');
+  }
+
+  async function welcome(reply: FastifyReply, signedIn: SignedIn): Promise<SessionAnswer> {
+    const { name, createdAt, id, openedAt, expiresAt, token, endedOthers } = signedIn;
     if (endedOthers) await context.signals.settled(context.pool);
-    reply.header('set-cookie', sessionCookie(config, token));
-    return { account: { name, createdAt: createdAt.toISOString() } };
+    reply.header('set-cookie', sessionCookies(config, token));
+    return {
+      account: { name, createdAt: createdAt.toISOString() },
+      session: { id, createdAt: openedAt.toISOString(), expiresAt: expiresAt.toISOString() },
+    };
   }
 
   return {
-    'auth.register.options': async ({ body }) => ({ status: 200, body: await beginRegistration(context, body.name) }),
+    'auth.register.options': async ({ body, request, reply }) => {
+      clearPlanted(request, reply);
+      return { status: 200, body: await beginRegistration(context, body.name) };
+    },
     'auth.register.verify': async ({ body, request, reply }) => {
       const refused = refusedBy(request, 'register');
       const browser = browserOf(request);
@@ -54,14 +65,18 @@ export function accountRoutes(context: CoreContext): HandlersOf<AccountRoute> {
       return { status: 201, body: await welcome(reply, signedIn) };
     },
 
-    'auth.login.options': async () => ({ status: 200, body: await beginRequest(context) }),
+    'auth.login.options': async ({ request, reply }) => {
+      clearPlanted(request, reply);
+      return { status: 200, body: await beginRequest(context) };
+    },
     'auth.login.verify': async ({ body, request, reply }) => {
       const refused = refusedBy(request, 'login');
       const signedIn = await signIn(context, { body, browser: browserOf(request), refused });
       return { status: 200, body: await welcome(reply, signedIn) };
     },
 
-    'auth.enrol.options': async ({ body, request }) => {
+    'auth.enrol.options': async ({ body, request, reply }) => {
+      clearPlanted(request, reply);
       return { status: 200, body: await beginEnrolment(context, body.token, refusedBy(request, 'enrol')) };
     },
     'auth.enrol.verify': async ({ body, request, reply }) => {
@@ -75,12 +90,16 @@ export function accountRoutes(context: CoreContext): HandlersOf<AccountRoute> {
       status: 200,
       body: {
         account: { name: caller.accountName, createdAt: caller.accountCreatedAt.toISOString() },
-        session: { createdAt: caller.createdAt.toISOString(), expiresAt: caller.expiresAt.toISOString() },
+        session: {
+          id: caller.sessionId,
+          createdAt: caller.createdAt.toISOString(),
+          expiresAt: caller.expiresAt.toISOString(),
+        },
       },
     }),
     'auth.logout': async ({ caller, reply }) => {
       await endSession(context, caller.accountKey, caller.sessionId);
-      reply.header('set-cookie', clearedSessionCookie(config));
+      reply.header('set-cookie', clearedSessionCookies(config));
       return { status: 204 };
     },
 
@@ -111,7 +130,7 @@ export function accountRoutes(context: CoreContext): HandlersOf<AccountRoute> {
     },
     'auth.sessions.revoke': async ({ caller, params, reply }) => {
       if (!(await endSession(context, caller.accountKey, params.id))) throw refuse('not_found');
-      if (params.id === caller.sessionId) reply.header('set-cookie', clearedSessionCookie(config));
+      if (params.id === caller.sessionId) reply.header('set-cookie', clearedSessionCookies(config));
       return { status: 204 };
     },
   };

@@ -175,3 +175,10 @@ export async function findSessionRow(pool: pg.Pool, tokenHash: Buffer, now: Date
   const { rows } = await pool.query<SessionRow>(query);
   return rows[0];
 }
+
+/** By primary key: asked only when a browser sends several session cookies, or one that is not its own. */
+export async function findSessionTokenHash(pool: pg.Pool, id: string): Promise<Buffer | undefined> {
+  const query = { name: 'find-session-token', text: 'SELECT token_hash FROM sessions WHERE id = $1', values: [id] };
+  const { rows } = await pool.query<{ token_hash: Buffer }>(query);
+  return rows[0]?.token_hash;
+}

@@ -1,7 +1,7 @@
 // Promises of sessions: the cookie's attributes, the list, and that what ends ends everywhere and with all it carried.
 import { strict as assert } from 'node:assert';
 import { after, before, test } from 'node:test';
-import { limits, type SessionView } from '@platform/contract';
+import { limits, type SessionAnswer, type SessionView } from '@platform/contract';
 import { registerAccount, signIn, type TestAccount, TestBrowser } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { problemCode } from '../../../../tests/support/raw-http.ts';
@@ -48,28 +48,71 @@ async function frontendCode(frontend: Pick<TestAccount, 'fetch'>): Promise<strin
   return problemCode(await frontend.fetch('/v1/services/apps'));
 }
 
-async function setCookieOf(target: Constellation): Promise<string> {
+/** Every `Set-Cookie` of a sign-in. */
+async function setCookiesOf(target: Constellation): Promise<string[]> {
   const { authenticator } = await registerAccount(target, 'cookie-owner');
   const browser = new TestBrowser(target);
   const options = await browser.begin('/v1/auth/login/options');
   const body = { challengeId: options.challengeId, credential: authenticator.get(options) };
   const { headers } = await browser.fetch('/v1/auth/login/verify', { body });
-  assert.equal(headers['set-cookie']?.length, 1);
-  return headers['set-cookie']?.[0] ?? '';
+  return headers['set-cookie'] ?? [];
 }
 
-test('the cookie is host-only, out of reach of scripts and lax; on https it is secure too', async () => {
-  const attributes = 'Path=/; Max-Age=2592000; HttpOnly; SameSite=Lax';
-  assert.match(await setCookieOf(constellation), new RegExp(`^platform_session=pss_[\\w-]{43}; ${attributes}$`));
+/** As a browser shows `Set-Cookie`, with the token left out. */
+const withoutTokens = (setCookies: readonly string[] = []) =>
+  setCookies.map((setCookie) => setCookie.replace(/=pss_[\w-]{43};/, '=TOKEN;'));
+
+test('the cookie is host-only, out of reach of scripts and lax; what an app set above the host goes', async () => {
+  assert.deepEqual(withoutTokens(await setCookiesOf(constellation)), [
+    'platform_session=TOKEN; Path=/; Max-Age=2592000; HttpOnly; SameSite=Lax',
+    'platform_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Domain=platform.localhost',
+  ]);
+});
+
+test('on https the cookie is secure, no other host can set one of its name, and the one without prefix goes', async () => {
   const https = await startConstellation({
     config: { origin: 'https://shell.example.test', rpId: 'shell.example.test' },
   });
   try {
     const target = { ...https, origin: 'https://shell.example.test' };
-    assert.match(await setCookieOf(target), new RegExp(`^platform_session=pss_[\\w-]{43}; ${attributes}; Secure$`));
+    assert.deepEqual(withoutTokens(await setCookiesOf(target)), [
+      '__Host-platform_session=TOKEN; Path=/; Max-Age=2592000; HttpOnly; SameSite=Lax; Secure',
+      'platform_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Secure',
+    ]);
+    const account = await registerAccount(target, 'on-https');
+    assert.equal(await codeOf(account), 'signed in');
+    const unprefixed = account.cookie.replace('__Host-', '');
+    const former = await account.fetch('/v1/auth/session', { headers: { cookie: unprefixed } });
+    assert.equal(problemCode(former), 'unauthenticated', 'the cookie of a version before the prefix');
+    const beside = await account.fetch('/v1/auth/session', { headers: { cookie: `${unprefixed}; ${account.cookie}` } });
+    assert.equal(beside.status, 200);
+    const { headers } = await account.fetch('/v1/auth/logout', { body: {} });
+    assert.equal(
+      headers['set-cookie']?.[0],
+      '__Host-platform_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Secure',
+    );
   } finally {
     await https.close();
   }
+});
+
+test('a sign-in and the session itself name the same public id, which the list shows too', async () => {
+  const account = await registerAccount(constellation, 'names-it');
+  const { account: view, session } = await account.browser.take<SessionAnswer>('/v1/auth/session');
+  assert.equal(view.name, 'names-it');
+  assert.match(session.id, /^ses-[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/);
+  assert.equal(account.sessionId, session.id, 'register/verify');
+  assert.deepEqual(
+    (await sessionsOf(account)).map(({ id }) => id),
+    [session.id],
+  );
+  const options = await account.browser.begin('/v1/auth/login/options');
+  const body = { challengeId: options.challengeId, credential: account.authenticator.get(options) };
+  const again = await account.browser.take<SessionAnswer>('/v1/auth/login/verify', { body });
+  assert.deepEqual(again, await account.browser.take<SessionAnswer>('/v1/auth/session'), 'login/verify');
+  assert.notEqual(again.session.id, session.id);
+  const lifetime = Date.parse(again.session.expiresAt) - Date.parse(again.session.createdAt);
+  assert.equal(lifetime, constellation.core.context.config.sessionMilliseconds);
 });
 
 test('signing out ends the session, its cookie and the frontends it opened', async () => {
@@ -79,7 +122,8 @@ test('signing out ends the session, its cookie and the frontends it opened', asy
   const { cookie } = account;
   const answer = await account.fetch('/v1/auth/logout', { body: {} });
   assert.equal(answer.status, 204);
-  assert.deepEqual(answer.headers['set-cookie'], ['platform_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax']);
+  const cleared = 'platform_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax';
+  assert.deepEqual(answer.headers['set-cookie'], [cleared, `${cleared}; Domain=platform.localhost`]);
   const replayed = await account.fetch('/v1/auth/session', { headers: { cookie } });
   assert.equal(problemCode(replayed), 'unauthenticated');
   assert.equal(await frontendCode(frontend), 'unauthenticated');

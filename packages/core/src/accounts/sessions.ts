@@ -27,6 +27,10 @@ export interface Browser {
 }
 
 export interface OpenedSession {
+  /** Public: what a browser names the session by. */
+  readonly id: string;
+  readonly openedAt: Date;
+  readonly expiresAt: Date;
   /** Value for the session cookie: 256 random bits, known to the database by their SHA-256 only. */
   readonly token: string;
   /** Whether other sessions ended with it; an answer waits until this replica has forgotten them. */
@@ -46,17 +50,19 @@ export async function openSession(
   const ended = former === undefined ? surplus : [former, ...surplus];
   for (const session of ended) await notifySessionEnded(trx, session);
   const token = `pss_${random(32).toString('base64url')}`;
+  const id = newId('ses', { clock, random });
+  const expiresAt = new Date(now.getTime() + config.sessionMilliseconds);
   await insertSession(trx, {
-    id: newId('ses', { clock, random }),
+    id,
     token_hash: hashCredential(token),
     account_key: accountKey,
     passkey_id: passkeyId,
     user_agent: userAgent === undefined ? null : readable(userAgent),
     created_at: now,
     last_used_at: now,
-    expires_at: new Date(now.getTime() + config.sessionMilliseconds),
+    expires_at: expiresAt,
   });
-  return { token, endedOthers: ended.length > 0 };
+  return { id, openedAt: now, expiresAt, token, endedOthers: ended.length > 0 };
 }
 
 /** @returns whether there was such a session of this account */

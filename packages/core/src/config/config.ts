@@ -9,6 +9,7 @@ export interface CoreConfig {
   readonly prfLegacySalt: Buffer | null;
   readonly sessionMilliseconds: number;
   readonly challengeMilliseconds: number;
+  /** Without the prefix that it has on https: `sessionCookieName` is what browsers see. */
   readonly sessionCookie: string;
   /** Host suffix of app frontends, without leading dot, e.g. `apps.platform.localhost`. */
   readonly appsDomain: string;
@@ -45,6 +46,14 @@ export interface CoreConfig {
 export function originParts(config: Pick<CoreConfig, 'origin'>): { scheme: 'http' | 'https'; port: string } {
   const url = new URL(config.origin);
   return { scheme: url.protocol === 'https:' ? 'https' : 'http', port: url.port === '' ? '' : `:${url.port}` };
+}
+
+/**
+ * The name of the session cookie as browsers see it. On https it is prefixed: browsers then take such a cookie only from
+ * the shell's own host, and no page of a sibling host can set one (RFC 6265bis, section 4.1.3.2).
+ */
+export function sessionCookieName(config: Pick<CoreConfig, 'origin' | 'sessionCookie'>): string {
+  return originParts(config).scheme === 'https' ? `__Host-${config.sessionCookie}` : config.sessionCookie;
 }
 
 /** Exact origin of an installation's frontend: `<scheme>://<app-id>--<opaque>.<apps domain>` (contract 3). */

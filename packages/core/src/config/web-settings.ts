@@ -43,7 +43,12 @@ export function readWebSettings(read: Read): WebSettings {
     prfLegacySalt: readSalt(read('PLATFORM_PRF_LEGACY_SALT')),
     sessionMilliseconds: integerOf(read, 'PLATFORM_SESSION_TTL_MS', 60_000, 400 * 86_400_000),
     challengeMilliseconds: integerOf(read, 'PLATFORM_CHALLENGE_TTL_MS', 10_000, 3_600_000),
-    sessionCookie: patternOf(read, 'PLATFORM_SESSION_COOKIE', /^[A-Za-z0-9_-]{1,64}$/, 'letters, digits, - and _ only'),
+    sessionCookie: patternOf(
+      read,
+      'PLATFORM_SESSION_COOKIE',
+      /^(?!__)[A-Za-z0-9_-]{1,64}$/,
+      'letters, digits, - and _ only, and no prefix: on https core adds __Host- itself',
+    ),
     appsDomain,
     nodeOrigin: nodeOrigin.origin,
     listenHost: readAddress(textOf(read, 'PLATFORM_LISTEN_HOST')),

@@ -1,13 +1,18 @@
 // The one place where a credential becomes a Caller. Fails closed: a doubtful credential is unauthenticated.
+import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { refuse } from '@platform/contract';
-import { credentialKind, hashCredential } from '../credentials/credential.ts';
+import { refuse, SESSION_HEADER, sessionId } from '@platform/contract';
+import { credentialKind, equalSecrets, hashCredential } from '../credentials/credential.ts';
 import type { Caller, SessionCaller } from './caller.ts';
 import type { FailedLookups } from './failed-lookups.ts';
 import type { IdentityCache } from './identity-cache.ts';
 
+const SESSION_FIELD = SESSION_HEADER.toLowerCase();
+
 export interface CredentialLookups {
   findSession(tokenHash: Buffer): Promise<SessionCaller | 'expired' | null>;
+  /** SHA-256 of the token of this session, also of an expired one. */
+  findSessionToken(sessionId: string): Promise<Buffer | null>;
   findFrontendCaller(tokenHash: Buffer): Promise<Caller | null>;
   findInstallationCaller(tokenHash: Buffer): Promise<Caller | null>;
   findNodeCaller(tokenHash: Buffer): Promise<Caller | null>;
@@ -19,7 +24,8 @@ export interface Authenticator {
    *
    * @param network of the client
    * @throws RefusalError `unauthenticated` or `session_expired` for a credential that is unknown, ended or ambiguous;
-   *   `rate_limited` where too many unknown ones came from the network
+   *   `session_replaced` when `Platform-Session` names a session and the cookies are of others; `rate_limited` where too
+   *   many unknown ones came from the network
    */
   authenticate(request: IncomingMessage, network: string): Promise<Caller>;
 }
@@ -51,7 +57,8 @@ export function authenticator(
     return caller;
   }
 
-  async function byCookie(value: string, network: string): Promise<Caller> {
+  /** @throws RefusalError `session_expired` */
+  async function sessionOf(value: string, network: string): Promise<SessionCaller | null> {
     const hash = hashCredential(value);
     let expired = false;
     const caller = await cache.find(hash, async () => {
@@ -60,10 +67,42 @@ export function authenticator(
       return found === 'expired' ? null : found;
     });
     if (expired) throw refuse('session_expired');
-    if (caller === null || caller.kind !== 'session')
-      throw refuse('unauthenticated', 'The session is unknown or has ended.');
+    if (caller === null || caller.kind !== 'session') return null;
     if (caller.expiresAt <= options.clock()) throw refuse('session_expired');
     return caller;
+  }
+
+  async function byCookie(value: string, network: string): Promise<SessionCaller> {
+    const caller = await sessionOf(value, network);
+    if (caller === null) throw refuse('unauthenticated', 'The session is unknown or has ended.');
+    return caller;
+  }
+
+  async function tokenOf(pin: string): Promise<Buffer | null> {
+    return sessionId.safeParse(pin).success ? lookups.findSessionToken(pin) : null;
+  }
+
+  /**
+   * The caller of a request that names its session: of the cookies only that session's counts. Apps on sibling hosts can
+   * evict the cookie, set their own and set several (docs/decisions/session-pin.md).
+   */
+  async function byPinnedCookie(pin: string, values: readonly string[], network: string): Promise<SessionCaller> {
+    const [only] = values;
+    if (values.length === 1 && only !== undefined) {
+      const caller = await sessionOf(only, network);
+      if (caller !== null && equalSecrets(caller.sessionId, pin)) return caller;
+      // An unknown cookie is what remains of a session that ended, unless the one that was named goes on without it.
+      if (caller === null && (await failures.look(network, () => tokenOf(pin))) === null)
+        throw refuse('unauthenticated', 'The session is unknown or has ended.');
+      throw refuse('session_replaced');
+    }
+    const own = await failures.look(network, async () => {
+      const token = await tokenOf(pin);
+      if (token === null) return null;
+      return values.filter((value) => timingSafeEqual(hashCredential(value), token))[0] ?? null;
+    });
+    if (own === null) throw refuse('session_replaced');
+    return byCookie(own, network);
   }
 
   return {
@@ -71,13 +110,16 @@ export function authenticator(
       const { authorization, cookie } = request.headers;
       if (authorization !== undefined) return byBearer(authorization, network);
       const values = cookie === undefined ? [] : cookieValues(cookie, options.sessionCookie);
+      if (values[0] === undefined) return { kind: 'anonymous' };
+      const pin = request.headers[SESSION_FIELD];
+      if (pin !== undefined) return byPinnedCookie(String(pin), values, network);
       // An app on a sibling host can set a cookie for the parent domain: two of the name are an attack, not a choice.
       if (values.length > 1)
         throw refuse(
           'unauthenticated',
-          'Two session cookies were sent. Clear the cookies of this site and sign in again.',
+          `Several session cookies were sent. Say which one counts with ${SESSION_HEADER}.`,
         );
-      return values[0] === undefined ? { kind: 'anonymous' } : byCookie(values[0], network);
+      return byCookie(values[0], network);
     },
   };
 }

@@ -73,6 +73,7 @@ export function createListener(
     readTarget: (target, host) => (host.toLowerCase() === shellHost ? checkRequestTarget(target) : asItIs(target)),
     onRequest: (incoming) => void dispatch(incoming),
     onFault: (error) => log.error(faultOf(error), 'a request could not be handled'),
+    browsers: true,
     limits: {
       connections: CONNECTIONS,
       connectionsPerAddress: config.trustedProxies.length > 0 ? CONNECTIONS : CONNECTIONS_PER_ADDRESS,

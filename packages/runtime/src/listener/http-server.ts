@@ -34,6 +34,8 @@ export interface HttpServerOptions {
   readonly upgrade?: Pick<UpgradeRoutes, 'wants'> & {
     readonly accept: (incoming: IncomingUpgrade) => Promise<void>;
   };
+  /** Browsers reach this listener, so it answers a head full of cookies as the strict server does for them. */
+  readonly browsers?: true;
   readonly log: Log;
 }
 
@@ -66,6 +68,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
           },
         }),
     onFault: (error) => log.error(faultOf(error), 'a request to the node failed'),
+    ...(options.browsers === undefined ? {} : { browsers: options.browsers }),
     limits: { connections: CONNECTIONS, connectionsPerAddress: CONNECTIONS_PER_ADDRESS },
   });
   if (options.link !== undefined) return behindTls(server, options, options.link);

@@ -1,0 +1,75 @@
+// The answer to a head that is too large, where browsers ask: mostly they hold too many cookies, which any page of the
+// site can cause, and then every request of theirs is too large, also the one that would remove them. So the answer
+// makes the browser delete the cookies of the site (Clear Site Data, section 3.1), and says so.
+import { randomUUID } from 'node:crypto';
+import type { Duplex } from 'node:stream';
+import { errors, problemOf, type Refusal } from '@platform/contract';
+
+/** How long the rest of the request is read and thrown away: closed at once, the connection would lose the answer. */
+const LINGER_MS = 2_000;
+
+export const HEAD_TOO_LARGE: Refusal = {
+  code: 'head_too_large',
+  detail: 'The head of the request is larger than 16 KiB. In a browser, too many cookies do that.',
+};
+
+const PAGE = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Too many cookies</title>
+<style>
+  :root { color-scheme: light dark; background: Canvas; font: 1.125rem/1.5 system-ui, sans-serif }
+  body { max-width: 34rem; margin: 20vh auto 2rem; padding: 0 1.5rem }
+  h1 { line-height: 1.2 }
+</style>
+<main>
+<h1>Your browser sent too many cookies</h1>
+<p>A page or an app of this site stored more cookies than the platform accepts. The platform told your browser to delete
+the cookies of this site, and your sign-in was one of them. Your apps and their data are unchanged.</p>
+<p><a href="">Reload this page</a>, then sign in again.</p>
+<p>If it happens again whenever you open a certain app, remove that app in Settings → Apps.</p>
+</main>
+`;
+
+/**
+ * Answers on a connection whose request has no response object, and ends it: a page for a person, a problem document for
+ * a program.
+ *
+ * @param packet the bytes in which the head became too large; of a long one they hold its end only, and no `Accept`
+ */
+export function endWithHeadTooLarge(socket: Duplex, packet: Buffer | undefined): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(timer));
+  socket.end(response(packet));
+}
+
+function response(packet: Buffer | undefined): string {
+  const requestId = randomUUID();
+  const { status } = errors.head_too_large;
+  const [type, body] = isProgram(packet)
+    ? ['application/problem+json', JSON.stringify(problemOf(HEAD_TOO_LARGE, requestId))]
+    : ['text/html; charset=utf-8', PAGE];
+  const fields = [
+    `content-type: ${type}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    'clear-site-data: "cookies"',
+    "content-security-policy: default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'",
+    'cache-control: no-store',
+    'referrer-policy: no-referrer',
+    'x-content-type-options: nosniff',
+    `x-request-id: ${requestId}`,
+    'connection: close',
+  ];
+  return `HTTP/1.1 ${status} Request Header Fields Too Large\r\n${fields.join('\r\n')}\r\n\r\n${body}`;
+}
+
+/** Whether the request says that it takes no page. */
+function isProgram(packet: Buffer | undefined): boolean {
+  const accepted = /\r\naccept:([^\r\n]*)/i.exec(packet?.toString('latin1') ?? '')?.[1];
+  return accepted !== undefined && !accepted.includes('text/html');
+}

@@ -361,9 +361,9 @@ test('what was turned on comes back with the same account after a session that e
   await page.getByRole('button', { name: /^Sign in/ }).waitFor();
 
   const again = await signIn(platform, account.authenticator);
-  await signInto(context, platform, again);
   const told = context.waitForEvent('response', isSubscribing);
-  await page.goto(platform.origin);
+  // The window that is open follows by itself.
+  await signInto(context, platform, again);
   assert.equal((await told).status(), 201);
   assert.equal((await subscriptions()).length, before);
 
@@ -380,7 +380,6 @@ test('what was turned on comes back with the same account after a session that e
   assert.equal((await subscriptions()).length, before + 1);
 
   await signInto(context, platform, await registerAccount(platform, 'next-person'));
-  await page.reload();
   await page.getByRole('button', { name: 'Account next-person' }).waitFor();
   await page.waitForFunction(() => localStorage.getItem('platform.push') === null);
   await until('the end of the registration', async () => (await registrations(page)) === 0);

@@ -7,7 +7,7 @@ import { callMethod } from './bridge/call-method.ts';
 import { covers, holds } from './bridge/grants.ts';
 import type { BridgeCaller, ShellSide } from './bridge/shell-side.ts';
 import { theme } from './design/theme.ts';
-import { iconAsData } from './frames/app-icons.ts';
+import { iconForApps } from './frames/app-icons.ts';
 import { findApp, nameOf, readInstalledApps } from './frames/installed-apps.ts';
 import { findOpen, frontApp, homeApp, openApp, sendToApps, setAppTitle, startFrames } from './frames/open-apps.ts';
 import { becomeHome } from './home.ts';
@@ -59,7 +59,7 @@ const shellSide: ShellSide = {
   contextOf,
   installedApps: readInstalledApps,
   catalog: () => everyItem((cursor) => call('catalog.list', { query: { limit: 200, cursor } })),
-  iconOf: iconAsData,
+  iconOf: iconForApps,
   search: (q, limit) => call('search.query', { query: { q, limit } }),
   statusOf: (appId) => call('apps.status', { params: { appId } }),
   startBackend: (appId) => call('apps.start', { params: { appId }, body: {} }),

@@ -2,7 +2,6 @@
 import type { AccountView } from '@platform/contract';
 import { useEffect } from 'preact/hooks';
 import { plainMessage } from './api/api-error.ts';
-import { call } from './api/client.ts';
 import { openEventStream } from './api/event-stream.ts';
 import { Bar } from './bar/bar.tsx';
 import { live } from './bar/live.ts';
@@ -63,12 +62,6 @@ function begin(account: string): () => void {
     whileHidden: listenWhileHidden,
     onLive: (isLive) => {
       live.value = isLive;
-    },
-    onRefused: () => {
-      // Asked for its side effect: a session that ended leads back to the first screen.
-      call('auth.session').catch(() => {
-        live.value = false;
-      });
     },
   });
   return () => {

@@ -1,5 +1,7 @@
 // One way to call core with the session of this page. Types come from the contract's route table.
 import type { Problem, RouteAnswer, RouteBodyInput } from '@platform/contract';
+import { pinHeaders } from '../session/pin.ts';
+import { type SessionEnd, sessionEndOf } from '../session/session-end.ts';
 import { ApiError } from './api-error.ts';
 import { type ShellRoute, shellRoutes } from './routes.ts';
 
@@ -13,10 +15,12 @@ interface CallOptions<Id extends ShellRoute> {
   readonly signal?: AbortSignal;
 }
 
-const sessionEnded = new Set<() => void>();
+type CoreRequest = Omit<RequestInit, 'headers'> & { readonly headers?: Readonly<Record<string, string>> };
 
-/** Calls back when core no longer knows the session of this page. */
-export function onSessionEnd(listener: () => void): void {
+const sessionEnded = new Set<(end: SessionEnd) => void>();
+
+/** Calls back when core no longer takes a request of this page for its session's. */
+export function onSessionEnd(listener: (end: SessionEnd) => void): void {
   sessionEnded.add(listener);
 }
 
@@ -32,11 +36,33 @@ function isProblem(body: unknown): body is Problem {
 }
 
 async function refusalOf(response: Response): Promise<ApiError> {
+  // May come as a page: which of the two was asked for cannot always be told from a head that is too large.
+  if (response.status === 431) {
+    const detail = 'This browser sent too many cookies, so the platform told it to delete them. Try again.';
+    return new ApiError({ code: 'head_too_large', detail, status: response.status });
+  }
   const body: unknown = await response.json().catch(() => null);
   const retryAfter = Number(response.headers.get('retry-after'));
   if (isProblem(body)) return new ApiError(body, retryAfter > 0 ? retryAfter : null);
   const detail = `The platform gave an unexpected answer (${response.status}). Try again shortly.`;
   return new ApiError({ code: 'internal_error', detail, status: response.status });
+}
+
+/**
+ * A request to core at this origin, with the pin of this page.
+ * @throws ApiError for every refusal of core, and with code `unavailable` and status 0 when no answer came
+ */
+export async function send(path: string, request: CoreRequest): Promise<Response> {
+  const headers = { ...request.headers, ...pinHeaders() };
+  const response = await fetch(path, { ...request, headers }).catch(() => {
+    const detail = 'The platform does not answer. Check that it is running and that you are connected to it.';
+    throw new ApiError({ code: 'unavailable', detail, status: 0 });
+  });
+  if (response.ok) return response;
+  const error = await refusalOf(response);
+  const end = sessionEndOf(error);
+  if (end !== null) for (const listener of sessionEnded) listener(end);
+  throw error;
 }
 
 /**
@@ -46,25 +72,11 @@ export async function call<Id extends ShellRoute>(id: Id, options: CallOptions<I
   const [method = 'GET', path = ''] = shellRoutes[id].split(' ');
   const body = options.body === undefined ? (method === 'POST' ? {} : undefined) : options.body;
   const limit = AbortSignal.timeout(options.timeoutMs ?? 30_000);
-  const request: RequestInit = {
+  const response = await send(address(path, options), {
     method,
     signal: AbortSignal.any([limit, ...(options.signal ? [options.signal] : [])]),
-  };
-  if (body !== undefined) {
-    request.headers = { 'content-type': 'application/json' };
-    request.body = JSON.stringify(body);
-  }
-  const response = await fetch(address(path, options), request).catch(() => {
-    const detail = 'The platform does not answer. Check that it is running and that you are connected to it.';
-    throw new ApiError({ code: 'unavailable', detail, status: 0 });
+    ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
   });
-  if (!response.ok) {
-    const error = await refusalOf(response);
-    if (error.code === 'unauthenticated' || error.code === 'session_expired') {
-      for (const listener of sessionEnded) listener();
-    }
-    throw error;
-  }
   // Core proves its answers against the route table; here they are trusted to have the shape it names.
   if (response.status === 204) return undefined as RouteAnswer<Id>;
   return (await response.json()) as RouteAnswer<Id>;

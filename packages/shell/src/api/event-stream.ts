@@ -2,10 +2,7 @@
 import type { Notification, ShellEvent } from '@platform/contract';
 import { type LastingStreamOptions, openLastingStream } from './lasting-stream.ts';
 
-type EventName = ShellEvent['event'];
-type DataOf<Name extends EventName> = Extract<ShellEvent, { event: Name }>['data'];
-
-export interface EventStreamOptions extends Pick<LastingStreamOptions, 'onLive' | 'onRefused' | 'whileHidden'> {
+export interface EventStreamOptions extends Pick<LastingStreamOptions, 'onLive' | 'whileHidden'> {
   readonly onNotification: (notification: Notification) => void;
   readonly onRead: (ids: readonly string[] | null) => void;
   readonly onApps: () => void;
@@ -22,18 +19,28 @@ export function openEventStream(options: EventStreamOptions): () => void {
   return openLastingStream({
     ...options,
     path: '/v1/events',
-    onStream(stream) {
-      // When the browser itself resumes it, core sends what was missed.
-      stream.addEventListener('open', () => options.onFreshStart(), { once: true });
-      listen(stream, 'notification', ({ notification }) => options.onNotification(notification));
-      listen(stream, 'notifications-read', ({ ids }) => options.onRead(ids));
-      listen(stream, 'apps', () => options.onApps());
-      listen(stream, 'runtime', () => options.onRuntime());
-      listen(stream, 'notification-settings', () => options.onNotificationSettings());
-    },
+    onBegin: options.onFreshStart,
+    // Core proves its events against their schema; here they are trusted to have the shape it names.
+    onEvent: (event) => follow(event as ShellEvent, options),
   });
 }
 
-function listen<Name extends EventName>(stream: EventSource, name: Name, act: (data: DataOf<Name>) => void): void {
-  stream.addEventListener(name, (event) => act(JSON.parse(event.data) as DataOf<Name>));
+function follow(live: ShellEvent, options: EventStreamOptions): void {
+  switch (live.event) {
+    case 'notification':
+      options.onNotification(live.data.notification);
+      break;
+    case 'notifications-read':
+      options.onRead(live.data.ids);
+      break;
+    case 'apps':
+      options.onApps();
+      break;
+    case 'runtime':
+      options.onRuntime();
+      break;
+    case 'notification-settings':
+      options.onNotificationSettings();
+      break;
+  }
 }

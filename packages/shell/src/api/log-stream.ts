@@ -7,8 +7,8 @@ type Lines = LogEvent['data'];
 export interface LogStreamOptions extends Pick<LastingStreamOptions, 'onLive' | 'onRefused'> {
   readonly appId: string;
   /** A stream began anew: what was shown before is replaced by these lines. */
-  readonly onBegin: (lines: Lines) => void;
-  readonly onMore: (lines: Lines) => void;
+  readonly onFirstLines: (lines: Lines) => void;
+  readonly onMoreLines: (lines: Lines) => void;
 }
 
 const NEWEST = 200;
@@ -18,13 +18,12 @@ export function openLogStream(options: LogStreamOptions): () => void {
   return openLastingStream({
     ...options,
     path: `/v1/apps/${encodeURIComponent(options.appId)}/logs/stream?newest=${NEWEST}`,
-    onStream(stream) {
-      stream.addEventListener('lines', (event) => {
-        const lines = JSON.parse(event.data) as Lines;
-        // Only the first event of a new stream says where older lines are.
-        if (lines.older === undefined) options.onMore(lines);
-        else options.onBegin(lines);
-      });
+    onEvent({ event, data }) {
+      if (event !== 'lines') return;
+      const lines = data as Lines;
+      // Only the first event of a new stream says where older lines are.
+      if (lines.older === undefined) options.onMoreLines(lines);
+      else options.onFirstLines(lines);
     },
   });
 }

@@ -1,7 +1,7 @@
 // Small parts that every screen uses: buttons, notes, waiting, the picture of an app.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { iconRevision } from '../frames/app-icons.ts';
+import { iconAsData, iconRevision } from '../frames/app-icons.ts';
 import { Icon, type IconName } from './icons.tsx';
 
 interface ButtonProps {
@@ -114,10 +114,24 @@ function hueOf(name: string): number {
 
 /** The app's own picture, or its first letter. Beside the name it is decoration. */
 export function AppPicture({ name, path, size = 'middle' }: AppPictureProps) {
-  const [broken, setBroken] = useState(false);
+  const [picture, setPicture] = useState<string | null | undefined>(path === null ? null : undefined);
   const revision = iconRevision.value;
-  if (path !== null && !broken) {
-    return <img key={revision} class={`picture ${size}`} src={path} alt="" onError={() => setBroken(true)} />;
+  useEffect(() => {
+    if (path === null) {
+      setPicture(null);
+      return;
+    }
+    let isWanted = true;
+    void iconAsData(path).then((found) => {
+      if (isWanted) setPicture(found);
+    });
+    return () => {
+      isWanted = false;
+    };
+  }, [path, revision]);
+  if (picture === undefined) return <span class={`picture ${size}`} aria-hidden="true" />;
+  if (picture !== null) {
+    return <img class={`picture ${size}`} src={picture} alt="" onError={() => setPicture(null)} />;
   }
   return (
     <span class={`picture letter ${size}`} style={{ '--hue': hueOf(name) }} aria-hidden="true">

@@ -2,6 +2,7 @@
 // account and in this browser, one per record however many tabs are open.
 import type { Notification as NotificationRecord } from '@platform/contract';
 import { signal } from '@preact/signals';
+import { iconAtHand } from '../frames/app-icons.ts';
 import { findApp, nameOf } from '../frames/installed-apps.ts';
 import { pushHere } from './push-here.ts';
 import { allows, notificationSettings } from './settings.ts';
@@ -59,8 +60,9 @@ function construct(title: string, options: NotificationOptions): Notification | 
 }
 
 function iconOf(appId: string): { icon?: string } {
-  const icon = findApp(appId)?.icon;
-  return icon == null ? {} : { icon };
+  const path = findApp(appId)?.icon;
+  const icon = path == null ? null : iconAtHand(path);
+  return icon === null ? {} : { icon };
 }
 
 /** Read, here or elsewhere. */

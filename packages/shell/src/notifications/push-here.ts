@@ -3,6 +3,8 @@
 import { signal } from '@preact/signals';
 import { plainMessage } from '../api/api-error.ts';
 import { call } from '../api/client.ts';
+import { currentPin } from '../session/pin.ts';
+import { dropWorkerPin, keepWorkerPin } from '../session/worker-pin.ts';
 import { subscriptionBody } from './subscription-body.ts';
 import { showToast } from './toasts.ts';
 
@@ -32,6 +34,8 @@ export async function findSubscription(account: string): Promise<PushSubscriptio
 export async function announce(account: string, subscription: PushSubscription): Promise<void> {
   const answer = await call('push.subscribe', { body: subscriptionBody(subscription) });
   localStorage.setItem(OWNER, account);
+  const pin = currentPin();
+  if (pin !== null) await keepWorkerPin(pin);
   pushHere.value = answer.subscription.id;
 }
 
@@ -85,6 +89,7 @@ export async function dropPush(): Promise<void> {
 }
 
 async function endRegistration(): Promise<void> {
+  await dropWorkerPin();
   const registration = await findRegistration();
   if (registration === undefined) return;
   for (const notification of await registration.getNotifications()) notification.close();

@@ -1,12 +1,14 @@
 // Who is signed in in this page. Signing out, or a session that core ended, loads the page anew: that drops every
 // frame, port and secret in memory at once, with nothing to forget.
-import type { AccountView } from '@platform/contract';
+import type { AccountView, SessionAnswer } from '@platform/contract';
 import { signal } from '@preact/signals';
 import { ApiError } from '../api/api-error.ts';
 import { call, onSessionEnd } from '../api/client.ts';
 import { dropPush } from '../notifications/push-here.ts';
 import { askForPasskey, createPasskey } from './passkey.ts';
+import { currentPin, dropPin, followPin, keepPin } from './pin.ts';
 import { dropPrf } from './prf.ts';
+import { END_NOTICES, sessionEndOf } from './session-end.ts';
 
 export type SessionState =
   | { readonly kind: 'checking' }
@@ -24,8 +26,14 @@ export function hasSignedInBefore(): boolean {
   return localStorage.getItem(KNOWN) !== null;
 }
 
+function begin({ account, session: { id } }: SessionAnswer): void {
+  keepPin(id);
+  enter(account);
+}
+
 function enter(account: AccountView): void {
   localStorage.setItem(KNOWN, 'yes');
+  sessionStorage.removeItem(NOTICE);
   session.value = { kind: 'signed-in', account };
 }
 
@@ -35,23 +43,35 @@ let leaving = false;
 function leave(notice: string): void {
   leaving = true;
   dropPrf();
+  dropPin();
   sessionStorage.setItem(NOTICE, notice);
   location.replace('/');
 }
 
-onSessionEnd(() => {
-  if (session.value.kind === 'signed-in' && !leaving) leave('Your session has ended. Sign in again.');
+onSessionEnd((end) => {
+  if (session.value.kind === 'signed-in' && !leaving) leave(END_NOTICES[end]);
 });
 
+/** Windows of one browser have one session: what another one does holds here too. */
+followPin((signedInTo) => {
+  if (leaving) return;
+  if (signedInTo !== null) location.reload();
+  else if (session.value.kind === 'signed-in') leave('You signed out in another window.');
+});
+
+/** Whether the session that this page signed in to still lasts. Any other that the browser has is not asked for. */
 export async function checkSession(): Promise<void> {
+  if (currentPin() === null) {
+    session.value = { kind: 'signed-out', notice: takeNotice() };
+    return;
+  }
   try {
-    const { account } = await call('auth.session');
-    enter(account);
+    enter((await call('auth.session')).account);
   } catch (error) {
-    if (error instanceof ApiError && error.status === 401) {
-      const notice = sessionStorage.getItem(NOTICE);
-      sessionStorage.removeItem(NOTICE);
-      session.value = { kind: 'signed-out', notice };
+    const end = error instanceof ApiError ? sessionEndOf(error) : null;
+    if (end !== null) {
+      dropPin();
+      session.value = { kind: 'signed-out', notice: takeNotice() ?? END_NOTICES[end] };
       return;
     }
     const message = error instanceof ApiError ? error.message : 'The platform could not be reached.';
@@ -59,25 +79,28 @@ export async function checkSession(): Promise<void> {
   }
 }
 
+function takeNotice(): string | null {
+  const notice = sessionStorage.getItem(NOTICE);
+  sessionStorage.removeItem(NOTICE);
+  return notice;
+}
+
 /** @throws PasskeyError or ApiError */
 export async function register(name: string): Promise<void> {
   const options = await call('auth.register.options', { body: { name } });
-  const { account } = await call('auth.register.verify', { body: await createPasskey(options) });
-  enter(account);
+  begin(await call('auth.register.verify', { body: await createPasskey(options) }));
 }
 
 /** @throws PasskeyError or ApiError */
 export async function signIn(): Promise<void> {
   const options = await call('auth.login.options', { body: {} });
-  const { account } = await call('auth.login.verify', { body: await askForPasskey(options) });
-  enter(account);
+  begin(await call('auth.login.verify', { body: await askForPasskey(options) }));
 }
 
 /** Adds a passkey with the operator's one-time link and signs in. @throws PasskeyError or ApiError */
 export async function enrol(token: string): Promise<void> {
   const options = await call('auth.enrol.options', { body: { token } });
-  const { account } = await call('auth.enrol.verify', { body: await createPasskey(options) });
-  enter(account);
+  begin(await call('auth.enrol.verify', { body: await createPasskey(options) }));
 }
 
 /**
@@ -91,7 +114,10 @@ export async function signOut(): Promise<void> {
     await call('auth.logout', { body: {} });
   } catch (error) {
     leaving = false;
-    throw error;
+    const end = error instanceof ApiError ? sessionEndOf(error) : null;
+    if (end === null) throw error;
+    leave(END_NOTICES[end]);
+    return;
   }
   await dropPush();
   leave('You are signed out.');

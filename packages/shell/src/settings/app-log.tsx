@@ -37,21 +37,19 @@ export function AppLogPage({ appId }: { readonly appId: string }) {
     () =>
       openLogStream({
         appId,
-        onBegin: (lines) => {
+        onFirstLines: (lines) => {
           log.value = begun(lines);
           failure.value = null;
         },
-        onMore: (lines) => {
+        onMoreLines: (lines) => {
           log.value = withNewer(log.value ?? emptyLog, lines);
         },
         onLive: (now) => {
           live.value = now;
         },
-        // A stream does not say why it was refused; asked for a page, core does.
-        onRefused: () =>
-          void call('apps.logs', { params: { appId }, query: { limit: 1 } }).catch((error: unknown) => {
-            failure.value = plainMessage(error);
-          }),
+        onRefused: (refusal) => {
+          failure.value = plainMessage(refusal);
+        },
       }),
     [],
   );

@@ -33,7 +33,7 @@ export const configurationVariables = {
   PLATFORM_APPS_DOMAIN: {
     default: 'apps.platform.localhost',
     meaning:
-      "Domain below which every app gets its own host. Never below the shell's host; on https a separate registrable domain.",
+      "Domain below which every app gets its own host. Never below the shell's host; on https a domain registered separately from the shell's (by the public suffix list, private suffixes included), else the start is refused.",
   },
   PLATFORM_NODE_ORIGIN: {
     default: 'http://node.platform.localhost:8788',

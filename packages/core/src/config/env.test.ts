@@ -74,6 +74,7 @@ const wrong: readonly [name: string, environment: Record<string, string>][] = [
   ['PLATFORM_APPS_DOMAIN', { PLATFORM_APPS_DOMAIN: 'platform.localhost' }],
   ['PLATFORM_APPS_DOMAIN', { PLATFORM_APPS_DOMAIN: 'Apps.Example' }],
   ['PLATFORM_APPS_DOMAIN', { PLATFORM_RP_ID: 'platform.localhost' }],
+  ['PLATFORM_APPS_DOMAIN', { PLATFORM_APPS_DOMAIN: '127.0.0.1' }],
   ['PLATFORM_PUBLIC_HOST', { PLATFORM_PUBLIC_HOST: 'https://games.example.org' }],
   ['PLATFORM_UDP_PORT_RANGE', { PLATFORM_UDP_PORT_RANGE: '40000' }],
   ['PLATFORM_UDP_PORT_RANGE', { PLATFORM_UDP_PORT_RANGE: '50000-40000' }],
@@ -144,6 +145,46 @@ for (const [name, environment] of wrong) {
 test('a variable of a part that does not exist yet is reported, not refused', () => {
   const { notices } = read({ PLATFORM_INGRESS_DOMAIN: 'x.example', PLATFORM_OBJECT_STORE_BUCKET: 'x' });
   assert.equal(notices.length, 2);
+});
+
+/** Shell and apps of a deployment on https. */
+function onHttps(shell: string, apps: string) {
+  return read({
+    PLATFORM_OS_ORIGIN: `https://${shell}`,
+    PLATFORM_NODE_ORIGIN: 'https://node.third-example.net',
+    PLATFORM_APPS_DOMAIN: apps,
+  });
+}
+
+for (const [shell, apps, site] of [
+  ['cloud.example.org', 'apps.example.org', 'example.org'],
+  ['example.org', 'example-apps.example.org.uk', null],
+  ['cloud.example.co.uk', 'apps.example.co.uk', 'example.co.uk'],
+  ['cloud.example.co.uk', 'apps.co.uk', null],
+  ['ada.github.io', 'apps-of-ada.github.io', null],
+  ['cloud.ada.github.io', 'apps.ada.github.io', 'ada.github.io'],
+  ['cloud.example-a.test', 'apps.example-a.test', 'example-a.test'],
+  ['cloud.example-a.test', 'example-b.test', null],
+  ['shell.platform.localhost', 'apps.platform.localhost', 'platform.localhost'],
+] as const) {
+  test(`on https ${apps} beside ${shell} is ${site === null ? 'a site of its own' : `refused: both are ${site}`}`, () => {
+    if (site === null) {
+      assert.equal(onHttps(shell, apps).appsDomain, apps);
+      return;
+    }
+    assert.throws(
+      () => onHttps(shell, apps),
+      (error: unknown) =>
+        error instanceof StartError &&
+        error.message.startsWith(`PLATFORM_APPS_DOMAIN is "${apps}", which belongs to the same site (${site})`) &&
+        error.message.includes('register a second domain') &&
+        !error.message.includes('\n'),
+    );
+  });
+}
+
+test('on http, which is for localhost alone, shell and apps are one site', () => {
+  assert.equal(read({}).appsDomain, 'apps.platform.localhost');
 });
 
 const deployed = { PLATFORM_NODE_ORIGIN: 'https://node.example.org', PLATFORM_APPS_DOMAIN: 'apps-of-example.net' };

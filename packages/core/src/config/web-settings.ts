@@ -1,6 +1,7 @@
 // Where browsers find the platform, and what its sessions and passkeys are bound to.
 import { isIP } from 'node:net';
 import { type ConfigurationVariable, configurationVariables } from '@platform/contract';
+import { getDomain } from 'tldts';
 import type { CoreConfig } from './config.ts';
 import { foreignOriginReason } from './node-origin.ts';
 import { integerOf, listed, patternOf, type Read, textOf, wrong } from './variables.ts';
@@ -112,7 +113,25 @@ function readAppsDomain(domain: string, origin: URL, rpId: string): string {
     );
   if (domain === origin.hostname || origin.hostname.endsWith(`.${domain}`))
     throw wrong(name, 'contains the host of the shell', 'use a domain of its own');
+  if (isIP(domain) !== 0)
+    throw wrong(name, `is the address ${domain}, below which there are no hosts`, 'set it like apps.example.org');
+  const site = siteOf(origin.hostname);
+  // http is for localhost alone, where one site is what lets frames keep their storage.
+  if (origin.protocol === 'https:' && siteOf(`app.${domain}`) === site)
+    throw wrong(
+      name,
+      `is "${domain}", which belongs to the same site (${site}) as PLATFORM_OS_ORIGIN, so that every app could set cookies for the shell`,
+      'register a second domain for apps and set it like apps-of-example.net',
+    );
   return domain;
+}
+
+/**
+ * The site of a host, as browsers draw it: the registrable domain by the public suffix list, its private part included
+ * (below `github.io` everyone is a site of their own). A host that is itself a public suffix is its own site.
+ */
+function siteOf(host: string): string {
+  return getDomain(host, { allowPrivateDomains: true }) ?? host;
 }
 
 function readSalt(value: string | undefined): Buffer | null {

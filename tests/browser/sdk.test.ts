@@ -245,6 +245,36 @@ test('the home screen searches for its person, as the documentation shows, and n
   });
 });
 
+test('a press on a link to another site asks through the shell, and the page stays', async () => {
+  const frame = await openApp();
+  await frame.evaluate(() => {
+    const link = (href: string) => {
+      const element = document.createElement('a');
+      Object.assign(element, { href, textContent: href, target: '_blank' });
+      document.body.append(element);
+    };
+    link('https://outside.example/help');
+    link('https://kept.example/');
+    link('http://plain.example/');
+    document.body.lastElementChild?.previousElementSibling?.addEventListener('click', (event) =>
+      event.preventDefault(),
+    );
+  });
+  await frame.getByText('https://kept.example/').click();
+  await frame.getByText('http://plain.example/').click();
+  assert.equal(await page.getByRole('dialog').count(), 0, 'the page’s own handlers come first, and http does not open');
+  for (const modifiers of [[], ['Control']] as const) {
+    await frame.getByText('https://outside.example/help').click({ modifiers: [...modifiers] });
+    await page.getByRole('dialog', { name: 'Open outside.example?' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  }
+  assert.equal(page.context().pages().length, 1);
+  assert.equal(await frame.evaluate(() => sdkTest.app.appId), MANIFEST.id);
+  const code = await frame.evaluate(() => sdkTest.codeOf(sdkTest.app.openLink('http://plain.example/')));
+  assert.equal(code, 'invalid_request');
+});
+
 test('the inventory of the platform is refused to an app without its grant', async () => {
   const frame = await openApp();
   assert.equal(await frame.evaluate(() => sdkTest.codeOf(sdkTest.app.system())), 'grant_missing');

@@ -132,7 +132,11 @@ test('a frame that moved to the origin of another app is not taken for that app,
     const element = document.querySelector('iframe[title="hostile"]');
     element?.addEventListener('load', () => element.setAttribute('data-moved', 'yes'), { once: true });
   });
-  await frame.evaluate((address) => location.assign(address), `${other}/index.html`);
+  // As in a browser that lets the frame go there by itself.
+  await page.evaluate((address) => {
+    const element = document.querySelector<HTMLIFrameElement>('iframe[title="hostile"]');
+    if (element !== null) element.src = address;
+  }, `${other}/index.html`);
   await page.locator('iframe[data-moved]').waitFor();
   await frame.waitForFunction(() => 'attack' in globalThis);
   assert.equal(new URL(frame.url()).origin, other);

@@ -75,6 +75,11 @@ export interface BridgeCalls {
   'runtime.pause': { params: undefined; result: { readonly paused: boolean }; asks: true };
   /** Only for the home screen, with `apps.launcher.register`: the answer shows what every app indexed. */
   'search.query': { params: { readonly q: string; readonly limit?: number }; result: SearchResult };
+  /**
+   * Every app may ask. The shell shows the whole address and opens it in a new tab; `opened` is false when the person
+   * declined. `https` only, without a user name, and no address of the platform: apps are opened with `apps.open`.
+   */
+  'links.open': { params: { readonly url: string }; result: { readonly opened: boolean }; asks: true };
   /** The title beside the app's name, or one of the shell's trusted surfaces (`appId` names the app it is about). */
   'chrome.set': {
     params: { readonly title?: string; readonly surface?: ShellSurface; readonly appId?: string };

@@ -36,6 +36,7 @@ const CALL_MILLISECONDS = 30_000;
 const ASKS_A_PERSON: Readonly<Record<AskingBridgeCall, true>> = {
   'apps.requestInstall': true,
   'apps.uninstall': true,
+  'links.open': true,
   'runtime.pause': true,
 };
 

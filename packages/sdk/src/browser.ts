@@ -12,6 +12,7 @@ import type {
 import { type Backend, backendOf } from './backend.ts';
 import { type Bridge, connectBridge } from './bridge.ts';
 import { type Launch, readLaunch } from './launch.ts';
+import { sendLinksToShell } from './links.ts';
 import { PlatformError } from './platform-error.ts';
 import type { CallOptions } from './service-call.ts';
 import {
@@ -98,7 +99,9 @@ export class App {
         throw new PlatformError({ code: 'not_launched', detail: 'Open this app inside the platform.' });
       }
       const launch = await readLaunch(window, call);
-      return new App(launch, await connectBridge(window, launch.api));
+      const app = new App(launch, await connectBridge(window, launch.api));
+      sendLinksToShell(window, (url) => app.openLink(url));
+      return app;
     }
   }
 
@@ -129,6 +132,18 @@ export class App {
   /** Inventory of the whole platform, for an app of the master account. Grant `system.inventory.read`. */
   system(options?: CallOptions): Promise<SystemInventory> {
     return readSystem(this.#launch, options);
+  }
+
+  /**
+   * Has the shell ask the person and open the address in a new tab. Clicks on links to other sites do this automatically.
+   *
+   * @param url `https` only, at most 2,048 characters
+   * @returns false if the person declined
+   * @throws {PlatformError} `invalid_request` for any other address, `not_authorized` for an address of the platform or
+   *   while the app is not in front, `rate_limited` after three refusals within a minute
+   */
+  async openLink(url: string): Promise<boolean> {
+    return (await this.bridge.call('links.open', { url })).opened;
   }
 
   /**

@@ -5,6 +5,7 @@ import { call, everyItem } from './api/client.ts';
 import { createAskLimit } from './bridge/ask-limit.ts';
 import { callMethod } from './bridge/call-method.ts';
 import { covers, holds } from './bridge/grants.ts';
+import { isPlatformAddress } from './bridge/platform-address.ts';
 import type { BridgeCaller, ShellSide } from './bridge/shell-side.ts';
 import { theme } from './design/theme.ts';
 import { iconForApps } from './frames/app-icons.ts';
@@ -14,7 +15,7 @@ import { becomeHome } from './home.ts';
 import { markAllRead, markRead } from './notifications/inbox.ts';
 import { changeNotificationSettings, readNotificationSettings } from './notifications/settings.ts';
 import { showToast } from './notifications/toasts.ts';
-import { type Asker, askToInstall, askToPause, askToUninstall, prompt } from './prompts/prompts.ts';
+import { type Asker, askToInstall, askToOpenLink, askToPause, askToUninstall, prompt } from './prompts/prompts.ts';
 import { session } from './session/session.ts';
 import { go } from './view.ts';
 
@@ -83,6 +84,8 @@ const shellSide: ShellSide = {
   ask: askLimit.ask,
   reviewInstall: (asker, appId, version) => askToInstall(appId, version, askerOf(asker)),
   reviewUninstall: (asker, appId) => askToUninstall(appId, nameOf(appId), askerOf(asker)),
+  isPlatformAddress: (asker, url) => isPlatformAddress(url, location.origin, askerOf(asker).origin),
+  reviewLink: (asker, url) => askToOpenLink(url, askerOf(asker)),
   reviewPause: (asker) => askToPause(askerOf(asker)),
 };
 
@@ -91,7 +94,7 @@ function callerOf(appId: string): BridgeCaller {
     appId,
     isSystemApp: () => findApp(appId)?.system === true,
     isHome: () => homeApp.value === appId,
-    isInFront: () => frontApp.value === appId && prompt.value === null,
+    isInFront: () => frontApp.value === appId && prompt.value === null && !document.hidden,
   };
 }
 

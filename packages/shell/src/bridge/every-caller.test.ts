@@ -32,16 +32,22 @@ const samples: { readonly [Name in BridgeCall]: readonly Params<Name>[] } = {
   'launcher.register': [{}],
   'runtime.status': [{}, { appId: 'notes' }],
   'runtime.pause': [{}],
+  'links.open': [{ url: 'https://example.org/page' }],
   'search.query': [{ q: 'notes', limit: 10 }],
   'chrome.set': [{ title: 'Chapter 2' }, { surface: 'permissions', appId: 'notes' }, { surface: 'notifications' }],
 };
 
 /** Methods that every app may call. A method that requires nothing needs an entry here. */
-const openToAll: readonly string[] = ['context.get {}', 'chrome.set {"title":"Chapter 2"}'];
+const openToAll: readonly string[] = [
+  'context.get {}',
+  'chrome.set {"title":"Chapter 2"}',
+  'links.open {"url":"https://example.org/page"}',
+];
 
 const asking: Readonly<Record<AskingBridgeCall, true>> = {
   'apps.requestInstall': true,
   'apps.uninstall': true,
+  'links.open': true,
   'runtime.pause': true,
 };
 

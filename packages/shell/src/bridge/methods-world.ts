@@ -3,6 +3,7 @@
 import type { Grant, InstalledApp, Notification, NotificationSettings } from '@platform/contract';
 import { changedSettings } from '../notifications/changed-settings.ts';
 import { callMethod } from './call-method.ts';
+import { isPlatformAddress } from './platform-address.ts';
 import type { BridgeCaller, ShellSide } from './shell-side.ts';
 
 export const ID = 'ntf-0192f0c1-2d3e-7a4b-8c5d-6e7f80910203';
@@ -156,6 +157,11 @@ export function call(state: World, method: string, params?: unknown): Promise<un
     },
     reviewUninstall: async (asker, appId) => {
       did(`remove? ${asker} ${appId}`);
+      return state.approves;
+    },
+    isPlatformAddress: (_, url) => isPlatformAddress(url, 'https://shell.example', 'https://asker--x.apps.example'),
+    reviewLink: async (asker, url) => {
+      did(`link? ${asker} ${url}`);
       return state.approves;
     },
     reviewPause: async (asker) => {

@@ -296,6 +296,16 @@ test('an app names its own place only, whatever it sends', async () => {
   assert.deepEqual(state.done, ['title asker Chapter 2']);
 });
 
+test('a link opens when the person agrees, and an address of the platform never does', async () => {
+  const state = world();
+  assert.deepEqual(await call(state, 'links.open', { url: 'https://Example.org' }), { opened: true });
+  state.approves = false;
+  assert.deepEqual(await call(state, 'links.open', { url: 'https://example.org/x' }), { opened: false });
+  for (const url of ['https://shell.example/', 'https://notes--y.apps.example/', 'https://asker--x.apps.example./'])
+    await assert.rejects(call(state, 'links.open', { url }), { code: 'not_authorized', message: /apps\.open/ });
+  assert.deepEqual(state.done, ['link? asker https://example.org/', 'link? asker https://example.org/x']);
+});
+
 test('the context holds the grants of this moment', async () => {
   const state = world({ grants: [{ id: 'search.index', resources: ['self'] }] });
   assert.deepEqual(await call(state, 'context.get'), {

@@ -5,6 +5,7 @@ import { appMethods } from './methods/apps.ts';
 import { chromeMethods } from './methods/chrome.ts';
 import { contextMethods } from './methods/context.ts';
 import { launcherMethods } from './methods/launcher.ts';
+import { linkMethods } from './methods/links.ts';
 import { notificationMethods } from './methods/notifications.ts';
 import { runtimeMethods } from './methods/runtime.ts';
 import { searchMethods } from './methods/search.ts';
@@ -16,5 +17,6 @@ export const methods: { readonly [Name in BridgeCall]: Method<Name> } = {
   ...launcherMethods,
   ...runtimeMethods,
   ...searchMethods,
+  ...linkMethods,
   ...chromeMethods,
 };

@@ -5,6 +5,7 @@ import * as contract from '@platform/contract';
 import {
   appIdText,
   cursorText,
+  linkText,
   oneOf,
   optional,
   queryText,
@@ -126,6 +127,30 @@ for (const [name, read, schema, samples] of twins) {
     }
   });
 }
+
+test('a link is an https address, given as browsers write it', () => {
+  const read = (value: unknown) => linkText(value, 'url');
+  assert.equal(read('https://EXAMPLE.org'), 'https://example.org/');
+  assert.equal(read('https://\u0430pple.com/\u202Egpj'), 'https://xn--pple-43d.com/%E2%80%AEgpj');
+  assert.equal(read(`https://a.example/${'x'.repeat(2_030)}`).length, 2_048);
+  for (const wrong of [
+    'http://example.org/',
+    'javascript:alert(1)',
+    'data:text/html,x',
+    'blob:https://example.org/1',
+    'mailto:ada@example.org',
+    'https://ada@example.org/',
+    'https://accounts.example.org:pass@evil.example/',
+    'https://',
+    '/page',
+    '//example.org/',
+    `https://a.example/${'x'.repeat(2_031)}`,
+    `https://a.example/${'\u00e4'.repeat(400)}`,
+    { toString: () => 'https://example.org/' },
+    null,
+  ])
+    assert.throws(() => read(wrong), { code: 'invalid_request' }, String(wrong));
+});
 
 test('a search has words, a cursor only the letters of one', () => {
   assert.equal(queryText('東京', 'q'), '東京');

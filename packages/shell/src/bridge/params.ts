@@ -75,3 +75,11 @@ export const cursorText = text(/^[\w\-.~=]{1,512}$/, 'a cursor');
 export const titleText = text(new RegExp(`^[^${HARMFUL}]{0,60}$`, 'u'), 'one line of at most 60 characters');
 /** The search box shows it beside the shell's own words. */
 export const queryText = text(new RegExp(`^(?=.*\\S)[^${HARMFUL}]{1,200}$`, 'u'), 'a search of 1 to 200 characters');
+/** As browsers write it: host in punycode, everything beyond ASCII percent-encoded, so that what is shown is what opens. */
+export const linkText: Reader<string> = (value, name) => {
+  const wrong = invalid(`\`${name}\` must be an https address of at most 2,048 characters, without a user name.`);
+  if (typeof value !== 'string' || !URL.canParse(value)) throw wrong;
+  const { href, protocol, username, password } = new URL(value);
+  if (protocol !== 'https:' || username !== '' || password !== '' || href.length > 2_048) throw wrong;
+  return href;
+};

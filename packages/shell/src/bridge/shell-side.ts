@@ -23,7 +23,7 @@ export interface BridgeCaller {
   /** One of the platform's own apps, as core reports it. */
   isSystemApp(): boolean;
   isHome(): boolean;
-  /** Whether its frame is what the person looks at, with no trusted surface or prompt over it. */
+  /** Whether its frame is what the person looks at, in a page that is shown, with no trusted surface or prompt over it. */
   isInFront(): boolean;
 }
 
@@ -66,6 +66,10 @@ export interface ShellSide {
   reviewInstall(asker: string, appId: string, version: string | null): Promise<boolean>;
   /** Trusted confirmation; true when the person approved and the app is removed. */
   reviewUninstall(asker: string, appId: string): Promise<boolean>;
+  /** Whether the address is the shell's own or that of any app (platform-address.ts). */
+  isPlatformAddress(asker: string, url: string): boolean;
+  /** Trusted confirmation; true when the person approved and the address is opened in a new tab. */
+  reviewLink(asker: string, url: string): Promise<boolean>;
   /** Trusted confirmation; true when the person approved and everything is paused. */
   reviewPause(asker: string): Promise<boolean>;
 }

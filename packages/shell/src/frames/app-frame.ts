@@ -4,7 +4,8 @@ import { createGreeter, readHello } from '../bridge/handshake.ts';
 import { type PortSession, servePort } from '../bridge/port-session.ts';
 import { launchAddress } from './launch-address.ts';
 
-const SANDBOX = 'allow-scripts allow-same-origin allow-forms allow-modals allow-popups allow-downloads';
+/** No windows: links leave through the shell (bridge method `links.open`), which asks. */
+const SANDBOX = 'allow-scripts allow-same-origin allow-forms allow-modals allow-downloads';
 
 export interface AppFrameOptions {
   readonly appId: string;

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../design/icons.tsx';
 import { createPressGuard, trapFocus } from './guard.ts';
 import { InstallReview } from './install-review.tsx';
+import { LinkReview } from './link-review.tsx';
 import { PauseReview } from './pause-review.tsx';
 import { carriedOut, type Prompt, prompt } from './prompts.ts';
 import { UninstallReview } from './uninstall-review.tsx';
@@ -16,6 +17,7 @@ export function PromptDialog() {
 function Review({ asked }: { readonly asked: Prompt }) {
   if (asked.kind === 'install') return <InstallReview asked={asked} />;
   if (asked.kind === 'upgrade') return <UpgradeReview asked={asked} />;
+  if (asked.kind === 'link') return <LinkReview asked={asked} />;
   if (asked.kind === 'pause') return <PauseReview asked={asked} />;
   return <UninstallReview asked={asked} />;
 }

@@ -31,7 +31,8 @@ export type Prompt =
       readonly held: PermissionsView;
     })
   | (Question & { readonly kind: 'uninstall'; readonly appId: string; readonly name: string })
-  | (Question & { readonly kind: 'pause' });
+  | (Question & { readonly kind: 'pause' })
+  | (Question & { readonly kind: 'link'; readonly url: string });
 
 export const prompt = signal<Prompt | null>(null);
 /** Whether the person approved and it was done, so that closing the last page of the dialog is no refusal. */
@@ -78,6 +79,11 @@ export function askToUninstall(appId: string, name: string, asker: Asker | null)
 /** Before everything of the account is stopped; `asker` is null when the person began it. */
 export function askToPause(asker: Asker | null): Promise<boolean> {
   return ask({ kind: 'pause', asker });
+}
+
+/** Before an address outside the platform is opened. */
+export function askToOpenLink(url: string, asker: Asker): Promise<boolean> {
+  return ask({ kind: 'link', url, asker });
 }
 
 /** Unpacking and, for an app that is always on, its first start may take their time. */

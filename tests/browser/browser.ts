@@ -16,12 +16,19 @@ export function launchBrowser(args: readonly string[] = []): Promise<Browser> {
 }
 
 /**
- * A browser with a profile that lasts, in a folder of its own: Chromium takes presses on notifications for no other.
+ * A browser with a profile that lasts, in a folder of its own: Chromium takes presses on notifications, and connects
+ * ahead of requests, for no other.
  * @param environment on top of this process's
+ * @param args of Chromium, besides those that every test needs
  */
-export function launchProfile(folder: string, environment: Readonly<Record<string, string>>): Promise<BrowserContext> {
+export function launchProfile(
+  folder: string,
+  environment: Readonly<Record<string, string>>,
+  args: readonly string[] = [],
+): Promise<BrowserContext> {
   const env = { ...process.env, ...environment };
-  return chromium.launchPersistentContext(folder, { ...LAUNCH, env, viewport: DESKTOP, reducedMotion: 'reduce' });
+  const options = { ...LAUNCH, args: [...LAUNCH.args, ...args], env };
+  return chromium.launchPersistentContext(folder, { ...options, viewport: DESKTOP, reducedMotion: 'reduce' });
 }
 
 export interface Person {
@@ -33,7 +40,11 @@ export interface Person {
 
 /** A browser profile of its own, with a platform authenticator that confirms every ceremony (CDP `WebAuthn`). */
 export async function newPerson(browser: Browser, viewport: { width: number; height: number }): Promise<Person> {
-  const context = await browser.newContext({ viewport, reducedMotion: 'reduce' });
+  return personIn(await browser.newContext({ viewport, reducedMotion: 'reduce' }));
+}
+
+/** The same in a profile that is there already. */
+export async function personIn(context: BrowserContext): Promise<Person> {
   context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   const complaints: string[] = [];

@@ -8,6 +8,8 @@ interface Story {
   readonly origin: string;
   readonly device: 'desktop' | 'phone';
   readonly account: string;
+  /** Where its pictures go, by default a folder named after the device. */
+  readonly pictures?: string;
 }
 
 export class Newcomer {
@@ -53,7 +55,8 @@ export class Newcomer {
     const review = this.#page.getByRole('dialog', { name: 'Install Notes?' });
     await review.getByLabel('Send you notifications').waitFor();
     await review.getByLabel('Add its items to your search').waitFor();
-    assert.match(await review.innerText(), /Store wants to install an app:\s+http:\/\/store--/);
+    const { protocol } = new URL(this.#story.origin);
+    assert.match(await review.innerText(), new RegExp(`Store wants to install an app:\\s+${protocol}//store--`));
     await this.#look('install-review');
     const done = this.#page.getByRole('heading', { name: 'Notes is installed' });
     await this.#press(review.getByRole('button', { name: 'Install', exact: true }), done);
@@ -209,6 +212,8 @@ export class Newcomer {
   /** What the browser's console held besides what is meant to be there. */
   complaints(): readonly string[] {
     const meant = [
+      // What is in the policy of apps for browsers that know it.
+      /Unrecognized Content-Security-Policy directive 'webrtc'/,
       // The refusal that tells a visitor from somebody who is signed in.
       /status of 401 \(Unauthorized\)/,
       // What a page still asked about the app that was just removed.
@@ -247,6 +252,10 @@ export class Newcomer {
 
   #look(name: string): Promise<void> {
     this.#steps += 1;
-    return look(this.#page, this.#story.device, `${String(this.#steps).padStart(2, '0')}-${name}`);
+    return look(
+      this.#page,
+      this.#story.pictures ?? this.#story.device,
+      `${String(this.#steps).padStart(2, '0')}-${name}`,
+    );
   }
 }

@@ -27,6 +27,22 @@ test('a frontend loads from its own host and talks to the platform, and is frame
   assert.deepEqual(policy.get('frame-src'), ["'none'"]);
   assert.deepEqual(policy.get('base-uri'), ["'self'"]);
   assert.deepEqual(policy.get('form-action'), ["'self'"]);
+  assert.deepEqual(policy.get('webrtc'), ["'block'"]);
+});
+
+test('connections of any kind go to its own host, the platform, its backend and granted origins, each listed once', () => {
+  const allowlistOf = (granted: GrantedOrigins, nodeOrigin: string | null) =>
+    appHeaders(config, granted, nodeOrigin)['connection-allowlist'];
+  assert.equal(allowlistOf(plain, null), `(response-origin "${config.origin}")`);
+  const granted = {
+    connect: ['https://api.example'],
+    image: ['https://api.example', 'https://img.example:444'],
+    media: ['https://media.example'],
+  };
+  assert.equal(
+    allowlistOf(granted, 'https://node.example'),
+    `(response-origin "${config.origin}" "https://node.example" "https://api.example" "https://img.example:444" "https://media.example")`,
+  );
 });
 
 test('only an app with a backend may talk to its node', () => {
@@ -55,6 +71,7 @@ test('no app may ask for a passkey, a device or a place', () => {
 test('a host without an app allows nothing', () => {
   assert.equal(
     emptyHostHeaders(config)['content-security-policy'],
-    `default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors ${config.origin}`,
+    `default-src 'none'; base-uri 'none'; form-action 'none'; webrtc 'block'; frame-ancestors ${config.origin}`,
   );
+  assert.equal(emptyHostHeaders(config)['connection-allowlist'], '(response-origin)');
 });

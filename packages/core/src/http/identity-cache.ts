@@ -10,11 +10,18 @@ const FRESH_MILLISECONDS = 60_000;
 
 interface Entry {
   readonly caller: Caller;
+  /** An account or a node. */
+  readonly owner: string;
   readonly until: number;
 }
 
 export class IdentityCache {
-  readonly #callers = new LRUCache<string, Entry>({ max: ENTRIES });
+  readonly #callers = new LRUCache<string, Entry>({
+    max: ENTRIES,
+    dispose: ({ owner }, key) => this.#leave(owner, key),
+  });
+  /** Keys by owner: a signal about one account must not cost a look at all others, as accounts cause signals at will. */
+  readonly #ofOwner = new Map<string, Set<string>>();
   readonly #signals: Signals;
   readonly #clock: () => Date;
   /** Grows with every forgetting, so that a look-up that began before cannot store what it found. */
@@ -23,26 +30,20 @@ export class IdentityCache {
   constructor(signals: Signals, clock: () => Date) {
     this.#signals = signals;
     this.#clock = clock;
-    signals.onReset(() => this.#forget(() => true));
-    signals.on('installation-changed', ({ installationId }) =>
-      this.#forget((caller) => 'installationId' in caller && caller.installationId === installationId),
+    signals.onReset(() => this.#forgetAll());
+    signals.on('installation-changed', ({ accountKey, installationId }) =>
+      this.#forget(accountKey, (caller) => 'installationId' in caller && caller.installationId === installationId),
     );
     signals.on('credential-replaced', ({ installationId }) =>
-      this.#forget((caller) => caller.kind === 'installation' && caller.installationId === installationId),
+      // At each start of a workload, which takes its node far longer than this.
+      this.#forgetEvery((caller) => caller.kind === 'installation' && caller.installationId === installationId),
     );
-    signals.on('node-credential-replaced', ({ nodeId }) =>
-      this.#forget((caller) => caller.kind === 'node' && caller.nodeId === nodeId),
-    );
-    signals.on('pause-changed', ({ accountKey }) =>
-      this.#forget((caller) => 'accountKey' in caller && caller.accountKey === accountKey),
-    );
+    signals.on('node-credential-replaced', ({ nodeId }) => this.#forget(nodeId, () => true));
+    signals.on('pause-changed', ({ accountKey }) => this.#forget(accountKey, () => true));
     signals.on('session-ended', ({ accountKey, sessionId }) =>
       this.#forget(
-        (caller) =>
-          'accountKey' in caller &&
-          caller.accountKey === accountKey &&
-          'sessionId' in caller &&
-          (sessionId === null || caller.sessionId === sessionId),
+        accountKey,
+        (caller) => 'sessionId' in caller && (sessionId === null || caller.sessionId === sessionId),
       ),
     );
   }
@@ -57,15 +58,43 @@ export class IdentityCache {
     const generation = this.#generation;
     const found = await look();
     if (found !== null && this.#signals.connected && generation === this.#generation) {
-      this.#callers.set(key, { caller: found, until: now + FRESH_MILLISECONDS });
+      this.#keep(key, found, now + FRESH_MILLISECONDS);
     }
     return found;
   }
 
-  #forget(matches: (caller: Caller) => boolean): void {
+  #keep(key: string, caller: Caller, until: number): void {
+    const owner = ownerOf(caller);
+    this.#callers.set(key, { caller, owner, until });
+    const keys = this.#ofOwner.get(owner) ?? new Set();
+    this.#ofOwner.set(owner, keys.add(key));
+  }
+
+  #leave(owner: string, key: string): void {
+    const keys = this.#ofOwner.get(owner);
+    keys?.delete(key);
+    if (keys?.size === 0) this.#ofOwner.delete(owner);
+  }
+
+  #forget(owner: string, matches: (caller: Caller) => boolean): void {
     this.#generation += 1;
-    for (const [key, { caller }] of this.#callers.entries()) {
-      if (matches(caller)) this.#callers.delete(key);
+    for (const key of [...(this.#ofOwner.get(owner) ?? [])]) {
+      const entry = this.#callers.peek(key);
+      if (entry !== undefined && matches(entry.caller)) this.#callers.delete(key);
     }
   }
+
+  #forgetEvery(matches: (caller: Caller) => boolean): void {
+    for (const owner of [...this.#ofOwner.keys()]) this.#forget(owner, matches);
+  }
+
+  #forgetAll(): void {
+    this.#generation += 1;
+    this.#callers.clear();
+  }
+}
+
+function ownerOf(caller: Caller): string {
+  if (caller.kind === 'node') return caller.nodeId;
+  return caller.kind === 'anonymous' ? '' : caller.accountKey;
 }

@@ -1,0 +1,110 @@
+// What a signal makes the cache forget, and that it looks at the entries of its account only.
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { test } from 'node:test';
+import type { Signals } from '../database/signals.ts';
+import type { Caller, FrontendCaller, SessionCaller } from './caller.ts';
+import { IdentityCache } from './identity-cache.ts';
+
+const now = new Date();
+
+/** As `Signals`, without a database. */
+class TestSignals extends EventEmitter {
+  connected = true;
+  onReset(listener: () => void): void {
+    this.on('reset', listener);
+  }
+}
+
+function openCache(): { cache: IdentityCache; signals: TestSignals } {
+  const signals = new TestSignals();
+  return { cache: new IdentityCache(signals as unknown as Signals, () => now), signals };
+}
+
+function session(accountKey: string, sessionId: string): SessionCaller {
+  return {
+    kind: 'session',
+    accountKey,
+    sessionId,
+    accountName: 'x',
+    accountCreatedAt: now,
+    createdAt: now,
+    expiresAt: now,
+  };
+}
+
+function frontend(accountKey: string, installationId: string, sessionId: string): FrontendCaller {
+  const rest = { accountName: 'x', appId: 'x', grants: [], paused: false, origin: '', expiresAt: now } as const;
+  return {
+    kind: 'frontend',
+    accountKey,
+    installationId: installationId as FrontendCaller['installationId'],
+    sessionId,
+    ...rest,
+  };
+}
+
+async function keep(cache: IdentityCache, callers: Readonly<Record<string, Caller>>): Promise<void> {
+  for (const [name, caller] of Object.entries(callers))
+    await cache.find(Buffer.from(name), () => Promise.resolve(caller));
+}
+
+/** The names of those that are still known. */
+async function known(cache: IdentityCache, names: readonly string[]): Promise<string[]> {
+  const found = names.map(async (name) =>
+    (await cache.find(Buffer.from(name), async () => null)) === null ? [] : [name],
+  );
+  return (await Promise.all(found)).flat();
+}
+
+const all = {
+  session: session('anna', 's1'),
+  other: session('anna', 's2'),
+  notes: frontend('anna', 'inst-1', 's1'),
+  mail: frontend('anna', 'inst-2', 's2'),
+  bert: frontend('bert', 'inst-3', 's3'),
+} satisfies Record<string, Caller>;
+const names = Object.keys(all);
+
+const signalled: readonly (readonly [signal: string, data: object, left: readonly string[]])[] = [
+  ['installation-changed', { accountKey: 'anna', installationId: 'inst-1' }, ['session', 'other', 'mail', 'bert']],
+  ['session-ended', { accountKey: 'anna', sessionId: 's1' }, ['other', 'mail', 'bert']],
+  ['session-ended', { accountKey: 'anna', sessionId: null }, ['bert']],
+  ['pause-changed', { accountKey: 'anna' }, ['bert']],
+  ['reset', {}, []],
+];
+for (const [signal, data, left] of signalled) {
+  test(`${signal} ${JSON.stringify(data)} leaves ${left.join(', ')}`, async () => {
+    const { cache, signals } = openCache();
+    await keep(cache, all);
+    assert.deepEqual(await known(cache, names), names);
+    signals.emit(signal, data);
+    assert.deepEqual(await known(cache, names), left);
+  });
+}
+
+test('a signal about one account costs no look at the callers of others', async () => {
+  const { cache, signals } = openCache();
+  let looks = 0;
+  const watched = (caller: Caller) =>
+    new Proxy(caller, {
+      get: (target, name) => {
+        looks += 1;
+        return Reflect.get(target, name);
+      },
+      has: (target, name) => {
+        looks += 1;
+        return Reflect.has(target, name);
+      },
+    });
+  await keep(
+    cache,
+    Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`${n}`, watched(session(`acct-${n}`, 's'))])),
+  );
+  await keep(cache, { own: session('anna', 's1') });
+  looks = 0;
+  signals.emit('session-ended', { accountKey: 'anna', sessionId: 's1' });
+  signals.emit('installation-changed', { accountKey: 'anna', installationId: 'inst-1' });
+  assert.equal(looks, 0);
+  assert.deepEqual(await known(cache, ['own', '7']), ['7']);
+});

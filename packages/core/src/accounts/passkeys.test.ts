@@ -12,7 +12,9 @@ import {
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { problemCode, type RawAnswer } from '../../../../tests/support/raw-http.ts';
 import type { SoftwareAuthenticator } from '../../../../tests/support/software-authenticator.ts';
+import { until } from '../../../../tests/support/wait.ts';
 import { databaseText } from '../../test-support/database-sweep.ts';
+import { hashCredential } from '../credentials/credential.ts';
 import { createEnrolmentLink } from './enrolment-link.ts';
 
 let constellation: Constellation;
@@ -131,6 +133,44 @@ test('removing a passkey ends the sessions it opened, and no others', async () =
   assert.equal((await owner.fetch('/v1/auth/session')).status, 200);
   assert.equal((await other.fetch('/v1/auth/session')).status, 401);
   assert.equal((await (await signIn(constellation, key)).fetch('/v1/auth/session')).status, 200);
+});
+
+test('a session that ends while the account is locked adds and removes no passkey', async () => {
+  const { pool } = constellation.core.context;
+  const account = await registerAccount(constellation, 'outlived');
+  await addPasskey(account);
+  const before = await passkeysOf(account);
+  for (const act of ['add', 'remove'] as const) {
+    const stolen = await signIn(constellation, account.authenticator);
+    const options = await stolen.browser.begin('/v1/auth/passkeys/options');
+    const credential = newAuthenticator(constellation).create(options);
+    const lock = await pool.connect();
+    try {
+      await lock.query('BEGIN');
+      await lock.query('SELECT FROM accounts WHERE name = $1 FOR UPDATE', [account.name]);
+      const acting =
+        act === 'add'
+          ? stolen.fetch('/v1/auth/passkeys/verify', { body: { challengeId: options.challengeId, credential } })
+          : remove(stolen, before[1]?.id);
+      await until('it to wait for the account', async () => {
+        const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%"accounts"%'`;
+        return ((await pool.query(waiting)).rowCount ?? 0) > 0;
+      });
+      // As a revocation in another browser does it, which would wait for nothing here either.
+      await pool.query('DELETE FROM sessions WHERE token_hash = $1', [
+        hashCredential(stolen.cookie.slice(stolen.cookie.indexOf('=') + 1)),
+      ]);
+      await lock.query('COMMIT');
+      assert.deepEqual([(await acting).status, problemCode(await acting)], [401, 'session_expired'], act);
+    } finally {
+      lock.release();
+    }
+    assert.deepEqual(
+      (await passkeysOf(account)).map(({ id }) => id),
+      before.map(({ id }) => id),
+      act,
+    );
+  }
 });
 
 test('of two removals of the last two passkeys at the same time one is refused', async () => {

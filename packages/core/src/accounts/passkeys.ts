@@ -16,7 +16,7 @@ import {
   passkeysOf,
 } from './queries.ts';
 import type { SignedIn } from './register-account.ts';
-import { findEnrolment, takeEnrolmentLink } from './session-queries.ts';
+import { findEnrolment, holdSession, takeEnrolmentLink } from './session-queries.ts';
 import { type Browser, endSessionsOfPasskey, openSession } from './sessions.ts';
 import { verifyRegistration } from './verify.ts';
 import type { NewPasskey } from './verify-registration.ts';
@@ -51,7 +51,10 @@ export async function beginPasskey(context: CoreContext, caller: SessionCaller):
   return beginCreation(context, 'add-passkey', { owner, existing, bindings });
 }
 
-/** @throws RefusalError `verification_failed`, also when another session began; `not_authorized` as above */
+/**
+ * @throws RefusalError `verification_failed`, also when another session began; `not_authorized` as above;
+ *   `session_expired` when the session has ended meanwhile
+ */
 export async function finishPasskey(
   context: CoreContext,
   caller: SessionCaller,
@@ -66,6 +69,7 @@ export async function finishPasskey(
   if (!outcome.ok) throw refused(outcome.fault);
   return database.transaction().execute(async (trx) => {
     if ((await lockAccount(trx, { key: caller.accountKey })) === undefined) throw refused('credential-unknown');
+    await requireSession(trx, context, caller);
     refuseBeyondLimit(await passkeysOf(trx, caller.accountKey));
     return addPasskey(trx, { context, accountKey: caller.accountKey, passkey: outcome.passkey, refused });
   });
@@ -121,6 +125,20 @@ async function addPasskey(trx: Executor, { context, accountKey, passkey, refused
   return added;
 }
 
+/**
+ * Whoever has a stolen session must not outlive it: it may have ended while the ceremony was verified, or the lock of
+ * the account waited for.
+ *
+ * @throws RefusalError `session_expired`
+ */
+async function requireSession(
+  trx: Executor,
+  { clock }: Pick<CoreContext, 'clock'>,
+  { sessionId }: SessionCaller,
+): Promise<void> {
+  if (!(await holdSession(trx, { sessionId, now: clock() }))) throw refuse('session_expired');
+}
+
 function refuseBeyondLimit(existing: readonly Passkey[]): void {
   const { value } = limits.passkeysPerAccount;
   if (existing.length >= value)
@@ -140,13 +158,15 @@ export function renamePasskey({ database }: CoreContext, accountKey: string, id:
 /**
  * Removes a passkey and ends the sessions it opened, except the caller's own.
  *
- * @throws RefusalError `not_found`, or `not_authorized` for the last passkey, without which the account is unreachable
+ * @throws RefusalError `not_found`, `session_expired` when the session has ended meanwhile, or `not_authorized` for the
+ *   last passkey, without which the account is unreachable
  */
-export async function removePasskey({ database }: CoreContext, caller: SessionCaller, id: string): Promise<void> {
+export async function removePasskey(context: CoreContext, caller: SessionCaller, id: string): Promise<void> {
   const { accountKey, sessionId } = caller;
-  await database.transaction().execute(async (trx) => {
+  await context.database.transaction().execute(async (trx) => {
     // Of two removals at the same time the second sees what the first left.
     await lockAccount(trx, { key: accountKey });
+    await requireSession(trx, context, caller);
     const existing = await passkeysOf(trx, accountKey);
     const wanted = existing.find((passkey) => publicId(passkey.id) === id);
     if (wanted === undefined) throw refuse('not_found');

@@ -117,7 +117,8 @@ test('a session that ends while the app is looked up gets no stream', async () =
     const opening = open('working', {}, other);
     await until('the stream to wait for its app', async () => {
       const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%"installations"."stopped"%'`;
-      return ((await lock.query(waiting)).rowCount ?? 0) > 0;
+      // Not in the transaction, which would see the activity of its beginning.
+      return ((await platform.core.context.pool.query(waiting)).rowCount ?? 0) > 0;
     });
     await other.browser.take('/v1/auth/logout', { method: 'POST' });
     await lock.query('COMMIT');

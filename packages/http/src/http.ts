@@ -49,5 +49,4 @@ export {
   type UpgradeRoutes,
 } from './server.ts';
 export { isTraceparent, isTracestate } from './trace-context.ts';
-export { STRICT_TRANSPORT } from './transport-security.ts';
 export { isWebSocketUpgrade } from './web-socket.ts';

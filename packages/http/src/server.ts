@@ -12,6 +12,7 @@ import { endFaulty } from './fault.ts';
 import { endWithHeadTooLarge, HEAD_TOO_LARGE } from './head-too-large.ts';
 import { endWithProblem, sendProblem } from './problem.ts';
 import { MAX_HEADER_FIELDS, type RequestHead, readRequestHead } from './request-head.ts';
+import { STRICT_TRANSPORT } from './transport-security.ts';
 import { handshakeRefusal } from './web-socket.ts';
 
 const { createServer } = process.getBuiltinModule('node:http');
@@ -68,6 +69,11 @@ export interface StrictServerOptions {
    * is too large gets a problem document alone.
    */
   readonly browsers?: true;
+  /**
+   * This front is reached over https: its answers say so (RFC 6797), also those to requests that it refuses. Not those to
+   * bytes that are no request. Default: false.
+   */
+  readonly strictTransport?: boolean;
   /** Called once for every request, including refused ones. */
   onBegin?(): void;
   onEnd?(): void;
@@ -157,6 +163,7 @@ export function createStrictServer(options: StrictServerOptions): Server {
       options.onEnd?.();
     });
     res.sendDate = false;
+    if (options.strictTransport === true) res.setHeader('strict-transport-security', STRICT_TRANSPORT);
     try {
       const reading = expectation === 'other' ? UNKNOWN_EXPECTATION : accept(req, options);
       if ('code' in reading || req.headers.upgrade !== undefined) {

@@ -1,7 +1,7 @@
 // The listener of core: dispatch by host to the API, the shell's files or an app's files.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { checkRequestTarget, type Refusal, type RequestTarget } from '@platform/contract';
-import { createStrictServer, faultOf, type IncomingRequest, STRICT_TRANSPORT, sendProblem } from '@platform/http';
+import { createStrictServer, faultOf, type IncomingRequest, sendProblem } from '@platform/http';
 import { linkPeer } from '@platform/link';
 import { type CoreConfig, originParts } from '../config/config.ts';
 import { refusalOverLink } from './link-routes.ts';
@@ -33,7 +33,6 @@ export function createListener(
 
   function dispatch({ req, res, head, path }: IncomingRequest): void {
     res.sendDate = true;
-    if (scheme === 'https') res.setHeader('strict-transport-security', STRICT_TRANSPORT);
     if (!OWN_METHODS.has(req.method ?? '')) {
       refuse(res, { code: 'method_not_allowed', allow: [...OWN_METHODS] });
       return;
@@ -68,6 +67,7 @@ export function createListener(
   }
 
   return createStrictServer({
+    strictTransport: scheme === 'https',
     // Distinguished above: a person who opened another host name gets a link to the right one.
     isOwnHost: () => true,
     readTarget: (target, host) => (host.toLowerCase() === shellHost ? checkRequestTarget(target) : asItIs(target)),

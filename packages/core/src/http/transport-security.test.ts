@@ -22,6 +22,8 @@ const asked: readonly Asked[] = [
   { what: 'a refusal of the API', host: shell, path: '/v1/auth/session', status: 401 },
   { what: 'a preflight', host: shell, path: '/v1/frontend/exchange', method: 'OPTIONS', from: app, status: 204 },
   { what: 'the host of an app', host: app, path: '/', status: 404 },
+  { what: 'a path that is refused before it is looked at', host: shell, path: '/a%2fb', status: 400 },
+  { what: 'a method that is refused before anything', host: shell, path: '/', method: 'TRACE', status: 405 },
   { what: 'a host that is not ours', host: 'elsewhere.example.test', path: '/', status: 421 },
 ];
 

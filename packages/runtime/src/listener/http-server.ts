@@ -12,7 +12,6 @@ import {
   faultOf,
   type IncomingRequest,
   type IncomingUpgrade,
-  STRICT_TRANSPORT,
   sendProblem,
   type UpgradeRoutes,
 } from '@platform/http';
@@ -54,6 +53,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   const upgraded = new Set<Socket>();
   const server = createStrictServer({
     isOwnHost: options.isOwnHost,
+    strictTransport: options.strictTransport ?? false,
     onRequest: (incoming) => void receive(options, incoming),
     ...(upgrade === undefined
       ? {}
@@ -86,15 +86,11 @@ async function behindTls(
   return { port: listener.port, close: () => listener.close() };
 }
 
-async function receive(
-  { handle, strictTransport = false, log }: HttpServerOptions,
-  incoming: IncomingRequest,
-): Promise<void> {
+async function receive({ handle, log }: HttpServerOptions, incoming: IncomingRequest): Promise<void> {
   const { res } = incoming;
   const requestId = randomUUID();
   res.setHeader('X-Request-Id', requestId);
   res.setHeader('X-Content-Type-Options', 'nosniff');
-  if (strictTransport) res.setHeader('Strict-Transport-Security', STRICT_TRANSPORT);
   res.on('error', () => res.destroy());
   try {
     await handle(incoming);

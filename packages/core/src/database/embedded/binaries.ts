@@ -133,9 +133,11 @@ function isNeeded(file: string): boolean {
   return !file.endsWith('.a') && !['pkgconfig', 'pgxs'].includes(path.basename(file));
 }
 
+/** Copies for whoever runs them: as root PostgreSQL's user, who may read and not write; otherwise ourselves alone. */
 function copyTree(from: string, to: string): void {
+  const others = process.getuid?.() === 0 ? 0o7777 : 0o7700;
   fs.mkdirSync(to);
-  fs.chmodSync(to, 0o755);
+  fs.chmodSync(to, 0o755 & others);
   for (const entry of fs.readdirSync(from, { withFileTypes: true })) {
     const source = path.join(from, entry.name);
     const copy = path.join(to, entry.name);
@@ -143,7 +145,7 @@ function copyTree(from: string, to: string): void {
     if (entry.isDirectory()) copyTree(source, copy);
     else {
       fs.copyFileSync(source, copy, fs.constants.COPYFILE_FICLONE);
-      fs.chmodSync(copy, (fs.statSync(source).mode & 0o100) === 0 ? 0o644 : 0o755);
+      fs.chmodSync(copy, ((fs.statSync(source).mode & 0o100) === 0 ? 0o644 : 0o755) & others);
     }
   }
 }

@@ -10,6 +10,8 @@ export interface Attack {
   /** Answers of the shell to greetings, newest last. */
   readonly welcomes: { readonly nonce: string; readonly context: Record<string, unknown> }[];
   readonly ports: MessagePort[];
+  /** Launch data that the shell sent. */
+  readonly launched: string[];
   greet(nonce: string, window?: Window): void;
   /** Calls a method on a port: its result, or the code of the refusal. A port that was closed never answers. */
   call(port: number, method: string, params?: unknown): Promise<unknown>;
@@ -22,17 +24,20 @@ export interface Attack {
   thefts: number;
   /** Keys that reached this frame. */
   readonly keys: string[];
+  /** Takes the focus by every means a page has, without end. What it hears it tells the test by `hear`, if that is there. */
+  takeEverything(): void;
 }
 
 /** Runs in the frame; plain JavaScript, as an app would bring it. */
 const SCRIPT = `
-const attack = { welcomes: [], ports: [], thefts: 0, keys: [] };
+const attack = { welcomes: [], ports: [], launched: [], thefts: 0, keys: [] };
 addEventListener('keydown', ({ key }) => attack.keys.push(key));
 addEventListener('focus', () => { attack.thefts += 1; });
 const waiting = new Map();
 let lastId = 0;
 let timer;
 addEventListener('message', (event) => {
+  if (event.data?.type === 'platform.launched') attack.launched.push(event.data.fragment);
   if (event.data?.type !== 'platform.welcome') return;
   const [port] = event.ports;
   attack.ports.push(port);
@@ -55,6 +60,63 @@ attack.steal = () => {
   timer = setInterval(attack.stealOnce, 20);
 };
 attack.stopStealing = () => clearInterval(timer);
+
+const HEARING = ['keydown', 'keypress', 'keyup', 'beforeinput', 'input', 'compositionupdate', 'paste', 'textInput'];
+const listenIn = (target) => {
+  for (const type of HEARING) {
+    target.addEventListener(type, (event) => {
+      globalThis.hear?.(location.hostname.split('--')[0], type, String(event.key ?? event.data ?? ''));
+    }, true);
+  }
+};
+listenIn(window);
+const quietly = (act) => {
+  try {
+    Promise.resolve(act()).catch(() => {});
+  } catch {}
+};
+attack.takeEverything = () => {
+  document.body.insertAdjacentHTML('beforeend', '<input id="auto" autofocus><textarea id="area"></textarea>' +
+    '<div id="free" contenteditable tabindex="0">x</div><dialog id="box"><input autofocus></dialog>' +
+    '<div id="pop" popover="manual"><input autofocus></div><iframe id="inner"></iframe><button id="press">x</button>');
+  const byId = (id) => document.getElementById(id);
+  const inner = byId('inner').contentWindow;
+  inner.document.body.innerHTML = '<input id="deep">';
+  listenIn(inner);
+  const ways = [
+    () => window.focus(),
+    () => byId('auto').focus(),
+    () => byId('area').select(),
+    () => byId('free').focus(),
+    () => inner.focus(),
+    () => inner.document.getElementById('deep').focus(),
+    () => { byId('box').close(); byId('box').showModal(); },
+    () => { byId('pop').hidePopover(); byId('pop').showPopover(); },
+    () => getSelection().selectAllChildren(byId('free')),
+    () => byId('press').click(),
+    () => parent.frames[0]?.focus(),
+    () => { const fresh = document.createElement('input'); fresh.autofocus = true; byId('area').after(fresh); fresh.focus(); fresh.remove(); },
+  ];
+  const all = () => { for (const way of ways) quietly(way); };
+  const again = () => { all(); requestAnimationFrame(again); };
+  again();
+  setInterval(all, 1);
+  const channel = new MessageChannel();
+  channel.port1.onmessage = () => { quietly(ways[0]); quietly(ways[1]); setTimeout(() => channel.port2.postMessage(0), 3); };
+  channel.port2.postMessage(0);
+  for (const type of ['blur', 'focusout', 'visibilitychange', 'pagehide', 'pointermove']) addEventListener(type, all, true);
+  byId('press').addEventListener('click', () => {
+    quietly(() => document.documentElement.requestFullscreen());
+    quietly(() => document.body.requestPointerLock());
+    quietly(() => navigator.keyboard?.lock());
+  });
+  for (const blocking of [
+    () => alert('Type here'),
+    () => { const typed = prompt('Type here'); if (typed) globalThis.hear?.('hostile', 'prompt', typed); },
+    () => confirm('Type here'),
+    () => print(),
+  ]) setTimeout(() => quietly(blocking), 0);
+};
 globalThis.attack = attack;
 `;
 

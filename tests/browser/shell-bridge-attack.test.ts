@@ -49,10 +49,21 @@ beforeEach(async () => {
 });
 afterEach(() => context.close());
 
-/** A greeting sent later by another frame was answered: an earlier one that deserved an answer has had it. */
-async function untilLaterGreetingIsAnswered(): Promise<void> {
-  const bystander = await showApp(page, 'bystander');
-  await connect(bystander);
+/**
+ * What a frame sent before this has been judged, and had the answer of core that every welcome waits for: the page has
+ * handled a later message of the same frame, and core a later question of the page.
+ */
+async function untilGreetingsAreJudged(): Promise<void> {
+  const later = page.evaluate(async () => {
+    await new Promise<void>((resolve) => {
+      addEventListener('message', ({ data }) => data === 'later' && resolve());
+    });
+    await fetch('/v1/apps/bystander/permissions');
+  });
+  await frame.evaluate(() => {
+    parent.postMessage('later', '*');
+  });
+  await later;
 }
 
 async function shellStillWorks(): Promise<void> {
@@ -82,8 +93,10 @@ test('a replayed nonce opens no second port', async () => {
   await frame.evaluate((sent) => attack.greet(sent), nonce);
   await frame.waitForFunction(() => attack.ports.length === 1);
   await frame.evaluate((sent) => attack.greet(sent), nonce);
-  await untilLaterGreetingIsAnswered();
+  await untilGreetingsAreJudged();
   assert.equal(await frame.evaluate(() => attack.ports.length), 1);
+  // A second port would have closed the first.
+  assert.equal(((await call(frame, 0, 'context.get')) as { appId: string }).appId, 'hostile');
 });
 
 test('a second greeting closes the port of the first', async () => {
@@ -118,14 +131,15 @@ test('a window inside the frame is no frame of an app, though its origin is the 
   await inner.waitForFunction(() => 'attack' in globalThis);
   assert.equal(await inner.evaluate(() => window.origin), new URL(frame.url()).origin);
   await inner.evaluate((sent) => attack.greet(sent, window.top ?? window), freshNonce());
-  await untilLaterGreetingIsAnswered();
+  await untilGreetingsAreJudged();
   assert.equal(await inner.evaluate(() => attack.ports.length), 0);
+  assert.equal(await frame.evaluate(() => attack.ports.length), 0);
 });
 
 test('a frame that moved to the origin of another app is not taken for that app, and loses its port', async () => {
   const bystander = await showApp(page, 'bystander');
   const other = new URL(bystander.url()).origin;
-  await showApp(page, 'hostile');
+  frame = await showApp(page, 'hostile');
   const port = await connect(frame);
   assert.equal(port, 0);
   await page.evaluate(() => {
@@ -141,8 +155,45 @@ test('a frame that moved to the origin of another app is not taken for that app,
   await frame.waitForFunction(() => 'attack' in globalThis);
   assert.equal(new URL(frame.url()).origin, other);
   await frame.evaluate((sent) => attack.greet(sent), freshNonce());
-  await untilLaterGreetingIsAnswered();
+  await untilGreetingsAreJudged();
   assert.equal(await frame.evaluate(() => attack.ports.length), 0);
+});
+
+test('launch data go to the app’s own origin, and only as often as a page may need them', async () => {
+  const launches: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith('/launch')) launches.push(new URL(request.url()).pathname);
+  });
+  const bystander = await showApp(page, 'bystander');
+  const other = new URL(bystander.url()).origin;
+  frame = await showApp(page, 'hostile');
+  launches.length = 0;
+  await frame.evaluate(() => {
+    for (let count = 0; count < 500; count += 1) {
+      parent.postMessage({ type: 'platform.launch', version: 1, nonce: `launch-without-end-${count}` }, '*');
+    }
+  });
+  await frame.waitForFunction(() => attack.launched.length > 0);
+  await untilGreetingsAreJudged();
+  assert.ok(launches.length <= 64, `${launches.length} launches`);
+  assert.ok(launches.every((path) => path === '/v1/apps/hostile/launch'));
+
+  // A frame that asked for nothing yet, and holds a page of another app.
+  await showApp(page, 'bystander');
+  frame = await showApp(page, 'hostile');
+  await page.evaluate(() => {
+    const element = document.querySelector('iframe[title="hostile"]');
+    element?.addEventListener('load', () => element.setAttribute('data-moved', 'yes'), { once: true });
+  });
+  await frame.evaluate((address) => location.assign(address), `${other}/index.html`);
+  await page.locator('iframe[data-moved]').waitFor();
+  await frame.waitForFunction(() => 'attack' in globalThis);
+  launches.length = 0;
+  await frame.evaluate(() => {
+    parent.postMessage({ type: 'platform.launch', version: 1, nonce: 'as-somebody-else' }, '*');
+  });
+  await untilGreetingsAreJudged();
+  assert.deepEqual([launches, await frame.evaluate(() => attack.launched)], [[], []]);
 });
 
 test('calls beyond the grants are refused, and none of them shows anything', async () => {
@@ -176,29 +227,47 @@ test('a grant that the person takes back stops the very next call', async () => 
   await account.browser.take('/v1/apps/hostile/permissions', { method: 'PUT', body: { permissions: restored } });
 });
 
-test('an app that is not in front cannot ask the person anything', async () => {
+test('an app that is not in front is not there any more, and asks the person nothing', async () => {
   const port = await connect(frame);
+  await frame.evaluate((number) => {
+    let id = 1_000;
+    setInterval(() => {
+      for (const [method, appId] of [
+        ['apps.open', 'bystander'],
+        ['apps.open', 'hostile'],
+      ]) {
+        id += 1;
+        attack.post(number, { id, method, params: { appId } });
+      }
+    }, 5);
+  }, port);
+  // The app in front may open another one, and that is the last thing it does.
+  await page.locator('iframe[title="bystander"]').waitFor();
+  assert.equal(await page.locator('iframe').count(), 1);
+  assert.equal(frame.isDetached(), true);
   await page.getByRole('button', { name: 'Home' }).click();
-  assert.equal(await call(frame, port, 'apps.requestInstall', { appId: 'prize' }), 'not_authorized');
-  assert.equal(await call(frame, port, 'apps.open', { appId: 'bystander' }), 'not_authorized');
+  await page.locator('iframe[title="Launcher"]').waitFor();
+  await page.evaluate(() => fetch('/v1/auth/session'));
+  assert.equal(await page.locator('iframe[title="Launcher"]').count(), 1);
   assert.equal(await page.getByRole('dialog').count(), 0);
 });
 
 test('an app that another one opens under the pointer takes no press in its first moment', async () => {
   const port = await connect(frame);
-  await showApp(page, 'bystander');
-  await showApp(page, 'hostile');
   const covered = page.evaluate(
     () =>
       new Promise<string>((resolve) => {
-        const opened = document.querySelector('iframe[title="bystander"]');
-        const observer = new MutationObserver(() => {
-          requestAnimationFrame(() => resolve(document.elementFromPoint(640, 400)?.className ?? ''));
-        });
-        if (opened !== null) observer.observe(opened, { attributeFilter: ['hidden'] });
+        // Once what is drawn while it loads is gone.
+        const look = () => {
+          const loaded = document.querySelector('iframe[title="bystander"]') && !document.querySelector('.front-state');
+          if (loaded) resolve(document.elementFromPoint(640, 400)?.className ?? '');
+          else requestAnimationFrame(look);
+        };
+        look();
       }),
   );
-  assert.equal(await call(frame, port, 'apps.open', { appId: 'bystander' }), null);
+  // The answer finds no frame any more.
+  void call(frame, port, 'apps.open', { appId: 'bystander' }).catch(() => {});
   assert.equal(await covered, 'frame-shield');
   await page.waitForFunction(() => document.elementFromPoint(640, 400)?.tagName === 'IFRAME');
 });
@@ -225,12 +294,12 @@ test('values that are no JSON, cycles and megabytes are refused, and the port go
 
 test('a flood costs the app its port, and nobody else anything', async () => {
   const port = await connect(frame);
-  const bystander = await showApp(page, 'bystander');
-  const other = await connect(bystander);
   await frame.evaluate((number) => {
     for (let id = 0; id < 20_000; id += 1) attack.post(number, { id: 1_000 + id, method: 'context.get' });
   }, port);
   await page.getByRole('region', { name: 'Messages' }).getByText('hostile was disconnected').waitFor();
+  const bystander = await showApp(page, 'bystander');
+  const other = await connect(bystander);
   const apps = (await call(bystander, other, 'apps.list', {})) as { items: readonly unknown[] };
   assert.ok(apps.items.length >= 9);
   await shellStillWorks();
@@ -240,7 +309,7 @@ test('a frame that greets without end gets no end of ports', async () => {
   await frame.evaluate(() => {
     for (let count = 0; count < 5_000; count += 1) attack.greet(`endless-greeting-${count}`);
   });
-  await untilLaterGreetingIsAnswered();
+  await untilGreetingsAreJudged();
   assert.ok((await frame.evaluate(() => attack.ports.length)) <= 64);
   await shellStillWorks();
 });

@@ -2,6 +2,7 @@
 import type { App } from '@platform/sdk/browser';
 import { useState } from 'preact/hooks';
 import { Failure } from '../../shared/failure.tsx';
+import { useKept } from '../../shared/kept.ts';
 import { startApp } from '../../shared/start-app.tsx';
 import { messageOf, useLoaded } from '../../shared/use-loaded.ts';
 import { Item } from './item.tsx';
@@ -12,9 +13,9 @@ import { useSettings } from './use-settings.ts';
 startApp(Inbox);
 
 function Inbox({ app }: { readonly app: App }) {
-  const [unreadOnly, setUnreadOnly] = useState(false);
-  const [from, setFrom] = useState('');
-  const [topic, setTopic] = useState('');
+  const [unreadOnly, setUnreadOnly] = useKept<boolean>('unreadOnly', false);
+  const [from, setFrom] = useKept<string>('from', '');
+  const [topic, setTopic] = useKept<string>('topic', '');
   const [problem, setProblem] = useState<string>();
   const inbox = useInbox(app.notifications(), { unreadOnly });
   const settings = useSettings(app);

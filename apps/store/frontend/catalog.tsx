@@ -1,7 +1,7 @@
 // The list of published apps, with a filter by name and summary.
 import type { CatalogEntry } from '@platform/sdk/browser';
-import { useState } from 'preact/hooks';
 import { AppIcon } from '../../shared/app-icon.tsx';
+import { useKept } from '../../shared/kept.ts';
 import { InstallButton, type StoreActions } from './install-button.tsx';
 import { publisherLine } from './publisher-line.ts';
 
@@ -12,7 +12,7 @@ interface CatalogProps {
 }
 
 export function Catalog({ entries, loaded, actions }: CatalogProps) {
-  const [filter, setFilter] = useState('');
+  const [filter, setFilter] = useKept<string>('filter', '');
   const wanted = filter.trim().toLowerCase();
   const matching = entries.filter(({ name, summary }) => `${name} ${summary}`.toLowerCase().includes(wanted));
   // What one does not have yet comes first; the order is the catalog's otherwise.

@@ -2,6 +2,7 @@
 import type { App, CatalogEntry } from '@platform/sdk/browser';
 import { useState } from 'preact/hooks';
 import { Failure } from '../../shared/failure.tsx';
+import { useKept } from '../../shared/kept.ts';
 import { startApp } from '../../shared/start-app.tsx';
 import { messageOf, useLoaded } from '../../shared/use-loaded.ts';
 import { Catalog } from './catalog.tsx';
@@ -14,7 +15,7 @@ function Store({ app }: { readonly app: App }) {
     const [entries, installed] = await Promise.all([app.apps.catalog(), app.apps.list()]);
     return { entries, installed: new Set(installed.map(({ appId }) => appId)) };
   });
-  const [chosen, setChosen] = useState<string>();
+  const [chosen, setChosen] = useKept<string>('chosen', '');
   const [problem, setProblem] = useState<string>();
   const [busy, setBusy] = useState<string>();
 
@@ -40,7 +41,7 @@ function Store({ app }: { readonly app: App }) {
       {entry === undefined ? (
         <Catalog entries={entries} loaded={catalog.value !== undefined} actions={actions} />
       ) : (
-        <Detail entry={entry} actions={actions} onBack={() => setChosen(undefined)} />
+        <Detail entry={entry} actions={actions} onBack={() => setChosen('')} />
       )}
       <Failure text={problem ?? catalog.failure} />
     </main>

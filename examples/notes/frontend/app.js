@@ -11,11 +11,17 @@ const app = await App.connect().catch((error) => {
   throw error;
 });
 
+// The platform unloads an app when the person goes to another one. What they had not saved yet is there when they return.
+const draft = await app.state.get().catch(() => null);
+if (text.value === '') text.value = draft ?? '';
+text.addEventListener('input', () => app.state.set(text.value).catch(tell));
+
 form.addEventListener('submit', async (event) => {
   event.preventDefault();
   try {
     const { problems } = await app.backend.json('/notes', { body: { text: text.value } });
     form.reset();
+    await app.state.set(null);
     await show();
     message.textContent = ['Saved.', ...problems].join(' ');
   } catch (error) {

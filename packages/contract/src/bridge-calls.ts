@@ -17,6 +17,15 @@ export type ShellSurface = 'permissions' | 'passkeys' | 'sessions' | 'logs' | 'n
 /** Every method of the bridge. `asks` marks one that waits for a person, however long they take. */
 export interface BridgeCalls {
   'context.get': { params: undefined; result: BridgeContext };
+  /** What this app kept with `state.set`, as JSON text; `null` when there is nothing. */
+  'state.get': { params: undefined; result: { readonly json: string | null } };
+  /** JSON text of at most 64 KiB, kept for this installation while the session lasts in this tab; `null` removes it. */
+  'state.set': { params: { readonly json: string }; result: null };
+  /**
+   * Where the app is: path, query and fragment of its page, at most 2,048 characters. The shell opens it there when the
+   * person comes back to it.
+   */
+  'place.set': { params: { readonly place: string }; result: null };
   /** Each with the app's own grants, like the service routes of the same name. */
   'notifications.publish': { params: PublishNotification; result: { readonly notification: Notification } };
   'notifications.list': {

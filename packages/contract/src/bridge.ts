@@ -6,6 +6,19 @@ import type { ErrorCode } from './errors.ts';
 
 export const BRIDGE_VERSION = 1;
 
+/** What an app may leave with the shell. */
+export const BRIDGE_LIMITS = {
+  /** Of `state.set`: UTF-8 bytes of the JSON text. */
+  stateBytes: 64 * 1024,
+  /** Of `place.set`: characters of path, query and fragment together. */
+  placeCharacters: 2_048,
+} as const;
+
+/** What a launch address has in its fragment before the launch data, which are base64url. */
+export const LAUNCH_MARK = '#platform=';
+/** Between the launch data and the fragment of the place at which the app is launched, if that has one. */
+export const LAUNCH_PLACE_MARK = '&';
+
 /** Methods of contract 5 that are not there yet: the shell refuses them with `unavailable`. */
 export const laterBridgeMethods = [
   'apps.create',
@@ -22,6 +35,25 @@ export interface BridgeHello {
   readonly type: 'platform.hello';
   readonly version: typeof BRIDGE_VERSION;
   readonly nonce: string;
+}
+
+/**
+ * A document without launch data asks the shell for some: after a reload, or on another page of the app. It goes to
+ * whoever the parent is, so it holds nothing.
+ */
+export interface BridgeLaunchRequest {
+  readonly type: 'platform.launch';
+  readonly version: typeof BRIDGE_VERSION;
+  readonly nonce: string;
+}
+
+/** The answer, to the app's exact origin: what a launch address carries. */
+export interface BridgeLaunched {
+  readonly type: 'platform.launched';
+  readonly version: typeof BRIDGE_VERSION;
+  readonly nonce: string;
+  /** Begins with `LAUNCH_MARK`. */
+  readonly fragment: string;
 }
 
 export interface BridgeContext {

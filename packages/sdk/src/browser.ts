@@ -13,6 +13,7 @@ import { type Backend, backendOf } from './backend.ts';
 import { type Bridge, connectBridge } from './bridge.ts';
 import { type Launch, readLaunch } from './launch.ts';
 import { sendLinksToShell } from './links.ts';
+import { reportPlace } from './place.ts';
 import { PlatformError } from './platform-error.ts';
 import type { CallOptions } from './service-call.ts';
 import {
@@ -23,6 +24,7 @@ import {
   type PageOptions,
   readSystem,
 } from './services.ts';
+import { type AppState, stateOver } from './state.ts';
 
 export type {
   BridgeContext,
@@ -41,6 +43,7 @@ export type { Bridge } from './bridge.ts';
 export { PlatformError, type SdkErrorCode } from './platform-error.ts';
 export type { CallOptions } from './service-call.ts';
 export type { NotificationListOptions, NotificationsService, Page, PageOptions, StreamOptions } from './services.ts';
+export type { AppState } from './state.ts';
 
 /** The bridge methods about apps as functions; each needs its grant. */
 export interface Apps {
@@ -68,6 +71,8 @@ export class App {
   readonly apps: Apps;
   /** Any bridge method by name: `app.bridge.call('search.query', { q })`. */
   readonly bridge: Bridge;
+  /** What the shell keeps for this app while it is not loaded, also where the browser blocks its storage. */
+  readonly state: AppState;
   readonly #launch: Launch;
   readonly #notifications: NotificationsService;
 
@@ -76,19 +81,22 @@ export class App {
     this.bridge = bridge;
     this.backend = backendOf(launch.backend);
     this.apps = appsOver(bridge);
+    this.state = stateOver(bridge);
     this.#launch = launch;
     this.#notifications = notificationsService(launch);
   }
 
   /**
-   * Connects this page to the platform: takes the launch capability out of the address, exchanges it, and connects
-   * to the shell. Calling it again returns the same connection; after a failure it tries again.
+   * Connects this page to the platform: takes the launch capability out of the address or asks the shell for one,
+   * exchanges it, shakes hands with the shell, and from then on reports the page's address to it, so that the person comes
+   * back to the same place. Calling it again gives the same connection; after a failure it tries anew.
    *
    * @throws {PlatformError} `not_launched` outside the platform, `bridge_closed` when the shell does not answer
    */
   static connect(options: CallOptions = {}): Promise<App> {
     connection ??= open(options).catch((error) => {
       connection = undefined;
+      console.error('This app is not connected to the platform:', error);
       throw error;
     });
     return connection;
@@ -98,9 +106,12 @@ export class App {
       if (window.parent === window) {
         throw new PlatformError({ code: 'not_launched', detail: 'Open this app inside the platform.' });
       }
+      sayWhatIsBlocked(window);
       const launch = await readLaunch(window, call);
-      const app = new App(launch, await connectBridge(window, launch.api));
+      const bridge = await connectBridge(window, launch.api);
+      const app = new App(launch, bridge);
       sendLinksToShell(window, (url) => app.openLink(url));
+      reportPlace(window, bridge);
       return app;
     }
   }
@@ -152,6 +163,18 @@ export class App {
    */
   on<Name extends keyof BridgeEvents>(name: Name, listener: (data: BridgeEvents[Name]) => void): () => void {
     return this.bridge.on(name, listener);
+  }
+}
+
+/** Browsers may forbid storage to what is shown in a frame. The app then finds out here, not by an exception of its own. */
+function sayWhatIsBlocked(page: Window): void {
+  try {
+    void page.localStorage;
+  } catch {
+    console.warn(
+      'This browser blocks localStorage, sessionStorage, IndexedDB and cookies in this app. The platform works without; ' +
+        'app.state keeps up to 64 KiB, and a backend keeps what must last.',
+    );
   }
 }
 

@@ -1,5 +1,13 @@
-// How a frontend gets its credentials: the launch fragment, exchanged once, then this origin's session storage.
-import type { ExchangeAnswer, LaunchFragment } from '@platform/contract';
+// How a frontend comes by its credentials: launch data out of the address, or from the shell for a document that has
+// none, exchanged once. They stay in memory: browsers may forbid storage to what is shown in a frame.
+import type {
+  BridgeLaunched,
+  BridgeLaunchRequest,
+  ExchangeAnswer,
+  LAUNCH_MARK,
+  LAUNCH_PLACE_MARK,
+  LaunchFragment,
+} from '@platform/contract';
 import { PlatformError } from './platform-error.ts';
 import { type CallOptions, sendJson } from './service-call.ts';
 
@@ -14,46 +22,68 @@ export interface Launch {
   readonly backend: { readonly url: string; readonly capability: string } | null;
 }
 
-const STORAGE_KEY = 'platform.launch';
-const MARK = '#platform=';
+const MARK: typeof LAUNCH_MARK = '#platform=';
+const PLACE_MARK: typeof LAUNCH_PLACE_MARK = '&';
+const ANSWER_MILLISECONDS = 10_000;
 
 /**
- * Reads the launch fragment, clears it from the address at once, and exchanges its single-use capability.
- * After a reload, when there is no fragment any more, the stored result of the first launch is used.
+ * Takes the launch data out of the address at once and exchanges their single-use capability. A document without any, after
+ * a reload or on another page of the app, asks the shell for new ones; so does one whose capability was used up, because
+ * the browser restored an address of long ago.
  *
- * @throws {PlatformError} `not_launched` without either; the platform's refusal when the exchange is refused
+ * @throws {PlatformError} `not_launched` when the shell does not give any; the platform's refusal of the exchange
  */
 export async function readLaunch(page: Window, options: CallOptions): Promise<Launch> {
-  const kept = readKept(page);
-  const { hash, pathname, search } = page.location;
-  if (!hash.startsWith(MARK)) {
-    if (kept !== undefined) return kept;
-    throw new PlatformError({ code: 'not_launched', detail: 'Open this app from the platform.' });
+  const data = takeFromAddress(page);
+  if (data !== undefined) {
+    try {
+      return await exchanged(data, options);
+    } catch (error) {
+      if (!(error instanceof PlatformError) || error.status !== 401) throw error;
+    }
   }
-  page.history.replaceState(page.history.state, '', pathname + search);
-  const fragment = decode(hash.slice(MARK.length)) as LaunchFragment;
-  try {
-    const answer = await exchange(fragment, options);
-    const backend =
-      fragment.ticket === null || fragment.dataPlane === null
-        ? null
-        : { url: backendUrl(fragment.ticket), capability: fragment.dataPlane };
-    const { appId, capability: token, expiresAt } = answer;
-    const launch: Launch = { appId, api: fragment.api, token, expiresAt, backend };
-    page.sessionStorage.setItem(STORAGE_KEY, JSON.stringify(launch));
-    return launch;
-  } catch (error) {
-    // The browser restored an address whose capability was consumed long ago; the exchanged one may still be valid.
-    if (kept !== undefined && error instanceof PlatformError && error.status === 401) return kept;
-    throw error;
-  }
+  return exchanged(await askShell(page), options);
 }
 
-function readKept(page: Window): Launch | undefined {
-  const text = page.sessionStorage.getItem(STORAGE_KEY);
-  if (text === null) return undefined;
-  const launch = JSON.parse(text) as Launch;
-  return Date.parse(launch.expiresAt) > Date.now() ? launch : undefined;
+/** What follows the launch data is the fragment of the place where the app was left. */
+function takeFromAddress(page: Window): string | undefined {
+  const { hash, pathname, search } = page.location;
+  if (!hash.startsWith(MARK)) return undefined;
+  const [data = '', ...place] = hash.slice(MARK.length).split(PLACE_MARK);
+  const fragment = place.length === 0 ? '' : `#${place.join(PLACE_MARK)}`;
+  page.history.replaceState(page.history.state, '', pathname + search + fragment);
+  return data;
+}
+
+/** Asks the parent, whoever that is: an app is framed by its shell alone (`frame-ancestors`), and the question says nothing. */
+function askShell(page: Window): Promise<string> {
+  const nonce = crypto.randomUUID();
+  return new Promise((resolve, reject) => {
+    const finish = () => {
+      clearTimeout(timer);
+      page.removeEventListener('message', listen);
+    };
+    const timer = setTimeout(() => {
+      finish();
+      reject(new PlatformError({ code: 'not_launched', detail: 'Open this app from the platform.' }));
+    }, ANSWER_MILLISECONDS);
+    const listen = ({ source, data: answer }: MessageEvent<BridgeLaunched | null>) => {
+      if (source !== page.parent || answer?.type !== 'platform.launched' || answer.nonce !== nonce) return;
+      finish();
+      resolve(answer.fragment.slice(MARK.length));
+    };
+    page.addEventListener('message', listen);
+    const request: BridgeLaunchRequest = { type: 'platform.launch', version: 1, nonce };
+    page.parent.postMessage(request, '*');
+  });
+}
+
+async function exchanged(data: string, options: CallOptions): Promise<Launch> {
+  const fragment = decode(data) as LaunchFragment;
+  const { appId, capability: token, expiresAt } = await exchange(fragment, options);
+  const { api, ticket, dataPlane } = fragment;
+  const backend = ticket === null || dataPlane === null ? null : { url: backendUrl(ticket), capability: dataPlane };
+  return { appId, api, token, expiresAt, backend };
 }
 
 function exchange({ api, capability }: LaunchFragment, options: CallOptions): Promise<ExchangeAnswer> {

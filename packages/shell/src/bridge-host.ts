@@ -3,6 +3,7 @@ import type { BridgeContext, Grant, Notification } from '@platform/contract';
 import { effect, untracked } from '@preact/signals';
 import { call, everyItem } from './api/client.ts';
 import { createAskLimit } from './bridge/ask-limit.ts';
+import { createCallLimit } from './bridge/call-limit.ts';
 import { callMethod } from './bridge/call-method.ts';
 import { covers, holds } from './bridge/grants.ts';
 import { isPlatformAddress } from './bridge/platform-address.ts';
@@ -10,7 +11,8 @@ import type { BridgeCaller, ShellSide } from './bridge/shell-side.ts';
 import { theme } from './design/theme.ts';
 import { iconForApps } from './frames/app-icons.ts';
 import { findApp, nameOf, readInstalledApps } from './frames/installed-apps.ts';
-import { findOpen, frontApp, homeApp, openApp, sendToApps, setAppTitle, startFrames } from './frames/open-apps.ts';
+import { keepPlace, keepState, stateOf } from './frames/kept.ts';
+import { findOpen, frontApp, homeApp, openApp, sendToFront, setAppTitle, startFrames } from './frames/open-apps.ts';
 import { becomeHome } from './home.ts';
 import { markAllRead, markRead } from './notifications/inbox.ts';
 import { changeNotificationSettings, readNotificationSettings } from './notifications/settings.ts';
@@ -20,6 +22,8 @@ import { session } from './session/session.ts';
 import { go } from './view.ts';
 
 const askLimit = createAskLimit(() => performance.now());
+/** Above what the SDK reports of an app that moves without pause. */
+const placeLimit = createCallLimit(() => performance.now(), { calls: 50, windowMs: 10_000 });
 const readingGrants = new Map<string, Promise<readonly Grant[]>>();
 /** The last snapshot read: decides which apps receive events. Calls of an app always read the grants from core. */
 const lastGrants = new Map<string, readonly Grant[]>();
@@ -58,6 +62,12 @@ function askerOf(appId: string): Asker {
 const shellSide: ShellSide = {
   currentGrants,
   contextOf,
+  stateOf,
+  keepState,
+  keepPlace: (appId, place) => {
+    placeLimit.count(appId);
+    keepPlace(appId, place);
+  },
   installedApps: readInstalledApps,
   catalog: () => everyItem((cursor) => call('catalog.list', { query: { limit: 200, cursor } })),
   iconOf: iconForApps,
@@ -98,20 +108,22 @@ function callerOf(appId: string): BridgeCaller {
   };
 }
 
-/** Sends an open app its new grants after the person changed them. */
+/** Sends an app its new grants after the person changed them; one that is not loaded reads them when it comes back. */
 export function grantsChanged(appId: string, grants: readonly Grant[]): void {
   lastGrants.set(appId, grants);
-  sendToApps((candidate) => (candidate === appId ? { event: 'context', data: contextOf(appId, grants) } : null));
+  sendToFront((candidate) => (candidate === appId ? { event: 'context', data: contextOf(appId, grants) } : null));
 }
 
-/** Notifies every app that may see installed apps that the list changed. */
+/** Notifies the app in front, if it may see installed apps, that the list changed. */
 export function sendAppsChanged(): void {
-  sendToApps((appId) => (holds(lastGrants.get(appId) ?? [], 'apps.catalog.read') ? { event: 'apps', data: {} } : null));
+  sendToFront((appId) =>
+    holds(lastGrants.get(appId) ?? [], 'apps.catalog.read') ? { event: 'apps', data: {} } : null,
+  );
 }
 
-/** Passes a new record to the apps whose grant covers its topic. */
+/** Passes a new record to the app in front, if its grant covers the topic. */
 export function sendNotification(notification: Notification): void {
-  sendToApps((appId) =>
+  sendToFront((appId) =>
     covers(lastGrants.get(appId) ?? [], 'notifications.read', notification.topic)
       ? { event: 'notification', data: { notification } }
       : null,
@@ -133,6 +145,8 @@ export function startBridge(): void {
   });
   effect(() => {
     void theme.value;
-    untracked(() => sendToApps((appId) => ({ event: 'context', data: contextOf(appId, lastGrants.get(appId) ?? []) })));
+    untracked(() =>
+      sendToFront((appId) => ({ event: 'context', data: contextOf(appId, lastGrants.get(appId) ?? []) })),
+    );
   });
 }

@@ -7,7 +7,9 @@ import { Bar } from './bar/bar.tsx';
 import { live } from './bar/live.ts';
 import { sendAppsChanged, sendNotification, startBridge } from './bridge-host.ts';
 import { forgetIcons } from './frames/app-icons.ts';
+import { guardFields } from './frames/field-guard.ts';
 import { installedApps, readInstalledApps, refreshInstalledApps } from './frames/installed-apps.ts';
+import { keepFor } from './frames/kept.ts';
 import { Stage } from './frames/stage.tsx';
 import { restoreHome } from './home.ts';
 import { followNotificationAddress } from './notifications/addressed-notification.ts';
@@ -34,9 +36,11 @@ async function readApps(read: () => Promise<unknown>): Promise<void> {
 }
 
 function begin(account: string): () => void {
+  keepFor(account);
   restoreHome();
   followAddress();
   startBridge();
+  const endGuard = guardFields();
   const endAddress = followNotificationAddress(Promise.all([readPause(), readApps(readInstalledApps)]));
   void readInbox();
   const endPush = followPush(account);
@@ -65,6 +69,7 @@ function begin(account: string): () => void {
     },
   });
   return () => {
+    endGuard();
     endAddress();
     endPush();
     endEvents();

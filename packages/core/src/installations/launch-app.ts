@@ -1,6 +1,6 @@
 // Opening an app: the launch descriptor, with a capability that works once, at once, and only at the app's own origin
 // (specification 2.2, 5.2; contract 3).
-import { type LaunchDescriptor, limits, refuse } from '@platform/contract';
+import { LAUNCH_MARK, type LaunchDescriptor, limits, refuse } from '@platform/contract';
 import { appOrigin } from '../config/config.ts';
 import { usableOrigin } from '../config/node-origin.ts';
 import type { CoreContext } from '../context.ts';
@@ -36,7 +36,7 @@ export async function launchApp(context: CoreContext, caller: SessionCaller, app
   return {
     appId,
     origin,
-    url: `${origin}${entryPath(frontend.entry)}#platform=${fragment}`,
+    url: `${origin}${entryPath(frontend.entry)}${LAUNCH_MARK}${fragment}`,
     chrome: frontend.chrome,
     permissions: row.grants,
     frontendCapability,

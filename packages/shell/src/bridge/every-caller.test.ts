@@ -15,6 +15,9 @@ import { type Port, servePort } from './port-session.ts';
 /** How each method is called. A method that is missing here fails the first test below. */
 const samples: { readonly [Name in BridgeCall]: readonly Params<Name>[] } = {
   'context.get': [{}],
+  'state.get': [{}],
+  'state.set': [{ json: '{"draft":"Milk"}' }, { json: 'null' }],
+  'place.set': [{ place: '/notes/1?page=2#end' }],
   'notifications.publish': [{ topic: 'news', title: 'Hello' }],
   'notifications.list': [{}, { topic: 'news', unread: true, limit: 10, cursor: '0' }],
   'notifications.read': [{ id: ID }],
@@ -40,6 +43,9 @@ const samples: { readonly [Name in BridgeCall]: readonly Params<Name>[] } = {
 /** Methods that every app may call. A method that requires nothing needs an entry here. */
 const openToAll: readonly string[] = [
   'context.get {}',
+  'state.get {}',
+  ...samples['state.set'].map((params) => `state.set ${JSON.stringify(params)}`),
+  'place.set {"place":"/notes/1?page=2#end"}',
   'chrome.set {"title":"Chapter 2"}',
   'links.open {"url":"https://example.org/page"}',
 ];

@@ -1,15 +1,21 @@
 // The greeting of a frame: its shape, its origin, and that a nonce counts once.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createGreeter, readHello } from './handshake.ts';
+import { createGreeter, readGreeting } from './handshake.ts';
 
 const ORIGIN = 'http://notes--abc.apps.platform.localhost:8787';
 const nonce = (number: number) => `nonce-${number}`.padEnd(16, '0');
 const hello = (number: number) => ({ type: 'platform.hello', version: 1, nonce: nonce(number) }) as const;
 
 test('a greeting of the right shape is read', () => {
-  assert.deepEqual(readHello(hello(1)), hello(1));
-  assert.notEqual(readHello({ ...hello(1), nonce: crypto.randomUUID() }), null);
+  assert.deepEqual(readGreeting(hello(1)), hello(1));
+  assert.notEqual(readGreeting({ ...hello(1), nonce: crypto.randomUUID() }), null);
+});
+
+test('a request for launch data of the right shape is read', () => {
+  const request = { ...hello(1), type: 'platform.launch' };
+  assert.deepEqual(readGreeting(request), request);
+  assert.equal(readGreeting({ ...request, place: '/' }), null);
 });
 
 for (const [name, data] of [
@@ -25,7 +31,7 @@ for (const [name, data] of [
   ['nothing', null],
   ['a map', new Map(Object.entries(hello(1)))],
 ] as const) {
-  test(`a greeting with ${name} is no greeting`, () => assert.equal(readHello(data), null));
+  test(`a greeting with ${name} is no greeting`, () => assert.equal(readGreeting(data), null));
 }
 
 test('only the exact origin of the frame is greeted back', () => {

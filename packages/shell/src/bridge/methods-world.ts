@@ -56,6 +56,8 @@ export interface World {
   /** Apps whose questions went through the one place that limits them, in order. */
   readonly asked: string[];
   settings: NotificationSettings;
+  /** JSON text by app. */
+  readonly kept: Map<string, string>;
   /** What the shell was made to do, in order. */
   readonly done: string[];
 }
@@ -72,6 +74,7 @@ export function world(change: Partial<World> = {}): World {
     approves: true,
     asked: [],
     settings: { system: true, webPush: true, flashes: true, muted: [{ appId: 'notes', topic: 'old' }] },
+    kept: new Map(),
     done: [],
     ...change,
   };
@@ -95,6 +98,13 @@ export function call(state: World, method: string, params?: unknown): Promise<un
   const shell: ShellSide = {
     currentGrants: async () => state.grants,
     contextOf: (appId, capabilities) => ({ appId, theme: 'light', displayMode: 'window', capabilities }),
+    stateOf: (appId) => state.kept.get(appId) ?? null,
+    keepState: (appId, json) => {
+      did(`keep ${appId} ${json}`);
+      if (json === null) state.kept.delete(appId);
+      else state.kept.set(appId, json);
+    },
+    keepPlace: (appId, place) => did(`place ${appId} ${place}`),
     installedApps: async () => state.apps,
     catalog: async () =>
       state.apps.map(({ appId, name, summary, version, publisher, icon, hasFrontend, hasWorkload }) => ({

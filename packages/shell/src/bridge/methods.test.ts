@@ -306,6 +306,55 @@ test('a link opens when the person agrees, and an address of the platform never 
   assert.deepEqual(state.done, ['link? asker https://example.org/', 'link? asker https://example.org/x']);
 });
 
+test('an app keeps 64 KiB of JSON, counted in bytes, and not one more', async () => {
+  const state = world();
+  const fits = JSON.stringify('x'.repeat(65_534));
+  const wide = JSON.stringify('ü'.repeat(32_767));
+  for (const json of [fits, wide]) {
+    assert.equal(new TextEncoder().encode(json).length, 65_536);
+    assert.equal(await call(state, 'state.set', { json }), null);
+    assert.deepEqual(await call(state, 'state.get'), { json });
+  }
+  for (const json of [fits.replace('x', 'xx'), wide.replace('ü', 'üx'), JSON.stringify('€'.repeat(22_000))]) {
+    await assert.rejects(call(state, 'state.set', { json }), { code: 'payload_too_large', message: /65536/ });
+  }
+  assert.deepEqual(await call(state, 'state.get'), { json: wide }, 'what was kept stays');
+  await call(state, 'state.set', { json: 'null' });
+  assert.deepEqual(await call(state, 'state.get'), { json: null });
+});
+
+test('what an app keeps is JSON, and another app finds nothing of it', async () => {
+  const state = world();
+  for (const json of ['', '{', 'undefined', '{"a":1}x', "{'a':1}", 'NaN']) {
+    await assert.rejects(call(state, 'state.set', { json }), { code: 'invalid_request' });
+  }
+  await call(state, 'state.set', { json: '{"__proto__":{"a":1}}' });
+  assert.deepEqual(await call({ ...state, appId: 'other' }, 'state.get'), { json: null });
+  for (const appId of ['notes', 'other']) {
+    await assert.rejects(call(state, 'state.get', { appId }), { code: 'invalid_request' });
+    await assert.rejects(call(state, 'state.set', { appId, json: '1' }), { code: 'invalid_request' });
+    await assert.rejects(call(state, 'place.set', { appId, place: '/' }), { code: 'invalid_request' });
+  }
+  assert.deepEqual(state.done, ['keep asker {"__proto__":{"a":1}}']);
+});
+
+test('a place is on the origin of the app, and its own', async () => {
+  const state = world();
+  const longest = `/${'a'.repeat(2_047)}`;
+  for (const place of ['/', '/notes/1?page=2#end', '/#/notes', longest]) await call(state, 'place.set', { place });
+  assert.deepEqual(state.done, [
+    'place asker /',
+    'place asker /notes/1?page=2#end',
+    'place asker /#/notes',
+    `place asker ${longest}`,
+  ]);
+  const hostile = ['//evil.example/', '/\\evil.example', 'https://evil.example/', 'javascript:alert(1)', `${longest}a`];
+  for (const place of [...hostile, '/#platform=eyJ9', '/a b', '/\u202e', '', 7, null, ['/a']]) {
+    await assert.rejects(call(state, 'place.set', { place }), { code: 'invalid_request' }, `${place}`);
+  }
+  assert.equal(state.done.length, 4);
+});
+
 test('the context holds the grants of this moment', async () => {
   const state = world({ grants: [{ id: 'search.index', resources: ['self'] }] });
   assert.deepEqual(await call(state, 'context.get'), {

@@ -4,6 +4,7 @@ import type { Method } from './method.ts';
 import { appMethods } from './methods/apps.ts';
 import { chromeMethods } from './methods/chrome.ts';
 import { contextMethods } from './methods/context.ts';
+import { keptMethods } from './methods/kept.ts';
 import { launcherMethods } from './methods/launcher.ts';
 import { linkMethods } from './methods/links.ts';
 import { notificationMethods } from './methods/notifications.ts';
@@ -12,6 +13,7 @@ import { searchMethods } from './methods/search.ts';
 
 export const methods: { readonly [Name in BridgeCall]: Method<Name> } = {
   ...contextMethods,
+  ...keptMethods,
   ...notificationMethods,
   ...appMethods,
   ...launcherMethods,

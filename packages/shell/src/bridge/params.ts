@@ -1,6 +1,8 @@
 // Reads the parameters of a bridge method: every member named, typed and bounded, an unknown one is an error.
 // Hand-written rather than zod: these few shapes cost a hundredth of its weight in the first load.
+import { BRIDGE_LIMITS } from '@platform/contract';
 import { HARMFUL } from '@platform/contract/plain-text';
+import { isPlace } from '../frames/place.ts';
 import { isPlainObject } from './plain-data.ts';
 import { BridgeRefusal } from './refusal.ts';
 
@@ -64,6 +66,21 @@ export function truth(): Reader<boolean> {
   };
 }
 
+/** Text that is JSON, as it came: what it says is the app's own business. */
+export const jsonText: Reader<string> = (value, name) => {
+  if (typeof value === 'string' && isJson(value)) return value;
+  throw invalid(`\`${name}\` must be JSON text.`);
+};
+
+function isJson(value: string): boolean {
+  try {
+    JSON.parse(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 // The patterns of the contract's schemas, which the first load cannot carry: zod is too heavy.
 export const appIdText = text(/^(?=.{3,40}$)[a-z0-9]+(-[a-z0-9]+)*$/, 'an app id');
 export const versionText = text(/^\d{1,9}\.\d{1,9}\.\d{1,9}(?:[-+][0-9A-Za-z.+-]{1,50})?$/, 'a version such as 1.0.0');
@@ -82,4 +99,10 @@ export const linkText: Reader<string> = (value, name) => {
   const { href, protocol, username, password } = new URL(value);
   if (protocol !== 'https:' || username !== '' || password !== '' || href.length > 2_048) throw wrong;
   return href;
+};
+export const placeText: Reader<string> = (value, name) => {
+  if (typeof value === 'string' && isPlace(value)) return value;
+  throw invalid(
+    `\`${name}\` must be path, query and fragment of a page of this app, at most ${BRIDGE_LIMITS.placeCharacters} characters.`,
+  );
 };

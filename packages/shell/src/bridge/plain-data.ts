@@ -2,7 +2,8 @@
 // and megabytes through; all of that is refused here, before any method looks at it.
 import { BridgeRefusal } from './refusal.ts';
 
-export const MESSAGE_LIMITS = { depth: 8, nodes: 2_000, characters: 64 * 1024 } as const;
+/** The largest call is `state.set` with its 64 KiB. */
+export const MESSAGE_LIMITS = { depth: 8, nodes: 2_000, characters: 65 * 1024 } as const;
 
 export type PlainObject = Readonly<Record<string, unknown>>;
 

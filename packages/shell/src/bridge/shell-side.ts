@@ -32,6 +32,13 @@ export interface ShellSide {
   currentGrants(appId: string): Promise<readonly Grant[]>;
   contextOf(appId: string, grants: readonly Grant[]): BridgeContext;
 
+  /** What this installation asked the shell to keep, as JSON text. */
+  stateOf(appId: string): string | null;
+  /** @throws BridgeRefusal `unavailable` when the browser takes nothing more */
+  keepState(appId: string, json: string | null): void;
+  /** Where the app is. @throws BridgeRefusal `rate_limited`, `unavailable` */
+  keepPlace(appId: string, place: string): void;
+
   installedApps(): Promise<readonly InstalledApp[]>;
   catalog(): Promise<readonly CatalogEntry[]>;
   /** The picture itself as a `data:` address: frames may not load from the shell's origin. */

@@ -1,5 +1,6 @@
-// Which apps are open in this page, and the way each gets there: launch, frame, ready, closed.
-import type { BridgeEvent, InstalledApp } from '@platform/contract';
+// Which apps are open in this page, and the one frame there is: that of the app in front. An app that is left is
+// unloaded at once, so that it can neither take the focus nor go on; it is launched again where it was left.
+import type { BridgeEvent, InstalledApp, LaunchDescriptor } from '@platform/contract';
 import { computed, effect, signal, untracked } from '@preact/signals';
 import { plainMessage } from '../api/api-error.ts';
 import { call } from '../api/client.ts';
@@ -7,12 +8,18 @@ import { pausedAt } from '../pause.ts';
 import { go, view } from '../view.ts';
 import { type AppFrame, createAppFrame } from './app-frame.ts';
 import { findApp, installedApps, nameOf } from './installed-apps.ts';
+import { forgetPlace, keepInstalled, placeOf } from './kept.ts';
+import { addressAtPlace, addressAtTarget } from './place.ts';
 
 export interface OpenApp {
   readonly appId: string;
   /** Exact origin of its frame; empty until it is launched. */
   readonly origin: string;
-  readonly phase: 'launching' | 'loading' | 'ready' | 'failed';
+  /**
+   * `unloaded`: without a frame, since another one is in front. `withheld`: in front, and without a frame for as long as
+   * the person types into the shell, because it took the focus from there.
+   */
+  readonly phase: 'unloaded' | 'launching' | 'loading' | 'ready' | 'failed' | 'withheld';
   /** One sentence, when it failed. */
   readonly failure: string | null;
   /** `never` asks for the whole window, without the bar. */
@@ -29,7 +36,9 @@ export interface FrameBridge {
 }
 
 export const DEFAULT_HOME = 'launcher';
-const NEW = { origin: '', phase: 'launching', failure: null, chrome: 'auto', title: '' } as const;
+const NEW = { origin: '', phase: 'unloaded', failure: null, chrome: 'auto', title: '' } as const;
+/** A document that was opened where its app was left, and says nothing for so long, is not a page of the app any more. */
+const SILENCE_MS = 5_000;
 
 export const openApps = signal<readonly OpenApp[]>([]);
 export const homeApp = signal<string>(DEFAULT_HOME);
@@ -40,7 +49,14 @@ export const frontApp = computed<string | null>(() => {
   return view.value.kind === 'home' ? homeApp.value : view.value.appId;
 });
 
-const frames = new Map<string, AppFrame>();
+/** The one frame, from its launch on. */
+interface Live {
+  readonly appId: string;
+  /** `null` until core has answered the launch. */
+  frame: AppFrame | null;
+}
+
+let live: Live | null = null;
 /** Targets for documents that have not asked for their context yet. */
 const targets = new Map<string, string>();
 /** The version of each installed app at the last look. */
@@ -48,24 +64,30 @@ const versions = new Map<string, string>();
 let stage: HTMLElement | null = null;
 let bridge: FrameBridge | null = null;
 
-/** Where frames live. They are placed by hand: moving a frame in the document would load it anew. */
+/** Where the frame lives. It is placed by hand: moving a frame in the document would load it anew. */
 export function setStage(element: HTMLElement | null): void {
   stage = element;
-  for (const frame of frames.values()) stage?.append(frame.element);
+  if (live?.frame) stage?.append(live.frame.element);
 }
 
-/** Listens for greetings of frames, keeps what is in front open, and closes what is no longer installed. */
+/** Listens for greetings of the frame, loads what is in front, and closes what is no longer installed. */
 export function startFrames(answers: FrameBridge): void {
   bridge = answers;
   window.addEventListener('message', (event) => {
-    for (const frame of frames.values()) if (frame.owns(event.source)) frame.greet(event);
+    if (live?.frame?.owns(event.source)) live.frame.greet(event);
   });
   effect(() => {
-    void frontApp.value;
-    arrangeFrames();
+    const front = frontApp.value;
+    if (live === null || live.appId === front) return;
+    // An app that does not use the SDK never asked for it.
+    targets.delete(live.appId);
+    untracked(() => unload('unloaded'));
   });
   effect(() => {
     if (typeof pausedAt.value === 'string') untracked(closeEverything);
+  });
+  effect(() => {
+    if (installedApps.value !== null) keepInstalled(installedApps.value);
   });
   effect(() => {
     const installed = installedApps.value;
@@ -76,7 +98,7 @@ export function startFrames(answers: FrameBridge): void {
     untracked(() => {
       for (const { appId } of openApps.value) if (!isInstalled(appId)) closeApp(appId);
       for (const app of installed) reloadWhenReplaced(app);
-      if (front !== null && isInstalled(front)) ensureOpen(front);
+      if (front !== null && isInstalled(front)) show(front);
     });
   });
 }
@@ -89,55 +111,87 @@ export function findOpen(appId: string): OpenApp | undefined {
   return openApps.value.find((open) => open.appId === appId);
 }
 
-/** Shows only the frame in front; the others stay alive and hidden. */
-function arrangeFrames(): void {
-  for (const [appId, frame] of frames) frame.element.hidden = appId !== frontApp.value;
+/** Loads the app in front, unless it is there, was tried in vain or has to wait. */
+function show(appId: string): void {
+  ensureListed(appId);
+  if (findOpen(appId)?.phase === 'unloaded') void launch(appId);
+}
+
+function ensureListed(appId: string): void {
+  if (findOpen(appId) === undefined) openApps.value = [...openApps.value, { ...NEW, appId }];
+}
+
+/** Ends the frame there is, whatever its document is doing. */
+function unload(phase: 'unloaded' | 'withheld'): void {
+  const left = live;
+  if (left === null) return;
+  live = null;
+  left.frame?.close();
+  update(left.appId, { phase, failure: null });
 }
 
 async function launch(appId: string): Promise<void> {
   const answers = bridge;
   if (answers === null) throw new Error('startFrames was not called.');
+  unload('unloaded');
+  const mine: Live = { appId, frame: null };
+  live = mine;
   update(appId, { phase: 'launching', failure: null });
   try {
     const descriptor = await call('apps.launch', { params: { appId } });
-    if (findOpen(appId) === undefined) return;
-    frames.get(appId)?.close();
-    const frame = createAppFrame({
-      appId,
-      title: nameOf(appId),
-      descriptor,
-      target: targets.get(appId) ?? null,
-      context: () => {
-        const target = targets.get(appId) ?? null;
-        targets.delete(appId);
-        return answers.context(appId, target);
-      },
-      answer: (method, params) => answers.answer(appId, method, params),
-      onLoad: () => update(appId, { phase: 'ready' }),
-      onFlood: () => answers.flooded(appId),
-      onBug: (error) => console.error('bridge', appId, error),
-    });
-    frames.set(appId, frame);
+    // Meanwhile the person may have gone elsewhere, and come back to another launch.
+    if (live !== mine) return;
+    mine.frame = frameOf(appId, descriptor, answers);
     update(appId, { phase: 'loading', origin: descriptor.origin, chrome: descriptor.chrome });
-    arrangeFrames();
-    stage?.append(frame.element);
+    stage?.append(mine.frame.element);
   } catch (error) {
+    if (live !== mine) return;
+    live = null;
     update(appId, { phase: 'failed', failure: plainMessage(error) });
   }
 }
 
-/** Another version took the app's place: its open page is of the former one, whose files are no longer served. */
+function frameOf(appId: string, descriptor: LaunchDescriptor, answers: FrameBridge): AppFrame {
+  const target = targets.get(appId) ?? null;
+  const place = target === null ? placeOf(appId) : null;
+  const frame = createAppFrame({
+    title: nameOf(appId),
+    origin: descriptor.origin,
+    address: addressOf(descriptor.url, target, place),
+    context: () => {
+      const wanted = targets.get(appId) ?? null;
+      targets.delete(appId);
+      return answers.context(appId, wanted);
+    },
+    answer: (method, params) => answers.answer(appId, method, params),
+    launch: () => call('apps.launch', { params: { appId } }),
+    onLoad: () => {
+      update(appId, { phase: 'ready' });
+      if (place !== null && !frame.hasSpoken()) setTimeout(beginAnewIfSilent, SILENCE_MS);
+    },
+    onFlood: () => answers.flooded(appId),
+    onBug: (error) => console.error('bridge', appId, error),
+  });
+
+  function beginAnewIfSilent(): void {
+    if (live?.frame !== frame || frame.hasSpoken()) return;
+    forgetPlace(appId);
+    relaunch(appId);
+  }
+
+  return frame;
+}
+
+function addressOf(url: string, target: string | null, place: string | null): string {
+  if (target !== null) return addressAtTarget(url, target);
+  return place === null ? url : addressAtPlace(url, place);
+}
+
+/** Another version took the app's place: its page is of the former one, whose files are no longer served. */
 function reloadWhenReplaced({ appId, version }: InstalledApp): void {
   const former = versions.get(appId);
   versions.set(appId, version);
-  if (former !== undefined && former !== version && findOpen(appId) !== undefined) relaunch(appId);
-}
-
-/** Makes sure the app runs, without bringing it to the front. */
-export function ensureOpen(appId: string): void {
-  if (findOpen(appId) !== undefined) return;
-  openApps.value = [...openApps.value, { ...NEW, appId }];
-  void launch(appId);
+  if (former !== undefined && former !== version && live?.appId === appId) relaunch(appId);
 }
 
 /** Brings the app to the front, opening it where needed; `target` is a place in it, such as `?note=1` or `/notes/1`. */
@@ -147,29 +201,42 @@ export function openApp(appId: string, target: string | null = null): void {
     return;
   }
   if (target !== null) deliver(appId, target);
-  ensureOpen(appId);
+  ensureListed(appId);
   go(appId === homeApp.value ? { kind: 'home' } : { kind: 'app', appId });
 }
 
 function deliver(appId: string, target: string): void {
-  const delivered = frames.get(appId)?.send({ event: 'target', data: { target } }) ?? false;
-  if (delivered) return;
+  const frame = live?.appId === appId ? live.frame : null;
+  if (frame?.send({ event: 'target', data: { target } })) return;
   targets.set(appId, target);
   // A page that does not speak with this one learns of a place only by being opened there.
-  if (findOpen(appId)?.phase === 'ready') relaunch(appId);
+  if (frame !== null && findOpen(appId)?.phase === 'ready') relaunch(appId);
 }
 
+/** Loads the app in front anew. */
 export function relaunch(appId: string): void {
-  frames.get(appId)?.close();
-  frames.delete(appId);
-  void launch(appId);
+  if (frontApp.value === appId) void launch(appId);
 }
 
-/** Closes the app: its frame goes, and its port with it. */
+/**
+ * Ends the frame of the app in front while the person types into the shell: it took the focus from there, and a key that
+ * comes too late must find nobody. @returns the way to have it back, at the place where it was
+ */
+export function withhold(): () => void {
+  const appId = live?.appId;
+  unload('withheld');
+  return () => {
+    if (appId === undefined || findOpen(appId)?.phase !== 'withheld') return;
+    update(appId, { phase: 'unloaded' });
+    if (frontApp.value === appId) show(appId);
+  };
+}
+
+/** Closes the app: its frame goes, and its port with it. It begins anew when it is opened again. */
 export function closeApp(appId: string): void {
-  frames.get(appId)?.close();
-  frames.delete(appId);
+  if (live?.appId === appId) unload('unloaded');
   targets.delete(appId);
+  forgetPlace(appId);
   const wasInFront = frontApp.value === appId;
   openApps.value = openApps.value.filter((open) => open.appId !== appId);
   if (wasInFront && view.value.kind === 'app') go({ kind: 'home' });
@@ -177,8 +244,7 @@ export function closeApp(appId: string): void {
 
 /** Everything is paused: no page of an app stays, and none comes back by itself but the one in front. */
 function closeEverything(): void {
-  for (const frame of frames.values()) frame.close();
-  frames.clear();
+  unload('unloaded');
   targets.clear();
   openApps.value = [];
 }
@@ -187,10 +253,9 @@ export function setAppTitle(appId: string, title: string): void {
   update(appId, { title });
 }
 
-/** Sends an event to the open apps for which `wanted` gives one. */
-export function sendToApps(wanted: (appId: string) => BridgeEvent | null): void {
-  for (const [appId, frame] of frames) {
-    const event = wanted(appId);
-    if (event !== null) frame.send(event);
-  }
+/** Sends an event to the app in front, if `wanted` gives one for it. */
+export function sendToFront(wanted: (appId: string) => BridgeEvent | null): void {
+  if (live === null) return;
+  const event = wanted(live.appId);
+  if (event !== null) live.frame?.send(event);
 }

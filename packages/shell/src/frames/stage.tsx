@@ -1,4 +1,4 @@
-// The stage: the frames of open apps, and over them what the shell has to say while one loads, fails or is missing.
+// The stage: the frame of the app in front, and over it what the shell has to say while one loads, fails or is missing.
 import type { InstalledApp } from '@platform/contract';
 import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
@@ -8,6 +8,7 @@ import { prompt } from '../prompts/prompts.ts';
 import { SettingsView } from '../settings/settings-view.tsx';
 import { go, view } from '../view.ts';
 import { AppsNotListed } from './apps-not-listed.tsx';
+import { typing } from './field-guard.ts';
 import { findApp, installedApps, listingFailure, nameOf } from './installed-apps.ts';
 import { closeApp, findOpen, frontApp, homeApp, openApp, relaunch, setStage } from './open-apps.ts';
 
@@ -34,7 +35,7 @@ export function Stage() {
       inert={prompt.value !== null}
     >
       <h1 class="only-read">{name}</h1>
-      <div class="frames" ref={frames} hidden={view.value.kind === 'settings'} />
+      <div class="frames" ref={frames} inert={typing.value} />
       <FrameShield />
       {view.value.kind === 'settings' ? <SettingsView page={view.value} /> : <FrontState />}
     </main>
@@ -45,18 +46,20 @@ const SHIELD_MS = 250;
 
 /**
  * Keeps presses from a frame for a moment after it came to the front. A press meant for what was there before must not
- * count in an app that was opened under the pointer, by another app or by a prompt that went away.
+ * count in an app that was opened under the pointer, by another app or by a prompt that went away. While the person
+ * types into the shell, a press on the app only ends that.
  */
 function FrameShield() {
   const settled = useSignal(false);
   const front = frontApp.value;
+  const ready = front !== null && findOpen(front)?.phase === 'ready';
   const asked = prompt.value !== null;
   useLayoutEffect(() => {
     settled.value = false;
     const timer = setTimeout(() => (settled.value = true), SHIELD_MS);
     return () => clearTimeout(timer);
-  }, [front, asked]);
-  return <div class="frame-shield" hidden={settled.value} />;
+  }, [front, ready, asked]);
+  return <div class="frame-shield" hidden={settled.value && !typing.value} />;
 }
 
 function FrontState() {
@@ -68,6 +71,7 @@ function FrontState() {
   if (!app.hasFrontend) return <WithoutFrontend app={app} />;
   const open = findOpen(appId);
   if (open?.phase === 'failed') return <Failed appId={appId} name={app.name} failure={open.failure ?? ''} />;
+  if (open?.phase === 'withheld') return <Withheld name={app.name} icon={app.icon} />;
   if (open?.phase !== 'ready') return <Loading key={appId} name={app.name} icon={app.icon} appId={appId} />;
   return null;
 }
@@ -90,7 +94,7 @@ function Loading({ name, icon = null, appId }: { name: string; icon?: string | n
     return () => clearTimeout(timer);
   }, []);
   return (
-    <div class="front-state">
+    <div class="front-state arriving">
       {appId === undefined ? null : <AppPicture name={name} path={icon} size="large" />}
       <Skeleton lines={0} label={`Loading ${name}`} />
       <span class="progress" aria-hidden="true" />
@@ -104,6 +108,16 @@ function Loading({ name, icon = null, appId }: { name: string; icon?: string | n
           )}
         </div>
       )}
+    </div>
+  );
+}
+
+function Withheld({ name, icon }: { readonly name: string; readonly icon: string | null }) {
+  return (
+    <div class="front-state">
+      <AppPicture name={name} path={icon} size="large" />
+      <h2>{name} is closed while you type</h2>
+      <p role="status">It tried to take over the keyboard. It opens again as soon as you are done.</p>
     </div>
   );
 }

@@ -5,6 +5,7 @@ import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { call } from '../api/client.ts';
 import { Icon } from '../design/icons.tsx';
+import { endTyping, isStolen } from '../frames/field-guard.ts';
 import { openApp } from '../frames/open-apps.ts';
 import { ASKED, groupHits, type Hit, type HitGroup, summaryOf } from './group-hits.ts';
 import { HitList, type Line, linesOf, optionId } from './hit-list.tsx';
@@ -80,6 +81,7 @@ export function Search() {
   function close(): void {
     text.value = '';
     leave();
+    endTyping();
     field.current?.blur();
   }
 
@@ -143,7 +145,8 @@ export function Search() {
       class={open.value ? 'search open' : 'search'}
       onFocusOut={(event) => {
         const inside = event.relatedTarget instanceof Node && event.currentTarget.contains(event.relatedTarget);
-        if (!inside) leave();
+        // Only in a task of its own is it known where the focus went: to a frame that took it, it does not stay.
+        if (!inside) setTimeout(() => !isStolen() && !root.current?.contains(document.activeElement) && leave(), 0);
       }}
     >
       <button type="button" class="bar-button on-phone" aria-label="Search" onClick={begin}>

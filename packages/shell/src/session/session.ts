@@ -4,6 +4,7 @@ import type { AccountView, SessionAnswer } from '@platform/contract';
 import { signal } from '@preact/signals';
 import { ApiError } from '../api/api-error.ts';
 import { call, onSessionEnd } from '../api/client.ts';
+import { forgetAll } from '../frames/kept.ts';
 import { dropPush } from '../notifications/push-here.ts';
 import { askForPasskey, createPasskey } from './passkey.ts';
 import { currentPin, dropPin, followPin, keepPin } from './pin.ts';
@@ -44,6 +45,7 @@ function leave(notice: string): void {
   leaving = true;
   dropPrf();
   dropPin();
+  forgetAll();
   sessionStorage.setItem(NOTICE, notice);
   location.replace('/');
 }
@@ -62,7 +64,7 @@ followPin((signedInTo) => {
 /** Whether the session that this page signed in to still lasts. Any other that the browser has is not asked for. */
 export async function checkSession(): Promise<void> {
   if (currentPin() === null) {
-    session.value = { kind: 'signed-out', notice: takeNotice() };
+    meetSignedOut(takeNotice());
     return;
   }
   try {
@@ -71,12 +73,18 @@ export async function checkSession(): Promise<void> {
     const end = error instanceof ApiError ? sessionEndOf(error) : null;
     if (end !== null) {
       dropPin();
-      session.value = { kind: 'signed-out', notice: takeNotice() ?? END_NOTICES[end] };
+      meetSignedOut(takeNotice() ?? END_NOTICES[end]);
       return;
     }
     const message = error instanceof ApiError ? error.message : 'The platform could not be reached.';
     session.value = { kind: 'unreachable', message };
   }
+}
+
+function meetSignedOut(notice: string | null): void {
+  // The session may have ended while no page was there to forget what it kept of apps.
+  forgetAll();
+  session.value = { kind: 'signed-out', notice };
 }
 
 function takeNotice(): string | null {

@@ -8,7 +8,7 @@ import { type Constellation, startConstellation } from '../../../../tests/suppor
 import { install, launch, nodeWorkload, publish } from '../../test-support/apps.ts';
 
 /** As the shell frames every app. */
-const SANDBOX = 'allow-scripts allow-same-origin allow-forms allow-modals allow-downloads';
+const SANDBOX = 'allow-scripts allow-same-origin allow-forms allow-downloads';
 
 let platform: Constellation;
 let account: TestAccount;

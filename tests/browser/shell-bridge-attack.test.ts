@@ -185,7 +185,10 @@ test('launch data go to the app’s own origin, and only as often as a page may 
     const element = document.querySelector('iframe[title="hostile"]');
     element?.addEventListener('load', () => element.setAttribute('data-moved', 'yes'), { once: true });
   });
-  await frame.evaluate((address) => location.assign(address), `${other}/index.html`);
+  await page.evaluate((address) => {
+    const element = document.querySelector<HTMLIFrameElement>('iframe[title="hostile"]');
+    if (element !== null) element.src = address;
+  }, `${other}/index.html`);
   await page.locator('iframe[data-moved]').waitFor();
   await frame.waitForFunction(() => 'attack' in globalThis);
   launches.length = 0;
@@ -227,7 +230,7 @@ test('a grant that the person takes back stops the very next call', async () => 
   await account.browser.take('/v1/apps/hostile/permissions', { method: 'PUT', body: { permissions: restored } });
 });
 
-test('an app that is not in front is not there any more, and asks the person nothing', async () => {
+test('an app that is not in front cannot ask the person anything', async () => {
   const port = await connect(frame);
   await frame.evaluate((number) => {
     let id = 1_000;

@@ -32,10 +32,11 @@ export async function findSubscription(account: string): Promise<PushSubscriptio
 
 /** Registers the subscription with core, replacing a former one; core sends from then on. @throws ApiError */
 export async function announce(account: string, subscription: PushSubscription): Promise<void> {
-  const answer = await call('push.subscribe', { body: subscriptionBody(subscription) });
-  localStorage.setItem(OWNER, account);
+  // First: a browser may change the subscription as soon as core has it, and the worker would name the former session.
   const pin = currentPin();
   if (pin !== null) await keepWorkerPin(pin);
+  const answer = await call('push.subscribe', { body: subscriptionBody(subscription) });
+  localStorage.setItem(OWNER, account);
   pushHere.value = answer.subscription.id;
 }
 

@@ -151,13 +151,15 @@ test('a frame that Chromium ends for its use of WebRTC leaves the shell running'
       document.title = `beat ${++beats}`;
     }, 50);
   });
+  const { targetId } = (await (await context.newCDPSession(page)).send('Target.getTargetInfo')).targetInfo;
   const observer = await context.newCDPSession(await openControl());
-  const find = async (start: string) =>
-    (await observer.send('Target.getTargets')).targetInfos.find(({ url }) => url.startsWith(start));
+  const targets = async () => (await observer.send('Target.getTargets')).targetInfos;
+  const find = async (start: string) => (await targets()).find(({ url }) => url.startsWith(start));
   // The shell is at work when its title goes on changing.
+  const title = async () => (await targets()).find((target) => target.targetId === targetId)?.title;
   const worksStill = async () => {
-    const before = (await find(platform.origin))?.title;
-    await until('the shell to be at work', async () => (await find(platform.origin))?.title !== before);
+    const before = await title();
+    await until('the shell to be at work', async () => (await title()) !== before);
   };
   await worksStill();
   assert.equal((await find(origin))?.type, 'iframe', 'the frame has a process of its own');

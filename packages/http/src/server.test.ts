@@ -1,69 +1,20 @@
 // One answer for each request, in order, whatever comes behind it on the connection: when the next bytes are broken,
 // when a body turns out malformed, and when its handler answers before, after or in that moment. Limits and time-outs.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import type { Server } from 'node:http';
-import { afterEach, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
+import { holding, listening, opened, statuses } from '../test-support/listening.ts';
 import { portOf } from '../test-support/port-of.ts';
-import { openRaw, type RawConnection } from '../test-support/raw-exchange.ts';
+import { openRaw } from '../test-support/raw-exchange.ts';
 import { endResponse } from './end-response.ts';
 import { sendProblem } from './problem.ts';
 import { readBody, requireUploadRate } from './read-body.ts';
-import { createStrictServer, type IncomingRequest, type StrictServerOptions } from './server.ts';
+import type { IncomingRequest } from './server.ts';
 import { isWebSocketUpgrade } from './web-socket.ts';
 
 const GET = 'GET /get HTTP/1.1\r\nHost: a\r\n\r\n';
 const POST = 'POST /post HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n';
 const BAD_CHUNK = 'ZZZ\r\n';
 const GARBAGE = '\u0000garbage\r\n\r\n';
-
-const servers: Server[] = [];
-const faults: unknown[] = [];
-
-afterEach(() => {
-  for (const server of servers.splice(0)) {
-    server.close();
-    server.closeAllConnections();
-  }
-  assert.deepEqual(faults.splice(0), []);
-});
-
-async function listening(
-  onRequest: (incoming: IncomingRequest) => unknown,
-  options: Partial<StrictServerOptions> = {},
-): Promise<number> {
-  const server = createStrictServer({
-    isOwnHost: (host) => host === 'a',
-    onRequest: (incoming) => {
-      onRequest(incoming);
-      return null;
-    },
-    onFault: (error) => faults.push(error),
-    ...options,
-  });
-  servers.push(server);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return portOf(server);
-}
-
-const statuses = (connection: RawConnection): number[] => connection.answers().map(({ status }) => status);
-
-/** A handler that holds each request until the test lets it go. */
-function holding() {
-  const held: IncomingRequest[] = [];
-  const arrivals: (() => void)[] = [];
-  return {
-    held,
-    hold(incoming: IncomingRequest): void {
-      held.push(incoming);
-      for (const arrived of arrivals.splice(0)) arrived();
-    },
-    async count(wanted: number): Promise<void> {
-      while (held.length < wanted) await new Promise<void>((resolve) => arrivals.push(resolve));
-    },
-  };
-}
 
 describe('behind requests in order, broken bytes', () => {
   test('leave the answer that is still awaited, and are refused after it', async () => {
@@ -93,14 +44,15 @@ describe('behind requests in order, broken bytes', () => {
 
   test('leave an answer that is being streamed', async () => {
     const { held, hold, count } = holding();
-    const connection = await openRaw(await listening(hold), GET);
+    const port = await listening(hold);
+    const connection = await openRaw(port, GET);
     await count(1);
     const res = held[0]?.res;
     res?.write('begun ');
     await connection.until(() => connection.received().includes('begun'));
     connection.socket.write(GARBAGE);
     // One more round trip, so that the garbage has been read.
-    const other = await openRaw(portOf(servers[0] ?? assert.fail()), `${GET.replace('Host: a', 'Host: b')}`);
+    const other = await openRaw(port, `${GET.replace('Host: a', 'Host: b')}`);
     await other.closed();
     res?.end('and done');
     await connection.closed();
@@ -293,71 +245,6 @@ test('what is not a host by its spelling is refused where every host is served',
   }
 });
 
-test('a head over its limit is refused with a problem document', async () => {
-  const port = await listening(({ res }) => res.end());
-  for (const fields of [`X: ${'x'.repeat(20_000)}`, Array.from({ length: 120 }, (_x, i) => `X-${i}: y`).join('\r\n')]) {
-    const connection = await openRaw(port, `GET / HTTP/1.1\r\nHost: a\r\n${fields}\r\n\r\n`);
-    await connection.closed();
-    const [answer] = connection.answers();
-    assert.equal(answer?.status, 431);
-    assert.match(answer.head, /content-type: application\/problem\+json/);
-    assert.equal(JSON.parse(answer.body).code, 'head_too_large');
-    assert.doesNotMatch(answer.head, /clear-site-data/i);
-  }
-});
-
-describe('a head over its limit, where browsers ask', () => {
-  const cookies = `Cookie: ${Array.from({ length: 400 }, (_x, i) => `c${i}=${'y'.repeat(4_000)}`).join('; ')}`;
-
-  test('a person gets a page, and the browser is told to delete its cookies', async () => {
-    const port = await listening(({ res }) => res.end(), { browsers: true });
-    const connection = await openRaw(port, `GET / HTTP/1.1\r\nHost: a\r\nAccept: text/html,*/*\r\n${cookies}\r\n\r\n`);
-    await connection.closed();
-    const [answer, ...more] = connection.answers();
-    assert.deepEqual([answer?.status, more], [431, []]);
-    assert.match(answer?.head ?? '', /\r\nclear-site-data: "cookies"\r\n.*\r\nconnection: close/s);
-    assert.match(answer?.body ?? '', /<h1>Your browser sent too many cookies<\/h1>/);
-  });
-
-  test('a program gets the problem document, with the same order to delete', async () => {
-    const port = await listening(({ res }) => res.end(), { browsers: true });
-    const connection = await openRaw(port, `GET / HTTP/1.1\r\nHost: a\r\nAccept: */*\r\n${cookies}\r\n\r\n`);
-    await connection.closed();
-    const [answer] = connection.answers();
-    assert.deepEqual([answer?.status, JSON.parse(answer?.body ?? '').code], [431, 'head_too_large']);
-    assert.match(answer?.head ?? '', /\r\nclear-site-data: "cookies"\r\n/);
-  });
-
-  test('the answer arrives although the browser goes on sending, and comes behind those that are awaited', async () => {
-    const { held, hold, count } = holding();
-    const port = await listening(hold, { browsers: true });
-    const connection = await openRaw(port, `${GET}GET / HTTP/1.1\r\nHost: a\r\n${cookies.slice(0, 100_000)}`);
-    await count(1);
-    connection.socket.write(cookies);
-    held[0]?.res.end('first');
-    await connection.until(() => connection.answers().length === 2);
-    connection.socket.write(cookies);
-    connection.halfClose();
-    await connection.closed();
-    assert.deepEqual(statuses(connection), [200, 431]);
-  });
-
-  test('a connection whose client goes on sending ends after a while', async (t) => {
-    const port = await listening(({ res }) => res.end(), { browsers: true });
-    t.mock.timers.enable({ apis: ['setTimeout'] });
-    const connection = await openRaw(port, `GET / HTTP/1.1\r\nHost: a\r\n${cookies.slice(0, 40_000)}`);
-    // Leaves its own half open, as a client that goes on would.
-    connection.socket.removeAllListeners('end');
-    await connection.until(() => connection.answers().length === 1);
-    assert.equal(connection.isClosed(), false);
-    t.mock.timers.tick(2_000);
-    // Into a connection that is gone, which resets it.
-    connection.socket.write(cookies);
-    await connection.closed();
-    assert.deepEqual(statuses(connection), [431]);
-  });
-});
-
 test('connections over the limit are closed, and there is room again when one ends', async () => {
   const port = await listening(({ res }) => res.end(), { limits: { connections: 2 } });
   const [one, two] = [await openRaw(port, GET), await openRaw(port, GET)];
@@ -430,7 +317,7 @@ describe('requests pipelined on one connection', () => {
     let abandoned = 0;
     let parsed = 0;
     let begun = 0;
-    const server = createStrictServer({
+    const server = await opened({
       isOwnHost: () => true,
       onRequest: () => ({
         abandon() {
@@ -443,14 +330,10 @@ describe('requests pipelined on one connection', () => {
       onEnd() {
         begun -= 1;
       },
-      onFault: (error) => faults.push(error),
     });
     server.on('request', () => {
       parsed += 1;
     });
-    servers.push(server);
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
     const connection = await openRaw(portOf(server), GET.repeat(1_000));
     await connection.closed();
     assert.deepEqual({ parsed, abandoned, begun }, { parsed: MOST + 1, abandoned: MOST, begun: 0 });

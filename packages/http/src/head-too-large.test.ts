@@ -1,0 +1,72 @@
+// A head over its limit: a problem document for a program; where browsers ask, also the order to delete cookies, and a page.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { holding, listening, statuses } from '../test-support/listening.ts';
+import { openRaw } from '../test-support/raw-exchange.ts';
+
+const GET = 'GET /get HTTP/1.1\r\nHost: a\r\n\r\n';
+
+test('a head over its limit is refused with a problem document', async () => {
+  const port = await listening(({ res }) => res.end());
+  for (const fields of [`X: ${'x'.repeat(20_000)}`, Array.from({ length: 120 }, (_x, i) => `X-${i}: y`).join('\r\n')]) {
+    const connection = await openRaw(port, `GET / HTTP/1.1\r\nHost: a\r\n${fields}\r\n\r\n`);
+    await connection.closed();
+    const [answer] = connection.answers();
+    assert.equal(answer?.status, 431);
+    assert.match(answer.head, /content-type: application\/problem\+json/);
+    assert.equal(JSON.parse(answer.body).code, 'head_too_large');
+    assert.doesNotMatch(answer.head, /clear-site-data/i);
+  }
+});
+
+describe('a head over its limit, where browsers ask', () => {
+  const cookies = `Cookie: ${Array.from({ length: 400 }, (_x, i) => `c${i}=${'y'.repeat(4_000)}`).join('; ')}`;
+
+  test('a person gets a page, and the browser is told to delete its cookies', async () => {
+    const port = await listening(({ res }) => res.end(), { browsers: true });
+    const connection = await openRaw(port, `GET / HTTP/1.1\r\nHost: a\r\nAccept: text/html,*/*\r\n${cookies}\r\n\r\n`);
+    await connection.closed();
+    const [answer, ...more] = connection.answers();
+    assert.deepEqual([answer?.status, more], [431, []]);
+    assert.match(answer?.head ?? '', /\r\nclear-site-data: "cookies"\r\n.*\r\nconnection: close/s);
+    assert.match(answer?.body ?? '', /<h1>Your browser sent too many cookies<\/h1>/);
+  });
+
+  test('a program gets the problem document, with the same order to delete', async () => {
+    const port = await listening(({ res }) => res.end(), { browsers: true });
+    const connection = await openRaw(port, `GET / HTTP/1.1\r\nHost: a\r\nAccept: */*\r\n${cookies}\r\n\r\n`);
+    await connection.closed();
+    const [answer] = connection.answers();
+    assert.deepEqual([answer?.status, JSON.parse(answer?.body ?? '').code], [431, 'head_too_large']);
+    assert.match(answer?.head ?? '', /\r\nclear-site-data: "cookies"\r\n/);
+  });
+
+  test('the answer arrives although the browser goes on sending, and comes behind those that are awaited', async () => {
+    const { held, hold, count } = holding();
+    const port = await listening(hold, { browsers: true });
+    const connection = await openRaw(port, `${GET}GET / HTTP/1.1\r\nHost: a\r\n${cookies.slice(0, 100_000)}`);
+    await count(1);
+    connection.socket.write(cookies);
+    held[0]?.res.end('first');
+    await connection.until(() => connection.answers().length === 2);
+    connection.socket.write(cookies);
+    connection.halfClose();
+    await connection.closed();
+    assert.deepEqual(statuses(connection), [200, 431]);
+  });
+
+  test('a connection whose client goes on sending ends after a while', async (t) => {
+    const port = await listening(({ res }) => res.end(), { browsers: true });
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const connection = await openRaw(port, `GET / HTTP/1.1\r\nHost: a\r\n${cookies.slice(0, 40_000)}`);
+    // Leaves its own half open, as a client that goes on would.
+    connection.socket.removeAllListeners('end');
+    await connection.until(() => connection.answers().length === 1);
+    assert.equal(connection.isClosed(), false);
+    t.mock.timers.tick(2_000);
+    // Into a connection that is gone, which resets it.
+    connection.socket.write(cookies);
+    await connection.closed();
+    assert.deepEqual(statuses(connection), [431]);
+  });
+});

@@ -1,6 +1,6 @@
 // The stage: the frame of the app in front, and over it what the shell has to say while one loads, fails or is missing.
 import type { InstalledApp } from '@platform/contract';
-import { useSignal } from '@preact/signals';
+import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { isBarShown } from '../bar/immersion.ts';
 import { AppPicture, Button, Empty, Skeleton } from '../design/controls.tsx';
@@ -59,7 +59,9 @@ function FrameShield() {
     const timer = setTimeout(() => (settled.value = true), SHIELD_MS);
     return () => clearTimeout(timer);
   }, [front, ready, asked]);
-  return <div class="frame-shield" hidden={settled.value && !typing.value} />;
+  // As a signal it reaches the document at once, not with the next rendering.
+  const hidden = useComputed(() => settled.value && !typing.value);
+  return <div class="frame-shield" hidden={hidden} />;
 }
 
 function FrontState() {

@@ -23,6 +23,8 @@ const openings: readonly {
   { at: /^workloads\/[^/]+$/, bits: 0o055, inside: false, why: 'a package, which the users of its workloads run' },
   { at: /^runtime\/[^/]+\.json$/, bits: 0, inside: true, why: '' },
   { at: /^runtime\/[^/]+$/, bits: 0o055, inside: false, why: 'given to every sandbox, and secret from nobody' },
+  { at: /^microvm$/, bits: 0o011, inside: true, why: 'passed through by the users of virtual machines' },
+  { at: /^microvm\/[^/]+$/, bits: 0o044, inside: false, why: 'an image, which the monitors of virtual machines read' },
 ];
 const CLOSED = { bits: 0, inside: true };
 /** As an ordinary user, whose workloads are that user as well. */

@@ -79,6 +79,7 @@ test('what is in a folder from before is closed to others; links and what has a 
   ];
   for (const file of [...files, 'instance.lock', 'volumes/inst-a/mine']) put(file, 0o666);
   put('runtime/etc/passwd', 0o644);
+  put('microvm/base-1', 0o644);
   fs.writeFileSync(path.join(outside, 'file'), '', { mode: 0o644 });
   fs.chmodSync(outside, 0o755);
   fs.symlinkSync(outside, path.join(folder, 'packages', 'link'));
@@ -90,10 +91,10 @@ test('what is in a folder from before is closed to others; links and what has a 
   for (const file of files) assert.equal(modeOf(file), 0o600, file);
   for (const name of ['packages', 'packages/a/frontend', 'logs', 'node', 'volumes/inst-a'])
     assert.equal(modeOf(name), 0o700);
-  for (const name of ['volumes', 'runtime']) assert.equal(modeOf(name), asRoot ? 0o711 : 0o700, name);
+  for (const name of ['volumes', 'runtime', 'microvm']) assert.equal(modeOf(name), asRoot ? 0o711 : 0o700, name);
   assert.equal(modeOf('instance.lock'), 0o600);
   assert.equal(modeOf('volumes/inst-a/mine'), 0o666, 'a file of a workload');
-  assert.equal(modeOf('runtime/etc/passwd'), asRoot ? 0o644 : 0o600);
+  for (const file of ['runtime/etc/passwd', 'microvm/base-1']) assert.equal(modeOf(file), asRoot ? 0o644 : 0o600, file);
   assert.equal(fs.statSync(outside).mode & 0o777, 0o755);
   assert.equal(fs.statSync(path.join(outside, 'file')).mode & 0o777, 0o644);
   fs.writeFileSync(path.join(folder, 'new'), '');

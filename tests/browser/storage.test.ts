@@ -50,6 +50,10 @@ for (const [device, viewport] of [
     await page.goto(`${platform.origin}/#/settings/storage`);
     await page.getByText('of 20 GiB used').waitFor();
     await look(page, device, 'storage');
+    const tooWide = await page.evaluate(() =>
+      [...document.querySelectorAll('main, .settings')].some((element) => element.scrollWidth > element.clientWidth),
+    );
+    assert.equal(tooWide, false, 'the page fits the width of the screen');
     const gone = page.getByRole('listitem').filter({ hasText: 'Old Ledger' });
     await gone.getByRole('button', { name: 'Delete' }).click();
     await page.getByText('Delete all data of Old Ledger? You can’t undo this.').waitFor();

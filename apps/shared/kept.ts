@@ -23,6 +23,7 @@ export function useKept<Value extends string | boolean>(name: string, initial: V
     (fresh: Value) => {
       setValue(() => fresh);
       values = { ...values, [name]: fresh };
+      // Without it the next visit begins with the defaults, which is no reason to disturb this one.
       app?.state.set(values).catch(() => {});
     },
     [name],

@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 import type { BrowserContext, Page } from 'playwright-core';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
-import { launchProfile } from './browser.ts';
+import { launchProfile, pressAway } from './browser.ts';
 import { signInto } from './signed-in.ts';
 
 /** Chromium's settings of sites: 2 is blocked. Hosts of apps end with this domain. */
@@ -49,9 +49,10 @@ for (const name of APPS) {
     const warned = page.waitForEvent('console', (message) => message.text().startsWith('This browser blocks'));
     const launcher = page.frameLocator('iframe[title="Launcher"]');
     await page.getByRole('button', { name: 'Home' }).click();
-    if (name !== 'Launcher') await launcher.getByRole('button', { name, exact: true }).click();
-    else await page.reload();
     const shown = page.frameLocator(`iframe[title="${name}"]`);
+    const button = launcher.getByRole('button', { name, exact: true });
+    if (name !== 'Launcher') await pressAway(button, shown.owner());
+    else await page.reload();
     await shown.getByRole('heading', { level: 1 }).first().waitFor();
     const frame = await (await page.locator(`iframe[title="${name}"]`).elementHandle())?.contentFrame();
     assert.ok(frame);

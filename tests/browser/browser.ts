@@ -1,5 +1,5 @@
 // A person's browser: real Chromium with a virtual authenticator that holds passkeys, one per browser context.
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
 
 export const PHONE = { width: 390, height: 844 } as const;
 export const DESKTOP = { width: 1280, height: 800 } as const;
@@ -68,6 +68,14 @@ export async function personIn(context: BrowserContext): Promise<Person> {
     },
   });
   return { context, page, complaints };
+}
+
+/**
+ * Presses a button whose press ends its own frame. Chromium may then lose the answer that the press was delivered, and
+ * playwright waits for that until its time limit; so the effect is what counts.
+ */
+export async function pressAway(button: Locator, effect: Locator): Promise<void> {
+  await Promise.race([effect.waitFor(), button.click().then(() => effect.waitFor())]);
 }
 
 /** Day or night, drawn in every frame: the browser follows a little later, and text of the one on the other is no picture. */

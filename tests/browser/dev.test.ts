@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { test } from 'node:test';
 import { platformPlace, startPlatform } from '../support/platform-process.ts';
-import { DESKTOP, launchBrowser, newPerson } from './browser.ts';
+import { DESKTOP, launchBrowser, newPerson, pressAway } from './browser.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 
@@ -33,9 +33,8 @@ test('an open app shows the change of its page as soon as it is saved', async (t
   const dev = spawn(process.execPath, cli, { cwd: ROOT, env: platform.environment, stdio: 'ignore' });
   t.after(() => dev.kill('SIGKILL'));
   const icon = page.frameLocator('iframe[title="Launcher"]').getByRole('button', { name: 'Notes (dev)' });
-  await icon.click();
   const app = page.frameLocator('iframe[title="Notes (dev)"]');
-  await app.getByRole('heading', { name: 'Notes', exact: true }).waitFor();
+  await pressAway(icon, app.getByRole('heading', { name: 'Notes', exact: true }));
   await app.getByLabel('New note').fill('Kept over versions');
   await app.getByRole('button', { name: 'Save note' }).click();
   await app.getByRole('listitem').filter({ hasText: 'Kept over versions' }).waitFor();

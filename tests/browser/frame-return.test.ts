@@ -10,7 +10,7 @@ import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { publishTestApp } from '../support/publish.ts';
 import { until } from '../support/wait.ts';
-import { DESKTOP, launchBrowser } from './browser.ts';
+import { DESKTOP, launchBrowser, pressAway } from './browser.ts';
 import { signedInContext, signInto } from './signed-in.ts';
 
 /** What the pages of the apps offer to `frame.evaluate`. */
@@ -88,6 +88,11 @@ async function connected(appId: string): Promise<Frame> {
 async function goHome(): Promise<void> {
   await page.getByRole('button', { name: 'Home' }).click();
   await page.locator('iframe[title="Launcher"]').waitFor();
+}
+
+function openFromHome(name: string): Promise<void> {
+  const tile = page.frameLocator('iframe[title="Launcher"]').getByRole('button', { name, exact: true });
+  return pressAway(tile, page.locator(`iframe[title="${name}"]`));
 }
 
 const addressIn = (frame: Frame) => frame.evaluate(() => location.pathname + location.search + location.hash);
@@ -274,7 +279,7 @@ test('what was kept goes with the installation', async () => {
   await account.browser.fetch('/v1/apps/neighbour', { method: 'DELETE' });
   await until('the end of what was kept', async () => !(await kept()).join().includes('neighbour'));
   await install('neighbour');
-  await page.frameLocator('iframe[title="Launcher"]').getByRole('button', { name: 'neighbour' }).click();
+  await openFromHome('neighbour');
   assert.equal(await (await connected('neighbour')).evaluate(() => app.state.get()), null);
 });
 
@@ -320,7 +325,7 @@ test('a note that was not saved yet is there when the person comes back to Notes
 });
 
 test('the Store comes back with its filter', async () => {
-  await page.frameLocator('iframe[title="Launcher"]').getByRole('button', { name: 'Store', exact: true }).click();
+  await openFromHome('Store');
   const filter = page.frameLocator('iframe[title="Store"]').getByRole('searchbox', { name: 'Find an app' });
   await filter.fill('wander');
   await until(
@@ -329,7 +334,7 @@ test('the Store comes back with its filter', async () => {
       (await kept()).includes('state.store {"filter":"wander"}') || (await kept()).join().includes('state.store'),
   );
   await goHome();
-  await page.frameLocator('iframe[title="Launcher"]').getByRole('button', { name: 'Store', exact: true }).click();
+  await openFromHome('Store');
   await filter.waitFor();
   assert.equal(await filter.inputValue(), 'wander');
 });

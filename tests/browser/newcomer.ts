@@ -1,7 +1,7 @@
 // What a newcomer does at the screen, step by step, in the words on it. Each step ends with pictures and an axe check.
 import { strict as assert } from 'node:assert';
 import type { FrameLocator, Locator, Page } from 'playwright-core';
-import type { Person } from './browser.ts';
+import { type Person, pressAway } from './browser.ts';
 import { look } from './look.ts';
 
 interface Story {
@@ -41,9 +41,11 @@ export class Newcomer {
   }
 
   async findsNotesInTheStore(): Promise<void> {
-    await this.#app('Launcher').getByRole('button', { name: 'Open the Store' }).click();
     const store = this.#app('Store');
-    await store.getByRole('button', { name: 'Install Notes' }).waitFor();
+    await pressAway(
+      this.#app('Launcher').getByRole('button', { name: 'Open the Store' }),
+      store.getByRole('button', { name: 'Install Notes' }),
+    );
     await this.#look('store');
     await store.getByRole('button', { name: 'Notes', exact: true }).click();
     await store.getByText('on the server, in its own sandbox').waitFor();
@@ -142,7 +144,10 @@ export class Newcomer {
 
   async readsTheLog(): Promise<void> {
     await this.#open('Settings');
-    await this.#app('Settings').getByRole('button', { name: 'Log of Notes' }).click();
+    await pressAway(
+      this.#app('Settings').getByRole('button', { name: 'Log of Notes' }),
+      this.#page.getByRole('log', { name: 'Log of Notes' }),
+    );
     const listens = this.#page.getByRole('log', { name: 'Log of Notes' }).getByText('Notes listens on port 8080.');
     await listens.first().waitFor();
     await this.#page.getByText('Live', { exact: true }).waitFor();
@@ -160,8 +165,10 @@ export class Newcomer {
 
   async looksAtSessions(): Promise<void> {
     await this.#open('Settings');
-    await this.#app('Settings').getByRole('button', { name: 'Sessions' }).click();
-    await this.#page.getByRole('heading', { name: 'Sessions' }).waitFor();
+    await pressAway(
+      this.#app('Settings').getByRole('button', { name: 'Sessions' }),
+      this.#page.getByRole('heading', { name: 'Sessions' }),
+    );
     await this.#page.getByText('This browser').waitFor();
     await this.#look('sessions');
   }
@@ -231,8 +238,10 @@ export class Newcomer {
   /** From the home screen, as a person does. */
   async #open(name: string): Promise<void> {
     await this.#page.getByRole('button', { name: 'Home' }).click();
-    await this.#app('Launcher').getByRole('button', { name, exact: true }).click();
-    await this.#page.locator(`iframe[title="${name}"]`).waitFor();
+    await pressAway(
+      this.#app('Launcher').getByRole('button', { name, exact: true }),
+      this.#page.locator(`iframe[title="${name}"]`),
+    );
   }
 
   /** Trusted prompts ignore presses in their first half second, so a press may need to be repeated. */

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Browser, CDPSession, Page } from 'playwright-core';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
-import { DESKTOP, launchBrowser, newPerson, PHONE } from './browser.ts';
+import { DESKTOP, launchBrowser, newPerson, PHONE, pressAway } from './browser.ts';
 import { look } from './look.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -201,9 +201,8 @@ test('when there is no list of apps, the page says why, in Settings too, and one
 test('the address keeps the place: a reload shows the same app, Back the one before', async (t) => {
   const page = await visitor(t);
   await registers(page, 'returning');
-  await page.frameLocator('iframe[title="Launcher"]').getByRole('button', { name: 'Wallet' }).click();
   const wallet = page.frameLocator('iframe[title="Wallet"]').getByRole('heading', { name: 'Wallet' });
-  await wallet.waitFor();
+  await pressAway(page.frameLocator('iframe[title="Launcher"]').getByRole('button', { name: 'Wallet' }), wallet);
   await page.reload();
   await wallet.waitFor();
   await page.goBack();

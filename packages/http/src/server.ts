@@ -5,13 +5,14 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
-import { checkRequestTarget, type Refusal, type RequestTarget } from '@platform/contract';
+import { checkRequestTarget, limits as contractLimits, type Refusal, type RequestTarget } from '@platform/contract';
 import { countPerAddress } from './connection-count.ts';
 import { endLingering, endReading } from './end-response.ts';
 import { endFaulty } from './fault.ts';
 import { endWithHeadTooLarge, HEAD_TOO_LARGE } from './head-too-large.ts';
 import { endWithProblem, sendProblem } from './problem.ts';
 import { MAX_HEADER_FIELDS, type RequestHead, readRequestHead } from './request-head.ts';
+import { type ReadingRate, requireReading } from './slow-reader.ts';
 import { STRICT_TRANSPORT } from './transport-security.ts';
 import { handshakeRefusal } from './web-socket.ts';
 
@@ -106,6 +107,8 @@ export interface ServerLimits {
   readonly requestMilliseconds: number;
   /** Milliseconds that a connection may wait for its next request; 0 for any time. */
   readonly keepAliveMilliseconds: number;
+  /** How fast clients take what waits for them. */
+  readonly reading: ReadingRate;
 }
 
 const defaultLimits: ServerLimits = {
@@ -116,6 +119,10 @@ const defaultLimits: ServerLimits = {
   headMilliseconds: 20_000,
   requestMilliseconds: 0,
   keepAliveMilliseconds: 65_000,
+  reading: {
+    bytesPerSecond: contractLimits.answerRate.value,
+    milliseconds: contractLimits.answerSeconds.value * 1_000,
+  },
 };
 
 /** A request whose response is not over yet. */
@@ -205,6 +212,7 @@ export function createStrictServer(options: StrictServerOptions): Server {
     // The TLS listener that hands over a connection has already counted it for its peer.
     const counted = socket instanceof TLSSocket || perAddress(socket);
     if (!counted || options.admits?.(socket) === false) socket.destroy();
+    else requireReading(socket, limits.reading);
   });
   server.on('checkContinue', (req, res) => receive(req, res, 'continue'));
   server.on('checkExpectation', (req, res) => receive(req, res, 'other'));

@@ -18,6 +18,13 @@ const limits = {
     meaning: 'bodies of all anonymous clients together that may be arriving at the same time',
   },
   uploadRate: { value: 16 * KiB, unit: 'bytes', meaning: 'minimum rate of an upload, per second' },
+  answerRate: {
+    value: KiB,
+    unit: 'bytes',
+    meaning:
+      'minimum rate, per second, at which a client takes an answer that waits for it; a slower one loses its connection',
+  },
+  answerSeconds: { value: 300, unit: 'seconds', meaning: 'time over which that rate is measured' },
   jsonDepth: { value: 32, unit: 'items', meaning: 'nesting depth of a JSON body' },
   pageDefault: { value: 50, unit: 'items', meaning: 'default size of a list page' },
   pageMaximum: { value: 200, unit: 'items', meaning: 'maximum size of a list page' },

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type RunningGateway, startGateway } from '@platform/gateway';
+import { newEnvelopeKey } from '@platform/link';
 
 const COUNT = 500;
 const core = createServer((_req, res) => res.end('{}')).listen(0, '127.0.0.1');
@@ -9,7 +10,7 @@ await once(core, 'listening');
 const address = core.address();
 const port = address !== null && typeof address === 'object' ? address.port : 0;
 
-function start(): Promise<RunningGateway> {
+async function start(): Promise<RunningGateway> {
   return startGateway({
     installationId: 'inst-bench',
     appOrigin: 'http://bench.apps.platform.localhost:8787',
@@ -17,6 +18,7 @@ function start(): Promise<RunningGateway> {
     coreHost: 'shell.platform.localhost:8787',
     gatewayCredential: 'pgw_bench',
     coreServiceCredential: 'pcs_bench',
+    envelopeKey: await newEnvelopeKey(),
     policy: { revision: 0 },
     listen: { port: 0, host: '127.0.0.1' },
     inbound: { socketPath: '/nonexistent/bench.sock' },

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, before, test } from 'node:test';
 import { type RunningGateway, startGateway } from '@platform/gateway';
+import { newEnvelopeKey } from '@platform/link';
 import { Notifications, PlatformError, PlatformServicesClient } from '@platform/sdk';
 import { buildSdk } from '@platform/sdk/build';
 import { registerAccount, type TestAccount } from '../support/client.ts';
@@ -35,6 +36,7 @@ before(async () => {
     coreHost: new URL(constellation.origin).host,
     gatewayCredential: GATEWAY_TOKEN,
     coreServiceCredential,
+    envelopeKey: await newEnvelopeKey(),
     policy: { revision: 0 },
     listen: { host: '127.0.0.1', port: 0 },
     inbound: { socketPath: path.join(tmpdir(), 'no-workload-listens-here') },

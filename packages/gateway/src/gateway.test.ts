@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer, request as httpRequest } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
 import { after, before, beforeEach, test } from 'node:test';
+import { newEnvelopeKey } from '@platform/link';
 import { openRaw } from '../../http/test-support/raw-exchange.ts';
 import {
   headerValues,
@@ -245,6 +246,7 @@ test('a taken address rejects the start and leaves nothing behind', async () => 
       ...{
         gatewayCredential: 'pgw_a',
         coreServiceCredential: 'pcs_a',
+        envelopeKey: await newEnvelopeKey(),
         policy: { revision: 0 },
         inbound: { socketPath: '/nowhere' },
       },

@@ -17,6 +17,7 @@ import {
   sendProblem,
   type UpstreamFailure,
 } from '@platform/http';
+import { type EnvelopeKey, EnvelopeOpener } from '@platform/link';
 import { openActivity } from './activity.ts';
 import { openByteMeter } from './byte-meter.ts';
 import { type DescriptorBudget, processDescriptors } from './descriptor-budget.ts';
@@ -34,6 +35,8 @@ export interface GatewayOptions extends CoreAddress {
   readonly gatewayCredential: string;
   /** `pcs_…`: what core is shown instead. Never leaves towards the workload. */
   readonly coreServiceCredential: string;
+  /** Opens what core seals for this Gateway; core has the public half. */
+  readonly envelopeKey: EnvelopeKey;
   /** What core lets it do beyond that; replaced by `apply`. */
   readonly policy: GatewayPolicy;
   readonly listen: ListenTarget;
@@ -142,7 +145,13 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   const onFailure = (failure: UpstreamFailure): void =>
     options.log({ event: 'upstream_failure', installationId, ...failure });
   const services = openServices(
-    { ...options, dialer: options.dialer ?? ownDialer, headersTimeout, onFailure },
+    {
+      ...options,
+      envelopes: new EnvelopeOpener(options.envelopeKey),
+      dialer: options.dialer ?? ownDialer,
+      headersTimeout,
+      onFailure,
+    },
     options.services,
   );
   // Both meters sit on the workload's own connections, so what they read is what it sent.

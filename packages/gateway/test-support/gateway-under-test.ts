@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createStrictServer, isWebSocketUpgrade } from '@platform/http';
+import { newEnvelopeKey } from '@platform/link';
 import { type GatewayEvent, type GatewayOptions, type RunningGateway, startGateway } from '../src/gateway.ts';
 
 export const GATEWAY_CREDENTIAL = 'pgw_canary-4c1d8e0b6a2f4a6c9f17e6c0a1b2c3d4';
@@ -41,6 +42,7 @@ export async function startGatewayUnderTest(
     coreHost: CORE_HOST,
     gatewayCredential: GATEWAY_CREDENTIAL,
     coreServiceCredential: CORE_CREDENTIAL,
+    envelopeKey: await newEnvelopeKey(),
     policy: { revision: 0 },
     listen: { port: 0, host: '127.0.0.1' },
     inbound: { socketPath },

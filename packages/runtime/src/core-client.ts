@@ -41,8 +41,11 @@ export interface CoreClient {
   heartbeat(report: NodeHeartbeat, milliseconds: number, signal: AbortSignal): Promise<NodeLease>;
   /** Waits up to 25 s on core's side for a revision other than `after`. */
   assignments(after: string | undefined, signal: AbortSignal): Promise<Assignments>;
-  /** New credentials for one workload start; the former ones end. */
-  startWorkload(installationId: string): Promise<WorkloadStart>;
+  /**
+   * New credentials for one workload start; the former ones end.
+   * @param envelopeKey for which core seals secrets from now on
+   */
+  startWorkload(installationId: string, envelopeKey: string): Promise<WorkloadStart>;
   /** Milliseconds until the last work lease of an installation ends, negative when it has; null without one. */
   leasesEndIn(installationId: string): Promise<number | null>;
   status(items: readonly InstallationStatus[], signal: AbortSignal): Promise<void>;
@@ -138,8 +141,8 @@ export function createCoreClient(options: CoreClientOptions): CoreClient {
       const body = await call('GET', `/v1/node/assignments${query}`, { signal, timeout: LONG_POLL_TIMEOUT });
       return assignments.parse(await body.json());
     },
-    async startWorkload(installationId) {
-      const body = await call('POST', `/v1/node/installations/${installationId}/starts`, {});
+    async startWorkload(installationId, envelopeKey) {
+      const body = await call('POST', `/v1/node/installations/${installationId}/starts`, { body: { envelopeKey } });
       return workloadStart.parse(await body.json());
     },
     async leasesEndIn(installationId) {

@@ -1,6 +1,6 @@
 // The environment of a workload: what the platform gives it, and what its manifest may add.
 import type { Assignment, PublicPortBinding } from '@platform/contract';
-import type { InsidePlaces } from './drivers/driver.ts';
+import type { GatewayUrls, InsidePlaces } from './drivers/driver.ts';
 
 /** Names that would change how the sandbox or Node itself starts, or that only the platform may set. */
 const RESERVED =
@@ -20,7 +20,12 @@ export function reservedNames({ workload }: Assignment): string[] {
   return Object.keys(workload.environment ?? {}).filter((name) => RESERVED.test(name));
 }
 
-/** Everything except PLATFORM_API_URL, which is known only when the sandbox stands. */
+/** The variables that lead to its Gateway. */
+export function gatewayUrls(_assignment: Assignment): GatewayUrls {
+  return { PLATFORM_API_URL: '' };
+}
+
+/** Everything except `gatewayUrls`, which are known only when the sandbox stands. */
 export function workloadEnvironment({
   assignment,
   gatewayCredential,

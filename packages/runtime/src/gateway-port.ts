@@ -3,7 +3,7 @@
 import type net from 'node:net';
 import type { GatewayPolicy } from '@platform/contract';
 import type { IncomingRequest, IncomingUpgrade } from '@platform/http';
-import type { LinkCertificate } from '@platform/link';
+import type { EnvelopeKey, LinkCertificate } from '@platform/link';
 
 /** Where one Gateway listens for its workload, and where it reaches it. */
 export interface GatewayPlace {
@@ -26,7 +26,7 @@ export interface GatewayHooks {
   log(event: object): void;
 }
 
-/** A Gateway's settings for its installation, wherever it runs. Contains both credentials. */
+/** A Gateway's settings for its installation, wherever it runs. Contains both credentials and its private key. */
 export interface GatewaySettings extends GatewayHooks {
   installationId: string;
   /** Exact origin of the app's frontend. */
@@ -43,6 +43,8 @@ export interface GatewaySettings extends GatewayHooks {
   gatewayCredential: string;
   /** `pcs_…`, what the Gateway presents to core in its place. */
   coreServiceCredential: string;
+  /** Opens what core seals for this Gateway; core has the public half. */
+  envelopeKey: EnvelopeKey;
   policy: GatewayPolicy;
 }
 

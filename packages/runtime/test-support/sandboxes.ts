@@ -46,6 +46,7 @@ export async function openBench(dataDirectory: string, way: Way): Promise<Sandbo
         resources: { memoryMiB: 128, cpus: 1, pids: 64 },
         port: 8080,
         environment: { PORT: '8080' },
+        gatewayUrls: { PLATFORM_API_URL: '' },
         attachGateway: async (listener) => {
           gateway.listen(listener);
           await once(gateway, 'listening');

@@ -42,6 +42,7 @@ export function makeTravellers(place: Place, driver: () => Driver): Travellers {
       network,
       fingerprint: '',
       environment: ({ port }) => ({ PORT: String(port) }),
+      gatewayUrls: { PLATFORM_API_URL: '' },
       async openGateway({ listen, inbound: way }) {
         if (!(listen instanceof net.Server)) throw new Error('no listener');
         gateway.listen(listen);

@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import type { Routes } from '../domain.ts';
 import { appId, installationId, version } from '../primitives.ts';
-import { emptyBody, json, ofInstallation } from './common.ts';
+import { json, ofInstallation } from './common.ts';
 import { gatewayPolicy } from './gateway.ts';
 import { mostPublicPorts, publicPort, workloadManifest } from './packages.ts';
 
@@ -53,6 +53,17 @@ export const assignmentsQuery = z.strictObject({
 export const assignments = z.strictObject({ revision: z.string(), items: z.array(assignment) });
 export type Assignments = z.infer<typeof assignments>;
 
+export const startWorkloadBody = z.strictObject({
+  /**
+   * X25519 public key of the Gateway of this start, 32 bytes, base64url: core seals secrets for it. Absent from nodes of
+   * former versions, whose Gateways get none.
+   */
+  envelopeKey: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{43}$/)
+    .optional(),
+});
+
 /** Answer of `POST /v1/node/installations/:id/starts`: new credentials for one workload start; the former ones end. */
 export const workloadStart = z.strictObject({ coreServiceCredential: z.string(), epoch: z.int() });
 export type WorkloadStart = z.infer<typeof workloadStart>;
@@ -73,7 +84,7 @@ const routes = {
     summary: 'New credentials for one workload start',
     callers: ['node'],
     params: ofInstallation,
-    body: json(emptyBody.optional()),
+    body: json(startWorkloadBody.optional()),
     answers: { 200: workloadStart },
     rate: 'none',
   },

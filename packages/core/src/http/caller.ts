@@ -38,6 +38,8 @@ export interface FrontendCaller extends InstallationIdentity {
 export interface InstallationCaller extends InstallationIdentity {
   readonly kind: 'installation';
   readonly epoch: number;
+  /** X25519, for which secrets are sealed; `null` when the node of this start gave none. */
+  readonly envelopeKey: Buffer | null;
 }
 
 /** The Runtime of a node. */

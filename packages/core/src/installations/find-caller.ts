@@ -21,6 +21,7 @@ export async function findInstallationCaller(
     grants: row.grants,
     paused: row.paused,
     epoch: Number(row.epoch),
+    envelopeKey: row.envelope_key,
   };
 }
 

@@ -119,10 +119,15 @@ const identity = `
     FROM installations i
     JOIN accounts a ON a.key = i.account_key AND a.suspended_at IS NULL`;
 
+interface CoreCredentialRow extends IdentityRow {
+  readonly epoch: string;
+  readonly envelope_key: Buffer | null;
+}
+
 const FIND_BY_CORE_CREDENTIAL = {
   name: 'find-by-core-credential',
   text: `
-    SELECT c.epoch, ${identity}
+    SELECT c.epoch, c.envelope_key, ${identity}
       JOIN core_credentials c ON c.installation_id = i.id AND c.node_id = i.node_id
      WHERE c.token_hash = $1 AND i.removed_at IS NULL`,
 };
@@ -131,11 +136,8 @@ const FIND_BY_CORE_CREDENTIAL = {
  * The installation that a core service credential belongs to, with the epoch of its start; `undefined` when the
  * credential is unknown, the app was removed or moved, or the account is suspended.
  */
-export async function findByCoreCredential(
-  pool: pg.Pool,
-  tokenHash: Buffer,
-): Promise<(IdentityRow & { readonly epoch: string }) | undefined> {
-  const { rows } = await pool.query<IdentityRow & { readonly epoch: string }>({
+export async function findByCoreCredential(pool: pg.Pool, tokenHash: Buffer): Promise<CoreCredentialRow | undefined> {
+  const { rows } = await pool.query<CoreCredentialRow>({
     ...FIND_BY_CORE_CREDENTIAL,
     values: [tokenHash],
   });

@@ -92,6 +92,7 @@ export async function replaceCoreCredential(
     readonly installationId: InstallationId;
     readonly nodeId: string;
     readonly tokenHash: Buffer;
+    readonly envelopeKey: Buffer | null;
     readonly now: Date;
   },
 ): Promise<number | undefined> {
@@ -100,10 +101,10 @@ export async function replaceCoreCredential(
       UPDATE installations SET epoch = epoch + 1
        WHERE id = ${credential.installationId} AND node_id = ${credential.nodeId} AND removed_at IS NULL
       RETURNING id, epoch)
-    INSERT INTO core_credentials (installation_id, token_hash, node_id, epoch, created_at)
-    SELECT id, ${credential.tokenHash}, ${credential.nodeId}, epoch, ${credential.now} FROM target
+    INSERT INTO core_credentials (installation_id, token_hash, envelope_key, node_id, epoch, created_at)
+    SELECT id, ${credential.tokenHash}, ${credential.envelopeKey}::bytea, ${credential.nodeId}, epoch, ${credential.now} FROM target
     ON CONFLICT (installation_id) DO UPDATE
-       SET token_hash = EXCLUDED.token_hash, node_id = EXCLUDED.node_id,
+       SET token_hash = EXCLUDED.token_hash, envelope_key = EXCLUDED.envelope_key, node_id = EXCLUDED.node_id,
            epoch = EXCLUDED.epoch, created_at = EXCLUDED.created_at
     RETURNING epoch`.execute(db);
   return rows[0] === undefined ? undefined : Number(rows[0].epoch);

@@ -19,9 +19,9 @@ export function placementRoutes(context: CoreContext, followers: Followers): Han
       reply.raw.once('close', () => closed.abort());
       return { status: 200, body: await awaitAssignments(context, caller.nodeId, query.after, closed.signal) };
     },
-    'node.starts': async ({ caller, params }) => ({
+    'node.starts': async ({ caller, params, body }) => ({
       status: 200,
-      body: await startWorkload(context, caller.nodeId, params.id),
+      body: await startWorkload(context, caller.nodeId, params.id, body?.envelopeKey),
     }),
     'node.package': async ({ caller, params, reply }) => {
       if (!(await isPackagePlaced(context.database, caller.nodeId, params.hash))) throw refuse('not_found');

@@ -6,18 +6,28 @@ import { notify } from '../database/notify.ts';
 import { pausedRefusal } from '../http/paused-refusal.ts';
 import { isOwnerPaused, replaceCoreCredential } from './queries.ts';
 
-/** @throws RefusalError `not_found` for an installation that is not placed on this node */
+/**
+ * @param envelopeKey of the Gateway, base64url
+ * @throws RefusalError `not_found` for an installation that is not placed on this node
+ */
 export async function startWorkload(
   context: CoreContext,
   nodeId: string,
   installationId: InstallationId,
+  envelopeKey: string | undefined,
 ): Promise<WorkloadStart> {
   const coreServiceCredential = newCredential('core', context.random);
   const epoch = await context.database.transaction().execute(async (trx) => {
     // The node may not have applied the pause yet.
     if (await isOwnerPaused(trx, installationId)) throw pausedRefusal();
     const tokenHash = hashCredential(coreServiceCredential);
-    const replaced = await replaceCoreCredential(trx, { installationId, nodeId, tokenHash, now: context.clock() });
+    const replaced = await replaceCoreCredential(trx, {
+      installationId,
+      nodeId,
+      tokenHash,
+      envelopeKey: envelopeKey === undefined ? null : Buffer.from(envelopeKey, 'base64url'),
+      now: context.clock(),
+    });
     if (replaced === undefined) throw refuse('not_found');
     await notify(trx, 'credential-replaced', { installationId });
     return replaced;

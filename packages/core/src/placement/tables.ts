@@ -11,6 +11,7 @@ declare module '../database/schema.ts' {
       token_hash: Buffer;
       node_id: string;
       epoch: Bigint;
+      envelope_key: Buffer | null;
       created_at: Date;
     };
     installation_status: {

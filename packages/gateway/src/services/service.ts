@@ -9,11 +9,15 @@ import type {
   RequestHead,
   UpstreamFailure,
 } from '@platform/http';
+import type { EnvelopeOpener } from '@platform/link';
 import type { CoreAddress } from '../upstream-pools.ts';
 
 /** What a service may use of its Gateway. */
 export interface ServiceContext extends CoreAddress {
+  readonly installationId: string;
   readonly coreServiceCredential: string;
+  /** Opens what core seals for this Gateway. */
+  readonly envelopes: EnvelopeOpener;
   readonly policy: GatewayPolicy;
   /** Makes the connections to providers, slots and stores. */
   readonly dialer: Dialer;

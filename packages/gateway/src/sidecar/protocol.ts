@@ -1,7 +1,8 @@
 // What the Runtime and a Gateway in a process of its own say to each other: one JSON object a line, over a Unix socket
-// that only the two can reach. It carries both credentials, which is why it is neither environment nor arguments.
+// that only the two can reach. It carries both credentials and a private key, which is why it is neither environment nor arguments.
 import type { Socket } from 'node:net';
 import type { GatewayPolicy } from '@platform/contract';
+import type { EnvelopeKey } from '@platform/link';
 import type { GatewayEvent, RunningGateway } from '../gateway.ts';
 
 /** Everything a sidecar must know to be the Gateway of one installation. */
@@ -13,6 +14,7 @@ export interface SidecarSettings {
   readonly coreHost: string;
   readonly gatewayCredential: string;
   readonly coreServiceCredential: string;
+  readonly envelopeKey: EnvelopeKey;
   readonly policy: GatewayPolicy;
   /** Where the workload reaches it. */
   readonly listen: { readonly host: string; readonly port: number };

@@ -13,6 +13,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { ANSWERED_BY } from '@platform/contract';
 import { createStrictServer, withPlatformFields } from '@platform/http';
+import { newEnvelopeKey } from '@platform/link';
 import {
   APP_ORIGIN,
   CORE_CREDENTIAL,
@@ -58,6 +59,7 @@ describe('a Gateway in a process of its own', () => {
       coreHost: CORE_HOST,
       gatewayCredential: GATEWAY_CREDENTIAL,
       coreServiceCredential: CORE_CREDENTIAL,
+      envelopeKey: await newEnvelopeKey(),
       policy: { revision: 0 },
       listen: { host: '127.0.0.1', port: await freePort() },
       workload: { hostname: '127.0.0.1', port: String(portOf(workload)) },

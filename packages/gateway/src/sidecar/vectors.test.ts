@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { newEnvelopeKey } from '@platform/link';
 import { freePort } from '../../../../tests/support/free-port.ts';
 import { portOf } from '../../../http/test-support/port-of.ts';
 import { type RecordingUpstream, startRecordingUpstream } from '../../../http/test-support/recording-upstream.ts';
@@ -53,6 +54,7 @@ async function startSidecar(workloadPort: number): Promise<Sidecar> {
       coreHost: CORE_HOST,
       gatewayCredential: GATEWAY_CREDENTIAL,
       coreServiceCredential: CORE_CREDENTIAL,
+      envelopeKey: await newEnvelopeKey(),
       policy: { revision: 0 },
       listen: { host: '127.0.0.1', port },
       workload: { hostname: '127.0.0.1', port: String(workloadPort) },

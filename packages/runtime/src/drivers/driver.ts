@@ -48,6 +48,9 @@ export interface UdpBinding {
   readonly containerPort: number;
 }
 
+/** Variables that hold the address of the Gateway, and the path that follows it in each: PLATFORM_API_URL has none. */
+export type GatewayUrls = Readonly<Record<string, string>>;
+
 /** A workload to start, with everything it receives. */
 export interface WorkloadSpec {
   /** Part of the names of everything that the driver creates for it; at most 64 characters of `[a-z0-9-]`. */
@@ -63,8 +66,10 @@ export interface WorkloadSpec {
    * In effect before the workload runs its first code. What cannot be granted is left out and listed by `shortfalls`.
    */
   readonly network: NetworkPolicy;
-  /** All environment variables except PLATFORM_API_URL, which the driver adds. */
+  /** All environment variables except `gatewayUrls`. */
   environment(inside: InsidePlaces): Readonly<Record<string, string>>;
+  /** Added by the driver: the address is known only when the sandbox stands. */
+  readonly gatewayUrls: GatewayUrls;
   /** A hash of everything the start depends on: a later Runtime adopts a survivor only if it is equal. */
   readonly fingerprint: string;
   /** Opens its Gateway in this process. The workload runs no code before this has resolved. */

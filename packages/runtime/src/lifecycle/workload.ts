@@ -1,7 +1,7 @@
 // One run of a workload: package, volume, credentials, driver and Gateway brought together, and taken apart again.
 
-import type { Assignment, PublicPortStatus, WorkloadUse } from '@platform/contract';
-import { type LinkCertificate, publicKeyText } from '@platform/link';
+import type { Assignment, PublicPortStatus, WorkloadStart, WorkloadUse } from '@platform/contract';
+import { type EnvelopeKey, type LinkCertificate, newEnvelopeKey, publicKeyText } from '@platform/link';
 import type { Clock, Log } from '../clock.ts';
 import type { CoreClient } from '../core-client.ts';
 import type { DiskWatch } from '../disk-watch.ts';
@@ -13,7 +13,7 @@ import {
   type WorkloadSpec,
 } from '../drivers/driver.ts';
 import type { Exit } from '../drivers/exit-reason.ts';
-import { reservedNames, workloadEnvironment } from '../environment.ts';
+import { gatewayUrls, reservedNames, workloadEnvironment } from '../environment.ts';
 import type { GatewayHooks, GatewayPlace, GatewaySettings, RunningGateway, StartGateway } from '../gateway-port.ts';
 import type { Identities } from '../identities.ts';
 import { createLogIntake } from '../logs/log-intake.ts';
@@ -104,10 +104,10 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
     writer.append('system', `The variable ${name} of the manifest is reserved for the platform and was ignored.`);
   }
   const remark = createAnswerRemarks(writer, options.now);
-  let credentials: ReturnType<CoreClient['startWorkload']> | undefined;
+  let credentials: Promise<StartCredentials> | undefined;
   let coreFailure: unknown;
   const newCredentials = () => {
-    credentials ??= parts.core.startWorkload(installationId);
+    credentials ??= credentialsOf(parts.core, installationId);
     credentials.catch((error: unknown) => {
       coreFailure = error;
     });
@@ -122,7 +122,7 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
     },
   };
   const gatewaySettings = async (): Promise<GatewaySettings> => {
-    const { coreServiceCredential } = await newCredentials();
+    const { coreServiceCredential, envelopeKey } = await newCredentials();
     abort.throwIfAborted();
     return {
       installationId,
@@ -133,6 +133,7 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
       ...(parts.linkCertificate === undefined ? {} : { linkCertificate: parts.linkCertificate }),
       gatewayCredential,
       coreServiceCredential,
+      envelopeKey,
       policy: assignment.gateway,
       ...gatewayHooks,
     };
@@ -152,6 +153,7 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
     ...(uid === undefined ? {} : { uid }),
     environment: (inside) =>
       workloadEnvironment({ assignment, gatewayCredential, inside, publicPorts: parts.udpPorts.of(assignment) }),
+    gatewayUrls: gatewayUrls(assignment),
     fingerprint: fingerprintOf(assignment),
     network: assignment.network,
     openGateway,
@@ -186,6 +188,15 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
     await release();
     throw error;
   }
+}
+
+interface StartCredentials extends WorkloadStart {
+  readonly envelopeKey: EnvelopeKey;
+}
+
+async function credentialsOf(core: WorkloadParts['core'], installationId: string): Promise<StartCredentials> {
+  const envelopeKey = await newEnvelopeKey();
+  return { ...(await core.startWorkload(installationId, envelopeKey.publicKey)), envelopeKey };
 }
 
 interface OpenVolume {

@@ -6,11 +6,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { join } from 'node:path';
 import type { Assignment } from '@platform/contract';
+import { newEnvelopeKey } from '@platform/link';
 import { startGateway } from '../../../../tests/support/gateway.ts';
 import { until } from '../../../../tests/support/wait.ts';
 import type { Driver, NetworkPolicy, Survivor, WorkloadInstance, WorkloadSpec } from '../../src/drivers/driver.ts';
 import type { Exit } from '../../src/drivers/exit-reason.ts';
-import { workloadEnvironment } from '../../src/environment.ts';
+import { gatewayUrls, workloadEnvironment } from '../../src/environment.ts';
 import type { GatewayHooks, GatewaySettings } from '../../src/gateway-port.ts';
 import { type AttachedVolume, openVolumes } from '../../src/volumes/volumes.ts';
 import { makeAssignment } from '../core-double.ts';
@@ -142,6 +143,7 @@ export async function openBench(under: DriverUnderTest, former?: Place): Promise
       coreHost: CORE_HOST,
       gatewayCredential,
       coreServiceCredential,
+      envelopeKey: await newEnvelopeKey(),
       policy: { revision: 0 },
       ...hooks,
     };
@@ -152,6 +154,7 @@ export async function openBench(under: DriverUnderTest, former?: Place): Promise
       ...(volume === undefined ? {} : { volume: volume.folder }),
       ...(uid === undefined ? {} : { uid }),
       environment: (inside) => workloadEnvironment({ assignment, gatewayCredential, inside }),
+      gatewayUrls: gatewayUrls(assignment),
       network: request.network ?? under.network ?? { public: false, tunnel: false },
       fingerprint: fingerprintOf(assignment),
       async openGateway(where) {

@@ -127,12 +127,13 @@ async function createContainer(node: DockerNode, cell: Cell, spec: WorkloadSpec,
   if (uid === undefined) throw new StartRefused('The docker driver runs each app as its own user, which needs root.');
   const { path, ...rest } = program;
   const { PATH, ...environment } = spec.environment(places);
+  const gateway = `http://${cell.addresses.gateway}:${GATEWAY_PORT}`;
   const options = containerOptions({
     ...rest,
     environment: {
       ...(path === 'of the image' || PATH === undefined ? {} : { PATH }),
       ...environment,
-      PLATFORM_API_URL: `http://${cell.addresses.gateway}:${GATEWAY_PORT}`,
+      ...Object.fromEntries(Object.entries(spec.gatewayUrls).map(([name, path]) => [name, gateway + path])),
     },
     labels: {
       [labels.owner]: node.owner,

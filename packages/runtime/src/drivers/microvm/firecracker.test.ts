@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { newEnvelopeKey } from '@platform/link';
 import { startGateway } from '../../../../../tests/support/gateway.ts';
 import { until } from '../../../../../tests/support/wait.ts';
 import { openDoor } from '../../../test-support/door.ts';
@@ -172,8 +173,9 @@ test('a workload runs through the same keeper, enclosure and guest, behind the f
       uid: 2_900_001,
       network: { public: false, tunnel: false },
       environment: ({ volume }) => ({ VOLUME: volume ?? '' }),
+      gatewayUrls: { PLATFORM_API_URL: '' },
       fingerprint: '',
-      openGateway: (where) =>
+      openGateway: async (where) =>
         startGateway({
           ...where,
           installationId: 'inst-firecracker',
@@ -182,6 +184,7 @@ test('a workload runs through the same keeper, enclosure and guest, behind the f
           coreHost: 'core.test',
           gatewayCredential: 'pgw_test',
           coreServiceCredential: 'pcs_test',
+          envelopeKey: await newEnvelopeKey(),
           policy: { revision: 0 },
           onActivity() {},
           log() {},

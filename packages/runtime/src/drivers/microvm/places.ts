@@ -1,5 +1,6 @@
 // Addresses, ports and paths of a virtual machine that its three sides agree on: the driver, the keeper beside the
 // machine, and the guest. guest/init.sh repeats the addresses and the ports.
+import type { GatewayUrls } from '../driver.ts';
 
 /** Every machine has a network of its own, so all of them may use the same addresses. */
 export const addresses = { host: '10.181.0.1', guest: '10.181.0.2', prefix: 30 } as const;
@@ -48,6 +49,7 @@ export interface KeeperOrder {
   readonly port: number;
   readonly gatewayPort: number;
   readonly environment: Readonly<Record<string, string>>;
+  readonly gatewayUrls: GatewayUrls;
   readonly machine: Machine;
   readonly guest: GuestLimits;
 }

@@ -120,6 +120,7 @@ function trialSpec(dataDirectory: string, abort: AbortSignal): WorkloadSpec {
     app,
     network: { public: false, tunnel: false },
     environment: () => ({}),
+    gatewayUrls: {},
     fingerprint: '',
     openGateway: async ({ listen }) => closedGateway(listen),
     gatewayHooks: { onActivity: () => undefined, log: () => undefined },

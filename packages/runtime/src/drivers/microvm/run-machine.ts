@@ -50,6 +50,7 @@ export async function runMachine(
         temporary: inGuest.temporary,
         port: manifest.port,
       }),
+      gatewayUrls: spec.gatewayUrls,
       async attachGateway(listener, inboundSocket, keeper) {
         const openGateway = async () => {
           gateway = await spec.openGateway({

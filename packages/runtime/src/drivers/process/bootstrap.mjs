@@ -38,7 +38,8 @@ async function handOver() {
   });
   const port = gateway.address().port;
   for (const name of Object.keys(process.env)) delete process.env[name];
-  Object.assign(process.env, order.environment, { PLATFORM_API_URL: `http://${LOOPBACK}:${port}` });
+  Object.assign(process.env, order.environment);
+  for (const [name, path] of Object.entries(order.gatewayUrls)) process.env[name] = `http://${LOOPBACK}:${port}${path}`;
   bridgeInbound(inbound, order.port);
 
   const leave = new Promise((resolve) => {

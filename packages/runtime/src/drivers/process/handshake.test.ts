@@ -103,6 +103,7 @@ describe('a hostile bootstrap', () => {
         resources: { memoryMiB: 64, cpus: 1, pids: 16 },
         port: 8080,
         environment: { SECRET: 'pgw_secret' },
+        gatewayUrls: {},
         async attachGateway(listener: net.Server) {
           opened = true;
           listener.close();

@@ -56,6 +56,7 @@ async function talk(
     // On the machine's own network any free port; in a fresh one there is nothing to collide with but PORT.
     gatewayPort: sandboxed ? (options.port === usual ? other : usual) : 0,
     environment: options.environment,
+    gatewayUrls: options.gatewayUrls,
     directory: sandboxed ? inside.app : options.app,
     ...options.keeper?.order,
   };

@@ -5,7 +5,7 @@ import { closeSync, openSync } from 'node:fs';
 import type net from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { LaunchError, type ResourceUse } from '../driver.ts';
+import { type GatewayUrls, LaunchError, type ResourceUse } from '../driver.ts';
 import { describeExit, type Exit } from '../exit-reason.ts';
 import type { Cgroup, Cgroups, Resources } from './cgroup.ts';
 import { shakeHands } from './handshake.ts';
@@ -44,8 +44,9 @@ export interface LaunchOptions {
   readonly resources: Resources;
   /** The TCP port on which the workload will listen. */
   readonly port: number;
-  /** The workload's whole environment, except PLATFORM_API_URL, which is added here. */
+  /** The workload's whole environment, except `gatewayUrls`, which are added here. */
   readonly environment: Readonly<Record<string, string>>;
+  readonly gatewayUrls: GatewayUrls;
   /**
    * Serves the Gateway on a listener that lives in the sandbox's network, to which the process of the workload leads
    * too, and in user namespaces of its own the launcher. The workload runs no code before it resolves.

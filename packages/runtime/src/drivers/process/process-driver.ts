@@ -110,6 +110,7 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
           resources: spec.manifest.resources,
           port: place.port,
           environment: spec.environment(place),
+          gatewayUrls: spec.gatewayUrls,
           async attachGateway(listener, inboundSocket, workload, launcher) {
             const connected = network.connect(workload, reachable ? launcher : undefined);
             // Awaited below; if the Gateway does not open, that error is reported instead.

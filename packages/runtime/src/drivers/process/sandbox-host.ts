@@ -110,6 +110,7 @@ async function look(host: SandboxHost): Promise<Observation | string> {
       resources: PROBE_RESOURCES,
       port: 8080,
       environment: {},
+      gatewayUrls: {},
       attachGateway: async (listener) => {
         listener.close();
       },

@@ -30,12 +30,13 @@ process.on('uncaughtException', (error) => {
 });
 
 const { order, inbound } = await firstMessage();
-const apiUrl = `http://${addresses.host}:${order.gatewayPort}`;
+const gateway = `http://${addresses.host}:${order.gatewayPort}`;
+const urls = Object.entries(order.gatewayUrls).map(([name, path]) => [name, gateway + path]);
 const ports = bridgePortsFor(order.port);
 const guest = await awaitGuest({
   order: order.guest,
   details: {
-    environment: { ...order.environment, PLATFORM_API_URL: apiUrl },
+    environment: { ...order.environment, ...Object.fromEntries(urls) },
     port: order.port,
     address: addresses.guest,
     bridgePort: ports.bridge,

@@ -119,10 +119,7 @@ const defaultLimits: ServerLimits = {
   headMilliseconds: 20_000,
   requestMilliseconds: 0,
   keepAliveMilliseconds: 65_000,
-  reading: {
-    bytesPerSecond: contractLimits.answerRate.value,
-    milliseconds: contractLimits.answerSeconds.value * 1_000,
-  },
+  reading: { bytesPerSecond: contractLimits.answerRate.value, milliseconds: 300_000 },
 };
 
 /** A request whose response is not over yet. */

@@ -21,10 +21,8 @@ const limits = {
   answerRate: {
     value: KiB,
     unit: 'bytes',
-    meaning:
-      'minimum rate, per second, at which a client takes an answer that waits for it; a slower one loses its connection',
+    meaning: 'minimum rate, per second over 5 minutes, at which a client takes an answer that waits for it',
   },
-  answerSeconds: { value: 300, unit: 'seconds', meaning: 'time over which that rate is measured' },
   jsonDepth: { value: 32, unit: 'items', meaning: 'nesting depth of a JSON body' },
   pageDefault: { value: 50, unit: 'items', meaning: 'default size of a list page' },
   pageMaximum: { value: 200, unit: 'items', meaning: 'maximum size of a list page' },

@@ -26,6 +26,9 @@ const limits = {
   },
 } as const satisfies Limits;
 
+/** For the service worker, so that it need not load the whole domain. */
+export const pushLifeSeconds: number = limits.pushLifeSeconds.value;
+
 const metrics = {
   platform_core_push_waiting: {
     type: 'gauge',

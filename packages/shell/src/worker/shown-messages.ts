@@ -1,11 +1,11 @@
 // Which messages this browser has shown, in IndexedDB: it outlives the worker, which browsers end at any moment, and
 // the notification itself, whose tag is forgotten once the person has dismissed it.
-import { push } from '@platform/contract';
+import { pushLifeSeconds } from '@platform/contract';
 
 const NAME = 'platform-push';
 const STORE = 'shown';
 /** A message is repeated within its life; as long again for clocks that differ. */
-const REMEMBERED_MS = 2 * push.limits.pushLifeSeconds.value * 1_000;
+const REMEMBERED_MS = 2 * pushLifeSeconds * 1_000;
 
 /**
  * Whether to show a message: not if one with its id was shown, or was about to be when the worker ended. Of concurrent

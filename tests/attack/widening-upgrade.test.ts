@@ -2,8 +2,17 @@
 // its owner reviewed.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Assignment, Assignments, Grant, PermissionsView } from '@platform/contract';
-import { bearer, install, launch, nodeWorkload, publish } from '../../packages/core/test-support/apps.ts';
+import type { Assignment, Assignments, Grant, PermissionsView, WorkloadStart } from '@platform/contract';
+import {
+  bearer,
+  install,
+  installationRow,
+  launch,
+  nodeWorkload,
+  openFrontend,
+  publish,
+} from '../../packages/core/test-support/apps.ts';
+import { registerLocalMachine } from '../../packages/core/test-support/joined-node.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type Constellation, startConstellation } from '../support/constellation.ts';
 import { buildTestPackage, testManifest } from '../support/packages.ts';
@@ -45,9 +54,14 @@ function upgrade(appId: string, version: string) {
   return owner.browser.take(`/v1/apps/${appId}/upgrade`, { body: { version } });
 }
 
-async function assignmentOf(appId: string): Promise<Assignment> {
+/** What the node is told to run of it. */
+async function assignedTo(appId: string): Promise<Assignment | undefined> {
   const answer = await bearer(platform, platform.core.localNode.nodeCredential, '/v1/node/assignments');
-  const found = (answer.json as Assignments).items.find((item) => item.appId === appId);
+  return (answer.json as Assignments).items.find((item) => item.appId === appId);
+}
+
+async function assignmentOf(appId: string): Promise<Assignment> {
+  const found = await assignedTo(appId);
   assert.ok(found);
   return found;
 }
@@ -95,21 +109,127 @@ test('a later version cannot take more memory, processors, processes or disk, no
   }
 });
 
-test('a later version cannot begin to keep data, nor bring a large backend where there was none', async () => {
-  const resources = { memoryMiB: 8_192, cpus: 16, pids: 4_000, diskMiB: 100_000 };
+test('a later version cannot begin to keep data', async () => {
   await publish(publisher, 'dataless', { workload: nodeWorkload });
-  await publish(publisher, 'dataless', { version: '2.0.0', workload: { ...nodeWorkload, volume: true, resources } });
-  await publish(publisher, 'page');
-  await publish(publisher, 'page', {
+  await publish(publisher, 'dataless', {
     version: '2.0.0',
-    workload: { ...nodeWorkload, mode: 'always', volume: true, resources },
+    workload: { ...nodeWorkload, volume: true, resources: { diskMiB: 100_000 } },
   });
-  for (const appId of ['dataless', 'page']) {
+  await owner.browser.take('/v1/apps', { body: { appId: 'dataless', version: '1.0.0' } });
+  await upgrade('dataless', '2.0.0');
+  assert.equal((await assignmentOf('dataless')).workload.volume, false);
+});
+
+/** What a node gets that asks for the credentials of a start. */
+async function startOf(appId: string) {
+  const { id } = await installationRow(platform, owner, appId);
+  return bearer(platform, platform.core.localNode.nodeCredential, `/v1/node/installations/${id}/starts`, {});
+}
+
+const modest = { memoryMiB: 32, cpus: 0.05, pids: 8 };
+
+test('a first backend runs nowhere before its owner reviewed it, however little it asks for', async () => {
+  for (const [appId, first, later] of [
+    // There was none at all, or none any more.
+    ['page', undefined, { ...nodeWorkload, resources: modest }],
+    ['sleepless', undefined, { ...nodeWorkload, mode: 'always', volume: true, resources: modest }],
+    ['returning', { ...nodeWorkload, resources: { memoryMiB: 512 } }, { ...nodeWorkload, resources: modest }],
+  ] as const) {
+    await publish(publisher, appId, { ...(first && { workload: first }) });
+    await publish(publisher, appId, { version: '1.1.0' });
+    const { hash } = await publish(publisher, appId, { version: '2.0.0', workload: later });
     await owner.browser.take('/v1/apps', { body: { appId, version: '1.0.0' } });
+    const former = first === undefined ? null : (await startOf(appId)).json;
+    await upgrade(appId, '1.1.0');
     await upgrade(appId, '2.0.0');
-    const { desired, workload } = await assignmentOf(appId);
-    assert.deepEqual([desired, workload.volume, workload.resources.memoryMiB], ['automatic', false, 256], appId);
+    await upgrade(appId, '2.0.0');
+
+    assert.equal(await assignedTo(appId), undefined, appId);
+    const node = platform.core.localNode.nodeCredential;
+    assert.equal(problemCode(await startOf(appId)), 'not_found', 'no credentials for a start');
+    assert.equal((await bearer(platform, node, `/v1/node/packages/${hash}`)).status, 404);
+    if (former !== null) {
+      const { coreServiceCredential } = former as WorkloadStart;
+      const answer = await bearer(platform, coreServiceCredential, '/v1/services/notifications');
+      assert.equal(answer.status, 401, 'the credential of the former backend is dead');
+    }
+    const started = await owner.fetch(`/v1/apps/${appId}/start`, { body: {} });
+    assert.deepEqual([started.status, problemCode(started)], [503, 'workload_unavailable']);
+    assert.match(started.text, /allows it in Settings → Apps/);
+
+    // Its frontend goes on, without a way to the backend.
+    assert.equal((await launch(owner, appId)).backend, null);
+    assert.equal((await openFrontend(platform, owner, appId)).capability.startsWith('pfc_'), true);
+    assert.doesNotMatch(await policyOf(appId), new RegExp(RegExp.escape(platform.core.context.config.nodeOrigin)));
+    assert.equal((await view(appId)).resources?.granted, null);
+
+    await owner.browser.take(`/v1/apps/${appId}/upgrade`, { body: { version: '2.0.0', acceptResources: true } });
+    assert.equal((await assignmentOf(appId)).workload.resources.memoryMiB, 32, `${appId}, after the review`);
+    assert.equal((await startOf(appId)).status, 200);
+    assert.notEqual((await launch(owner, appId)).backend, null);
   }
+});
+
+test('neither removing grants, stopping nor pausing lets an unreviewed backend run', async () => {
+  await publish(publisher, 'detour', { permissions: [connect(API)] });
+  await publish(publisher, 'detour', { version: '2.0.0', permissions: [connect(API)], workload: nodeWorkload });
+  await owner.browser.take('/v1/apps', { body: { appId: 'detour', version: '1.0.0' } });
+  await upgrade('detour', '2.0.0');
+  await grant('detour', []);
+  await grant('detour', [connect(API)]);
+  for (const path of ['/v1/apps/detour/stop', '/v1/apps/detour/start']) await owner.fetch(path, { body: {} });
+  await owner.browser.take('/v1/runtime/pause', { body: {} });
+  await owner.browser.take('/v1/runtime/resume', { body: {} });
+  assert.equal(await assignedTo('detour'), undefined);
+  assert.equal(problemCode(await startOf('detour')), 'not_found');
+});
+
+test('a later version of another kind runs within what was granted, without network, ports or object storage', async () => {
+  await registerLocalMachine(platform, { runtimes: ['node', 'oci'] });
+  const workload = { ...nodeWorkload, resources: modest };
+  const image = `registry.example/app@sha256:${'0'.repeat(64)}`;
+  await publish(publisher, 'changeling', { workload });
+  await publish(publisher, 'changeling', {
+    version: '2.0.0',
+    schemaVersion: 9,
+    workload: { runtime: 'oci', image, mode: 'always', volume: true, resources: { memoryMiB: 8_192, cpus: 8 } },
+    permissions: [
+      { id: 'network.public', resources: ['*'] },
+      { id: 'runtime.network-tunnel', resources: ['*'] },
+      { id: 'endpoints.public.udp', resources: ['UDP:5000', 'UDP:auto'] },
+      { id: 'endpoints.public', resources: ['GET:/*'] },
+      { id: 'object-storage.raw', resources: ['self'] },
+    ],
+    publicPorts: [
+      { name: 'game', protocol: 'udp', containerPort: 5_000 },
+      { name: 'voice', protocol: 'udp', containerPort: 'auto' },
+    ],
+    publicEndpoints: ['GET:/*'],
+  });
+  await owner.browser.take('/v1/apps', { body: { appId: 'changeling', version: '1.0.0' } });
+  await upgrade('changeling', '2.0.0');
+  const { desired, workload: now, network, udpPorts, objectStorage } = await assignmentOf('changeling');
+  assert.deepEqual([desired, now.mode, now.volume], ['automatic', 'automatic', false]);
+  const { memoryMiB, cpus, pids } = now.resources;
+  assert.deepEqual({ memoryMiB, cpus, pids }, modest);
+  assert.deepEqual([network, udpPorts, objectStorage], [{ public: false, tunnel: false }, [], false]);
+  assert.deepEqual((await view('changeling')).permissions, []);
+  await registerLocalMachine(platform, {});
+});
+
+test('a first frontend holds what its installation was granted, and reaches no outside origin', async () => {
+  const held: Grant = { id: 'notifications.publish', resources: ['news'] };
+  await publish(publisher, 'faceless', { frontend: undefined, workload: nodeWorkload, permissions: [held] });
+  await publish(publisher, 'faceless', {
+    version: '2.0.0',
+    frontend: { entry: 'index.html', csp: { connect: [EVIL], image: [EVIL], media: [EVIL] } },
+    workload: nodeWorkload,
+    permissions: [connect(EVIL), { id: 'notifications.publish', resources: ['*'] }],
+  });
+  await owner.browser.take('/v1/apps', { body: { appId: 'faceless', version: '1.0.0' } });
+  await upgrade('faceless', '2.0.0');
+  assert.doesNotMatch(await policyOf('faceless'), /evil/);
+  assert.deepEqual((await launch(owner, 'faceless')).permissions, [held]);
 });
 
 test('going back and forth between versions gathers nothing', async () => {

@@ -229,7 +229,7 @@ for (const [device, viewport] of [
       const { permissions, resources } = await snapshot();
       const addresses = permissions.find(({ id }) => id === 'network.connect')?.resources;
       assert.deepEqual(addresses, [MAPS, TRACKER]);
-      assert.deepEqual([resources?.granted.mode, resources?.granted.memoryMiB], ['automatic', 128]);
+      assert.deepEqual([resources?.granted?.mode, resources?.granted?.memoryMiB], ['automatic', 128]);
       const frame = await openWeather(page);
       assert.equal(await fateOf(page, frame, TRACKER, 'connect'), LET_THROUGH);
       assert.equal(await fateOf(page, frame, LOOKALIKE, 'connect'), 'blocked');
@@ -248,6 +248,81 @@ for (const [device, viewport] of [
       assert.deepEqual(resources?.granted, resources?.requested);
       await look(page, device, 'reviews-allowed', [page.locator('.uses').first()]);
     });
+  });
+}
+
+const page1 = { name: 'Diary', summary: 'What you did today.' };
+const page2 = {
+  ...page1,
+  version: '2.0.0',
+  workload: { runtime: 'node', entry: 'main.mjs', volume: true, resources: { memoryMiB: 96, diskMiB: 128 } },
+};
+const DIARY = {
+  ...FILES,
+  'frontend/index.html': '<!doctype html><html lang="en"><title>Diary</title><h1>Diary</h1></html>',
+};
+
+for (const [device, viewport] of [
+  ['desktop', DESKTOP],
+  ['phone', PHONE],
+] as const) {
+  test(`a backend that an update brings runs once it is allowed, on a ${device}`, async (t) => {
+    if (device === 'desktop') {
+      await publishTestApp(publisher, 'diary', page1, DIARY);
+      await publishTestApp(publisher, 'diary', page2, DIARY);
+    }
+    const account = await registerAccount(platform, `${device}-writer`);
+    const context = await signedInContext({ browser, platform, account }, viewport);
+    t.after(() => context.close());
+    const page = await context.newPage();
+    const settings = `${platform.origin}/#/settings/apps/diary`;
+    const review = page.getByRole('dialog', { name: 'Update Diary?' });
+    const closed = page.locator('body:not(:has(dialog[open]))');
+
+    async function update(decide: () => Promise<void>): Promise<void> {
+      await account.browser.take('/v1/apps', { body: { appId: 'diary', version: '1.0.0' } });
+      await page.goto(settings);
+      await press(page.getByRole('button', { name: 'Update to 2.0.0' }), review);
+      for (const words of ['New: a backend on the server', 'Runs only while it is used', 'Up to 96 MiB of memory'])
+        await review.getByText(words).waitFor();
+      await decide();
+      await press(review.getByRole('button', { name: 'Update', exact: true }), closed);
+      await page.getByText('Version 2.0.0').waitFor();
+    }
+
+    await update(async () => {
+      await review.getByText('Otherwise the backend stays off, and Diary goes on without it.').waitFor();
+      await look(page, device, 'reviews-first-backend');
+      await review.getByLabel('Allow this').uncheck();
+    });
+    await page.getByText('Off. It came with an update').waitFor();
+    const allow = page.getByRole('button', { name: 'Allow the backend' });
+    await allow.waitFor();
+    await look(page, device, 'reviews-first-backend-off', [page.getByRole('heading', { name: 'What it may do' })]);
+    assert.equal((await account.fetch('/v1/apps/diary/start', { body: {} })).status, 503);
+    await page.goto(`${platform.origin}/#/settings/apps`);
+    await page.getByText('Backend to review').waitFor();
+    await look(page, device, 'reviews-first-backend-list');
+    await page.goto(`${platform.origin}/#/app/settings`);
+    const row = page.frameLocator('iframe[title="Settings"]').getByRole('article', { name: 'Diary' });
+    await row.getByText('It stays off until you allow it').waitFor();
+    await look(page, device, 'reviews-first-backend-app');
+    await page.goto(`${platform.origin}/#/app/diary`);
+    await page.frameLocator('iframe[title="Diary"]').getByRole('heading', { name: 'Diary' }).waitFor();
+
+    await page.goto(settings);
+    await allow.click();
+    const start = page.getByRole('button', { name: 'Start', exact: true });
+    await start.waitFor();
+    assert.equal(await allow.count(), 0);
+    await start.click();
+    await page.getByText('Running', { exact: true }).waitFor();
+    await look(page, device, 'reviews-first-backend-allowed', [page.getByRole('heading', { name: 'What it may do' })]);
+    await account.browser.take('/v1/apps/diary', { method: 'DELETE' });
+
+    await update(async () => assert.ok(await review.getByLabel('Allow this').isChecked()));
+    await start.waitFor();
+    assert.equal(await page.getByText('Off. It came with an update').count(), 0);
   });
 }
 

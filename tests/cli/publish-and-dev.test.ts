@@ -186,7 +186,7 @@ test('dev runs the folder in the real sandbox, again with every change, and show
     await dev.hears(/runs again for anna/);
     const held = await anna.browser.take<PermissionsView>('/v1/apps/tried-out-dev/permissions');
     assert.deepEqual(held.permissions, [{ id: 'notifications.publish', resources: ['notes', 'more'] }]);
-    assert.equal(held.resources?.granted.memoryMiB, 192, 'the developer asks and answers');
+    assert.equal(held.resources?.granted?.memoryMiB, 192, 'the developer asks and answers');
   });
 
   await t.test('Ctrl-C ends it, and the app stays', async () => {

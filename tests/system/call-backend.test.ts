@@ -327,6 +327,22 @@ test('what is not installed, has no backend or was stopped is refused at the mom
   await refused(call('/', {}, await install(owner, 'page-only')), 'not_found');
 });
 
+test('a backend that came with an update is not called before its owner reviewed it, and runs from then on', async () => {
+  await publishTestApp(account, 'grown', { version: '1.0.0' });
+  const workload = { runtime: 'node', entry: 'main.mjs' };
+  const files = { 'workload/main.mjs': WORKLOAD, 'frontend/index.html': '' };
+  await publishTestApp(account, 'grown', { version: '2.0.0', workload }, files);
+  const owner = await registerAccount(world, 'careful');
+  await owner.browser.take('/v1/apps', { body: { appId: 'grown', version: '1.0.0' } });
+  const own = (await installationRow(world, owner, 'grown')).id;
+  await refused(call('/', {}, own), 'not_found');
+  await owner.browser.take('/v1/apps/grown/upgrade', { body: { version: '2.0.0' } });
+  const { message } = await refused(call('/', {}, own), 'workload_unavailable');
+  assert.match(message, /allows it in Settings → Apps/);
+  await owner.browser.take('/v1/apps/grown/upgrade', { body: { version: '2.0.0', acceptResources: true } });
+  assert.equal(await statusOf('/', own), 200);
+});
+
 test('a body that was to be sent is let go when the call is refused', async () => {
   const body = Readable.from(['never read']);
   await refused(call('/', { method: 'POST', body }, await install(account, 'page-only')), 'not_found');

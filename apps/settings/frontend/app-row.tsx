@@ -36,6 +36,9 @@ export function AppRow({ item, status, busy, ...on }: AppRowProps) {
             <span class={`badge ${STATES[status.state].tone}`}>{STATES[status.state].text}</span>
           )}
         </p>
+        {item.hasUnreviewedWorkload && (
+          <p class="small">An update brought a backend. It stays off until you allow it: press Permissions.</p>
+        )}
         {status?.reason !== undefined && <p class="small">{status.reason}</p>}
       </div>
       <div class="row">

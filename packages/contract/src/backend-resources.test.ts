@@ -7,10 +7,10 @@ import {
   askedResources,
   carriedResources,
   grantedWorkload,
+  grantsBackend,
   noResources,
   resourcesBeyond,
   resourcesInForce,
-  standardResources,
 } from './backend-resources.ts';
 import type { BackendResources } from './domains/grants.ts';
 import { workloadManifest } from './domains/packages.ts';
@@ -44,10 +44,15 @@ test('what a person accepts covers all that is asked, and no volume shrinks', ()
   );
 });
 
-test('a first backend gets the standard at most, on demand and without a volume', () => {
-  const asked = { mode: 'always', memoryMiB: 4_096, cpus: 8, pids: 2_000, diskMiB: 100_000 } as const;
-  assert.deepEqual(carriedResources(noResources, asked), standardResources);
-  assert.equal(carriedResources(noResources, { ...asked, memoryMiB: 64 }).memoryMiB, 64);
+test('without a granted backend nothing is carried over but the size of a volume, and nothing runs', () => {
+  fc.assert(
+    fc.property(anyResources, fc.integer({ min: 0, max: 1_048_576 }), (asked, diskMiB) => {
+      const held = { ...noResources, diskMiB };
+      assert.deepEqual(carriedResources(held, asked), held);
+      assert.equal(resourcesInForce({ ...asked, volume: true, resources: asked }, held), null);
+      assert.ok(grantsBackend(acceptedResources(held, asked)));
+    }),
+  );
 });
 
 test('a backend is placed and started within its snapshot', () => {
@@ -60,8 +65,13 @@ test('a backend is placed and started within its snapshot', () => {
   });
   const granted = { mode: 'automatic', memoryMiB: 128, cpus: 1, pids: 64, diskMiB: 0 } as const;
   const within = grantedWorkload(workload, granted);
+  assert.ok(within);
   assert.deepEqual([within.mode, within.resources.memoryMiB, within.volume], ['automatic', 128, false]);
   assert.deepEqual(workloadManifest.parse(within), within, 'nodes read it');
-  assert.deepEqual(askedResources(grantedWorkload(workload, null)), askedResources(workload));
+  const unlimited = grantedWorkload(workload, null);
+  assert.ok(unlimited);
+  assert.deepEqual(askedResources(unlimited), askedResources(workload));
+  assert.equal(grantedWorkload(workload, noResources), undefined);
+  assert.equal(grantedWorkload(undefined, granted), undefined);
   assert.deepEqual(resourcesInForce(workload, granted), granted);
 });

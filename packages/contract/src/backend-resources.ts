@@ -14,7 +14,7 @@ export const standardResources: BackendResources = {
 /** The size of a volume for which a manifest names none. */
 export const standardDiskMiB = 1_024;
 
-/** Granted to an app that had no backend when it was reviewed. */
+/** The snapshot of an app that had no backend when it was reviewed: one that comes with an update does not run. */
 export const noResources: BackendResources = { mode: 'automatic', memoryMiB: 0, cpus: 0, pids: 0, diskMiB: 0 };
 
 type Asking = Pick<WorkloadManifest, 'mode' | 'resources' | 'volume'>;
@@ -33,17 +33,21 @@ export function resourcesBeyond(granted: BackendResources, asked: BackendResourc
   return asked.mode === 'always' && granted.mode !== 'always' ? ['mode', ...amounts] : amounts;
 }
 
+/** Whether a review granted a backend at all; nothing can run in no memory. */
+export function grantsBackend({ memoryMiB }: BackendResources): boolean {
+  return memoryMiB > 0;
+}
+
 /**
- * What stays granted at a change of version: of each the smaller. Of the disk what was granted, since a volume that
- * exists does not shrink. A first backend gets the standard at most, and no volume.
+ * What stays granted at a change of version: of each the smaller, and no backend where none was granted. Of the disk what
+ * was granted, since a volume that exists does not shrink.
  */
 export function carriedResources(held: BackendResources, asked: BackendResources): BackendResources {
-  const { mode, memoryMiB, cpus, pids } = held.memoryMiB === 0 ? standardResources : held;
   return {
-    mode: mode === 'always' && asked.mode === 'always' ? 'always' : 'automatic',
-    memoryMiB: Math.min(memoryMiB, asked.memoryMiB),
-    cpus: Math.min(cpus, asked.cpus),
-    pids: Math.min(pids, asked.pids),
+    mode: held.mode === 'always' && asked.mode === 'always' ? 'always' : 'automatic',
+    memoryMiB: Math.min(held.memoryMiB, asked.memoryMiB),
+    cpus: Math.min(held.cpus, asked.cpus),
+    pids: Math.min(held.pids, asked.pids),
     diskMiB: held.diskMiB,
   };
 }
@@ -54,17 +58,27 @@ export function acceptedResources(held: BackendResources, asked: BackendResource
 }
 
 /**
- * What holds for a backend now. `granted` is the snapshot of its installation; `null` in a row that a version of the
- * platform without snapshots wrote: such a backend has what its manifest asks for.
+ * What holds for a backend now; `null` while its owner has not reviewed it, and it does not run. `granted` is the snapshot
+ * of its installation; `null` in a row that a version of the platform without snapshots wrote: such a backend has what its
+ * manifest asks for.
  */
-export function resourcesInForce(workload: Asking, granted: BackendResources | null): BackendResources {
+export function resourcesInForce(workload: Asking, granted: BackendResources | null): BackendResources | null {
   const asked = askedResources(workload);
-  return granted === null ? asked : carriedResources(granted, asked);
+  if (granted === null) return asked;
+  return grantsBackend(granted) ? carriedResources(granted, asked) : null;
 }
 
-/** The backend within its snapshot: so it is placed, started and shown, whatever its manifest asks for. */
-export function grantedWorkload(workload: WorkloadManifest, granted: BackendResources | null): WorkloadManifest {
-  const { mode, memoryMiB, cpus, pids, diskMiB } = resourcesInForce(workload, granted);
+/**
+ * The backend within its snapshot: so it is placed, started and shown, whatever its manifest asks for. `undefined` without
+ * a backend, and for one that its owner has not reviewed.
+ */
+export function grantedWorkload(
+  workload: WorkloadManifest | undefined,
+  granted: BackendResources | null,
+): WorkloadManifest | undefined {
+  const inForce = workload === undefined ? null : resourcesInForce(workload, granted);
+  if (workload === undefined || inForce === null) return undefined;
+  const { mode, memoryMiB, cpus, pids, diskMiB } = inForce;
   return {
     ...workload,
     mode,

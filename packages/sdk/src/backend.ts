@@ -3,7 +3,7 @@ import { PlatformError } from './platform-error.ts';
 import { type CallOptions, callError, sendJson } from './service-call.ts';
 
 export interface Backend {
-  /** False for an app without a workload; every call then fails with `workload_unavailable`. */
+  /** False without a workload, and while the owner has not reviewed one that came with an update; every call then fails with `workload_unavailable`. */
   readonly available: boolean;
   /**
    * As the browser's `fetch`, on a path of the workload such as `/notes?limit=10`. The first call starts the workload,
@@ -17,7 +17,10 @@ export interface Backend {
 export function backendOf(backend: { readonly url: string; readonly capability: string } | null): Backend {
   const prepare = (path: string, init: RequestInit): [string, RequestInit] => {
     if (backend === null) {
-      throw new PlatformError({ code: 'workload_unavailable', detail: 'This app has no backend.' });
+      throw new PlatformError({
+        code: 'workload_unavailable',
+        detail: 'This app has no backend, or its owner has not allowed it yet in Settings → Apps.',
+      });
     }
     if (!path.startsWith('/')) throw new TypeError(`The path must start with "/": ${path}`);
     const headers = new Headers(init.headers);

@@ -72,8 +72,11 @@ export const permissionsBody = z.strictObject({
 export const permissionsView = z.strictObject({
   permissions: z.array(grant),
   requested: z.array(requestedGrant),
-  /** What its backend was granted and what the installed version asks for; `null` without a backend. */
-  resources: z.strictObject({ granted: backendResources, requested: backendResources }).nullable(),
+  /**
+   * What its backend was granted and what the installed version asks for; `null` without a backend. `granted` is `null`
+   * for a backend that came with an update: it does not run until its owner reviewed it.
+   */
+  resources: z.strictObject({ granted: backendResources.nullable(), requested: backendResources }).nullable(),
   /** Grows with every change of the grants. */
   revision: z.number().int(),
 });

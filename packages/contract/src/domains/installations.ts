@@ -38,7 +38,10 @@ export const installedApp = z.strictObject({
   icon: z.string().nullable(),
   chrome: z.enum(['auto', 'always', 'never']),
   hasFrontend: z.boolean(),
+  /** A backend that its owner reviewed. */
   hasWorkload: z.boolean(),
+  /** A backend that came with an update and does not run until its owner reviewed it. */
+  hasUnreviewedWorkload: z.boolean(),
   /** Comes with the platform and follows its version; can be removed and installed again like any other. */
   system: z.boolean(),
   installedAt: timestamp,
@@ -56,7 +59,8 @@ export const upgradeBody = z.strictObject({
   version,
   /**
    * Whether the owner grants all that the backend of this version asks for: memory, processors, processes, disk, running
-   * all the time. Otherwise it runs within what it was granted before. With the installed version, it grants that later.
+   * all the time. Otherwise it runs within what it was granted before, and a first backend not at all. With the installed
+   * version, it grants that later.
    */
   acceptResources: z.boolean().default(false),
 });

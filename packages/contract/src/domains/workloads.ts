@@ -18,7 +18,7 @@ const errors = {
   workload_unavailable: {
     status: 503,
     title: 'The backend of the app is not available.',
-    help: 'It is starting (try again after `Retry-After`), stopped, failed to start, or does not listen on its PORT. Settings shows the reason and the log.',
+    help: 'It is starting (try again after `Retry-After`), stopped, failed to start, or does not listen on its PORT, or it came with an update and its owner has not allowed it yet. Settings shows the reason and the log.',
   },
 } as const satisfies Errors;
 

@@ -21,6 +21,7 @@ export function installedApp(row: InstalledRow): InstalledApp {
     chrome: row.chrome ?? 'auto',
     hasFrontend: row.chrome !== null,
     hasWorkload: row.has_workload,
+    hasUnreviewedWorkload: row.has_unreviewed_workload,
     system: row.system,
     installedAt: row.installed_at.toISOString(),
   };

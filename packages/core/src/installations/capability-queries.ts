@@ -1,6 +1,7 @@
 // The SQL of launch and frontend capabilities: issued by a launch, used up by an exchange, each in one statement.
 import type { Grant, InstallationId, Manifest } from '@platform/contract';
 import type pg from 'pg';
+import { grantedBackendText } from '../grants/granted-backend.ts';
 
 export interface LaunchRow {
   readonly id: InstallationId;
@@ -22,7 +23,7 @@ const ISSUE_LAUNCH = {
   name: 'issue-launch',
   text: `
     WITH target AS (
-      SELECT id, app_id, version, host_label, endpoint_id, generation, grants, node_id FROM installations
+      SELECT id, app_id, version, host_label, endpoint_id, generation, grants, resources, node_id FROM installations
        WHERE account_key = $1 AND app_id = $2 AND removed_at IS NULL FOR SHARE),
     opened AS (
       SELECT t.*, v.manifest FROM target t
@@ -42,7 +43,7 @@ const ISSUE_LAUNCH = {
        WHERE o.manifest ? 'frontend'
       RETURNING installation_id)
     SELECT o.id, o.host_label, o.endpoint_id, o.generation, o.grants, o.manifest -> 'frontend' AS frontend,
-           o.manifest ? 'workload' AS has_workload, n.inbound_origin, n.local AS node_local, EXISTS (SELECT FROM issued) AS issued,
+           ${grantedBackendText('o', 'o')} AS has_workload, n.inbound_origin, n.local AS node_local, EXISTS (SELECT FROM issued) AS issued,
            a.paused_at IS NOT NULL AS paused
       FROM opened o JOIN accounts a ON a.key = $1 LEFT JOIN nodes n ON n.id = o.node_id`,
 };

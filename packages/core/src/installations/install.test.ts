@@ -91,6 +91,7 @@ describe('installing', () => {
         chrome: 'auto',
         hasFrontend: true,
         hasWorkload: true,
+        hasUnreviewedWorkload: false,
         system: false,
         installedAt: '',
       },

@@ -1,9 +1,10 @@
 // Starts and stops the backend of an installed app and reads its state and log, on the node where it runs.
 import type { InstallationDetail, LogEntry, WorkloadDetail } from '@platform/contract';
-import { type InstallationId, RefusalError, refuse } from '@platform/contract';
+import { grantedWorkload, type InstallationId, RefusalError, refuse } from '@platform/contract';
 import { selectPausedAt } from '../accounts/pause-queries.ts';
 import type { CoreContext } from '../context.ts';
 import { pausedRefusal } from '../http/paused-refusal.ts';
+import { unreviewedRefusal } from '../http/unreviewed-refusal.ts';
 import type { Nodes } from '../nodes/nodes.ts';
 import { assignmentsChanged } from '../placement/assignments.ts';
 import { lockOwn, type OwnInstallation, selectOwn, updateStopped } from './queries.ts';
@@ -14,7 +15,7 @@ interface LogPage {
 }
 
 /**
- * Every function throws RefusalError `not_found` for an app without a backend, and what {@link Nodes} throws; starting
+ * Every function throws RefusalError as {@link withWorkload}, and what {@link Nodes} throws; starting
  * also `runtime_paused`.
  */
 export async function startApp(
@@ -105,10 +106,12 @@ export function logList(id: InstallationId): string {
   return `logs:${id}`;
 }
 
-/** @throws RefusalError `not_found` for what is not installed or has no backend */
+/** @throws RefusalError `not_found` for what is not installed or has no backend, `workload_unavailable` for one not reviewed */
 export function withWorkload(installation: OwnInstallation | undefined): OwnInstallation {
   if (installation === undefined) throw refuse('not_found');
-  if (installation.manifest.workload === undefined) throw refuse('not_found', 'This app has no backend.');
+  const { manifest, resources } = installation;
+  if (manifest.workload === undefined) throw refuse('not_found', 'This app has no backend.');
+  if (grantedWorkload(manifest.workload, resources) === undefined) throw unreviewedRefusal();
   return installation;
 }
 

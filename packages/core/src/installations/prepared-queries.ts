@@ -1,6 +1,7 @@
 // The SQL of installations on hot paths: prepared statements on the bare pool, one per query.
 import type { Grant, InstallationId, Manifest } from '@platform/contract';
 import type pg from 'pg';
+import { grantedBackendText, unreviewedBackendText } from '../grants/granted-backend.ts';
 
 /** What a list shows of an app: a few members of the installed version's manifest. */
 export interface SummaryRow {
@@ -15,6 +16,7 @@ export interface InstalledRow extends SummaryRow {
   /** `null` without a frontend. */
   readonly chrome: 'auto' | 'always' | 'never' | null;
   readonly has_workload: boolean;
+  readonly has_unreviewed_workload: boolean;
   readonly newest: string | null;
   readonly system: boolean;
   readonly publisher: string | null;
@@ -26,7 +28,8 @@ const summary = `
   v.manifest ->> 'icon' AS icon`;
 
 const installed = `
-  SELECT ${summary}, v.manifest #>> '{frontend,chrome}' AS chrome, v.manifest ? 'workload' AS has_workload,
+  SELECT ${summary}, v.manifest #>> '{frontend,chrome}' AS chrome, ${grantedBackendText()} AS has_workload,
+         ${unreviewedBackendText()} AS has_unreviewed_workload,
          n.version AS newest, p.system, o.name AS publisher, i.installed_at
     FROM installations i
     JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
@@ -188,7 +191,7 @@ const FIND_BY_HOST = {
   name: 'find-by-host',
   text: `
     SELECT i.id, v.package_hash, v.manifest -> 'frontend' AS frontend, i.grants,
-           v.manifest ? 'workload' AS has_workload, n.inbound_origin, n.local AS node_local
+           ${grantedBackendText()} AS has_workload, n.inbound_origin, n.local AS node_local
       FROM installations i
       JOIN accounts a ON a.key = i.account_key AND a.suspended_at IS NULL
       JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version

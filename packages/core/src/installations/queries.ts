@@ -2,6 +2,7 @@
 import type { BackendResources, Grant, InstallationId, Manifest } from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
+import { grantedBackend } from '../grants/granted-backend.ts';
 import type { Place } from '../placement/placement.ts';
 
 type Executor = Kysely<DatabaseSchema>;
@@ -159,6 +160,7 @@ export async function updateVersion(
       resources: JSON.stringify(change.resources),
       node_id: change.place.nodeId,
       waiting: change.place.waiting,
+      held_by: change.place.heldBy,
       has_volume: change.place.hasVolume,
       volume_store: change.place.volumeStore,
       revision: expression('revision', '+', '1'),
@@ -246,7 +248,7 @@ export interface BackendRow {
   readonly pausedAt: Date | null;
 }
 
-/** Installed apps that have a backend, of all accounts or as selected. */
+/** Installed apps that have a backend that may run, of all accounts or as selected. */
 export async function selectBackends(
   db: Executor,
   selection: { readonly id?: InstallationId; readonly account?: string; readonly appId?: string },
@@ -260,7 +262,7 @@ export async function selectBackends(
       JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
       LEFT JOIN nodes n ON n.id = i.node_id
       LEFT JOIN installation_status s ON s.installation_id = i.id
-     WHERE i.removed_at IS NULL AND v.manifest ? 'workload'
+     WHERE i.removed_at IS NULL AND ${grantedBackend}
        AND (${id}::text IS NULL OR i.id = ${id})
        AND (${account}::text IS NULL OR a.name = ${account})
        AND (${appId}::text IS NULL OR i.app_id = ${appId})

@@ -1,7 +1,7 @@
 // What a backend may use is part of an installation's snapshot: the review grants it, and a change of version only within it.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Assignments, BackendResources, CatalogDetail, PermissionsView } from '@platform/contract';
+import type { Assignments, BackendResources, CatalogDetail, InstalledApp, PermissionsView } from '@platform/contract';
 import { registerAccount, type TestAccount } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { problemCode } from '../../../../tests/support/raw-http.ts';
@@ -43,6 +43,14 @@ function upgrade(appId: string, version: string, acceptResources?: boolean) {
 
 async function resourcesOf(appId: string): Promise<PermissionsView['resources']> {
   return (await account.browser.take<PermissionsView>(`/v1/apps/${appId}/permissions`)).resources;
+}
+
+async function shown(appId: string): Promise<Pick<InstalledApp, 'hasWorkload' | 'hasUnreviewedWorkload'>> {
+  const { items } = await account.browser.take<{ items: InstalledApp[] }>('/v1/apps?limit=200');
+  const app = items.find((item) => item.appId === appId);
+  assert.ok(app);
+  const { hasWorkload, hasUnreviewedWorkload } = app;
+  return { hasWorkload, hasUnreviewedWorkload };
 }
 
 /** What the node is told to hold it to. */
@@ -88,14 +96,54 @@ test('a version that asks for less gives the rest back, but for the size of its 
   assert.deepEqual(await assigned('modest'), { ...small, diskMiB: 400 }, 'nothing comes back');
 });
 
-test('a first backend runs on demand within the standard and without a volume, until the owner accepts', async () => {
+test('a first backend is placed nowhere and does not run, until the owner accepts it', async () => {
   await versions('first', null, big);
   await upgrade('first', '2.0.0');
-  assert.deepEqual(await assigned('first'), { mode: 'automatic', memoryMiB: 256, cpus: 1, pids: 64, diskMiB: 0 });
+  assert.deepEqual(await resourcesOf('first'), { granted: null, requested: big });
+  assert.equal(await assigned('first'), undefined);
+  assert.equal((await installationRow(platform, account, 'first')).node_id, null);
   assert.equal((await volumeOf('first')).has_volume, false);
+  assert.deepEqual(await shown('first'), { hasWorkload: false, hasUnreviewedWorkload: true });
+  for (const [method, path] of [
+    ['POST', 'start'],
+    ['POST', 'stop'],
+    ['GET', 'status'],
+    ['GET', 'logs'],
+    ['GET', 'logs/stream'],
+  ] as const) {
+    const answer = await account.fetch(`/v1/apps/first/${path}`, { method });
+    assert.deepEqual([answer.status, problemCode(answer)], [503, 'workload_unavailable'], path);
+    assert.match(answer.text, /stays off until the owner of the app allows it in Settings → Apps/);
+  }
   await upgrade('first', '2.0.0', true);
+  assert.deepEqual(await resourcesOf('first'), { granted: big, requested: big });
   assert.deepEqual(await assigned('first'), big);
   assert.equal((await volumeOf('first')).has_volume, true);
+  assert.deepEqual(await shown('first'), { hasWorkload: true, hasUnreviewedWorkload: false });
+});
+
+test('an upgrade that brings a first backend needs no room for it before the owner accepts it', async () => {
+  await versions('roomless', null, { ...big, memoryMiB: 2_048 });
+  await registerLocalMachine(platform, { memoryMiB: 1_024 });
+  await upgrade('roomless', '2.0.0');
+  const answer = await account.fetch('/v1/apps/roomless/upgrade', {
+    body: { version: '2.0.0', acceptResources: true },
+  });
+  assert.deepEqual([answer.status, problemCode(answer)], [503, 'unavailable'], answer.text);
+  assert.equal((await resourcesOf('roomless'))?.granted, null);
+  await registerLocalMachine(platform, {});
+});
+
+test('a backend that comes back after a version without one is a first one, and keeps its volume', async () => {
+  await versions('again', small, null, small);
+  const { node_id: node } = await installationRow(platform, account, 'again');
+  await upgrade('again', '2.0.0');
+  await upgrade('again', '3.0.0');
+  assert.equal(await assigned('again'), undefined);
+  assert.deepEqual(await volumeOf('again'), { has_volume: true, disk: 100 });
+  await upgrade('again', '3.0.0', true);
+  assert.deepEqual(await assigned('again'), small);
+  assert.equal((await installationRow(platform, account, 'again')).node_id, node, 'where its volume is');
 });
 
 test('a volume keeps its size through versions without one, a removal and a smaller installation', async () => {

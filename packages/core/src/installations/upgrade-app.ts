@@ -8,26 +8,37 @@ import {
   type BackendResources,
   carriedResources,
   grantedWorkload,
+  grantsBackend,
   noResources,
   refuse,
   resourcesBeyond,
   type upgradeBody,
   type WorkloadManifest,
 } from '@platform/contract';
+import type { Transaction } from 'kysely';
 import type * as z from 'zod';
 import { isVisibleTo } from '../catalog/master-apps.ts';
 import { findAppVersion } from '../catalog/queries.ts';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
+import type { DatabaseSchema } from '../database/schema.ts';
 import { carriedGrants, requestedGrants } from '../grants/frontend-grants.ts';
-import { demandRoom, lockPlacement, placeOf, placeUpgrade } from '../placement/placement.ts';
+import {
+  demandRoom,
+  lockPlacement,
+  type Place,
+  placeInstallation,
+  placeOf,
+  placeUpgrade,
+} from '../placement/placement.ts';
 import { requireVolumeDisk } from './install-app.ts';
 import { lockOwn, type OwnInstallation, updateVersion } from './queries.ts';
 
 /**
  * Keeps of the held grants what the other version requests too. Going back to a former version does not bring back
- * what was lost on the way. The backend runs within what it was granted before, unless `acceptResources` grants all that
- * this version asks for; with the version that is installed already, that is all that changes.
+ * what was lost on the way. The backend runs within what it was granted before, and a first one not at all, unless
+ * `acceptResources` grants all that this version asks for; with the version that is installed already, that is all that
+ * changes.
  *
  * @throws RefusalError `not_found` for an app that is not installed or a version that is not published, `disk_quota`
  *   when its volume grows beyond what the account may take, and what
@@ -50,22 +61,12 @@ export async function upgradeApp(
     const held = heldResources(installation);
     const resources = resourcesAfter(held, workload, acceptResources);
     if (installation.version === version && isDeepStrictEqual(held, resources)) return;
-    // Where its volume is, there it stays.
-    const place = await placeUpgrade(
-      trx,
-      { accountKey, appId },
-      placeOf({ ...installation, volume_mib: volumeMiB(installation) }),
-      {
-        workload: workload === undefined ? undefined : grantedWorkload(workload, resources),
-      },
-    );
+    const place = await placeNext(trx, { accountKey, appId }, installation, {
+      held,
+      resources,
+      workload: grantedWorkload(workload, resources),
+    });
     await requireVolumeDisk(trx, context, { accountKey, name: release.manifest.name, place });
-    if (workload !== undefined && installation.node_id !== null && needsRoom(held, resources))
-      await demandRoom(
-        trx,
-        { id: installation.id, nodeId: installation.node_id },
-        grantedWorkload(workload, resources),
-      );
     await updateVersion(trx, installation.id, {
       version,
       grants: carriedGrants(installation.grants, requestedGrants(release.manifest)),
@@ -75,6 +76,29 @@ export async function upgradeApp(
     await notify(trx, 'installation-changed', { installationId: installation.id, accountKey });
     await context.lifecycle.upgraded(trx, [installation.id]);
   });
+}
+
+interface Next {
+  readonly held: BackendResources;
+  readonly resources: BackendResources;
+  /** What may run of it. */
+  readonly workload: WorkloadManifest | undefined;
+}
+
+/** A backend that was not granted before is placed as at an installation; another one stays where it is. */
+async function placeNext(
+  trx: Transaction<DatabaseSchema>,
+  owner: { readonly accountKey: string; readonly appId: string },
+  installation: OwnInstallation,
+  { held, resources, workload }: Next,
+): Promise<Place> {
+  if (workload !== undefined && !grantsBackend(held)) return placeInstallation(trx, owner, { workload });
+  const former = placeOf({ ...installation, volume_mib: volumeMiB(installation) });
+  const place = await placeUpgrade(trx, owner, former, { workload });
+  const { id, node_id: nodeId } = installation;
+  if (workload !== undefined && nodeId !== null && needsRoom(held, resources))
+    await demandRoom(trx, { id, nodeId }, workload);
+  return place;
 }
 
 /** What its volume was granted, 0 without one. */

@@ -16,6 +16,7 @@ import { isPlatformField, mayTravel } from '@platform/http';
 import type { Dispatcher } from 'undici';
 import type { CoreContext } from '../context.ts';
 import { pausedRefusal } from '../http/paused-refusal.ts';
+import { unreviewedRefusal } from '../http/unreviewed-refusal.ts';
 import { placeNow } from '../placement/move-installations.ts';
 import { ControlSide, type ControlTarget } from './control-side.ts';
 import { NodePools, UnreachedError } from './node-pools.ts';
@@ -201,6 +202,7 @@ function checkHead({ path, headers = {} }: BackendRequest): void {
 function callable(row: CallRow | undefined): CallRow {
   if (row === undefined) throw refuse('not_found');
   if (!row.has_workload) throw refuse('not_found', 'This app has no backend.');
+  if (row.unreviewed) throw unreviewedRefusal();
   if (row.paused) throw pausedRefusal();
   if (row.suspended) throw refuse('workload_unavailable', 'The account of this app is suspended.');
   if (row.stopped) throw refuse('workload_unavailable', 'The backend of this app was stopped by its owner.');

@@ -1,6 +1,7 @@
 // All SQL of lost nodes: which are watched, and which are declared lost.
 import { type Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
+import { grantedBackend } from '../grants/granted-backend.ts';
 
 type Executor = Kysely<DatabaseSchema>;
 
@@ -22,7 +23,7 @@ export async function watchedNodes(db: Executor): Promise<WatchedNode[]> {
      WHERE n.leased AND (n.lost_at IS NULL OR EXISTS (
              SELECT FROM installations i
                JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
-              WHERE i.node_id = n.id AND i.removed_at IS NULL AND v.manifest ? 'workload'
+              WHERE i.node_id = n.id AND i.removed_at IS NULL AND ${grantedBackend}
                 AND (NOT i.has_volume OR i.volume_store IS NOT NULL)))`.execute(db);
   return rows;
 }

@@ -1,6 +1,7 @@
 // All SQL of managing nodes: the list for the operator, cordons, what remains on a node, and its removal.
 import { type Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
+import { grantedBackend } from '../grants/granted-backend.ts';
 import { alwaysInForce, memoryInForce } from '../placement/placement-queries.ts';
 
 type Executor = Kysely<DatabaseSchema>;
@@ -45,7 +46,7 @@ export async function listNodeRows(db: Executor): Promise<NodeRow[]> {
                    FROM installations i
                    JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
                    LEFT JOIN installation_status s ON s.installation_id = i.id
-                  WHERE i.removed_at IS NULL AND v.manifest ? 'workload') w ON w.node_id = n.id
+                  WHERE i.removed_at IS NULL AND ${grantedBackend}) w ON w.node_id = n.id
      GROUP BY n.id ORDER BY n.name`.execute(db);
   return rows;
 }
@@ -94,7 +95,7 @@ export async function remainingOn(db: Executor, nodeId: string): Promise<Remaini
     SELECT (count(*) FILTER (WHERE held_by = ${nodeId}))::integer AS held,
            (count(*) FILTER (WHERE placed AND (NOT has_volume OR volume_store IS NOT NULL)))::integer AS movable,
            (count(*) FILTER (WHERE placed AND has_volume AND volume_store IS NULL))::integer AS bound
-      FROM (SELECT i.*, i.node_id = ${nodeId} AND i.removed_at IS NULL AND v.manifest ? 'workload' AS placed
+      FROM (SELECT i.*, i.node_id = ${nodeId} AND i.removed_at IS NULL AND ${grantedBackend} AS placed
               FROM installations i LEFT JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
              WHERE i.node_id = ${nodeId} OR i.held_by = ${nodeId}) AS each`.execute(db);
   return rows[0] ?? { held: 0, movable: 0, bound: 0 };

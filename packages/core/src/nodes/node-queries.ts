@@ -3,6 +3,7 @@ import type { InstallationId, NodeMachine } from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
 import type pg from 'pg';
 import type { DatabaseSchema } from '../database/schema.ts';
+import { unreviewedBackendText } from '../grants/granted-backend.ts';
 
 type Executor = Kysely<DatabaseSchema>;
 
@@ -302,6 +303,8 @@ export interface CallRow extends Omit<ControlAddress, 'node_id' | 'name'> {
   readonly node_id: string | null;
   readonly name: string | null;
   readonly has_workload: boolean;
+  /** Came with an update, and its owner has not reviewed it. */
+  readonly unreviewed: boolean;
   readonly waiting: boolean;
   readonly paused: boolean;
   readonly suspended: boolean;
@@ -313,7 +316,7 @@ const FIND_CALLED = {
   name: 'find-called',
   text: `
     SELECT n.id AS node_id, n.name, n.control_url, n.control_credential, n.public_key, n.lost_at,
-           v.manifest ? 'workload' AS has_workload, i.waiting, i.stopped,
+           v.manifest ? 'workload' AS has_workload, ${unreviewedBackendText()} AS unreviewed, i.waiting, i.stopped,
            a.paused_at IS NOT NULL AS paused, a.suspended_at IS NOT NULL AS suspended
       FROM installations i
       JOIN accounts a ON a.key = i.account_key

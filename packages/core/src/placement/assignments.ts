@@ -82,11 +82,12 @@ function nextChange(signals: Signals, over: AbortSignal): Promise<void> {
 
 async function readAssignments(context: CoreContext, nodeId: string): Promise<Assignments> {
   const { revision, rows } = await selectAssignments(context.database, nodeId);
-  return { revision, items: rows.map((row) => assignmentOf(context, row)) };
+  return { revision, items: rows.flatMap((row) => assignmentOf(context, row) ?? []) };
 }
 
-function assignmentOf({ config, masterKey }: CoreContext, row: AssignmentRow): Assignment {
+function assignmentOf({ config, masterKey }: CoreContext, row: AssignmentRow): Assignment | undefined {
   const workload = grantedWorkload(row.workload, row.resources);
+  if (workload === undefined) return undefined;
   return {
     installationId: row.id,
     appId: row.app_id,

@@ -4,7 +4,7 @@ import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
 import { assignmentsChanged } from './assignments.ts';
 import type { Followers } from './followers.ts';
-import { deleteWorkloadState, isAnyPlaced } from './queries.ts';
+import { deleteEndedStates, deleteWorkloadState, isAnyPlaced } from './queries.ts';
 import { type PlacementRoute, placementRoutes } from './routes.ts';
 
 export function placementDomain(context: CoreContext, followers: Followers): Domain<PlacementRoute> {
@@ -17,6 +17,7 @@ export function placementDomain(context: CoreContext, followers: Followers): Dom
       await assignmentsChanged(trx);
     },
     async upgraded(trx, ids) {
+      await deleteEndedStates(trx, ids);
       if (await isAnyPlaced(trx, ids)) await assignmentsChanged(trx);
     },
     async installationEnded(trx, id) {

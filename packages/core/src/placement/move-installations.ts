@@ -82,8 +82,9 @@ async function placeOne(context: CoreContext, nodes: Nodes, row: WaitingRow): Pr
   return place(context, row);
 }
 
-function place(context: CoreContext, row: WaitingRow): Promise<boolean> {
+async function place(context: CoreContext, row: WaitingRow): Promise<boolean> {
   const workload = grantedWorkload(row.workload, row.resources);
+  if (workload === undefined) return false;
   return context.database.transaction().execute(async (trx) => {
     await lockPlacement(trx);
     const node = await placeElsewhere(trx, {

@@ -3,6 +3,7 @@ import type { BackendResources, InstallationId, WorkloadManifest } from '@platfo
 import { type Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { volumeMiB } from '../disk/queries.ts';
+import { grantedBackend } from '../grants/granted-backend.ts';
 import { hostingLabels } from './hosting-labels.ts';
 import { keptFromOwner, meetsRules, type Owner } from './placement-rule-queries.ts';
 
@@ -41,7 +42,7 @@ const OPEN = sql<boolean>`n.cordoned_at IS NULL AND n.lost_at IS NULL AND (NOT n
  * for, within its snapshot (`resourcesInForce` of the contract).
  */
 export const memoryInForce = sql<number>`
-  least((v.manifest #>> '{workload,resources,memoryMiB}')::integer, nullif((i.resources ->> 'memoryMiB')::integer, 0))`;
+  least((v.manifest #>> '{workload,resources,memoryMiB}')::integer, (i.resources ->> 'memoryMiB')::integer)`;
 export const alwaysInForce = sql<boolean>`
   (v.manifest #>> '{workload,mode}' = 'always' AND coalesce(i.resources ->> 'mode', 'always') = 'always')`;
 
@@ -51,7 +52,7 @@ const used = (except: InstallationId | null) => sql`
     FROM (SELECT ${memoryInForce} AS memory, ${alwaysInForce} AS always
             FROM installations i
             JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
-           WHERE i.node_id = n.id AND i.removed_at IS NULL AND v.manifest ? 'workload'
+           WHERE i.node_id = n.id AND i.removed_at IS NULL AND ${grantedBackend}
              AND i.id IS DISTINCT FROM ${except}::text) AS each`;
 
 /** Disk that the volumes on a node have been promised, those of removed apps too; volumes in a shared store lie elsewhere. */
@@ -181,7 +182,7 @@ export async function takeMovable(
     WITH taken AS (
       SELECT i.id FROM installations i
         JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
-       WHERE i.node_id = ${nodeId} AND i.removed_at IS NULL AND v.manifest ? 'workload'
+       WHERE i.node_id = ${nodeId} AND i.removed_at IS NULL AND ${grantedBackend}
          AND (NOT i.has_volume OR i.volume_store IS NOT NULL)
        ORDER BY i.id LIMIT ${options.limit} FOR UPDATE OF i),
     credentials AS (DELETE FROM core_credentials WHERE installation_id IN (SELECT id FROM taken)),
@@ -209,7 +210,7 @@ const selectWaiting = sql`
     SELECT i.id, i.account_key, i.app_id, v.manifest -> 'workload' AS workload, i.resources, i.has_volume,
            i.volume_store, i.wanted_hosting, i.held_by
       FROM installations i JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
-     WHERE i.waiting AND i.removed_at IS NULL AND v.manifest ? 'workload'`;
+     WHERE i.waiting AND i.removed_at IS NULL AND ${grantedBackend}`;
 
 /** Installations that wait for a node, by id, after the given one. */
 export async function waitingInstallations(db: Executor, after: string, limit: number): Promise<WaitingRow[]> {
@@ -258,7 +259,7 @@ export async function markBoundWorkloads(
     SELECT i.id, i.node_id, 'failed', ${now}, ${reason}, 0
       FROM installations i
       JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
-     WHERE i.node_id = ${nodeId} AND i.removed_at IS NULL AND v.manifest ? 'workload'
+     WHERE i.node_id = ${nodeId} AND i.removed_at IS NULL AND ${grantedBackend}
        AND i.has_volume AND i.volume_store IS NULL
     ON CONFLICT (installation_id) DO UPDATE
        SET state = EXCLUDED.state, since = EXCLUDED.since, reason = EXCLUDED.reason`.execute(db);
@@ -271,7 +272,7 @@ export async function abandonNode(db: Executor, nodeId: string): Promise<void> {
        SET node_id = NULL,
            waiting = i.removed_at IS NULL
                      AND EXISTS (SELECT FROM app_versions v
-                                  WHERE v.app_id = i.app_id AND v.version = i.version AND v.manifest ? 'workload'),
+                                  WHERE v.app_id = i.app_id AND v.version = i.version AND ${grantedBackend}),
            has_volume = i.has_volume AND i.volume_store IS NOT NULL
      WHERE i.node_id = ${nodeId}`.execute(db);
 }

@@ -1,6 +1,7 @@
 // All SQL of the operator's placement rules and of reserved labels.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
+import { grantedBackend } from '../grants/granted-backend.ts';
 
 type Executor = Kysely<DatabaseSchema>;
 
@@ -94,7 +95,7 @@ export async function selectReservedLabels(db: Executor): Promise<ReservedLabelR
               FROM installations i
               JOIN nodes n ON n.id = i.node_id
               JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
-             WHERE l.label = ANY (n.labels) AND i.removed_at IS NULL AND v.manifest ? 'workload'
+             WHERE l.label = ANY (n.labels) AND i.removed_at IS NULL AND ${grantedBackend}
                AND NOT EXISTS (SELECT 1 FROM ${rulesFor(ownerOfRow)} AND r.label = l.label)) AS strangers
       FROM reserved_labels l ORDER BY l.label`.execute(db);
   return rows;

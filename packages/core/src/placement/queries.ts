@@ -9,6 +9,7 @@ import type {
 } from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
+import { grantedBackend } from '../grants/granted-backend.ts';
 
 type Executor = Kysely<DatabaseSchema>;
 
@@ -74,7 +75,7 @@ export async function selectAssignments(
       LEFT JOIN (installations i
                  JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
                  JOIN accounts a ON a.key = i.account_key)
-             ON i.node_id = ${nodeId} AND i.removed_at IS NULL AND v.manifest ? 'workload'
+             ON i.node_id = ${nodeId} AND i.removed_at IS NULL AND ${grantedBackend}
      WHERE r.name = 'assignments'
      ORDER BY i.id`.execute(db);
   const revision = rows[0]?.revision;
@@ -84,7 +85,7 @@ export async function selectAssignments(
 
 /**
  * Replaces the core service credential of an installation on this node; the lock excludes concurrent removals
- * and moves. Returns its epoch, or `undefined` when the installation is not on this node.
+ * and moves. Returns its epoch, or `undefined` when no backend of the installation may run on this node.
  */
 export async function replaceCoreCredential(
   db: Executor,
@@ -98,8 +99,10 @@ export async function replaceCoreCredential(
 ): Promise<number | undefined> {
   const { rows } = await sql<{ epoch: string }>`
     WITH target AS (
-      UPDATE installations SET epoch = epoch + 1
+      UPDATE installations i SET epoch = epoch + 1
        WHERE id = ${credential.installationId} AND node_id = ${credential.nodeId} AND removed_at IS NULL
+         AND EXISTS (SELECT FROM app_versions v
+                      WHERE v.app_id = i.app_id AND v.version = i.version AND ${grantedBackend})
       RETURNING id, epoch)
     INSERT INTO core_credentials (installation_id, token_hash, envelope_key, node_id, epoch, created_at)
     SELECT id, ${credential.tokenHash}, ${credential.envelopeKey}::bytea, ${credential.nodeId}, epoch, ${credential.now} FROM target
@@ -149,6 +152,15 @@ export async function deleteWorkloadState(db: Executor, installationId: Installa
   await db.deleteFrom('installation_status').where('installation_id', '=', installationId).execute();
 }
 
+/** The same for those of these installations whose version has no backend that may run. */
+export async function deleteEndedStates(db: Executor, installationIds: readonly InstallationId[]): Promise<void> {
+  const ended = sql`
+    SELECT i.id FROM installations i JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+     WHERE i.id = ANY(${[...installationIds]}::text[]) AND NOT ${grantedBackend}`;
+  await sql`DELETE FROM core_credentials WHERE installation_id IN (${ended})`.execute(db);
+  await sql`DELETE FROM installation_status WHERE installation_id IN (${ended})`.execute(db);
+}
+
 /** Whether the installation is placed on this node; `false` for removed apps. */
 export async function isPlaced(db: Executor, nodeId: string, installationId: InstallationId): Promise<boolean> {
   const row = await db
@@ -166,7 +178,7 @@ export async function isPackagePlaced(db: Executor, nodeId: string, hash: string
   const { rows } = await sql`
     SELECT FROM installations i
       JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
-     WHERE i.node_id = ${nodeId} AND i.removed_at IS NULL AND v.package_hash = ${hash}
+     WHERE i.node_id = ${nodeId} AND i.removed_at IS NULL AND v.package_hash = ${hash} AND ${grantedBackend}
      LIMIT 1`.execute(db);
   return rows.length > 0;
 }

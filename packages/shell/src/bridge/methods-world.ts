@@ -21,6 +21,7 @@ function app(appId: string, more: Partial<InstalledApp> = {}): InstalledApp {
     chrome: 'auto',
     hasFrontend: true,
     hasWorkload: true,
+    hasUnreviewedWorkload: false,
     system: false,
     installedAt: '2026-11-21T10:00:00.000Z',
     ...more,

@@ -168,7 +168,11 @@ function WithoutFrontend({ app }: { readonly app: InstalledApp }) {
     <div class="front-state">
       <AppPicture name={app.name} path={app.icon} size="large" />
       <h2>{app.name} has no window</h2>
-      <p>It runs in the background. Its state and log are in Settings.</p>
+      <p>
+        {app.hasUnreviewedWorkload
+          ? 'Its backend came with an update and stays off until you allow it in Settings.'
+          : 'It runs in the background. Its state and log are in Settings.'}
+      </p>
       <Button kind="primary" onClick={() => go({ kind: 'settings', page: 'app', appId: app.appId })}>
         Show it in Settings
       </Button>

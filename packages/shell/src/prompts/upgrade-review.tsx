@@ -14,8 +14,8 @@ type UpgradePrompt = Extract<Prompt, { kind: 'upgrade' }>;
 export function UpgradeReview({ asked }: { readonly asked: UpgradePrompt }) {
   const { detail, from, version, held } = asked;
   const added = newRequests(detail.permissions, held);
-  const granted = held.resources?.granted ?? noResources;
-  const larger = detail.resources !== null && resourcesBeyond(granted, detail.resources).length > 0;
+  const granted = held.resources?.granted ?? null;
+  const larger = detail.resources !== null && resourcesBeyond(granted ?? noResources, detail.resources).length > 0;
   const choice = useSignal(proposedChoice(added));
   const acceptResources = useSignal(larger);
   const working = useSignal(false);
@@ -59,8 +59,8 @@ export function UpgradeReview({ asked }: { readonly asked: UpgradePrompt }) {
           )}
           {larger && detail.resources !== null && (
             <>
-              <h3>{held.resources === null ? 'New: a backend on the server' : 'New: more of the server'}</h3>
-              <ResourceList resources={detail.resources} beyond={granted} />
+              <h3>{granted === null ? 'New: a backend on the server' : 'New: more of the server'}</h3>
+              <ResourceList resources={detail.resources} {...(granted !== null && { beyond: granted })} />
               <label class="accept-resources">
                 <input
                   type="checkbox"
@@ -71,8 +71,8 @@ export function UpgradeReview({ asked }: { readonly asked: UpgradePrompt }) {
                 <span>
                   Allow this
                   <span class="permission-more">
-                    {held.resources === null
-                      ? 'Otherwise it runs within small limits and keeps no data.'
+                    {granted === null
+                      ? `Otherwise the backend stays off, and ${detail.name} ${detail.hasFrontend ? 'goes on without it' : 'does nothing'}.`
                       : 'Otherwise it runs with what it has now, which may be too little for it.'}
                   </span>
                 </span>

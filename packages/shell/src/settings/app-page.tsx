@@ -53,6 +53,12 @@ export function AppPage({ appId }: { readonly appId: string }) {
           </div>
         </section>
       )}
+      {app.hasUnreviewedWorkload && (
+        <section class="block" aria-labelledby="backend-title">
+          <h3 id="backend-title">Backend</h3>
+          <p>Off. It came with an update and runs once you allow it, under “What its backend may use”.</p>
+        </section>
+      )}
       <Removal app={app} />
     </>
   );

@@ -35,6 +35,7 @@ export function AppsPage() {
                   <span class="row-title">
                     {app.name}
                     {app.upgrade !== null && <span class="tag accent">Update available</span>}
+                    {app.hasUnreviewedWorkload && <span class="tag accent">Backend to review</span>}
                   </span>
                   <span class="row-about">{app.summary}</span>
                 </span>

@@ -218,6 +218,7 @@ for (const [device, viewport] of [
       assert.equal(await review.getByText(API, { exact: true }).count(), 0, 'not new, and not granted again');
       for (const words of ['Runs all the time', 'Up to 512 MiB of memory (now 128 MiB)', '(now 256 MiB)'])
         await review.getByText(words).waitFor();
+      assert.equal(await review.getByText('1.0.0').count(), 1, 'each version is named once');
       await look(page, device, 'reviews-update', [review.getByRole('heading').nth(1), review.locator('.uses')]);
       await review.getByRole('checkbox', { name: LOOKALIKE }).uncheck();
       await review.getByLabel('Allow this').uncheck();

@@ -39,7 +39,13 @@ export function Decision({ no, yes, danger = false, busy, onNo, onYes }: Decisio
   );
 }
 
-export function Publisher({ name, version }: { readonly name: string; readonly version: string }) {
+interface PublisherProps {
+  readonly name: string;
+  /** Absent where the version is named elsewhere. */
+  readonly version?: string;
+}
+
+export function Publisher({ name, version }: PublisherProps) {
   return (
     <p class="prompt-publisher">
       {name === 'platform' ? (
@@ -50,7 +56,7 @@ export function Publisher({ name, version }: { readonly name: string; readonly v
       ) : (
         <span>Published by {name}</span>
       )}
-      <span>Version {shortVersion(version)}</span>
+      {version !== undefined && <span>Version {shortVersion(version)}</span>}
     </p>
   );
 }

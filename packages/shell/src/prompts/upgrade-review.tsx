@@ -38,7 +38,7 @@ export function UpgradeReview({ asked }: { readonly asked: UpgradePrompt }) {
         <AppPicture name={detail.name} path={detail.icon} size="large" />
         <div>
           <h2 id="prompt-title">Update {detail.name}?</h2>
-          <Publisher name={detail.publisher} version={from} />
+          <Publisher name={detail.publisher} />
           <p class="quiet-text">
             From <code>{from}</code> to <code>{version}</code>
           </p>

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, before, test } from 'node:test';
 import { planPackage, writePackage } from '@platform/cli/packaging';
+import { limits } from '@platform/contract';
 import type { App, PlatformError, ServicesApp } from '@platform/sdk/browser';
 import { buildSdk } from '@platform/sdk/build';
 import type { Browser, Frame, Page } from 'playwright-core';
@@ -211,6 +212,43 @@ test('after a reload the app is connected again, by launch data that the shell g
   const { method } = await frame.evaluate(() => sdkTest.app.backend.json<{ method: string }>('/again'));
   assert.equal(method, 'GET');
   assert.equal(await frame.evaluate(() => sdkTest.codeOf(sdkTest.app.notifications().list())), 'no refusal');
+});
+
+test('a page whose capability made room for those of other tabs goes on, after one launch for all its calls', async () => {
+  await openApp();
+  // Core remembers for a minute whose capability it has seen.
+  await page.reload();
+  const frame = await connectedFrame();
+  // As many as one session may have of an app, without their frames: the oldest, that of this page, ends.
+  for (let tab = 0; tab < limits.frontendCapabilities.value + 1; tab += 1) {
+    const capability = await page.evaluate(async (appId) => {
+      const answer = await fetch(`/v1/apps/${appId}/launch`, { method: 'POST' });
+      return (await answer.json()).frontendCapability;
+    }, MANIFEST.id);
+    const status = await frame.evaluate(
+      async ([api, launched]) => {
+        const headers = { 'content-type': 'application/json' };
+        const body = JSON.stringify({ capability: launched });
+        return (await fetch(`${api}/v1/frontend/exchange`, { method: 'POST', headers, body })).status;
+      },
+      [platform.origin, capability],
+    );
+    assert.equal(status, 200);
+  }
+  const launches: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith('/launch')) launches.push(request.url());
+  });
+  const outcome = await frame.evaluate(async (streaming) => {
+    const { app } = sdkTest;
+    const calls = [app.notifications().list(), app.notifications().list(), app.listApps()];
+    const streamed = await sdkTest.runCase(streaming);
+    await Promise.all(calls);
+    await app.notifications().readAll();
+    return streamed;
+  }, 'the live stream tells in order, ends with its signal, and continues where it is told');
+  assert.equal(outcome, 'kept');
+  assert.equal(launches.length, 1);
 });
 
 test('the bridge refuses what the grants do not cover, by code', async () => {

@@ -11,7 +11,7 @@ import type {
 } from '@platform/contract';
 import { type Backend, backendOf } from './backend.ts';
 import { type Bridge, connectBridge } from './bridge.ts';
-import { type Launch, readLaunch } from './launch.ts';
+import { type Launch, LaunchAccess, launchAgain, readLaunch } from './launch.ts';
 import { sendLinksToShell } from './links.ts';
 import { reportPlace } from './place.ts';
 import { PlatformError } from './platform-error.ts';
@@ -73,7 +73,7 @@ export class App {
   readonly bridge: Bridge;
   /** What the shell keeps for this app while it is not loaded, also where the browser blocks its storage. */
   readonly state: AppState;
-  readonly #launch: Launch;
+  readonly #access: LaunchAccess;
   readonly #notifications: NotificationsService;
 
   private constructor(launch: Launch, bridge: Bridge) {
@@ -82,8 +82,8 @@ export class App {
     this.backend = backendOf(launch.backend);
     this.apps = appsOver(bridge);
     this.state = stateOver(bridge);
-    this.#launch = launch;
-    this.#notifications = notificationsService(launch);
+    this.#access = new LaunchAccess(launch, () => launchAgain(window));
+    this.#notifications = notificationsService(this.#access);
   }
 
   /**
@@ -127,7 +127,7 @@ export class App {
 
   /** Installed apps of the account, those covered by the grant `apps.catalog.read`. */
   listApps(options?: PageOptions): Promise<Page<ServicesApp>> {
-    return listApps(this.#launch, options);
+    return listApps(this.#access, options);
   }
 
   /**
@@ -142,7 +142,7 @@ export class App {
 
   /** Inventory of the whole platform, for an app of the master account. Grant `system.inventory.read`. */
   system(options?: CallOptions): Promise<SystemInventory> {
-    return readSystem(this.#launch, options);
+    return readSystem(this.#access, options);
   }
 
   /**

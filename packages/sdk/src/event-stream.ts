@@ -3,7 +3,7 @@
 import type { ShellEvent } from '@platform/contract';
 import { eventParser } from '@platform/contract/event-text';
 import { errorFromResponse, PlatformError } from './platform-error.ts';
-import { callError } from './service-call.ts';
+import { callError, type ServiceAccess, withCredential } from './service-call.ts';
 import type { StreamOptions } from './services.ts';
 
 export type StreamEvent = ShellEvent & { readonly id: string | undefined };
@@ -12,8 +12,8 @@ const FIRST_PAUSE_MILLISECONDS = 500;
 const LONGEST_PAUSE_MILLISECONDS = 30_000;
 
 export async function* eventStream(
-  url: string,
-  token: string,
+  access: ServiceAccess,
+  path: string,
   { signal, lastEventId }: StreamOptions,
 ): AsyncGenerator<StreamEvent, void, undefined> {
   let last = lastEventId;
@@ -23,7 +23,7 @@ export async function* eventStream(
       const keepId = (id: string): void => {
         last = id;
       };
-      for await (const event of connection(url, token, { last, keepId, signal })) {
+      for await (const event of connection(access, path, { last, keepId, signal })) {
         failures = 0;
         yield event;
       }
@@ -73,15 +73,18 @@ interface Position {
 }
 
 async function* connection(
-  url: string,
-  token: string,
+  access: ServiceAccess,
+  path: string,
   { last, keepId, signal }: Position,
 ): AsyncGenerator<StreamEvent> {
-  const headers: Record<string, string> = { accept: 'text/event-stream', authorization: `Bearer ${token}` };
-  if (last !== undefined) headers['last-event-id'] = last;
-  const init: RequestInit = { headers, credentials: 'omit', redirect: 'error', cache: 'no-store' };
-  const response = await fetch(url, signal === undefined ? init : { ...init, signal });
-  if (!response.ok) throw await errorFromResponse(response);
+  const init: RequestInit = { credentials: 'omit', redirect: 'error', cache: 'no-store', signal: signal ?? null };
+  const response = await withCredential(access, signal, async (authorization) => {
+    const headers: Record<string, string> = { accept: 'text/event-stream', authorization };
+    if (last !== undefined) headers['last-event-id'] = last;
+    const answer = await fetch(access.api + path, { ...init, headers });
+    if (!answer.ok) throw await errorFromResponse(answer);
+    return answer;
+  });
   if (response.body === null) throw new PlatformError({ code: 'invalid_answer', detail: 'The stream has no body.' });
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   const parse = eventParser(keepId);

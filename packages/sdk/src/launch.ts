@@ -9,7 +9,7 @@ import type {
   LaunchFragment,
 } from '@platform/contract';
 import { PlatformError } from './platform-error.ts';
-import { type CallOptions, sendJson } from './service-call.ts';
+import { type CallOptions, type ServiceAccess, sendJson } from './service-call.ts';
 
 export interface Launch {
   readonly appId: string;
@@ -25,6 +25,55 @@ export interface Launch {
 const MARK: typeof LAUNCH_MARK = '#platform=';
 const PLACE_MARK: typeof LAUNCH_PLACE_MARK = '&';
 const ANSWER_MILLISECONDS = 10_000;
+
+/** After a renewal no other begins for this long: calls that are refused in spite of it would cause launches without end. */
+const RENEWAL_PAUSE_MILLISECONDS = 30_000;
+
+/**
+ * The credential of a page for the platform's services. Core refuses one that is 12 hours old, and the oldest of an app that
+ * was opened 64 times in one session; the shell then gives another.
+ */
+export class LaunchAccess implements ServiceAccess {
+  readonly api: string;
+  #token: string;
+  readonly #again: () => Promise<Launch>;
+  readonly #now: () => number;
+  #renewal: Promise<boolean> | undefined;
+  #pausesUntil = 0;
+
+  /** @param again launches this page anew */
+  constructor({ api, token }: Launch, again: () => Promise<Launch>, now: () => number = () => performance.now()) {
+    this.api = api;
+    this.#token = token;
+    this.#again = again;
+    this.#now = now;
+  }
+
+  get token(): string {
+    return this.#token;
+  }
+
+  /** Calls that are refused at the same time wait for one launch. */
+  renew(refused: string): Promise<boolean> {
+    if (refused !== this.#token) return Promise.resolve(true);
+    if (this.#renewal === undefined && this.#now() < this.#pausesUntil) return Promise.resolve(false);
+    this.#renewal ??= this.#renew();
+    return this.#renewal;
+  }
+
+  async #renew(): Promise<boolean> {
+    try {
+      this.#token = (await this.#again()).token;
+      return true;
+    } catch {
+      // The caller then throws the refusal of its call, which says what to do.
+      return false;
+    } finally {
+      this.#renewal = undefined;
+      this.#pausesUntil = this.#now() + RENEWAL_PAUSE_MILLISECONDS;
+    }
+  }
+}
 
 /**
  * Takes the launch data out of the address at once and exchanges their single-use capability. A document without any, after
@@ -42,6 +91,11 @@ export async function readLaunch(page: Window, options: CallOptions): Promise<La
       if (!(error instanceof PlatformError) || error.status !== 401) throw error;
     }
   }
+  return launchAgain(page, options);
+}
+
+/** @throws {PlatformError} as `readLaunch` */
+export async function launchAgain(page: Window, options: CallOptions = {}): Promise<Launch> {
   return exchanged(await askShell(page), options);
 }
 

@@ -13,7 +13,13 @@ export interface CallOptions {
 export interface ServiceAccess {
   /** Origin of the services, without a trailing slash. */
   readonly api: string;
+  /** The credential at this moment. */
   readonly token: string;
+  /**
+   * Gets another credential in place of one that was refused. @returns whether `token` is another one now. Absent where
+   * nobody gives one.
+   */
+  renew?(refused: string): Promise<boolean>;
 }
 
 type ServiceRoute = Extract<RouteId, `services.${string}`>;
@@ -45,11 +51,45 @@ export async function callService<Id extends ServiceRoute>(
   input: CallInput<Id>,
   options: CallOptions = {},
 ): Promise<Answer<Id>> {
-  const headers: Record<string, string> = { authorization: `Bearer ${access.token}` };
-  if (input.body !== undefined) headers['content-type'] = 'application/json';
-  const init: RequestInit = { method: input.method, headers };
+  const init: RequestInit = { method: input.method };
   if (input.body !== undefined) init.body = JSON.stringify(input.body);
-  return sendJson<Answer<Id>>(access.api + pathOf(input), init, options);
+  return within(options, (signal) =>
+    withCredential(access, signal, (authorization) => {
+      const headers: Record<string, string> = { authorization };
+      if (input.body !== undefined) headers['content-type'] = 'application/json';
+      return fetchJson<Answer<Id>>(access.api + pathOf(input), { ...init, headers, signal });
+    }),
+  );
+}
+
+/**
+ * Sends with the present credential, and once more if that is refused and another one takes its place: a credential that
+ * is refused has changed nothing.
+ */
+export async function withCredential<Result>(
+  access: ServiceAccess,
+  signal: AbortSignal | undefined,
+  send: (authorization: string) => Promise<Result>,
+): Promise<Result> {
+  const { token } = access;
+  try {
+    return await send(`Bearer ${token}`);
+  } catch (error) {
+    if (!(error instanceof PlatformError) || error.status !== 401 || access.renew === undefined) throw error;
+    if (!(await untilAborted(access.renew(token), signal))) throw error;
+  }
+  return send(`Bearer ${access.token}`);
+}
+
+/** The work goes on for others that wait for it. */
+function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
+  if (signal === undefined) return work;
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
 }
 
 function pathOf(input: { path: string; parameter?: string; query?: CallInput<ServiceRoute>['query'] }): string {
@@ -70,19 +110,24 @@ function segment(parameter: string): string {
 }
 
 /** Sends a request, and reads its answer as JSON within the same time limit. */
-export async function sendJson<Body>(url: string, init: RequestInit, options: CallOptions): Promise<Body> {
-  const { signal, timeoutMilliseconds = DEFAULT_TIMEOUT_MILLISECONDS } = options;
+export function sendJson<Body>(url: string, init: RequestInit, options: CallOptions): Promise<Body> {
+  return within(options, (signal) => fetchJson(url, { ...init, signal }));
+}
+
+async function fetchJson<Body>(url: string, init: RequestInit): Promise<Body> {
+  const response = await fetch(url, { ...init, credentials: 'omit', redirect: 'error' });
+  if (!response.ok) throw await errorFromResponse(response);
+  return (response.status === 204 ? undefined : await response.json()) as Body;
+}
+
+/** Gives the work a signal of its time limit and its caller; what it throws becomes an error of the SDK. */
+async function within<Result>(
+  { signal, timeoutMilliseconds = DEFAULT_TIMEOUT_MILLISECONDS }: CallOptions,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
   const limit = AbortSignal.timeout(timeoutMilliseconds);
   try {
-    const response = await fetch(url, {
-      ...init,
-      credentials: 'omit',
-      redirect: 'error',
-      signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
-    });
-    if (!response.ok) throw await errorFromResponse(response);
-    if (response.status === 204) return undefined as Body;
-    return (await response.json()) as Body;
+    return await work(signal === undefined ? limit : AbortSignal.any([signal, limit]));
   } catch (error) {
     signal?.throwIfAborted();
     throw limit.aborted ? timedOut(timeoutMilliseconds, error) : callError(error);

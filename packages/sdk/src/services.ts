@@ -86,7 +86,7 @@ export function notificationsService(access: ServiceAccess): NotificationsServic
       const { updated } = await callService<'services.notifications.readAll'>(access, input, options);
       return updated;
     },
-    stream: (options = {}) => eventStream(`${access.api}${NOTIFICATIONS}/stream`, access.token, options),
+    stream: (options = {}) => eventStream(access, `${NOTIFICATIONS}/stream`, options),
   };
 }
 

@@ -109,6 +109,26 @@ test('a later version cannot take more memory, processors, processes or disk, no
   }
 });
 
+test('a version that was reviewed cannot be deleted and published with other contents before it is installed', async () => {
+  await publish(publisher, 'swapped', { workload: { ...nodeWorkload, resources: { memoryMiB: 64 } } });
+  await owner.browser.take('/v1/catalog/swapped');
+  const version = '/v1/catalog/swapped/versions/1.0.0';
+  assert.equal((await publisher.fetch(version, { method: 'DELETE' })).status, 204);
+  const workload = { ...nodeWorkload, mode: 'always', volume: true, resources: { memoryMiB: 4_096 } };
+  const body = await buildTestPackage({
+    manifest: testManifest('swapped', { workload }),
+    files: { 'frontend/index.html': '', 'workload/main.js': '' },
+  });
+  const again = await publisher.fetch(version, {
+    method: 'PUT',
+    body,
+    headers: { 'content-type': 'application/gzip' },
+  });
+  assert.equal(problemCode(again), 'version_exists');
+  const installed = await owner.fetch('/v1/apps', { body: { appId: 'swapped', version: '1.0.0', permissions: [] } });
+  assert.equal(problemCode(installed), 'not_found');
+});
+
 test('a later version cannot begin to keep data', async () => {
   await publish(publisher, 'dataless', { workload: nodeWorkload });
   await publish(publisher, 'dataless', {

@@ -14,6 +14,8 @@ const limits = {
     meaning:
       'concurrent publications by all accounts; one more takes the place of another as docs/decisions/packages.md says',
   },
+  appsPerAccount: { value: 200, unit: 'items', meaning: 'apps that one account ever published' },
+  versionsPerApp: { value: 1_000, unit: 'items', meaning: 'versions of one app, deleted ones included' },
   publishFairRate: {
     value: 256 * KiB,
     unit: 'bytes',
@@ -25,7 +27,7 @@ const errors = {
   version_exists: {
     status: 409,
     title: 'This version is already published.',
-    help: 'Published versions are immutable. Raise the version and publish again.',
+    help: 'Published versions are immutable, even deleted ones. Raise the version and publish again.',
   },
   version_in_use: {
     status: 409,
@@ -56,6 +58,7 @@ export type CatalogEntry = z.infer<typeof catalogEntry>;
 
 export const catalogDetail = catalogEntry.extend({
   permissions: z.array(requestedGrant),
+  /** The highest first, of those that were published last. */
   versions: z.array(z.strictObject({ version, hash: z.string(), size: z.int(), publishedAt: timestamp })),
 });
 export type CatalogDetail = z.infer<typeof catalogDetail>;

@@ -10,9 +10,7 @@ export function compareVersions(a: string, b: string): number {
   return semver.compareBuild(b, a);
 }
 
-/** @param versions at least one */
+/** @throws TypeError when there is none */
 export function newestVersion(versions: readonly string[]): string {
-  const [first] = [...versions].sort(compareVersions);
-  if (first === undefined) throw new TypeError('an app without versions has no newest one');
-  return first;
+  return versions.reduce((newest, other) => (compareVersions(other, newest) < 0 ? other : newest));
 }

@@ -1,10 +1,11 @@
 // Publishes a package: receives and verifies it, then in one transaction claims the app, adds the version, and puts
 // the files in their place.
 import type { Readable } from 'node:stream';
-import { type Manifest, refuse } from '@platform/contract';
+import { limits, type Manifest, refuse } from '@platform/contract';
 import type { CoreConfig } from '../config/config.ts';
 import { systemCode } from '../config/start-error.ts';
 import type { CoreContext } from '../context.ts';
+import type { Executor } from '../database/schema.ts';
 import { diskLeft, diskQuota, requireAccountDisk } from '../disk/account-disk.ts';
 import { diskFull, guardUpload, requireDiskSpace } from './guard-upload.ts';
 import { newestVersion } from './newest-version.ts';
@@ -27,6 +28,7 @@ import {
   type VerifyPackage,
   verifyPackage,
 } from './verify-package.ts';
+import { countPublished, findWithdrawn } from './withdraw-queries.ts';
 
 export type PublishContext = Pick<CoreContext, 'database' | 'pool' | 'clock' | 'random'> & {
   readonly config: Pick<CoreConfig, 'packagesDirectory' | 'accountDiskBytes'>;
@@ -58,7 +60,8 @@ export interface PublishRequest {
 /**
  * Publishes a version for an account.
  *
- * @throws RefusalError `not_authorized` when the app belongs to another account, `version_exists`, `disk_quota`,
+ * @throws RefusalError `not_authorized` when the app belongs to another account or the publisher has too many apps or
+ *   versions, `version_exists` also for other bytes than a deleted version had, `disk_quota`,
  *   `payload_too_large`, `unavailable` when the disk is full, or `invalid_request` for what is wrong with the package
  */
 export async function publishPackage(context: PublishContext, request: PublishRequest): Promise<PublishedPackage> {
@@ -150,14 +153,36 @@ async function commit(
     if (publisher !== null) {
       const what = `Version ${manifest.version} of ${manifest.id}`;
       await requireAccountDisk(trx, context, { accountKey: publisher, bytes: Math.max(size, unpacked), what });
+      await requirePlace(trx, publisher, manifest.id);
+      const former = await findWithdrawn(trx, manifest.id, manifest.version);
+      if (former !== undefined && former !== hash) throw versionTaken(manifest.id, manifest.version);
     }
     if (!(await insertVersion(trx, { hash, size, unpacked, manifest, now })))
       throw versionTaken(manifest.id, manifest.version);
     const versions = await listVersions(trx, manifest.id);
-    await setNewest(trx, manifest.id, newestVersion(versions.map(({ version }) => version)));
+    await setNewest(trx, manifest.id, newestVersion(versions));
     // Last before the commit: when it fails nothing is published, and when the process dies here the start sweeps.
     await placePackage(context, scratch, hash);
   });
+}
+
+/**
+ * One more version of an app that is claimed already. The account is locked, so that of many at once no more pass than fit.
+ *
+ * @throws RefusalError `not_authorized`
+ */
+async function requirePlace(trx: Executor, ownerKey: string, appId: string): Promise<void> {
+  const { appsPerAccount, versionsPerApp } = limits;
+  const { apps, versions } = await countPublished(trx, { ownerKey, appId });
+  if (apps > appsPerAccount.value)
+    throw refuse(
+      'not_authorized',
+      `An account has at most ${appsPerAccount.value} apps. Publish under an id you have.`,
+    );
+  if (versions >= versionsPerApp.value) {
+    const most = versionsPerApp.value.toLocaleString('en');
+    throw refuse('not_authorized', `An app has at most ${most} versions, deleted ones included. Use another id.`);
+  }
 }
 
 function checkOwner(owner: AppOwner | undefined, publisher: string | null): void {
@@ -167,5 +192,5 @@ function checkOwner(owner: AppOwner | undefined, publisher: string | null): void
 }
 
 function versionTaken(appId: string, version: string) {
-  return refuse('version_exists', `Version ${version} of ${appId} is already published. Raise the version.`);
+  return refuse('version_exists', `Version ${version} of ${appId} was already published. Raise the version.`);
 }

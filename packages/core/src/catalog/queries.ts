@@ -106,15 +106,23 @@ export interface PublishedVersion {
   readonly publishedAt: Date;
 }
 
-/** All versions of an app, in no particular order; `size` in bytes. Empty for an unknown app. */
-export async function listVersions(database: Database, appId: string): Promise<PublishedVersion[]> {
+/** The versions of an app that were published last, the last first; `size` in bytes. Empty for an unknown app. */
+export async function listLastVersions(database: Database, appId: string, most: number): Promise<PublishedVersion[]> {
   const rows = await database
     .selectFrom('app_versions')
     .innerJoin('package_blobs', 'package_blobs.hash', 'app_versions.package_hash')
     .select(['version', 'hash', 'size', 'published_at as publishedAt'])
     .where('app_id', '=', appId)
+    .orderBy('published_at', 'desc')
+    .limit(most)
     .execute();
   return rows.map((row) => ({ ...row, size: Number(row.size) }));
+}
+
+/** All versions of an app, in no particular order. Empty for an unknown app. */
+export async function listVersions(database: Database, appId: string): Promise<string[]> {
+  const rows = await database.selectFrom('app_versions').select('version').where('app_id', '=', appId).execute();
+  return rows.map(({ version }) => version);
 }
 
 export interface AppOwner {

@@ -1,6 +1,6 @@
 // The catalog over HTTP.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { askedResources, type CatalogEntry, type DomainRoute, refuse } from '@platform/contract';
+import { askedResources, type CatalogEntry, type DomainRoute, limits, refuse } from '@platform/contract';
 import { endUpload } from '@platform/http';
 import type { CoreContext } from '../context.ts';
 import { requestedGrants } from '../grants/frontend-grants.ts';
@@ -10,7 +10,7 @@ import { hiddenFrom, isOfferedTo } from './master-apps.ts';
 import { compareVersions } from './newest-version.ts';
 import { publishPackage } from './publish-package.ts';
 import { type HeldUpload, PublishSlots } from './publish-slots.ts';
-import { type AppVersion, findAppVersion, listNewestVersions, listVersions } from './queries.ts';
+import { type AppVersion, findAppVersion, listLastVersions, listNewestVersions } from './queries.ts';
 import { serveIcon } from './serve-icon.ts';
 import type { VerifyPackage } from './verify-package.ts';
 import { deleteOwnVersion } from './withdraw-version.ts';
@@ -38,7 +38,7 @@ export function catalogRoutes(context: CoreContext, verify: VerifyPackage): Hand
       const app = await findAppVersion(database, appId, query.version);
       if (app === undefined || !isOfferedTo(context, { key: caller.accountKey, name: caller.accountName }, app))
         throw refuse('not_found');
-      const versions = await listVersions(database, appId);
+      const versions = await listLastVersions(database, appId, limits.pageMaximum.value);
       versions.sort((a, b) => compareVersions(a.version, b.version));
       return {
         status: 200,

@@ -15,11 +15,13 @@ declare module '../database/schema.ts' {
       newest: boolean;
       published_at: Date;
     };
+    withdrawn_versions: { app_id: string; version: string; package_hash: string };
   }
 }
 
 export const tables = {
   package_blobs: { readBy: { disk: 'the size of packages' } },
+  withdrawn_versions: {},
   apps: {
     readBy: {
       disk: 'which packages count for an account',

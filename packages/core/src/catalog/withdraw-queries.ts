@@ -1,4 +1,4 @@
-// The SQL that takes a version out of the catalog.
+// The SQL that takes a version out of the catalog, and of what stays known of it.
 import { sql } from 'kysely';
 import type { Executor } from '../database/schema.ts';
 
@@ -27,6 +27,38 @@ export async function deleteVersion(trx: Executor, appId: string, version: strin
     DELETE FROM app_versions WHERE app_id = ${appId} AND version = ${version}
     RETURNING package_hash AS hash`.execute(trx);
   return rows[0]?.hash;
+}
+
+/** Keeps what the number of a deleted version stands for. */
+export async function rememberWithdrawn(
+  trx: Executor,
+  { appId, version, hash }: { readonly appId: string; readonly version: string; readonly hash: string },
+): Promise<void> {
+  await sql`
+    INSERT INTO withdrawn_versions (app_id, version, package_hash) VALUES (${appId}, ${version}, ${hash})
+    ON CONFLICT DO NOTHING`.execute(trx);
+}
+
+/** @returns the hash of the package that this version was before it was deleted, if it ever was */
+export async function findWithdrawn(trx: Executor, appId: string, version: string): Promise<string | undefined> {
+  const { rows } = await sql<{ hash: string }>`
+    SELECT package_hash AS hash FROM withdrawn_versions
+     WHERE app_id = ${appId} AND version = ${version}`.execute(trx);
+  return rows[0]?.hash;
+}
+
+/** How many apps an account has, and how many versions one of them has or had. */
+export async function countPublished(
+  trx: Executor,
+  { ownerKey, appId }: { readonly ownerKey: string; readonly appId: string },
+): Promise<{ readonly apps: number; readonly versions: number }> {
+  const { rows } = await sql<{ apps: number; versions: number }>`
+    SELECT (SELECT count(*) FROM apps WHERE owner_key = ${ownerKey})::integer AS apps,
+           (SELECT count(*)
+              FROM (SELECT version FROM app_versions WHERE app_id = ${appId}
+                    UNION SELECT version FROM withdrawn_versions WHERE app_id = ${appId}) AS every)::integer
+             AS versions`.execute(trx);
+  return rows[0] ?? { apps: 0, versions: 0 };
 }
 
 /** Deletes the record of a package that no version refers to any more. */

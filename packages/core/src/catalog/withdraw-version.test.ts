@@ -35,7 +35,7 @@ function assertRefused(answer: RawAnswer, status: number, code: string): void {
   assert.deepEqual([answer.status, problemCode(answer)], [status, code], answer.text);
 }
 
-test('its publisher deletes a version: it is gone from the catalog and from the disk, and may be published again', async () => {
+test('its publisher deletes a version: it is gone from the catalog and from the disk, and the same bytes may be published again', async () => {
   const { hash } = await publish(publisher, 'fleeting');
   assert.deepEqual(filesOf(hash), [true, true]);
   assert.equal((await withdraw(publisher, 'fleeting')).status, 204);

@@ -6,7 +6,7 @@ import type { CoreContext } from '../context.ts';
 import { newestVersion } from './newest-version.ts';
 import { packageFile, unpackedFolder } from './package-file.ts';
 import { findOwner, findPublishedHashes, listVersions, lockApp, setNewest } from './queries.ts';
-import { deleteUnusedBlob, deleteVersion, lockVersion } from './withdraw-queries.ts';
+import { deleteUnusedBlob, deleteVersion, lockVersion, rememberWithdrawn } from './withdraw-queries.ts';
 
 interface NamedVersion {
   readonly appId: string;
@@ -42,8 +42,9 @@ export async function deleteAnyVersion(context: CoreContext, { appId, version }:
   await requireWithdrawn(context, { appId, version });
 }
 
-async function requireWithdrawn(context: CoreContext, { appId, version }: NamedVersion): Promise<void> {
-  const outcome = await withdraw(context, appId, version);
+async function requireWithdrawn(context: CoreContext, named: NamedVersion): Promise<void> {
+  const { appId, version } = named;
+  const outcome = await withdraw(context, named, { remembered: true });
   if (outcome === 'unknown') throw refuse('not_found', 'No such version is published.');
   if (outcome === 'installed')
     throw refuse(
@@ -53,18 +54,19 @@ async function requireWithdrawn(context: CoreContext, { appId, version }: NamedV
 }
 
 /**
- * Removes the version and its files, unless it is installed.
+ * Removes the version and its files, unless it is installed; its number is free again. For versions that were published
+ * only to try something.
  *
  * @returns whether it was removed
  */
 export async function withdrawVersion(context: CoreContext, appId: string, version: string): Promise<boolean> {
-  return (await withdraw(context, appId, version)) === 'withdrawn';
+  return (await withdraw(context, { appId, version }, { remembered: false })) === 'withdrawn';
 }
 
 async function withdraw(
   context: CoreContext,
-  appId: string,
-  version: string,
+  { appId, version }: NamedVersion,
+  { remembered }: { readonly remembered: boolean },
 ): Promise<'withdrawn' | 'unknown' | 'installed'> {
   const outcome = await context.database.transaction().execute(async (trx) => {
     // Held against publications of the same app, which read the list of versions too.
@@ -72,8 +74,9 @@ async function withdraw(
     if (!(await lockVersion(trx, appId, version))) return 'unknown' as const;
     const hash = await deleteVersion(trx, appId, version);
     if (hash === undefined) return 'installed' as const;
+    if (remembered) await rememberWithdrawn(trx, { appId, version, hash });
     const versions = await listVersions(trx, appId);
-    if (versions.length > 0) await setNewest(trx, appId, newestVersion(versions.map((one) => one.version)));
+    if (versions.length > 0) await setNewest(trx, appId, newestVersion(versions));
     await deleteUnusedBlob(trx, hash);
     return { hash };
   });

@@ -5,8 +5,12 @@ import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { errors, problemOf, type Refusal } from '@platform/contract';
 
-/** How long the rest of the request is read and thrown away: closed at once, the connection would lose the answer. */
-const LINGER_MS = 2_000;
+/**
+ * How long the rest of the request is read and thrown away. Browsers read no answer before they have sent their head, of
+ * up to 720 KB of cookies, and a connection that ends before would be reset: on a slow line they would never hear of it.
+ * As long as any head may take.
+ */
+const LINGER_MS = 20_000;
 
 export const HEAD_TOO_LARGE: Refusal = {
   code: 'head_too_large',

@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { Refusal } from '@platform/contract';
 import { type Carried, type Carrying, Exchange } from './carry.ts';
 import type { IncomingUpgrade } from './server.ts';
+import { setTransportFields, transportFields } from './transport-security.ts';
 
 const { ServerResponse } = process.getBuiltinModule('node:http');
 
@@ -23,6 +24,7 @@ export function carryUpgrade(incoming: IncomingUpgrade, carrying: CarryingUpgrad
   const res = new ServerResponse(req);
   res.sendDate = false;
   res.shouldKeepAlive = false;
+  setTransportFields(res, socket);
   res.assignSocket(socket);
   res.once('finish', () => socket.end(() => socket.destroy()));
   const exchange = new Exchange({ ...incoming, res, expectsContinue: false }, carrying, {
@@ -30,7 +32,7 @@ export function carryUpgrade(incoming: IncomingUpgrade, carrying: CarryingUpgrad
     switched(headers, upstream) {
       tunnel = upstream;
       res.detachSocket(socket);
-      socket.write(switchingHead(headers));
+      socket.write(switchingHead(headers, transportFields(socket)));
       join(socket, upstream, carrying.idleMilliseconds);
       if (first.length > 0) upstream.write(first);
     },
@@ -52,12 +54,13 @@ export function carryUpgrade(incoming: IncomingUpgrade, carrying: CarryingUpgrad
   };
 }
 
-function switchingHead(headers: IncomingHttpHeaders): string {
+function switchingHead(headers: IncomingHttpHeaders, own: Readonly<Record<string, string>>): string {
   let head = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n';
   for (const name of HANDSHAKE_FIELDS) {
     const value = headers[name];
     if (typeof value === 'string') head += `${name}: ${value}\r\n`;
   }
+  for (const [name, value] of Object.entries(own)) head += `${name}: ${value}\r\n`;
   return `${head}\r\n`;
 }
 

@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { errors, problemOf, type Refusal } from '@platform/contract';
+import { transportFields } from './transport-security.ts';
 
 /**
  * How long the rest of the request is read and thrown away. Browsers read no answer before they have sent their head, of
@@ -49,10 +50,10 @@ export function endWithHeadTooLarge(socket: Duplex, packet: Buffer | undefined):
   }
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(timer));
-  socket.end(response(packet));
+  socket.end(response(packet, transportFields(socket)));
 }
 
-function response(packet: Buffer | undefined): string {
+function response(packet: Buffer | undefined, transport: Readonly<Record<string, string>>): string {
   const requestId = randomUUID();
   const { status } = errors.head_too_large;
   const [type, body] = isProgram(packet)
@@ -67,6 +68,7 @@ function response(packet: Buffer | undefined): string {
     'referrer-policy: no-referrer',
     'x-content-type-options: nosniff',
     `x-request-id: ${requestId}`,
+    ...Object.entries(transport).map(([name, value]) => `${name}: ${value}`),
     'connection: close',
   ];
   return `HTTP/1.1 ${status} Request Header Fields Too Large\r\n${fields.join('\r\n')}\r\n\r\n${body}`;

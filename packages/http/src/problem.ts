@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { problemOf, type Refusal } from '@platform/contract';
 import { endResponse } from './end-response.ts';
+import { transportFields } from './transport-security.ts';
 
 export interface ProblemOptions {
   /** Default: the `X-Request-Id` set on the response before, else a new UUID. */
@@ -49,6 +50,7 @@ export function endWithProblem(socket: Duplex, refusal: Refusal, requestId: stri
   const body = JSON.stringify(problem);
   const headers = {
     ...problemHeaders(refusal, requestId),
+    ...transportFields(socket),
     'content-length': Buffer.byteLength(body),
     connection: 'close',
   };

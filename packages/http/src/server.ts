@@ -13,7 +13,7 @@ import { endWithHeadTooLarge, HEAD_TOO_LARGE } from './head-too-large.ts';
 import { endWithProblem, sendProblem } from './problem.ts';
 import { MAX_HEADER_FIELDS, type RequestHead, readRequestHead } from './request-head.ts';
 import { type ReadingRate, requireReading } from './slow-reader.ts';
-import { STRICT_TRANSPORT } from './transport-security.ts';
+import { requireTransportSecurity, setTransportFields } from './transport-security.ts';
 import { handshakeRefusal } from './web-socket.ts';
 
 const { createServer } = process.getBuiltinModule('node:http');
@@ -71,8 +71,8 @@ export interface StrictServerOptions {
    */
   readonly browsers?: true;
   /**
-   * This front is reached over https: its answers say so (RFC 6797), also those to requests that it refuses. Not those to
-   * bytes that are no request. Default: false.
+   * This front is reached over https: every answer says so (RFC 6797), also to requests that are refused and to bytes that
+   * are no request. Default: false.
    */
   readonly strictTransport?: boolean;
   /** Called once for every request, including refused ones. */
@@ -167,7 +167,7 @@ export function createStrictServer(options: StrictServerOptions): Server {
       options.onEnd?.();
     });
     res.sendDate = false;
-    if (options.strictTransport === true) res.setHeader('strict-transport-security', STRICT_TRANSPORT);
+    if (options.strictTransport === true) setTransportFields(res, req.socket);
     try {
       const reading = expectation === 'other' ? UNKNOWN_EXPECTATION : accept(req, options);
       if ('code' in reading || req.headers.upgrade !== undefined) {
@@ -206,6 +206,7 @@ export function createStrictServer(options: StrictServerOptions): Server {
   const perAddress = countPerAddress(limits.connectionsPerAddress);
   server.on('connection', (socket) => {
     connections.set(socket, newConnection());
+    if (options.strictTransport === true) requireTransportSecurity(socket);
     // The TLS listener that hands over a connection has already counted it for its peer.
     const counted = socket instanceof TLSSocket || perAddress(socket);
     if (!counted || options.admits?.(socket) === false) socket.destroy();

@@ -90,6 +90,7 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
       vapidSubject: 'mailto:operator@platform.example',
       pushPrivateOrigins: [],
       searchOpenSearch: null,
+      intelligenceFile: null,
       packagesDirectory,
       shellDirectory,
       ...options.config,

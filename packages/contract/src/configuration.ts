@@ -175,6 +175,11 @@ export const configurationVariables = {
       'OpenSearch cluster that answers searches instead of PostgreSQL, e.g. `https://user:password@opensearch.example:9200`; http on loopback only. Empty: PostgreSQL searches.',
     secret: true,
   },
+  PLATFORM_INTELLIGENCE_FILE: {
+    default: '',
+    meaning:
+      'JSON file with the AI providers that apps may use, their keys’ files, and the limits of each app; docs/operators.md has an example. Read again on SIGHUP. Empty: none.',
+  },
   PLATFORM_METRICS_LISTEN: {
     default: '',
     meaning:
@@ -188,7 +193,6 @@ export type ConfigurationVariable = keyof typeof configurationVariables;
 /** Names of the specification and contract whose parts are not there yet; setting one is told at start, not refused. */
 export const laterConfigurationVariables = [
   'PLATFORM_INGRESS_DOMAIN',
-  'PLATFORM_INTELLIGENCE_FILE',
   'PLATFORM_MESSAGING_SERVER_NAME',
   'PLATFORM_MESSAGING_BRIDGE_URL',
   'PLATFORM_MESSAGING_BRIDGE_TOKEN',

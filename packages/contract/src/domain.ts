@@ -85,6 +85,8 @@ export interface RouteSpec {
    * body; `any` asks for the grant with whatever resources, and the domain filters by them.
    */
   readonly grant?: { readonly id: PermissionId; readonly resource: 'self' | '*' | 'any' | { readonly body: string } };
+  /** Also answers a caller whose account is paused: what it reports began before. */
+  readonly whilePaused?: true;
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;
   readonly body?: JsonBody | { readonly mediaType: string; readonly limit: number };

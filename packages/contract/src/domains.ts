@@ -10,6 +10,7 @@ import { fleet } from './domains/fleet.ts';
 import { grants } from './domains/grants.ts';
 import { health } from './domains/health.ts';
 import { installations } from './domains/installations.ts';
+import { intelligence } from './domains/intelligence.ts';
 import { later } from './domains/later.ts';
 import { leases } from './domains/leases.ts';
 import { nodes } from './domains/nodes.ts';
@@ -30,6 +31,7 @@ export * from './domains/gateway.ts';
 export * from './domains/grants.ts';
 export * from './domains/health.ts';
 export * from './domains/installations.ts';
+export * from './domains/intelligence.ts';
 export * from './domains/later.ts';
 export * from './domains/leases.ts';
 export * from './domains/nodes.ts';
@@ -60,6 +62,7 @@ const domains = {
   nodes,
   placement,
   fleet,
+  intelligence,
   later,
 } as const satisfies Readonly<Record<string, Domain>>;
 

@@ -4,6 +4,7 @@ import { findSession, findSessionToken } from './accounts/find-session.ts';
 import { findForbiddenMaterial } from './accounts/forbidden-material.ts';
 import { ensureSystemPackages } from './catalog/system-packages.ts';
 import { type CoreConfig, sessionCookieName } from './config/config.ts';
+import { IntelligenceFile } from './config/intelligence-file.ts';
 import { defaultRates, type Rates } from './config/rates.ts';
 import type { CoreContext, Log } from './context.ts';
 import { requireMasterKey } from './credentials/master-key-check.ts';
@@ -27,6 +28,7 @@ import { shellFiles } from './http/shell-files.ts';
 import { ensureMasterInstallations } from './installations/default-installations.ts';
 import { findFrontendCaller, findInstallationCaller } from './installations/find-caller.ts';
 import { followSystemPackages } from './installations/follow-system-packages.ts';
+import { announceProviders } from './intelligence/announce-providers.ts';
 import { Lifecycle } from './lifecycle.ts';
 import type { CoreMetrics } from './metrics.ts';
 import { Backends } from './nodes/call-backend.ts';
@@ -84,12 +86,19 @@ export interface Core {
   readonly localNode: LocalNode | null;
   /** How domains reach the backends of installed apps. */
   readonly backends: Backends;
+  /**
+   * Reads again what can change while it runs: the file of AI providers.
+   *
+   * @throws StartError when it is wrong; what was read before stays in force
+   */
+  reload(): Promise<void>;
   /** Ends streams and long polls, finishes requests, closes the database. */
   stop(): Promise<void>;
 }
 
 export async function createCore(options: CoreOptions): Promise<Core> {
   const { config, log, clock, random } = options;
+  const intelligence = new IntelligenceFile(config.intelligenceFile);
   const applied = await migrate(options.databaseUrl);
   if (applied.length > 0) log.info({ applied }, 'migrated the database schema');
   const onError = (error: unknown) => log.warn({ err: error }, 'a database connection was lost');
@@ -112,6 +121,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const { linkListen = null } = options;
   const context: CoreContext = {
     config,
+    intelligence,
     linkListen,
     database,
     pool,
@@ -144,6 +154,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   options.metrics?.watch({ pools: [pool, searchPool], gauges: domains.flatMap(({ gauges = [] }) => gauges) });
   await followSystemPackages(context, shipped);
   await ensureMasterInstallations(context);
+  await announceProviders(context);
   const bodies = new BodyPool();
   parts.defer(() => bodies.close());
   const largeBodies = new LargeBodies(config.packagesDirectory, bodies);
@@ -190,6 +201,10 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     linkPort: link?.port ?? null,
     localNode,
     backends,
+    async reload() {
+      intelligence.reload();
+      await announceProviders(context);
+    },
     async stop() {
       stopping.abort();
       await running.disposeAsync();

@@ -2,6 +2,7 @@
 import type { Kysely } from 'kysely';
 import type pg from 'pg';
 import type { CoreConfig } from './config/config.ts';
+import type { IntelligenceFile } from './config/intelligence-file.ts';
 import type { AddressAndPort } from './config/variables.ts';
 import type { DatabaseSchema } from './database/schema.ts';
 import type { Signals } from './database/signals.ts';
@@ -19,6 +20,8 @@ export interface Log {
 
 export interface CoreContext {
   readonly config: CoreConfig;
+  /** The AI providers, as the operator's file last said. */
+  readonly intelligence: IntelligenceFile;
   /** Where nodes reach core over TLS under its own key; `null` for nowhere. */
   readonly linkListen: AddressAndPort | null;
   /** Ordinary queries. */

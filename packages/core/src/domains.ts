@@ -9,6 +9,7 @@ import { fleetDomain } from './fleet/domain.ts';
 import { healthRoutes } from './http/health.ts';
 import { idleBuckets } from './http/idle-buckets.ts';
 import { installationDomain } from './installations/domain.ts';
+import { intelligenceDomain } from './intelligence/domain.ts';
 import { leaseDomain } from './leases/domain.ts';
 import { nodeDomain } from './nodes/domain.ts';
 import type { Nodes } from './nodes/nodes.ts';
@@ -48,6 +49,7 @@ export function coreDomains(context: CoreContext, parts: SharedParts) {
     pushDomain(context, pushing),
     searchDomain(context, searching),
     fleetDomain(context),
+    intelligenceDomain(context),
     leaseDomain(context),
     nodeDomain(context, { nodes, monotonic }),
     placementDomain(context, followers),

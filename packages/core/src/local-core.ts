@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import * as path from 'node:path';
 import type { PlatformConfig } from './config/env.ts';
+import { IntelligenceFile } from './config/intelligence-file.ts';
 import type { CoreContext } from './context.ts';
 import { requireMasterKey } from './credentials/master-key-check.ts';
 import { migrate } from './database/migrate.ts';
@@ -34,11 +35,13 @@ export interface LocalCore {
 
 /** Migrates the database, as every start of core does. @throws StartError `master_key_wrong` */
 export async function openLocalCore({ config, databaseUrl, masterKey, nodeKey }: LocalCoreOptions): Promise<LocalCore> {
+  const intelligence = new IntelligenceFile(config.intelligenceFile);
   await migrate(databaseUrl);
   const { pool, database, close } = openDatabase({ url: databaseUrl, connections: 2, onError: () => undefined });
   const stopping = new AbortController();
   const context: CoreContext = {
     config: { ...config, packagesDirectory: path.join(config.dataDirectory, 'packages'), shellDirectory: '' },
+    intelligence,
     linkListen: config.linkListen,
     database,
     pool,

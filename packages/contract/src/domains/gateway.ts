@@ -1,9 +1,19 @@
 // What core tells the Gateway of one installation through its assignment: the part of the grants that the Gateway itself
 // enforces. A change reaches a running Gateway and restarts nothing. Not a public interface; versioned with the platform.
 import * as z from 'zod';
+import { intelligenceDialect } from './intelligence.ts';
 
 export const gatewayPolicy = z.strictObject({
   /** Of the installation's grants; a Gateway ignores a policy older than the one it has. */
   revision: z.int().min(0),
+  /** Absent: its grants name no AI provider. Not what it may use: core says so at every call. */
+  intelligence: z
+    .strictObject({
+      /** By provider. */
+      dialects: z.record(z.string(), intelligenceDialect),
+      /** Of a request. */
+      bodyBytes: z.int().min(1),
+    })
+    .optional(),
 });
 export type GatewayPolicy = z.infer<typeof gatewayPolicy>;

@@ -7,11 +7,6 @@ const errors = {
     title: 'This needs a paid, platform-hosted installation.',
     help: 'Move the installation to a plan that includes the service.',
   },
-  placement_not_allowed: {
-    status: 403,
-    title: 'This is not allowed on the node where the workload runs.',
-    help: 'Use your own key, or place the installation on a platform-hosted node.',
-  },
   workflow_conflict: {
     status: 409,
     title: 'A run with this idempotency key has a different input.',
@@ -66,11 +61,6 @@ const errors = {
     status: 502,
     title: 'The upstream answered with a redirect, which is refused.',
     help: 'Declare the final address in the secret slot.',
-  },
-  budget_exhausted: {
-    status: 429,
-    title: 'This month’s budget is used up.',
-    help: 'The account owner can raise the budget in Settings.',
   },
   conversation_conflict: {
     status: 409,

@@ -5,6 +5,7 @@ import type { Routes } from '../domain.ts';
 import { appId, installationId, version } from '../primitives.ts';
 import { json, ofInstallation } from './common.ts';
 import { gatewayPolicy } from './gateway.ts';
+import { assignedProvider } from './intelligence.ts';
 import { mostPublicPorts, publicPort, workloadManifest } from './packages.ts';
 
 export const assignment = z.strictObject({
@@ -34,6 +35,11 @@ export const assignment = z.strictObject({
   udpPorts: z.array(publicPort.pick({ name: true, containerPort: true })).max(mostPublicPorts),
   /** `object-storage.raw`. A virtual machine is rebuilt when it changes; other workloads run on. */
   objectStorage: z.boolean().default(false),
+  /**
+   * AI providers that its grants name, in the operator's order. A running workload is restarted when it would gain a
+   * variable. Absent: none, which nodes of former versions take.
+   */
+  intelligence: z.array(assignedProvider).optional(),
   /** Reaches a running Gateway without a restart of the workload. */
   gateway: gatewayPolicy.default({ revision: 0 }),
   /**

@@ -36,6 +36,8 @@ export interface CoreConfig {
     readonly address: string;
     readonly auth: { readonly username: string; readonly password: string } | null;
   } | null;
+  /** File with the AI providers, or `null` for none. */
+  readonly intelligenceFile: string | null;
   /** Folder for package blobs: `<hash>.tgz`, and unpacked frontends. */
   readonly packagesDirectory: string;
   /** Folder with the built shell. */

@@ -27,6 +27,7 @@ import {
   addressAndPortOf,
   choiceOf,
   listed,
+  optionalPathOf,
   type Read,
   wrong,
 } from './variables.ts';
@@ -81,6 +82,7 @@ export function readConfiguration(environment: Environment, surroundings: Surrou
     ...readAccountDiskSettings(read),
     ...readNotificationSettings(read),
     ...readSearchSettings(read),
+    intelligenceFile: optionalPathOf(read, 'PLATFORM_INTELLIGENCE_FILE'),
     databaseUrl: readDatabaseUrl(read('PLATFORM_DATABASE_URL')),
     dataDirectory,
     masterKeyFile: absolutePath(

@@ -132,7 +132,7 @@ async function admit(request: FastifyRequest, spec: RouteSpec, options: RouteTab
   const peer = linkPeer(request.raw.socket);
   if (peer !== undefined) checkCallerOverLink(peer, caller);
   checkOrigin(request.raw, spec, caller, options.config);
-  if ('paused' in caller && caller.paused) throw pausedRefusal();
+  if ('paused' in caller && caller.paused && spec.whilePaused !== true) throw pausedRefusal();
   if (spec.grant !== undefined) {
     const { id, resource } = spec.grant;
     const grants = 'grants' in caller ? caller.grants : [];

@@ -3,9 +3,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { askedResources, type Grant, type PermissionsView, refuse, resourcesInForce } from '@platform/contract';
 import type { Kysely } from 'kysely';
+import type { IntelligenceSettings } from '../config/intelligence-file.ts';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
+import { intelligenceForNode } from '../grants/assigned-providers.ts';
 import { checkGrants } from '../grants/check-grants.ts';
 import { requestedGrants } from '../grants/frontend-grants.ts';
 import { assignmentsChanged } from '../placement/assignments.ts';
@@ -57,21 +59,28 @@ export async function replacePermissions(
     const permissions = checkGrants(requestedGrants(installation.manifest), chosen);
     const revision = await updateGrants(trx, installation.id, permissions);
     await notify(trx, 'installation-changed', { installationId: installation.id, accountKey });
-    const assigned = await updateAssignment(trx, installation, permissions);
+    const assigned = await updateAssignment(trx, installation, permissions, context.intelligence.settings);
     return { view: viewOf(installation, permissions, revision), assigned };
   });
   if (assigned !== undefined) await followers.carriedOut(assigned.nodeId, assigned.revision);
   return view;
 }
 
-/** Most grants are checked at each request and concern no node; those of the network and of object storage do. */
+/**
+ * Most grants are checked at each request and concern no node; those of the network, of object storage and, for the
+ * variables of a workload, of AI providers do.
+ */
 async function updateAssignment(
   trx: Kysely<DatabaseSchema>,
   { grants, manifest, node_id: nodeId }: OwnInstallation,
   permissions: readonly Grant[],
+  providers: IntelligenceSettings,
 ): Promise<{ nodeId: string; revision: bigint } | undefined> {
   if (nodeId === null || manifest.workload === undefined) return undefined;
-  const means = (held: readonly Grant[]) => grantsForNode(held, manifest.publicPorts ?? []);
+  const means = (held: readonly Grant[]) => [
+    grantsForNode(held, manifest.publicPorts ?? []),
+    intelligenceForNode(held, providers),
+  ];
   if (isDeepStrictEqual(means(grants), means(permissions))) return undefined;
   return { nodeId, revision: await assignmentsChanged(trx) };
 }

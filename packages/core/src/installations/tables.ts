@@ -44,6 +44,7 @@ export const tables = {
     readBy: {
       catalog: 'an installed version is not withdrawn',
       disk: 'the size of volumes, and which versions are installed',
+      intelligence: 'the node that a call is made on',
       leases: 'locked against removal while a lease is made; which ones are of an account',
       nodes: 'what lies on a node',
       placement: 'what runs on a node, and what waits for one',

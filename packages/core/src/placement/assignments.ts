@@ -7,6 +7,7 @@ import { dataPlaneCapability } from '../credentials/master-key.ts';
 import { notify } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import type { Signals } from '../database/signals.ts';
+import { intelligenceForNode } from '../grants/assigned-providers.ts';
 import { grantsForNode } from './network-grants.ts';
 import { type AssignmentRow, raiseRevision, selectAssignments } from './queries.ts';
 
@@ -85,9 +86,13 @@ async function readAssignments(context: CoreContext, nodeId: string): Promise<As
   return { revision, items: rows.flatMap((row) => assignmentOf(context, row) ?? []) };
 }
 
-function assignmentOf({ config, masterKey }: CoreContext, row: AssignmentRow): Assignment | undefined {
+function assignmentOf(
+  { config, masterKey, intelligence }: CoreContext,
+  row: AssignmentRow,
+): Assignment | undefined {
   const workload = grantedWorkload(row.workload, row.resources);
   if (workload === undefined) return undefined;
+  const providers = intelligenceForNode(row.grants, intelligence.settings);
   return {
     installationId: row.id,
     appId: row.app_id,
@@ -100,7 +105,8 @@ function assignmentOf({ config, masterKey }: CoreContext, row: AssignmentRow): A
     version: row.version,
     workload,
     ...grantsForNode(row.grants, row.public_ports ?? []),
-    gateway: { revision: row.grants_revision },
+    ...providers.assignment,
+    gateway: { revision: row.grants_revision, ...providers.policy },
     ...(row.movable ? { movable: true } : {}),
     ...(row.volume_store === null ? {} : { volumeStore: row.volume_store }),
   };

@@ -1,0 +1,173 @@
+// AI calls as core sees them: whether one may be made and with which key, before; what it used, after. A call's tokens are
+// reserved before it begins, so calls at the same time cannot use more than the month has.
+import { type AuthorizedIntelligence, type AuthorizeIntelligence, limits, refuse } from '@platform/contract';
+import { sealEnvelope } from '@platform/link';
+import type { IntelligenceProvider } from '../config/intelligence-file.ts';
+import type { CoreContext } from '../context.ts';
+import { newId } from '../credentials/ids.ts';
+import { namesProvider } from '../grants/assigned-providers.ts';
+import { allows, resourcesOf } from '../grants/grant-coverage.ts';
+import type { InstallationCaller } from '../http/caller.ts';
+import type { HostingLabel } from '../placement/hosting-labels.ts';
+import { authorizeCall, type CallDecision, renewCalls, settleCall } from './call-queries.ts';
+import { monthOf, secondsToNextMonth } from './month.ts';
+import { openKey } from './provider-keys.ts';
+
+/** Bytes of a body for each token that it is estimated to have. */
+const BYTES_PER_TOKEN = 3;
+const HOSTED: HostingLabel = 'platform-hosted';
+const MODEL_LIST = /(?:^|\/)models\/?$/;
+
+/**
+ * @throws RefusalError `rate_limited`, `not_found` for an unknown provider, `grant_missing`, `not_authorized` without a
+ *   key, `placement_not_allowed`, `budget_exhausted`, `unavailable` for a Gateway that has no key for envelopes
+ */
+export async function authorizeIntelligence(
+  context: CoreContext,
+  caller: InstallationCaller,
+  call: AuthorizeIntelligence,
+): Promise<AuthorizedIntelligence> {
+  const provider = context.intelligence.find(call.provider);
+  if (caller.envelopeKey === null)
+    throw refuse('unavailable', 'This app was started by a former version of the platform. Stop and start it once.');
+  const patterns = grantedModels(caller, call.provider);
+  const isList = call.model === null && call.method === 'GET' && MODEL_LIST.test(call.path);
+  const allowed = isList ? patterns.length > 0 : isGranted(caller, call);
+  const now = context.clock();
+  const { settings } = context.intelligence;
+  const estimatedInput = Math.ceil(call.bodyBytes / BYTES_PER_TOKEN);
+  const reservation = newId('res', context);
+  const decision = await authorizeCall(context.pool, {
+    installationId: caller.installationId,
+    provider: call.provider,
+    model: call.model ?? '',
+    allowed: allowed && provider !== undefined,
+    hasPlatformKey: provider?.platformKey != null,
+    hostingLabel: HOSTED,
+    requestsPerMinute: settings.requestsPerMinute,
+    monthlyTokens: settings.monthlyTokens,
+    estimatedInput,
+    outputLimit: call.outputLimit,
+    defaultOutput: limits.intelligenceOutput.value,
+    reservation,
+    now,
+    month: monthOf(now),
+    dueAt: dueFrom(now),
+  });
+  // Its credential was valid a moment ago.
+  if (decision === undefined) throw refuse('unauthenticated');
+  if (!decision.taken) throw rateGone(decision);
+  if (provider === undefined) throw refuse('not_found', `This platform has no AI provider "${call.provider}".`);
+  if (!allowed) throw missingGrant(caller, call);
+  requireKey(decision, provider);
+  if (decision.granted === null) throw budgetGone(decision, estimatedInput + (call.outputLimit ?? 1), now);
+  return {
+    reservation,
+    dialect: provider.dialect,
+    baseUrl: provider.baseUrl,
+    envelope: await envelopeFor(context, { caller, envelopeKey: caller.envelopeKey, provider, decision }),
+    outputLimit: call.outputLimit === null ? writtenLimit(decision.granted - estimatedInput) : null,
+    estimatedInput,
+    visibleModels: isList && !patterns.includes('*') ? patterns : null,
+  };
+}
+
+/** Less than what is reserved by default is all that is left of the month. */
+function writtenLimit(output: number): number | null {
+  return output < limits.intelligenceOutput.value ? output : null;
+}
+
+/** Patterns of models, without the provider; `*` for all of them. */
+function grantedModels({ grants }: InstallationCaller, provider: string): string[] {
+  const models = resourcesOf(grants, 'intelligence.use')
+    .filter((pattern) => namesProvider(pattern, provider))
+    .map((pattern) => (pattern.startsWith(`${provider}:`) ? pattern.slice(provider.length + 1) : '*'));
+  return [...new Set(models)];
+}
+
+function isGranted({ grants }: InstallationCaller, { provider, model }: AuthorizeIntelligence): boolean {
+  return allows(grants, 'intelligence.use', `${provider}:${model ?? '*'}`);
+}
+
+function missingGrant({ appId }: InstallationCaller, { provider, model }: AuthorizeIntelligence): Error {
+  const what = model === null ? 'without naming a model' : `with the model ${model}`;
+  return refuse(
+    'grant_missing',
+    `${appId} may not use the AI provider ${provider} ${what} (intelligence.use). You can allow it in Settings → Apps → ${appId}.`,
+  );
+}
+
+function rateGone({ bucket, perMinute }: CallDecision): Error {
+  return refuse('rate_limited', `This app may make ${perMinute} AI calls a minute.`, {
+    retryAfter: ((1 - bucket) * 60) / perMinute,
+  });
+}
+
+function requireKey({ source, hosted }: CallDecision, { name }: IntelligenceProvider): void {
+  if (source === null)
+    throw refuse('not_authorized', `There is no key for ${name}. The account owner can set one in Settings → AI.`);
+  if (source === 'platform' && !hosted)
+    throw refuse(
+      'placement_not_allowed',
+      `This app runs on a machine that the platform does not host, where the platform’s key for ${name} is not used. A key of your own works: set it in Settings → AI.`,
+    );
+}
+
+function budgetGone({ left }: CallDecision, wanted: number, now: Date): Error {
+  return refuse(
+    'budget_exhausted',
+    `This call could use ${wanted} tokens, and ${Math.max(0, left)} are left of this app’s budget for the month.`,
+    { retryAfter: secondsToNextMonth(now) },
+  );
+}
+
+interface Sealing {
+  readonly caller: InstallationCaller;
+  readonly envelopeKey: Buffer;
+  readonly provider: IntelligenceProvider;
+  readonly decision: CallDecision;
+}
+
+async function envelopeFor(
+  context: CoreContext,
+  { caller, envelopeKey, provider, decision }: Sealing,
+): Promise<string> {
+  const { installationId, accountKey } = caller;
+  const { source, sealed } = decision;
+  const key =
+    source === 'account' && sealed !== null
+      ? openKey(context, accountKey, provider.id, sealed)
+      : Buffer.from(provider.platformKey ?? '');
+  const bound = [provider.id, provider.baseUrl];
+  try {
+    return await sealEnvelope(envelopeKey, { purpose: 'intelligence', installationId, bound }, key);
+  } finally {
+    key.fill(0);
+  }
+}
+
+function dueFrom(now: Date): Date {
+  return new Date(now.getTime() + limits.intelligenceReservationSeconds.value * 1_000);
+}
+
+/** Idempotent: of a reservation that is over nothing changes, unless it was charged in full. */
+export async function settleIntelligence(
+  { pool }: CoreContext,
+  { installationId }: InstallationCaller,
+  used: {
+    readonly reservation: string;
+    readonly inputTokens: number;
+    readonly outputTokens: number;
+    readonly reached: boolean;
+  },
+): Promise<void> {
+  await settleCall(pool, { ...used, installationId, mostModels: limits.intelligenceModels.value });
+}
+
+export async function renewIntelligence(
+  { pool, clock }: CoreContext,
+  { installationId }: InstallationCaller,
+  reservations: readonly string[],
+): Promise<void> {
+  await renewCalls(pool, installationId, reservations, dueFrom(clock()));
+}

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeAssignment } from '../test-support/core-double.ts';
-import { reservedNames, workloadEnvironment } from './environment.ts';
+import { gatewayUrls, reservedNames, workloadEnvironment } from './environment.ts';
 
 const assignment = makeAssignment('0'.repeat(64));
 
@@ -46,4 +46,27 @@ test('home is the volume where there is one, else scratch', () => {
   assert.equal(build({}).variables.PLATFORM_VOLUME_DIR, undefined);
   assert.equal(build({}, '/volume').variables.HOME, '/volume');
   assert.equal(build({}, '/volume').variables.PLATFORM_VOLUME_DIR, '/volume');
+});
+
+test('AI providers are led to through the Gateway, with its credential as their key, whatever the manifest says', () => {
+  const environment = { OPENAI_API_KEY: 'sk-of-the-package', OPENAI_BASE_URL: 'https://elsewhere.example' };
+  const built = {
+    ...assignment,
+    workload: { ...assignment.workload, environment },
+    intelligence: [
+      {
+        provider: 'models',
+        dialect: 'openai' as const,
+        environment: { baseUrl: 'OPENAI_BASE_URL', apiKey: 'OPENAI_API_KEY' },
+      },
+      { provider: 'third', dialect: 'openai' as const, environment: null },
+    ],
+  };
+  const inside = { volume: undefined, temporary: '/tmp', port: 8080 };
+  const variables = workloadEnvironment({ assignment: built, gatewayCredential: 'pgw_x', inside });
+  assert.equal(variables.OPENAI_API_KEY, 'pgw_x');
+  assert.deepEqual(gatewayUrls(built), {
+    OPENAI_BASE_URL: '/v1/services/intelligence/models',
+    PLATFORM_API_URL: '',
+  });
 });

@@ -21,8 +21,11 @@ export function reservedNames({ workload }: Assignment): string[] {
 }
 
 /** The variables that lead to its Gateway. */
-export function gatewayUrls(_assignment: Assignment): GatewayUrls {
-  return { PLATFORM_API_URL: '' };
+export function gatewayUrls({ intelligence = [] }: Assignment): GatewayUrls {
+  const providers = intelligence.flatMap(({ provider, environment }) =>
+    environment === null ? [] : [[environment.baseUrl, `/v1/services/intelligence/${provider}`]],
+  );
+  return { ...Object.fromEntries(providers), PLATFORM_API_URL: '' };
 }
 
 /** Everything except `gatewayUrls`, which are known only when the sandbox stands. */
@@ -39,6 +42,7 @@ export function workloadEnvironment({
     TZ: 'UTC',
     HOME: inside.volume ?? inside.temporary,
     ...Object.fromEntries(authored.filter(([name]) => !RESERVED.test(name))),
+    ...providerKeys(assignment, gatewayCredential),
     PORT: String(inside.port),
     PLATFORM_GATEWAY_TOKEN: gatewayCredential,
     PLATFORM_APP_CAPABILITY: assignment.dataPlaneCapability,
@@ -46,6 +50,16 @@ export function workloadEnvironment({
     ...(inside.volume === undefined ? {} : { PLATFORM_VOLUME_DIR: inside.volume }),
     ...portVariables(publicPorts),
   };
+}
+
+/**
+ * What stock clients of AI providers present is the Gateway credential, which reaches the provider as the real key. The
+ * operator's names win over the manifest's.
+ */
+function providerKeys({ intelligence = [] }: Assignment, gatewayCredential: string): Record<string, string> {
+  return Object.fromEntries(
+    intelligence.flatMap(({ environment }) => (environment === null ? [] : [[environment.apiKey, gatewayCredential]])),
+  );
 }
 
 /** How it learns the ports that the platform chose (specification 2.8). */

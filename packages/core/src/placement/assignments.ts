@@ -86,10 +86,7 @@ async function readAssignments(context: CoreContext, nodeId: string): Promise<As
   return { revision, items: rows.flatMap((row) => assignmentOf(context, row) ?? []) };
 }
 
-function assignmentOf(
-  { config, masterKey, intelligence }: CoreContext,
-  row: AssignmentRow,
-): Assignment | undefined {
+function assignmentOf({ config, masterKey, intelligence }: CoreContext, row: AssignmentRow): Assignment | undefined {
   const workload = grantedWorkload(row.workload, row.resources);
   if (workload === undefined) return undefined;
   const providers = intelligenceForNode(row.grants, intelligence.settings);

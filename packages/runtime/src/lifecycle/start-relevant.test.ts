@@ -1,7 +1,7 @@
 // What a change of an assignment means for a workload that runs: it goes on, or is started anew with a reason.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Assignment } from '@platform/contract';
+import type { AssignedProvider, Assignment } from '@platform/contract';
 import { makeAssignment } from '../../test-support/core-double.ts';
 import { fingerprintOf, whyRestart } from './start-relevant.ts';
 
@@ -9,6 +9,10 @@ const machine = { rebuildsForObjectStorage: true } as const;
 const others = {};
 
 const former = makeAssignment('a'.repeat(64), { udpPorts: [{ name: 'game', containerPort: 9_000 }] });
+
+function provider(environment: AssignedProvider['environment']): AssignedProvider {
+  return { provider: 'models', dialect: 'openai', environment };
+}
 
 interface Case {
   readonly change: Partial<Assignment>;
@@ -53,6 +57,12 @@ const cases: Readonly<Record<string, Case>> = {
     machine: /UDP port\.$/,
     others: /UDP port\.$/,
   },
+  'an AI provider granted whose address is in its environment': {
+    change: { intelligence: [provider({ baseUrl: 'OPENAI_BASE_URL', apiKey: 'OPENAI_API_KEY' })] },
+    machine: /^Restarting: it may use an AI provider/,
+    others: /^Restarting: it may use an AI provider/,
+  },
+  'an AI provider granted that has no variables': { change: { intelligence: [provider(null)] } },
   'a pause': { change: { paused: true } },
   'a permission to be moved': { change: { movable: true } },
 };
@@ -75,4 +85,9 @@ test('object storage taken away rebuilds a machine, and nothing that another Run
   const granted = { ...former, objectStorage: true };
   assert.equal(whyRestart(granted, former, machine), 'Restarting: object storage was revoked.');
   assert.equal(fingerprintOf(granted), fingerprintOf(former));
+});
+
+test('an AI provider taken away ends nothing: its calls are refused', () => {
+  const granted = { ...former, intelligence: [provider({ baseUrl: 'A_URL', apiKey: 'A_KEY' })] };
+  assert.equal(whyRestart(granted, former, others), undefined);
 });

@@ -18,6 +18,9 @@ export function whyRestart(
   const known = chosenPorts(former);
   if (chosenPorts(next).some((name) => !known.includes(name)))
     return 'Restarting: it needs to learn its public UDP port.';
+  const led = providerVariables(former);
+  if (providerVariables(next).some((name) => !led.includes(name)))
+    return 'Restarting: it may use an AI provider and needs to learn its address.';
   if (driver.rebuildsForObjectStorage !== true || former.objectStorage === next.objectStorage) return undefined;
   return `Restarting: object storage was ${next.objectStorage ? 'granted' : 'revoked'}.`;
 }
@@ -30,6 +33,7 @@ function startRelevant(assignment: Assignment): string {
     network: _network,
     udpPorts: _udpPorts,
     objectStorage: _objectStorage,
+    intelligence: _intelligence,
     gateway: _gateway,
     movable: _movable,
     ...rest
@@ -42,11 +46,24 @@ function chosenPorts({ udpPorts }: Assignment): string[] {
   return udpPorts.flatMap(({ name, containerPort }) => (containerPort === 'auto' ? [name] : []));
 }
 
+/** What leads it to AI providers. One that was lost stays in its environment and leads to a refusal. */
+function providerVariables({ intelligence = [] }: Assignment): string[] {
+  return intelligence.flatMap(({ provider, dialect, environment }) =>
+    environment === null ? [] : [JSON.stringify([provider, dialect, environment.baseUrl, environment.apiKey])],
+  );
+}
+
 /**
  * Names all that a workload was started with, short and without its secrets: a survivor is taken over, and a failure
  * remembered, for the same only.
  */
 export function fingerprintOf(assignment: Assignment): string {
-  const given = JSON.stringify([startRelevant(assignment), chosenPorts(assignment)]);
+  const variables = providerVariables(assignment);
+  // Nothing more where there are none: what a former version started is taken over.
+  const given = JSON.stringify([
+    startRelevant(assignment),
+    chosenPorts(assignment),
+    ...(variables.length === 0 ? [] : [variables]),
+  ]);
   return createHash('sha256').update(given).digest('hex');
 }

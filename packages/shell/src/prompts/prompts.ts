@@ -4,7 +4,7 @@ import { signal } from '@preact/signals';
 import { plainMessage } from '../api/api-error.ts';
 import { call } from '../api/client.ts';
 import { forgetIcons } from '../frames/app-icons.ts';
-import { readInstalledApps } from '../frames/installed-apps.ts';
+import { readInstalledApps, refreshInstalledApps } from '../frames/installed-apps.ts';
 import { closeApp } from '../frames/open-apps.ts';
 import { pauseEverything } from '../pause.ts';
 import { joinGrants } from './narrowing.ts';
@@ -144,7 +144,7 @@ async function attempt(change: () => Promise<void>): Promise<string | null> {
   try {
     await change();
     forgetIcons();
-    await readInstalledApps();
+    await refreshInstalledApps();
     carriedOut.value = true;
     return null;
   } catch (error) {

@@ -3,7 +3,7 @@
 import { type PermissionsView, resourcesBeyond } from '@platform/contract';
 import { call } from '../api/client.ts';
 import { Button, Note } from '../design/controls.tsx';
-import { readInstalledApps } from '../frames/installed-apps.ts';
+import { refreshInstalledApps } from '../frames/installed-apps.ts';
 import { closeApp } from '../frames/open-apps.ts';
 import { ResourceList } from '../prompts/resource-list.tsx';
 import { useAction } from './reading.ts';
@@ -26,7 +26,7 @@ export function BackendLimits({ appId, name, version, resources, onChanged }: Ba
       if (granted === null) {
         // An open page was launched without a way to the backend.
         closeApp(appId);
-        await readInstalledApps();
+        await refreshInstalledApps();
       }
       await onChanged();
     });

@@ -164,7 +164,8 @@ for (const [device, viewport] of [
     ] as const) {
       const answer = call(frame, port, 'links.open', { url });
       const { host, href } = new URL(url);
-      const dialog = page.getByRole('dialog', { name: `Open ${host}?` });
+      // Of a long host the heading has the end, which says whose it is.
+      const dialog = page.getByRole('dialog', { name: `${host.slice(-60)}?` });
       await dialog.waitFor();
       assert.equal(await dialog.getByLabel('Address').textContent(), href);
       const tooWide = await dialog.evaluate((element) => {
@@ -180,3 +181,32 @@ for (const [device, viewport] of [
     }
   });
 }
+
+test('who asks and both answers stay in view in a low window, however long the address', async () => {
+  const host = `accounts.bank.example.${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(60)}.outside.example`;
+  for (const viewport of [
+    { width: 844, height: 390 },
+    { width: 320, height: 568 },
+  ]) {
+    await context.close();
+    await open(viewport);
+    const port = await connect(frame);
+    const answer = call(frame, port, 'links.open', { url: `https://${host}/${'x'.repeat(1_500)}` });
+    const dialog = page.getByRole('dialog');
+    await dialog.waitFor();
+    const asker = dialog.getByText('wants to open a link:');
+    for (const part of [dialog.getByText('Platform asks you'), asker, openButton()]) {
+      const { centre, covered } = await part.evaluate((element) => {
+        const { x, y, width, height } = element.getBoundingClientRect();
+        const middle = { x: x + Math.min(width, 40) / 2, y: y + height / 2 };
+        const top = document.elementFromPoint(middle.x, middle.y);
+        return { centre: middle.y, covered: top === null || !(element.contains(top) || top.contains(element)) };
+      });
+      assert.ok(centre > 0 && centre < viewport.height && !covered, `${await part.textContent()} is in view`);
+    }
+    const heading = await dialog.getByRole('heading').textContent();
+    assert.match(heading ?? '', /^Open …c+\.outside\.example\?$/, 'whose host it is');
+    await page.keyboard.press('Escape');
+    assert.deepEqual(await answer, { opened: false });
+  }
+});

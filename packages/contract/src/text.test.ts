@@ -153,3 +153,24 @@ test('a report of a node is taken whatever stands in its sentences, as plain lin
   assert.equal(taken.lastExit?.reason, 'a b');
   assert.deepEqual(taken.unenforced, ['a b']);
 });
+
+test('the name and summary of an app show something', () => {
+  const sample = { schemaVersion: 9, id: 'sample', version: '1.0.0', name: 'Sample', summary: 'A sample' };
+  for (const nothing of [
+    '\u200b',
+    '\u3164',
+    '\u2800',
+    '\u00ad\u2060',
+    '\u115f\u1160',
+    '\ufe0f',
+    '\u0301',
+    '\u{e0041}',
+  ]) {
+    assert.equal(manifest.safeParse({ ...sample, name: nothing }).success, false, escape(nothing));
+    assert.equal(manifest.safeParse({ ...sample, summary: nothing }).success, false, escape(nothing));
+  }
+  for (const name of harmless) {
+    const frontend = { entry: 'index.html' };
+    assert.ok(manifest.safeParse({ ...sample, name, summary: name, frontend }).success, name);
+  }
+});

@@ -12,6 +12,15 @@ const PARAGRAPHS = new RegExp(`^(?:[^${HARMFUL}]|[\\t\\n])*$`, 'u');
  */
 export const readableLine = [LINE, 'must be one line without control or bidirectional characters'] as const;
 
+/**
+ * Arguments of `z.string().regex(…)` for what people choose or agree by: besides spaces, joiners and fillers, which draw
+ * nothing, there is something to see.
+ */
+export const visible = [
+  /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{M}\p{C}\u2800]/u,
+  'must have a visible character',
+] as const;
+
 /** Several lines that a person reads, with tabs and line breaks; `maximum` counts UTF-16 units after CRLF became LF. */
 export function readableText(maximum: number) {
   return z

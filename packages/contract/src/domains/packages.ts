@@ -4,7 +4,7 @@ import { standardDiskMiB, standardResources } from '../backend-resources.ts';
 import { KiB, type Limits, MiB } from '../domain.ts';
 import { frontendSourceKinds, isConnectResource, isSourceOrigin } from '../frontend-origins.ts';
 import { appId, version } from '../primitives.ts';
-import { readableLine, storable } from '../text.ts';
+import { readableLine, storable, visible } from '../text.ts';
 import { common } from './common.ts';
 import { grants, type RequestedGrant, requestedGrant } from './grants.ts';
 
@@ -205,13 +205,15 @@ export const manifest = z
       .trim()
       .min(1)
       .max(common.limits.appName.value)
-      .regex(...readableLine),
+      .regex(...readableLine)
+      .regex(...visible),
     summary: z
       .string()
       .trim()
       .min(1)
       .max(200)
-      .regex(...readableLine),
+      .regex(...readableLine)
+      .regex(...visible),
     /** Who finds the app in the Store; what the newest version says holds for the app. */
     visibility: z.enum(['public', 'unlisted', 'private']).optional(),
     /** A file below `frontend/`. */

@@ -4,6 +4,7 @@ import { Note } from '../design/controls.tsx';
 import { Icon } from '../design/icons.tsx';
 import { AskerLine, Decision } from './parts.tsx';
 import type { Prompt } from './prompts.ts';
+import { shortHost } from './short-host.ts';
 
 export function LinkReview({ asked }: { readonly asked: Extract<Prompt, { kind: 'link' }> }) {
   const { host, hostname, origin, href } = new URL(asked.url);
@@ -22,7 +23,7 @@ export function LinkReview({ asked }: { readonly asked: Extract<Prompt, { kind: 
         <span class="prompt-picture neutral">
           <Icon name="leave" size={28} />
         </span>
-        <h2 id="prompt-title">Open {host}?</h2>
+        <h2 id="prompt-title">Open {shortHost(host)}?</h2>
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard. */}
       <section class="prompt-address" aria-label="Address" tabIndex={0}>

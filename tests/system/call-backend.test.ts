@@ -316,7 +316,7 @@ test('what is not installed, has no backend or was stopped is refused at the mom
   assert.equal(await statusOf('/', own), 200);
   await owner.browser.take('/v1/apps/called/stop', { method: 'POST' });
   const stopped = await refused(call('/', {}, own), 'workload_unavailable');
-  assert.match(stopped.message, /stopped by its owner/);
+  assert.match(stopped.message, /was stopped\. Its owner can start it in Settings/);
   await owner.browser.take('/v1/apps/called/start', { method: 'POST' });
   assert.equal(await statusOf('/', own), 200);
   await owner.browser.take('/v1/runtime/pause', { body: {} });

@@ -16,7 +16,7 @@ interface AppRowProps {
 }
 
 const STATES = {
-  stopped: { text: 'Backend asleep', tone: '' },
+  stopped: { text: 'Backend stopped', tone: '' },
   starting: { text: 'Backend starting', tone: 'warn' },
   running: { text: 'Backend running', tone: 'good' },
   failed: { text: 'Backend failed', tone: 'danger' },

@@ -51,6 +51,13 @@ test('each part of the platform is one line, which says how it last ended', () =
   ]);
 });
 
+test('one at rest has no reason but that somebody stopped it', () => {
+  const asleep: PsRow = { ...running, state: 'stopped', usage: null };
+  const why = (row: PsRow) => psLines([row], { width: 160, now })[1]?.split(/ {2,}/).at(-1);
+  assert.equal(why(asleep), '2');
+  assert.equal(why({ ...asleep, reason: 'Stopped until it is started again.' }), 'Stopped until it is started again.');
+});
+
 test('a wide terminal gets one line for each backend, in columns', () => {
   assert.deepEqual(psLines([running, failed], { width: Number.POSITIVE_INFINITY, now }), [
     'BACKEND                     VERSION  NODE   STATE    SINCE   CPU  MEMORY  RESTARTS  REASON',

@@ -134,7 +134,8 @@ function cellsOf({ account, appId, version, node, state, since, restarts, usage 
 
 /** One line, whatever the reason holds: what a workload wrote may be in it, control characters included. */
 function whyOf({ reason, lastExit, state }: PsRow): string {
-  const text = reason ?? (state === 'running' || lastExit === null ? '' : lastExit.reason);
+  const atRest = state === 'running' || state === 'stopped';
+  const text = reason ?? (atRest || lastExit === null ? '' : lastExit.reason);
   return plainLine(text);
 }
 

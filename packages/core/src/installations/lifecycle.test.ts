@@ -122,6 +122,17 @@ test('a workload that does not run explains itself by how it last ended', async 
   assert.equal(((await account.fetch('/v1/apps/working/status')).json as { reason?: string }).reason, undefined);
 });
 
+test('a workload at rest is explained by who stopped it, not by the signal that ended it', async () => {
+  const lastExit = { at: '2026-11-21T10:00:00.000Z', reason: 'Killed by SIGTERM.' };
+  node.answer = (call) => ({ body: statusOf(call, { state: 'stopped', lastExit }) });
+  const reason = async () => ((await account.fetch('/v1/apps/working/status')).json as { reason?: string }).reason;
+  assert.equal(await reason(), undefined, 'it is asleep, and wakes on demand');
+  await post('stop');
+  assert.equal(await reason(), 'Stopped until it is started again.');
+  await post('start');
+  assert.equal(await reason(), undefined);
+});
+
 test('logs come newest first, in pages whose cursor is bound to the installation', async () => {
   const line = (text: string) => ({ at: '2026-11-21T10:00:00.000Z', stream: 'stdout', line: text });
   node.answer = ({ path }) =>

@@ -7,7 +7,7 @@ import { pausedRefusal } from '../http/paused-refusal.ts';
 import { unreviewedRefusal } from '../http/unreviewed-refusal.ts';
 import type { Nodes } from '../nodes/nodes.ts';
 import { assignmentsChanged } from '../placement/assignments.ts';
-import { lockOwn, type OwnInstallation, selectOwn, updateStopped } from './queries.ts';
+import { lockOwn, type OwnInstallation, STOPPED, selectOwn, updateStopped } from './queries.ts';
 
 interface LogPage {
   readonly items: LogEntry[];
@@ -26,7 +26,7 @@ export async function startApp(
 ): Promise<WorkloadDetail> {
   if ((await selectPausedAt(context.database, accountKey)) !== null) throw pausedRefusal();
   const id = await setStopped(context, accountKey, appId, false);
-  return workloadDetail(await ofInstalled(context, accountKey, appId, () => nodes.start(id)));
+  return workloadDetail(await ofInstalled(context, accountKey, appId, () => nodes.start(id)), false);
 }
 
 /** The backend stays stopped until it is started again: being used does not wake it. */
@@ -37,7 +37,7 @@ export async function stopApp(
   appId: string,
 ): Promise<WorkloadDetail> {
   const id = await setStopped(context, accountKey, appId, true);
-  return workloadDetail(await ofInstalled(context, accountKey, appId, () => nodes.stop(id)));
+  return workloadDetail(await ofInstalled(context, accountKey, appId, () => nodes.stop(id)), true);
 }
 
 export async function readStatus(
@@ -46,8 +46,8 @@ export async function readStatus(
   accountKey: string,
   appId: string,
 ): Promise<WorkloadDetail> {
-  const { id } = withWorkload(await selectOwn(context.database, accountKey, appId));
-  return workloadDetail(await ofInstalled(context, accountKey, appId, () => nodes.status(id)));
+  const { id, stopped } = withWorkload(await selectOwn(context.database, accountKey, appId));
+  return workloadDetail(await ofInstalled(context, accountKey, appId, () => nodes.status(id)), stopped);
 }
 
 export async function readLogs(
@@ -115,10 +115,11 @@ export function withWorkload(installation: OwnInstallation | undefined): OwnInst
   return installation;
 }
 
-/** What an owner sees; a workload that does not run explains itself by how it last ended. */
-function workloadDetail(detail: InstallationDetail): WorkloadDetail {
-  const { state, since, reason, restarts, lastExit, unenforced, usage, publicPorts } = detail;
-  const why = reason ?? (state === 'running' ? undefined : lastExit?.reason);
+/** What an owner sees; a workload that should run and does not explains itself by how it last ended. */
+function workloadDetail(detail: InstallationDetail, stopped: boolean): WorkloadDetail {
+  const { state, since, restarts, lastExit, unenforced, usage, publicPorts } = detail;
+  const atRest = state === 'running' || state === 'stopped';
+  const why = stopped && state === 'stopped' ? STOPPED : (detail.reason ?? (atRest ? undefined : lastExit?.reason));
   const ports = publicPorts === undefined ? {} : { publicPorts };
   return {
     state,

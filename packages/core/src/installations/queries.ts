@@ -248,6 +248,9 @@ export interface BackendRow {
   readonly pausedAt: Date | null;
 }
 
+/** Why a backend rests that a person stopped; one that is asleep needs no reason. */
+export const STOPPED = 'Stopped until it is started again.';
+
 /** Installed apps that have a backend that may run, of all accounts or as selected. */
 export async function selectBackends(
   db: Executor,
@@ -256,7 +259,9 @@ export async function selectBackends(
   const { id = null, account = null, appId = null } = selection;
   const { rows } = await sql<BackendRow>`
     SELECT i.id, i.account_key AS "accountKey", a.name AS account, i.app_id AS "appId", i.version, n.name AS node,
-           s.state, s.since, s.reason, s.restarts, s.last_exit AS "lastExit", a.paused_at AS "pausedAt"
+           s.state, s.since, s.restarts,
+           CASE WHEN i.stopped AND s.state = 'stopped' THEN ${STOPPED}::text ELSE s.reason END AS reason,
+           s.last_exit AS "lastExit", a.paused_at AS "pausedAt"
       FROM installations i
       JOIN accounts a ON a.key = i.account_key
       JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version

@@ -205,7 +205,8 @@ function callable(row: CallRow | undefined): CallRow {
   if (row.unreviewed) throw unreviewedRefusal();
   if (row.paused) throw pausedRefusal();
   if (row.suspended) throw refuse('workload_unavailable', 'The account of this app is suspended.');
-  if (row.stopped) throw refuse('workload_unavailable', 'The backend of this app was stopped by its owner.');
+  if (row.stopped)
+    throw refuse('workload_unavailable', 'The backend of this app was stopped. Its owner can start it in Settings.');
   return row;
 }
 

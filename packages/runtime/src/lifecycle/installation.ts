@@ -193,7 +193,7 @@ export class Installation {
     const { paused, desired } = this.#assignment;
     if (paused)
       throw refuse('runtime_paused', 'All apps of this account are paused. Their owner can resume them in the shell.');
-    if (desired === 'stopped') throw unavailable('It was stopped by its owner.');
+    if (desired === 'stopped') throw unavailable('It was stopped. Its owner can start it in Settings.');
     await this.#ending;
     if (this.#state === 'running' && this.#workload !== undefined) return this.#workload.gateway;
     if (this.#state === 'failed') throw unavailable(this.#shown.now.reason);

@@ -19,8 +19,18 @@ export function Nodes({ value }: { readonly value: SystemInventory['nodes'] }) {
       ) : (
         <Table
           caption="Nodes"
-          head={['Name', 'State', 'Running', 'Memory reserved', 'Load', 'Memory used', 'Sandbox', 'Last seen']}
-          figures={[2, 3, 4, 5]}
+          head={[
+            'Name',
+            'State',
+            'Running',
+            'Memory reserved',
+            'Disk reserved',
+            'Load',
+            'Memory used',
+            'Sandbox',
+            'Last seen',
+          ]}
+          figures={[2, 3, 4, 5, 6]}
           rows={value.items.map((node) => ({ key: node.name, cells: cells(node) }))}
         />
       )}
@@ -40,6 +50,10 @@ function cells(node: Node) {
     </span>,
     `${figure(node.running)} of ${figure(node.installations)}`,
     <Share key="placed" value={node.placedMiB} of={node.memoryMiB} />,
+    <>
+      <Share value={node.diskPromisedMiB} of={node.diskMiB} />
+      {node.diskFull && <span class="badge danger">disk full</span>}
+    </>,
     node.load === null || node.cpus === null ? '–' : `${figure(node.load.cpus)} of ${figure(node.cpus)}`,
     node.load === null ? '–' : memory(node.load.memoryUsedMiB),
     node.mechanism ?? '–',
@@ -63,7 +77,7 @@ export function Capacity({ value }: { readonly value: SystemInventory['capacity'
       <div class="card stack">
         <div>
           <p>
-            {memory(value.placedMiB)} of {memory(value.memoryMiB)} reserved for backends
+            {memory(value.placedMiB)} of {memory(value.memoryMiB)} of memory reserved for backends
           </p>
           <Bar value={value.placedMiB} of={value.memoryMiB} warnFrom={NEARLY_FULL} />
           <p class="quiet small">The limits of all backends together.</p>
@@ -71,6 +85,13 @@ export function Capacity({ value }: { readonly value: SystemInventory['capacity'
         <div>
           <p>{memory(value.reservedMiB)} of it for always-on backends</p>
           <Bar value={value.reservedMiB} of={value.memoryMiB} warnFrom={NEARLY_FULL} />
+        </div>
+        <div>
+          <p>
+            {memory(value.diskPromisedMiB)} of {memory(value.diskMiB)} of disk reserved for volumes
+          </p>
+          <Bar value={value.diskPromisedMiB} of={value.diskMiB} warnFrom={NEARLY_FULL} />
+          <p class="quiet small">The sizes that apps declare, however much is in their volumes.</p>
         </div>
         <Facts
           items={[

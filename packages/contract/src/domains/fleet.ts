@@ -63,6 +63,11 @@ const inventoryNode = z.strictObject({
   /** Memory of workloads that never sleep, and of all that are placed there. */
   reservedMiB: counted,
   placedMiB: counted,
+  /** Disk for volumes; `null` where the node does not say. What they were promised of it, however much is in them. */
+  diskMiB: counted.nullable(),
+  diskPromisedMiB: counted,
+  /** Only the reserve is left: backends with a volume are stopped there. */
+  diskFull: z.boolean(),
   installations: counted,
   running: counted,
   /** `null` where the node does not say. */
@@ -101,6 +106,8 @@ export const systemInventory = z.strictObject({
     memoryMiB: counted,
     reservedMiB: counted,
     placedMiB: counted,
+    diskMiB: counted,
+    diskPromisedMiB: counted,
     /** Installations with a backend that no node has room for. */
     waiting: counted,
   }),

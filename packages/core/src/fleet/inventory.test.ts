@@ -158,7 +158,7 @@ test('absurd totals of a node spoil a figure and nothing else', async () => {
 });
 
 test('nodes are listed with their load; capacity is that of nodes which take workloads', async () => {
-  await registerLocalMachine(platform, { memoryMiB: 1_000, cpus: 2 });
+  await registerLocalMachine(platform, { memoryMiB: 1_000, cpus: 2, diskMiB: 9_000 });
   await beat(0, 0);
   const far = await joinTestNode(platform, 'far', { machine: { memoryMiB: 4_000, cpus: 4 }, labels: ['gpu'] });
   const { nodes, capacity, topology } = await inventory();
@@ -166,8 +166,9 @@ test('nodes are listed with their load; capacity is that of nodes which take wor
   const local = nodes.items.find(({ name }) => name === 'local');
   assert.deepEqual(local?.load, { cpus: 1.5, memoryUsedMiB: 2_048 });
   assert.equal(local?.memoryMiB, 1_000);
+  assert.deepEqual([local?.diskMiB, local?.diskPromisedMiB, local?.diskFull], [9_000, 0, false]);
   assert.equal(nodes.items.find(({ name }) => name === 'far')?.load, null);
-  assert.deepEqual([capacity.cpus, capacity.memoryMiB], [6, 5_000]);
+  assert.deepEqual([capacity.cpus, capacity.memoryMiB, capacity.diskMiB], [6, 5_000, 9_000]);
   assert.deepEqual(
     topology.labels.find(({ label }) => label === 'gpu'),
     { label: 'gpu', nodes: 1, reserved: false },

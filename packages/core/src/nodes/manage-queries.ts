@@ -2,7 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { grantedBackend } from '../grants/granted-backend.ts';
-import { alwaysInForce, memoryInForce } from '../placement/placement-queries.ts';
+import { alwaysInForce, DISK_PROMISED, memoryInForce } from '../placement/placement-queries.ts';
 
 type Executor = Kysely<DatabaseSchema>;
 
@@ -23,6 +23,10 @@ export interface NodeRow {
   /** Memory of workloads that never sleep, and of all that are placed there. */
   readonly reserved_mib: number;
   readonly placed_mib: number;
+  /** Disk for volumes, `null` where the node does not say; what they were promised of it; whether only the reserve is left. */
+  readonly disk_mib: number | null;
+  readonly disk_promised_mib: number;
+  readonly disk_full: boolean;
   readonly apps: number;
   readonly running: number;
   readonly shared_store: string | null;
@@ -32,6 +36,7 @@ export interface NodeRow {
 export async function listNodeRows(db: Executor): Promise<NodeRow[]> {
   const { rows } = await sql<NodeRow>`
     SELECT n.id, n.name, n.labels, n.local, n.seen_at, n.version, n.driver, n.mechanism, n.cpus, n.memory_mib,
+           n.disk_mib, n.disk_full, ${DISK_PROMISED}::float8 AS disk_promised_mib,
            n.shared_store, ARRAY(SELECT l.label FROM reserved_labels l WHERE l.label = ANY (n.labels)) AS reserved,
            CASE WHEN n.lost_at IS NOT NULL THEN 'lost'
                 WHEN n.cordoned_at IS NOT NULL THEN 'cordoned'

@@ -48,6 +48,9 @@ function nodeItem(row: NodeRow, report: NodeReport | undefined): SystemInventory
     memoryMiB: row.memory_mib,
     reservedMiB: row.reserved_mib,
     placedMiB: row.placed_mib,
+    diskMiB: row.disk_mib,
+    diskPromisedMiB: row.disk_promised_mib,
+    diskFull: row.disk_full,
     installations: row.apps,
     running: row.running,
     load: cpus === null || memoryUsedMiB === null ? null : { cpus, memoryUsedMiB },
@@ -61,6 +64,8 @@ function capacityOf(ready: readonly NodeRow[]): NodeInventory['capacity'] {
     memoryMiB: sum(({ memory_mib }) => memory_mib),
     reservedMiB: sum(({ reserved_mib }) => reserved_mib),
     placedMiB: sum(({ placed_mib }) => placed_mib),
+    diskMiB: sum(({ disk_mib }) => disk_mib),
+    diskPromisedMiB: sum(({ disk_promised_mib }) => disk_promised_mib),
   };
 }
 

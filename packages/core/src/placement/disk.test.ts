@@ -6,6 +6,7 @@ import { type Constellation, startConstellation } from '../../../../tests/suppor
 import { problemCode, type RawAnswer } from '../../../../tests/support/raw-http.ts';
 import { bearer, install, installationRow, nodeWorkload, publish } from '../../test-support/apps.ts';
 import { type JoinedNode, joinTestNode, registerLocalMachine } from '../../test-support/joined-node.ts';
+import { listNodes } from '../nodes/manage-nodes.ts';
 
 let platform: Constellation;
 let publisher: TestAccount;
@@ -70,6 +71,8 @@ test('a volume that stayed behind keeps its place, and is found there', async ()
   await install(account(0), appId);
   await account(0).fetch(`/v1/apps/${appId}`, { method: 'DELETE' });
   assertRefused(await tryInstall(account(1), appId), /disk/);
+  const [node] = await listNodes(platform.core.context);
+  assert.deepEqual([node?.disk_mib, node?.disk_promised_mib, node?.disk_full], [2_500, 2_000, false]);
   await install(account(0), appId);
 });
 

@@ -55,8 +55,8 @@ const used = (except: InstallationId | null) => sql`
            WHERE i.node_id = n.id AND i.removed_at IS NULL AND ${grantedBackend}
              AND i.id IS DISTINCT FROM ${except}::text) AS each`;
 
-/** Disk that the volumes on a node have been promised, those of removed apps too; volumes in a shared store lie elsewhere. */
-const DISK_PROMISED = sql`
+/** MiB of disk that the volumes on the node `n` have been promised, those of removed apps too; volumes in a shared store lie elsewhere. */
+export const DISK_PROMISED = sql<number>`
   (SELECT coalesce(sum(${volumeMiB}), 0)
      FROM installations i LEFT JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
     WHERE i.node_id = n.id AND i.has_volume AND i.volume_store IS NULL)`;

@@ -197,6 +197,21 @@ test('dev runs the folder in the real sandbox, again with every change, and show
   });
 });
 
+test('dev of an app without a backend waits for no log', async (t) => {
+  const page = path.join(folder, 'page');
+  await cp(path.join(folder, 'notes/frontend'), path.join(page, 'frontend'), { recursive: true });
+  const manifest = { schemaVersion: 9, id: 'only-page', version: '1.0.0', name: 'Page', summary: 'A page.' };
+  await writeFile(path.join(page, 'manifest.json'), JSON.stringify({ ...manifest, frontend: {}, permissions: [] }));
+  const dev = new Command(['dev', page, '--as', 'anna']);
+  t.after(() => dev.child.kill('SIGKILL'));
+  await dev.hears(/Page \(dev\) .* runs for anna/);
+  await appendFile(path.join(page, 'frontend/index.html'), '<!-- changed -->');
+  const said = await dev.hears(/[\s\S]*Page \(dev\) \S+ runs again for anna/);
+  dev.child.kill('SIGINT');
+  await dev.ends();
+  assert.doesNotMatch(said, /does not answer/);
+});
+
 test('a second round of dev goes on where the first one ended', async (t) => {
   const [before] = await versionsOf('tried-out-dev');
   const dev = development(t);

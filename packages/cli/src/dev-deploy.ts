@@ -34,6 +34,7 @@ export interface Deployed {
   readonly installationId: InstallationId;
   readonly name: string;
   readonly version: string;
+  readonly hasBackend: boolean;
 }
 
 /**
@@ -59,8 +60,9 @@ export async function deploy(app: DevApp): Promise<Deployed> {
   };
   await publishPackage(context, request).finally(() => request.source.destroy());
   const installationId = await putInPlace(app, manifest);
-  if (manifest.workload !== undefined) await startBackend(app, installationId);
-  return { installationId, name: manifest.name, version: manifest.version };
+  const hasBackend = manifest.workload !== undefined;
+  if (hasBackend) await startBackend(app, installationId);
+  return { installationId, name: manifest.name, version: manifest.version, hasBackend };
 }
 
 const LONGEST_ID = 40;

@@ -63,14 +63,16 @@ async function develop({ config, folder, scratch, accountName }: Development): P
     const app: DevApp = { context, nodes, account, folder, scratch, sdk };
     const since = context.clock();
     let logs: Promise<void> | undefined;
+    let isFirst = true;
     let state: string | undefined;
     try {
       for await (const present of statesOf(folder, ending.signal)) {
         if (present === state) continue;
         state = present;
-        const deployed = await attempt(app, logs === undefined);
-        // Followed once the installation is known; it stays the same over all versions.
-        if (deployed !== undefined)
+        const deployed = await attempt(app, isFirst);
+        isFirst &&= deployed === undefined;
+        // Followed from the first version with a backend on; the installation stays the same over all versions.
+        if (deployed?.hasBackend === true)
           logs ??= followLogs(app.nodes, deployed.installationId, { since, newest: ALL_LINES, signal: ending.signal });
       }
     } finally {

@@ -100,7 +100,7 @@ async function story(place: PlatformPlace, machine: SecondMachine, shared: strin
   await until('the second machine is back', () => isReady(place));
   assert.equal(await runningOn(place, SECOND), 0);
   const onSecond = runsOn(SECOND);
-  assert.match(await node('drain', first), /1 apps were taken/);
+  assert.match(await node('drain', first), /^1 app was taken/);
   await until('it runs on the second machine', onSecond);
   tell('the second machine is back; drained from the first, the backend runs there');
 

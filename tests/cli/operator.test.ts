@@ -210,5 +210,7 @@ test('an operator lists, starts, reads and stops the backends of every account',
   await t.test('what is not there, or has no backend, is told in one line', async () => {
     await refused(['logs', 'anna/launcher'], /No backend named anna\/launcher is installed\. .*platform ps/);
     await refused(['stop', 'nobody/server-one'], /No backend named nobody\/server-one is installed/);
+    await refused(['uninstall', 'anna/nowhere'], /platform: anna has no app nowhere\./);
+    await refused(['disk', 'delete-volume', 'anna/nowhere'], /platform: (?!not_found)/);
   });
 });

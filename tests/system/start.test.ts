@@ -82,7 +82,11 @@ test('the first start serves, a second instance is refused, and SIGTERM leaves n
   const running = await startPlatform(place);
   const tree = processTree(running.pid);
   try {
-    assert.match(running.output(), new RegExp(`Address\\s+${place.origin.replaceAll('.', '\\.')}`));
+    assert.match(
+      running.output(),
+      new RegExp(`Address\\s+${place.origin.replaceAll('.', '\\.')}\n\n\\s+Ctrl-C`),
+      'last of all',
+    );
     assert.ok(running.output().includes(place.dataDirectory));
     assert.match(running.output(), /PLATFORM_OS_ORIGIN=/);
     const health = await rawRequest({

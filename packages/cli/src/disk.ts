@@ -6,8 +6,10 @@ import {
   deleteVolume,
   listDiskUse,
   type Nodes,
+  selectOwn,
   uninstallApp,
 } from '@platform/core/operator';
+import { StartError } from '@platform/core/start';
 import { requireAccount } from './account.ts';
 import { type Command, UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
@@ -16,7 +18,13 @@ import { withLocalCore } from './local-core.ts';
 import { requireRunning } from './require-running.ts';
 import { paint, say } from './terminal.ts';
 
-const MiB = 1024 * 1024;
+const KiB = 1024;
+const MiB = 1024 * KiB;
+
+/** Small packages count too, and none of them is 0.0 MiB. */
+function size(bytes: number): string {
+  return bytes < MiB ? `${Math.ceil(bytes / KiB)} KiB` : `${(bytes / MiB).toFixed(1)} MiB`;
+}
 
 export const diskCommand: Command = {
   summary: 'show what takes disk space, and delete volumes',
@@ -85,6 +93,11 @@ async function uninstall(
   { name, withVolume }: { readonly name: string; readonly withVolume: boolean },
 ): Promise<number> {
   const { account, appId } = await ownedApp(context, name);
+  if ((await selectOwn(context.database, account.key, appId)) === undefined)
+    throw new StartError(
+      'not_installed',
+      `${account.name} has no app ${appId}. \`platform disk\` lists the data of removed apps.`,
+    );
   await uninstallApp(context, account.key, appId);
   if (withVolume) await deleteVolume(context, nodes, account.key, appId);
   say(`${paint('green', '✓')} ${account.name} no longer has ${appId}.${withVolume ? ' Its volume is deleted.' : ''}`);
@@ -114,8 +127,7 @@ async function list(config: PlatformConfig): Promise<number> {
       more: installed ? 'installed' : 'installed by nobody',
     })),
   ].sort((one, other) => other.bytes - one.bytes);
-  for (const { bytes, what, more } of lines)
-    say(`${(bytes / MiB).toFixed(1).padStart(12)} MiB  ${what}  ${paint('dim', `(${more})`)}`);
+  for (const { bytes, what, more } of lines) say(`${size(bytes).padStart(12)}  ${what}  ${paint('dim', `(${more})`)}`);
   if (lines.length === 0) say('No account has a volume or a package.');
   return 0;
 }

@@ -2,7 +2,7 @@
 // data folder with its database and master key is trusted with everything in it (docs/decisions/cli-publish.md).
 import { existsSync } from 'node:fs';
 import * as path from 'node:path';
-import { RefusalError } from '@platform/contract';
+import { errors, RefusalError } from '@platform/contract';
 import { type PlatformConfig, readMasterKey } from '@platform/core/config';
 import { refuseWithoutKey } from '@platform/core/database';
 import { type CoreContext, listAccounts, type NamedAccount, type Nodes, openLocalCore } from '@platform/core/operator';
@@ -43,9 +43,12 @@ export async function withLocalCore<Result>(
   });
 }
 
-export function inWords({ refusal, message }: RefusalError): StartError {
+export function inWords({ refusal }: RefusalError): StartError {
   const lines = (refusal.errors ?? []).map(({ path: member, message: fault }) => `${member}: ${fault}`);
-  return new StartError(refusal.code, [`${refusal.detail ?? message} (${refusal.code})`, ...lines].join(' '));
+  return new StartError(
+    refusal.code,
+    [`${refusal.detail ?? errors[refusal.code].title} (${refusal.code})`, ...lines].join(' '),
+  );
 }
 
 /**

@@ -25,24 +25,25 @@ export async function printToken(args: readonly string[]): Promise<number> {
   if (labels.includes('platform-hosted') && labels.includes('self-hosted'))
     throw new UsageError('A node is either platform-hosted or self-hosted.');
   const config = configuration();
+  const address = coreAddress(config);
   const { token, expiresAt } = await withLocalCore(config, (context) => createNodeToken(context, labels));
-  say(`Run this once on the new machine, before ${expiresAt.toISOString()}:\n`);
-  say(`  ${paint('cyan', `platform node join ${coreAddress(config)} ${token}`)}\n`);
+  if (address === null) {
+    const what = 'Other machines cannot reach this core yet: set PLATFORM_LINK_LISTEN, restart the platform, and run';
+    say(`${paint('yellow', `${what} this command again.`)}\n`);
+  }
+  say(`Run this once on the new machine, in its checkout, before ${expiresAt.toISOString()}:\n`);
+  say(`  ${paint('cyan', `npm run platform -- node join ${address ?? '<core-url>'} ${token}`)}\n`);
   return 0;
 }
 
-/** Where other machines reach this core. */
-function coreAddress(config: PlatformConfig): string {
+/** Where other machines reach this core; `null` when they cannot. */
+function coreAddress(config: PlatformConfig): string | null {
   const { linkListen } = config;
   if (linkListen !== null) {
     const host = linkListen.host.includes(':') ? `[${linkListen.host}]` : linkListen.host;
     return `https://${host}:${linkListen.port}`;
   }
-  if (config.origin.startsWith('https:')) return config.origin;
-  say(
-    paint('yellow', 'Other machines cannot reach this core yet: set PLATFORM_LINK_LISTEN and restart the platform.\n'),
-  );
-  return '<core-url>';
+  return config.origin.startsWith('https:') ? config.origin : null;
 }
 
 export async function list(args: readonly string[]): Promise<number> {
@@ -64,7 +65,7 @@ export async function list(args: readonly string[]): Promise<number> {
   return 0;
 }
 
-const HEADINGS = ['NAME', 'STATE', 'SEEN', 'MEMORY', 'CPUS', 'APPS', 'DRIVER', 'VERSION', 'LABELS'];
+const HEADINGS = ['NAME', 'STATE', 'SEEN', 'MEMORY', 'DISK', 'CPUS', 'APPS', 'DRIVER', 'VERSION', 'LABELS'];
 
 function cells(row: NodeRow): string[] {
   return [
@@ -72,6 +73,7 @@ function cells(row: NodeRow): string[] {
     row.state,
     row.seen_at === null ? 'never' : row.seen_at.toISOString(),
     `${row.reserved_mib} of ${row.memory_mib ?? '?'} MiB`,
+    `${row.disk_promised_mib} of ${row.disk_mib ?? '?'} MiB${row.disk_full ? ' (full)' : ''}`,
     row.cpus === null ? '?' : String(row.cpus),
     `${row.running} of ${row.apps} run`,
     row.driver === null ? '?' : `${row.driver} (${row.mechanism ?? '?'})`,
@@ -100,10 +102,10 @@ export async function drain(args: readonly string[]): Promise<number> {
   const { moved, waiting, bound } = await withLocalCore(configuration(), (context, nodes) =>
     drainNode(context, nodes, name),
   );
-  say(`${moved} apps were taken from ${name}; nothing new is placed there.`);
+  say(`${counted(moved, 'app was', 'apps were')} taken from ${name}; nothing new is placed there.`);
   if (waiting.length > 0)
     say(
-      `${waiting.length} wait for a node: ${waiting.join(', ')}. They move once a node has room and ${name} has stopped them.`,
+      `${counted(waiting.length, 'waits', 'wait')} for a node: ${waiting.join(', ')}. They move once a node has room and ${name} has stopped them.`,
     );
   for (const { account, appId } of bound)
     say(`${appId} of ${account} stays: its volume lies on ${name} and cannot be moved.`);
@@ -117,6 +119,10 @@ export async function remove(args: readonly string[]): Promise<number> {
   await withLocalCore(configuration(), (context: CoreContext) => removeNode(context, name, what));
   say(`Removed node ${name}. It will stop its apps.`);
   return 0;
+}
+
+function counted(amount: number, one: string, several: string): string {
+  return `${amount} ${amount === 1 ? one : several}`;
 }
 
 function nameOf(args: readonly string[]): string {

@@ -1,7 +1,10 @@
 // How a long-running command ends: all its parts in the reverse order, and the process even if one was forgotten.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import net from 'node:net';
 import { test } from 'node:test';
+import { portTaken } from './running.ts';
 
 /** A process of two parts in which `code` runs, and whose command then ends by itself. */
 function run(code: string): Promise<{ code: number | null; said: string; complained: string }> {
@@ -46,4 +49,17 @@ test('neither a part that does not stop nor one that was forgotten keeps the pro
     assert.equal(complained, 'platform: stopping took too long; ending now.\n');
     assert.equal(code, 1);
   }
+});
+
+test('a port that is taken at the moment of listening is told in the words of the check', async (t) => {
+  const holder = net.createServer().listen(0, '127.0.0.1');
+  t.after(() => holder.close());
+  await once(holder, 'listening');
+  const { port } = holder.address() as net.AddressInfo;
+  const [error] = await once(net.createServer().listen(port, '127.0.0.1'), 'error');
+  assert.equal(
+    portTaken(error)?.message,
+    `Port ${port} on 127.0.0.1 is used by another program. Stop that program first.`,
+  );
+  assert.equal(portTaken(new Error('anything else')), undefined);
 });

@@ -69,6 +69,16 @@ async function stopWithin(started: Started, code: number): Promise<number> {
   return code;
 }
 
+/** The sentence for a port that somebody took between the check and the use; `undefined` for any other error. */
+export function portTaken(error: unknown): StartError | undefined {
+  if (systemCode(error) !== 'EADDRINUSE') return undefined;
+  const { port, address } = error as { readonly port?: number; readonly address?: string };
+  return new StartError(
+    'port_taken',
+    `Port ${port} on ${address} is used by another program. Stop that program first.`,
+  );
+}
+
 export async function requireFreePort(variable: string, host: string, port: number): Promise<void> {
   const server = net.createServer();
   await new Promise<void>((resolve, reject) => {

@@ -2,7 +2,7 @@
 // with its supervisor in any case: the kernel kills it then, and the broken channel does where the kernel cannot.
 import { flushCompileCache } from 'node:module';
 import { StartError } from '@platform/core/start';
-import { Started } from '../running.ts';
+import { portTaken, Started } from '../running.ts';
 import { complain, outliveReader } from '../terminal.ts';
 import type { FromPart, ToPart } from './channel.ts';
 
@@ -40,7 +40,8 @@ export function runPart<Order, Report>(start: (order: Order, started: Started) =
       // A part that is killed would leave nothing of it to its next start.
       flushCompileCache();
       return now;
-    } catch (error) {
+    } catch (thrown) {
+      const error = portTaken(thrown) ?? thrown;
       if (!(error instanceof StartError)) complain(String(error instanceof Error ? error.stack : error));
       const code = error instanceof StartError ? error.code : 'part_failed';
       report({ refused: { code, message: error instanceof Error ? error.message : String(error) } }, orphaned);

@@ -170,21 +170,24 @@ function greet(config: PlatformConfig, dataDirectory: string, node: NodeReport |
     'WARNING: PLATFORM_RUNTIME_ALLOW_UNSANDBOXED=true. Where no sandbox can be made, apps run with',
     'your rights on this machine. Use it only with apps you wrote yourself.',
   ];
+  // A terminal shows the end of what was printed: the address stands there, below the forty lines of configuration.
   const lines = [
-    '',
-    `  ${paint('bold', 'The platform is running.')}  ${paint('dim', `${(milliseconds / 1000).toFixed(1)} s`)}`,
-    '',
-    `  Address      ${paint('cyan', config.origin)}`,
-    `  Data folder  ${dataDirectory}`,
-    `  Workloads    ${node?.sandbox ?? 'none here (PLATFORM_LOCAL_NODE=false): they run on the nodes that join'}`,
-    ...(node?.because ?? []).map((line) => paint('dim', `               ${line}`)),
     '',
     paint('dim', '  Configuration'),
     ...configuration,
+    '',
+    `  ${paint('bold', 'The platform is running.')}  ${paint('dim', `${(milliseconds / 1000).toFixed(1)} s`)}`,
+    '',
     ...[...config.notices, diskNotice(dataDirectory) ?? []]
       .flat()
       .map((notice) => `  ${paint('yellow', '!')} ${notice}`),
-    ...(config.allowUnsandboxed ? ['', ...warning.map((line) => `  ${paint('red', line)}`)] : []),
+    ...(config.allowUnsandboxed ? [...warning.map((line) => `  ${paint('red', line)}`), ''] : []),
+    `  Workloads    ${node?.sandbox ?? 'none here (PLATFORM_LOCAL_NODE=false): they run on the nodes that join'}`,
+    ...(node?.because ?? []).map((line) => paint('dim', `               ${line}`)),
+    `  Data folder  ${dataDirectory}`,
+    `  Address      ${paint('cyan', config.origin)}`,
+    '',
+    paint('dim', '  Ctrl-C stops it.'),
     '',
   ];
   say(lines.join('\n'));

@@ -177,6 +177,28 @@ test('the page says when the platform does not answer, and one press goes on onc
   await page.frameLocator('iframe[title="Wallet"]').getByRole('heading', { name: 'Wallet' }).waitFor();
 });
 
+test('what failed while the platform was away is there again by itself once it is back', async (t) => {
+  const page = await visitor(t);
+  await registers(page, 'steadfast');
+  const second = await page.context().newPage();
+  await second.goto(`${platform.origin}/#/settings/apps`);
+  await second.getByRole('heading', { name: 'Apps' }).waitFor();
+  assert.equal(await platform.stop(), 0);
+  await Promise.all([page, second].map((one) => one.getByText('Reconnecting …').waitFor()));
+  await page.evaluate(() => {
+    location.hash = '#/app/wallet';
+  });
+  await page.getByRole('heading', { name: 'Wallet did not open' }).waitFor();
+  await second.evaluate(() => {
+    location.hash = '#/settings/storage';
+  });
+  await second.getByText('The platform does not answer.').waitFor();
+  platform = await startPlatform(place);
+  await page.frameLocator('iframe[title="Wallet"]').getByRole('heading', { name: 'Wallet' }).waitFor();
+  await second.getByText('Nothing takes storage yet').waitFor();
+  assert.equal(await second.getByText('The platform does not answer.').count(), 0);
+});
+
 test('when there is no list of apps, the page says why, in Settings too, and one press goes on', async (t) => {
   const page = await visitor(t);
   const list = (url: URL) => url.pathname === '/v1/apps';

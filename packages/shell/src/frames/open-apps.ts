@@ -4,6 +4,7 @@ import type { BridgeEvent, InstalledApp, LaunchDescriptor } from '@platform/cont
 import { computed, effect, signal, untracked } from '@preact/signals';
 import { plainMessage } from '../api/api-error.ts';
 import { call } from '../api/client.ts';
+import { onceLiveAgain } from '../bar/live.ts';
 import { pausedAt } from '../pause.ts';
 import { go, view } from '../view.ts';
 import { type AppFrame, createAppFrame } from './app-frame.ts';
@@ -82,6 +83,10 @@ export function startFrames(answers: FrameBridge): void {
     // An app that does not use the SDK never asked for it.
     targets.delete(live.appId);
     untracked(() => unload('unloaded'));
+  });
+  onceLiveAgain(() => {
+    const front = frontApp.value;
+    if (front !== null && findOpen(front)?.phase === 'failed') relaunch(front);
   });
   effect(() => {
     if (typeof pausedAt.value === 'string') untracked(closeEverything);

@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { plainMessage } from '../api/api-error.ts';
+import { onceLiveAgain } from '../bar/live.ts';
 
 export interface Reading<Value> {
   readonly value: Value | null;
@@ -11,7 +12,7 @@ export interface Reading<Value> {
   readonly put: (value: Value) => void;
 }
 
-/** Reads once when the page appears. The page is keyed by what it shows, so `read` may close over it. */
+/** Reads when the page appears, and again once the platform answers if it did not. The page is keyed by what it shows, so `read` may close over it. */
 export function useReading<Value>(read: () => Promise<Value>): Reading<Value> {
   const value = useSignal<Value | null>(null);
   const failure = useSignal<string | null>(null);
@@ -27,6 +28,9 @@ export function useReading<Value>(read: () => Promise<Value>): Reading<Value> {
 
   useEffect(() => {
     void again();
+    return onceLiveAgain(() => {
+      if (failure.value !== null) void again();
+    });
   }, []);
   return {
     value: value.value,

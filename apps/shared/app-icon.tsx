@@ -1,4 +1,5 @@
 // The picture of an app as the shell hands it over, or its first letter where it has none.
+import { hueOf, letterOf } from '@platform/shell/letter';
 
 interface AppIconProps {
   readonly name: string;
@@ -12,8 +13,8 @@ export function AppIcon({ name, icon, large = false }: AppIconProps) {
   // Always beside the app's name, so it says nothing of its own to a screen reader.
   if (icon?.startsWith('data:image/')) return <img class={size} src={icon} alt="" />;
   return (
-    <span class={`${size} letter-icon`} aria-hidden="true">
-      {[...name][0]?.toUpperCase() ?? '?'}
+    <span class={`${size} letter-icon`} style={{ '--hue': hueOf(name) }} aria-hidden="true">
+      {letterOf(name)}
     </span>
   );
 }

@@ -8,6 +8,14 @@ import { AppRow } from './app-row.tsx';
 
 startApp(Settings);
 
+/** The pages of the account, which the shell draws. */
+const PAGES = [
+  ['passkeys', 'Passkeys'],
+  ['sessions', 'Sessions'],
+  ['notifications', 'Notifications'],
+  ['storage', 'Storage'],
+] as const;
+
 function Settings({ app }: { readonly app: App }) {
   const apps = useLoaded(app, async () => {
     const [installed, status] = await Promise.all([app.apps.list(), app.bridge.call('runtime.status', {})]);
@@ -26,8 +34,10 @@ function Settings({ app }: { readonly app: App }) {
     await apps.reload();
     setBusy(undefined);
   }
-  const show = (surface: 'permissions' | 'passkeys' | 'sessions' | 'logs', appId?: string) =>
-    void act(surface, () => app.bridge.call('chrome.set', appId === undefined ? { surface } : { surface, appId }));
+  const show = (
+    surface: 'permissions' | 'passkeys' | 'sessions' | 'notifications' | 'storage' | 'logs',
+    appId?: string,
+  ) => void act(surface, () => app.bridge.call('chrome.set', appId === undefined ? { surface } : { surface, appId }));
 
   return (
     <main>
@@ -40,12 +50,11 @@ function Settings({ app }: { readonly app: App }) {
             Signed in as <strong>{app.context.accountName ?? 'an account (this app may not see its name)'}</strong>
           </p>
           <div class="row">
-            <button type="button" onClick={() => show('passkeys')}>
-              Passkeys
-            </button>
-            <button type="button" onClick={() => show('sessions')}>
-              Sessions
-            </button>
+            {PAGES.map(([page, title]) => (
+              <button key={page} type="button" onClick={() => show(page)}>
+                {title}
+              </button>
+            ))}
           </div>
         </div>
       </section>

@@ -10,7 +10,7 @@ import { signOut } from '../session/session.ts';
 import { go, type SettingsPage } from '../view.ts';
 
 const PAGES: readonly {
-  readonly page: 'apps' | 'notifications' | 'passkeys' | 'sessions';
+  readonly page: 'apps' | 'notifications' | 'passkeys' | 'sessions' | 'storage';
   readonly icon: IconName;
   readonly label: string;
 }[] = [
@@ -18,6 +18,7 @@ const PAGES: readonly {
   { page: 'notifications', icon: 'bell', label: 'Notifications' },
   { page: 'passkeys', icon: 'key', label: 'Passkeys' },
   { page: 'sessions', icon: 'devices', label: 'Where you are signed in' },
+  { page: 'storage', icon: 'disk', label: 'Storage' },
 ];
 
 const THEMES: readonly { readonly choice: ThemeChoice; readonly icon: IconName; readonly label: string }[] = [

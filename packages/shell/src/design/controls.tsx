@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { iconAsData, iconRevision } from '../frames/app-icons.ts';
 import { Icon, type IconName } from './icons.tsx';
+import { hueOf, letterOf } from './letter.ts';
 
 interface ButtonProps {
   readonly children: ComponentChildren;
@@ -105,13 +106,6 @@ interface AppPictureProps {
   readonly size?: 'small' | 'middle' | 'large';
 }
 
-/** A stable colour for an app without a picture. */
-function hueOf(name: string): number {
-  let hash = 0;
-  for (const character of name) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 360;
-  return hash;
-}
-
 /** The app's own picture, or its first letter. Beside the name it is decoration. */
 export function AppPicture({ name, path, size = 'middle' }: AppPictureProps) {
   const [picture, setPicture] = useState<string | null | undefined>(path === null ? null : undefined);
@@ -135,7 +129,7 @@ export function AppPicture({ name, path, size = 'middle' }: AppPictureProps) {
   }
   return (
     <span class={`picture letter ${size}`} style={{ '--hue': hueOf(name) }} aria-hidden="true">
-      {[...name][0]?.toUpperCase()}
+      {letterOf(name)}
     </span>
   );
 }

@@ -66,7 +66,7 @@ function OpenDialog({ asked }: { readonly asked: Prompt }) {
     >
       <p class="prompt-origin">
         <Icon name="shield" size={18} />
-        <span>Platform asks you</span>
+        <span>{carriedOut.value ? 'From the platform' : 'Platform asks you'}</span>
       </p>
       <Review asked={asked} />
     </dialog>

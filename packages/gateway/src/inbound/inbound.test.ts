@@ -93,6 +93,8 @@ test('what a workload says about the node origin does not reach the browser', as
       ...['Content-Security-Policy', 'Access-Control-Allow-Origin', 'Access-Control-Allow-Credentials', 'Alt-Svc'],
       ...['WWW-Authenticate', 'X-Platform-Account', 'Platform-Installation', 'X-Accel-Redirect', 'X-Request-Id'],
       ...['Permissions-Policy', 'Report-To', 'NEL', 'Proxy-Authenticate', 'Cross-Origin-Resource-Policy'],
+      ...['Set-Login', 'Use-As-Dictionary', 'Activate-Storage-Access', 'Connection-Allowlist', 'Integrity-Policy'],
+      ...['Attribution-Reporting-Register-Source', 'Ad-Auction-Allowed', 'Document-Isolation-Policy'],
     ]) {
       res.setHeader(name, 'hostile');
     }

@@ -3,8 +3,8 @@ import { ANSWERED_BY } from '@platform/contract';
 import { type ResponseFilter, responseFilter } from '@platform/http';
 
 /**
- * What a workload may not say on the node's origin, which all apps of the node share: cookies and storage, service
- * workers, transport and content policies, cross-origin permissions, reporting, credentials prompts, instructions to
+ * What a workload may not say on the node's origin, which all apps of the node share: cookies, storage and
+ * compression dictionaries, whether somebody is signed in, service workers, transport and content policies, cross-origin permissions, reporting, credentials prompts, instructions to
  * proxies in front, and the platform's own names.
  */
 const DROPPED_FROM_WORKLOAD = new Set([
@@ -20,6 +20,10 @@ const DROPPED_FROM_WORKLOAD = new Set([
     'supports-loading-mode',
   ],
   ...['report-to', 'reporting-endpoints', 'nel', 'critical-ch', 'accept-ch', 'speculation-rules', 'refresh'],
+  ...['set-login', 'use-as-dictionary', 'activate-storage-access', 'observe-browsing-topics', 'delegate-ch'],
+  ...['connection-allowlist', 'connection-allowlist-report-only', 'integrity-policy', 'integrity-policy-report-only'],
+  ...['document-isolation-policy', 'document-isolation-policy-report-only', 'document-policy-report-only'],
+  'permissions-policy-report-only',
   ...['x-request-id', 'x-sendfile', 'forwarded', 'via'],
 ]);
 const DROPPED_PREFIXES_FROM_WORKLOAD = [
@@ -28,6 +32,8 @@ const DROPPED_PREFIXES_FROM_WORKLOAD = [
   'platform-',
   'x-accel-',
   'sec-',
+  'attribution-reporting-',
+  'ad-auction-',
   'x-forwarded-',
 ];
 

@@ -71,6 +71,12 @@ test('an origin of the frontend needs its grant by name: a wildcard stands for n
   assert.deepEqual(faults({ image: ['https://img.example'] }, ['https://other.example', 'https://img.example']), []);
 });
 
+test('no more outside origins are asked for than a frontend can use', () => {
+  const origins = Array.from({ length: 49 }, (_, index) => `https://n${index}.example`);
+  assert.deepEqual(faults({}, origins), ['permissions.0.resources: must name at most 48 origins']);
+  assert.deepEqual(faults({}, origins.slice(1)), []);
+});
+
 test('a resource of network.connect is an origin that can be read letter by letter', () => {
   for (const resource of ['*', 'https://api.example', 'https://api.*', 'https://*', 'https://xn--pple-43d.com'])
     assert.ok(isConnectResource(resource), resource);

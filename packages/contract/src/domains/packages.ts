@@ -30,6 +30,9 @@ export const packagePath = z
     'must be a plain relative path',
   );
 
+/** Origins of one kind in `frontend.csp`. */
+const mostOrigins = 16;
+
 const loadedFrom = z
   .array(
     z
@@ -40,7 +43,7 @@ const loadedFrom = z
         'must be an origin such as https://api.example.com: https, lower case, without path or `*`, an international name in its xn-- form',
       ),
   )
-  .max(16);
+  .max(mostOrigins);
 
 const frontendSchema = z.strictObject({
   entry: packagePath.default('index.html'),
@@ -175,6 +178,14 @@ function checkConnections(
 ): void {
   const index = permissions.findIndex(({ id }) => id === 'network.connect');
   const resources = permissions[index]?.resources ?? [];
+  // As many as a frontend can use: a person reads them all, and every list of apps holds them.
+  const most = frontendSourceKinds.length * mostOrigins;
+  if (resources.length > most)
+    context.addIssue({
+      code: 'custom',
+      path: ['permissions', index, 'resources'],
+      message: `must name at most ${most} origins`,
+    });
   for (const [at, resource] of resources.entries()) {
     if (!isConnectResource(resource))
       context.addIssue({

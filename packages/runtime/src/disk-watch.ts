@@ -12,11 +12,13 @@ export interface DiskSpace {
   readonly reserveBytes: number;
 }
 
+/** @throws DiskFullError when `bytes` more would not leave the reserve */
+export type RequireRoom = (bytes?: number) => void;
+
 export interface DiskWatch {
   /** As of this moment, where `low` lasts until there is clearly more than the reserve. */
   level(): DiskLevel;
-  /** @throws DiskFullError when `bytes` more would not leave the reserve */
-  requireRoom(bytes?: number): void;
+  readonly requireRoom: RequireRoom;
   /** Calls `each` often while the level is not `room`, and once when it is again. */
   watch(each: (level: DiskLevel) => void, signal: AbortSignal): void;
 }

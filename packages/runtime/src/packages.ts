@@ -20,6 +20,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { limits } from '@platform/contract';
 import { extract, type Header } from 'tar-stream';
+import type { RequireRoom } from './disk-watch.ts';
 import { errorCode } from './error-code.ts';
 import { modes } from './modes.ts';
 
@@ -93,8 +94,6 @@ export function openPackageStore(
     },
   };
 }
-
-type RequireRoom = (bytes?: number) => void;
 
 interface Wanted {
   readonly folder: string;

@@ -108,7 +108,11 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   const disk = openDiskWatch(dataDirectory, log, options.diskSpace);
   const measuring = volumeCapacityMiB(join(dataDirectory, 'volumes'), log);
   const link = await proofOfNode(options);
-  const { driver, because } = await openDriver({ ...options, ...coreLink(options, link) });
+  const { driver, because } = await openDriver({
+    ...options,
+    ...coreLink(options, link),
+    requireRoom: disk.requireRoom,
+  });
   const survivors = await findSurvivors(driver, log);
   const uptime = options.uptime ?? machineUptime;
   const core = createCoreClient({ ...options, ...link, uptime });

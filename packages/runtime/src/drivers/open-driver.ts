@@ -1,5 +1,6 @@
 // Opens the driver of a node: lists the drivers and their options. Drivers that few machines use are loaded on demand.
 import type { Log } from '../clock.ts';
+import type { RequireRoom } from '../disk-watch.ts';
 import type { GatewaySidecar } from '../gateway-port.ts';
 import { type Candidates, type Chosen, chooseDriver, type DriverChoice, type Opened } from './choose.ts';
 import type { CoreLink } from './docker/core-relay.ts';
@@ -30,6 +31,8 @@ export interface DriverOptions {
   readonly coreLink?: CoreLink;
   /** What virtual machines are run with. Default: what this machine has. */
   readonly microvm?: MicrovmSettings;
+  /** Asked before an image of an app is made. Default: the disk has room for all. */
+  readonly requireRoom?: RequireRoom;
   readonly log: Log;
 }
 
@@ -79,18 +82,20 @@ export async function probeDriver(options: DriverOptions): Promise<Omit<Chosen<O
 
 /** Emulated guests are many times slower, so that only who names the driver gets them. */
 function microvm(options: DriverOptions): MicrovmDriverOptions {
-  const { dataDirectory, log, workloadDns, driver } = options;
+  const { dataDirectory, log, workloadDns, driver, requireRoom } = options;
   return {
     ...options.microvm,
     dataDirectory,
     emulation: driver === 'microvm' ? 'accepted' : 'refused',
     ...(workloadDns === undefined ? {} : { dns: workloadDns }),
+    ...(requireRoom === undefined ? {} : { requireRoom }),
     log,
   };
 }
 
 function docker(options: DriverOptions, purpose: 'run' | 'look'): Candidates<Driver> {
   const { dataDirectory, log, gatewaySidecar: sidecar, dockerSocket, imageRegistries, workloadDns, coreLink } = options;
+  const { requireRoom } = options;
   if (sidecar === undefined) return {};
   const open = async () =>
     (await import('./docker/docker-driver.ts')).openDockerDriver({
@@ -99,6 +104,7 @@ function docker(options: DriverOptions, purpose: 'run' | 'look'): Candidates<Dri
       ...(imageRegistries === undefined ? {} : { imageRegistries }),
       ...(workloadDns === undefined ? {} : { dns: workloadDns }),
       ...(coreLink === undefined ? {} : { coreLink }),
+      ...(requireRoom === undefined ? {} : { requireRoom }),
     });
   return { docker: { open } };
 }

@@ -1,13 +1,14 @@
 // Images of packages of runtime `oci`: loaded into the engine once, under a name that the platform chooses, and only
 // after image-archive.ts has checked them. An image's configuration cannot name another image, create a volume, run a
 // health check, or override the platform's environment variables.
-import { lstat } from 'node:fs/promises';
+import { lstat, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type ImageReference, isImageAllowed, readImageReference } from '@platform/contract';
 import { extract, pack } from 'tar-stream';
 import type { Log } from '../../clock.ts';
+import type { RequireRoom } from '../../disk-watch.ts';
 import { LaunchError, StartRefused } from '../driver.ts';
 import { followed } from './base-image.ts';
 import { type Engine, engineMessage, engineStatus, isGone, labels, removed } from './engine.ts';
@@ -32,6 +33,7 @@ export interface AppImagesOptions {
   readonly registries: readonly string[];
   /** Where images are kept while they come, and when each was last used. Made if missing. */
   readonly folder: string;
+  readonly requireRoom: RequireRoom;
   readonly log: Log;
 }
 
@@ -61,6 +63,7 @@ export async function openAppImages(options: AppImagesOptions): Promise<AppImage
     refuseUnlessAllowed(reference, options.registries);
     const name = `${REPOSITORY}:${owner}-r${reference.digest.slice('sha256:'.length)}`;
     if (!(await isThere(engine, name))) {
+      options.requireRoom();
       try {
         await fetched.fetch(reference, (file) => load(options, file, { name, digest: reference.digest }), abort);
       } catch (error) {
@@ -123,7 +126,7 @@ interface Called {
   readonly digest: string;
 }
 
-async function load({ engine, owner }: AppImagesOptions, file: string, called?: Called): Promise<string> {
+async function load({ engine, owner, requireRoom }: AppImagesOptions, file: string, called?: Called): Promise<string> {
   let archive: ImageArchive;
   try {
     archive = await checkImageArchive(file);
@@ -133,6 +136,7 @@ async function load({ engine, owner }: AppImagesOptions, file: string, called?: 
   }
   const name = called?.name ?? `${REPOSITORY}:${owner}-${archive.hash.slice(0, 32)}`;
   if (await isThere(engine, name)) return name;
+  requireRoom((await stat(file)).size);
   const tags = {
     [labels.role]: 'app',
     [labels.owner]: owner,
@@ -146,6 +150,9 @@ async function load({ engine, owner }: AppImagesOptions, file: string, called?: 
   try {
     await followed(engine, progress);
   } catch (error) {
+    // The engine's own disk may be another one.
+    if (/no space left/i.test(String(error)))
+      throw new LaunchError('The disk of the container engine is full.', String(error));
     throw new StartRefused(
       `The image of the package is not one that the container engine takes: ${String(error).slice(0, 200)}`,
     );

@@ -5,6 +5,7 @@ import { chmodSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createDialer } from '@platform/http';
 import type { Log } from '../../clock.ts';
+import type { RequireRoom } from '../../disk-watch.ts';
 import type { GatewaySidecar } from '../../gateway-port.ts';
 import { type Driver, type DriverReport, StartRefused } from '../driver.ts';
 import { blockNumbers } from './addresses.ts';
@@ -39,6 +40,8 @@ export interface DockerDriverOptions {
   readonly coreLink?: CoreLink;
   /** Origins in networks of the operator's that Gateways may dial, besides what is publicly routable. Default: none. */
   readonly privateOrigins?: readonly string[];
+  /** Asked before an image of an app is fetched or loaded. Default: the disk has room for all. */
+  readonly requireRoom?: RequireRoom;
   /** `look` tries the walls beside a Runtime that may be running on the data folder. Default: `run`. */
   readonly purpose?: 'run' | 'look';
 }
@@ -110,6 +113,7 @@ export async function openDockerDriver(options: DockerDriverOptions): Promise<Dr
     images: await openAppImages({
       ...{ engine, owner, registries: options.imageRegistries ?? [], log: options.log },
       folder: join(options.dataDirectory, 'runtime', 'images'),
+      requireRoom: options.requireRoom ?? (() => undefined),
     }),
     log: options.log,
   };

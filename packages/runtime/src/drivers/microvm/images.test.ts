@@ -2,13 +2,15 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { until } from '../../../../../tests/support/wait.ts';
+import { DiskFullError } from '../../disk-watch.ts';
+import { findProgram } from '../../find-program.ts';
 import { type Images, openImages } from './images.ts';
 
 /** Gives platforms that share a folder. */
@@ -42,6 +44,23 @@ test('an image of former programs goes when another is there, and nothing else d
     [current, other].sort(),
   );
   await images.file('initramfs', 'the same', () => Promise.reject(new Error('it is made already')));
+});
+
+test('a full disk gets no image of another app, and those that are there are used', async (t) => {
+  const images = await shared(t).platform();
+  const app = mkdtempSync(join(tmpdir(), 'app-'));
+  t.after(() => rmSync(app, { recursive: true, force: true }));
+  writeFileSync(join(app, 'index.mjs'), 'one');
+  const made = findProgram('mkfs.erofs') === undefined ? undefined : await images.ofFolder(app);
+  let asked = 0;
+  const requireRoom = (bytes = 0) => {
+    asked = bytes;
+    throw new DiskFullError();
+  };
+  if (made !== undefined) assert.equal(await images.ofFolder(app, requireRoom), made);
+  writeFileSync(join(app, 'index.mjs'), 'another');
+  await assert.rejects(images.ofFolder(app, requireRoom), DiskFullError);
+  assert.equal(asked, 'another'.length);
 });
 
 test('an image from which another platform may boot stays until that has closed', async (t) => {

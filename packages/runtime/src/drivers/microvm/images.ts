@@ -19,6 +19,7 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
+import type { RequireRoom } from '../../disk-watch.ts';
 import { lockFile, standsAt } from '../../file-lock.ts';
 import { LaunchError } from '../driver.ts';
 
@@ -27,9 +28,10 @@ const run = promisify(execFile);
 export interface Images {
   /**
    * The image of a folder, made at the first question.
-   * @throws LaunchError when it cannot be made.
+   * @param requireRoom throws when the disk has no room for so many bytes more; by default it always has
+   * @throws LaunchError when it cannot be made, and what `requireRoom` throws
    */
-  ofFolder(folder: string): Promise<string>;
+  ofFolder(folder: string, requireRoom?: RequireRoom): Promise<string>;
   /**
    * The image named `name-<hash of identity>`, made of what `fill` puts into its folder. It is not removed before
    * `close`, or the end of this process.
@@ -87,10 +89,11 @@ export async function openImages(directory: string, makeErofs: string): Promise<
   };
 
   return {
-    async ofFolder(folder) {
+    async ofFolder(folder, requireRoom) {
       const file = join(directory, `app-${hash(describeTree(folder))}`);
       await once(file, async () => {
         if (isTouched(file)) return;
+        requireRoom?.(bytesOf(folder));
         const descriptor = await publish(directory, file, (made) => pack(made, folder));
         // Its lock is not needed: what is used goes last.
         if (descriptor !== undefined) closeSync(descriptor);
@@ -152,6 +155,12 @@ function describeTree(folder: string): string {
     .sort()
     .join('\n')
     .replaceAll(folder, '');
+}
+
+function bytesOf(folder: string): number {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
 }
 
 /** A folder to make something in, which others leave alone until it is closed or this process has ended. */

@@ -2,6 +2,7 @@
 // docs/decisions/microvm-driver.md describes its isolation and the reasons for the design.
 import { join } from 'node:path';
 import type { Log } from '../../clock.ts';
+import type { RequireRoom } from '../../disk-watch.ts';
 import { type Driver, type DriverReport, StartRefused } from '../driver.ts';
 import { closeMachineHost, type MachineHost, openMachineHost } from './machine-host.ts';
 import type { Acceleration } from './machine-plan.ts';
@@ -18,6 +19,8 @@ export interface MicrovmDriverOptions extends MicrovmSettings {
   readonly emulation?: 'accepted' | 'refused';
   /** Name servers of workloads that may reach the internet. Default: none. */
   readonly dns?: readonly string[];
+  /** Asked before the image of an app is made. Default: the disk has room for all. */
+  readonly requireRoom?: RequireRoom;
   readonly log: Log;
 }
 
@@ -56,6 +59,9 @@ export async function openMicrovmDriver(options: MicrovmDriverOptions): Promise<
     list: async () => [],
     adopt: async () => undefined,
     destroy: async () => undefined,
+    async prepare({ app, manifest }) {
+      if (report.ok && manifest.runtime === 'node') await host?.images.ofFolder(app, options.requireRoom);
+    },
     async start(spec) {
       if (host === undefined || report.acceleration === 'none') {
         throw new StartRefused(`This machine cannot run virtual machines: ${report.reasons[0] ?? 'the trial failed.'}`);

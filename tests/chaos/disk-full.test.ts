@@ -2,7 +2,7 @@
 // nothing acknowledged is lost, the platform starts on the full disk, and its operator makes space.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, openSync, readFileSync, rmSync, statfsSync, writeSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import * as path from 'node:path';
 import { after, before, test } from 'node:test';
 import { limits, type WorkloadDetail } from '@platform/contract';
@@ -20,8 +20,8 @@ import {
 import { publishTestApp } from '../support/publish.ts';
 import { problemCode } from '../support/raw-http.ts';
 import { until } from '../support/wait.ts';
+import { allRegistered, diskFullFiles, diskFullWorkload, MiB, registerMore, testDisk } from './full-disk.ts';
 
-const MiB = 1024 * 1024;
 const DISK_MIB = 3_200;
 const HOSTILE_MIB = 900;
 const PACKAGE_MIB = 48;
@@ -38,17 +38,7 @@ onOwnDisk(import.meta.url, { sizeMiB: DISK_MIB, timeout: 10 * 60_000 }, (folder)
     await place.remove();
   });
 
-  const freeMiB = () => {
-    const { bavail, bsize } = statfsSync(folder);
-    return (bavail * bsize) / MiB;
-  };
-  const workload = (diskMiB: number) => ({
-    workload: { runtime: 'node', entry: 'main.mjs', volume: true, resources: { diskMiB } },
-  });
-  const files = {
-    'frontend/index.html': '<!doctype html>',
-    'workload/main.mjs': readFileSync(new URL('./disk-full-app.mjs', import.meta.url)),
-  };
+  const { freeMiB, fill, giveBack } = testDisk(folder);
   const install = (account: TestAccount, appId: string) => account.fetch('/v1/apps', { body: { appId } });
   const statusOf = async (account: TestAccount, appId: string) =>
     (await account.fetch(`/v1/apps/${appId}/status`)).json as WorkloadDetail;
@@ -61,41 +51,14 @@ onOwnDisk(import.meta.url, { sizeMiB: DISK_MIB, timeout: 10 * 60_000 }, (folder)
     return answer.status === 201 ? 'published' : problemCode(answer);
   }
 
-  /** Another program, which knows of no reserve. @param untilMiB what it leaves free */
-  function fillDisk(untilMiB: number): void {
-    const descriptor = openSync(path.join(folder, 'of-another-program'), 'a');
-    try {
-      for (let piece = MiB; piece >= 4_096; ) {
-        try {
-          if (freeMiB() <= untilMiB) return;
-          writeSync(descriptor, Buffer.alloc(piece, 1));
-        } catch (error) {
-          assert.equal((error as NodeJS.ErrnoException).code, 'ENOSPC');
-          piece /= 2;
-        }
-      }
-    } finally {
-      closeSync(descriptor);
-    }
-  }
-
-  /** People who register until `over`, one after the other. */
-  async function registerMore(prefix: string, registered: string[], over: AbortSignal): Promise<void> {
-    for (let index = 0; !over.aborted; index += 1) {
-      const name = `${prefix}-n${index}`;
-      await registerAccount(place, name);
-      registered.push(name);
-    }
-  }
-
   test('nobody is kept from registering, nothing is lost, and the operator makes space', async (context) => {
     platform = await startPlatform(place);
     const villain = await registerAccount(place, 'villain');
     const honest = await registerAccount(place, 'honest');
     const operator = await registerAccount(place, 'caretaker');
-    await publishTestApp(honest, 'counter', workload(16), files);
-    await publishTestApp(villain, 'hostile', workload(HOSTILE_MIB), files);
-    await publishTestApp(villain, 'greedy', workload(DISK_MIB), files);
+    await publishTestApp(honest, 'counter', diskFullWorkload(16), diskFullFiles);
+    await publishTestApp(villain, 'hostile', diskFullWorkload(HOSTILE_MIB), diskFullFiles);
+    await publishTestApp(villain, 'greedy', diskFullWorkload(DISK_MIB), diskFullFiles);
     assert.equal((await install(honest, 'counter')).status, 201);
     const counter = await openBackend(place, honest, 'counter');
     assert.equal((await counter('/count')).text, '1');
@@ -105,7 +68,7 @@ onOwnDisk(import.meta.url, { sizeMiB: DISK_MIB, timeout: 10 * 60_000 }, (folder)
     // The hostile app and its publisher take what they can get.
     const registered: string[] = [];
     const filling = new AbortController();
-    const registering = registerMore('early', registered, filling.signal);
+    const registering = registerMore(place, 'early', registered, filling.signal);
     const hostile = await openBackend(place, villain, 'hostile');
     assert.equal((await hostile('/fill')).text, 'filling');
     let packages = 0;
@@ -116,7 +79,7 @@ onOwnDisk(import.meta.url, { sizeMiB: DISK_MIB, timeout: 10 * 60_000 }, (folder)
     assert.ok(freeMiB() > limits.diskReserve.value / MiB - PACKAGE_MIB, `${freeMiB()} MiB are left`);
 
     // Another program takes of the reserve: now what writes must stop.
-    fillDisk(limits.diskReserve.value / MiB - 100);
+    fill(limits.diskReserve.value / MiB - 100);
     const stopped = await until('the hostile backend to be stopped', async () => {
       const status = await statusOf(villain, 'hostile');
       return status.state === 'stopped' ? status : undefined;
@@ -134,14 +97,14 @@ onOwnDisk(import.meta.url, { sizeMiB: DISK_MIB, timeout: 10 * 60_000 }, (folder)
     await platform.stop();
     const ballast = path.join(place.dataDirectory, 'ballast');
     assert.ok(existsSync(ballast));
-    fillDisk(0);
+    fill(0);
     assert.ok(freeMiB() < 1);
     platform = await startPlatform(place);
     assert.match(platform.output(), /The disk is full: 0\.\d GiB of 3\.\d GiB are free/);
     assert.ok(!existsSync(ballast), 'given up for the start');
     await signIn(place, operator.authenticator);
     const late = new AbortController();
-    const registeringLate = registerMore('late', registered, late.signal);
+    const registeringLate = registerMore(place, 'late', registered, late.signal);
     await until('people to register on the full disk', () => registered.some((name) => name === 'late-n5'), 60_000);
 
     // The operator sees who took it, and takes it back.
@@ -153,21 +116,19 @@ onOwnDisk(import.meta.url, { sizeMiB: DISK_MIB, timeout: 10 * 60_000 }, (folder)
     assert.ok(freeMiB() - beforehand > HOSTILE_MIB * 0.9, `${freeMiB() - beforehand} MiB are free again`);
     for (let index = 0; index < packages - 1; index += 1)
       await runCommand(['unpublish', `noise-${index}@1.0.0`], place.environment);
-    rmSync(path.join(folder, 'of-another-program'));
+    giveBack();
     await until('the counter to go on', async () => (await counter('/count')).text === '2');
     assert.equal(await publishNoise(honest, 'useful'), 'published');
     late.abort();
     await registeringLate;
     await until('the next full disk to be provided for', () => existsSync(ballast), 60_000);
 
-    // Everything that was acknowledged is there.
-    for (const name of registered)
-      await assert.rejects(registerAccount(place, name), /account_name_taken/, `the account ${name} is gone`);
+    await allRegistered(place, registered);
     context.diagnostic(`PLATFORM_TEST_ ${registered.length} registrations, none failed; ${packages - 1} packages`);
   });
 
   test('a disk that is too small for the first start is named in one line, by doctor too', async () => {
-    fillDisk(400);
+    fill(400);
     const small = await emptyPlace();
     const failed = await runCommand(['start'], small.environment).then(
       () => assert.fail('it started'),

@@ -19,6 +19,10 @@ export interface OwnDiskOptions {
   readonly sizeMiB: number;
   /** Milliseconds for the whole file. */
   readonly timeout: number;
+  /** Who runs the tests inside. Default: root. `nobody` finds the checkout at a place of its own, and may write to the disk. */
+  readonly as?: 'root' | 'nobody';
+  /** Why it cannot be run here for another reason than the disk. Default: false. */
+  readonly skip?: string | false;
 }
 
 /** Why there can be none here, with what to do; `false` where there can. */
@@ -37,8 +41,10 @@ export function onOwnDisk(url: string, options: OwnDiskOptions, declare: (folder
     declare(folder);
     return;
   }
-  test('on a small disk of its own', { skip: ownDiskUnavailable(), timeout: options.timeout }, (context) =>
-    runInside(context, fileURLToPath(url), options),
+  test(
+    'on a small disk of its own',
+    { skip: options.skip || ownDiskUnavailable(), timeout: options.timeout },
+    (context) => runInside(context, fileURLToPath(url), options),
   );
 }
 
@@ -46,11 +52,14 @@ const INSIDE = `
   mount --make-rprivate /
   mkfs.ext4 -q -F -m 0 "$1"
   mount -o loop "$1" "$2"
-  chmod 0711 "$2"
-  shift 2
+  chmod "$3" "$2"
+  shift 3
   exec "$@"`;
 
-async function runInside(context: TestContext, file: string, { sizeMiB }: OwnDiskOptions): Promise<void> {
+const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
+const AS_NOBODY = fileURLToPath(new URL('../../packages/runtime/test-support/as-nobody.sh', import.meta.url));
+
+async function runInside(context: TestContext, file: string, { sizeMiB, as = 'root' }: OwnDiskOptions): Promise<void> {
   const outside = await mkdtemp(path.join(tmpdir(), 'platform-disk-'));
   context.after(() => rm(outside, { recursive: true, force: true }));
   await chmod(outside, 0o711);
@@ -58,15 +67,23 @@ async function runInside(context: TestContext, file: string, { sizeMiB }: OwnDis
   await writeFile(image, '', { mode: 0o600 });
   await truncate(image, sizeMiB * MiB);
   await mkdir(folder);
+  // Two folders down: what else is mounted below the first one, nobody would lose.
+  const checkout = path.join(outside, 'nobody', 'stage', 'checkout');
+  await mkdir(checkout, { recursive: true, mode: 0o711 });
+  const there = (place: string) => (as === 'root' ? place : place.replace(CHECKOUT, `${checkout}/`));
   const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
   const child = spawn(
     'setpriv',
     [
       ...['--pdeathsig', 'TERM', 'unshare', '--mount', '--', 'sh', '-euc', INSIDE, 'sh', image, folder],
+      ...(as === 'root' ? ['0711'] : ['1777', 'sh', AS_NOBODY, CHECKOUT, checkout]),
       // --test, since a file that runs by itself ends with 0 after a hook of its own failed.
-      ...[process.execPath, '--test', '--test-reporter=spec', file],
+      ...[there(process.execPath), '--test', '--test-reporter=spec', there(file)],
     ],
-    { env: { ...environment, [MARK]: folder, TMPDIR: folder }, stdio: ['ignore', 'pipe', 'pipe'] },
+    {
+      env: { ...environment, [MARK]: folder, TMPDIR: folder, ...(as === 'root' ? {} : { HOME: folder }) },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
   );
   context.after(() => child.kill('SIGTERM'));
   let output = '';

@@ -44,7 +44,9 @@ function Total({ disk: { usedBytes, limitBytes } }: { readonly disk: AccountDisk
       <p>
         {bytes(usedBytes)} of {bytes(limitBytes)} used
       </p>
-      <meter class="storage-meter" aria-label="Storage used" min={0} max={limitBytes} value={usedBytes} />
+      <div class="storage-bar" aria-hidden="true">
+        <span style={{ inlineSize: `${Math.min(100, (100 * usedBytes) / Math.max(1, limitBytes))}%` }} />
+      </div>
       {usedBytes >= limitBytes && (
         <Note tone="danger">Your storage is full. Delete data of removed apps or packages to make space.</Note>
       )}

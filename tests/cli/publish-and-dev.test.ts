@@ -17,6 +17,7 @@ const LIMIT_MS = 60_000;
 let place: PlatformPlace;
 let platform: PlatformProcess | undefined;
 let anna: TestAccount;
+let bert: TestAccount;
 let folder = '';
 
 before(async () => {
@@ -129,7 +130,7 @@ test('a package made before is published as it is', async () => {
 });
 
 test('with several accounts one must be named, and the id stays with its owner', async () => {
-  await registerAccount(place, 'bert');
+  bert = await registerAccount(place, 'bert');
   await setManifest({ id: 'jotter', version: '1.1.0' });
   const notes = path.join(folder, 'notes');
   const unnamed = await run('publish', notes);
@@ -167,6 +168,8 @@ test('dev runs the folder in the real sandbox, again with every change, and show
   const [, first] = /\(dev\) (\S+)/.exec(await dev.hears(/Notes \(dev\) 1\.0\.0-dev\.\d+ runs for anna/)) ?? [];
   await dev.hears(/Notes listens on port 8080\./);
   assert.deepEqual(await versionsOf('tried-out-dev'), [first]);
+  const { items: inStore } = await bert.browser.take<{ items: { appId: string }[] }>('/v1/catalog');
+  assert.ok(!inStore.some(({ appId }) => appId === 'tried-out-dev'), 'it is for its author alone');
 
   await appendFile(path.join(folder, 'notes/workload/server.mjs'), "\nconsole.log('changed as', process.getuid());\n");
   const [, second] = /\(dev\) (\S+)/.exec(await dev.hears(/Notes \(dev\) 1\.0\.0-dev\.\d+ runs again for anna/)) ?? [];

@@ -48,7 +48,9 @@ export async function deploy(app: DevApp): Promise<Deployed> {
     id: devId(base.id),
     name: `${base.name.slice(0, 54)} (dev)`,
     version: devVersion(base.version, context.clock()),
-  };
+    // What is tried out is nobody else's to install.
+    visibility: 'private',
+  } as const;
   const plan = await planPackage({ folder, change, sdk });
   const { manifest } = plan;
   const { path: file } = await writePackage(plan, path.join(app.scratch, 'package.tgz'));

@@ -11,7 +11,7 @@ export interface CheckedManifest {
 }
 
 /** Members that take the place of those in the manifest: for builds between two releases, and for trying things out. */
-export type ManifestChange = Partial<Pick<Manifest, 'id' | 'name' | 'version'>>;
+export type ManifestChange = Partial<Pick<Manifest, 'id' | 'name' | 'version' | 'visibility'>>;
 
 /** @throws {PackageProblem} with every fault of the manifest */
 export async function readManifest(folder: string, change?: ManifestChange): Promise<CheckedManifest> {

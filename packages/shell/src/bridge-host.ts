@@ -5,6 +5,7 @@ import { call, everyItem } from './api/client.ts';
 import { createAskLimit } from './bridge/ask-limit.ts';
 import { createCallLimit } from './bridge/call-limit.ts';
 import { callMethod } from './bridge/call-method.ts';
+import { createCallTurns } from './bridge/call-turns.ts';
 import { covers, holds } from './bridge/grants.ts';
 import { isPlatformAddress } from './bridge/platform-address.ts';
 import type { BridgeCaller, ShellSide } from './bridge/shell-side.ts';
@@ -22,6 +23,7 @@ import { session } from './session/session.ts';
 import { go } from './view.ts';
 
 const askLimit = createAskLimit(() => performance.now());
+const callTurns = createCallTurns();
 /** Above what the SDK reports of an app that moves without pause. */
 const placeLimit = createCallLimit(() => performance.now(), { calls: 50, windowMs: 10_000 });
 const readingGrants = new Map<string, Promise<readonly Grant[]>>();
@@ -134,7 +136,8 @@ export function sendNotification(notification: Notification): void {
 export function startBridge(): void {
   startFrames({
     context: async (appId, target) => contextOf(appId, await currentGrants(appId), target),
-    answer: (appId, method, params) => callMethod(shellSide, callerOf(appId), method, params),
+    answer: (appId, method, params) =>
+      callTurns.take(appId, () => callMethod(shellSide, callerOf(appId), method, params)),
     flooded: (appId) =>
       showToast({
         title: `${nameOf(appId)} was disconnected`,

@@ -124,7 +124,12 @@ export function call(state: World, method: string, params?: unknown): Promise<un
       })),
     iconOf: async (path) => (path === null ? null : 'data:image/svg+xml;base64,AA=='),
     search: async (query) => ({ query, apps: [], items: [] }),
-    statusOf: async () => asOwnerSees,
+    statusOf: async (appId) => {
+      did(`ask for the state of ${appId}`);
+      await new Promise((resolve) => setImmediate(resolve));
+      did(`hear the state of ${appId}`);
+      return asOwnerSees;
+    },
     startBackend: async (appId) => {
       did(`start ${appId}`);
       return asOwnerSees;

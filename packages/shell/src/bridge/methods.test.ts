@@ -223,6 +223,16 @@ test('states are returned for apps with a backend that the grant covers', async 
   await assert.rejects(call(state, 'runtime.status', { appId: 'store' }), { code: 'not_found' });
 });
 
+test('states are asked for one after another', async () => {
+  const state = world({
+    grants: [{ id: 'runtime.status.read', resources: ['*'] }],
+    apps: world().apps.flatMap((app) => (app.hasWorkload ? ['one', 'two'].map((appId) => ({ ...app, appId })) : [])),
+  });
+  await call(state, 'runtime.status', {});
+  const asked = ['one', 'two'].flatMap((appId) => [`ask for the state of ${appId}`, `hear the state of ${appId}`]);
+  assert.deepEqual(state.done, asked);
+});
+
 test('search is for the home screen alone', async () => {
   const grants: Grant[] = [{ id: 'apps.launcher.register', resources: ['self'] }];
   await assert.rejects(call(world({ grants: everything }), 'search.query', { q: 'notes' }), { code: 'not_authorized' });

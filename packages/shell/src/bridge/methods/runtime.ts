@@ -1,4 +1,5 @@
 // The backends of the account: their state, and the pause of all of them.
+import type { BridgeCalls } from '@platform/contract';
 import { coveredBy } from '../grants.ts';
 import type { MethodsOf } from '../method.ts';
 import { onlyStatus } from '../only-status.ts';
@@ -18,8 +19,10 @@ export const runtimeMethods: MethodsOf<'runtime'> = {
       if (params.appId !== undefined && apps.length === 0) {
         throw new BridgeRefusal('not_found', 'No such app is installed.');
       }
-      const items = apps.map(async ({ appId }) => ({ appId, status: onlyStatus(await shell.statusOf(appId)) }));
-      return { items: await Promise.all(items) };
+      const items: BridgeCalls['runtime.status']['result']['items'][number][] = [];
+      // One after another: the connections to core are few, and the person's own clicks need them too.
+      for (const { appId } of apps) items.push({ appId, status: onlyStatus(await shell.statusOf(appId)) });
+      return { items };
     },
   },
   // Resuming is no method: only the page that stands in the place of everything does it.

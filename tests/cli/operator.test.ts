@@ -207,6 +207,23 @@ test('an operator lists, starts, reads and stops the backends of every account',
     assert.equal((await states())[0]?.[1], 'stopped');
   });
 
+  await t.test('an account that is suspended is signed out, and its backend stops, until it is resumed', async () => {
+    await run(['start', 'anna/server-one']);
+    const suspended = await run(['account', 'suspend', 'Anna']);
+    assert.deepEqual([suspended.code, suspended.error], [0, '']);
+    assert.equal((await anna.fetch('/v1/apps')).status, 401);
+    const limit = AbortSignal.timeout(LIMIT_MS);
+    const state = async () => (await rows()).find(({ account }) => account === 'anna')?.state;
+    while ((await state()) !== 'stopped') assert.ok(!limit.aborted, String(await state()));
+    await refused(['start', 'anna/server-one'], /suspended/);
+    assert.match((await run(['account', 'list'])).out, /\nanna +suspended +0 .*\nbert +active +1 /s);
+    assert.match((await run(['account', 'suspend', 'anna'])).out, /suspended already/);
+    assert.equal((await run(['account', 'resume', 'anna'])).code, 0);
+    assert.deepEqual([(await run(['start', 'anna/server-one'])).code, await state()], [0, 'running']);
+    await refused(['account', 'suspend', 'nobody'], /There is no account named nobody\./);
+    await refused(['account', 'suspend'], /Name one account/, 2);
+  });
+
   await t.test('what is not there, or has no backend, is told in one line', async () => {
     await refused(['logs', 'anna/launcher'], /No backend named anna\/launcher is installed\. .*platform ps/);
     await refused(['stop', 'nobody/server-one'], /No backend named nobody\/server-one is installed/);

@@ -15,6 +15,7 @@ export const commands = {
   uninstall: async () => (await import('./disk.ts')).uninstallCommand,
   disk: async () => (await import('./disk.ts')).diskCommand,
   recover: async () => (await import('./recover.ts')).recoverCommand,
+  account: async () => (await import('./account-manage.ts')).accountCommand,
   search: async () => (await import('./search.ts')).searchCommand,
   node: async () => (await import('./node.ts')).nodeCommand,
 } as const satisfies Record<string, () => Promise<Command>>;

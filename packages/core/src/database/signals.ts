@@ -16,7 +16,7 @@ export interface SignalMap {
   'assignments-changed': Record<string, never>;
   /** A node has carried out the assignments up to this revision. */
   'assignments-carried-out': { nodeId: string; revision: string };
-  /** An account was paused or resumed. */
+  /** An account was paused or suspended, or no longer is. */
   'pause-changed': { accountKey: string };
   /** `sequence`: the newest of those that were published together. */
   'notification-published': { accountKey: string; sequence: string };

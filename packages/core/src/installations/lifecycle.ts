@@ -2,8 +2,9 @@
 import type { InstallationDetail, LogEntry, WorkloadDetail } from '@platform/contract';
 import { grantedWorkload, type InstallationId, RefusalError, refuse } from '@platform/contract';
 import { selectPausedAt } from '../accounts/pause-queries.ts';
+import { isSuspended } from '../accounts/suspension-queries.ts';
 import type { CoreContext } from '../context.ts';
-import { pausedRefusal } from '../http/paused-refusal.ts';
+import { pausedRefusal, suspendedRefusal } from '../http/paused-refusal.ts';
 import { unreviewedRefusal } from '../http/unreviewed-refusal.ts';
 import type { Nodes } from '../nodes/nodes.ts';
 import { assignmentsChanged } from '../placement/assignments.ts';
@@ -25,6 +26,8 @@ export async function startApp(
   appId: string,
 ): Promise<WorkloadDetail> {
   if ((await selectPausedAt(context.database, accountKey)) !== null) throw pausedRefusal();
+  // Its owner has no session; the operator may ask.
+  if (await isSuspended(context.database, accountKey)) throw suspendedRefusal();
   const id = await setStopped(context, accountKey, appId, false);
   return workloadDetail(await ofInstalled(context, accountKey, appId, () => nodes.start(id)), false);
 }

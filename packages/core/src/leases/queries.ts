@@ -7,11 +7,11 @@ type Executor = Kysely<DatabaseSchema>;
 
 /**
  * Locks an installation, which serialises the creation of its leases. Returns whether one may be created: not for a
- * removed app or a paused account.
+ * removed app, or a paused or suspended account.
  */
 export async function lockForLease(trx: Executor, installationId: InstallationId): Promise<boolean> {
   const { rows } = await sql`
-    SELECT FROM installations i JOIN accounts a ON a.key = i.account_key AND a.paused_at IS NULL
+    SELECT FROM installations i JOIN accounts a ON a.key = i.account_key AND a.paused_at IS NULL AND a.suspended_at IS NULL
      WHERE i.id = ${installationId} AND i.removed_at IS NULL
        FOR NO KEY UPDATE OF i FOR SHARE OF a`.execute(trx);
   return rows.length > 0;

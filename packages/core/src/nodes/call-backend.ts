@@ -15,7 +15,7 @@ import {
 import { isPlatformField, mayTravel } from '@platform/http';
 import type { Dispatcher } from 'undici';
 import type { CoreContext } from '../context.ts';
-import { pausedRefusal } from '../http/paused-refusal.ts';
+import { pausedRefusal, suspendedRefusal } from '../http/paused-refusal.ts';
 import { unreviewedRefusal } from '../http/unreviewed-refusal.ts';
 import { placeNow } from '../placement/move-installations.ts';
 import { ControlSide, type ControlTarget } from './control-side.ts';
@@ -204,7 +204,7 @@ function callable(row: CallRow | undefined): CallRow {
   if (!row.has_workload) throw refuse('not_found', 'This app has no backend.');
   if (row.unreviewed) throw unreviewedRefusal();
   if (row.paused) throw pausedRefusal();
-  if (row.suspended) throw refuse('workload_unavailable', 'The account of this app is suspended.');
+  if (row.suspended) throw suspendedRefusal();
   if (row.stopped)
     throw refuse('workload_unavailable', 'The backend of this app was stopped. Its owner can start it in Settings.');
   return row;

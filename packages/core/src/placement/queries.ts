@@ -193,15 +193,20 @@ export async function isWaiting(db: Executor, installationId: InstallationId): P
   return row?.waiting === true;
 }
 
-/** Whether the account of the installation is paused; `false` for an unknown one. */
-export async function isOwnerPaused(db: Executor, installationId: InstallationId): Promise<boolean> {
+/** Why the account of the installation has no backend running; `null` otherwise, and for an unknown one. */
+export async function haltOfOwner(
+  db: Executor,
+  installationId: InstallationId,
+): Promise<'paused' | 'suspended' | null> {
   const row = await db
     .selectFrom('installations')
     .innerJoin('accounts', 'accounts.key', 'installations.account_key')
-    .select('accounts.paused_at')
+    .select(['accounts.paused_at', 'accounts.suspended_at'])
     .where('installations.id', '=', installationId)
     .executeTakeFirst();
-  return row != null && row.paused_at !== null;
+  if (row === undefined) return null;
+  if (row.suspended_at !== null) return 'suspended';
+  return row.paused_at === null ? null : 'paused';
 }
 
 /** The node an installation is placed on, or was before it was removed; `null` for one that is on none. */

@@ -3,8 +3,8 @@ import { type InstallationId, refuse, type WorkloadStart } from '@platform/contr
 import type { CoreContext } from '../context.ts';
 import { hashCredential, newCredential } from '../credentials/credential.ts';
 import { notify } from '../database/notify.ts';
-import { pausedRefusal } from '../http/paused-refusal.ts';
-import { isOwnerPaused, replaceCoreCredential } from './queries.ts';
+import { pausedRefusal, suspendedRefusal } from '../http/paused-refusal.ts';
+import { haltOfOwner, replaceCoreCredential } from './queries.ts';
 
 /**
  * @param envelopeKey of the Gateway, base64url
@@ -18,8 +18,9 @@ export async function startWorkload(
 ): Promise<WorkloadStart> {
   const coreServiceCredential = newCredential('core', context.random);
   const epoch = await context.database.transaction().execute(async (trx) => {
-    // The node may not have applied the pause yet.
-    if (await isOwnerPaused(trx, installationId)) throw pausedRefusal();
+    // The node may not have applied it yet.
+    const halt = await haltOfOwner(trx, installationId);
+    if (halt !== null) throw halt === 'paused' ? pausedRefusal() : suspendedRefusal();
     const tokenHash = hashCredential(coreServiceCredential);
     const replaced = await replaceCoreCredential(trx, {
       installationId,

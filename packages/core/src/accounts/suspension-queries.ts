@@ -1,0 +1,60 @@
+// All SQL of suspended accounts, and of the operator's list.
+import { type Kysely, sql } from 'kysely';
+import type { DatabaseSchema } from '../database/schema.ts';
+
+type Executor = Kysely<DatabaseSchema>;
+
+/** An account as the operator sees it. */
+export interface AccountRow {
+  readonly name: string;
+  readonly created_at: Date;
+  readonly paused_at: Date | null;
+  readonly suspended_at: Date | null;
+  /** Open ones. */
+  readonly sessions: number;
+  /** Of an open session, to the minute; `null` without one. */
+  readonly last_used_at: Date | null;
+}
+
+export async function selectAccounts(db: Executor, now: Date): Promise<AccountRow[]> {
+  const { rows } = await sql<AccountRow>`
+    SELECT a.name, a.created_at, a.paused_at, a.suspended_at, count(s.id)::integer AS sessions,
+           max(s.last_used_at) AS last_used_at
+      FROM accounts a LEFT JOIN sessions s ON s.account_key = a.key AND s.expires_at > ${now}
+     GROUP BY a.key ORDER BY a.name`.execute(db);
+  return rows;
+}
+
+/**
+ * Suspends the account, or ends its suspension, and locks it. `changed` is false for one that was in that state already.
+ *
+ * @returns `undefined` when there is no account of that name
+ */
+export async function updateSuspended(
+  db: Executor,
+  name: string,
+  suspendedAt: Date | null,
+): Promise<{ readonly key: string; readonly changed: boolean } | undefined> {
+  const account = await db
+    .selectFrom('accounts')
+    .select(['key', 'suspended_at'])
+    .where('name', '=', name)
+    .forUpdate()
+    .executeTakeFirst();
+  if (account === undefined) return undefined;
+  const changed = (account.suspended_at === null) !== (suspendedAt === null);
+  if (changed)
+    await db.updateTable('accounts').set({ suspended_at: suspendedAt }).where('key', '=', account.key).execute();
+  return { key: account.key, changed };
+}
+
+export async function isSuspended(db: Executor, accountKey: string): Promise<boolean> {
+  const row = await db.selectFrom('accounts').select('suspended_at').where('key', '=', accountKey).executeTakeFirst();
+  return row != null && row.suspended_at !== null;
+}
+
+/** Ends what opens the account: its sessions, with their capabilities and push subscriptions, and its recovery link. */
+export async function deleteSignIns(db: Executor, accountKey: string): Promise<void> {
+  await db.deleteFrom('sessions').where('account_key', '=', accountKey).execute();
+  await db.deleteFrom('enrolment_links').where('account_key', '=', accountKey).execute();
+}

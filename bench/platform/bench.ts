@@ -13,6 +13,8 @@ const place = await platformPlace();
 const platform = await startPlatform(place);
 try {
   const account = await registerAccount(place, 'bench');
+  // Idle: behind its start, and without a request for a while.
+  await new Promise((resolve) => setTimeout(resolve, 30_000));
   printRow(
     atMost(
       'whole platform idle with one account, PostgreSQL included',

@@ -5,6 +5,7 @@ import { StartError } from '@platform/core/start';
 import { portTaken, Started } from '../running.ts';
 import { complain, outliveReader } from '../terminal.ts';
 import type { FromPart, ToPart } from './channel.ts';
+import { releaseStartMemory } from './release-start-memory.ts';
 
 /** After the stop of a part, for its process to end by itself. */
 const LEAKED_HANDLES_MS = 500;
@@ -39,6 +40,7 @@ export function runPart<Order, Report>(start: (order: Order, started: Started) =
       report({ ready: now.report });
       // A part that is killed would leave nothing of it to its next start.
       flushCompileCache();
+      releaseStartMemory();
       return now;
     } catch (thrown) {
       const error = portTaken(thrown) ?? thrown;

@@ -17,6 +17,7 @@ import { KeptPart, type Running } from './kept-part.ts';
 import { mergeMetrics, metricsOfParts } from './merge-metrics.ts';
 import type { NodeOrder, NodeReport } from './node-part.ts';
 import type { PartProgram, RunningProcess } from './part-process.ts';
+import { releaseStartMemory } from './release-start-memory.ts';
 
 export interface Programs {
   readonly core: PartProgram<CoreOrder, CoreReport>;
@@ -39,6 +40,7 @@ export async function supervise(programs: Programs): Promise<number> {
     if (config.metricsListen !== null) await serveMetrics(config.metricsListen, started, parts.metrics);
     greet(config, folder.path, parts.node, performance.now() - begun);
     started.add(keepBallastWhile(folder.path));
+    releaseStartMemory();
     const ended = await Promise.race([
       stopRequested.then((signal) => ({ signal })),
       ...parts.kept.map((part) => part.gaveUp.then((why) => ({ why }))),

@@ -52,7 +52,9 @@ export async function startTlsFront(names: readonly string[], ports: readonly nu
   };
 }
 
-async function certificateFor(names: readonly string[]): Promise<{ key: string; cert: string; keyHash: string }> {
+export async function certificateFor(
+  names: readonly string[],
+): Promise<{ key: string; cert: string; keyHash: string }> {
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
   const keys = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
   const day = 86_400_000;

@@ -1,5 +1,6 @@
 // Files of AI providers for tests, and the Gateway's side of core's routes about calls.
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
@@ -58,6 +59,7 @@ export async function gatewaySide(
     app.call('/v1/gateway/intelligence/authorize', {
       headers,
       body: {
+        reservation: `res-${randomUUID()}`,
         provider: 'models',
         model: 'small',
         method: 'POST',

@@ -151,6 +151,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
       dialer: options.dialer ?? ownDialer,
       headersTimeout,
       onFailure,
+      onFault,
     },
     options.services,
   );

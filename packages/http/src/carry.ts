@@ -31,13 +31,24 @@ export interface Carrying {
   readonly body?: Buffer;
   /** Observes the answer as it passes, without changing or delaying it. */
   readonly tap?: Tap;
+  /** Changes the body of an answer as it passes; `null` for an answer that passes as it is. */
+  readonly rewrite?: (status: number, headers: IncomingHttpHeaders) => Rewrite | null;
   /** Milliseconds for the whole exchange, after which it fails with `upstream_timeout`. Default: no limit. */
   readonly deadline?: number;
   /** Writes a refusal, such as 502 `upstream_failed`, and returns its request id. Default: a problem document. */
   readonly refuse?: (res: ServerResponse, refusal: Refusal) => string;
 }
 
+/** Gets each piece of a body and returns what is sent in its place, if anything. */
+export interface Rewrite {
+  chunk(bytes: Buffer): Buffer | null;
+  /** After the last piece of a whole body. */
+  end(): Buffer | null;
+}
+
 export interface Tap {
+  /** The request is being written to a connection that stands: from here on the upstream may have acted on it. */
+  sent?(): void;
   /** The final status and the fields as the upstream sent them, lower case. */
   head?(status: number, headers: IncomingHttpHeaders): void;
   /** Bytes of the body, still encoded as the head says. */
@@ -118,6 +129,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Carried {
   #expectedBytes = -1;
   /** A body that arrived whole with its head, kept for the single write at the end. */
   #wholeBody: Buffer | null = null;
+  #rewrite: Rewrite | null = null;
 
   constructor(incoming: IncomingRequest, carrying: Carrying, upgrade: Upgrade | null = null) {
     this.#incoming = incoming;
@@ -245,7 +257,10 @@ export class Exchange implements Dispatcher.DispatchHandler, Carried {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#over) controller.abort(new Error('the caller is gone'));
-    else this.connection?.statusLines?.expect();
+    else {
+      this.connection?.statusLines?.expect();
+      this.#carrying.tap?.sent?.();
+    }
   }
 
   onRequestUpgrade(
@@ -272,17 +287,22 @@ export class Exchange implements Dispatcher.DispatchHandler, Carried {
       return;
     }
     this.#carrying.tap?.head?.(status, headers);
-    const passed = this.#upstream.filterResponse(headers, this.#res);
+    this.#rewrite = this.#carrying.rewrite?.(status, headers) ?? null;
+    // A body that is changed has another length, which is not known yet.
+    const fields = this.#rewrite === null ? headers : { ...headers, 'content-length': undefined };
+    const passed = this.#upstream.filterResponse(fields, this.#res);
     this.#res.writeHead(status, passed);
     this.#headWritten = true;
-    this.#expectedBytes = headers['content-length'] === undefined ? -1 : Number(headers['content-length']);
+    this.#expectedBytes = fields['content-length'] === undefined ? -1 : Number(fields['content-length']);
     // A head that declares a body waits for its first bytes, to leave with them; any other leaves at once (SSE).
     if (this.#expectedBytes < 0) this.#res.flushHeaders();
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(controller: Dispatcher.DispatchController, bytes: Buffer): void {
     if (this.#over) return;
-    this.#carrying.tap?.chunk?.(chunk);
+    this.#carrying.tap?.chunk?.(bytes);
+    const chunk = this.#rewrite === null ? bytes : this.#rewrite.chunk(bytes);
+    if (chunk === null) return;
     if (chunk.length === this.#expectedBytes) {
       this.#wholeBody = chunk;
       return;
@@ -295,7 +315,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Carried {
 
   /** Trailers stop here: nothing the platform speaks needs them, and they arrive after every check. */
   onResponseEnd(): void {
-    if (this.#finish('complete')) endResponse(this.#res, this.#wholeBody);
+    if (this.#finish('complete')) endResponse(this.#res, this.#wholeBody ?? this.#rewrite?.end() ?? null);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {

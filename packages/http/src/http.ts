@@ -5,6 +5,7 @@ export {
   type Carrying,
   carry,
   type ExchangeEnd,
+  type Rewrite,
   type Tap,
   type Upstream,
   type UpstreamFailure,

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { problemOf, type Refusal } from '@platform/contract';
+import { type Problem, problemOf, type Refusal } from '@platform/contract';
 import { endResponse } from './end-response.ts';
 import { transportFields } from './transport-security.ts';
 
@@ -14,6 +14,8 @@ export interface ProblemOptions {
    * more is left of the request's body than is worth reading.
    */
   readonly close?: boolean;
+  /** Adds what clients of one service understand. Default: the document as it is. */
+  readonly extend?: (problem: Problem) => object;
 }
 
 /** Bodies of refused requests up to this size are read and discarded, so that the connection can be reused. */
@@ -29,7 +31,7 @@ export function sendProblem(res: ServerResponse, refusal: Refusal, options: Prob
   const requestId = options.requestId ?? requestIdOf(res);
   if (res.headersSent) return requestId;
   const problem = problemOf(refusal, requestId);
-  const body = Buffer.from(JSON.stringify(problem));
+  const body = Buffer.from(JSON.stringify(options.extend?.(problem) ?? problem));
   const close = options.close ?? !canDiscardBody(res.req);
   res.writeHead(problem.status, {
     ...problemHeaders(refusal, requestId),

@@ -11,6 +11,8 @@ export interface RequestHead {
   readonly host: string;
   /** The value as sent; `null` when absent or sent more than once. */
   readonly authorization: string | null;
+  /** How many `Authorization` fields were sent. */
+  readonly authorizations: number;
   /** Bytes; `null` without a `Content-Length`. */
   readonly contentLength: number | null;
   /** The body is framed by `Transfer-Encoding: chunked`. */
@@ -144,6 +146,7 @@ export function readRequestHead(req: IncomingMessage): HeadReading {
     head: {
       host,
       authorization: authorizations === 1 ? authorization : null,
+      authorizations,
       contentLength,
       chunked: transferEncoding !== null,
       forwarded: connection === null ? forwarded : withoutConnectionFields(forwarded, connection),

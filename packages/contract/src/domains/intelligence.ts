@@ -149,8 +149,13 @@ export const appIntelligenceBody = z.strictObject({
   monthlyTokens: monthlyTokens.nullable().optional(),
 });
 
+/** `res-…` of one call. */
+export const reservationId = z.string().regex(/^res-[0-9a-f-]{36}$/);
+
 /** What a Gateway tells core about a call; never the body. */
 export const authorizeIntelligenceBody = z.strictObject({
+  /** Chosen by the Gateway, which can so end it when core's answer is lost. */
+  reservation: reservationId,
   provider: z.string().max(64),
   /** `null` for a call that names none. */
   model: modelId.nullable(),
@@ -162,9 +167,6 @@ export const authorizeIntelligenceBody = z.strictObject({
   outputLimit: z.int().min(0).nullable(),
 });
 export type AuthorizeIntelligence = z.infer<typeof authorizeIntelligenceBody>;
-
-/** `res-…` of one call. */
-export const reservationId = z.string().regex(/^res-[0-9a-f-]{36}$/);
 
 export const authorizedIntelligence = z.strictObject({
   reservation: reservationId,

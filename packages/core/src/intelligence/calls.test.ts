@@ -1,5 +1,6 @@
 // Promises of AI calls as core keeps them: grants, rate, budget and placement before a call, its real use after it.
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { AppIntelligence } from '@platform/contract';
 import { registerAccount, type TestAccount } from '../../../../tests/support/client.ts';
@@ -262,13 +263,29 @@ test('the platform’s key is used on machines of the platform alone, an own key
 test('a Gateway without a key for envelopes is told to start the app anew', async () => {
   const gateway = await newApp('*');
   const answer = await gateway.app.call('/v1/gateway/intelligence/authorize', {
-    body: { provider: 'models', model: 'm', method: 'POST', path: 'x', bodyBytes: 1, outputLimit: 1 },
+    body: {
+      reservation: `res-${randomUUID()}`,
+      provider: 'models',
+      model: 'm',
+      method: 'POST',
+      path: 'x',
+      bodyBytes: 1,
+      outputLimit: 1,
+    },
   });
   // Its own start, without a key, was replaced by the one with a key.
   assert.equal(answer.status, 401);
   await gateway.app.restart();
   const old = await gateway.app.call('/v1/gateway/intelligence/authorize', {
-    body: { provider: 'models', model: 'm', method: 'POST', path: 'x', bodyBytes: 1, outputLimit: 1 },
+    body: {
+      reservation: `res-${randomUUID()}`,
+      provider: 'models',
+      model: 'm',
+      method: 'POST',
+      path: 'x',
+      bodyBytes: 1,
+      outputLimit: 1,
+    },
   });
   assert.deepEqual(refused(old), [503, 'unavailable']);
 });

@@ -4,7 +4,6 @@ import { type AuthorizedIntelligence, type AuthorizeIntelligence, limits, refuse
 import { sealEnvelope } from '@platform/link';
 import type { IntelligenceProvider } from '../config/intelligence-file.ts';
 import type { CoreContext } from '../context.ts';
-import { newId } from '../credentials/ids.ts';
 import { namesProvider } from '../grants/assigned-providers.ts';
 import { allows, resourcesOf } from '../grants/grant-coverage.ts';
 import type { InstallationCaller } from '../http/caller.ts';
@@ -36,7 +35,6 @@ export async function authorizeIntelligence(
   const now = context.clock();
   const { settings } = context.intelligence;
   const estimatedInput = Math.ceil(call.bodyBytes / BYTES_PER_TOKEN);
-  const reservation = newId('res', context);
   const decision = await authorizeCall(context.pool, {
     installationId: caller.installationId,
     provider: call.provider,
@@ -49,7 +47,7 @@ export async function authorizeIntelligence(
     estimatedInput,
     outputLimit: call.outputLimit,
     defaultOutput: limits.intelligenceOutput.value,
-    reservation,
+    reservation: call.reservation,
     now,
     month: monthOf(now),
     dueAt: dueFrom(now),
@@ -62,7 +60,7 @@ export async function authorizeIntelligence(
   requireKey(decision, provider);
   if (decision.granted === null) throw budgetGone(decision, estimatedInput + (call.outputLimit ?? 1), now);
   return {
-    reservation,
+    reservation: call.reservation,
     dialect: provider.dialect,
     baseUrl: provider.baseUrl,
     envelope: await envelopeFor(context, { caller, envelopeKey: caller.envelopeKey, provider, decision }),

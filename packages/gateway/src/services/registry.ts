@@ -1,11 +1,12 @@
 // The services behind a Gateway and which paths each one takes. Adding one: its folder, and one line in `services`.
 import type { GatewayPolicy } from '@platform/contract';
 import { coreService } from './core/core-service.ts';
+import { intelligenceService } from './intelligence/intelligence-service.ts';
 import type { GatewayService, ServiceContext } from './service.ts';
 
 export type OpenService = (context: ServiceContext) => GatewayService;
 
-const services: readonly OpenService[] = [coreService];
+const services: readonly OpenService[] = [coreService, (context) => intelligenceService(context)];
 
 export interface ServiceRegistry {
   find(path: string): GatewayService | null;

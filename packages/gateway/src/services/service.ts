@@ -25,6 +25,8 @@ export interface ServiceContext extends CoreAddress {
   readonly headersTimeout: number;
   /** Receives an upstream that failed or was too slow, for the log. */
   readonly onFailure: (failure: UpstreamFailure) => void;
+  /** Receives what only a bug can cause, for the log. */
+  readonly onFault: (error: unknown) => void;
 }
 
 /** The workload is authenticated and its path is safe when `handle` sees a request. */

@@ -1,0 +1,90 @@
+// The dialect `anthropic`: messages, streamed and whole, and count_tokens (https://docs.anthropic.com/en/api/messages).
+import {
+  type Dialect,
+  type Endpoint,
+  errorType,
+  listOf,
+  member,
+  type StreamReader,
+  stringBytes,
+  tokensOf,
+  type Usage,
+} from './dialect.ts';
+
+const NOTHING: Endpoint = {
+  model: null,
+  limits: [],
+  copies: [],
+  generates: false,
+  free: true,
+  reportsOnRequest: false,
+};
+const ONE_MODEL = /^(?:v1\/)?models\/([^/]+)$/;
+
+function endpoint(method: string, path: string): Endpoint {
+  if (method !== 'POST') return { ...NOTHING, model: ONE_MODEL.exec(path)?.[1] ?? null };
+  const place = path.replace(/^v1\//, '');
+  if (place === 'messages/count_tokens') return NOTHING;
+  const generates = { ...NOTHING, generates: true, free: false };
+  if (place === 'messages') return { ...generates, limits: ['max_tokens'] };
+  return place === 'complete' ? { ...generates, limits: ['max_tokens_to_sample'] } : generates;
+}
+
+function inputOf(usage: unknown): number | null {
+  return tokensOf(
+    member(usage, 'input_tokens'),
+    member(usage, 'cache_creation_input_tokens'),
+    member(usage, 'cache_read_input_tokens'),
+  );
+}
+
+function usageIn(usage: unknown): Usage | null {
+  const inputTokens = inputOf(usage);
+  const outputTokens = tokensOf(member(usage, 'output_tokens'));
+  return inputTokens === null || outputTokens === null ? null : { inputTokens, outputTokens };
+}
+
+/** `message_start` reports the input, each `message_delta` the output so far and, from some models, the input again. */
+function openStream(): StreamReader {
+  let input: number | null = null;
+  let output: number | null = null;
+  let bytes = 0;
+  return {
+    event(event) {
+      const type = member(event, 'type');
+      const delta = member(event, 'delta');
+      if (type === 'message_start') input = inputOf(member(member(event, 'message'), 'usage'));
+      else if (type === 'message_delta') {
+        const usage = member(event, 'usage');
+        input = inputOf(usage) ?? input;
+        output = tokensOf(member(usage, 'output_tokens'));
+      } else if (type === 'content_block_delta')
+        bytes += stringBytes([member(delta, 'text'), member(delta, 'partial_json'), member(delta, 'thinking')]);
+    },
+    usage: () => (input === null || output === null ? null : { inputTokens: input, outputTokens: output }),
+    textBytes: () => bytes,
+  };
+}
+
+export const anthropic: Dialect = {
+  name: 'anthropic',
+  credential: (key) => ['x-api-key', key],
+  withheld: new Set(),
+  endpoint,
+  usageOf: (answer) => usageIn(member(answer, 'usage')),
+  textBytesOf: (answer) =>
+    stringBytes(
+      listOf(member(answer, 'content')).map((block) => [
+        member(block, 'text'),
+        member(block, 'thinking'),
+        member(block, 'input'),
+      ]),
+    ),
+  openStream,
+  isUsageOnly: () => false,
+  refusal: (problem) => ({
+    ...problem,
+    type: 'error',
+    error: { type: errorType(problem.status), message: problem.detail, code: problem.code },
+  }),
+};

@@ -1,0 +1,367 @@
+// AI providers: the request goes to the provider under a key that core gives for this one call, and never sees the
+// workload; what it used is settled with core afterwards. Only the model's name and the sizes of a call reach core.
+import { randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import {
+  type AuthorizedIntelligence,
+  type AuthorizeIntelligence,
+  authorizedIntelligence,
+  limits,
+  type Refusal,
+  RefusalError,
+  refuse,
+} from '@platform/contract';
+import {
+  type Abandonable,
+  carry,
+  dialingConnector,
+  type IncomingRequest,
+  openPool,
+  type ProblemOptions,
+  type RequestHead,
+  receiveBody,
+  responseFilter,
+  sendProblem,
+} from '@platform/http';
+import type { Pool } from 'undici';
+import { bearerOf } from '../../credential.ts';
+import { CoreRefusal, openCoreCalls } from '../core-calls.ts';
+import type { GatewayService, ServiceContext } from '../service.ts';
+import type { Dialect, Endpoint } from './dialect.ts';
+import { dialects } from './dialects.ts';
+import { memberValue, withMembers } from './json-members.ts';
+import { type Asked, readAsked } from './request-body.ts';
+import { onlyModels, withoutUsageEvent } from './rewrites.ts';
+import { openRooms, type Room } from './room.ts';
+import { openSettlements } from './settlements.ts';
+import { usageTap } from './usage-tap.ts';
+
+const PREFIX = '/v1/services/intelligence/';
+const TARGET = /^\/v1\/services\/intelligence\/([a-z0-9-]{1,32})(?:\/(.*))?$/;
+const KEY_FIELD = 'x-api-key';
+/** Bodies of all calls of one Gateway together, as a multiple of the largest one. */
+const BODIES = 2;
+const BODY_MS = 300_000;
+
+/** The provider speaks to whoever holds the key, so its challenges and cookies end here; so do orders to a browser. */
+const DROPPED = new Set([
+  ...['set-cookie', 'set-cookie2', 'www-authenticate', 'authentication-info', 'alt-svc'],
+  ...['strict-transport-security', 'clear-site-data', 'platform-gateway-overhead-ms'],
+]);
+
+const UNUSED = { inputTokens: 0, outputTokens: 0, reached: false };
+
+export interface IntelligenceOptions {
+  /** Milliseconds to the head of a provider's answer. */
+  readonly headersTimeout?: number;
+  /** Milliseconds of a whole call. */
+  readonly deadline?: number;
+}
+
+export function intelligenceService(context: ServiceContext, options: IntelligenceOptions = {}): GatewayService {
+  const core = openCoreCalls(context);
+  const settlements = openSettlements(core);
+  const pools = new Map<string, Pool>();
+  let policy = context.policy.intelligence;
+  const rooms = openRooms(BODIES * (policy?.bodyBytes ?? limits.intelligenceBody.value));
+  const underWay = new Set<Call>();
+  let closed: Promise<void> | null = null;
+
+  function poolFor(origin: string): Pool {
+    const known = pools.get(origin);
+    if (known !== undefined) return known;
+    // The operator wrote the origin, so it may be on a private address.
+    const connect = dialingConnector({ dialer: context.dialer, allow: [origin] });
+    const pool = openPool(origin, { connect });
+    pools.set(origin, pool);
+    return pool;
+  }
+
+  /** How the provider is spoken to, as far as it is known here: core says it at every call. */
+  function dialectFor(url: string, headers: IncomingHttpHeaders): Dialect {
+    const known = policy?.dialects[TARGET.exec(url.split('?', 1)[0] ?? '')?.[1] ?? ''];
+    return dialects[known ?? (headers['anthropic-version'] === undefined ? 'openai' : 'anthropic')];
+  }
+
+  function sendRefusal(res: ServerResponse, refusal: Refusal, more: ProblemOptions = {}): string {
+    const { req } = res;
+    // Stock clients would repeat the call, which cannot succeed before the next month.
+    if (refusal.code === 'budget_exhausted' && !res.headersSent) res.setHeader('x-should-retry', 'false');
+    return sendProblem(res, refusal, { ...more, extend: dialectFor(req.url ?? '', req.headers).refusal });
+  }
+
+  /** One call, from its first byte to its settlement. */
+  class Call implements Abandonable {
+    readonly #incoming: IncomingRequest;
+    readonly #room: Room = rooms.open();
+    #carried: Abandonable | null = null;
+    #isAbandoned = false;
+
+    constructor(incoming: IncomingRequest) {
+      this.#incoming = incoming;
+      underWay.add(this);
+    }
+
+    abandon(): void {
+      this.#isAbandoned = true;
+      this.#carried?.abandon();
+      if (this.#carried === null) this.#over();
+    }
+
+    #over(): void {
+      underWay.delete(this);
+      this.#room.free();
+    }
+
+    async run(): Promise<void> {
+      try {
+        await this.#run();
+      } catch (error) {
+        const refusal = refusalOf(error);
+        this.#over();
+        if (refusal === null) {
+          if (this.#isAbandoned) return;
+          throw error;
+        }
+        if (!this.#isAbandoned) sendRefusal(this.#incoming.res, refusal);
+      }
+    }
+
+    async #run(): Promise<void> {
+      const { req, head } = this.#incoming;
+      const [, provider, path = ''] = TARGET.exec(this.#incoming.path) ?? [];
+      if (provider === undefined) throw refuse('not_found', 'The address names no AI provider.');
+      const method = req.method ?? 'GET';
+      const contentType = singleField(head, 'content-type');
+      const coding = singleField(head, 'content-encoding');
+      if (coding !== '' && coding.toLowerCase() !== 'identity')
+        throw refuse('unsupported_media_type', 'Send the body without Content-Encoding.');
+      const body = await this.#readBody();
+      const begun = performance.now();
+      const dialect = dialectFor(this.#incoming.path, req.headers);
+      const endpoint = dialect.endpoint(method, path);
+      const asked = await readAsked({ method, contentType, body }, endpoint);
+      const authorized = await this.#authorize({
+        provider,
+        model: asked.model,
+        method,
+        path: path.slice(0, 4_096),
+        bodyBytes: body?.length ?? 0,
+        outputLimit: asked.outputLimit,
+      });
+      settlements.open(authorized.reservation);
+      try {
+        if (dialects[authorized.dialect] !== dialect) {
+          // The file of the operator changed under a running app; its next call is read in the other way.
+          policy = {
+            bodyBytes: policy?.bodyBytes ?? limits.intelligenceBody.value,
+            dialects: { ...policy?.dialects, [provider]: authorized.dialect },
+          };
+          throw refuse('unavailable', 'The provider changed its dialect. Try again.', { retryAfter: 1 });
+        }
+        const key = await this.#open(authorized, provider);
+        if (this.#isAbandoned || closed !== null) throw refuse('unavailable', undefined, { retryAfter: 1 });
+        this.#carry({ authorized, dialect, endpoint, asked, body, key, path, begun });
+      } catch (error) {
+        settlements.settle(authorized.reservation, UNUSED);
+        throw error;
+      }
+    }
+
+    async #authorize(call: Omit<AuthorizeIntelligence, 'reservation'>): Promise<AuthorizedIntelligence> {
+      const reservation = `res-${randomUUID()}`;
+      try {
+        return await core.post('/v1/gateway/intelligence/authorize', { ...call, reservation }, authorizedIntelligence);
+      } catch (error) {
+        // Core may have reserved before its answer was lost.
+        if (error instanceof CoreRefusal && error.refusal.code === 'unavailable')
+          settlements.settle(reservation, UNUSED);
+        throw error;
+      }
+    }
+
+    async #readBody(): Promise<Buffer | null> {
+      const { req, res, head, expectsContinue } = this.#incoming;
+      const limit = policy?.bodyBytes ?? limits.intelligenceBody.value;
+      if (!head.chunked && (head.contentLength ?? 0) === 0) return null;
+      if ((head.contentLength ?? 0) > limit) throw tooLarge(limit);
+      if (expectsContinue) res.writeContinue();
+      const parts: Buffer[] = [];
+      await receiveBody(req, { limit, milliseconds: BODY_MS }, (part) => {
+        if (!this.#room.take(part.length))
+          return Promise.reject(refuse('concurrency_limited', 'Too many large AI calls at once.', { retryAfter: 1 }));
+        parts.push(part);
+        return undefined;
+      });
+      return Buffer.concat(parts);
+    }
+
+    /** @throws RefusalError `unavailable` when the envelope is not for this call */
+    async #open({ envelope, baseUrl }: AuthorizedIntelligence, provider: string): Promise<string> {
+      const { installationId } = context;
+      try {
+        const key = await context.envelopes.open(
+          { purpose: 'intelligence', installationId, bound: [provider, baseUrl] },
+          envelope,
+        );
+        const text = key.toString('latin1');
+        key.fill(0);
+        return text;
+      } catch {
+        throw refuse('unavailable', 'The key of this call could not be opened. Stop and start the app once.');
+      }
+    }
+
+    #carry(call: {
+      readonly authorized: AuthorizedIntelligence;
+      readonly dialect: Dialect;
+      readonly endpoint: Endpoint;
+      readonly asked: Asked;
+      readonly body: Buffer | null;
+      readonly key: string;
+      readonly path: string;
+      readonly begun: number;
+    }): void {
+      const { authorized, dialect, endpoint, asked, key } = call;
+      const base = new URL(authorized.baseUrl);
+      const slash = call.path === '' ? '' : '/';
+      const body = bodyToSend(call.body, { asked, endpoint, outputLimit: authorized.outputLimit });
+      const fields = headersToSend(this.#incoming.head, dialect, key);
+      const passes = responseFilter((name) => DROPPED.has(name));
+      const before = performance.now() - call.begun;
+      const { visibleModels } = authorized;
+      this.#carried = carry(this.#incoming, {
+        upstream: {
+          name: 'provider',
+          dispatcher: poolFor(base.origin),
+          path: `${base.pathname.replace(/\/$/, '')}${slash}${call.path}${this.#incoming.query}`,
+          headers: fields,
+          filterResponse(headers, res) {
+            const passed = passes(withoutKey(headers, key), res);
+            passed.push('platform-gateway-overhead-ms', before.toFixed(1));
+            return passed;
+          },
+          headersTimeout: options.headersTimeout ?? limits.intelligenceHeadSeconds.value * 1_000,
+          onFailure: context.onFailure,
+        },
+        ...(body === null ? {} : { body }),
+        deadline: options.deadline ?? limits.intelligenceCallSeconds.value * 1_000,
+        refuse: sendRefusal,
+        rewrite(status, headers) {
+          if (status !== 200) return null;
+          if (visibleModels !== null) return onlyModels(visibleModels);
+          const isStream = /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
+          return asked.hidesUsage && isStream ? withoutUsageEvent(dialect) : null;
+        },
+        tap: usageTap({
+          dialect,
+          endpoint,
+          estimatedInput: authorized.estimatedInput,
+          room: this.#room,
+          onEnd: (used) => {
+            settlements.settle(authorized.reservation, used);
+            this.#over();
+          },
+        }),
+      });
+    }
+  }
+
+  return {
+    prefixes: [PREFIX],
+    presented: presentedKey,
+    refuse: sendRefusal,
+    handle(incoming) {
+      if (closed !== null) {
+        sendRefusal(incoming.res, { code: 'unavailable', retryAfter: 1 });
+        return null;
+      }
+      const call = new Call(incoming);
+      call.run().catch((error: unknown) => {
+        sendRefusal(incoming.res, { code: 'internal_error' });
+        context.onFault(error);
+      });
+      return call;
+    },
+    async apply(next) {
+      policy = next.intelligence;
+    },
+    close() {
+      closed ??= (async () => {
+        for (const call of underWay) call.abandon();
+        await settlements.close();
+        await Promise.all([core.close(), ...[...pools.values()].map((pool) => pool.destroy())]);
+      })();
+      return closed;
+    },
+  };
+}
+
+/** As stock clients present it: one of the two fields, once. */
+function presentedKey(head: RequestHead): string | null {
+  const keys = fieldsOf(head, KEY_FIELD);
+  if (keys.length + head.authorizations !== 1) return null;
+  return keys[0] ?? bearerOf(head);
+}
+
+function fieldsOf({ forwarded }: RequestHead, wanted: string): string[] {
+  const values: string[] = [];
+  for (let index = 0; index + 1 < forwarded.length; index += 2)
+    if (forwarded[index]?.toLowerCase() === wanted) values.push(forwarded[index + 1] ?? '');
+  return values;
+}
+
+/** @throws RefusalError for one that is there twice: which counts would be for the provider to choose */
+function singleField(head: RequestHead, name: string): string {
+  const values = fieldsOf(head, name);
+  if (values.length > 1) throw refuse('invalid_request', `Send one ${name}.`);
+  return values[0] ?? '';
+}
+
+function headersToSend({ forwarded }: RequestHead, dialect: Dialect, key: string): string[] {
+  const fields: string[] = [...dialect.credential(key)];
+  for (let index = 0; index + 1 < forwarded.length; index += 2) {
+    const name = forwarded[index] ?? '';
+    const lower = name.toLowerCase();
+    if (lower === KEY_FIELD || lower === 'accept-encoding' || dialect.withheld.has(lower)) continue;
+    fields.push(name, forwarded[index + 1] ?? '');
+  }
+  // What an answer used is read as it passes.
+  fields.push('accept-encoding', 'identity');
+  return fields;
+}
+
+function bodyToSend(
+  body: Buffer | null,
+  call: { readonly asked: Asked; readonly endpoint: Endpoint; readonly outputLimit: number | null },
+): Buffer | null {
+  const { asked, endpoint, outputLimit } = call;
+  const { members } = asked;
+  if (members === null) return body;
+  const [limit] = endpoint.limits;
+  const values: Record<string, unknown> = {};
+  if (outputLimit !== null && limit !== undefined) values[limit] = Math.max(1, Math.floor(outputLimit / asked.copies));
+  if (asked.hidesUsage) {
+    const options = memberValue(members, 'stream_options');
+    values.stream_options = { ...(typeof options === 'object' ? options : {}), include_usage: true };
+  }
+  return Object.keys(values).length === 0 ? body : withMembers(members, values);
+}
+
+/** A provider that repeats what it was sent does not tell the app the key. */
+function withoutKey<Headers extends Record<string, string | string[] | undefined>>(
+  headers: Headers,
+  key: string,
+): Headers {
+  const repeats = Object.keys(headers).filter((name) => String(headers[name]).includes(key));
+  if (repeats.length === 0) return headers;
+  return { ...headers, ...Object.fromEntries(repeats.map((name) => [name, undefined])) };
+}
+
+function tooLarge(limit: number): RefusalError {
+  return refuse('payload_too_large', `The body of an AI call may have at most ${limit} bytes.`);
+}
+
+function refusalOf(error: unknown): Refusal | null {
+  return error instanceof CoreRefusal || error instanceof RefusalError ? error.refusal : null;
+}

@@ -1,0 +1,123 @@
+// The dialect `openai`: chat completions, responses, completions, embeddings, images and audio, as OpenAI and most model
+// servers speak it (https://platform.openai.com/docs/api-reference).
+import {
+  type Dialect,
+  type Endpoint,
+  errorType,
+  listOf,
+  member,
+  type StreamReader,
+  stringBytes,
+  tokensOf,
+  type Usage,
+} from './dialect.ts';
+
+const NOTHING: Endpoint = {
+  model: null,
+  limits: [],
+  copies: [],
+  generates: false,
+  free: true,
+  reportsOnRequest: false,
+};
+const GENERATES: Endpoint = { ...NOTHING, generates: true, free: false };
+
+const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
+  'chat/completions': {
+    ...GENERATES,
+    limits: ['max_completion_tokens', 'max_tokens'],
+    copies: ['n'],
+    reportsOnRequest: true,
+  },
+  completions: { ...GENERATES, limits: ['max_tokens'], copies: ['n', 'best_of'], reportsOnRequest: true },
+  responses: { ...GENERATES, limits: ['max_output_tokens'] },
+  embeddings: { ...NOTHING, free: false },
+  moderations: NOTHING,
+  'responses/input_tokens': NOTHING,
+};
+
+/** Lists and files: nothing that a model reads or writes. */
+const STORES = /^(?:files|uploads|vector_stores|conversations)(?:\/|$)/;
+const ONE_MODEL = /^models\/([^/]+)$/;
+
+function endpoint(method: string, path: string): Endpoint {
+  if (method !== 'POST') return { ...NOTHING, model: decoded(ONE_MODEL.exec(path)?.[1]) };
+  return ENDPOINTS[path] ?? (STORES.test(path) ? NOTHING : GENERATES);
+}
+
+function decoded(segment: string | undefined): string | null {
+  if (segment === undefined) return null;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+/** Chat and completions count `prompt_tokens`, the newer ones `input_tokens`. */
+function usageIn(usage: unknown): Usage | null {
+  const inputTokens = tokensOf(member(usage, 'prompt_tokens') ?? member(usage, 'input_tokens'));
+  const outputTokens = tokensOf(member(usage, 'completion_tokens') ?? member(usage, 'output_tokens') ?? 0);
+  return inputTokens === null || outputTokens === null ? null : { inputTokens, outputTokens };
+}
+
+/** In the event itself, or in the response that an event of `/responses` holds. */
+function usageOf(answer: unknown): Usage | null {
+  return usageIn(member(answer, 'usage') ?? member(member(answer, 'response'), 'usage'));
+}
+
+function textBytesOf(answer: unknown): number {
+  const choices = listOf(member(answer, 'choices')).map((choice) => [
+    member(choice, 'message'),
+    member(choice, 'text'),
+  ]);
+  return stringBytes([choices, listOf(member(answer, 'output')).map((item) => member(item, 'content'))]);
+}
+
+function openStream(): StreamReader {
+  let usage: Usage | null = null;
+  let bytes = 0;
+  return {
+    event(event) {
+      usage = usageOf(event) ?? usage;
+      const delta = member(event, 'delta');
+      const choices = listOf(member(event, 'choices'));
+      bytes += typeof delta === 'string' ? Buffer.byteLength(delta) : 0;
+      for (const choice of choices) bytes += stringBytes([written(member(choice, 'delta')), member(choice, 'text')]);
+    },
+    usage: () => usage,
+    textBytes: () => bytes,
+  };
+}
+
+/** What a model wrote, without roles, ids and types. */
+function written(delta: unknown): unknown {
+  return [
+    member(delta, 'content'),
+    member(delta, 'reasoning_content'),
+    member(delta, 'reasoning'),
+    member(delta, 'refusal'),
+    listOf(member(delta, 'tool_calls')).map((call) => [
+      member(member(call, 'function'), 'name'),
+      member(member(call, 'function'), 'arguments'),
+    ]),
+  ];
+}
+
+export const openai: Dialect = {
+  name: 'openai',
+  credential: (key) => ['authorization', `Bearer ${key}`],
+  withheld: new Set(['openai-organization', 'openai-project', 'api-key']),
+  endpoint,
+  usageOf,
+  textBytesOf,
+  openStream,
+  isUsageOnly: (event) =>
+    Array.isArray(member(event, 'choices')) &&
+    listOf(member(event, 'choices')).length === 0 &&
+    usageIn(member(event, 'usage')) !== null,
+  refusal: (problem) => ({
+    ...problem,
+    error: { message: problem.detail, type: errorType(problem.status), param: null, code: problem.code },
+  }),
+};

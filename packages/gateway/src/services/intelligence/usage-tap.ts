@@ -1,0 +1,87 @@
+// Reads from an answer, as it passes, what the call used: what the provider reports, or an estimate where it reports
+// nothing that can be believed or the answer did not arrive whole.
+import type { IncomingHttpHeaders } from 'node:http';
+import type { ExchangeEnd, Tap } from '@platform/http';
+import type { Dialect, Endpoint, StreamReader, Usage } from './dialect.ts';
+import type { Room } from './room.ts';
+import { eventData, parsed } from './server-sent-events.ts';
+
+export interface Used extends Usage {
+  /** The call reached the provider. */
+  readonly reached: boolean;
+}
+
+interface TapOptions {
+  readonly dialect: Dialect;
+  readonly endpoint: Endpoint;
+  readonly estimatedInput: number;
+  /** For a whole answer, which is kept until its end. */
+  readonly room: Room;
+  /** Called once. */
+  readonly onEnd: (used: Used) => void;
+}
+
+/** Whole answers beyond this are not read. */
+const LONGEST_ANSWER = 16 * 1024 * 1024;
+/** As core estimates the input. */
+const BYTES_PER_TOKEN = 3;
+
+export function usageTap({ dialect, endpoint, estimatedInput, room, onEnd }: TapOptions): Tap {
+  let reached = false;
+  let status = 0;
+  let stream: StreamReader | null = null;
+  let take: ((bytes: Buffer) => void) | null = null;
+  let whole: Buffer[] | null = null;
+  let length = 0;
+
+  function collect(bytes: Buffer): void {
+    if (whole === null) return;
+    length += bytes.length;
+    if (length > LONGEST_ANSWER || !room.take(bytes.length)) whole = null;
+    else whole.push(bytes);
+  }
+
+  function used(how: ExchangeEnd): Usage {
+    const answer =
+      whole === null || how !== 'complete' ? undefined : parsed(Buffer.concat(whole).toString('utf8').trim());
+    const reported =
+      how === 'abandoned' ? null : (stream?.usage() ?? (answer === undefined ? null : dialect.usageOf(answer)));
+    if (reported !== null) return reported;
+    const costsNothing = !reached || endpoint.free || status >= 300;
+    if (costsNothing) return { inputTokens: 0, outputTokens: 0 };
+    const bytes = stream?.textBytes() ?? (answer === undefined ? 0 : dialect.textBytesOf(answer));
+    return { inputTokens: estimatedInput, outputTokens: Math.ceil(bytes / BYTES_PER_TOKEN) };
+  }
+
+  return {
+    sent() {
+      reached = true;
+    },
+    head(answered, headers) {
+      status = answered;
+      if (!isReadable(headers)) return;
+      const type = headers['content-type'] ?? '';
+      if (/^text\/event-stream\b/i.test(type)) {
+        const reader = dialect.openStream();
+        stream = reader;
+        take = eventData((data) => {
+          const event = parsed(data);
+          if (event !== undefined) reader.event(event);
+        });
+      } else if (/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) {
+        whole = [];
+        take = collect;
+      }
+    },
+    chunk: (bytes) => take?.(bytes),
+    end(how) {
+      onEnd({ ...used(how), reached });
+    },
+  };
+}
+
+/** Nothing was asked for but the bytes themselves. */
+function isReadable(headers: IncomingHttpHeaders): boolean {
+  const coding = headers['content-encoding'];
+  return coding === undefined || coding.toLowerCase() === 'identity';
+}

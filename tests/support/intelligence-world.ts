@@ -1,0 +1,151 @@
+// A real core and real Gateways in front of the scripted provider, without sandboxes: what a workload would be given is
+// given to the test.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
+import type { AppIntelligence, Assignments, WorkloadStart } from '@platform/contract';
+import { type RunningGateway, startGateway } from '@platform/gateway';
+import { newEnvelopeKey } from '@platform/link';
+import { gatewayUrls, workloadEnvironment } from '../../packages/runtime/test-support/environment.ts';
+import { registerAccount, type TestAccount } from './client.ts';
+import { type Constellation, type ConstellationOptions, startConstellation } from './constellation.ts';
+import { type InstalledTestApp, installTestApp } from './installed-app.ts';
+import { type ScriptedProvider, startScriptedProvider } from './scripted-provider.ts';
+
+/** What no workload, log or answer may show. */
+export const PROVIDER_KEY = 'sk-canary-platform-5d1f0c';
+
+export interface IntelligenceApp {
+  readonly app: InstalledTestApp;
+  readonly gateway: RunningGateway;
+  readonly port: number;
+  readonly token: string;
+  /** The variables of a workload of this app. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Everything its Gateway logged. */
+  readonly events: readonly object[];
+  usage(): Promise<AppIntelligence['usage']>;
+  /** Resolves when nothing is reserved any more. */
+  settled(): Promise<AppIntelligence['usage']>;
+}
+
+export interface IntelligenceWorld {
+  readonly core: Constellation;
+  readonly account: TestAccount;
+  readonly provider: ScriptedProvider;
+  readonly file: string;
+  openApp(appId: string, resources: readonly string[]): Promise<IntelligenceApp>;
+  /** Another Gateway for the app, as after a new start of its workload. */
+  reopen(app: InstalledTestApp, more?: { readonly coreOrigin?: string }): Promise<IntelligenceApp>;
+  close(): Promise<void>;
+}
+
+export async function startIntelligenceWorld(
+  limits: { readonly requestsPerMinute?: number; readonly monthlyTokens?: number; readonly bodyMiB?: number } = {},
+  options: ConstellationOptions = {},
+): Promise<IntelligenceWorld> {
+  const provider = await startScriptedProvider();
+  const folder = mkdtempSync(path.join(tmpdir(), 'intelligence-'));
+  const file = path.join(folder, 'providers.json');
+  writeFileSync(path.join(folder, 'key'), PROVIDER_KEY, { mode: 0o600 });
+  const openai = {
+    id: 'openai',
+    baseUrl: `${provider.origin}/v1`,
+    dialect: 'openai',
+    platformKeyFile: 'key',
+    environment: { baseUrl: 'OPENAI_BASE_URL', apiKey: 'OPENAI_API_KEY' },
+  };
+  const anthropic = {
+    id: 'anthropic',
+    baseUrl: provider.origin,
+    dialect: 'anthropic',
+    platformKeyFile: 'key',
+    environment: { baseUrl: 'ANTHROPIC_BASE_URL', apiKey: 'ANTHROPIC_API_KEY' },
+  };
+  writeFileSync(
+    file,
+    JSON.stringify({ providers: [openai, anthropic], requestsPerMinute: 10_000, monthlyTokens: 10_000_000, ...limits }),
+  );
+  const core = await startConstellation({ ...options, config: { intelligenceFile: file, ...options.config } });
+  const account = await registerAccount(core, 'asker');
+  const gateways: RunningGateway[] = [];
+
+  async function reopen(
+    app: InstalledTestApp,
+    { coreOrigin = `http://127.0.0.1:${core.port}` }: { readonly coreOrigin?: string } = {},
+  ): Promise<IntelligenceApp> {
+    const node = { authorization: `Bearer ${core.core.localNode.nodeCredential}` };
+    const { items } = (await app.call('/v1/node/assignments', { headers: node })).json as Assignments;
+    const assignment = items.find(({ installationId }) => installationId === app.installationId);
+    assert.ok(assignment !== undefined);
+    const envelopeKey = await newEnvelopeKey();
+    const started = await app.call(`/v1/node/installations/${app.installationId}/starts`, {
+      headers: node,
+      body: { envelopeKey: envelopeKey.publicKey },
+    });
+    const { coreServiceCredential } = started.json as WorkloadStart;
+    const token = `pgw_${app.appId.padEnd(43, 't').slice(0, 43)}`;
+    const events: object[] = [];
+    const gateway = await startGateway({
+      installationId: app.installationId,
+      appOrigin: app.origin,
+      coreOrigin,
+      coreHost: new URL(core.origin).host,
+      gatewayCredential: token,
+      coreServiceCredential,
+      envelopeKey,
+      policy: assignment.gateway,
+      listen: { host: '127.0.0.1', port: 0 },
+      inbound: { socketPath: path.join(folder, 'no-workload-listens-here') },
+      onActivity: () => undefined,
+      log: (event) => void events.push(event),
+    });
+    gateways.push(gateway);
+    const address = gateway.address();
+    const port = address !== null && typeof address === 'object' ? address.port : 0;
+    const urls = Object.entries(gatewayUrls(assignment)).map(([name, at]) => [name, `http://127.0.0.1:${port}${at}`]);
+    const inside = { volume: undefined, temporary: '/tmp', port: 8080 };
+    const usage = async () => {
+      const answer = await account.browser.take<AppIntelligence>(`/v1/apps/${app.appId}/intelligence`);
+      return answer.usage;
+    };
+    return {
+      app,
+      gateway,
+      port,
+      token,
+      events,
+      environment: {
+        ...workloadEnvironment({ assignment, gatewayCredential: token, inside }),
+        ...Object.fromEntries(urls),
+      },
+      usage,
+      async settled() {
+        for (;;) {
+          const now = await usage();
+          if (now.reserved === 0) return now;
+          await new Promise((resolve) => setTimeout(resolve, 10));
+        }
+      },
+    };
+  }
+
+  return {
+    core,
+    account,
+    provider,
+    file,
+    reopen,
+    async openApp(appId, resources) {
+      const grants = [{ id: 'intelligence.use' as const, resources: [...resources] }];
+      return reopen(await installTestApp(core, account, appId, grants));
+    },
+    async close() {
+      await Promise.all(gateways.map((gateway) => gateway.close()));
+      await core.close();
+      await provider.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}

@@ -22,8 +22,11 @@ export interface InstalledTestApp {
   readonly credential: string;
   /** As the workload, through its Gateway. */
   call(path: string, settings?: CallSettings): Promise<RawAnswer>;
-  /** A new start of the workload: the former credential ends. */
-  restart(): Promise<void>;
+  /**
+   * A new start of the workload: the former credential ends.
+   * @param envelopeKey public key of its Gateway. Default: it gives none, like nodes of former versions
+   */
+  restart(envelopeKey?: string): Promise<void>;
   /** Opens the frontend; its calls go out with its own origin and capability. */
   openFrontend(): Promise<{
     readonly capability: string;
@@ -31,14 +34,18 @@ export interface InstalledTestApp {
   }>;
 }
 
-/** Publishes the app unless that was done, installs it for the account with these grants, and starts its workload. */
+/**
+ * Publishes the app unless that was done, installs it for the account with these grants, and starts its workload.
+ * @param more members of its manifest
+ */
 export async function installTestApp(
   world: Constellation,
   account: TestAccount,
   appId: string,
   permissions: readonly Grant[],
+  more: Readonly<Record<string, unknown>> = {},
 ): Promise<InstalledTestApp> {
-  const manifest = testManifest(appId, { workload: { runtime: 'node', entry: 'main.js' }, permissions });
+  const manifest = testManifest(appId, { workload: { runtime: 'node', entry: 'main.js' }, permissions, ...more });
   const files = { 'frontend/index.html': '<!doctype html><title>t</title>', 'workload/main.js': '' };
   const published = await account.fetch(`/v1/catalog/${appId}/versions/1.0.0`, {
     method: 'PUT',
@@ -52,9 +59,10 @@ export async function installTestApp(
   const answer = await callWith(world, '/v1/node/assignments', { headers: node });
   const { installationId } = (answer.json as Assignments).items.find(({ appOrigin }) => appOrigin === origin) ?? {};
   assert.ok(installationId !== undefined, 'the installation was placed on the local node');
-  const start = async () => {
+  const start = async (envelopeKey?: string) => {
     const path = `/v1/node/installations/${installationId}/starts`;
-    const started = await callWith(world, path, { method: 'POST', headers: node });
+    const body = envelopeKey === undefined ? undefined : { envelopeKey };
+    const started = await callWith(world, path, { method: 'POST', headers: node, body });
     assert.equal(started.status, 200, started.text);
     return (started.json as WorkloadStart).coreServiceCredential;
   };
@@ -67,8 +75,8 @@ export async function installTestApp(
       return credential;
     },
     call: (path, settings) => callWith(world, path, settings, { authorization: `Bearer ${credential}` }),
-    async restart() {
-      credential = await start();
+    async restart(envelopeKey) {
+      credential = await start(envelopeKey);
     },
     async openFrontend() {
       const { frontendCapability } = await launch(account, appId);

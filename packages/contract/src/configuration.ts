@@ -169,6 +169,16 @@ export const configurationVariables = {
     meaning:
       'Comma-separated https origins of your own push services that may have private addresses, e.g. `https://push.example.lan:8443`. All others must be publicly routable and on port 443.',
   },
+  PLATFORM_OUTBOUND_PRIVATE_ORIGINS: {
+    default: '',
+    meaning:
+      'Comma-separated https origins of your own services that secret slots of apps may reach on private addresses, e.g. `https://git.example.lan:8443`; exact. All others must be publicly routable. Set it on every machine that runs backends.',
+  },
+  PLATFORM_OUTBOUND_CA_FILE: {
+    default: '',
+    meaning:
+      'File of certificate authorities (PEM) that outbound calls with a secret trust besides the usual ones, such as the one of your own network. Set it on every machine that runs backends.',
+  },
   PLATFORM_SEARCH_OPENSEARCH_URL: {
     default: '',
     meaning:

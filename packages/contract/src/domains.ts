@@ -15,11 +15,13 @@ import { later } from './domains/later.ts';
 import { leases } from './domains/leases.ts';
 import { nodes } from './domains/nodes.ts';
 import { notifications } from './domains/notifications.ts';
+import { outbound } from './domains/outbound.ts';
 import { packages } from './domains/packages.ts';
 import { pause } from './domains/pause.ts';
 import { placement } from './domains/placement.ts';
 import { push } from './domains/push.ts';
 import { search } from './domains/search.ts';
+import { secrets } from './domains/secrets.ts';
 import { workloads } from './domains/workloads.ts';
 
 export * from './domains/accounts.ts';
@@ -36,11 +38,13 @@ export * from './domains/later.ts';
 export * from './domains/leases.ts';
 export * from './domains/nodes.ts';
 export * from './domains/notifications.ts';
+export * from './domains/outbound.ts';
 export * from './domains/packages.ts';
 export * from './domains/pause.ts';
 export * from './domains/placement.ts';
 export * from './domains/push.ts';
 export * from './domains/search.ts';
+export * from './domains/secrets.ts';
 export * from './domains/workloads.ts';
 
 const domains = {
@@ -59,6 +63,8 @@ const domains = {
   push,
   search,
   leases,
+  secrets,
+  outbound,
   nodes,
   placement,
   fleet,

@@ -15,6 +15,7 @@ import { nodeDomain } from './nodes/domain.ts';
 import type { Nodes } from './nodes/nodes.ts';
 import { notificationDomain } from './notifications/domain.ts';
 import { EventHub } from './notifications/event-hub.ts';
+import { outboundDomain } from './outbound/domain.ts';
 import { pauseDomain } from './pause/domain.ts';
 import { placementDomain } from './placement/domain.ts';
 import { Followers } from './placement/followers.ts';
@@ -22,6 +23,7 @@ import { type Pushing, pushDomain } from './push/domain.ts';
 import { searchDomain } from './search/domain.ts';
 import type { Searching } from './search/open-searching.ts';
 import { postgresEngine } from './search/postgres-engine.ts';
+import { secretDomain } from './secrets/domain.ts';
 
 /** What more than one domain uses, or what is opened before them. */
 export interface SharedParts {
@@ -51,6 +53,8 @@ export function coreDomains(context: CoreContext, parts: SharedParts) {
     fleetDomain(context),
     intelligenceDomain(context),
     leaseDomain(context),
+    secretDomain(context),
+    outboundDomain(context),
     nodeDomain(context, { nodes, monotonic }),
     placementDomain(context, followers),
   ] as const;

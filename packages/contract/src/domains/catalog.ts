@@ -4,6 +4,7 @@ import { type Errors, KiB, type Limits, type Routes } from '../domain.ts';
 import { appId, timestamp, version } from '../primitives.ts';
 import { ofApp, page, pageQuery } from './common.ts';
 import { backendResources, requestedGrant } from './grants.ts';
+import { declaredSlot } from './outbound.ts';
 import { manifest, packages } from './packages.ts';
 
 const limits = {
@@ -58,6 +59,8 @@ export type CatalogEntry = z.infer<typeof catalogEntry>;
 
 export const catalogDetail = catalogEntry.extend({
   permissions: z.array(requestedGrant),
+  /** Where it wants to send a secret of its owner's. */
+  secretSlots: z.array(declaredSlot),
   /** The highest first, of those that were published last. */
   versions: z.array(z.strictObject({ version, hash: z.string(), size: z.int(), publishedAt: timestamp })),
 });

@@ -52,16 +52,6 @@ const errors = {
     title: 'Too many runs are running.',
     help: 'Wait until one of the 256 runs ends, or cancel one.',
   },
-  binding_stale: {
-    status: 409,
-    title: 'The secret binding no longer matches the declaration.',
-    help: 'Review the new declaration and bind the secret again.',
-  },
-  upstream_redirect_refused: {
-    status: 502,
-    title: 'The upstream answered with a redirect, which is refused.',
-    help: 'Declare the final address in the secret slot.',
-  },
   conversation_conflict: {
     status: 409,
     title: 'The conversation cannot be opened in this state.',

@@ -4,6 +4,7 @@ import { standardDiskMiB, standardResources } from '../backend-resources.ts';
 import { KiB, type Limits, MiB } from '../domain.ts';
 import { frontendSourceKinds, isConnectResource, isSourceOrigin } from '../frontend-origins.ts';
 import { appId, version } from '../primitives.ts';
+import { checkRequestTarget } from '../request-target.ts';
 import { readableLine, storable, visible } from '../text.ts';
 import { common } from './common.ts';
 import { grants, type RequestedGrant, requestedGrant } from './grants.ts';
@@ -149,20 +150,27 @@ export type PublicPort = z.infer<typeof publicPort>;
 /** What `publicPorts` of one manifest may hold. */
 export const mostPublicPorts = 16;
 
-const secretSlot = z.strictObject({
-  name: z.string().regex(/^[a-z][a-z0-9-]{0,63}$/),
+export const slotName = z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, 'must be the name of a secret slot');
+
+/** Where an app may send a secret of its owner's, whose value it never sees (contract 4b). */
+export const secretSlot = z.strictObject({
+  name: slotName,
   origin: z
-    .url({ protocol: /^https$/ })
-    .refine((value) => URL.canParse(value) && new URL(value).origin === value, 'must be a bare https origin'),
+    .string()
+    .max(grants.limits.grantResourceLength.value)
+    .refine(isSourceOrigin, 'must be a bare https origin such as https://api.example.com, in lower case'),
   pathPrefix: z
     .string()
     .max(512)
-    .regex(/^\/(?!.*\/\.{1,2}(\/|$))[\w\-.~!$&'()*+,;=:@%/]*$/),
+    .regex(/^\/[\w\-.~!$&'()*+,;=:@%/]*$/, 'must be a path such as /v1')
+    .refine((path) => checkRequestTarget(path).ok, 'must not hold dot segments or encoded separators')
+    .refine((path) => !path.includes('//'), 'must not hold //'),
   methods: z
     .array(z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']))
     .min(1)
     .max(6),
 });
+export type SecretSlot = z.infer<typeof secretSlot>;
 
 function unique<Item>(key: (item: Item) => string) {
   return (items: readonly Item[]) => new Set(items.map(key)).size === items.length;

@@ -6,11 +6,13 @@ import type { CoreContext } from '../context.ts';
 import { requestedGrants } from '../grants/frontend-grants.ts';
 import { resourcesOf } from '../grants/grant-coverage.ts';
 import type { HandlersOf } from '../http/handlers.ts';
+
 import { hiddenFrom, isOfferedTo } from './master-apps.ts';
 import { compareVersions } from './newest-version.ts';
 import { publishPackage } from './publish-package.ts';
 import { type HeldUpload, PublishSlots } from './publish-slots.ts';
 import { type AppVersion, findAppVersion, listLastVersions, listNewestVersions } from './queries.ts';
+import { declaredSlots } from './secret-slots.ts';
 import { serveIcon } from './serve-icon.ts';
 import type { VerifyPackage } from './verify-package.ts';
 import { deleteOwnVersion } from './withdraw-version.ts';
@@ -45,6 +47,7 @@ export function catalogRoutes(context: CoreContext, verify: VerifyPackage): Hand
         body: {
           ...catalogEntryOf(app),
           permissions: requestedGrants(app.manifest),
+          secretSlots: declaredSlots(app.manifest),
           versions: versions.map((version) => ({ ...version, publishedAt: version.publishedAt.toISOString() })),
         },
       };

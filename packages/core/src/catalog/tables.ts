@@ -33,6 +33,7 @@ export const tables = {
       disk: 'which packages there are, and the volume that a version declares',
       installations: 'the manifest of an installed version: at every launch and list',
       nodes: 'what the backends on a node reserve, and whether an app has one to call',
+      outbound: 'the secret slots of an installed version, at every outbound call',
       placement: 'the workload of an installed version, in the assignments of a node and in every placement',
     },
   },

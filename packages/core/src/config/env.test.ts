@@ -1,7 +1,11 @@
 // A wrong or contradictory variable stops the start with one line that names it and says what to do.
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
 import { test } from 'node:test';
 import { configurationVariables } from '@platform/contract';
+import { newPushCertificate } from '../../../../tests/support/push-service.ts';
 import { readConfiguration } from './env.ts';
 import { StartError } from './start-error.ts';
 
@@ -117,6 +121,11 @@ const wrong: readonly [name: string, environment: Record<string, string>][] = [
   ['PLATFORM_VAPID_SUBJECT', { PLATFORM_VAPID_SUBJECT: 'https://[::1]/' }],
   ['PLATFORM_VAPID_SUBJECT', { PLATFORM_VAPID_SUBJECT: 'https://192.168.1.10/' }],
   ['PLATFORM_VAPID_SUBJECT', { PLATFORM_VAPID_SUBJECT: 'https://ada:secret@example.org' }],
+  ['PLATFORM_OUTBOUND_PRIVATE_ORIGINS', { PLATFORM_OUTBOUND_PRIVATE_ORIGINS: 'http://git.example.lan' }],
+  ['PLATFORM_OUTBOUND_PRIVATE_ORIGINS', { PLATFORM_OUTBOUND_PRIVATE_ORIGINS: 'https://*.example.lan' }],
+  ['PLATFORM_OUTBOUND_CA_FILE', { PLATFORM_OUTBOUND_CA_FILE: '/nonexistent/ca.pem' }],
+  ['PLATFORM_OUTBOUND_CA_FILE', { PLATFORM_OUTBOUND_CA_FILE: import.meta.filename }],
+  ['PLATFORM_OUTBOUND_CA_FILE', { PLATFORM_OUTBOUND_CA_FILE: 'ca.pem' }],
   ['PLATFORM_WEB_PUSH_PRIVATE_ORIGINS', { PLATFORM_WEB_PUSH_PRIVATE_ORIGINS: 'http://push.example.lan' }],
   ['PLATFORM_WEB_PUSH_PRIVATE_ORIGINS', { PLATFORM_WEB_PUSH_PRIVATE_ORIGINS: 'https://push.example.lan/up' }],
   ['PLATFORM_WEB_PUSH_PRIVATE_ORIGINS', { PLATFORM_WEB_PUSH_PRIVATE_ORIGINS: 'https://*.example.lan' }],
@@ -216,4 +225,19 @@ test('the effective configuration names every variable and shows no secret', () 
     effective.find(({ name }) => name === 'PLATFORM_DATABASE_URL'),
     { name: 'PLATFORM_DATABASE_URL', value: '********', set: true },
   );
+});
+
+test('private origins of outbound calls are exact, and of the file of authorities only the certificates count', async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'authorities-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const { cert, key } = await newPushCertificate();
+  const file = path.join(folder, 'ca.pem');
+  writeFileSync(file, `# of our network\n${key}${cert}\n`);
+  assert.deepEqual(read({}).outbound, { privateOrigins: [], ca: null });
+  const { outbound } = read({
+    PLATFORM_OUTBOUND_PRIVATE_ORIGINS: 'https://git.example.lan:8443, https://10.0.0.7',
+    PLATFORM_OUTBOUND_CA_FILE: file,
+  });
+  assert.deepEqual(outbound.privateOrigins, ['https://git.example.lan:8443', 'https://10.0.0.7']);
+  assert.ok(outbound.ca?.startsWith('-----BEGIN CERTIFICATE-----') && !outbound.ca.includes('PRIVATE'));
 });

@@ -1,6 +1,6 @@
 // Reads the environment once, at start. A wrong or contradictory value stops the start with one message that names
 // the variable, what is wrong with it and how to set it (contract 6). The subjects have files of their own:
-// web-settings.ts, push-settings.ts, node-settings.ts, docker-settings.ts, microvm-settings.ts, network-settings.ts,
+// web-settings.ts, push-settings.ts, node-settings.ts, docker-settings.ts, microvm-settings.ts, network-settings.ts, outbound-settings.ts,
 // notification-settings.ts, search-settings.ts, account-disk-settings.ts.
 import { readFileSync } from 'node:fs';
 import * as path from 'node:path';
@@ -17,6 +17,7 @@ import type { CoreConfig } from './config.ts';
 import { type NetworkSettings, readNetworkSettings } from './network-settings.ts';
 import { type NodeSettings, readNodeSettings } from './node-settings.ts';
 import { type NotificationSettings, readNotificationSettings } from './notification-settings.ts';
+import { type OutboundSettings, readOutboundSettings } from './outbound-settings.ts';
 import { readPushSettings } from './push-settings.ts';
 import { defaultRates, type Rates } from './rates.ts';
 import { readSearchSettings } from './search-settings.ts';
@@ -39,6 +40,7 @@ export interface PlatformConfig
     WebSettings,
     NodeSettings,
     NetworkSettings,
+    OutboundSettings,
     AccountDiskSettings,
     NotificationSettings {
   readonly databaseUrl: string | null;
@@ -79,6 +81,7 @@ export function readConfiguration(environment: Environment, surroundings: Surrou
     ...readPushSettings(read, web.origin),
     ...readNodeSettings(read),
     ...readNetworkSettings(read),
+    ...readOutboundSettings(read),
     ...readAccountDiskSettings(read),
     ...readNotificationSettings(read),
     ...readSearchSettings(read),

@@ -1,7 +1,7 @@
 // Web push: how push services reach the operator, and which of them may lie in the operator's own network.
 import { isPublicHost } from '@platform/http';
 import type { CoreConfig } from './config.ts';
-import { listed, type Read, wrong } from './variables.ts';
+import { originsOf, type Read, wrong } from './variables.ts';
 
 type PushSettings = Pick<CoreConfig, 'vapidSubject' | 'pushPrivateOrigins'>;
 
@@ -9,7 +9,7 @@ type PushSettings = Pick<CoreConfig, 'vapidSubject' | 'pushPrivateOrigins'>;
 export function readPushSettings(read: Read, origin: string): PushSettings {
   return {
     vapidSubject: readSubject(read('PLATFORM_VAPID_SUBJECT')) ?? subjectOf(new URL(origin)),
-    pushPrivateOrigins: readPrivateOrigins(read('PLATFORM_WEB_PUSH_PRIVATE_ORIGINS') ?? ''),
+    pushPrivateOrigins: originsOf(read, 'PLATFORM_WEB_PUSH_PRIVATE_ORIGINS', 'https://push.example.lan:8443'),
   };
 }
 
@@ -37,17 +37,4 @@ function readSubject(value: string | undefined): string | null {
   if (username !== '' || password !== '') throw refused('which holds a user name or password');
   if (!isPublicHost(hostname)) throw refused('which is no address outside this network');
   return value;
-}
-
-function readPrivateOrigins(value: string): string[] {
-  return listed(value).map((part) => {
-    const origin = URL.canParse(part) ? new URL(part) : null;
-    if (origin?.protocol !== 'https:' || origin.origin !== part.toLowerCase() || part.includes('*'))
-      throw wrong(
-        'PLATFORM_WEB_PUSH_PRIVATE_ORIGINS',
-        `holds "${part}"`,
-        'list https origins, scheme, host and port only, like https://push.example.lan:8443',
-      );
-    return origin.origin;
-  });
 }

@@ -79,3 +79,13 @@ export function listed(value: string): string[] {
     .map((part) => part.trim())
     .filter((part) => part !== '');
 }
+
+/** Exact https origins between commas. */
+export function originsOf(read: Read, name: ConfigurationVariable, example: string): string[] {
+  return listed(read(name) ?? '').map((part) => {
+    const origin = URL.canParse(part) ? new URL(part) : null;
+    if (origin?.protocol !== 'https:' || origin.origin !== part.toLowerCase() || part.includes('*'))
+      throw wrong(name, `holds "${part}"`, `list https origins, scheme, host and port only, like ${example}`);
+    return origin.origin;
+  });
+}

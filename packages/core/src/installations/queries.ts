@@ -115,6 +115,24 @@ export async function lockOwn(trx: Executor, accountKey: string, appId: string):
   return selectOwn(trx, accountKey, appId);
 }
 
+/** The manifests of the versions that these installations run. */
+export async function selectInstalledManifests(
+  db: Executor,
+  ids: readonly InstallationId[],
+): Promise<{ readonly id: InstallationId; readonly manifest: Manifest }[]> {
+  if (ids.length === 0) return [];
+  return await db
+    .selectFrom('installations')
+    .innerJoin('app_versions', (join) =>
+      join
+        .onRef('app_versions.app_id', '=', 'installations.app_id')
+        .onRef('app_versions.version', '=', 'installations.version'),
+    )
+    .select(['installations.id', 'app_versions.manifest'])
+    .where('installations.id', 'in', [...ids])
+    .execute();
+}
+
 /** The names of installed apps of some accounts, in the order given; `null` for one that is not installed. */
 export async function selectAppNames(
   db: Executor,

@@ -47,7 +47,9 @@ export const tables = {
       intelligence: 'the node that a call is made on',
       leases: 'locked against removal while a lease is made; which ones are of an account',
       nodes: 'what lies on a node',
+      outbound: 'the installed version of a caller, at every outbound call',
       placement: 'what runs on a node, and what waits for one',
+      secrets: 'the apps that use a secret',
       search: 'only entries of installed apps are found; locked against removal while an index is written',
     },
     // Where an installation runs is decided by placement and is a part of its row, because every request, launch and

@@ -1,0 +1,76 @@
+// Which secret each slot of an installed app uses. A binding holds for the declaration that its owner reviewed: another
+// one in a later version leaves it stale until it is reviewed again.
+import { type DeclaredSlot, type InstallationId, type RouteBody, refuse, type SecretBinding } from '@platform/contract';
+import { declaredSlots } from '../catalog/secret-slots.ts';
+import type { CoreContext } from '../context.ts';
+import type { Executor } from '../database/schema.ts';
+import { lockOwn, selectInstalledManifests, selectOwn } from '../installations/queries.ts';
+import { holdSecret } from '../secrets/queries.ts';
+import { type BindingRow, deleteBinding, selectBindings, upsertBinding } from './queries.ts';
+
+/** Every slot of the installed version, in its order. @throws RefusalError `not_found` */
+export async function listBindings(
+  { database }: CoreContext,
+  accountKey: string,
+  appId: string,
+): Promise<SecretBinding[]> {
+  const installation = await selectOwn(database, accountKey, appId);
+  if (installation === undefined) throw refuse('not_found');
+  const rows = await selectBindings(database, installation.id);
+  return declaredSlots(installation.manifest).map((slot) =>
+    bindingOf(
+      slot,
+      rows.find((row) => row.slot === slot.name),
+    ),
+  );
+}
+
+/**
+ * @throws RefusalError `not_found` for an app that is not installed, a slot that it does not declare, a secret that the
+ *   account does not have; `binding_stale` when the installed version declares something else than was reviewed
+ */
+export async function bindSecret(
+  { database }: CoreContext,
+  { accountKey, appId, slot }: { readonly accountKey: string; readonly appId: string; readonly slot: string },
+  { secret, declarationHash, inject }: RouteBody<'apps.secretBindings.bind'>,
+): Promise<SecretBinding> {
+  return await database.transaction().execute(async (trx) => {
+    const installation = await lockOwn(trx, accountKey, appId);
+    if (installation === undefined) throw refuse('not_found');
+    const declared = declaredSlots(installation.manifest).find(({ name }) => name === slot);
+    if (declared === undefined) throw refuse('not_found', `${appId} declares no secret slot of this name.`);
+    if (declared.declarationHash !== declarationHash) throw refuse('binding_stale');
+    if (!(await holdSecret(trx, accountKey, secret))) throw refuse('not_found', 'You have no secret of this name.');
+    const { origin, pathPrefix, methods } = declared;
+    const binding = { slot, secret, declarationHash, declaration: { origin, pathPrefix, methods }, inject };
+    await upsertBinding(trx, { id: installation.id, accountKey, binding });
+    return bindingOf(declared, binding);
+  });
+}
+
+/** @throws RefusalError `not_found` when nothing is bound there */
+export async function unbindSecret(
+  { database }: CoreContext,
+  { accountKey, appId, slot }: { readonly accountKey: string; readonly appId: string; readonly slot: string },
+): Promise<void> {
+  const installation = await selectOwn(database, accountKey, appId);
+  if (installation === undefined || !(await deleteBinding(database, installation.id, slot))) throw refuse('not_found');
+}
+
+/** Ends bindings of slots that the installed versions do not declare at all: nobody could see or end them. */
+export async function dropUndeclared(trx: Executor, ids: readonly InstallationId[]): Promise<void> {
+  for (const { id, manifest } of await selectInstalledManifests(trx, ids)) {
+    const declared = new Set(declaredSlots(manifest).map(({ name }) => name));
+    for (const { slot } of await selectBindings(trx, id)) {
+      if (!declared.has(slot)) await deleteBinding(trx, id, slot);
+    }
+  }
+}
+
+function bindingOf({ name, ...declared }: DeclaredSlot, row: BindingRow | undefined): SecretBinding {
+  if (row === undefined) return { slot: name, ...declared, state: 'unbound', secret: null, inject: null };
+  const { secret, inject } = row;
+  if (row.declarationHash === declared.declarationHash)
+    return { slot: name, ...declared, state: 'bound', secret, inject };
+  return { slot: name, ...declared, state: 'stale', secret, inject, former: row.declaration };
+}

@@ -1,0 +1,15 @@
+// The outbound domain: which secret a slot uses, and whether a workload may call an outside service with it now. The
+// call itself is the Gateway's; core sees neither its body nor its answer.
+import type { CoreContext } from '../context.ts';
+import type { Domain } from '../domain.ts';
+import { dropUndeclared } from './bindings.ts';
+import { deleteBindings } from './queries.ts';
+import { type OutboundRoute, outboundRoutes } from './routes.ts';
+
+export function outboundDomain(context: CoreContext): Domain<OutboundRoute> {
+  return {
+    handlers: outboundRoutes(context),
+    upgraded: dropUndeclared,
+    installationEnded: deleteBindings,
+  };
+}

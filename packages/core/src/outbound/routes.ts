@@ -1,0 +1,29 @@
+// Secret bindings over HTTP, and what Gateways ask before an outbound call.
+import type { DomainRoute } from '@platform/contract';
+import type { CoreContext } from '../context.ts';
+import type { HandlersOf } from '../http/handlers.ts';
+import { authorizeCall } from './authorize-call.ts';
+import { bindSecret, listBindings, unbindSecret } from './bindings.ts';
+
+export type OutboundRoute = DomainRoute<'outbound'>;
+
+export function outboundRoutes(context: CoreContext): HandlersOf<OutboundRoute> {
+  return {
+    'apps.secretBindings.list': async ({ caller, params }) => ({
+      status: 200,
+      body: { items: await listBindings(context, caller.accountKey, params.appId) },
+    }),
+    'apps.secretBindings.bind': async ({ caller: { accountKey }, params, body }) => ({
+      status: 200,
+      body: await bindSecret(context, { accountKey, ...params }, body),
+    }),
+    'apps.secretBindings.unbind': async ({ caller: { accountKey }, params }) => {
+      await unbindSecret(context, { accountKey, ...params });
+      return { status: 204 };
+    },
+    'gateway.outbound.authorize': async ({ caller, body }) => ({
+      status: 200,
+      body: await authorizeCall(context, caller, body),
+    }),
+  };
+}

@@ -1,0 +1,24 @@
+// Which secret a slot of an installed app uses.
+import type { InstallationId } from '@platform/contract';
+import type { SlotDeclaration } from '../catalog/secret-slots.ts';
+import type { OwnedTables } from '../database/schema.ts';
+
+declare module '../database/schema.ts' {
+  interface DatabaseSchema {
+    secret_bindings: {
+      installation_id: InstallationId;
+      slot: string;
+      account_key: string;
+      secret_name: string;
+      declaration_hash: string;
+      declaration: Json<Omit<SlotDeclaration, 'name'>>;
+      inject_in: 'header' | 'query';
+      inject_name: string;
+      inject_scheme: string;
+    };
+  }
+}
+
+export const tables = {
+  secret_bindings: { readBy: { secrets: 'what a secret is bound to, in the list of secrets' } },
+} satisfies OwnedTables;

@@ -1,0 +1,100 @@
+// All SQL of secrets.
+import { type Kysely, sql } from 'kysely';
+import type { DatabaseSchema, Executor } from '../database/schema.ts';
+
+export interface SecretRow {
+  readonly name: string;
+  readonly createdAt: Date;
+  readonly lastUsedAt: Date | null;
+}
+
+/** The secrets of an account by name, without their values. */
+export async function selectSecrets(db: Executor, accountKey: string): Promise<SecretRow[]> {
+  return await db
+    .selectFrom('account_secrets')
+    .select(['name', 'created_at as createdAt', 'last_used_at as lastUsedAt'])
+    .where('account_key', '=', accountKey)
+    .orderBy('name')
+    .execute();
+}
+
+export interface SecretUse {
+  readonly secret: string;
+  readonly appId: string;
+  readonly slot: string;
+}
+
+/** What the secrets of an account are bound to, by app and slot. */
+export async function selectUses(db: Executor, accountKey: string): Promise<SecretUse[]> {
+  return await db
+    .selectFrom('secret_bindings')
+    .innerJoin('installations', 'installations.id', 'secret_bindings.installation_id')
+    .select(['secret_name as secret', 'installations.app_id as appId', 'slot'])
+    .where('secret_bindings.account_key', '=', accountKey)
+    .orderBy('installations.app_id')
+    .orderBy('slot')
+    .execute();
+}
+
+/** Serialises what changes the secrets of one account until the transaction ends. */
+export async function lockSecrets(trx: Executor, accountKey: string): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(4232, hashtext(${accountKey}))`.execute(trx);
+}
+
+/** How many secrets the account has besides the one of this name. */
+export async function countOtherSecrets(db: Executor, accountKey: string, name: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('account_secrets')
+    .select((eb) => eb.fn.countAll<string>().as('count'))
+    .where('account_key', '=', accountKey)
+    .where('name', '<>', name)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** Another value under the same name keeps the bindings, and the time of the first. */
+export async function upsertSecret(
+  db: Kysely<DatabaseSchema>,
+  {
+    accountKey,
+    name,
+    sealed,
+    now,
+  }: { readonly accountKey: string; readonly name: string; readonly sealed: Buffer; readonly now: Date },
+): Promise<void> {
+  await sql`
+    INSERT INTO account_secrets (account_key, name, sealed, created_at)
+    VALUES (${accountKey}, ${name}, ${sealed}, ${now})
+    ON CONFLICT (account_key, name) DO UPDATE SET sealed = EXCLUDED.sealed`.execute(db);
+}
+
+/** Its bindings go with it. @returns false when there is none */
+export async function deleteSecret(db: Executor, accountKey: string, name: string): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('account_secrets')
+    .where('account_key', '=', accountKey)
+    .where('name', '=', name)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
+/** Keeps a secret until the transaction ends. @returns false when there is none */
+export async function holdSecret(trx: Executor, accountKey: string, name: string): Promise<boolean> {
+  const row = await trx
+    .selectFrom('account_secrets')
+    .select('name')
+    .where('account_key', '=', accountKey)
+    .where('name', '=', name)
+    .forKeyShare()
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+export async function markUsed(db: Executor, accountKey: string, name: string, now: Date): Promise<void> {
+  await db
+    .updateTable('account_secrets')
+    .set({ last_used_at: now })
+    .where('account_key', '=', accountKey)
+    .where('name', '=', name)
+    .execute();
+}

@@ -16,6 +16,7 @@ const members = [
   'publicHost',
   'nodeMemoryMiB',
   'sharedVolumes',
+  'outbound',
 ] as const satisfies readonly (keyof PlatformConfig)[];
 
 export type NodeConfig = Pick<PlatformConfig, (typeof members)[number]>;

@@ -29,6 +29,7 @@ export function startNodeRuntime(config: NodeConfig, { key, metrics, ...place }:
     imageRegistries: config.imageRegistries,
     microvm: config.microvm,
     workloadDns: config.workloadDns,
+    outbound: config.outbound,
     ...(config.udpPortRange === null ? {} : { udp: { host: config.publicHost, range: config.udpPortRange } }),
     ...(config.nodeMemoryMiB === null ? {} : { memoryMiB: config.nodeMemoryMiB }),
     ...(config.sharedVolumes === null ? {} : { sharedVolumes: config.sharedVolumes }),

@@ -24,6 +24,7 @@ import { type DescriptorBudget, processDescriptors } from './descriptor-budget.t
 import { openInbound } from './inbound/inbound.ts';
 import { createRouter } from './router.ts';
 import { type OpenService, openServices } from './services/registry.ts';
+import type { OutboundNetwork } from './services/service.ts';
 import type { ConnectTo, CoreAddress } from './upstream-pools.ts';
 
 export interface GatewayOptions extends CoreAddress {
@@ -39,6 +40,8 @@ export interface GatewayOptions extends CoreAddress {
   readonly envelopeKey: EnvelopeKey;
   /** What core lets it do beyond that; replaced by `apply`. */
   readonly policy: GatewayPolicy;
+  /** Default: outbound calls reach what is publicly routable, with a usual certificate. */
+  readonly outbound?: OutboundNetwork;
   readonly listen: ListenTarget;
   /**
    * `Host` values under which the workload addresses this Gateway, lower case with port: the host of its
@@ -149,6 +152,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
       ...options,
       envelopes: new EnvelopeOpener(options.envelopeKey),
       dialer: options.dialer ?? ownDialer,
+      outbound: options.outbound ?? { privateOrigins: [], ca: null },
       headersTimeout,
       onFailure,
       onFault,

@@ -49,7 +49,7 @@ export interface Rewrite {
 export interface Tap {
   /** The request is being written to a connection that stands: from here on the upstream may have acted on it. */
   sent?(): void;
-  /** The final status and the fields as the upstream sent them, lower case. */
+  /** The final status and the fields as the upstream sent them, lower case. It may abort the exchange. */
   head?(status: number, headers: IncomingHttpHeaders): void;
   /** Bytes of the body, still encoded as the head says. */
   chunk?(bytes: Buffer): void;
@@ -287,6 +287,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Carried {
       return;
     }
     this.#carrying.tap?.head?.(status, headers);
+    // By that it may have been aborted.
+    if (this.#over) return;
     this.#rewrite = this.#carrying.rewrite?.(status, headers) ?? null;
     // A body that is changed has another length, which is not known yet.
     const fields = this.#rewrite === null ? headers : { ...headers, 'content-length': undefined };

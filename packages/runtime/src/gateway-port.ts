@@ -26,6 +26,14 @@ export interface GatewayHooks {
   log(event: object): void;
 }
 
+/** How the outbound calls of a Gateway with secrets reach what the operator has in networks of its own. */
+export interface OutboundNetwork {
+  /** Origins that may have any address. */
+  readonly privateOrigins: readonly string[];
+  /** Certificate authorities, PEM, besides the usual ones; `null` for no others. */
+  readonly ca: string | null;
+}
+
 /** A Gateway's settings for its installation, wherever it runs. Contains both credentials and its private key. */
 export interface GatewaySettings extends GatewayHooks {
   installationId: string;
@@ -46,6 +54,7 @@ export interface GatewaySettings extends GatewayHooks {
   /** Opens what core seals for this Gateway; core has the public half. */
   envelopeKey: EnvelopeKey;
   policy: GatewayPolicy;
+  outbound: OutboundNetwork;
 }
 
 export interface GatewayOptions extends GatewaySettings, GatewayPlace {}

@@ -102,6 +102,7 @@ const LISTENER_GRACE = 2_000;
 
 export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { dataDirectory, log } = options;
+  const outbound = options.outbound ?? { privateOrigins: [], ca: null };
   const system = systemClock(options.clock);
   const clock: Clock = { now: options.clock, after: options.after ?? system.after };
   const volumes = openVolumes(join(dataDirectory, 'volumes'));
@@ -157,6 +158,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
             coreHost: options.coreHost,
             ...(options.coreKey === undefined ? {} : { coreKey: options.coreKey }),
             ...link,
+            outbound,
             startGateway: options.startGateway,
             metrics: options.metrics,
             tally,

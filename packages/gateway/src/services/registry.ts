@@ -2,11 +2,12 @@
 import type { GatewayPolicy } from '@platform/contract';
 import { coreService } from './core/core-service.ts';
 import { intelligenceService } from './intelligence/intelligence-service.ts';
+import { outboundService } from './outbound/outbound-service.ts';
 import type { GatewayService, ServiceContext } from './service.ts';
 
 export type OpenService = (context: ServiceContext) => GatewayService;
 
-const services: readonly OpenService[] = [coreService, (context) => intelligenceService(context)];
+const services: readonly OpenService[] = [coreService, (context) => intelligenceService(context), outboundService];
 
 export interface ServiceRegistry {
   find(path: string): GatewayService | null;

@@ -12,6 +12,14 @@ import type {
 import type { EnvelopeOpener } from '@platform/link';
 import type { CoreAddress } from '../upstream-pools.ts';
 
+/** How outbound calls with secrets reach what the operator has in networks of its own. */
+export interface OutboundNetwork {
+  /** Origins that may have any address. All others must be publicly routable. */
+  readonly privateOrigins: readonly string[];
+  /** Certificate authorities, PEM, besides the usual ones; `null` for no others. */
+  readonly ca: string | null;
+}
+
 /** What a service may use of its Gateway. */
 export interface ServiceContext extends CoreAddress {
   readonly installationId: string;
@@ -19,6 +27,7 @@ export interface ServiceContext extends CoreAddress {
   /** Opens what core seals for this Gateway. */
   readonly envelopes: EnvelopeOpener;
   readonly policy: GatewayPolicy;
+  readonly outbound: OutboundNetwork;
   /** Makes the connections to providers, slots and stores. */
   readonly dialer: Dialer;
   /** Milliseconds to the head of an upstream's answer. */

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import type { GatewayPolicy } from '@platform/contract';
 import type { EnvelopeKey } from '@platform/link';
 import type { GatewayEvent, RunningGateway } from '../gateway.ts';
+import type { OutboundNetwork } from '../services/service.ts';
 
 /** Everything a sidecar must know to be the Gateway of one installation. */
 export interface SidecarSettings {
@@ -16,6 +17,7 @@ export interface SidecarSettings {
   readonly coreServiceCredential: string;
   readonly envelopeKey: EnvelopeKey;
   readonly policy: GatewayPolicy;
+  readonly outbound: OutboundNetwork;
   /** Where the workload reaches it. */
   readonly listen: { readonly host: string; readonly port: number };
   /** Where it reaches the workload. */
@@ -50,7 +52,8 @@ export type FromSidecar =
 /** Files below the sidecar's own folder. */
 export const socketNames = { control: 'control.sock', inbound: 'inbound.sock' } as const;
 
-const LONGEST_LINE = 64 * 1024;
+/** Certificate authorities of the operator's are in one. */
+const LONGEST_LINE = 512 * 1024;
 
 export function send(socket: Socket, message: ToSidecar | FromSidecar): void {
   if (socket.writable) socket.write(`${JSON.stringify(message)}\n`);

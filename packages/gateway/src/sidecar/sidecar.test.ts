@@ -61,6 +61,7 @@ describe('a Gateway in a process of its own', () => {
       coreServiceCredential: CORE_CREDENTIAL,
       envelopeKey: await newEnvelopeKey(),
       policy: { revision: 0 },
+      outbound: { privateOrigins: [], ca: null },
       listen: { host: '127.0.0.1', port: await freePort() },
       workload: { hostname: '127.0.0.1', port: String(portOf(workload)) },
     };

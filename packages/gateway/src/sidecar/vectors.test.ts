@@ -56,6 +56,7 @@ async function startSidecar(workloadPort: number): Promise<Sidecar> {
       coreServiceCredential: CORE_CREDENTIAL,
       envelopeKey: await newEnvelopeKey(),
       policy: { revision: 0 },
+      outbound: { privateOrigins: [], ca: null },
       listen: { host: '127.0.0.1', port },
       workload: { hostname: '127.0.0.1', port: String(workloadPort) },
     },

@@ -1,7 +1,7 @@
 // Opens the driver of a node: lists the drivers and their options. Drivers that few machines use are loaded on demand.
 import type { Log } from '../clock.ts';
 import type { RequireRoom } from '../disk-watch.ts';
-import type { GatewaySidecar } from '../gateway-port.ts';
+import type { GatewaySidecar, OutboundNetwork } from '../gateway-port.ts';
 import { type Candidates, type Chosen, chooseDriver, type DriverChoice, type Opened } from './choose.ts';
 import type { CoreLink } from './docker/core-relay.ts';
 import type { Driver, DriverReport } from './driver.ts';
@@ -29,6 +29,8 @@ export interface DriverOptions {
   readonly imageRegistries?: readonly string[];
   /** For a core that is reached over https. Default: it is reached over http. */
   readonly coreLink?: CoreLink;
+  /** How Gateways reach what the operator has in networks of its own. Default: not at all. */
+  readonly outbound?: OutboundNetwork;
   /** What virtual machines are run with. Default: what this machine has. */
   readonly microvm?: MicrovmSettings;
   /** Asked before an image of an app is made. Default: the disk has room for all. */
@@ -105,6 +107,7 @@ function docker(options: DriverOptions, purpose: 'run' | 'look'): Candidates<Dri
       ...(workloadDns === undefined ? {} : { dns: workloadDns }),
       ...(coreLink === undefined ? {} : { coreLink }),
       ...(requireRoom === undefined ? {} : { requireRoom }),
+      ...(options.outbound === undefined ? {} : { privateOrigins: options.outbound.privateOrigins }),
     });
   return { docker: { open } };
 }

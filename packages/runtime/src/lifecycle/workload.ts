@@ -14,7 +14,14 @@ import {
 } from '../drivers/driver.ts';
 import type { Exit } from '../drivers/exit-reason.ts';
 import { gatewayUrls, reservedNames, workloadEnvironment } from '../environment.ts';
-import type { GatewayHooks, GatewayPlace, GatewaySettings, RunningGateway, StartGateway } from '../gateway-port.ts';
+import type {
+  GatewayHooks,
+  GatewayPlace,
+  GatewaySettings,
+  OutboundNetwork,
+  RunningGateway,
+  StartGateway,
+} from '../gateway-port.ts';
 import type { Identities } from '../identities.ts';
 import { createLogIntake } from '../logs/log-intake.ts';
 import type { LogWriter } from '../logs/log-store.ts';
@@ -44,6 +51,7 @@ export interface WorkloadParts {
   readonly coreHost: string;
   readonly coreKey?: Buffer;
   readonly linkCertificate?: LinkCertificate;
+  readonly outbound: OutboundNetwork;
   readonly startGateway: StartGateway;
   readonly random: (bytes: number) => Buffer;
   readonly log: Log;
@@ -135,6 +143,7 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
       coreServiceCredential,
       envelopeKey,
       policy: assignment.gateway,
+      outbound: parts.outbound,
       ...gatewayHooks,
     };
   };

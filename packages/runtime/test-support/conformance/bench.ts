@@ -145,6 +145,7 @@ export async function openBench(under: DriverUnderTest, former?: Place): Promise
       coreServiceCredential,
       envelopeKey: await newEnvelopeKey(),
       policy: { revision: 0 },
+      outbound: { privateOrigins: [], ca: null },
       ...hooks,
     };
     const spec: WorkloadSpec = {

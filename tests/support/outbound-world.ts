@@ -1,0 +1,191 @@
+// Everything between a workload and an outside service but the workload: a real core, a real Gateway, and an upstream on
+// loopback over real TLS that keeps what it was sent.
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { Grant, RouteBodyInput, SecretBinding } from '@platform/contract';
+import type { GatewayEvent, RunningGateway } from '@platform/gateway';
+import { createDialer, type Dialer, type DialerOptions } from '@platform/http';
+import { newEnvelopeKey } from '@platform/link';
+import { registerAccount, type TestAccount } from './client.ts';
+import { type Constellation, startConstellation } from './constellation.ts';
+import { startGateway } from './gateway.ts';
+import { type InstalledTestApp, installTestApp } from './installed-app.ts';
+import { newPushCertificate } from './push-service.ts';
+
+export const SECRET = 'canary-outbound-6f1d/3c+9a=';
+export const GATEWAY_CREDENTIAL = 'pgw_canary-outbound-workload-credential-0123456';
+/** A name that the certificate of the upstream is for, and that no name server of this machine is asked for. */
+export const PUBLIC_NAME = 'push.example.net';
+
+export type Inject = RouteBodyInput<'apps.secretBindings.bind'>['inject'];
+
+export interface ArrivedRequest {
+  readonly method: string;
+  readonly target: string;
+  readonly rawHeaders: readonly string[];
+  readonly body: string;
+  /** Which connection it came on, counted from 1. */
+  readonly connection: number;
+}
+
+export interface TlsUpstream {
+  readonly origin: string;
+  readonly port: number;
+  /** Its certificate, PEM. */
+  readonly ca: string;
+  readonly arrived: ArrivedRequest[];
+  /** What it does with a request whose body has arrived. Default: 200 and a short JSON document. */
+  answer: (req: IncomingMessage, res: ServerResponse, request: ArrivedRequest) => void;
+  /** Set: takes each request at its head, in place of `answer`. */
+  takeHead: ((req: IncomingMessage, res: ServerResponse) => void) | null;
+  /** Connections made so far. */
+  connections(): number;
+  close(): Promise<void>;
+}
+
+export async function startTlsUpstream(): Promise<TlsUpstream> {
+  const { cert, key } = await newPushCertificate();
+  const arrived: ArrivedRequest[] = [];
+  const numbers = new WeakMap<object, number>();
+  let connections = 0;
+  const server = createServer({ cert, key, maxHeaderSize: 128 * 1024 }, async (req, res) => {
+    if (upstream.takeHead !== null) {
+      upstream.takeHead(req, res);
+      return;
+    }
+    const parts: Buffer[] = [];
+    for await (const part of req) parts.push(part as Buffer);
+    const request = {
+      method: req.method ?? '',
+      target: req.url ?? '',
+      rawHeaders: req.rawHeaders,
+      body: Buffer.concat(parts).toString('latin1'),
+      connection: numbers.get(req.socket) ?? 0,
+    };
+    arrived.push(request);
+    upstream.answer(req, res, request);
+  });
+  server.on('secureConnection', (socket) => {
+    connections += 1;
+    numbers.set(socket, connections);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const upstream: TlsUpstream = {
+    origin: `https://127.0.0.1:${port}`,
+    port,
+    ca: cert,
+    arrived,
+    answer: answerInBrief,
+    takeHead: null,
+    connections: () => connections,
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+  return upstream;
+}
+
+export const answerInBrief: TlsUpstream['answer'] = (_req, res) =>
+  void res.setHeader('content-type', 'application/json').end('{"ok":true}');
+
+export interface OutboundWorld {
+  readonly platform: Constellation;
+  readonly account: TestAccount;
+  readonly app: InstalledTestApp;
+  readonly upstream: TlsUpstream;
+  readonly gateway: RunningGateway;
+  readonly port: number;
+  readonly events: readonly GatewayEvent[];
+  /** Binds a slot to the secret. */
+  bind(slot: string, inject?: Inject): Promise<void>;
+  /** Another Gateway for the same start of the workload. */
+  open(dialer: Dialer, trusting?: boolean): Promise<{ readonly port: number; close(): Promise<void> }>;
+  close(): Promise<void>;
+}
+
+const ALL = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const BOUND = ['base', 'root', 'slash', 'readonly', 'ungranted', 'elsewhere', 'public'];
+
+/** @param dials how its Gateway dials. Default: as always, and the upstream is a private origin of the operator's */
+export async function startOutboundWorld(dials?: DialerOptions): Promise<OutboundWorld> {
+  const upstream = await startTlsUpstream();
+  const platform = await startConstellation();
+  const account = await registerAccount(platform, 'tenant');
+  const publicOrigin = `https://${PUBLIC_NAME}:${upstream.port}`;
+  const slot = (name: string, more: object = {}) => ({
+    ...{ name, origin: upstream.origin, pathPrefix: '/base', methods: ALL },
+    ...more,
+  });
+  const permissions: Grant[] = [
+    { id: 'secrets.use', resources: ['base', 'root', 'slash', 'readonly', 'unbound', 'elsewhere', 'public'] },
+    { id: 'network.connect', resources: [upstream.origin, publicOrigin] },
+  ];
+  const app = await installTestApp(platform, account, 'caller', permissions, {
+    secretSlots: [
+      slot('base'),
+      slot('root', { pathPrefix: '/' }),
+      slot('slash', { pathPrefix: '/base/' }),
+      slot('readonly', { methods: ['GET'] }),
+      slot('unbound'),
+      slot('ungranted'),
+      slot('elsewhere', { origin: 'https://api.elsewhere.example' }),
+      slot('public', { origin: publicOrigin, methods: [...ALL, 'HEAD'] }),
+    ],
+  });
+  const envelopeKey = await newEnvelopeKey();
+  await app.restart(envelopeKey.publicKey);
+  const events: GatewayEvent[] = [];
+  const more: RunningGateway[] = [];
+
+  async function open(dialer: Dialer | undefined, trusting = true): Promise<{ gateway: RunningGateway; port: number }> {
+    const gateway = await startGateway({
+      installationId: app.installationId,
+      appOrigin: app.origin,
+      coreOrigin: `http://127.0.0.1:${platform.port}`,
+      coreHost: new URL(platform.origin).host,
+      gatewayCredential: GATEWAY_CREDENTIAL,
+      coreServiceCredential: app.credential,
+      envelopeKey,
+      policy: { revision: 0 },
+      outbound: { privateOrigins: [upstream.origin], ca: trusting ? upstream.ca : null },
+      listen: { port: 0, host: '127.0.0.1' },
+      inbound: { socketPath: '/nonexistent' },
+      onActivity: () => undefined,
+      log: (event) => events.push(event),
+      ...(dialer === undefined ? {} : { dialer }),
+    });
+    const address = gateway.address();
+    return { gateway, port: address !== null && typeof address === 'object' ? address.port : 0 };
+  }
+
+  async function bind(name: string, inject?: Inject): Promise<void> {
+    const path = '/v1/apps/caller/secret-bindings';
+    const { items } = await account.browser.take<{ items: SecretBinding[] }>(path);
+    const declarationHash = items.find((item) => item.slot === name)?.declarationHash;
+    const body = { secret: 'token', declarationHash, ...(inject === undefined ? {} : { inject }) };
+    await account.browser.take(`${path}/${name}`, { method: 'PUT', body });
+  }
+
+  const { gateway, port } = await open(dials === undefined ? undefined : createDialer(dials));
+  await account.fetch('/v1/account/secrets/token', { method: 'PUT', body: { value: SECRET } });
+  for (const name of BOUND) await bind(name);
+  return {
+    ...{ platform, account, app, upstream, gateway, port, events, bind },
+    async open(dialer, trusting) {
+      const opened = await open(dialer, trusting);
+      more.push(opened.gateway);
+      return { port: opened.port, close: () => opened.gateway.close() };
+    },
+    async close() {
+      await Promise.all([gateway, ...more].map((one) => one.close()));
+      await platform.close();
+      await upstream.close();
+    },
+  };
+}

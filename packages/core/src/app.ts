@@ -1,5 +1,6 @@
 // The one place where core is wired: configuration in, a listening server out. Read this file first.
 import type { AddressInfo } from 'node:net';
+import { listenFast, placeToListen } from '@platform/http';
 import { findSession, findSessionToken } from './accounts/find-session.ts';
 import { findForbiddenMaterial } from './accounts/forbidden-material.ts';
 import { ensureSystemPackages } from './catalog/system-packages.ts';
@@ -187,7 +188,10 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     serveApp: frontendHandler(context, failures),
   });
   parts.defer(() => server.close());
-  await server.listen({ host: config.listenHost, port: config.listenPort });
+  const place = await placeToListen({ host: config.listenHost, port: config.listenPort });
+  await server.listen(place);
+  const sockets = await listenFast(server.server);
+  parts.defer(() => sockets.close());
   const link = linkListen === null ? null : await listenForNodes(context, server.server, linkListen);
   if (link !== null) parts.defer(() => link.close());
   for (const worker of domains.flatMap(({ workers = [] }) => workers)) {

@@ -25,6 +25,7 @@ export { type DialingConnectorOptions, dialingConnector } from './dialing-connec
 export { endResponse } from './end-response.ts';
 export { endFaulty, type Fault, faultOf } from './fault.ts';
 export { type JoinOptions, joinSockets } from './join-sockets.ts';
+export { listenFast, placeToListen } from './listen-fast.ts';
 export { openPace, type Pace } from './pace.ts';
 export { type Connect, openPool, type PoolOptions } from './pool.ts';
 export { endWithProblem, type ProblemOptions, sendProblem } from './problem.ts';

@@ -205,10 +205,19 @@ export function createStrictServer(options: StrictServerOptions): Server {
   server.maxConnections = limits.connections;
   const perAddress = countPerAddress(limits.connectionsPerAddress);
   server.on('connection', (socket) => {
+  let open = 0;
+  /** Also those of further sockets (listen-fast.ts), which Node's own limit would not count. */
+  const within = (socket: Socket): boolean => {
+    open += 1;
+    socket.once('close', () => {
+      open -= 1;
+    });
+    return perAddress(socket) && open <= limits.connections;
+  };
     connections.set(socket, newConnection());
     if (options.strictTransport === true) requireTransportSecurity(socket);
     // The TLS listener that hands over a connection has already counted it for its peer.
-    const counted = socket instanceof TLSSocket || perAddress(socket);
+    const counted = socket instanceof TLSSocket || within(socket);
     if (!counted || options.admits?.(socket) === false) socket.destroy();
     else requireReading(socket, limits.reading);
   });

@@ -16,6 +16,16 @@ const PING_MILLISECONDS = 5_000;
 /** Pings in a row without an answer until a part counts as hung: half a minute. */
 const MOST_UNANSWERED = 6;
 
+/**
+ * For glibc (mallopt(3)), which otherwise keeps freed memory for the process: in an arena for each thread, and up to
+ * 64 MiB of each once large pieces were freed. An operator may set them otherwise.
+ */
+const RETURNING_MEMORY = {
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_MMAP_THRESHOLD_: String(128 * 1024),
+  MALLOC_TRIM_THRESHOLD_: String(128 * 1024),
+};
+
 /** What a part is started with, again and again. */
 export class PartProgram<Order, Report> {
   readonly #name: string;
@@ -106,7 +116,7 @@ export class PartProgram<Order, Report> {
     return spawn(...dyingWithUs('KILL', process.execPath, [...process.execArgv, this.#file]), {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       serialization: 'advanced',
-      env: Object.fromEntries(inherited),
+      env: { ...RETURNING_MEMORY, ...Object.fromEntries(inherited) },
       detached: true,
     });
   }

@@ -5,6 +5,7 @@ import { StartError } from '@platform/core/start';
 import { portTaken, Started } from '../running.ts';
 import { complain, outliveReader } from '../terminal.ts';
 import type { FromPart, ToPart } from './channel.ts';
+import { collectWhenIdle } from './idle-collection.ts';
 import { releaseStartMemory } from './release-start-memory.ts';
 
 /** After the stop of a part, for its process to end by itself. */
@@ -37,6 +38,7 @@ export function runPart<Order, Report>(start: (order: Order, started: Started) =
   async function begin(order: Order): Promise<Serving<Report> | null> {
     try {
       const now = await start(order, started);
+      collectWhenIdle();
       report({ ready: now.report });
       // A part that is killed would leave nothing of it to its next start.
       flushCompileCache();

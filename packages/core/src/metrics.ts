@@ -1,8 +1,8 @@
 // What an operator's Prometheus reads of core: requests by the pattern of their route, the database, and whatever the
 // domains count.
 import { type CoreMetric, coreMetrics } from '@platform/contract';
-import type pg from 'pg';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { FairPool } from './database/fair-pool.ts';
 import type { Gauge as DomainGauge } from './domain.ts';
 
 export interface AnsweredRequest {
@@ -29,7 +29,7 @@ export interface CoreMetrics {
   /** Begins to read what there is. Called once, by core. */
   watch(core: {
     /** All that core asks its database through. */
-    readonly pools: readonly pg.Pool[];
+    readonly pools: readonly FairPool[];
     readonly gauges: readonly DomainGauge[];
   }): void;
   readonly count: Count;
@@ -65,12 +65,14 @@ export function createCoreMetrics(): CoreMetrics {
       new Gauge({
         ...options('platform_core_database_connections'),
         collect() {
-          const sum = (count: (pool: pg.Pool) => number) => pools.reduce((total, pool) => total + count(pool), 0);
+          const sum = (count: (pool: FairPool) => number) => pools.reduce((total, pool) => total + count(pool), 0);
           const idle = sum(({ idleCount }) => idleCount);
           this.set({ state: 'idle' }, idle);
           this.set({ state: 'used' }, sum(({ totalCount }) => totalCount) - idle);
-          const awaited = sum(({ waitingCount }) => waitingCount);
-          this.set({ state: 'awaited' }, awaited);
+          this.set(
+            { state: 'awaited' },
+            sum(({ awaited }) => awaited),
+          );
         },
       });
     },

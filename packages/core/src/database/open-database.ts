@@ -1,10 +1,10 @@
 // Opens the pool and the query builder on one PostgreSQL, after the migrations ran.
 import { Kysely, PostgresDialect } from 'kysely';
-import pg from 'pg';
+import { FairPool } from './fair-pool.ts';
 import type { DatabaseSchema } from './schema.ts';
 
 export interface OpenDatabase {
-  readonly pool: pg.Pool;
+  readonly pool: FairPool;
   readonly database: Kysely<DatabaseSchema>;
   close(): Promise<void>;
 }
@@ -24,8 +24,8 @@ export function openDatabase(options: DatabaseOptions): OpenDatabase {
 }
 
 /** @param setting a statement that each connection begins with */
-export function openPool({ url, connections = 10, onError }: DatabaseOptions, setting?: string): pg.Pool {
-  const pool = new pg.Pool({
+export function openPool({ url, connections = 10, onError }: DatabaseOptions, setting?: string): FairPool {
+  const pool = new FairPool({
     connectionString: url,
     max: connections,
     idleTimeoutMillis: 30_000,

@@ -1,5 +1,6 @@
 // The engine that is always there: what the words match exactly first, then words that hold or resemble them.
 import type pg from 'pg';
+import type { FairPool } from '../database/fair-pool.ts';
 import { type DatabaseOptions, openPool } from '../database/open-database.ts';
 import type { FoundItem, SearchEngine, SearchPage, SearchScope } from './engine.ts';
 import { matchingOf } from './matching.ts';
@@ -12,7 +13,7 @@ import { markOf } from './word-mark.ts';
  * A separate pool, so that slow searches delay only searches. The plan does not depend on the parameters, and planning
  * takes longer than most searches, so a generic plan is used.
  */
-export function openSearchPool(options: Omit<DatabaseOptions, 'connections'>): pg.Pool {
+export function openSearchPool(options: Omit<DatabaseOptions, 'connections'>): FairPool {
   return openPool({ ...options, connections: CONNECTIONS }, 'SET plan_cache_mode = force_generic_plan');
 }
 

@@ -1,0 +1,103 @@
+// A pool that hands out its connections to callers in turn: one that asks for many at once waits behind itself, and the
+// others wait for one of its queries at most.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import pg from 'pg';
+
+type Connected = (
+  error: Error | undefined,
+  client: pg.PoolClient | undefined,
+  release: (error?: Error | boolean) => void,
+) => void;
+
+interface Waiting {
+  readonly connected: Connected;
+  readonly late: NodeJS.Timeout;
+}
+
+const callers = new AsyncLocalStorage<{ name: string }>();
+/** What nobody asked for: background work. */
+const ITSELF = '';
+
+/** Connections that `work` takes are taken for this caller. */
+export function onBehalfOf<Result>(caller: string, work: () => Result): Result {
+  return callers.run({ name: caller }, work);
+}
+
+/** From here on the connections of the current work are taken for this caller, who has been found out meanwhile. */
+export function nowOnBehalfOf(caller: string): void {
+  const current = callers.getStore();
+  if (current !== undefined) current.name = caller;
+}
+
+export class FairPool extends pg.Pool {
+  readonly #most: number;
+  readonly #patience: number;
+  /** Callers in the order in which they are served next. */
+  readonly #waiting = new Map<string, Waiting[]>();
+  #held = 0;
+
+  constructor(config: pg.PoolConfig & { readonly max: number; readonly connectionTimeoutMillis: number }) {
+    super(config);
+    this.#most = config.max;
+    this.#patience = config.connectionTimeoutMillis;
+    this.on('release', () => this.#ended());
+  }
+
+  /** Queries and transactions that wait for a connection. */
+  get awaited(): number {
+    return [...this.#waiting.values()].reduce((sum, queue) => sum + queue.length, 0);
+  }
+
+  override connect(): Promise<pg.PoolClient>;
+  override connect(connected: Connected): void;
+  override connect(connected?: Connected): Promise<pg.PoolClient> | undefined {
+    if (connected === undefined)
+      return new Promise((resolve, reject) =>
+        this.#take((error, client) => (client === undefined ? reject(error) : resolve(client))),
+      );
+    this.#take(connected);
+    return undefined;
+  }
+
+  #take(connected: Connected): void {
+    if (this.#held < this.#most || this.ending) {
+      this.#begin(connected);
+      return;
+    }
+    const caller = callers.getStore()?.name ?? ITSELF;
+    const late = setTimeout(() => this.#giveUp(caller, own), this.#patience).unref();
+    const own: Waiting = { connected, late };
+    const queue = this.#waiting.get(caller);
+    if (queue === undefined) this.#waiting.set(caller, [own]);
+    else queue.push(own);
+  }
+
+  #begin(connected: Connected): void {
+    this.#held += 1;
+    super.connect((error, client, release) => {
+      if (client === undefined) this.#ended();
+      connected(error, client, release);
+    });
+  }
+
+  #ended(): void {
+    this.#held -= 1;
+    const [first] = this.#waiting;
+    if (first === undefined) return;
+    const [caller, queue] = first;
+    const next = queue.shift();
+    // The caller that was served last comes last.
+    this.#waiting.delete(caller);
+    if (queue.length > 0) this.#waiting.set(caller, queue);
+    if (next === undefined) return;
+    clearTimeout(next.late);
+    this.#begin(next.connected);
+  }
+
+  #giveUp(caller: string, own: Waiting): void {
+    const queue = this.#waiting.get(caller) ?? [];
+    queue.splice(queue.indexOf(own), 1);
+    if (queue.length === 0) this.#waiting.delete(caller);
+    own.connected(new Error('timeout exceeded when trying to connect'), undefined, () => undefined);
+  }
+}

@@ -22,6 +22,7 @@ import { cursorCodec } from './http/cursor.ts';
 import { FailedLookups } from './http/failed-lookups.ts';
 import { IdentityCache } from './http/identity-cache.ts';
 import { LargeBodies } from './http/large-bodies.ts';
+import { Pacing } from './http/pacing.ts';
 import { takeFromBucket } from './http/rate-buckets.ts';
 import { rateLimiter } from './http/rate-limit.ts';
 import { createServer } from './http/server.ts';
@@ -181,6 +182,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
       new IdentityCache(signals, clock),
       { sessionCookie: sessionCookieName(config), clock, failures },
     ),
+    pacing: new Pacing({ rates, config }),
     takeRate: options.embeddedDatabase === true ? leavingReserve(takeRate, config.packagesDirectory) : takeRate,
     settled: () => signals.settled(pool),
     ...(options.metrics === undefined ? {} : { answered: options.metrics.answered }),

@@ -14,6 +14,7 @@ import {
   faultOf,
   type IncomingRequest,
   type IncomingUpgrade,
+  openPace,
   sendProblem,
   type UpstreamFailure,
 } from '@platform/http';
@@ -172,9 +173,11 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   let { revision } = options.policy;
   let closing: Promise<void> | null = null;
 
+  const pace = openPace(() => performance.now());
   const server = createStrictServer({
     isOwnHost: (host) => (hosts === null ? LOOPBACK_HOST.test(host) : hosts.has(host)),
-    onRequest: createRouter({ gatewayCredential: options.gatewayCredential, services, activity }),
+    onRequest: createRouter({ gatewayCredential: options.gatewayCredential, services, activity, pace }),
+    paceRefusals: (_socket, refusals) => pace.next(refusals),
     onBegin: activity.out.begin,
     onEnd: activity.out.end,
     onFault,

@@ -1,7 +1,7 @@
 // Decides what becomes of a well-formed request from the workload: the credential first, then whether a service is
 // there (specification 5.3). Everything that is not a service does not exist. Refusals are paced.
 import type { Refusal } from '@platform/contract';
-import { type Abandonable, type IncomingRequest, openPace, sendProblem } from '@platform/http';
+import { type Abandonable, hold, type IncomingRequest, type Pace, sendProblem } from '@platform/http';
 import type { Activity } from './activity.ts';
 import { bearerOf, credentialCheck } from './credential.ts';
 import type { ServiceRegistry } from './services/registry.ts';
@@ -13,26 +13,19 @@ export interface RouterOptions {
   readonly gatewayCredential: string;
   readonly services: ServiceRegistry;
   readonly activity: Activity;
+  /** Of all refusals to the workload. */
+  readonly pace: Pace;
 }
 
 /** Returns the function that takes each accepted request; it gives `null` for one that it has answered itself. */
 export function createRouter(options: RouterOptions): (incoming: IncomingRequest) => Abandonable | null {
   const isCredential = credentialCheck(options.gatewayCredential);
-  const pace = openPace(() => performance.now());
   return (incoming) => {
     const { res, head, path } = incoming;
     const canonical = path === WORKFLOW_ALIAS || path.startsWith(`${WORKFLOW_ALIAS}/`) ? `/v1${path}` : path;
     const service = options.services.find(canonical);
-    const refuse = (refusal: Refusal): Abandonable | null => {
-      const answer = (): void => void (service?.refuse ?? sendProblem)(res, refusal);
-      const milliseconds = pace.next();
-      if (milliseconds === 0) {
-        answer();
-        return null;
-      }
-      const timer = setTimeout(answer, milliseconds);
-      return { abandon: () => clearTimeout(timer) };
-    };
+    const refuse = (refusal: Refusal): Abandonable | null =>
+      hold(options.pace.next(), () => void (service?.refuse ?? sendProblem)(res, refusal));
     if (!isCredential((service?.presented ?? bearerOf)(head))) return refuse({ code: 'unauthenticated' });
     if (options.activity.out.isOverLimit()) return refuse({ code: 'concurrency_limited', retryAfter: 1 });
     if (service === null) return refuse({ code: 'not_found' });

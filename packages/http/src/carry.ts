@@ -5,9 +5,10 @@ import { type Duplex, PassThrough } from 'node:stream';
 import type { Refusal } from '@platform/contract';
 import type { Dispatcher } from 'undici';
 import { endResponse } from './end-response.ts';
+import type { Abandonable } from './hold.ts';
 import { sendProblem } from './problem.ts';
 import type { ResponseFilter } from './response-head.ts';
-import type { Abandonable, IncomingRequest } from './server.ts';
+import type { IncomingRequest } from './server.ts';
 import { type StatusLines, UpstreamProtocolError } from './status-lines.ts';
 
 export interface Upstream {

@@ -24,9 +24,10 @@ export {
 export { type DialingConnectorOptions, dialingConnector } from './dialing-connector.ts';
 export { endResponse } from './end-response.ts';
 export { endFaulty, type Fault, faultOf } from './fault.ts';
+export { type Abandonable, hold } from './hold.ts';
 export { type JoinOptions, joinSockets } from './join-sockets.ts';
 export { listenFast, placeToListen } from './listen-fast.ts';
-export { openPace, type Pace } from './pace.ts';
+export { openPace, openPaces, type Pace, type Paces } from './pace.ts';
 export { type Connect, openPool, type PoolOptions } from './pool.ts';
 export { endWithProblem, type ProblemOptions, sendProblem } from './problem.ts';
 export { isPublicAddress, isPublicHost } from './public-host.ts';
@@ -41,7 +42,6 @@ export {
 } from './request-head.ts';
 export { type ResponseFilter, responseFilter } from './response-head.ts';
 export {
-  type Abandonable,
   type AcceptedRequest,
   createStrictServer,
   type IncomingRequest,

@@ -10,6 +10,7 @@ import { countPerAddress } from './connection-count.ts';
 import { endLingering, endReading } from './end-response.ts';
 import { endFaulty } from './fault.ts';
 import { endWithHeadTooLarge, HEAD_TOO_LARGE } from './head-too-large.ts';
+import { type Abandonable, hold } from './hold.ts';
 import { endWithProblem, sendProblem } from './problem.ts';
 import { MAX_HEADER_FIELDS, type RequestHead, readRequestHead } from './request-head.ts';
 import { type ReadingRate, requireReading } from './slow-reader.ts';
@@ -40,12 +41,6 @@ export interface IncomingUpgrade extends AcceptedRequest {
   readonly socket: Socket;
   /** Bytes of the new protocol that came with the head. */
   readonly first: Buffer;
-}
-
-/** Work on a request that can be cancelled. */
-export interface Abandonable {
-  /** Called when the response was closed or answered elsewhere: stop upstream work and write no more. Idempotent. */
-  abandon(): void;
 }
 
 export interface StrictServerOptions {
@@ -80,6 +75,11 @@ export interface StrictServerOptions {
   onEnd?(): void;
   /** Whether to keep a new connection. Default: all within the limits. */
   admits?(socket: Socket): boolean;
+  /**
+   * Counts requests that are refused before a handler gets them. @returns milliseconds to hold the refusal back (`Pace`).
+   * Default: none
+   */
+  paceRefusals?(socket: Duplex, refusals: number): number;
   readonly limits?: Partial<ServerLimits>;
 }
 
@@ -146,6 +146,7 @@ interface Connection {
 export function createStrictServer(options: StrictServerOptions): Server {
   const limits = { ...defaultLimits, ...options.limits };
   const connections = new WeakMap<Duplex, Connection>();
+  const pace = (socket: Duplex, refusals = 1) => options.paceRefusals?.(socket, refusals) ?? 0;
 
   function receive(req: IncomingMessage, res: ServerResponse, expectation: 'none' | 'continue' | 'other'): void {
     const connection = connections.get(req.socket) ?? newConnection();
@@ -153,7 +154,8 @@ export function createStrictServer(options: StrictServerOptions): Server {
     const { pending } = connection;
     if (pending.length >= limits.pipelinedRequests) {
       connection.ending = true;
-      cutOff(req.socket);
+      connection.broken = true;
+      cutOff(req.socket, pace(req.socket, pending.length));
       return;
     }
     options.onBegin?.();
@@ -175,7 +177,7 @@ export function createStrictServer(options: StrictServerOptions): Server {
         connection.ending = true;
         res.shouldKeepAlive = false;
       }
-      if ('code' in reading) refuse(res, reading);
+      if ('code' in reading) own.work = hold(pace(req.socket), () => refuse(res, reading));
       else own.work = options.onRequest({ ...reading, res, expectsContinue: expectation === 'continue' });
     } catch (error) {
       endFaulty(res);
@@ -202,9 +204,7 @@ export function createStrictServer(options: StrictServerOptions): Server {
   );
   // One more is read, so that the excess is seen rather than cut off.
   server.maxHeadersCount = MAX_HEADER_FIELDS + 1;
-  server.maxConnections = limits.connections;
   const perAddress = countPerAddress(limits.connectionsPerAddress);
-  server.on('connection', (socket) => {
   let open = 0;
   /** Also those of further sockets (listen-fast.ts), which Node's own limit would not count. */
   const within = (socket: Socket): boolean => {
@@ -214,6 +214,7 @@ export function createStrictServer(options: StrictServerOptions): Server {
     });
     return perAddress(socket) && open <= limits.connections;
   };
+  server.on('connection', (socket) => {
     connections.set(socket, newConnection());
     if (options.strictTransport === true) requireTransportSecurity(socket);
     // The TLS listener that hands over a connection has already counted it for its peer.
@@ -226,16 +227,15 @@ export function createStrictServer(options: StrictServerOptions): Server {
   server.on('connect', (_req, socket: Duplex) => {
     socket.on('error', () => socket.destroy());
     // Its own answer comes behind those that are still awaited, unless one of them ends the connection.
-    afterAll(connections.get(socket)?.pending ?? [], () =>
-      endWithProblem(socket, { code: 'method_not_allowed', detail: 'CONNECT is not offered: this is not a proxy.' }),
-    );
+    const refusal: Refusal = { code: 'method_not_allowed', detail: 'CONNECT is not offered: this is not a proxy.' };
+    hold(pace(socket), () => afterAll(connections.get(socket)?.pending ?? [], () => endWithProblem(socket, refusal)));
   });
   server.on('upgrade', (req: IncomingMessage, socket: Socket, first: Buffer) => {
     socket.on('error', () => socket.destroy());
     try {
       const reading = accept(req, options);
       const refusal = 'code' in reading ? reading : handshakeRefusal(req);
-      if (refusal !== null) endWithProblem(socket, refusal);
+      if (refusal !== null) hold(pace(socket), () => endWithProblem(socket, refusal));
       else if (!('code' in reading)) options.upgrade?.accept({ ...reading, socket, first });
     } catch (error) {
       socket.destroy();
@@ -246,12 +246,20 @@ export function createStrictServer(options: StrictServerOptions): Server {
     const connection = connections.get(socket);
     if (connection === undefined || connection.broken) return;
     connection.broken = true;
-    try {
-      refuseBroken(error, socket, connection, options);
-    } catch (fault) {
-      socket.destroy();
-      options.onFault(fault);
-    }
+    // What arrived late has waited long enough, and nobody waits for the answer on a lost connection.
+    const isOver = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' || error.code === 'ECONNRESET';
+    const milliseconds = isOver ? 0 : pace(socket);
+    // Nothing more of it is read meanwhile.
+    if (milliseconds > 0) socket.pause();
+    hold(milliseconds, () => {
+      try {
+        if (milliseconds > 0) socket.resume();
+        refuseBroken(error, socket, connection, options);
+      } catch (fault) {
+        socket.destroy();
+        options.onFault(fault);
+      }
+    });
   });
   return server;
 }
@@ -266,14 +274,15 @@ const UNKNOWN_EXPECTATION: Refusal = {
 };
 
 /**
- * Ends a connection at once, with what its parser still holds: one read may contain well over a thousand short requests,
+ * Ends a connection, after `milliseconds` in which nothing more is read, with what its parser still holds: one read may contain well over a thousand short requests,
  * and parsing those of a few hundred connections takes seconds. Node has no public way to stop its parser within a read;
  * 2 in place of the next request is how Node itself stops it for an upgrade.
  */
-function cutOff(socket: Socket): void {
+function cutOff(socket: Socket, milliseconds: number): void {
   const parser: unknown = Reflect.get(socket, 'parser');
   if (typeof parser === 'object' && parser !== null) Reflect.set(parser, 'onIncoming', () => 2);
-  socket.destroy();
+  if (milliseconds > 0) socket.pause();
+  hold(milliseconds, () => socket.destroy());
 }
 
 /** The request as a handler may see it, with its target in origin form; or why it is refused. */

@@ -1,9 +1,10 @@
 // The listener of core: dispatch by host to the API, the shell's files or an app's files.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { checkRequestTarget, type Refusal, type RequestTarget } from '@platform/contract';
-import { createStrictServer, faultOf, type IncomingRequest, sendProblem } from '@platform/http';
+import { checkRequestTarget, clientNetwork, type Refusal, type RequestTarget } from '@platform/contract';
+import { createStrictServer, faultOf, hold, type IncomingRequest, sendProblem } from '@platform/http';
 import { linkPeer } from '@platform/link';
 import { type CoreConfig, originParts } from '../config/config.ts';
+import { onBehalfOf } from '../database/fair-pool.ts';
 import { refusalOverLink } from './link-routes.ts';
 import { isAppOrigin, parseAppHost } from './origins.ts';
 import { crossOriginMethods } from './route-table.ts';
@@ -17,7 +18,7 @@ const CROSS_ORIGIN_HEADERS = 'authorization, content-type, last-event-id, tracep
 const CONNECTIONS = 8_192;
 const CONNECTIONS_PER_ADDRESS = 512;
 
-export interface ListenerOptions extends Pick<ServerOptions, 'log' | 'serveShell' | 'serveApp'> {
+export interface ListenerOptions extends Pick<ServerOptions, 'log' | 'pacing' | 'serveShell' | 'serveApp'> {
   readonly config: Pick<CoreConfig, 'origin' | 'appsDomain' | 'trustedProxies'>;
 }
 
@@ -27,7 +28,7 @@ export function createListener(
   api: (request: IncomingMessage, response: ServerResponse) => void,
   requestId: () => string,
 ): Server {
-  const { config, log } = options;
+  const { config, log, pacing } = options;
   const shellHost = new URL(config.origin).host;
   const { scheme, port } = originParts(config);
 
@@ -47,23 +48,29 @@ export function createListener(
     if (host !== shellHost) {
       const hostname = host.endsWith(port) ? host.slice(0, host.length - port.length) : '';
       const appHost = parseAppHost(hostname, config.appsDomain);
-      if (appHost !== null) serve(res, options.serveApp(req, res, appHost));
+      if (appHost !== null) serve(res, () => options.serveApp(req, res, appHost));
       else if (isPageVisit(req)) writeWrongHostPage(res, config.origin, requestId());
       else refuse(res, { code: 'unknown_host', detail: `Open ${config.origin} instead.` });
-    } else if (path !== '/v1' && !path.startsWith('/v1/')) serve(res, options.serveShell(req, res));
+    } else if (path !== '/v1' && !path.startsWith('/v1/')) serve(res, () => options.serveShell(req, res));
     else if (req.method !== 'OPTIONS' || !preflight(req, res, { path, config })) api(req, res);
   }
 
   function refuse(res: ServerResponse, refusal: Refusal): void {
-    sendProblem(res, refusal, { requestId: requestId() });
+    const held = hold(pacing.refusalsOn(res.req.socket, 1), () =>
+      sendProblem(res, refusal, { requestId: requestId() }),
+    );
+    if (held !== null) res.once('close', held.abandon);
   }
 
-  function serve(res: ServerResponse, served: Promise<void>): void {
-    served.catch((error: unknown) => {
-      log.error({ err: error }, 'a file could not be served');
-      if (res.headersSent) res.destroy();
-      else refuse(res, { code: 'internal_error' });
+  function serve(res: ServerResponse, file: () => Promise<void>): void {
+    const held = hold(pacing.file(res.req), () => {
+      onBehalfOf(clientNetwork(res.req.socket.remoteAddress ?? ''), file).catch((error: unknown) => {
+        log.error({ err: error }, 'a file could not be served');
+        if (res.headersSent) res.destroy();
+        else sendProblem(res, { code: 'internal_error' }, { requestId: requestId() });
+      });
     });
+    if (held !== null) res.once('close', held.abandon);
   }
 
   return createStrictServer({
@@ -74,6 +81,7 @@ export function createListener(
     onRequest: (incoming) => void dispatch(incoming),
     onFault: (error) => log.error(faultOf(error), 'a request could not be handled'),
     browsers: true,
+    paceRefusals: (socket, refusals) => pacing.refusalsOn(socket, refusals),
     limits: {
       connections: CONNECTIONS,
       connectionsPerAddress: config.trustedProxies.length > 0 ? CONNECTIONS : CONNECTIONS_PER_ADDRESS,

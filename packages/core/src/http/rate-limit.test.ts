@@ -22,8 +22,6 @@ before(async () => {
 after(() => constellation.close());
 
 /** A limiter as one replica has it, and how often it asked the database. */
-const held: number[] = [];
-
 function replica(perMinute: number, burst: number, ownClock: () => Date = clock) {
   const { pool } = constellation.core.context;
   let queries = 0;
@@ -34,7 +32,6 @@ function replica(perMinute: number, burst: number, ownClock: () => Date = clock)
       queries += 1;
       return takeFromBucket(pool, request);
     },
-    hold: async (milliseconds) => void held.push(milliseconds),
   });
   return { take: async (subject: string) => take('notification', subject), queries: () => queries, limiter: take };
 }
@@ -129,15 +126,6 @@ test('an unused bucket is removed, one in use stays', async () => {
     "SELECT subject FROM rate_buckets WHERE subject IN ('idle', 'awake')",
   );
   assert.deepEqual(rows, [{ subject: 'awake' }]);
-});
-
-test('refusals that are drawn as fast as possible are held back', async () => {
-  const { take } = replica(60, 1);
-  await take('hasty');
-  held.length = 0;
-  for (let index = 0; index < 60; index += 1) await assert.rejects(take('hasty'));
-  assert.ok(held.length >= 30, `${held.length} of 60`);
-  assert.ok(held.every((milliseconds) => milliseconds > 0 && milliseconds <= 2_000));
 });
 
 test('too many sign-ins from one address answer 429 with the seconds to wait, and sessions go on', async () => {

@@ -1,9 +1,6 @@
 // Token buckets, one for each caller and kind of route, that hold for all replicas together: a replica takes a few
-// tokens at a time from the bucket in the database and spends them in memory, so most requests need no query. Refusals
-// are paced, so that a caller that ignores them costs the others little.
-import { setTimeout as delay } from 'node:timers/promises';
+// tokens at a time from the bucket in the database and spends them in memory, so most requests need no query.
 import { type RateLimitName, refuse } from '@platform/contract';
-import { openPace, type Pace } from '@platform/http';
 import { LRUCache } from 'lru-cache';
 import type { Rates } from '../config/rates.ts';
 import type { BucketRequest, Taken } from './rate-buckets.ts';
@@ -18,8 +15,6 @@ interface LocalTokens {
   refusedUntil: number;
   /** More tokens are on their way. */
   coming: Promise<void> | null;
-  /** Made at the first refusal. */
-  pace: Pace | null;
 }
 
 /** Enough for every active caller of a replica; the ones forgotten first were idle longest. */
@@ -36,17 +31,15 @@ export interface RateLimiterOptions {
   readonly rates: Rates;
   readonly clock: () => Date;
   readonly takeFromBucket: (request: BucketRequest) => Promise<Taken>;
-  /** Holds a refusal back for some milliseconds. Default: a timer. */
-  readonly hold?: (milliseconds: number) => Promise<unknown>;
 }
 
-export function rateLimiter({ rates, clock, takeFromBucket, hold = delay }: RateLimiterOptions): TakeRate {
+export function rateLimiter({ rates, clock, takeFromBucket }: RateLimiterOptions): TakeRate {
   const callers = new LRUCache<string, LocalTokens>({ max: CALLERS });
 
   function localTokensOf(key: string): LocalTokens {
     const known = callers.get(key);
     if (known !== undefined) return known;
-    const local = { tokens: 0, takenAt: 0, refusedAt: 0, refusedUntil: 0, coming: null, pace: null };
+    const local = { tokens: 0, takenAt: 0, refusedAt: 0, refusedUntil: 0, coming: null };
     callers.set(key, local);
     return local;
   }
@@ -59,9 +52,6 @@ export function rateLimiter({ rates, clock, takeFromBucket, hold = delay }: Rate
   /** @throws RefusalError `rate_limited` with the seconds until the next token */
   async function refused(local: LocalTokens): Promise<never> {
     const retryAfter = (local.refusedUntil - clock().getTime()) / 1_000;
-    local.pace ??= openPace(() => performance.now());
-    const milliseconds = local.pace.next();
-    if (milliseconds > 0) await hold(milliseconds);
     throw refuse('rate_limited', undefined, { retryAfter });
   }
 

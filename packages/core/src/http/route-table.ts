@@ -14,6 +14,7 @@ import { linkPeer } from '@platform/link';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type * as z from 'zod';
 import type { CoreConfig } from '../config/config.ts';
+import { nowOnBehalfOf, onBehalfOf } from '../database/fair-pool.ts';
 import { allows, resourcesOf } from '../grants/grant-coverage.ts';
 import type { Authenticator } from './authenticate.ts';
 import { BodyPlaces } from './body-places.ts';
@@ -22,6 +23,7 @@ import { fieldErrors } from './field-errors.ts';
 import type { Handlers, RouteResult } from './handlers.ts';
 import { checkCallerOverLink } from './link-routes.ts';
 import { checkOrigin } from './origins.ts';
+import type { Pacing } from './pacing.ts';
 import { pathMatches } from './path-matches.ts';
 import { pausedRefusal } from './paused-refusal.ts';
 import type { TakeRate } from './rate-limit.ts';
@@ -33,6 +35,7 @@ export interface RouteTableOptions extends Omit<BodyReaders, 'places'> {
   readonly authenticator: Authenticator;
   readonly handlers: Handlers;
   readonly takeRate: TakeRate;
+  readonly pacing: Pacing;
   /** After a session changed something: waits until the local cache is invalidated. */
   readonly settled: () => Promise<void>;
 }
@@ -50,7 +53,8 @@ export function registerRoutes(app: FastifyInstance, given: RouteTableOptions): 
     app.route({
       method: [...methodsOf(spec)],
       url: spec.path,
-      handler: (request, reply) => answer(request, reply, { id, handler }, options),
+      handler: (request, reply) =>
+        onBehalfOf(clientNetwork(request.ip), () => answer(request, reply, { id, handler }, options)),
     });
     byPath.set(spec.path, [...(byPath.get(spec.path) ?? []), spec]);
   }
@@ -90,8 +94,12 @@ async function answer(
 ): Promise<FastifyReply> {
   const spec: RouteSpec = routes[id];
   const first = await admit(request, spec, options);
-  const turn = options.takeRate(spec.rate, rateSubject(first, request));
+  const subject = rateSubject(first, request);
+  options.pacing.countFor(subject, request);
+  nowOnBehalfOf(subject);
+  const turn = options.takeRate(spec.rate, subject);
   if (turn !== undefined) await turn;
+  else if (spec.rate === 'none' && first.kind === 'anonymous') await options.pacing.anonymous(request);
   const params = parse(spec.params, request.params, 'path');
   const query = parse(spec.query, request.query, 'query');
   if (request.headers.expect !== undefined) reply.raw.writeContinue();

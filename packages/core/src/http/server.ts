@@ -2,7 +2,7 @@
 import type http from 'node:http';
 import { type Refusal, RefusalError } from '@platform/contract';
 import { isTraceparent, sendProblem } from '@platform/http';
-import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Log } from '../context.ts';
 import type { AnsweredRequest } from '../metrics.ts';
 import { createListener } from './listener.ts';
@@ -23,7 +23,12 @@ export interface ServerOptions extends RouteTableOptions {
 }
 
 export function createServer(options: ServerOptions): FastifyInstance {
-  const { config, log } = options;
+  const { config, log, pacing } = options;
+  async function refuseRequest(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): Promise<void> {
+    await pacing.refusal(request, refusal);
+    sendRefusal(reply, refusal, request.id);
+  }
+
   const requestId = () => options.random(12).toString('base64url');
   const app = fastify({
     logger: false,
@@ -36,7 +41,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     clientErrorHandler: () => undefined,
     schemaController: { compilersFactory: noCompilers },
     forceCloseConnections: true,
-    frameworkErrors: (_error, request, reply) => void sendRefusal(reply, { code: 'invalid_path' }, request.id),
+    frameworkErrors: (_error, request, reply) => void refuseRequest(request, reply, { code: 'invalid_path' }),
     serverFactory: (api) => createListener(options, api as Parameters<typeof createListener>[1], requestId),
   });
   // Bodies are read by the route table, within the limit of the route; fastify leaves them alone.
@@ -62,7 +67,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   app.setErrorHandler((error, request, reply) => {
     if (error instanceof RefusalError) {
       if (error.refusal.code === 'origin_not_allowed') reply.removeHeader('access-control-allow-origin');
-      return sendRefusal(reply, error.refusal, request.id);
+      return refuseRequest(request, reply, error.refusal);
     }
     const failure = error instanceof Error ? error : new Error(String(error));
     // The client disconnected while sending its body, so no one receives this answer. PostgreSQL may reset a connection
@@ -70,12 +75,12 @@ export function createServer(options: ServerOptions): FastifyInstance {
     if (request.raw.destroyed && !request.raw.complete) return reply.code(400).send();
     if (isConnectionFailure(failure)) {
       log.error({ requestId: request.id, err: failure }, 'the database does not answer');
-      return sendRefusal(reply, { code: 'unavailable', retryAfter: 2 }, request.id);
+      return refuseRequest(request, reply, { code: 'unavailable', retryAfter: 2 });
     }
     log.error({ requestId: request.id, route: request.routeOptions.url, err: failure }, 'a request failed');
-    return sendRefusal(reply, { code: 'internal_error' }, request.id);
+    return refuseRequest(request, reply, { code: 'internal_error' });
   });
-  app.setNotFoundHandler((request, reply) => sendRefusal(reply, { code: 'not_found' }, request.id));
+  app.setNotFoundHandler((request, reply) => refuseRequest(request, reply, { code: 'not_found' }));
   registerRoutes(app, options);
   return app;
 }
@@ -91,14 +96,13 @@ function noSchema(): never {
 }
 
 /** Past fastify, which would end the answer before the rest of a refused body has been read away. */
-function sendRefusal(reply: FastifyReply, refusal: Refusal, requestId: string): FastifyReply {
+function sendRefusal(reply: FastifyReply, refusal: Refusal, requestId: string): void {
   reply.hijack();
-  if (reply.raw.headersSent) return reply;
+  if (reply.raw.headersSent) return;
   for (const [name, value] of Object.entries(reply.getHeaders())) {
     if (value !== undefined) reply.raw.setHeader(name, value);
   }
   sendProblem(reply.raw, refusal, { requestId });
-  return reply;
 }
 
 /** PostgreSQL is away: connection refused or lost, pool exhausted, shutting down (class 57P, 08, 53). */

@@ -2,10 +2,12 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { after, before, describe } from 'node:test';
+import { unlimitedRates } from '../../../../tests/support/rates.ts';
 import { portOf } from '../../../http/test-support/port-of.ts';
 import { record } from '../../../http/test-support/recording-upstream.ts';
 import { type Front, testPathVectors, testRequestVectors } from '../../../http/test-support/request-vectors.ts';
 import { createListener } from './listener.ts';
+import { Pacing } from './pacing.ts';
 
 const SHELL_HOST = 'gw.example.test';
 const APP_HOST = `notes--${'a'.repeat(21)}.apps.example.test`;
@@ -15,9 +17,11 @@ describe('the listener of core', () => {
   let server: Server;
   before(async () => {
     const logged = (): void => undefined;
+    const config = { origin: `http://${SHELL_HOST}`, appsDomain: 'apps.example.test', trustedProxies: [] };
     server = createListener(
       {
-        config: { origin: `http://${SHELL_HOST}`, appsDomain: 'apps.example.test', trustedProxies: [] },
+        config,
+        pacing: new Pacing({ rates: unlimitedRates, config }),
         log: { debug: logged, info: logged, warn: logged, error: logged },
         serveShell: async (req, res) => handle(req, res),
         serveApp: async (req, res) => handle(req, res),

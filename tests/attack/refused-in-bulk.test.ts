@@ -1,0 +1,78 @@
+// Requests that are refused, sent at full speed: each waits longer than the one before, and others wait for none of them.
+import assert from 'node:assert/strict';
+import http from 'node:http';
+import { after, before, test } from 'node:test';
+import { limits } from '@platform/contract';
+import { defaultRates } from '@platform/core/config';
+import { registerAccount, type TestAccount } from '../support/client.ts';
+import { type Constellation, startConstellation } from '../support/constellation.ts';
+import { type RawRequest, rawRequest } from '../support/raw-http.ts';
+
+const LOOPS = 48;
+const SECONDS = 2;
+/** Many times fewer than a loop draws that nobody holds back. */
+const MOST = 300;
+
+let world: Constellation;
+let loud: TestAccount;
+let quiet: TestAccount;
+before(async () => {
+  // The refusals that are free scale with this rate.
+  world = await startConstellation({ rates: { session: defaultRates.session } });
+  loud = await registerAccount(world, 'loud');
+  quiet = await registerAccount(world, 'quiet');
+});
+after(() => world.close());
+
+const host = () => new URL(world.origin).host;
+
+/** Sends the same again and again on many connections. @returns how many answers it had, all of this status */
+async function refusals(status: number, request: Pick<RawRequest, 'path' | 'headers'>): Promise<number> {
+  const until = performance.now() + 1_000 * SECONDS;
+  let answers = 0;
+  const loop = async () => {
+    while (performance.now() < until) {
+      const answer = await rawRequest({ ...request, port: world.port, headers: { host: host(), ...request.headers } });
+      assert.equal(answer.status, status, answer.text);
+      answers += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: LOOPS }, loop));
+  return answers;
+}
+
+/** What a request of somebody else costs meanwhile. */
+async function meanwhile<Result>(work: Promise<Result>, ask: () => Promise<{ status: number }>, status: number) {
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  const begun = performance.now();
+  assert.equal((await ask()).status, status);
+  const milliseconds = performance.now() - begun;
+  return { result: await work, milliseconds };
+}
+
+test('of a session that is sent twice', async () => {
+  const work = refusals(401, { path: '/v1/apps', headers: { cookie: `${loud.cookie}; ${loud.cookie}` } });
+  const { result, milliseconds } = await meanwhile(work, () => quiet.fetch('/v1/apps'), 200);
+  assert.ok(result < MOST, `${result} refusals`);
+  assert.ok(milliseconds < 500, `another account waited for ${milliseconds} ms`);
+});
+
+test('of live streams beyond the limit, and another account has its refusals at once', async () => {
+  const open: http.ClientRequest[] = [];
+  for (let count = 0; count < limits.eventStreams.value; count += 1) {
+    const headers = { host: host(), cookie: loud.cookie };
+    const request = http.get({ host: '127.0.0.1', port: world.port, path: '/v1/events', headers, agent: false });
+    await new Promise<void>((resolve) => request.once('response', (answer) => resolve(void answer.resume())));
+    open.push(request.on('error', () => undefined));
+  }
+  const work = refusals(429, { path: '/v1/events', headers: { cookie: loud.cookie } });
+  const { result, milliseconds } = await meanwhile(work, () => quiet.fetch('/v1/none'), 404);
+  for (const request of open) request.destroy();
+  assert.ok(result < MOST, `${result} refusals`);
+  assert.ok(milliseconds < 500, `another account waited for ${milliseconds} ms`);
+});
+
+test('of heads that are too large', async () => {
+  const result = await refusals(431, { path: '/', headers: { cookie: 'x'.repeat(20_000) } });
+  assert.ok(result < MOST, `${result} refusals`);
+});

@@ -54,7 +54,7 @@ test('of a session that is sent twice', async () => {
   const work = refusals(401, { path: '/v1/apps', headers: { cookie: `${loud.cookie}; ${loud.cookie}` } });
   const { result, milliseconds } = await meanwhile(work, () => quiet.fetch('/v1/apps'), 200);
   assert.ok(result < MOST, `${result} refusals`);
-  assert.ok(milliseconds < 500, `another account waited for ${milliseconds} ms`);
+  assert.ok(milliseconds < 1_500, `another account waited for ${milliseconds} ms`);
 });
 
 test('of live streams beyond the limit, and another account has its refusals at once', async () => {
@@ -69,7 +69,7 @@ test('of live streams beyond the limit, and another account has its refusals at 
   const { result, milliseconds } = await meanwhile(work, () => quiet.fetch('/v1/none'), 404);
   for (const request of open) request.destroy();
   assert.ok(result < MOST, `${result} refusals`);
-  assert.ok(milliseconds < 500, `another account waited for ${milliseconds} ms`);
+  assert.ok(milliseconds < 1_500, `another account waited for ${milliseconds} ms`);
 });
 
 test('of heads that are too large', async () => {

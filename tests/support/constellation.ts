@@ -83,6 +83,8 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
       notificationDays: limits.notificationDays.value,
       notificationsKept: limits.notificationsKept.value,
       accountDiskBytes: limits.accountDisk.value,
+      defaultPlan: 'free',
+      objectStore: null,
       listenHost: '127.0.0.1',
       listenPort: port,
       trustedProxies: [],

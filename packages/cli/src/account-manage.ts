@@ -1,21 +1,29 @@
 // `platform account …`: the operator lists accounts, and suspends and resumes one, beside a running platform or without.
 import { plainLine } from '@platform/contract';
 import { type AccountRow, listAccountStates, resumeSuspended, suspendAccount } from '@platform/core/operator';
+import { setPlanOf } from './account-plan.ts';
 import { type Command, UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
 import { withLocalCore } from './local-core.ts';
 import { paint, say } from './terminal.ts';
 
-const actions: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = { list, suspend, resume };
+const actions: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
+  list,
+  suspend,
+  resume,
+  plan: setPlanOf,
+};
 
 export const accountCommand: Command = {
-  summary: 'list accounts; suspend and resume one',
+  summary: 'list accounts; suspend and resume one; set its plan',
   usage: `Usage: platform account <action>
 
   list                         all accounts: state, open sessions, last use
   suspend <name>               sign the account out everywhere, end the access of its apps and stop its backends
   resume <name>                let its owner sign in again and its backends start again
+  plan <name> <free|paid|default>  what it is entitled to; \`default\` is what PLATFORM_DEFAULT_PLAN says
 
+Raw object storage needs the paid plan; backends that get or lose it are started anew.
 A suspension deletes no data. Whoever else installed apps that the account published keeps them.`,
   async run([action = '', ...args]) {
     const run = Object.hasOwn(actions, action) ? actions[action] : undefined;

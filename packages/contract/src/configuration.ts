@@ -100,6 +100,31 @@ export const configurationVariables = {
     meaning:
       'Disk space in MiB that one account may take: its volumes at their declared size, and the packages it published.',
   },
+  PLATFORM_DEFAULT_PLAN: {
+    default: 'free',
+    meaning:
+      '`free` or `paid`: the plan of accounts for which `platform account plan` set none. Raw object storage needs `paid`.',
+  },
+  PLATFORM_OBJECT_STORE_ENDPOINT: {
+    default: '',
+    meaning:
+      'Origin of an S3 store for the objects of apps, e.g. `https://s3.eu-central-1.example.com`; http on loopback only. Empty: apps get no object storage.',
+  },
+  PLATFORM_OBJECT_STORE_REGION: { default: 'us-east-1', meaning: 'Region that requests to the store are signed for.' },
+  PLATFORM_OBJECT_STORE_BUCKET: {
+    default: '',
+    meaning:
+      'Bucket that the platform has for itself. Objects of an installation lie below `installations/<installation id>/`.',
+  },
+  PLATFORM_OBJECT_STORE_CREDENTIALS_FILE: {
+    default: '',
+    meaning:
+      'File, readable for its owner only, with the access key: `{ "accessKeyId", "secretAccessKey", "sessionToken"? }`. Read at the start.',
+  },
+  PLATFORM_OBJECT_STORE_PATH_STYLE: {
+    default: 'true',
+    meaning: '`true`: the bucket stands in the path. `false`: before the host, as newer stores want it.',
+  },
   PLATFORM_RATE_LIMITS: {
     default: '',
     meaning:
@@ -207,5 +232,3 @@ export const laterConfigurationVariables = [
   'PLATFORM_MESSAGING_BRIDGE_URL',
   'PLATFORM_MESSAGING_BRIDGE_TOKEN',
 ] as const;
-/** A family of the same kind. */
-export const laterConfigurationFamilies = ['PLATFORM_OBJECT_STORE_'] as const;

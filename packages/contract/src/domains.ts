@@ -15,6 +15,7 @@ import { later } from './domains/later.ts';
 import { leases } from './domains/leases.ts';
 import { nodes } from './domains/nodes.ts';
 import { notifications } from './domains/notifications.ts';
+import { objectStorage } from './domains/object-storage.ts';
 import { outbound } from './domains/outbound.ts';
 import { packages } from './domains/packages.ts';
 import { pause } from './domains/pause.ts';
@@ -38,6 +39,7 @@ export * from './domains/later.ts';
 export * from './domains/leases.ts';
 export * from './domains/nodes.ts';
 export * from './domains/notifications.ts';
+export * from './domains/object-storage.ts';
 export * from './domains/outbound.ts';
 export * from './domains/packages.ts';
 export * from './domains/pause.ts';
@@ -67,6 +69,7 @@ const domains = {
   outbound,
   nodes,
   placement,
+  objectStorage,
   fleet,
   intelligence,
   later,

@@ -15,6 +15,7 @@ import { nodeDomain } from './nodes/domain.ts';
 import type { Nodes } from './nodes/nodes.ts';
 import { notificationDomain } from './notifications/domain.ts';
 import { EventHub } from './notifications/event-hub.ts';
+import { objectStorageDomain } from './object-storage/domain.ts';
 import { outboundDomain } from './outbound/domain.ts';
 import { pauseDomain } from './pause/domain.ts';
 import { placementDomain } from './placement/domain.ts';
@@ -56,6 +57,7 @@ export function coreDomains(context: CoreContext, parts: SharedParts) {
     secretDomain(context),
     outboundDomain(context),
     nodeDomain(context, { nodes, monotonic }),
+    objectStorageDomain(context),
     placementDomain(context, followers),
   ] as const;
 }

@@ -12,6 +12,8 @@ export interface Hooks {
   /** Its owner paused it, or the operator suspended it. */
   accountPaused?(trx: Trx, accountKey: string): Promise<void>;
   accountResumed?(trx: Trx, accountKey: string): Promise<void>;
+  /** What it is entitled to changed. */
+  planChanged?(trx: Trx, accountKey: string): Promise<void>;
   /** Its owner stopped its backend. */
   installationStopped?(trx: Trx, id: InstallationId): Promise<void>;
   /** These run another version of their app from now on. */
@@ -41,6 +43,10 @@ export class Lifecycle implements Required<Hooks> {
 
   async accountResumed(...change: Parameters<Required<Hooks>['accountResumed']>): Promise<void> {
     for (const domain of this.#domains) await domain.accountResumed?.(...change);
+  }
+
+  async planChanged(...change: Parameters<Required<Hooks>['planChanged']>): Promise<void> {
+    for (const domain of this.#domains) await domain.planChanged?.(...change);
   }
 
   async installationStopped(...change: Parameters<Required<Hooks>['installationStopped']>): Promise<void> {

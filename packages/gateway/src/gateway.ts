@@ -1,12 +1,10 @@
 // One Gateway: the only door between one workload and the platform, both ways. Read this file first; packages/http
 // holds the HTTP rules and the carrying, services/ what a workload reaches, inbound/ how the workload is reached.
-import { once } from 'node:events';
-import type { AddressInfo, Server } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { GatewayPolicy, Refusal } from '@platform/contract';
 import {
   type Abandonable,
   createDialer,
-  createStrictServer,
   type Dialer,
   endFaulty,
   endWithProblem,
@@ -22,10 +20,11 @@ import { type EnvelopeKey, EnvelopeOpener } from '@platform/link';
 import { openActivity } from './activity.ts';
 import { openByteMeter } from './byte-meter.ts';
 import { type DescriptorBudget, processDescriptors } from './descriptor-budget.ts';
+import { type Front, type ListenTarget, openFront } from './front.ts';
 import { openInbound } from './inbound/inbound.ts';
-import { createRouter } from './router.ts';
+import { objectStorageService, readObjectTarget } from './services/object-storage/object-storage.ts';
 import { type OpenService, openServices } from './services/registry.ts';
-import type { OutboundNetwork } from './services/service.ts';
+import type { OutboundNetwork, ServiceContext } from './services/service.ts';
 import type { ConnectTo, CoreAddress } from './upstream-pools.ts';
 
 export interface GatewayOptions extends CoreAddress {
@@ -44,11 +43,9 @@ export interface GatewayOptions extends CoreAddress {
   /** Default: outbound calls reach what is publicly routable, with a usual certificate. */
   readonly outbound?: OutboundNetwork;
   readonly listen: ListenTarget;
-  /**
-   * `Host` values under which the workload addresses this Gateway, lower case with port: the host of its
-   * `PLATFORM_API_URL`. Default: `127.0.0.1` and `localhost` with the TCP port of the listener, or with any port on a
-   * Unix socket or inherited handle, whose far port only its bridge knows.
-   */
+  /** Where its raw object storage listens, an origin of its own (specification 4.5). Default: there is none. */
+  readonly storage?: StorageTarget;
+  /** As `FrontOptions.hosts`: the host of its `PLATFORM_API_URL`. */
   readonly hosts?: readonly string[];
   /** What leads to the workload's HTTP port. It need not be there before the first inbound request. */
   readonly inbound: ConnectTo;
@@ -66,15 +63,13 @@ export interface GatewayOptions extends CoreAddress {
   log(event: GatewayEvent): void;
 }
 
-/**
- * What `http.Server.listen` accepts: a TCP address (loopback), a Unix socket, an open handle, or a server that already
- * listens and whose handle is taken over.
- */
-export type ListenTarget =
-  | Server
-  | { readonly port: number; readonly host: string }
-  | { readonly path: string }
-  | { readonly fd: number };
+export type { ListenTarget } from './front.ts';
+
+export interface StorageTarget {
+  readonly listen: ListenTarget;
+  /** As `GatewayOptions.hosts`. */
+  readonly hosts?: readonly string[];
+}
 
 export type GatewayEvent =
   | (UpstreamFailure & { readonly event: 'upstream_failure'; readonly installationId: string })
@@ -109,30 +104,18 @@ export interface RunningGateway {
   traffic(): { readonly outbound: Traffic; readonly inbound: Traffic };
   /** Where the outbound side listens, as `net.Server.address()`. */
   address(): AddressInfo | string | null;
+  /** The same for its object storage; `null` without any. */
+  storageAddress(): AddressInfo | string | null;
   /** Takes no new requests, gives running ones 3 s, then breaks them off. May be called twice. */
   close(): Promise<void>;
 }
 
 /** Requests still under way when a Gateway closes are broken off after this. */
 const CLOSE_GRACE_MS = 3_000;
-/**
- * Connections that wait to be accepted; the kernel's own limit is the same by default. One beyond it is tried again
- * after 1, 2, 4 and more seconds, so a burst of a workload would take half a minute.
- */
-const ACCEPT_QUEUE = 4_096;
 const DEFAULT_HEADERS_TIMEOUT_MS = 60_000;
-
-/**
- * Idle connections live as long as their peer, which is on this machine, so its end is always seen: a timer per request
- * would guard against nothing. They cost memory in a process that serves every installation of the node.
- */
-const LISTENER_LIMITS = { requestMilliseconds: 300_000, keepAliveMilliseconds: 0 };
 
 /** Of all Gateways in this process together: it bounds the connections that are being made. */
 const ownDialer = createDialer();
-
-/** Names of a listener without configured hosts: the loopback address, with any port. */
-const LOOPBACK_HOST = /^(?:127\.0\.0\.1|localhost)(?::[0-9]{1,5})?$/;
 
 /** Starts a Gateway and resolves once it listens. Rejects when the address cannot be bound. */
 export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
@@ -148,18 +131,17 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   }, share);
   const onFailure = (failure: UpstreamFailure): void =>
     options.log({ event: 'upstream_failure', installationId, ...failure });
-  const services = openServices(
-    {
-      ...options,
-      envelopes: new EnvelopeOpener(options.envelopeKey),
-      dialer: options.dialer ?? ownDialer,
-      outbound: options.outbound ?? { privateOrigins: [], ca: null },
-      headersTimeout,
-      onFailure,
-      onFault,
-    },
-    options.services,
-  );
+  const context: ServiceContext = {
+    ...options,
+    envelopes: new EnvelopeOpener(options.envelopeKey),
+    dialer: options.dialer ?? ownDialer,
+    outbound: options.outbound ?? { privateOrigins: [], ca: null },
+    headersTimeout,
+    onFailure,
+    onFault,
+  };
+  const services = openServices(context, options.services);
+  const storage = options.storage === undefined ? null : openServices(context, [objectStorageService]);
   // Both meters sit on the workload's own connections, so what they read is what it sent.
   const meters = { outbound: openByteMeter(), inbound: openByteMeter() };
   const inbound = openInbound({
@@ -169,39 +151,40 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     meter: meters.inbound,
     onFailure,
   });
-  let hosts = options.hosts === undefined ? null : new Set(options.hosts);
   let { revision } = options.policy;
   let closing: Promise<void> | null = null;
 
   const pace = openPace(() => performance.now());
-  const server = createStrictServer({
-    isOwnHost: (host) => (hosts === null ? LOOPBACK_HOST.test(host) : hosts.has(host)),
-    onRequest: createRouter({ gatewayCredential: options.gatewayCredential, services, activity, pace }),
-    paceRefusals: (_socket, refusals) => pace.next(refusals),
-    onBegin: activity.out.begin,
-    onEnd: activity.out.end,
+  const shared = {
+    gatewayCredential: options.gatewayCredential,
+    activity,
+    share,
+    meter: meters.outbound,
+    pace,
     onFault,
-    admits(socket) {
-      share.begin();
-      socket.once('close', share.end);
-      return !share.isOver();
-    },
-    limits: LISTENER_LIMITS,
-  });
-  server.on('connection', meters.outbound.watch);
-  server.listen({ ...options.listen, backlog: ACCEPT_QUEUE });
+    onFailure: (reason: string) => options.log({ event: 'listener_failure', installationId, reason }),
+  };
+  const release = (): Promise<unknown> => Promise.all([services.close(), storage?.close(), inbound.close()]);
+  const fronts: Front[] = [];
   try {
-    await once(server, 'listening');
+    fronts.push(await openFront({ ...shared, listen: options.listen, hosts: options.hosts, services }));
+    if (options.storage !== undefined && storage !== null)
+      fronts.push(
+        await openFront({
+          ...shared,
+          listen: options.storage.listen,
+          hosts: options.storage.hosts,
+          services: storage,
+          readTarget: readObjectTarget,
+        }),
+      );
   } catch (error) {
-    await Promise.all([services.close(), inbound.close()]);
+    for (const front of fronts) {
+      void front.close();
+      front.cut();
+    }
+    await release();
     throw error;
-  }
-  server.on('error', (error: Error & { code?: string }) => {
-    options.log({ event: 'listener_failure', installationId, reason: error.code ?? error.name });
-  });
-  const address = server.address();
-  if (hosts === null && address !== null && typeof address === 'object') {
-    hosts = new Set([`127.0.0.1:${address.port}`, `localhost:${address.port}`]);
   }
 
   function inboundRefusal(): Refusal | null {
@@ -210,15 +193,14 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   }
 
   async function stop(): Promise<void> {
-    const stopped = once(server, 'close');
-    server.close();
+    const stopped = Promise.all(fronts.map((front) => front.close()));
     const force = setTimeout(() => {
-      server.closeAllConnections();
+      for (const front of fronts) front.cut();
       void inbound.close();
     }, CLOSE_GRACE_MS);
     await Promise.all([stopped, activity.idle()]);
     clearTimeout(force);
-    await Promise.all([services.close(), inbound.close()]);
+    await release();
   }
 
   return {
@@ -252,14 +234,15 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     async apply(policy) {
       if (policy.revision <= revision) return;
       revision = policy.revision;
-      await services.apply(policy);
+      await Promise.all([services.apply(policy), storage?.apply(policy)]);
     },
     activeRequests: activity.count,
     traffic: () => ({
       outbound: trafficOf(activity.out.begun(), meters.outbound.total()),
       inbound: trafficOf(activity.in.begun(), meters.inbound.total()),
     }),
-    address: () => server.address(),
+    address: () => fronts[0]?.address() ?? null,
+    storageAddress: () => fronts[1]?.address() ?? null,
     close() {
       closing ??= stop();
       return closing;

@@ -1,5 +1,5 @@
 // The environment of a workload: what the platform gives it, and what its manifest may add.
-import type { Assignment, PublicPortBinding } from '@platform/contract';
+import { type Assignment, objectStorageView, type PublicPortBinding } from '@platform/contract';
 import type { GatewayUrls, InsidePlaces } from './drivers/driver.ts';
 
 /** Names that would change how the sandbox or Node itself starts, or that only the platform may set. */
@@ -28,6 +28,11 @@ export function gatewayUrls({ intelligence = [] }: Assignment): GatewayUrls {
   return { ...Object.fromEntries(providers), PLATFORM_API_URL: '' };
 }
 
+/** The variables that lead to its object storage; empty without any. */
+export function storageUrls({ objectStorage }: Pick<Assignment, 'objectStorage'>): GatewayUrls {
+  return objectStorage ? { PLATFORM_S3_ENDPOINT: '' } : {};
+}
+
 /** Everything except `gatewayUrls`, which are known only when the sandbox stands. */
 export function workloadEnvironment({
   assignment,
@@ -48,6 +53,7 @@ export function workloadEnvironment({
     PLATFORM_APP_CAPABILITY: assignment.dataPlaneCapability,
     PLATFORM_APP_ORIGIN: assignment.appOrigin,
     ...(inside.volume === undefined ? {} : { PLATFORM_VOLUME_DIR: inside.volume }),
+    ...(assignment.objectStorage ? storageVariables(gatewayCredential) : {}),
     ...portVariables(publicPorts),
   };
 }
@@ -60,6 +66,20 @@ function providerKeys({ intelligence = [] }: Assignment, gatewayCredential: stri
   return Object.fromEntries(
     intelligence.flatMap(({ environment }) => (environment === null ? [] : [[environment.apiKey, gatewayCredential]])),
   );
+}
+
+/** What stock clients of S3 need. The pair signs nothing that is verified: the token is what counts (contract 4c). */
+function storageVariables(gatewayCredential: string): Record<string, string> {
+  return {
+    PLATFORM_S3_REGION: objectStorageView.region,
+    PLATFORM_S3_BUCKET: objectStorageView.bucket,
+    PLATFORM_S3_ACCESS_KEY_ID: 'platform',
+    PLATFORM_S3_SECRET_ACCESS_KEY: 'not-a-secret',
+    PLATFORM_S3_SESSION_TOKEN: gatewayCredential,
+    // By default clients send checksums after the body, under a signature of its own.
+    AWS_REQUEST_CHECKSUM_CALCULATION: 'when_required',
+    AWS_RESPONSE_CHECKSUM_VALIDATION: 'when_required',
+  };
 }
 
 /** How it learns the ports that the platform chose (specification 2.8). */

@@ -14,6 +14,8 @@ export interface GatewayPlace {
   readonly listen: net.Server | { readonly path: string };
   /** What the workload's requests name as `Host`, with port. Default: loopback at the port listened on. */
   readonly hosts?: readonly string[];
+  /** Where it reaches its object storage. Default: it has none. */
+  readonly storage?: { readonly listen: net.Server; readonly hosts?: readonly string[] };
   /** Unix socket that leads to the workload's PORT. */
   readonly inbound: { readonly socketPath: string };
 }
@@ -101,6 +103,8 @@ export interface GatewaySidecar {
     readonly folder: string;
     readonly settings?: Omit<GatewaySettings, keyof GatewayHooks | 'coreKey' | 'linkCertificate'> & {
       readonly listen: { readonly host: string; readonly port: number };
+      /** On the same host, where it has object storage. */
+      readonly storagePort?: number;
       readonly workload: { readonly hostname: string; readonly port: string };
     };
     readonly onActivity: GatewayHooks['onActivity'];

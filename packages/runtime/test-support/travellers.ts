@@ -43,6 +43,7 @@ export function makeTravellers(place: Place, driver: () => Driver): Travellers {
       fingerprint: '',
       environment: ({ port }) => ({ PORT: String(port) }),
       gatewayUrls: { PLATFORM_API_URL: '' },
+      storageUrls: {},
       async openGateway({ listen, inbound: way }) {
         if (!(listen instanceof net.Server)) throw new Error('no listener');
         gateway.listen(listen);

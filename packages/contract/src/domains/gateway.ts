@@ -15,5 +15,7 @@ export const gatewayPolicy = z.strictObject({
       bodyBytes: z.int().min(1),
     })
     .optional(),
+  /** Whether it may use raw object storage: granted, paid for, and there is a store. Absent: it may not. */
+  objectStorage: z.boolean().optional(),
 });
 export type GatewayPolicy = z.infer<typeof gatewayPolicy>;

@@ -2,11 +2,6 @@
 import type { Errors } from '../domain.ts';
 
 const errors = {
-  plan_required: {
-    status: 403,
-    title: 'This needs a paid, platform-hosted installation.',
-    help: 'Move the installation to a plan that includes the service.',
-  },
   workflow_conflict: {
     status: 409,
     title: 'A run with this idempotency key has a different input.',

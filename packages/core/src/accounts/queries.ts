@@ -55,6 +55,21 @@ export function takeChallenge(executor: Executor, id: string): Promise<Challenge
   return executor.deleteFrom('challenges').where('id', '=', id).returningAll().executeTakeFirst();
 }
 
+/** @returns whether that changed something */
+export async function updatePlan(
+  executor: Executor,
+  accountKey: string,
+  plan: 'free' | 'paid' | null,
+): Promise<boolean> {
+  const { numUpdatedRows } = await executor
+    .updateTable('accounts')
+    .set({ plan })
+    .where('key', '=', accountKey)
+    .where('plan', 'is distinct from', plan)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
 /** Whether an account has the name, suspended ones included. */
 export async function accountNameTaken(executor: Executor, name: string): Promise<boolean> {
   const row = await executor.selectFrom('accounts').select('key').where('name', '=', name).executeTakeFirst();

@@ -1,9 +1,18 @@
 // Accounts, the passkeys and sessions that open them, and the ceremonies under way.
+import type { Generated } from 'kysely';
 import type { OwnedTables } from '../database/schema.ts';
 
 declare module '../database/schema.ts' {
   interface DatabaseSchema {
-    accounts: { key: string; name: string; created_at: Date; suspended_at: Date | null; paused_at: Date | null };
+    accounts: {
+      key: string;
+      name: string;
+      created_at: Date;
+      suspended_at: Date | null;
+      paused_at: Date | null;
+      /** NULL: the operator's default. */
+      plan: Generated<'free' | 'paid' | null>;
+    };
     passkeys: {
       id: string;
       account_key: string;
@@ -50,7 +59,9 @@ export const tables = {
       leases: 'locked against a pause while a lease is made',
       nodes:
         'whose apps are bound to a node, for the operator; whether an account is paused, at every call to a backend',
-      placement: 'whether an account is paused or suspended, in the assignments of a node; its name in rules',
+      'object-storage': 'the plan of an account, at each look of a Gateway for its store',
+      placement:
+        'whether an account is paused or suspended, and its plan, in the assignments of a node; its name in rules',
     },
   },
   passkeys: {},

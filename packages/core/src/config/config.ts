@@ -1,5 +1,20 @@
 // The configuration of core after reading and checking: no strings to interpret any more.
 
+/** An S3 store. */
+export interface ObjectStore {
+  /** Origin, https but on loopback. */
+  readonly endpoint: string;
+  readonly region: string;
+  readonly bucket: string;
+  /** Whether the bucket stands in the path, or before the host. */
+  readonly pathStyle: boolean;
+  readonly credentials: {
+    readonly accessKeyId: string;
+    readonly secretAccessKey: string;
+    readonly sessionToken?: string | undefined;
+  };
+}
+
 export interface CoreConfig {
   /** Exact origin of the shell and its API, e.g. `http://shell.platform.localhost:8787`. */
   readonly origin: string;
@@ -22,6 +37,10 @@ export interface CoreConfig {
   readonly notificationsKept: number;
   /** Volumes and published packages of one account may take so much together. */
   readonly accountDiskBytes: number;
+  /** The plan of accounts for which the operator set none. */
+  readonly defaultPlan: 'free' | 'paid';
+  /** Where the objects of apps lie, or `null` where there is no store. */
+  readonly objectStore: ObjectStore | null;
   readonly listenHost: string;
   readonly listenPort: number;
   readonly trustedProxies: readonly string[];

@@ -152,7 +152,7 @@ for (const [name, environment] of wrong) {
 }
 
 test('a variable of a part that does not exist yet is reported, not refused', () => {
-  const { notices } = read({ PLATFORM_INGRESS_DOMAIN: 'x.example', PLATFORM_OBJECT_STORE_BUCKET: 'x' });
+  const { notices } = read({ PLATFORM_INGRESS_DOMAIN: 'x.example', PLATFORM_MESSAGING_SERVER_NAME: 'x' });
   assert.equal(notices.length, 2);
 });
 

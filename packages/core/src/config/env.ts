@@ -1,14 +1,13 @@
 // Reads the environment once, at start. A wrong or contradictory value stops the start with one message that names
 // the variable, what is wrong with it and how to set it (contract 6). The subjects have files of their own:
-// web-settings.ts, push-settings.ts, node-settings.ts, docker-settings.ts, microvm-settings.ts, network-settings.ts, outbound-settings.ts,
-// notification-settings.ts, search-settings.ts, account-disk-settings.ts.
+// web-settings.ts, push-settings.ts, node-settings.ts, docker-settings.ts, microvm-settings.ts, network-settings.ts,
+// outbound-settings.ts, notification-settings.ts, search-settings.ts, account-disk-settings.ts, object-store-settings.ts.
 import { readFileSync } from 'node:fs';
 import * as path from 'node:path';
 import {
   accountName,
   type ConfigurationVariable,
   configurationVariables,
-  laterConfigurationFamilies,
   laterConfigurationVariables,
 } from '@platform/contract';
 import type { LogLevel } from '../log.ts';
@@ -17,6 +16,7 @@ import type { CoreConfig } from './config.ts';
 import { type NetworkSettings, readNetworkSettings } from './network-settings.ts';
 import { type NodeSettings, readNodeSettings } from './node-settings.ts';
 import { type NotificationSettings, readNotificationSettings } from './notification-settings.ts';
+import { type ObjectStoreSettings, readObjectStoreSettings } from './object-store-settings.ts';
 import { type OutboundSettings, readOutboundSettings } from './outbound-settings.ts';
 import { readPushSettings } from './push-settings.ts';
 import { defaultRates, type Rates } from './rates.ts';
@@ -42,6 +42,7 @@ export interface PlatformConfig
     NetworkSettings,
     OutboundSettings,
     AccountDiskSettings,
+    ObjectStoreSettings,
     NotificationSettings {
   readonly databaseUrl: string | null;
   readonly dataDirectory: string;
@@ -86,6 +87,7 @@ export function readConfiguration(environment: Environment, surroundings: Surrou
     ...readNotificationSettings(read),
     ...readSearchSettings(read),
     intelligenceFile: optionalPathOf(read, 'PLATFORM_INTELLIGENCE_FILE'),
+    ...readObjectStoreSettings(read),
     databaseUrl: readDatabaseUrl(read('PLATFORM_DATABASE_URL')),
     dataDirectory,
     masterKeyFile: absolutePath(
@@ -105,9 +107,7 @@ function unknownVariables(environment: Environment): string[] {
   for (const [name, value] of Object.entries(environment)) {
     if (!name.startsWith('PLATFORM_') || value === undefined || Object.hasOwn(configurationVariables, name)) continue;
     if (name.startsWith('PLATFORM_TEST_') || name.startsWith('PLATFORM_BENCH_')) continue;
-    const later =
-      (laterConfigurationVariables as readonly string[]).includes(name) ||
-      laterConfigurationFamilies.some((family) => name.startsWith(family));
+    const later = (laterConfigurationVariables as readonly string[]).includes(name);
     if (later) notices.push(`${name} is set, but this version does not have the part it configures.`);
     else throw wrong(name, 'is not a variable of the platform', 'see docs/configuration.md for the names');
   }

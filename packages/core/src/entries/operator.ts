@@ -1,6 +1,7 @@
 // What the operator's commands call: core's own functions in the process of a command, without a session.
 export { findAccount, listAccounts, type NamedAccount } from '../accounts/account-queries.ts';
 export { createEnrolmentLink } from '../accounts/enrolment-link.ts';
+export { type Plan, planOf, plans, setPlan } from '../accounts/plan.ts';
 export { type AccountRow, listAccountStates, resumeSuspended, suspendAccount } from '../accounts/suspend-account.ts';
 export { type PublishedPackage, publishPackage } from '../catalog/publish-package.ts';
 export { deleteAnyVersion, withdrawVersion } from '../catalog/withdraw-version.ts';

@@ -78,7 +78,7 @@ async function updateAssignment(
 ): Promise<{ nodeId: string; revision: bigint } | undefined> {
   if (nodeId === null || manifest.workload === undefined) return undefined;
   const means = (held: readonly Grant[]) => [
-    grantsForNode(held, manifest.publicPorts ?? []),
+    grantsForNode(held, manifest.publicPorts ?? [], true),
     intelligenceForNode(held, providers),
   ];
   if (isDeepStrictEqual(means(grants), means(permissions))) return undefined;

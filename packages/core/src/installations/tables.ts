@@ -47,6 +47,7 @@ export const tables = {
       intelligence: 'the node that a call is made on',
       leases: 'locked against removal while a lease is made; which ones are of an account',
       nodes: 'what lies on a node',
+      'object-storage': 'whose an installation is, and on which node',
       outbound: 'the installed version of a caller, at every outbound call',
       placement: 'what runs on a node, and what waits for one',
       secrets: 'the apps that use a secret',

@@ -56,6 +56,7 @@ export const tables = {
       disk: 'the node on which a volume lies, for the operator',
       installations: 'where a backend is reached, at every launch, and its node for the operator',
       intelligence: 'who runs the machine that a call is made on',
+      'object-storage': 'whether the node of a backend is the platform’s own',
       placement: 'what nodes offer, in the statement that chooses one',
     },
   },

@@ -9,6 +9,7 @@ import type { DatabaseSchema } from '../database/schema.ts';
 import type { Signals } from '../database/signals.ts';
 import { intelligenceForNode } from '../grants/assigned-providers.ts';
 import { grantsForNode } from './network-grants.ts';
+import { whyNoStorage } from './offers-storage.ts';
 import { type AssignmentRow, raiseRevision, selectAssignments } from './queries.ts';
 
 /** A node asks again after this long without a change; shorter than what proxies cut. */
@@ -90,6 +91,8 @@ function assignmentOf({ config, masterKey, intelligence }: CoreContext, row: Ass
   const workload = grantedWorkload(row.workload, row.resources);
   if (workload === undefined) return undefined;
   const providers = intelligenceForNode(row.grants, intelligence.settings);
+  const offersStorage = whyNoStorage(config, row) === null;
+  const granted = grantsForNode(row.grants, row.public_ports ?? [], offersStorage);
   return {
     installationId: row.id,
     appId: row.app_id,
@@ -101,9 +104,13 @@ function assignmentOf({ config, masterKey, intelligence }: CoreContext, row: Ass
     packageHash: row.package_hash,
     version: row.version,
     workload,
-    ...grantsForNode(row.grants, row.public_ports ?? []),
+    ...granted,
     ...providers.assignment,
-    gateway: { revision: row.grants_revision, ...providers.policy },
+    gateway: {
+      revision: row.grants_revision,
+      ...providers.policy,
+      ...(granted.objectStorage ? { objectStorage: true } : {}),
+    },
     ...(row.movable ? { movable: true } : {}),
     ...(row.volume_store === null ? {} : { volumeStore: row.volume_store }),
   };

@@ -16,6 +16,9 @@ export function placementDomain(context: CoreContext, followers: Followers): Dom
     async accountResumed(trx) {
       await assignmentsChanged(trx);
     },
+    async planChanged(trx) {
+      await assignmentsChanged(trx);
+    },
     async upgraded(trx, ids) {
       await deleteEndedStates(trx, ids);
       if (await isAnyPlaced(trx, ids)) await assignmentsChanged(trx);

@@ -19,7 +19,16 @@ let platform: Constellation;
 let account: TestAccount;
 
 before(async () => {
-  platform = await startConstellation();
+  platform = await startConstellation({
+    config: {
+      defaultPlan: 'paid',
+      objectStore: {
+        endpoint: 'https://store.example',
+        ...{ region: 'us-east-1', bucket: 'objects', pathStyle: true },
+        credentials: { accessKeyId: 'id', secretAccessKey: 'secret' },
+      },
+    },
+  });
   account = await registerAccount(platform, 'sailor');
   await publish(account, 'sailing', {
     permissions: [internet, udp, storage],

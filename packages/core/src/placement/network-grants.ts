@@ -21,10 +21,18 @@ export function networkGrants(
   };
 }
 
-/** The grants that a node enforces; core checks the others at each request. */
+/**
+ * The grants that a node enforces; core checks the others at each request.
+ *
+ * @param offersStorage whether the platform offers object storage to the account on this node
+ */
 export function grantsForNode(
   grants: readonly Grant[],
   publicPorts: readonly PublicPort[],
+  offersStorage: boolean,
 ): Pick<Assignment, 'network' | 'udpPorts' | 'objectStorage'> {
-  return { ...networkGrants(grants, publicPorts), objectStorage: allows(grants, 'object-storage.raw', 'self') };
+  return {
+    ...networkGrants(grants, publicPorts),
+    objectStorage: offersStorage && allows(grants, 'object-storage.raw', 'self'),
+  };
 }

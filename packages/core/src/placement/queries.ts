@@ -8,6 +8,7 @@ import type {
   WorkloadManifest,
 } from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
+import type { Plan } from '../accounts/plan.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { grantedBackend } from '../grants/granted-backend.ts';
 
@@ -53,6 +54,9 @@ export interface AssignmentRow {
   /** Revision of the grants. */
   readonly grants_revision: number;
   readonly public_ports: PublicPort[] | null;
+  readonly plan: Plan | null;
+  /** Of the node. */
+  readonly labels: string[];
   /** Whether it can move: its volume, if any, does not bind it to the node, and core may declare the node lost. */
   readonly movable: boolean;
   readonly volume_store: string | null;
@@ -68,7 +72,8 @@ export async function selectAssignments(
            i.stopped OR a.suspended_at IS NOT NULL OR a.paused_at IS NOT NULL AS halted,
            a.paused_at IS NOT NULL AS paused, i.version, v.package_hash,
            v.manifest -> 'workload' AS workload, i.resources, i.grants, i.revision::integer AS grants_revision,
-           v.manifest -> 'publicPorts' AS public_ports, i.volume_store,
+           v.manifest -> 'publicPorts' AS public_ports, i.volume_store, a.plan,
+           (SELECT labels FROM nodes WHERE id = ${nodeId}) AS labels,
            (i.volume_store IS NOT NULL OR NOT i.has_volume)
              AND (SELECT leased FROM nodes WHERE id = ${nodeId}) AS movable
       FROM revisions r

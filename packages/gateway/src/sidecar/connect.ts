@@ -219,6 +219,11 @@ class Sidecar implements SidecarGateway {
     };
   }
 
+  /** The workload learns it from its environment; nothing here needs it. */
+  storageAddress(): null {
+    return null;
+  }
+
   address(): string {
     const { host, port } = this.settings.listen;
     return `${host}:${port}`;

@@ -83,7 +83,7 @@ async function apply(policy: GatewayPolicy): Promise<void> {
 }
 
 async function serve(settings: SidecarSettings): Promise<Serving> {
-  const { listen: at, workload, coreOrigin, ...identity } = settings;
+  const { listen: at, storagePort, workload, coreOrigin, ...identity } = settings;
   const gateway = await startGateway({
     ...identity,
     coreOrigin: coreOrigin.replace(/^https:/, 'http:'),
@@ -91,6 +91,7 @@ async function serve(settings: SidecarSettings): Promise<Serving> {
     dialer,
     listen: at,
     hosts: [`${at.host}:${at.port}`],
+    ...(storagePort === undefined ? {} : { storage: storageAt(at.host, storagePort) }),
     inbound: { origin: `http://${workload.hostname}:${workload.port}` },
     onActivity: activity.signal,
     log: (event: GatewayEvent) => report({ kind: 'event', event }),
@@ -119,6 +120,10 @@ async function serve(settings: SidecarSettings): Promise<Serving> {
   });
   await listen(inbound, socketNames.inbound);
   return { settings, gateway };
+}
+
+function storageAt(host: string, port: number) {
+  return { listen: { host, port }, hosts: [`${host}:${port}`] };
 }
 
 /** False when the Runtime no longer waits. */

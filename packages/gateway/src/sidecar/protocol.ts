@@ -20,6 +20,8 @@ export interface SidecarSettings {
   readonly outbound: OutboundNetwork;
   /** Where the workload reaches it. */
   readonly listen: { readonly host: string; readonly port: number };
+  /** Where it reaches its object storage, on the same host. Absent: it has none. */
+  readonly storagePort?: number;
   /** Where it reaches the workload. */
   readonly workload: { readonly hostname: string; readonly port: string };
 }

@@ -70,6 +70,8 @@ export interface WorkloadSpec {
   environment(inside: InsidePlaces): Readonly<Record<string, string>>;
   /** Added by the driver: the address is known only when the sandbox stands. */
   readonly gatewayUrls: GatewayUrls;
+  /** The same for its object storage, which has an origin of its own; empty: it has none. */
+  readonly storageUrls: GatewayUrls;
   /** A hash of everything the start depends on: a later Runtime adopts a survivor only if it is equal. */
   readonly fingerprint: string;
   /** Opens its Gateway in this process. The workload runs no code before this has resolved. */
@@ -160,11 +162,6 @@ export interface Driver {
    * `spec.volume`; nothing exists at that path. Default: the Runtime creates a folder of that size there.
    */
   readonly makesVolumes?: true;
-  /**
-   * Set where workloads must be restarted when raw object storage is granted or revoked, because a running machine
-   * cannot be changed (specification 3). Default: they keep running.
-   */
-  readonly rebuildsForObjectStorage?: true;
   /**
    * The workloads of this data folder that outlived an earlier Runtime; all its other remains have been removed. Called
    * once, before the first start. Empty where the kernel ends workloads together with the Runtime.

@@ -103,7 +103,7 @@ export class Installation {
       await this.stop();
       return;
     }
-    const why = whyRestart(former, assignment, this.#parts.workload.driver);
+    const why = whyRestart(former, assignment);
     if (why !== undefined) {
       const wasUp = this.#isUp();
       if (wasUp) this.#say(why);

@@ -1,18 +1,15 @@
 // Which part of an assignment a running workload was given and cannot be changed under it.
 import { createHash } from 'node:crypto';
 import type { Assignment } from '@platform/contract';
-import type { Driver } from '../drivers/driver.ts';
 
 /**
  * Why a running workload must be started anew: something changed that it was given and that cannot change under it.
  * @returns one sentence for a person; undefined when it can run on
  */
-export function whyRestart(
-  former: Assignment,
-  next: Assignment,
-  driver: Pick<Driver, 'rebuildsForObjectStorage'>,
-): string | undefined {
+export function whyRestart(former: Assignment, next: Assignment): string | undefined {
   if (former.version !== next.version) return `Version ${next.version} replaces ${former.version}.`;
+  if (former.objectStorage !== next.objectStorage)
+    return `Restarting: it ${next.objectStorage ? 'gets object storage' : 'loses its object storage'}.`;
   if (startRelevant(former) !== startRelevant(next)) return 'Restarting: its configuration has changed.';
   // A workload learns a chosen port only from its environment, so it restarts; a port can be taken away while it runs.
   const known = chosenPorts(former);
@@ -21,8 +18,7 @@ export function whyRestart(
   const led = providerVariables(former);
   if (providerVariables(next).some((name) => !led.includes(name)))
     return 'Restarting: it may use an AI provider and needs to learn its address.';
-  if (driver.rebuildsForObjectStorage !== true || former.objectStorage === next.objectStorage) return undefined;
-  return `Restarting: object storage was ${next.objectStorage ? 'granted' : 'revoked'}.`;
+  return undefined;
 }
 
 function startRelevant(assignment: Assignment): string {
@@ -32,7 +28,6 @@ function startRelevant(assignment: Assignment): string {
     paused: _paused,
     network: _network,
     udpPorts: _udpPorts,
-    objectStorage: _objectStorage,
     intelligence: _intelligence,
     gateway: _gateway,
     movable: _movable,

@@ -13,7 +13,7 @@ import {
   type WorkloadSpec,
 } from '../drivers/driver.ts';
 import type { Exit } from '../drivers/exit-reason.ts';
-import { gatewayUrls, reservedNames, workloadEnvironment } from '../environment.ts';
+import { gatewayUrls, reservedNames, storageUrls, workloadEnvironment } from '../environment.ts';
 import type {
   GatewayHooks,
   GatewayPlace,
@@ -163,6 +163,7 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
     environment: (inside) =>
       workloadEnvironment({ assignment, gatewayCredential, inside, publicPorts: parts.udpPorts.of(assignment) }),
     gatewayUrls: gatewayUrls(assignment),
+    storageUrls: storageUrls(assignment),
     fingerprint: fingerprintOf(assignment),
     network: assignment.network,
     openGateway,

@@ -11,7 +11,7 @@ import { startGateway } from '../../../../tests/support/gateway.ts';
 import { until } from '../../../../tests/support/wait.ts';
 import type { Driver, NetworkPolicy, Survivor, WorkloadInstance, WorkloadSpec } from '../../src/drivers/driver.ts';
 import type { Exit } from '../../src/drivers/exit-reason.ts';
-import { gatewayUrls, workloadEnvironment } from '../../src/environment.ts';
+import { gatewayUrls, storageUrls, workloadEnvironment } from '../../src/environment.ts';
 import type { GatewayHooks, GatewaySettings } from '../../src/gateway-port.ts';
 import { type AttachedVolume, openVolumes } from '../../src/volumes/volumes.ts';
 import { makeAssignment } from '../core-double.ts';
@@ -156,6 +156,7 @@ export async function openBench(under: DriverUnderTest, former?: Place): Promise
       ...(uid === undefined ? {} : { uid }),
       environment: (inside) => workloadEnvironment({ assignment, gatewayCredential, inside }),
       gatewayUrls: gatewayUrls(assignment),
+      storageUrls: storageUrls(assignment),
       network: request.network ?? under.network ?? { public: false, tunnel: false },
       fingerprint: fingerprintOf(assignment),
       async openGateway(where) {

@@ -77,6 +77,8 @@ const DIAL_SOCKET = 'dial.sock';
 
 /** Port of a Gateway inside its cell. */
 export const GATEWAY_PORT = 8701;
+/** Where it finds its object storage. */
+export const STORAGE_PORT = 8702;
 const GATEWAY_RESOURCES: Resources = { memoryMiB: 256, cpus: 4, pids: 32 };
 const ID_BYTES = 4;
 /** What workloads are left of the time for a stop, where the engine could not ask them to end. */

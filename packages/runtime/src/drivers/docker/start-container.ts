@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GatewaySettings, SidecarGateway } from '../../gateway-port.ts';
 import {
+  type GatewayUrls,
   type InsidePlaces,
   LaunchError,
   StartRefused,
@@ -12,7 +13,7 @@ import {
 } from '../driver.ts';
 import { insideContainer } from './base-image.ts';
 import type { CellPool } from './cell-pool.ts';
-import { adoptCell, type Cell, GATEWAY_PORT } from './cells.ts';
+import { adoptCell, type Cell, GATEWAY_PORT, STORAGE_PORT } from './cells.ts';
 import { type Confinement, containerOptions, lostOptions } from './container-options.ts';
 import type { DockerNode } from './docker-driver.ts';
 import { type Container, engineMessage, engineStatus, labels, removed } from './engine.ts';
@@ -127,13 +128,17 @@ async function createContainer(node: DockerNode, cell: Cell, spec: WorkloadSpec,
   if (uid === undefined) throw new StartRefused('The docker driver runs each app as its own user, which needs root.');
   const { path, ...rest } = program;
   const { PATH, ...environment } = spec.environment(places);
-  const gateway = `http://${cell.addresses.gateway}:${GATEWAY_PORT}`;
+  const urlsAt = (port: number, urls: GatewayUrls) =>
+    Object.fromEntries(
+      Object.entries(urls).map(([name, path]) => [name, `http://${cell.addresses.gateway}:${port}${path}`]),
+    );
   const options = containerOptions({
     ...rest,
     environment: {
       ...(path === 'of the image' || PATH === undefined ? {} : { PATH }),
       ...environment,
-      ...Object.fromEntries(Object.entries(spec.gatewayUrls).map(([name, path]) => [name, gateway + path])),
+      ...urlsAt(GATEWAY_PORT, spec.gatewayUrls),
+      ...urlsAt(STORAGE_PORT, spec.storageUrls),
     },
     labels: {
       [labels.owner]: node.owner,
@@ -181,6 +186,7 @@ function openGateway(
     settings: {
       ...identity,
       listen: { host: cell.addresses.gateway, port: GATEWAY_PORT },
+      ...(Object.keys(spec.storageUrls).length === 0 ? {} : { storagePort: STORAGE_PORT }),
       workload: { hostname: cell.addresses.workload, port: String(spec.manifest.port) },
     },
     ...spec.gatewayHooks,

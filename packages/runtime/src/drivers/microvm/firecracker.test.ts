@@ -174,6 +174,7 @@ test('a workload runs through the same keeper, enclosure and guest, behind the f
       network: { public: false, tunnel: false },
       environment: ({ volume }) => ({ VOLUME: volume ?? '' }),
       gatewayUrls: { PLATFORM_API_URL: '' },
+      storageUrls: {},
       fingerprint: '',
       openGateway: async (where) =>
         startGateway({

@@ -46,7 +46,6 @@ export async function openMicrovmDriver(options: MicrovmDriverOptions): Promise<
   return {
     report,
     makesVolumes: true,
-    rebuildsForObjectStorage: true,
     unenforced: () => [
       ...(report.limits.memory === false
         ? ['Its memory is not limited on this machine: no virtual machine can be run.']

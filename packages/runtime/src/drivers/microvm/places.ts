@@ -48,8 +48,11 @@ export const inGuest = { volume: '/volume', temporary: '/tmp' } as const;
 export interface KeeperOrder {
   readonly port: number;
   readonly gatewayPort: number;
+  /** `null`: it has no object storage. */
+  readonly storagePort: number | null;
   readonly environment: Readonly<Record<string, string>>;
   readonly gatewayUrls: GatewayUrls;
+  readonly storageUrls: GatewayUrls;
   readonly machine: Machine;
   readonly guest: GuestLimits;
 }

@@ -121,6 +121,7 @@ function trialSpec(dataDirectory: string, abort: AbortSignal): WorkloadSpec {
     network: { public: false, tunnel: false },
     environment: () => ({}),
     gatewayUrls: {},
+    storageUrls: {},
     fingerprint: '',
     openGateway: async ({ listen }) => closedGateway(listen),
     gatewayHooks: { onActivity: () => undefined, log: () => undefined },

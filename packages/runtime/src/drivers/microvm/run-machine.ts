@@ -51,12 +51,15 @@ export async function runMachine(
         port: manifest.port,
       }),
       gatewayUrls: spec.gatewayUrls,
-      async attachGateway(listener, inboundSocket, keeper) {
+      storageUrls: spec.storageUrls,
+      async attachGateway(listener, inboundSocket, keeper, _launcher, storage) {
+        const hosts = gatewayPorts.map((port) => `${addresses.host}:${port}`);
         const openGateway = async () => {
           gateway = await spec.openGateway({
             listen: listener,
             // The keeper's choice, for a listener that lives in the machine's network.
-            hosts: gatewayPorts.map((port) => `${addresses.host}:${port}`),
+            hosts,
+            ...(storage === undefined ? {} : { storage: { listen: storage, hosts } }),
             inbound: { socketPath: inboundSocket },
           });
           // The rest may have failed meanwhile, and then nothing else closes the Gateway.

@@ -22,6 +22,26 @@ export function forgetOwnArguments() {
   if (index >= 0) process.execArgv.splice(index, 2);
 }
 
+async function listenOn(port) {
+  const listener = net.createServer();
+  await new Promise((resolve, reject) => {
+    listener.once('error', reject);
+    listener.listen(port, LOOPBACK, resolve);
+  });
+  return listener;
+}
+
+function addUrls(urls, listener) {
+  const origin = `http://${LOOPBACK}:${listener.address().port}`;
+  for (const [name, path] of Object.entries(urls)) process.env[name] = origin + path;
+}
+
+async function give(listener) {
+  await new Promise((resolve) => process.send({ kind: 'gateway-listener' }, listener, resolve));
+  // Our copy closes as soon as the Runtime has its own, or this process would compete for the connections.
+  await new Promise((resolve) => listener.close(resolve));
+}
+
 async function handOver() {
   let released = false;
   const gone = new Promise((resolve) => {
@@ -31,15 +51,12 @@ async function handOver() {
   const { order, inbound } = await new Promise((resolve) => {
     process.once('message', (message, handle) => resolve({ order: message, inbound: handle }));
   });
-  const gateway = net.createServer();
-  await new Promise((resolve, reject) => {
-    gateway.once('error', reject);
-    gateway.listen(order.gatewayPort, LOOPBACK, resolve);
-  });
-  const port = gateway.address().port;
+  const gateway = await listenOn(order.gatewayPort);
+  const storage = order.storagePort === null ? undefined : await listenOn(order.storagePort);
   for (const name of Object.keys(process.env)) delete process.env[name];
   Object.assign(process.env, order.environment);
-  for (const [name, path] of Object.entries(order.gatewayUrls)) process.env[name] = `http://${LOOPBACK}:${port}${path}`;
+  addUrls(order.gatewayUrls, gateway);
+  if (storage !== undefined) addUrls(order.storageUrls, storage);
   bridgeInbound(inbound, order.port);
 
   const leave = new Promise((resolve) => {
@@ -48,9 +65,8 @@ async function handOver() {
       resolve();
     });
   });
-  await new Promise((resolve) => process.send({ kind: 'gateway-listener', port }, gateway, resolve));
-  // Our copy closes as soon as the Runtime has its own, or this process would compete for the connections.
-  await new Promise((resolve) => gateway.close(resolve));
+  await give(gateway);
+  if (storage !== undefined) await give(storage);
   await leave;
   await gone;
   delete process.send;

@@ -7,14 +7,14 @@ import { inside } from './layout.ts';
 import type { Way } from './mechanism.ts';
 import { onlyChildChain, type ProcessIdentity } from './process-tree.ts';
 
-/** Where the workload finds its Gateway; the next port when its own PORT is this one. */
-export const gatewayPorts = [7070, 7071] as const;
+/** Where the workload finds its Gateway and its object storage: the first ones that are not its own PORT. */
+export const gatewayPorts = [7070, 7071, 7072] as const;
 
 const DEFAULT_DEADLINE = 15_000;
 
 /**
- * Order to the bootstrap, its listener in return, the Gateway on it, leave to go, end of the channel. Every message is
- * taken as hostile: one listener, once, before the deadline, or the launch fails.
+ * Order to the bootstrap, its listeners in return, the Gateway on them, leave to go, end of the channel. Every message is
+ * taken as hostile: as many listeners as were ordered, before the deadline, or the launch fails.
  * @returns the processes from the launcher down to the workload.
  */
 export async function shakeHands(
@@ -25,7 +25,7 @@ export async function shakeHands(
   exit: Promise<unknown>,
 ): Promise<readonly ProcessIdentity[]> {
   const over = new AbortController();
-  const answer = awaitListener(child);
+  const answer = awaitListeners(child, hasStorage(options) ? 2 : 1);
   const work = talk(way, options, inbound, child, answer, over.signal);
   const failure = failureOf(child, exit, options, over.signal);
   // The losers of the race may still fail; their errors no longer matter.
@@ -34,7 +34,7 @@ export async function shakeHands(
     return await Promise.race([work, failure]);
   } catch (error) {
     // The listener may open, or the handshake succeed, after the launch has failed; the caller gets the failure.
-    answer.then((listener) => listener.close()).catch(() => undefined);
+    answer.then(closeAll).catch(() => undefined);
     throw error;
   } finally {
     over.abort();
@@ -46,25 +46,29 @@ async function talk(
   options: LaunchOptions,
   inbound: InboundSocket,
   child: ChildProcess,
-  answer: Promise<net.Server>,
+  answer: Promise<readonly net.Server[]>,
   over: AbortSignal,
 ): Promise<readonly ProcessIdentity[]> {
   const sandboxed = way !== 'none';
-  const [usual, other] = gatewayPorts;
+  const free = gatewayPorts.filter((port) => port !== options.port);
   const order = {
     port: options.port,
     // On the machine's own network any free port; in a fresh one there is nothing to collide with but PORT.
-    gatewayPort: sandboxed ? (options.port === usual ? other : usual) : 0,
+    gatewayPort: sandboxed ? free[0] : 0,
+    /** `null`: it has no object storage. */
+    storagePort: hasStorage(options) ? (sandboxed ? free[1] : 0) : null,
     environment: options.environment,
     gatewayUrls: options.gatewayUrls,
+    storageUrls: options.storageUrls ?? {},
     directory: sandboxed ? inside.app : options.app,
     ...options.keeper?.order,
   };
   await send(child, order, inbound.server);
-  const listener = await answer;
+  const [listener, storage] = await answer;
+  if (listener === undefined) throw new Error('The sandbox has no listener.');
   over.throwIfAborted();
   const chain = onlyChildChain(child.pid ?? 0);
-  await options.attachGateway(listener, inbound.path, chain.at(-1), chain[0]);
+  await options.attachGateway(listener, inbound.path, chain.at(-1), chain[0], storage);
   over.throwIfAborted();
   await send(child, { kind: 'go' });
   // Launchers may still hold the other end, so the channel ends here and not there.
@@ -72,20 +76,36 @@ async function talk(
   return chain;
 }
 
-function awaitListener(child: ChildProcess): Promise<net.Server> {
+function hasStorage({ storageUrls = {} }: Pick<LaunchOptions, 'storageUrls'>): boolean {
+  return Object.keys(storageUrls).length > 0;
+}
+
+function awaitListeners(child: ChildProcess, count: number): Promise<readonly net.Server[]> {
   return new Promise((resolve, reject) => {
-    child.once('message', (message, handle) => {
-      child.on('message', (_more, another) => {
-        discard(another);
-        child.kill('SIGKILL');
-      });
-      if (isListenerMessage(message) && handle instanceof net.Server) resolve(handle);
-      else {
+    const listeners: net.Server[] = [];
+    let isOver = false;
+    child.on('message', (message, handle) => {
+      if (isOver) {
         discard(handle);
-        reject(new Error('The sandbox sent something other than its listener.'));
+        child.kill('SIGKILL');
+        return;
       }
+      if (isListenerMessage(message) && handle instanceof net.Server) {
+        listeners.push(handle);
+        isOver = listeners.length === count;
+        if (isOver) resolve(listeners);
+        return;
+      }
+      isOver = true;
+      discard(handle);
+      closeAll(listeners);
+      reject(new Error('The sandbox sent something other than its listener.'));
     });
   });
+}
+
+function closeAll(listeners: readonly net.Server[]): void {
+  for (const listener of listeners) listener.close();
 }
 
 /** What arrives is open in this process, and would stay so. */

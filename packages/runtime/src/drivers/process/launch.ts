@@ -47,15 +47,19 @@ export interface LaunchOptions {
   /** The workload's whole environment, except `gatewayUrls`, which are added here. */
   readonly environment: Readonly<Record<string, string>>;
   readonly gatewayUrls: GatewayUrls;
+  /** The same for its object storage. Default: it has none. */
+  readonly storageUrls?: GatewayUrls;
   /**
    * Serves the Gateway on a listener that lives in the sandbox's network, to which the process of the workload leads
-   * too, and in user namespaces of its own the launcher. The workload runs no code before it resolves.
+   * too, and in user namespaces of its own the launcher. `storage` is the listener of its object storage. The workload
+   * runs no code before it resolves.
    */
   readonly attachGateway: (
     listener: net.Server,
     inboundSocket: string,
     workload: ProcessIdentity | undefined,
     launcher: ProcessIdentity | undefined,
+    storage: net.Server | undefined,
   ) => Promise<void>;
   /** A trusted program to confine in place of the workload, which it runs in turn: the keeper of a virtual machine. */
   readonly keeper?: Keeper;

@@ -111,11 +111,16 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
           port: place.port,
           environment: spec.environment(place),
           gatewayUrls: spec.gatewayUrls,
-          async attachGateway(listener, inboundSocket, workload, launcher) {
+          storageUrls: spec.storageUrls,
+          async attachGateway(listener, inboundSocket, workload, launcher, storage) {
             const connected = network.connect(workload, reachable ? launcher : undefined);
             // Awaited below; if the Gateway does not open, that error is reported instead.
             connected.catch(() => undefined);
-            gateway = await spec.openGateway({ listen: listener, inbound: { socketPath: inboundSocket } });
+            gateway = await spec.openGateway({
+              listen: listener,
+              ...(storage === undefined ? {} : { storage: { listen: storage } }),
+              inbound: { socketPath: inboundSocket },
+            });
             if (failed) await gateway.close();
             await connected;
           },

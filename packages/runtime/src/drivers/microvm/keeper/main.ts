@@ -30,13 +30,15 @@ process.on('uncaughtException', (error) => {
 });
 
 const { order, inbound } = await firstMessage();
-const gateway = `http://${addresses.host}:${order.gatewayPort}`;
-const urls = Object.entries(order.gatewayUrls).map(([name, path]) => [name, gateway + path]);
+const urls = {
+  ...urlsAt(order.gatewayPort, order.gatewayUrls),
+  ...(order.storagePort === null ? {} : urlsAt(order.storagePort, order.storageUrls)),
+};
 const ports = bridgePortsFor(order.port);
 const guest = await awaitGuest({
   order: order.guest,
   details: {
-    environment: { ...order.environment, ...Object.fromEntries(urls) },
+    environment: { ...order.environment, ...urls },
     port: order.port,
     address: addresses.guest,
     bridgePort: ports.bridge,
@@ -46,7 +48,8 @@ const guest = await awaitGuest({
 });
 // Before the Runtime may connect: a connection that is not accepted would never be answered.
 const listening = relayInbound(inbound, { host: addresses.guest, ports, ready: guest.connected });
-await handOverGateway(order.gatewayPort);
+await handOver(order.gatewayPort);
+if (order.storagePort !== null) await handOver(order.storagePort);
 await leaveToGo();
 
 const monitor = (order.machine.monitor === 'qemu' ? qemu : firecracker)(order.machine);
@@ -89,14 +92,20 @@ function firstMessage(): Promise<{ order: KeeperOrder; inbound: net.Server }> {
 }
 
 /** The socket stays in this network namespace; the Gateway's HTTP server that answers on it is in the Runtime. */
-async function handOverGateway(port: number): Promise<void> {
+function urlsAt(port: number, urls: Readonly<Record<string, string>>): Record<string, string> {
+  const origin = `http://${addresses.host}:${port}`;
+  return Object.fromEntries(Object.entries(urls).map(([name, path]) => [name, origin + path]));
+}
+
+/** Makes a listener of the Gateway in the machine's network and gives it to the Runtime. */
+async function handOver(port: number): Promise<void> {
   const gateway = net.createServer();
   await new Promise<void>((resolve, reject) => {
     gateway.once('error', reject);
     gateway.listen(port, addresses.host, resolve);
   });
   await new Promise<void>((resolve, reject) => {
-    process.send?.({ kind: 'gateway-listener', port }, gateway, {}, (error) => (error ? reject(error) : resolve()));
+    process.send?.({ kind: 'gateway-listener' }, gateway, {}, (error) => (error ? reject(error) : resolve()));
   });
   // Our copy closes as soon as the Runtime has its own, or this process would compete for the connections.
   await new Promise((resolve) => gateway.close(resolve));

@@ -1,0 +1,26 @@
+// `platform account plan`: what the operator entitles an account to.
+import { type Plan, plans, setPlan } from '@platform/core/operator';
+import { requireAccount } from './account.ts';
+import { UsageError } from './command.ts';
+import { configuration } from './configuration.ts';
+import { withLocalCore } from './local-core.ts';
+import { paint, say } from './terminal.ts';
+
+/** @returns the exit code */
+export async function setPlanOf([name, wanted, ...rest]: readonly string[]): Promise<number> {
+  const plan = planNamed(wanted);
+  if (name === undefined || plan === undefined || rest.length > 0)
+    throw new UsageError('Name an account and its plan: platform account plan <account name> <free|paid|default>');
+  return withLocalCore(configuration(), async (context) => {
+    const account = await requireAccount(context, name);
+    await setPlan(context, account.key, plan);
+    const said = plan === null ? `the default plan, ${context.config.defaultPlan}` : `the ${plan} plan`;
+    say(`${paint('green', '✓')} ${account.name} has ${said}.`);
+    return 0;
+  });
+}
+
+/** `null` for the default, `undefined` for none of them. */
+function planNamed(word: string | undefined): Plan | null | undefined {
+  return word === 'default' ? null : plans.find((plan) => plan === word);
+}

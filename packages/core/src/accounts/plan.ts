@@ -1,0 +1,19 @@
+// The plan of an account: what it is entitled to beyond what everybody has. The operator sets it.
+import type { CoreConfig } from '../config/config.ts';
+import type { CoreContext } from '../context.ts';
+import { updatePlan } from './queries.ts';
+
+export const plans = ['free', 'paid'] as const;
+export type Plan = (typeof plans)[number];
+
+/** @param own what the operator set for the account; `null` for nothing */
+export function planOf({ defaultPlan }: Pick<CoreConfig, 'defaultPlan'>, own: Plan | null): Plan {
+  return own ?? defaultPlan;
+}
+
+/** Backends that get or lose a service by it are started anew. @param plan `null` for the default of the platform */
+export async function setPlan(context: CoreContext, accountKey: string, plan: Plan | null): Promise<void> {
+  await context.database.transaction().execute(async (trx) => {
+    if (await updatePlan(trx, accountKey, plan)) await context.lifecycle.planChanged(trx, accountKey);
+  });
+}

@@ -1,0 +1,13 @@
+// The object storage domain: core says where the store is; the bytes pass through the Gateway alone.
+import type { DomainRoute } from '@platform/contract';
+import type { CoreContext } from '../context.ts';
+import type { Domain } from '../domain.ts';
+import { storeOf } from './store-access.ts';
+
+export function objectStorageDomain(context: CoreContext): Domain<DomainRoute<'objectStorage'>> {
+  return {
+    handlers: {
+      'gateway.objectStorage': async ({ caller }) => ({ status: 200, body: await storeOf(context, caller) }),
+    },
+  };
+}

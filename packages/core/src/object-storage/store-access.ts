@@ -1,0 +1,30 @@
+// What the Gateway of an installation needs for the object store of the platform (specification 4.5, contract 4c).
+import { type InstallationId, RefusalError, refuse, type StoreOfInstallation } from '@platform/contract';
+import { sealEnvelope } from '@platform/link';
+import type { CoreContext } from '../context.ts';
+import type { InstallationCaller } from '../http/caller.ts';
+import { whyNoStorage } from '../placement/offers-storage.ts';
+import { selectEntitlement } from './queries.ts';
+
+/** @throws RefusalError `unavailable`, `plan_required`, `placement_not_allowed` */
+export async function storeOf(context: CoreContext, caller: InstallationCaller): Promise<StoreOfInstallation> {
+  const { config, database } = context;
+  const entitlement = await selectEntitlement(database, caller.installationId);
+  if (entitlement === undefined) throw refuse('not_found');
+  const refusal = whyNoStorage(config, entitlement);
+  if (refusal !== null || config.objectStore === null) throw new RefusalError(refusal ?? { code: 'unavailable' });
+  if (caller.envelopeKey === null)
+    throw refuse('unavailable', 'The node of this backend is of a former version, which gets no secrets. Update it.');
+  const { credentials, ...store } = config.objectStore;
+  const prefix = prefixOf(caller.installationId);
+  const plain = Buffer.from(JSON.stringify(credentials));
+  const bound = [store.endpoint, store.region, store.bucket, prefix];
+  const about = { purpose: 'object-storage', installationId: caller.installationId, bound };
+  const envelope = await sealEnvelope(caller.envelopeKey, about, plain);
+  plain.fill(0);
+  return { ...store, prefix, envelope };
+}
+
+function prefixOf(installationId: InstallationId): string {
+  return `installations/${installationId}/`;
+}

@@ -1,0 +1,29 @@
+// Whether the platform offers its object store to a backend, besides the grant (contract 4c).
+import type { Refusal } from '@platform/contract';
+import { type Plan, planOf } from '../accounts/plan.ts';
+import type { CoreConfig } from '../config/config.ts';
+import { hostingOf } from './hosting-labels.ts';
+
+type StoreConfig = Pick<CoreConfig, 'objectStore' | 'defaultPlan'>;
+
+/** What it depends on besides the grant. */
+export interface Entitlement {
+  /** Of the account; `null` where the operator set none. */
+  readonly plan: Plan | null;
+  /** Of the node on which it runs. */
+  readonly labels: readonly string[] | null;
+}
+
+/** Why an installation gets no object storage, whatever it is granted; `null` when nothing is against it. */
+export function whyNoStorage(config: StoreConfig, { plan, labels }: Entitlement): Refusal | null {
+  if (config.objectStore === null)
+    return { code: 'unavailable', detail: 'This platform has no object store. Its operator can configure one.' };
+  if (planOf(config, plan) !== 'paid')
+    return {
+      code: 'plan_required',
+      detail: 'Object storage needs the paid plan. The operator of this platform sets the plan of an account.',
+    };
+  if (hostingOf(labels) !== 'platform-hosted')
+    return { code: 'placement_not_allowed', detail: 'Object storage is offered on nodes of the platform only.' };
+  return null;
+}

@@ -1,0 +1,97 @@
+// Answers of the store as the app may see them: its own names, and nothing about the store's owner, bucket or credentials.
+import type { IncomingHttpHeaders } from 'node:http';
+import { APP_BUCKET, encodeKey, type KeySpace, UnconfinedError } from './keys.ts';
+import type { ErrorDocument } from './s3-error.ts';
+import { childText, type XmlElement } from './xml.ts';
+
+const PASSING = new Set([
+  ...['accept-ranges', 'cache-control', 'content-disposition', 'content-encoding', 'content-language', 'content-range'],
+  ...['content-type', 'date', 'etag', 'expires', 'last-modified'],
+  ...[
+    'x-amz-checksum-type',
+    'x-amz-missing-meta',
+    'x-amz-mp-parts-count',
+    'x-amz-request-id',
+    'x-amz-server-side-encryption',
+  ],
+]);
+const PASSING_PREFIXES = ['x-amz-meta-', 'x-amz-checksum-'];
+
+/** The fields of an answer that pass, without its length. */
+export function passingAnswer(headers: IncomingHttpHeaders): Record<string, string | string[]> {
+  const passing: Record<string, string | string[]> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === undefined) continue;
+    if (PASSING.has(name) || PASSING_PREFIXES.some((prefix) => name.startsWith(prefix))) passing[name] = value;
+  }
+  return passing;
+}
+
+/** Elements that name an object, what objects begin with, or a position between them. */
+const NAMES = new Set([...['Key', 'KeyMarker', 'Marker', 'NextKeyMarker', 'NextMarker', 'Prefix', 'StartAfter']]);
+/** Of the account that owns the store. */
+const DROPPED = new Set(['Owner', 'Initiator', 'HostId', 'BucketName', 'Resource']);
+
+/**
+ * A document of the store in the app's names.
+ *
+ * @param origin where the app reaches this service, for the address of an object
+ * @throws UnconfinedError when it names anything outside the prefix
+ */
+export function documentInApp(document: XmlElement, keys: KeySpace, origin: string): XmlElement {
+  const isEncoded = childText(document, 'EncodingType') === 'url';
+  const nameInApp = (name: string): string => {
+    // An empty position is the begin of the listing.
+    if (name === '') return '';
+    if (!isEncoded) return keys.inApp(name);
+    return encodeKey(keys.inApp(decoded(name)));
+  };
+  const key = childText(document, 'Key');
+  const inApp = (element: XmlElement, parent: string): XmlElement[] => {
+    const { name, text = '', children } = element;
+    if (DROPPED.has(name)) return [];
+    if (NAMES.has(name)) return [{ name, text: nameInApp(text) }];
+    if (name === 'Bucket' || (name === 'Name' && parent === document.name)) return [{ name, text: APP_BUCKET }];
+    if (name === 'Location' && parent === document.name && key !== undefined)
+      return [{ name, text: `${origin}/${APP_BUCKET}/${encodeKey(keys.inApp(key))}` }];
+    if (children === undefined) return [{ name, text }];
+    return [{ name, children: children.flatMap((child) => inApp(child, name)) }];
+  };
+  const { children = [] } = document;
+  return { name: document.name, children: children.flatMap((child) => inApp(child, document.name)) };
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name.replaceAll('+', ' '));
+  } catch {
+    throw new UnconfinedError('a name that cannot be read');
+  }
+}
+
+/** Codes that say something about the operator's credentials, bucket or clock: nothing an app could act on. */
+const OF_THE_OPERATOR = new Set([
+  ...[
+    'AccountProblem',
+    'AuthorizationHeaderMalformed',
+    'CredentialsNotSupported',
+    'ExpiredToken',
+    'InvalidAccessKeyId',
+  ],
+  ...['InvalidBucketName', 'InvalidSecurity', 'InvalidToken', 'MissingSecurityHeader', 'NoSuchBucket', 'NotSignedUp'],
+  ...['PermanentRedirect', 'Redirect', 'RequestTimeTooSkewed', 'SignatureDoesNotMatch', 'TemporaryRedirect'],
+  ...['TokenRefreshRequired', 'AllAccessDisabled', 'InvalidPayer', 'InvalidLocationConstraint'],
+]);
+const CODE = /^[A-Za-z0-9.]{1,64}$/;
+
+/** An error of the store for the app, or `null` when it concerns the operator alone. */
+export function errorInApp(
+  document: XmlElement,
+  { keys, bucket }: { readonly keys: KeySpace; readonly bucket: string },
+): ErrorDocument | null {
+  const code = childText(document, 'Code') ?? '';
+  if (document.name !== 'Error' || !CODE.test(code) || OF_THE_OPERATOR.has(code)) return null;
+  const message = keys.sentenceInApp(childText(document, 'Message') ?? '', bucket);
+  const key = childText(document, 'Key');
+  return { code, message, ...(key === undefined || key === '' ? {} : { key: keys.inApp(key) }) };
+}

@@ -1,0 +1,144 @@
+// A request of the app as the store may see it: the same operation, below the prefix of the installation.
+import { createHash } from 'node:crypto';
+import { APP_BUCKET, decodeStrictly, encodeKey, encodeStrictly, type KeySpace } from './keys.ts';
+import type { Operation } from './operations.ts';
+import { type Fields, passingFields, statedHash } from './request-headers.ts';
+import { S3Refusal } from './s3-error.ts';
+import { childText, readXml, writeXml, type XmlElement, XmlError } from './xml.ts';
+
+export interface Confined {
+  /** Encoded. */
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer | null;
+}
+
+/** Query parameters that name keys or what they begin with. */
+const POSITIONS = ['marker', 'start-after', 'key-marker'];
+const LISTINGS = new Set<Operation['name']>(['ListObjects', 'ListObjectsV2', 'ListMultipartUploads']);
+/** Copying takes time and answers slowly, but has no body. */
+const COPIES = new Set<Operation['name']>(['CopyObject', 'UploadPartCopy']);
+const MOST_XML_CHARACTERS = 2 * 1024 * 1024;
+const MOST_DELETED = 1_000;
+const MOST_PARTS = 10_000;
+
+/**
+ * @param bucket of the store
+ * @throws S3Refusal
+ */
+export function confine(
+  operation: Operation,
+  fields: Fields,
+  body: Buffer | null,
+  { bucket, keys }: { readonly bucket: string; readonly keys: KeySpace },
+): Confined {
+  const headers = passingFields(fields);
+  const stated = statedHash(fields);
+  if (stated !== null && stated !== sha256(body))
+    throw new S3Refusal('XAmzContentSHA256Mismatch', 'The body is not what x-amz-content-sha256 says.');
+  if (COPIES.has(operation.name)) headers['x-amz-copy-source'] = copySource(fields, { bucket, keys });
+  const root = `/${encodeStrictly(bucket)}`;
+  const path = operation.key === '' ? root : `${root}/${encodeKey(keys.keyInStore(operation.key))}`;
+  const confined = { path, query: queryInStore(operation, keys), headers, body };
+  if (operation.name === 'DeleteObjects') return withDocument(confined, deletions(body, keys));
+  if (operation.name === 'CompleteMultipartUpload') return withDocument(confined, parts(body));
+  return confined;
+}
+
+export function sha256(body: Buffer | null): string {
+  return createHash('sha256')
+    .update(body ?? '')
+    .digest('hex');
+}
+
+function queryInStore({ name, query }: Operation, keys: KeySpace): Record<string, string> {
+  const inStore = Object.fromEntries(query);
+  if (!LISTINGS.has(name)) return inStore;
+  inStore.prefix = keys.partInStore(query.get('prefix') ?? '');
+  for (const position of POSITIONS) {
+    const at = query.get(position);
+    if (at !== undefined && at !== '') inStore[position] = keys.partInStore(at);
+  }
+  return inStore;
+}
+
+/** `/bucket/key` or `bucket/key`, percent-encoded; versions are not offered. */
+function copySource(fields: Fields, { bucket, keys }: { readonly bucket: string; readonly keys: KeySpace }): string {
+  const source = (fields.get('x-amz-copy-source') ?? '').replace(/^\//, '');
+  const mark = source.indexOf('?');
+  if (mark !== -1) throw new S3Refusal('AccessDenied', 'Versions are not offered here.');
+  const slash = source.indexOf('/');
+  const named = decodeStrictly(source.slice(0, slash === -1 ? source.length : slash));
+  if (slash === -1 || named !== APP_BUCKET)
+    throw new S3Refusal('AccessDenied', `Only objects of the bucket "${APP_BUCKET}" are copied.`);
+  return `/${encodeStrictly(bucket)}/${encodeKey(keys.keyInStore(decodeStrictly(source.slice(slash + 1))))}`;
+}
+
+/** The document changed, so what the client says of its bytes no longer holds. */
+function withDocument(confined: Confined, document: XmlElement): Confined {
+  const body = Buffer.from(writeXml(document));
+  const kept = Object.entries(confined.headers).filter(
+    ([name]) => !name.startsWith('x-amz-checksum-') && !name.startsWith('x-amz-sdk-checksum-'),
+  );
+  const md5 = createHash('md5').update(body).digest('base64');
+  return {
+    ...confined,
+    body,
+    headers: { ...Object.fromEntries(kept), 'content-md5': md5, 'content-type': 'application/xml' },
+  };
+}
+
+function documentOf(body: Buffer | null, name: string, elements: number): XmlElement {
+  const document = parsed(body, elements);
+  if (document.name !== name) throw new S3Refusal('MalformedXML', `The body must be a document <${name}>.`);
+  return document;
+}
+
+function parsed(body: Buffer | null, elements: number): XmlElement {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(body ?? new Uint8Array());
+    return readXml(text, { characters: MOST_XML_CHARACTERS, elements });
+  } catch (error) {
+    if (error instanceof XmlError || error instanceof TypeError)
+      throw new S3Refusal('MalformedXML', error instanceof XmlError ? error.message : 'The body is not UTF-8.');
+    throw error;
+  }
+}
+
+function deletions(body: Buffer | null, keys: KeySpace): XmlElement {
+  const { children = [] } = documentOf(body, 'Delete', MOST_DELETED * 3 + 2);
+  const objects = children.filter(({ name }) => name === 'Object');
+  if (objects.length === 0 || objects.length > MOST_DELETED)
+    throw new S3Refusal('MalformedXML', `Name 1 to ${MOST_DELETED} objects.`);
+  const stranger = children.find(({ name }) => name !== 'Object' && name !== 'Quiet');
+  if (stranger !== undefined) throw new S3Refusal('MalformedXML', `<${stranger.name}> is not expected here.`);
+  const quiet = children.find(({ name }) => name === 'Quiet')?.text === 'true';
+  return {
+    name: 'Delete',
+    children: [
+      ...(quiet ? [{ name: 'Quiet', text: 'true' }] : []),
+      ...objects.map((object) => {
+        if (object.children?.length !== 1 || object.children[0]?.name !== 'Key')
+          throw new S3Refusal(
+            'NotImplemented',
+            'Name each object by its key alone: versions and conditions are not offered.',
+          );
+        return { name: 'Object', children: [{ name: 'Key', text: keys.keyInStore(childText(object, 'Key') ?? '') }] };
+      }),
+    ],
+  };
+}
+
+const PART_MEMBERS = /^(?:PartNumber|ETag|Checksum[A-Z0-9]{3,12})$/;
+
+/** It names no object; written anew, so that the store reads only what was read here. */
+function parts(body: Buffer | null): XmlElement {
+  const { children = [] } = documentOf(body, 'CompleteMultipartUpload', MOST_PARTS * 4 + 1);
+  const wrong = children.find(
+    ({ name, children: members = [] }) => name !== 'Part' || members.some((member) => !PART_MEMBERS.test(member.name)),
+  );
+  if (wrong !== undefined || children.length > MOST_PARTS)
+    throw new S3Refusal('MalformedXML', `Name 1 to ${MOST_PARTS} parts by <PartNumber> and <ETag>.`);
+  return { name: 'CompleteMultipartUpload', children };
+}

@@ -1,0 +1,275 @@
+// Raw object storage (specification 4.5, contract 4c): the API of S3 below a prefix of the installation's own. Every
+// request is read, confined and signed anew; the key of the store stays here.
+import { pipeline } from 'node:stream/promises';
+import { limits, objectStorageView, type RequestTarget } from '@platform/contract';
+import { type IncomingRequest, type RequestHead, receiveBody } from '@platform/http';
+import type { Dispatcher } from 'undici';
+import { CoreRefusal } from '../core-calls.ts';
+import type { GatewayService, ServiceContext } from '../service.ts';
+import { documentInApp, errorInApp, passingAnswer } from './answers.ts';
+import { type Confined, confine, sha256 } from './confine.ts';
+import { encodeStrictly, UnconfinedError } from './keys.ts';
+import { type Operation, operationOf } from './operations.ts';
+import { fieldsOf, refuseStreaming } from './request-headers.ts';
+import { S3Refusal, sendErrorDocument, sendRefusal, sendS3Error } from './s3-error.ts';
+import { sign } from './sign.ts';
+import { openStoreAccess, type Store } from './store.ts';
+import { readXml, writeXml, type XmlElement } from './xml.ts';
+
+const TOKEN_FIELD = 'x-amz-security-token';
+const { value: MOST_BODIES } = limits.objectStorageBodies;
+const { value: LARGEST_BODY } = limits.objectStorageBody;
+/** For a whole body. */
+const BODY_MS = 120_000;
+/** To the head of an answer: a store that puts a large object together takes its time. */
+const STORE_MS = 120_000;
+const ANSWER_LIMITS = { characters: 8 * 1024 * 1024, elements: 100_000 };
+const LARGEST_ERROR = 64 * 1024;
+
+const BODY_AS_IS = new Set<Operation['name']>(['GetObject']);
+const WITHOUT_BODY = new Set<Operation['name']>([
+  ...(['PutObject', 'UploadPart', 'DeleteObject', 'AbortMultipartUpload', 'HeadObject'] as const),
+]);
+
+/** The platform's own trouble with the store: for the operator's log, and nothing that the app could mend. */
+class StoreTrouble extends Error {
+  override readonly name = 'StoreTrouble';
+  readonly reason: string;
+
+  constructor(reason: string) {
+    super(reason);
+    this.reason = reason;
+  }
+}
+
+/**
+ * Targets of this front: keys hold what paths elsewhere do not, such as encoded slashes and backslashes. What is no key is
+ * refused with a document of S3, by `operationOf` and `KeySpace`.
+ */
+export function readObjectTarget(target: string): RequestTarget {
+  if (!/^\/[!-~]*$/.test(target) || target.includes('#')) return { ok: false };
+  const mark = target.indexOf('?');
+  return mark === -1
+    ? { ok: true, path: target, query: '' }
+    : { ok: true, path: target.slice(0, mark), query: target.slice(mark) };
+}
+
+export function objectStorageService(context: ServiceContext): GatewayService {
+  const access = openStoreAccess(context);
+  const running = new Set<AbortController>();
+  let bodies = 0;
+  let isGranted = context.policy.objectStorage === true;
+
+  async function serve(incoming: IncomingRequest, signal: AbortSignal): Promise<void> {
+    const { req, res, path, query, head } = incoming;
+    const fields = fieldsOf(req.rawHeaders);
+    refuseStreaming(fields);
+    const operation = operationOf(req.method ?? '', path, query, fields.has('x-amz-copy-source'));
+    if (!isGranted) throw new S3Refusal('AccessDenied', 'Object storage is not granted to this app any more.');
+    const store = await access.current();
+    signal.throwIfAborted();
+    if (operation.name === 'HeadBucket') {
+      res.writeHead(200, { 'content-length': 0, 'x-amz-bucket-region': objectStorageView.region }).end();
+      return;
+    }
+    if (operation.name === 'GetBucketLocation') {
+      // The region that needs no name (Amazon S3 API Reference, "GetBucketLocation").
+      sendDocument(incoming, {}, { name: 'LocationConstraint', text: '' });
+      return;
+    }
+    await withPlace(operation, async () => {
+      const body = operation.body ? await bodyOf(incoming) : null;
+      const confined = confine(operation, fields, body, store);
+      const answer = await send(store, req.method ?? '', confined, signal);
+      await pass(answer, { incoming, operation, store, origin: `http://${head.host}` });
+    });
+  }
+
+  /** Few bodies are held at a time. */
+  async function withPlace(operation: Operation, work: () => Promise<void>): Promise<void> {
+    if (!operation.body) return work();
+    if (bodies >= MOST_BODIES)
+      throw new S3Refusal(
+        'SlowDown',
+        `At most ${MOST_BODIES} requests with a body are handled at a time. Send it again.`,
+      );
+    bodies += 1;
+    try {
+      await work();
+    } finally {
+      bodies -= 1;
+    }
+  }
+
+  function fail({ req, res, path }: IncomingRequest, error: unknown, signal: AbortSignal): void {
+    if (error instanceof S3Refusal) {
+      sendS3Error(res, error.code, error.message);
+      return;
+    }
+    if (error instanceof CoreRefusal) {
+      sendRefusal(res, error.refusal);
+      return;
+    }
+    // The caller left, or the grant is gone; a connection that stands is told.
+    if (signal.aborted) {
+      if (res.headersSent) res.destroy();
+      else sendS3Error(res, 'AccessDenied', 'Object storage is not granted to this app any more.');
+      return;
+    }
+    const requestId = res.headersSent
+      ? null
+      : sendS3Error(res, 'ServiceUnavailable', 'The store could not be used. Send the request again.');
+    if (requestId === null) res.destroy();
+    const reason = error instanceof StoreTrouble ? error.reason : reasonOf(error);
+    const method = req.method ?? '';
+    context.onFailure({ upstream: 'object-store', code: 'upstream_failed', method, path, requestId, reason });
+  }
+
+  return {
+    prefixes: ['/'],
+    presented: tokenOf,
+    refuse: sendRefusal,
+    handle(incoming) {
+      const work = new AbortController();
+      running.add(work);
+      serve(incoming, work.signal)
+        .catch((error: unknown) => fail(incoming, error, work.signal))
+        .finally(() => running.delete(work));
+      return { abandon: () => work.abort() };
+    },
+    async apply(policy) {
+      isGranted = policy.objectStorage === true;
+      if (!isGranted) for (const work of running) work.abort();
+      await access.forget();
+    },
+    async close() {
+      for (const work of running) work.abort();
+      await access.close();
+    },
+  };
+}
+
+/** The session token, where it stands once: it is what counts, whoever signed. */
+function tokenOf({ forwarded }: RequestHead): string | null {
+  const tokens = forwarded.filter((_, index) => index % 2 === 1 && forwarded[index - 1]?.toLowerCase() === TOKEN_FIELD);
+  return tokens.length === 1 ? (tokens[0] ?? null) : null;
+}
+
+/** The whole body, in one buffer of its size where that is known. @throws S3Refusal */
+async function bodyOf({ req, res, head, expectsContinue }: IncomingRequest): Promise<Buffer> {
+  const length = head.chunked ? null : (head.contentLength ?? 0);
+  const tooLarge = `A body has at most ${LARGEST_BODY} bytes: upload larger objects in parts.`;
+  if (length !== null && length > LARGEST_BODY) throw new S3Refusal('EntityTooLarge', tooLarge);
+  if (length === 0) return Buffer.alloc(0);
+  if (expectsContinue) res.writeContinue();
+  const whole = length === null ? null : Buffer.allocUnsafeSlow(length);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    await receiveBody(req, { limit: LARGEST_BODY, milliseconds: BODY_MS }, (chunk) => {
+      if (whole === null) chunks.push(chunk);
+      else chunk.copy(whole, size);
+      size += chunk.length;
+      return undefined;
+    });
+  } catch (error) {
+    if (size + 1 > LARGEST_BODY || isTooLarge(error)) throw new S3Refusal('EntityTooLarge', tooLarge);
+    throw new S3Refusal('RequestTimeout', 'The body did not arrive.');
+  }
+  return whole ?? Buffer.concat(chunks);
+}
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('payload_too_large');
+}
+
+function send(store: Store, method: string, confined: Confined, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+  const { origin, region, credentials, pool, pathStyle, bucket } = store;
+  const { query, body } = confined;
+  const path = pathStyle ? confined.path : confined.path.slice(`/${encodeStrictly(bucket)}`.length) || '/';
+  const own = { ...confined.headers, host: origin.host, 'x-amz-content-sha256': sha256(body) };
+  return sign({ method, path, query, headers: own }, { credentials, region, origin }).then((headers) => {
+    const pairs = Object.entries(query).map(([name, value]) => `${encodeStrictly(name)}=${encodeStrictly(value)}`);
+    return pool.request({
+      method: method as Dispatcher.HttpMethod,
+      path: pairs.length === 0 ? path : `${path}?${pairs.join('&')}`,
+      headers,
+      body,
+      signal,
+      headersTimeout: STORE_MS,
+      bodyTimeout: STORE_MS,
+    });
+  });
+}
+
+interface Passing {
+  readonly incoming: IncomingRequest;
+  readonly operation: Operation;
+  readonly store: Store;
+  /** Where the app reaches this service. */
+  readonly origin: string;
+}
+
+async function pass(answer: Dispatcher.ResponseData, passing: Passing): Promise<void> {
+  const { statusCode: status, headers, body } = answer;
+  const { incoming, operation } = passing;
+  const { res } = incoming;
+  const length = headers['content-length'];
+  const measured = typeof length === 'string' ? { 'content-length': length } : {};
+  if (status >= 400 && operation.name !== 'HeadObject') {
+    await passError(answer, passing);
+    return;
+  }
+  if (status < 200 || (status >= 300 && status < 400 && status !== 304)) {
+    await body.dump();
+    throw new StoreTrouble(`STATUS_${status}`);
+  }
+  if (status === 304 || WITHOUT_BODY.has(operation.name)) {
+    await body.dump();
+    res.writeHead(status, { ...passingAnswer(headers), ...(operation.name === 'HeadObject' ? measured : {}) }).end();
+    return;
+  }
+  if (BODY_AS_IS.has(operation.name)) {
+    res.writeHead(status, { ...passingAnswer(headers), ...measured });
+    await pipeline(body, res);
+    return;
+  }
+  const document = readXml(await textOf(answer, ANSWER_LIMITS.characters), ANSWER_LIMITS);
+  // Putting a large object together begins with 200 and may end with an error.
+  if (document.name === 'Error') sendErrorOf(document, { ...passing, status: 500 });
+  else sendDocument(incoming, passingAnswer(headers), documentInApp(document, passing.store.keys, passing.origin));
+}
+
+async function passError(answer: Dispatcher.ResponseData, passing: Passing): Promise<void> {
+  const text = await textOf(answer, LARGEST_ERROR);
+  const document = readXml(text, { characters: LARGEST_ERROR, elements: 200 });
+  sendErrorOf(document, { ...passing, status: answer.statusCode });
+}
+
+function sendErrorOf(document: XmlElement, { incoming, store, status }: Passing & { readonly status: number }): void {
+  const error = errorInApp(document, store);
+  if (error === null) throw new StoreTrouble(document.children?.find(({ name }) => name === 'Code')?.text ?? 'NO_CODE');
+  sendErrorDocument(incoming.res, status, error);
+}
+
+function sendDocument({ res }: IncomingRequest, fields: Record<string, string | string[]>, document: XmlElement): void {
+  const body = Buffer.from(writeXml(document));
+  res.writeHead(200, { ...fields, 'content-type': 'application/xml', 'content-length': body.length }).end(body);
+}
+
+async function textOf({ body }: Dispatcher.ResponseData, most: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > most) throw new StoreTrouble('ANSWER_TOO_LARGE');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof UnconfinedError) return 'UNCONFINED';
+  if (!(error instanceof Error)) return 'unknown';
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}

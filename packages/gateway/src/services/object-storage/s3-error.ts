@@ -1,0 +1,97 @@
+// How this service refuses: with the error document of S3, which stock clients turn into their own typed errors (Amazon
+// S3 API Reference, "Error responses").
+import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { errors, type Refusal } from '@platform/contract';
+import { endResponse } from '@platform/http';
+import { writeXml } from './xml.ts';
+
+const statuses = {
+  AccessDenied: 403,
+  BadDigest: 400,
+  EntityTooLarge: 400,
+  InternalError: 500,
+  InvalidArgument: 400,
+  InvalidRequest: 400,
+  KeyTooLongError: 400,
+  MalformedXML: 400,
+  MethodNotAllowed: 405,
+  NotImplemented: 501,
+  RequestTimeout: 400,
+  ServiceUnavailable: 503,
+  SlowDown: 503,
+  XAmzContentSHA256Mismatch: 400,
+} as const satisfies Record<string, number>;
+
+export type S3Code = keyof typeof statuses;
+
+/** A refusal that the caller can cause, thrown while its request is read. */
+export class S3Refusal extends Error {
+  override readonly name = 'S3Refusal';
+  readonly code: S3Code;
+
+  /** @param message what happened and what to do; the caller reads it */
+  constructor(code: S3Code, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Ends `res` with an error document. @returns the request id in it */
+export function sendS3Error(res: ServerResponse, code: S3Code, message: string): string {
+  return sendErrorDocument(res, statuses[code], { code, message });
+}
+
+export interface ErrorDocument {
+  readonly code: string;
+  readonly message: string;
+  /** The key in question, as the app knows it. */
+  readonly key?: string;
+}
+
+/** The same with a status and a code that the store chose. */
+export function sendErrorDocument(res: ServerResponse, status: number, { code, message, key }: ErrorDocument): string {
+  const requestId = randomUUID();
+  if (res.headersSent) {
+    // Half of an answer must not look complete.
+    res.destroy();
+    return requestId;
+  }
+  const document = {
+    name: 'Error',
+    children: [
+      { name: 'Code', text: code },
+      { name: 'Message', text: message },
+      ...(key === undefined ? [] : [{ name: 'Key', text: key }]),
+      { name: 'RequestId', text: requestId },
+    ],
+  };
+  const body = Buffer.from(writeXml(document));
+  res.writeHead(status, {
+    'content-type': 'application/xml',
+    'content-length': body.length,
+    'x-amz-request-id': requestId,
+    ...(status === 503 ? { 'retry-after': '1' } : {}),
+  });
+  endResponse(res, res.req.method === 'HEAD' ? null : body);
+  return requestId;
+}
+
+/** A refusal of the Gateway or of core in S3's words. */
+export function sendRefusal(res: ServerResponse, refusal: Refusal): string {
+  const { code, detail = errors[code].title } = refusal;
+  return sendS3Error(res, S3_CODES[code] ?? byStatus(errors[code].status), detail);
+}
+
+const S3_CODES: Partial<Record<Refusal['code'], S3Code>> = {
+  concurrency_limited: 'SlowDown',
+  rate_limited: 'SlowDown',
+  payload_too_large: 'EntityTooLarge',
+  unauthenticated: 'AccessDenied',
+};
+
+function byStatus(status: number): S3Code {
+  if (status === 403 || status === 404) return 'AccessDenied';
+  if (status < 500) return 'InvalidRequest';
+  return status === 500 ? 'InternalError' : 'ServiceUnavailable';
+}

@@ -1,0 +1,95 @@
+// The store behind this service, as core names it: where it is, what part of it is this installation's, and the key that
+// only this Gateway can read. Kept until a later policy may have changed it, and for a few minutes at most.
+import { storeOfInstallation } from '@platform/contract';
+import { type DialingConnectorOptions, dialingConnector, openPool } from '@platform/http';
+import type { Dispatcher, Pool } from 'undici';
+import * as z from 'zod';
+import { type CoreCalls, openCoreCalls } from '../core-calls.ts';
+import type { ServiceContext } from '../service.ts';
+import { KeySpace } from './keys.ts';
+import type { StoreCredentials } from './sign.ts';
+
+const credentialsShape = z.object({
+  accessKeyId: z.string(),
+  secretAccessKey: z.string(),
+  sessionToken: z.string().optional(),
+});
+
+export interface Store {
+  /** Host included that the bucket may be part of. */
+  readonly origin: URL;
+  readonly region: string;
+  readonly bucket: string;
+  readonly pathStyle: boolean;
+  readonly keys: KeySpace;
+  readonly credentials: StoreCredentials;
+  readonly pool: Dispatcher;
+}
+
+export interface StoreAccess {
+  /** @throws CoreRefusal */
+  current(): Promise<Store>;
+  /** Whatever core allowed before counts no longer. */
+  forget(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** For a store whose credentials are replaced, and for a policy that core could not announce. */
+const KEPT_MS = 60_000;
+
+export function openStoreAccess(context: ServiceContext): StoreAccess {
+  const core = openCoreCalls(context);
+  let kept: { readonly store: Promise<Store>; readonly until: number } | null = null;
+  const pools = new Map<string, Pool>();
+  const poolTo = (origin: URL): Pool => {
+    const former = pools.get(origin.origin);
+    if (former !== undefined) return former;
+    const allow: DialingConnectorOptions['allow'] = [origin.origin];
+    const pool = openPool(origin.origin, { connect: dialingConnector({ dialer: context.dialer, allow }) });
+    pools.set(origin.origin, pool);
+    return pool;
+  };
+  const closePools = async (): Promise<void> => {
+    const closing = [...pools.values()];
+    pools.clear();
+    await Promise.all(closing.map((pool) => pool.destroy()));
+  };
+  return {
+    current() {
+      if (kept !== null && performance.now() < kept.until) return kept.store;
+      const store = authorize(context, core, poolTo);
+      const mine = { store, until: performance.now() + KEPT_MS };
+      kept = mine;
+      store.catch(() => {
+        if (kept === mine) kept = null;
+      });
+      return store;
+    },
+    async forget() {
+      kept = null;
+      await closePools();
+    },
+    async close() {
+      kept = null;
+      await Promise.all([core.close(), closePools()]);
+    },
+  };
+}
+
+async function authorize(context: ServiceContext, core: CoreCalls, poolTo: (origin: URL) => Pool): Promise<Store> {
+  const answer = await core.post('/v1/gateway/object-storage/authorize', {}, storeOfInstallation);
+  const { endpoint, region, bucket, pathStyle, prefix, envelope } = answer;
+  const plain = await context.envelopes.open(
+    {
+      purpose: 'object-storage',
+      installationId: context.installationId,
+      bound: [endpoint, region, bucket, prefix],
+    },
+    envelope,
+  );
+  const credentials = credentialsShape.parse(JSON.parse(plain.toString('utf8')));
+  plain.fill(0);
+  const origin = new URL(endpoint);
+  if (!pathStyle) origin.hostname = `${bucket}.${origin.hostname}`;
+  return { origin, region, bucket, pathStyle, keys: new KeySpace(prefix), credentials, pool: poolTo(origin) };
+}

@@ -136,7 +136,11 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
     for (const [index, content] of WORDS.entries()) {
       const delta = index === 0 ? { role: 'assistant', content } : { content };
       send({ ...chunk, choices: [{ index: 0, delta, finish_reason: null }], ...usage });
-      if (index === 1 && model === 'half') return void res.destroy();
+      if (index === 1 && model === 'half') {
+        // What was written leaves first.
+        await delay(20);
+        return void res.destroy();
+      }
       if (index === 1 && model === 'slow') await released.promise;
       if (index === 1 && model === 'error-inside') {
         send({ error: { message: 'The server had an error.', type: 'server_error', code: null } });
@@ -214,7 +218,11 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
     send('ping', {});
     for (const [index, text] of WORDS.entries()) {
       send('content_block_delta', { index: 0, delta: { type: 'text_delta', text } });
-      if (index === 1 && model === 'half') return void res.destroy();
+      if (index === 1 && model === 'half') {
+        // What was written leaves first.
+        await delay(20);
+        return void res.destroy();
+      }
       if (index === 1 && model === 'slow') await released.promise;
       if (index === 1 && model === 'error-inside') {
         send('error', { error: { type: 'overloaded_error', message: 'Overloaded' } });

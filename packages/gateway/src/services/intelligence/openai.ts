@@ -68,10 +68,14 @@ function usageOf(answer: unknown): Usage | null {
 
 function textBytesOf(answer: unknown): number {
   const choices = listOf(member(answer, 'choices')).map((choice) => [
-    member(choice, 'message'),
+    written(member(choice, 'message')),
     member(choice, 'text'),
   ]);
-  return stringBytes([choices, listOf(member(answer, 'output')).map((item) => member(item, 'content'))]);
+  const items = listOf(member(answer, 'output')).map((item) => [
+    listOf(member(item, 'content')).map((part) => member(part, 'text')),
+    member(item, 'arguments'),
+  ]);
+  return stringBytes([choices, items, member(answer, 'text')]);
 }
 
 function openStream(): StreamReader {

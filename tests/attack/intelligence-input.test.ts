@@ -1,0 +1,325 @@
+// What an app may send as an AI call and what a provider may answer: everything that is wrong is refused before it reaches
+// the provider, and whatever the provider does, nothing stays reserved.
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { after, before, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { type IntelligenceApp, type IntelligenceWorld, startIntelligenceWorld } from '../support/intelligence-world.ts';
+
+const CHAT = '/v1/services/intelligence/openai/chat/completions';
+const MESSAGES = '/v1/services/intelligence/anthropic/v1/messages';
+const MiB = 1024 * 1024;
+
+let world: IntelligenceWorld;
+let asker: IntelligenceApp;
+
+before(async () => {
+  world = await startIntelligenceWorld({ monthlyTokens: 1e12 });
+  asker = await world.openApp('asker', ['openai:*', 'anthropic:*']);
+});
+after(() => world?.close());
+
+interface Ask {
+  readonly path?: string;
+  readonly method?: string;
+  readonly headers?: Record<string, string | string[]>;
+  readonly body?: string | Buffer;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: IncomingMessage['headers'];
+  readonly text: string;
+  readonly cut: boolean;
+}
+
+function ask({ path = CHAT, method = 'POST', headers = {}, body }: Ask): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest({
+      ...{ host: '127.0.0.1', port: asker.port, method, path, agent: false },
+      headers: { authorization: `Bearer ${asker.token}`, 'content-type': 'application/json', ...headers },
+    });
+    request.on('error', reject);
+    request.on('response', (response) => {
+      const parts: Buffer[] = [];
+      response.on('data', (part: Buffer) => parts.push(part));
+      response.on('error', () => undefined);
+      response.on('close', () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          text: Buffer.concat(parts).toString(),
+          cut: !response.complete,
+        }),
+      );
+    });
+    request.end(body);
+  });
+}
+
+const chat = (more: object = {}) => JSON.stringify({ model: 'small', messages: [], ...more });
+
+async function refused(given: Ask, status: number, code: string): Promise<Answer> {
+  const seen = world.provider.seen.length;
+  const answer = await ask(given);
+  assert.deepEqual([answer.status, JSON.parse(answer.text).code], [status, code], answer.text.slice(0, 300));
+  assert.equal(world.provider.seen.length, seen, 'the provider sees nothing of it');
+  return answer;
+}
+
+const boundary = 'b0undary';
+const form = (...parts: string[]) => ({
+  path: '/v1/services/intelligence/openai/audio/transcriptions',
+  headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
+  body: `${parts.map((part) => `--${boundary}\r\n${part}\r\n`).join('')}--${boundary}--\r\n`,
+});
+const field = (name: string, value: string) => `Content-Disposition: form-data; name="${name}"\r\n\r\n${value}`;
+
+const wrong: Readonly<Record<string, readonly [Ask, number, string]>> = {
+  'no model': [{ body: '{"messages":[]}' }, 400, 'invalid_request'],
+  'a model of null': [{ body: chat({ model: null }) }, 400, 'invalid_request'],
+  'a model that is a number': [{ body: chat({ model: 7 }) }, 400, 'invalid_request'],
+  'a model with a line break': [{ body: chat({ model: 'a\nb' }) }, 400, 'invalid_request'],
+  'the model twice': [{ body: '{"model":"small","model":"large"}' }, 400, 'invalid_request'],
+  'the model twice, once escaped': [{ body: '{"model":"small","mod\\u0065l":"large"}' }, 400, 'invalid_request'],
+  'the model twice, once in capitals': [{ body: '{"model":"small","Model":"large"}' }, 400, 'invalid_request'],
+  'a limit twice, with a letter that folds to s': [
+    { body: '{"model":"small","max_tokens":1,"max_token\u017f":9}' },
+    400,
+    'invalid_request',
+  ],
+  'a comment': [{ body: '{"model":"small" /* "model":"large" */}' }, 400, 'invalid_request'],
+  'brackets that do not match': [{ body: '{"model":"small","x":[}]}' }, 400, 'invalid_request'],
+  'a second object': [{ body: `${chat()}${chat()}` }, 400, 'invalid_request'],
+  'half an object': [{ body: '{"model":"small"' }, 400, 'invalid_request'],
+  'a list': [{ body: '["model"]' }, 400, 'invalid_request'],
+  'a string without an end': [{ body: '{"model":"small\\"' }, 400, 'invalid_request'],
+  'UTF-16': [{ body: Buffer.from(chat(), 'utf16le') }, 400, 'invalid_request'],
+  'a byte order mark': [{ body: `\ufeff${chat()}` }, 400, 'invalid_request'],
+  'nesting of 10,000': [
+    { body: `{"model":"small","x":${'['.repeat(10_000)}${']'.repeat(10_000)}}` },
+    400,
+    'invalid_request',
+  ],
+  'a limit below zero': [{ body: chat({ max_tokens: -1 }) }, 400, 'invalid_request'],
+  'a limit that is text': [{ body: chat({ max_tokens: '5' }) }, 400, 'invalid_request'],
+  'a million answers': [{ body: chat({ n: 1_000_000 }) }, 400, 'invalid_request'],
+  'options of a stream that are a list': [{ body: chat({ stream: true, stream_options: [] }) }, 400, 'invalid_request'],
+  'a compressed body': [
+    { body: gzipSync(chat()), headers: { 'content-encoding': 'gzip' } },
+    415,
+    'unsupported_media_type',
+  ],
+  'two content encodings': [
+    { body: chat(), headers: { 'content-encoding': ['identity', 'gzip'] } },
+    400,
+    'invalid_request',
+  ],
+  'another media type': [{ body: chat(), headers: { 'content-type': 'text/plain' } }, 415, 'unsupported_media_type'],
+  'two media types': [
+    { body: chat(), headers: { 'content-type': ['application/json', 'multipart/form-data'] } },
+    400,
+    'invalid_request',
+  ],
+  'a form with two models': [form(field('model', 'small'), field('model', 'large')), 400, 'invalid_request'],
+  'a form with a model in capitals': [form(field('model', 'small'), field('MODEL', 'x')), 400, 'invalid_request'],
+  'a form with a second name': [
+    form('Content-Disposition: form-data; name="x"; name="model"\r\n\r\nsmall'),
+    400,
+    'invalid_request',
+  ],
+  'a form with an encoded name': [
+    form("Content-Disposition: form-data; name*=UTF-8''model\r\n\r\nsmall"),
+    400,
+    'invalid_request',
+  ],
+  'a form without a boundary': [
+    { ...form(field('model', 'small')), headers: { 'content-type': 'multipart/form-data' } },
+    400,
+    'invalid_request',
+  ],
+  'a form with something before it': [
+    { ...form(field('model', 'small')), body: `x\r\n--${boundary}--\r\n` },
+    400,
+    'invalid_request',
+  ],
+  'an unknown provider': [{ path: '/v1/services/intelligence/nobody/chat', body: chat() }, 404, 'not_found'],
+  'no provider': [{ path: '/v1/services/intelligence/', body: chat() }, 404, 'not_found'],
+  'a provider in capitals': [{ path: '/v1/services/intelligence/OpenAI/chat', body: chat() }, 404, 'not_found'],
+  'dots in the path': [{ path: '/v1/services/intelligence/openai/%2e%2e/x', body: chat() }, 400, 'invalid_path'],
+  'no credential': [{ body: chat(), headers: { authorization: [] } }, 401, 'unauthenticated'],
+  'two credentials': [{ body: chat(), headers: { 'x-api-key': 'pgw_x' } }, 401, 'unauthenticated'],
+};
+
+for (const [name, [given, status, code]] of Object.entries(wrong)) {
+  test(`refused: ${name}`, async () => {
+    await refused(given, status, code);
+  });
+}
+
+test('two fields of Authorization are refused, also beside a right key', async () => {
+  const right = asker.token;
+  await refused(
+    { body: chat(), headers: { authorization: ['Bearer a', 'Bearer b'], 'x-api-key': right } },
+    401,
+    'unauthenticated',
+  );
+  await refused({ body: chat(), headers: { authorization: [], 'x-api-key': [right, right] } }, 401, 'unauthenticated');
+});
+
+test('a refusal is a problem document with the error that clients of each dialect read', async () => {
+  const openai = JSON.parse((await refused({ body: '{}' }, 400, 'invalid_request')).text);
+  assert.deepEqual(openai.error, {
+    message: openai.detail,
+    type: 'invalid_request_error',
+    param: null,
+    code: 'invalid_request',
+  });
+  assert.equal(openai.type, 'urn:platform:error:invalid_request');
+  const answer = await ask({ path: MESSAGES, body: '{}' });
+  const anthropic = JSON.parse(answer.text);
+  assert.deepEqual([anthropic.type, anthropic.error.type], ['error', 'invalid_request_error']);
+  const strange = await ask({ path: MESSAGES, body: '{}', headers: { authorization: 'Bearer x' } });
+  assert.deepEqual(
+    [JSON.parse(strange.text).type, JSON.parse(strange.text).error.type],
+    ['error', 'authentication_error'],
+  );
+});
+
+test('a body over its limit is refused, declared or not, and one below passes with the model at its very end', async () => {
+  await refused({ body: chat({ pad: 'x'.repeat(40 * MiB) }) }, 413, 'payload_too_large');
+  const large = JSON.stringify({
+    messages: [],
+    pad: 'x'.repeat(10 * MiB),
+    list: Array(200_000).fill([1]),
+    model: 'small',
+  });
+  const answer = await ask({ body: large });
+  assert.equal(answer.status, 200, answer.text.slice(0, 200));
+  assert.equal(world.provider.seen.at(-1)?.body.toString(), large, 'byte for byte');
+  await asker.settled();
+});
+
+test('what the Gateway adds to a body changes no other byte', async () => {
+  const body =
+    '{ "temperature" : 1.00, "model":"small",\n"stream":true, "x":12345678901234567890, "stream_options" : {"a":1} }';
+  await ask({ body });
+  assert.equal(world.provider.seen.at(-1)?.body.toString(), body.replace('{"a":1}', '{"a":1,"include_usage":true}'));
+  await ask({ body: '{"model":"small","stream":true}' });
+  assert.equal(
+    world.provider.seen.at(-1)?.body.toString(),
+    '{"stream_options":{"include_usage":true},"model":"small","stream":true}',
+  );
+});
+
+test('when little is left of the month its limit is written into the body, once for each answer', async () => {
+  await asker.settled();
+  const limit = async (monthlyTokens: number | null) => {
+    const { tokens } = await asker.settled();
+    const body = { monthlyTokens: monthlyTokens === null ? null : tokens + monthlyTokens };
+    const answer = await world.account.fetch('/v1/apps/asker/intelligence', { method: 'PUT', body });
+    assert.equal(answer.status, 200, answer.text);
+  };
+  try {
+    const body = '{"model":"small","n":2,"messages":[]}';
+    await limit(1_000);
+    assert.equal((await ask({ body })).status, 200);
+    const each = Math.floor((1_000 - Math.ceil(body.length / 3)) / 2);
+    assert.equal(
+      world.provider.seen.at(-1)?.body.toString(),
+      `{"max_completion_tokens":${each},"model":"small","n":2,"messages":[]}`,
+    );
+    await limit(0);
+    const gone = await refused({ body }, 429, 'budget_exhausted');
+    assert.ok(Number(gone.headers['retry-after']) > 0);
+    assert.equal(gone.headers['x-should-retry'], 'false');
+    await refused({ body: chat({ max_tokens: 5_000, n: 3 }) }, 429, 'budget_exhausted');
+  } finally {
+    await limit(null);
+  }
+});
+
+async function usedBy(given: Ask): Promise<{ answer: Answer; requests: number; tokens: number }> {
+  const former = await asker.settled();
+  const answer = await ask(given);
+  const now = await asker.settled();
+  return { answer, requests: now.requests - former.requests, tokens: now.tokens - former.tokens };
+}
+
+for (const model of ['no-usage', 'negative', 'absurd', 'fraction', 'text']) {
+  test(`usage that is ${model} is not believed: the estimate counts, whole and streamed`, async () => {
+    for (const path of [CHAT, MESSAGES]) {
+      const body = chat({ model });
+      const { requests, tokens } = await usedBy({ path, body });
+      // 32 bytes of text.
+      assert.deepEqual([requests, tokens], [1, Math.ceil(body.length / 3) + 11], path);
+    }
+    const body = chat({ model, stream: true });
+    assert.equal((await usedBy({ body })).tokens, Math.ceil(body.length / 3) + 11);
+  });
+}
+
+test('half a stream is cut off at the app too, and counts with what came', async () => {
+  for (const path of [CHAT, MESSAGES]) {
+    const body = chat({ model: 'half', stream: true });
+    const { answer, requests, tokens } = await usedBy({ path, body });
+    assert.ok(answer.cut && answer.text.includes(' from'), path);
+    assert.deepEqual([requests, tokens], [1, Math.ceil(body.length / 3) + 4]);
+  }
+});
+
+test('errors of the provider cost nothing and pass as they are', async () => {
+  for (const status of [401, 429, 500, 529]) {
+    const { answer, requests, tokens } = await usedBy({ body: chat({ model: String(status) }) });
+    assert.deepEqual([answer.status, requests, tokens], [status, 1, 0]);
+    assert.equal(
+      answer.text,
+      `{"error":${JSON.stringify({
+        type: status === 529 ? 'overloaded_error' : 'api_error',
+        message: `scripted ${status}`,
+        param: null,
+        code: null,
+      })}}`,
+    );
+    assert.equal(answer.headers['retry-after'], status === 429 ? '7' : undefined);
+  }
+});
+
+test('a line of 100 MB without an end passes without being kept', async () => {
+  const before = process.memoryUsage().rss;
+  let received = 0;
+  let peak = 0;
+  await new Promise<void>((resolve, reject) => {
+    const request = httpRequest(
+      {
+        ...{ host: '127.0.0.1', port: asker.port, method: 'POST', path: CHAT, agent: false },
+        headers: { authorization: `Bearer ${asker.token}`, 'content-type': 'application/json' },
+      },
+      (response) => {
+        response.on('data', (part: Buffer) => {
+          received += part.length;
+          peak = Math.max(peak, process.memoryUsage.rss());
+        });
+        response.on('end', resolve).on('error', reject);
+      },
+    );
+    request.on('error', reject).end(chat({ model: 'long-line', stream: true }));
+  });
+  assert.equal(received, 100 * MiB + 6);
+  assert.ok(peak - before < 90 * MiB, `${Math.round((peak - before) / MiB)} MiB more`);
+  await asker.settled();
+});
+
+test('bodies of one app that wait together are bounded', async () => {
+  const large = chat({ model: 'hang', pad: randomBytes(9 * MiB).toString('hex') });
+  const answers = Array.from({ length: 6 }, () => ask({ body: large }).catch(() => null));
+  const first = await Promise.race(answers);
+  assert.deepEqual([first?.status, JSON.parse(first?.text ?? '{}').code], [429, 'concurrency_limited']);
+  while (world.provider.seen.filter(({ body }) => body.length === large.length).length < 3)
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  world.provider.release();
+  const statuses = (await Promise.all(answers)).map((answer) => answer?.status);
+  assert.equal(statuses.filter((status) => status === 502).length, 3, 'those that hung up at the provider');
+  await asker.settled();
+});

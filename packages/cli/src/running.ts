@@ -1,5 +1,6 @@
 // What long-running commands share: starting one part after the other, and ending all of them on a signal.
 import net from 'node:net';
+import { isatty } from 'node:tty';
 import { reasonOf, StartError, systemCode } from '@platform/core/start';
 import { complain, say } from './terminal.ts';
 
@@ -44,12 +45,22 @@ export async function runUntilStopped(
 /** One Ctrl-C arrives twice, from the terminal and from npm; a person's second one comes later. */
 const REPEATED_SIGNAL_MS = 1_000;
 
-/** Resolves with the name of the first signal; a second one ends the process at once. */
-export function stopSignals(): Promise<string> {
+/**
+ * Resolves with the name of the first signal; a second one ends the process at once.
+ *
+ * @param reload what SIGHUP does instead, unless the terminal of the process has gone. Default: it ends the process
+ */
+export function stopSignals(reload?: () => void): Promise<string> {
+  const hasTerminal = () => isatty(0) || isatty(1);
+  const hadTerminal = hasTerminal();
   return new Promise((resolve) => {
     let asked: number | undefined;
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.on(signal, () => {
+        if (signal === 'SIGHUP' && reload !== undefined && hasTerminal() === hadTerminal) {
+          reload();
+          return;
+        }
         if (asked !== undefined && performance.now() - asked > REPEATED_SIGNAL_MS) process.exit(130);
         asked ??= performance.now();
         resolve(signal);

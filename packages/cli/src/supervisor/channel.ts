@@ -8,6 +8,8 @@ export type ToPart<Order> =
   | { readonly ask: number }
   /** Answered by `alive`. */
   | { readonly ping: true }
+  /** Reads again what may change while it runs. The part says in its log what came of it. */
+  | { readonly reload: true }
   /** Ends what it does, then itself. */
   | { readonly stop: true };
 

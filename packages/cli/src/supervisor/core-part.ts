@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import * as path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createCore, linkKeyOf } from '@platform/core';
+import { type Core, createCore, type Log, linkKeyOf } from '@platform/core';
 import type { PlatformConfig } from '@platform/core/config';
 import { openMasterKey } from '@platform/core/database';
 import { createLog } from '@platform/core/log';
@@ -37,13 +37,14 @@ async function start(order: CoreOrder, started: Started): Promise<Serving<CoreRe
   const metrics = config.metricsListen === null ? undefined : await openCoreMetrics();
   const packagesDirectory = path.join(folder, 'packages');
   mkdirSync(packagesDirectory, { recursive: true, mode: 0o700 });
+  const log = createLog(config.logLevel);
   const core = await createCore({
     config: { ...config, packagesDirectory, shellDirectory: path.join(REPOSITORY, 'packages', 'shell', 'dist') },
     databaseUrl,
     masterKey,
     clock: () => new Date(),
     random: randomBytes,
-    log: createLog(config.logLevel),
+    log,
     systemPackages: systemPackages(),
     rates: config.rates,
     ...(metrics === undefined ? {} : { metrics: metrics.core }),
@@ -59,7 +60,22 @@ async function start(order: CoreOrder, started: Started): Promise<Serving<CoreRe
     },
   });
   started.add(() => core.stop());
-  return { report: { port: core.port, linkKey: linkKeyOf(masterKey).publicKey }, metrics: metrics?.text };
+  return {
+    report: { port: core.port, linkKey: linkKeyOf(masterKey).publicKey },
+    metrics: metrics?.text,
+    reload: () => reload(core, log),
+  };
+}
+
+/** A wrong file keeps what was read before. */
+async function reload(core: Pick<Core, 'reload'>, log: Pick<Log, 'info' | 'warn' | 'error'>): Promise<void> {
+  try {
+    await core.reload();
+    log.info({}, 'read the files of the configuration again');
+  } catch (error) {
+    if (error instanceof StartError) log.warn({}, `what was read before stays in force: ${error.message}`);
+    else log.error({ err: error }, 'the files of the configuration could not be read again');
+  }
 }
 
 async function requireDatabase(url: string): Promise<void> {

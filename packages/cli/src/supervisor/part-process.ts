@@ -9,6 +9,8 @@ export interface RunningProcess<Report> extends Running {
   readonly report: Report;
   /** Empty when it does not answer within two seconds. */
   metrics(): Promise<string>;
+  /** Reads its files again. */
+  reload(): void;
 }
 
 const METRICS_MILLISECONDS = 2_000;
@@ -103,6 +105,7 @@ export class PartProgram<Order, Report> {
           pending.delete(ask);
         });
       },
+      reload: () => send<Order>(child, { reload: true }),
       async stop() {
         send<Order>(child, { stop: true });
         await exited;

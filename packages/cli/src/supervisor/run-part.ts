@@ -15,6 +15,8 @@ export interface Serving<Report> {
   readonly report: Report;
   /** In the format of Prometheus. Default: there are none. */
   readonly metrics?: (() => Promise<string>) | undefined;
+  /** Reads again what may change while it runs, and logs what came of it. Default: there is nothing. */
+  readonly reload?: () => Promise<void>;
 }
 
 /** @param start resolves when the part serves; `started` gets what ends it again, in the reverse order */
@@ -32,6 +34,7 @@ export function runPart<Order, Report>(start: (order: Order, started: Started) =
     if ('order' in message) serving = begin(message.order);
     else if ('ask' in message) void answer(message.ask);
     else if ('ping' in message) report({ alive: true });
+    else if ('reload' in message) void reload();
     else void end();
   });
 
@@ -56,6 +59,10 @@ export function runPart<Order, Report>(start: (order: Order, started: Started) =
   async function answer(ask: number): Promise<void> {
     const text = await (await serving)?.metrics?.().catch(() => '');
     report({ ask, metrics: text ?? '' });
+  }
+
+  async function reload(): Promise<void> {
+    await (await serving)?.reload?.();
   }
 
   async function end(): Promise<void> {

@@ -28,7 +28,8 @@ export interface Programs {
 export async function supervise(programs: Programs): Promise<number> {
   const config = configuration();
   if (!config.localNode) programs.node.unload();
-  const stopRequested = stopSignals();
+  let reload: () => void = () => undefined;
+  const stopRequested = stopSignals(() => reload());
   const started = new Started();
   const begun = performance.now();
   return runUntilStopped(started, async () => {
@@ -37,6 +38,7 @@ export async function supervise(programs: Programs): Promise<number> {
     if (config.databaseUrl === null) requireDisk(folder.path);
     await requireFreePorts(config);
     const parts = await startParts({ config, folder: folder.path, programs, started });
+    reload = parts.reload;
     if (config.metricsListen !== null) await serveMetrics(config.metricsListen, started, parts.metrics);
     greet(config, folder.path, parts.node, performance.now() - begun);
     started.add(keepBallastWhile(folder.path));
@@ -81,6 +83,8 @@ interface Parts {
   /** `null` where no workloads run on this machine. */
   readonly node: NodeReport | null;
   metrics(): Promise<string>;
+  /** Core reads its files again. */
+  reload(): void;
 }
 
 /** Each is started when the one before it serves. */
@@ -138,6 +142,7 @@ async function startParts({ config, folder, programs, started }: Place): Promise
   return {
     kept,
     node: (await node?.running())?.report ?? null,
+    reload: () => core.current?.reload(),
     async metrics() {
       const texts = await Promise.all(processes.map((part) => part?.current?.metrics() ?? ''));
       return mergeMetrics([metricsOfParts(kept.map(({ state }) => state)), ...texts]);

@@ -1,9 +1,12 @@
 // Everything between a workload and an outside service but the workload: a real core, a real Gateway, and an upstream on
 // loopback over real TLS that keeps what it was sent.
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
 import type { Grant, RouteBodyInput, SecretBinding } from '@platform/contract';
 import type { GatewayEvent, RunningGateway } from '@platform/gateway';
 import { createDialer, type Dialer, type DialerOptions } from '@platform/http';
@@ -33,8 +36,9 @@ export interface ArrivedRequest {
 export interface TlsUpstream {
   readonly origin: string;
   readonly port: number;
-  /** Its certificate, PEM. */
+  /** Its certificate, PEM, and a file with it. */
   readonly ca: string;
+  readonly caFile: string;
   readonly arrived: ArrivedRequest[];
   /** What it does with a request whose body has arrived. Default: 200 and a short JSON document. */
   answer: (req: IncomingMessage, res: ServerResponse, request: ArrivedRequest) => void;
@@ -47,6 +51,9 @@ export interface TlsUpstream {
 
 export async function startTlsUpstream(): Promise<TlsUpstream> {
   const { cert, key } = await newPushCertificate();
+  const folder = await mkdtemp(path.join(tmpdir(), 'platform-upstream-'));
+  const caFile = path.join(folder, 'ca.pem');
+  await writeFile(caFile, cert);
   const arrived: ArrivedRequest[] = [];
   const numbers = new WeakMap<object, number>();
   let connections = 0;
@@ -78,6 +85,7 @@ export async function startTlsUpstream(): Promise<TlsUpstream> {
     origin: `https://127.0.0.1:${port}`,
     port,
     ca: cert,
+    caFile,
     arrived,
     answer: answerInBrief,
     takeHead: null,
@@ -86,6 +94,7 @@ export async function startTlsUpstream(): Promise<TlsUpstream> {
       server.close();
       server.closeAllConnections();
       await once(server, 'close');
+      await rm(folder, { recursive: true, force: true });
     },
   };
   return upstream;
@@ -165,11 +174,11 @@ export async function startOutboundWorld(dials?: DialerOptions): Promise<Outboun
   }
 
   async function bind(name: string, inject?: Inject): Promise<void> {
-    const path = '/v1/apps/caller/secret-bindings';
-    const { items } = await account.browser.take<{ items: SecretBinding[] }>(path);
+    const list = '/v1/apps/caller/secret-bindings';
+    const { items } = await account.browser.take<{ items: SecretBinding[] }>(list);
     const declarationHash = items.find((item) => item.slot === name)?.declarationHash;
     const body = { secret: 'token', declarationHash, ...(inject === undefined ? {} : { inject }) };
-    await account.browser.take(`${path}/${name}`, { method: 'PUT', body });
+    await account.browser.take(`${list}/${name}`, { method: 'PUT', body });
   }
 
   const { gateway, port } = await open(dials === undefined ? undefined : createDialer(dials));

@@ -8,6 +8,7 @@ export type SettingsPage =
   | { readonly page: 'passkeys' }
   | { readonly page: 'sessions' }
   | { readonly page: 'notifications' }
+  | { readonly page: 'secrets' }
   | { readonly page: 'storage' };
 
 export type View =
@@ -22,7 +23,13 @@ export function readView(hash: string): View {
   const [area, first, second, third] = hash.replace(/^#\/?/, '').split('/');
   if (area === 'app' && first !== undefined && APP_ID.test(first)) return { kind: 'app', appId: first };
   if (area !== 'settings') return { kind: 'home' };
-  if (first === 'passkeys' || first === 'sessions' || first === 'notifications' || first === 'storage')
+  if (
+    first === 'passkeys' ||
+    first === 'sessions' ||
+    first === 'notifications' ||
+    first === 'secrets' ||
+    first === 'storage'
+  )
     return { kind: 'settings', page: first };
   if (first === 'apps' && second !== undefined && APP_ID.test(second)) {
     return { kind: 'settings', page: third === 'log' ? 'logs' : 'app', appId: second };

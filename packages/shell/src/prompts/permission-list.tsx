@@ -128,7 +128,7 @@ function PermissionRow({ request, choice, onChange, disabled = false }: Permissi
  * An outside origin, large enough to be read letter by letter. An international name stands in its plain form, in which no
  * letter looks like another.
  */
-function Address({ resource }: { readonly resource: string }) {
+export function Address({ resource }: { readonly resource: string }) {
   if (resource === '*') return <span class="address">Any address</span>;
   return (
     <span>

@@ -21,7 +21,13 @@ interface Question {
 }
 
 export type Prompt =
-  | (Question & { readonly kind: 'install'; readonly detail: CatalogDetail; readonly version: string })
+  | (Question & {
+      readonly kind: 'install';
+      readonly detail: CatalogDetail;
+      readonly version: string;
+      /** Names of the account's secrets, where the app has a use for one. */
+      readonly secrets: readonly string[];
+    })
   | (Question & {
       readonly kind: 'upgrade';
       readonly detail: CatalogDetail;
@@ -66,7 +72,10 @@ export async function askToInstall(appId: string, version: string | null, asker:
   const [detail, apps] = await Promise.all([read, readInstalledApps()]);
   const wanted = detail.version;
   const installed = apps.find((app) => app.appId === appId);
-  if (installed === undefined) return ask({ kind: 'install', detail, version: wanted, asker });
+  if (installed === undefined) {
+    const secrets = detail.secretSlots.length === 0 ? [] : (await call('secrets.list')).items.map(({ name }) => name);
+    return ask({ kind: 'install', detail, version: wanted, secrets, asker });
+  }
   if (installed.version === wanted) return true;
   const held = await call('apps.permissions.read', { params: { appId } });
   return ask({ kind: 'upgrade', detail, from: installed.version, version: wanted, held, asker });

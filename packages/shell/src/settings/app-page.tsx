@@ -8,6 +8,7 @@ import { homeApp, openApp } from '../frames/open-apps.ts';
 import { setHome } from '../home.ts';
 import { askToInstall, askToUninstall, upgradesDone } from '../prompts/prompts.ts';
 import { go } from '../view.ts';
+import { AppSecrets } from './app-secrets.tsx';
 import { BackendState } from './backend-state.tsx';
 import { GrantsEditor } from './grants-editor.tsx';
 import { useAction } from './reading.ts';
@@ -42,6 +43,9 @@ export function AppPage({ appId }: { readonly appId: string }) {
           version={app.version}
         />
       </section>
+      {app.hasWorkload && (
+        <AppSecrets key={`secrets ${app.version} ${upgradesDone.value}`} appId={appId} name={app.name} />
+      )}
       {app.hasWorkload && (
         <section class="block" aria-labelledby="backend-title">
           <h3 id="backend-title">Backend</h3>

@@ -8,16 +8,18 @@ import { AppPage } from './app-page.tsx';
 import { AppsPage } from './apps-page.tsx';
 import { NotificationsPage } from './notifications-page.tsx';
 import { PasskeysPage } from './passkeys-page.tsx';
+import { SecretsPage } from './secrets-page.tsx';
 import { SessionsPage } from './sessions-page.tsx';
 import { StoragePage } from './storage-page.tsx';
 
 const PAGES: readonly {
-  readonly page: 'apps' | 'notifications' | 'passkeys' | 'sessions' | 'storage';
+  readonly page: 'apps' | 'notifications' | 'secrets' | 'passkeys' | 'sessions' | 'storage';
   readonly icon: IconName;
   readonly label: string;
 }[] = [
   { page: 'apps', icon: 'apps', label: 'Apps' },
   { page: 'notifications', icon: 'bell', label: 'Notifications' },
+  { page: 'secrets', icon: 'lock', label: 'Secrets' },
   { page: 'passkeys', icon: 'key', label: 'Passkeys' },
   { page: 'sessions', icon: 'devices', label: 'Sessions' },
   { page: 'storage', icon: 'disk', label: 'Storage' },
@@ -65,6 +67,7 @@ function Page({ page }: { readonly page: SettingsPage }) {
   if (page.page === 'notifications') return <NotificationsPage />;
   if (page.page === 'passkeys') return <PasskeysPage />;
   if (page.page === 'sessions') return <SessionsPage />;
+  if (page.page === 'secrets') return <SecretsPage />;
   if (page.page === 'storage') return <StoragePage />;
   return <AppsPage />;
 }

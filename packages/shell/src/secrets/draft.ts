@@ -1,6 +1,5 @@
 // What a person decides about one secret slot: which secret, one of theirs or a new one, and where in the request it goes.
 import type { Injection } from '@platform/contract';
-import { call } from '../api/client.ts';
 
 /** In place of a name: a secret that is being added. No name is like it. */
 export const NEW = '+';
@@ -45,7 +44,8 @@ export function missingIn(
   return null;
 }
 
-function injectionOf({ place, placeName }: Draft) {
+/** Where the secret goes, as core takes it. */
+export function injectionOf({ place, placeName }: Draft) {
   if (place === 'header') return { in: 'header', name: placeName.trim(), scheme: '' } as const;
   if (place === 'query') return { in: 'query', name: placeName.trim() } as const;
   return { in: 'header', name: 'Authorization', scheme: 'Bearer' } as const;
@@ -57,18 +57,4 @@ export function draftOf(secret: string | null, inject: Injection | null): Draft 
   if (inject.in === 'query') return { ...NO_DRAFT, secret, place: 'query', placeName: inject.name };
   if (inject.name.toLowerCase() === 'authorization' && inject.scheme === 'Bearer') return { ...NO_DRAFT, secret };
   return { ...NO_DRAFT, secret, place: 'header', placeName: inject.name };
-}
-
-/** Adds the secret where it is a new one, and binds it to what was shown. @throws ApiError */
-export async function saveDraft(
-  appId: string,
-  { name, declarationHash }: { readonly name: string; readonly declarationHash: string },
-  draft: Draft,
-): Promise<void> {
-  if (draft.secret === '') return;
-  const secret = draft.secret === NEW ? nameOf(draft.newName) : draft.secret;
-  if (draft.secret === NEW)
-    await call('secrets.put', { params: { name: secret }, body: { value: draft.newValue.trim() } });
-  const body = { secret, declarationHash, inject: injectionOf(draft) };
-  await call('apps.secretBindings.bind', { params: { appId, slot: name }, body });
 }

@@ -3,7 +3,8 @@ import type { SecretBinding } from '@platform/contract';
 import { useSignal } from '@preact/signals';
 import { call } from '../api/client.ts';
 import { Button, Note, Skeleton } from '../design/controls.tsx';
-import { type Draft, draftOf, missingIn, saveDraft } from '../secrets/draft.ts';
+import { type Draft, draftOf, missingIn } from '../secrets/draft.ts';
+import { saveDraft } from '../secrets/save-draft.ts';
 import { SlotChoice, SlotPlace } from '../secrets/slot-choice.tsx';
 import { useAction, useReading } from './reading.ts';
 

@@ -1,6 +1,7 @@
 // @platform/sdk for workloads: the platform's services, through the Gateway beside this process.
 
 import type { ServicesApp, SystemInventory } from '@platform/contract';
+import { type OutboundService, outboundService } from './outbound.ts';
 import { PlatformError } from './platform-error.ts';
 import type { CallOptions } from './service-call.ts';
 import {
@@ -29,6 +30,7 @@ export type {
   ServicesApp,
   SystemInventory,
 } from '@platform/contract';
+export type { OutboundService } from './outbound.ts';
 export { PlatformError, type SdkErrorCode } from './platform-error.ts';
 export type { CallOptions } from './service-call.ts';
 export type {
@@ -75,6 +77,11 @@ export class PlatformServicesClient {
       });
     }
     return new PlatformServicesClient({ apiUrl, gatewayToken });
+  }
+
+  /** The outside service behind a secret slot of the manifest. Grants `secrets.use` and `network.connect`. */
+  outbound(slot: string): OutboundService {
+    return outboundService(this.#access, slot);
   }
 
   /** Installed apps of the account, those covered by the grant `apps.catalog.read`. */

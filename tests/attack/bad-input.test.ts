@@ -42,6 +42,9 @@ function pathOf(spec: RouteSpec): string {
     .replace(':appId', 'castowner-mighty')
     .replace(':version', '2.0.0')
     .replace(':hash', '0'.repeat(64))
+    .replace(':name', 'some-name')
+    .replace(':slot', 'some-slot')
+    .replace(':provider', 'some-provider')
     .replace(':entryId', 'entry')
     .replace(':id', 'some-id');
 }

@@ -26,6 +26,7 @@ const EVERYTHING = [
   { id: 'apps.catalog.read', resources: ['*'] },
   { id: 'search.index', resources: ['self'] },
   { id: 'system.inventory.read', resources: ['*'] },
+  { id: 'object-storage.raw', resources: ['self'] },
 ];
 
 interface InstalledApp {

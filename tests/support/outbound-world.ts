@@ -63,7 +63,11 @@ export async function startTlsUpstream(): Promise<TlsUpstream> {
       return;
     }
     const parts: Buffer[] = [];
-    for await (const part of req) parts.push(part as Buffer);
+    try {
+      for await (const part of req) parts.push(part as Buffer);
+    } catch {
+      return; // The Gateway broke the request off, as some cases want it: nothing arrived.
+    }
     const request = {
       method: req.method ?? '',
       target: req.url ?? '',

@@ -3,7 +3,9 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { addressNumber, addressText } from '@platform/contract';
 import {
@@ -54,13 +56,21 @@ function declare(): void {
   let place: PlatformPlace;
   let platform: PlatformProcess | undefined;
   let traveller: TravellerApp;
+  let storeKey: string;
 
   before(async () => {
     spyOnTheWayOut();
+    storeKey = join(await mkdtemp(join(tmpdir(), 'store-key-')), 'key.json');
+    await writeFile(storeKey, '{"accessKeyId":"a","secretAccessKey":"b"}', { mode: 0o600 });
     place = await platformPlace({
       PLATFORM_RUNTIME_DRIVER: 'microvm',
       PLATFORM_WORKLOAD_DNS: NAME_SERVER,
       PLATFORM_MICROVM_KERNEL: settingsForTests().kernel,
+      // What is granted counts only where there is a store and the plan for it. Nothing here speaks to it.
+      PLATFORM_DEFAULT_PLAN: 'paid',
+      PLATFORM_OBJECT_STORE_ENDPOINT: 'http://127.0.0.1:9',
+      PLATFORM_OBJECT_STORE_BUCKET: 'objects',
+      PLATFORM_OBJECT_STORE_CREDENTIALS_FILE: storeKey,
     });
     await lendImages(join(place.dataDirectory, 'microvm'), 'rootDoor');
     platform = await startPlatform(place);
@@ -72,6 +82,7 @@ function declare(): void {
   after(async () => {
     await platform?.stop();
     await place.remove();
+    await rm(dirname(storeKey), { recursive: true, force: true });
   });
 
   const put: TravellerApp['put'] = (permissions) => traveller.put(permissions);
@@ -176,7 +187,7 @@ function declare(): void {
     assert.equal(await answer('/dns/example.org'), PUBLIC, 'its grants are those of before');
     const { items } = await traveller.account.browser.take<{ items: { line: string }[] }>('/v1/apps/traveller/logs');
     const lines = items.map(({ line }) => line);
-    assert.ok(lines.includes('Restarting: object storage was granted.'), lines.join());
+    assert.ok(lines.includes('Restarting: it gets object storage.'), lines.join());
     assert.ok(lines.includes('Version 2.0.0 replaces 1.0.0.'), lines.join());
   });
 

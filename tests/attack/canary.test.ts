@@ -1,4 +1,4 @@
-// No secret at rest or in a log: every credential that was given out is searched for in the database, the data folder
+// No secret at rest or in a log: every credential that was given out, and every secret that was taken, is searched for in the database, the data folder
 // and everything the platform said, in the forms in which it could leak.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
@@ -100,7 +100,11 @@ test('no credential that was given out lies in the database, the data folder or 
   );
 
   const session = account.cookie.slice(account.cookie.indexOf('=') + 1);
+  const secret = 'canary-secret-4b1f77d09c2e5a63';
+  const kept = await account.fetch('/v1/account/secrets/canary', { method: 'PUT', body: { value: secret } });
+  assert.equal(kept.status, 204, kept.text);
   const canaries = {
+    secret,
     session,
     frontend,
     launch: launch.frontendCapability,
@@ -109,8 +113,8 @@ test('no credential that was given out lies in the database, the data folder or 
   };
   const places = { log: platform.output(), database: await databaseText(), ...folderTexts(place.dataDirectory) };
   for (const [where, text] of Object.entries(places)) {
-    for (const [name, secret] of Object.entries(canaries)) {
-      for (const form of formsOf(secret))
+    for (const [name, canary] of Object.entries(canaries)) {
+      for (const form of formsOf(canary))
         assert.equal(text.includes(form), false, `the ${name} credential lies in ${where}`);
     }
     assert.doesNotMatch(text, /p(?:cs|nd|gw|fc)_[A-Za-z0-9_-]{43}/, `a credential lies in ${where}`);

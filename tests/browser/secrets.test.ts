@@ -156,6 +156,14 @@ for (const [device, viewport] of [
     await look(page, device, 'secrets-bound', [section]);
     upstream.arrived.length = 0;
     await until('calls to pass again', () => upstream.arrived.at(-1));
+    await page.getByRole('button', { name: 'Update to 2.0.0' }).click();
+    const update = page.getByRole('dialog', { name: 'Update Issues?' });
+    await update.getByText('Your secret tracker-token is not sent after the update').waitFor();
+    await look(page, device, 'secrets-update');
+    await press(
+      update.getByRole('button', { name: 'Keep this version' }),
+      page.locator('body:not(:has(dialog[open]))'),
+    );
     await page.getByRole('button', { name: 'Stop using it' }).click();
     await page.getByText('No secret. Calls to it are refused.').waitFor();
     await page.getByRole('button', { name: 'Choose a secret' }).click();

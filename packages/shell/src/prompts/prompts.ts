@@ -1,5 +1,5 @@
 // The questions only the shell asks: one at a time, drawn outside every frame, answered "no" unless a person says yes.
-import type { CatalogDetail, Grant, PermissionsView } from '@platform/contract';
+import type { CatalogDetail, Grant, PermissionsView, SecretBinding } from '@platform/contract';
 import { signal } from '@preact/signals';
 import { plainMessage } from '../api/api-error.ts';
 import { call } from '../api/client.ts';
@@ -35,6 +35,8 @@ export type Prompt =
       readonly version: string;
       /** What the installed version requested and was granted. */
       readonly held: PermissionsView;
+      /** Of the installed version. */
+      readonly bindings: readonly SecretBinding[];
     })
   | (Question & { readonly kind: 'uninstall'; readonly appId: string; readonly name: string })
   | (Question & { readonly kind: 'pause' })
@@ -77,8 +79,11 @@ export async function askToInstall(appId: string, version: string | null, asker:
     return ask({ kind: 'install', detail, version: wanted, secrets, asker });
   }
   if (installed.version === wanted) return true;
-  const held = await call('apps.permissions.read', { params: { appId } });
-  return ask({ kind: 'upgrade', detail, from: installed.version, version: wanted, held, asker });
+  const [held, { items: bindings }] = await Promise.all([
+    call('apps.permissions.read', { params: { appId } }),
+    call('apps.secretBindings.list', { params: { appId } }),
+  ]);
+  return ask({ kind: 'upgrade', detail, from: installed.version, version: wanted, held, bindings, asker });
 }
 
 export function askToUninstall(appId: string, name: string, asker: Asker | null): Promise<boolean> {

@@ -2,6 +2,7 @@
 import { noResources, resourcesBeyond } from '@platform/contract';
 import { useSignal } from '@preact/signals';
 import { AppPicture, Note } from '../design/controls.tsx';
+import { SlotPlace } from '../secrets/slot-choice.tsx';
 import { grantsOf, proposedChoice } from './narrowing.ts';
 import { newRequests } from './new-requests.ts';
 import { AskerLine, Decision, Publisher } from './parts.tsx';
@@ -12,10 +13,14 @@ import { ResourceList } from './resource-list.tsx';
 type UpgradePrompt = Extract<Prompt, { kind: 'upgrade' }>;
 
 export function UpgradeReview({ asked }: { readonly asked: UpgradePrompt }) {
-  const { detail, from, version, held } = asked;
+  const { detail, from, version, held, bindings } = asked;
   const added = newRequests(detail.permissions, held);
   const granted = held.resources?.granted ?? null;
   const larger = detail.resources !== null && resourcesBeyond(granted ?? noResources, detail.resources).length > 0;
+  // A declaration that the installed version has too was reviewed with it.
+  const slots = detail.secretSlots.filter(
+    ({ declarationHash }) => !bindings.some((binding) => binding.declarationHash === declarationHash),
+  );
   const choice = useSignal(proposedChoice(added));
   const acceptResources = useSignal(larger);
   const working = useSignal(false);
@@ -44,7 +49,7 @@ export function UpgradeReview({ asked }: { readonly asked: UpgradePrompt }) {
           </p>
         </div>
       </div>
-      {added.length > 0 || larger ? (
+      {added.length > 0 || larger || slots.length > 0 ? (
         <div class="prompt-scroll">
           {added.length > 0 && (
             <>
@@ -55,6 +60,19 @@ export function UpgradeReview({ asked }: { readonly asked: UpgradePrompt }) {
                 disabled={working.value}
                 onChange={(next) => (choice.value = next)}
               />
+            </>
+          )}
+          {slots.length > 0 && (
+            <>
+              <h3>New: where it wants to use a secret</h3>
+              {slots.map((slot) => (
+                <div key={slot.name} class="slot-review">
+                  <SlotPlace slot={slot} />
+                  <p>
+                    {secretLine(bindings.find((binding) => binding.slot === slot.name)?.secret ?? null, detail.name)}
+                  </p>
+                </div>
+              ))}
             </>
           )}
           {larger && detail.resources !== null && (
@@ -94,4 +112,10 @@ export function UpgradeReview({ asked }: { readonly asked: UpgradePrompt }) {
       />
     </>
   );
+}
+
+function secretLine(secret: string | null, app: string): string {
+  return secret === null
+    ? `Nothing is sent until you choose a secret in Settings → Apps → ${app}.`
+    : `Your secret ${secret} is not sent after the update until you allow it in Settings → Apps → ${app}.`;
 }

@@ -3,13 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { PlatformError, PlatformServicesClient } from '@platform/sdk';
-import {
-  answerInBrief,
-  GATEWAY_CREDENTIAL,
-  type OutboundWorld,
-  SECRET,
-  startOutboundWorld,
-} from '../support/outbound-world.ts';
+import { GATEWAY_CREDENTIAL, type OutboundWorld, SECRET, startOutboundWorld } from '../support/outbound-world.ts';
+import { answerInBrief } from '../support/tls-upstream.ts';
 
 let world: OutboundWorld;
 let client: PlatformServicesClient;

@@ -9,7 +9,6 @@ import { after, before, beforeEach, test } from 'node:test';
 import { createDialer } from '@platform/http';
 import { databaseText } from '../../packages/core/test-support/database-sweep.ts';
 import {
-  answerInBrief,
   GATEWAY_CREDENTIAL,
   type OutboundWorld,
   PUBLIC_NAME,
@@ -17,6 +16,7 @@ import {
   startOutboundWorld,
 } from '../support/outbound-world.ts';
 import { problemCode, type RawAnswer, rawRequest } from '../support/raw-http.ts';
+import { answerInBrief } from '../support/tls-upstream.ts';
 
 let world: OutboundWorld;
 const answered: string[] = [];

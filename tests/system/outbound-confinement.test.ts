@@ -7,13 +7,13 @@ import { secretSlot } from '@platform/contract';
 import { createDialer } from '@platform/http';
 import { openRaw, type RawAnswer } from '../../packages/http/test-support/raw-exchange.ts';
 import {
-  type ArrivedRequest,
   GATEWAY_CREDENTIAL,
   type Inject,
   type OutboundWorld,
   SECRET,
   startOutboundWorld,
 } from '../support/outbound-world.ts';
+import type { ArrivedRequest } from '../support/tls-upstream.ts';
 
 interface Case {
   readonly name: string;

@@ -144,6 +144,12 @@ test('the doctor says for each thing what it found, and is content with this mac
   assert.equal(run.status, 0, run.stdout);
 });
 
+test('the doctor says what is wrong with the file of AI providers', () => {
+  const run = platform(['doctor'], { ...place.environment, PLATFORM_INTELLIGENCE_FILE: '/nowhere/providers.json' });
+  assert.match(run.stdout, /✗ AI +PLATFORM_INTELLIGENCE_FILE names .*cannot be read: ENOENT/);
+  assert.equal(run.status, 1);
+});
+
 test('recover says when there is no such account', () => {
   const run = platform(['recover', 'nobody-here'], place.environment);
   assert.equal(run.status, 1, run.stderr);

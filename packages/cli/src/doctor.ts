@@ -1,7 +1,8 @@
 // `platform doctor`: looks at what the platform needs of this machine, and says for each what to do.
 import { lookup } from 'node:dns/promises';
 import { existsSync, readFileSync } from 'node:fs';
-import { diskSpace, type PlatformConfig } from '@platform/core/config';
+import { plainLine } from '@platform/contract';
+import { diskSpace, type PlatformConfig, readIntelligenceFile } from '@platform/core/config';
 import { createLog } from '@platform/core/log';
 import { reasonOf, StartError } from '@platform/core/start';
 import { gatewaySidecar } from '@platform/gateway/sidecar';
@@ -37,7 +38,7 @@ export const doctorCommand: Command = {
   summary: 'check this machine and suggest fixes',
   usage: `Usage: platform doctor
 
-Checks the parts of a running platform, ports, name resolution, namespaces, control groups, disk, clock and database with the configuration of this
+Checks the parts of a running platform, ports, name resolution, namespaces, control groups, disk, clock, database and AI providers with the configuration of this
 environment. Exits with 1 when something keeps the platform from working.`,
   async run(args) {
     if (args.length > 0) throw new UsageError('platform doctor takes no options.');
@@ -50,6 +51,7 @@ environment. Exits with 1 when something keeps the platform from working.`,
       diskFindings,
       clockFindings,
       databaseFindings,
+      modelFindings,
     ];
     let bad = false;
     for (const check of checks) {
@@ -247,5 +249,48 @@ async function serverVersion(url: string): Promise<string> {
     return rows[0]?.server_version ?? '';
   } finally {
     await client.end();
+  }
+}
+
+/** Where Ollama, llama.cpp and vLLM listen by themselves. */
+const MODEL_PORTS = [11_434, 8_080, 8_000];
+const MODEL_TIMEOUT_MS = 500;
+
+async function modelFindings({ intelligenceFile }: PlatformConfig): Promise<Finding[]> {
+  if (intelligenceFile !== null) return [configuredModels(intelligenceFile)];
+  const found = (await Promise.all(MODEL_PORTS.map(modelsAt))).filter((server) => server !== null);
+  return found.map(({ baseUrl, models }) => ({
+    check: 'AI',
+    verdict: 'warning',
+    found: `a model server answers at ${baseUrl} (${models}), and apps are offered none`,
+    cure: 'Set PLATFORM_INTELLIGENCE_FILE to offer it to apps; docs/operators.md, “AI providers”, has the lines.',
+  }));
+}
+
+function configuredModels(file: string): Finding {
+  try {
+    const names = readIntelligenceFile(file).providers.map(({ name }) => name);
+    return { check: 'AI', verdict: 'good', found: names.length === 0 ? 'no providers' : names.join(', ') };
+  } catch (error) {
+    return { check: 'AI', verdict: 'bad', found: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** A model server of the dialect `openai` on loopback; `null` for anything else. */
+async function modelsAt(port: number): Promise<{ baseUrl: string; models: string } | null> {
+  const baseUrl = `http://127.0.0.1:${port}/v1`;
+  try {
+    const answer = await fetch(`${baseUrl}/models`, {
+      signal: AbortSignal.timeout(MODEL_TIMEOUT_MS),
+      redirect: 'error',
+    });
+    const body: unknown = answer.ok ? await answer.json() : null;
+    if (typeof body !== 'object' || body === null || !('data' in body) || !Array.isArray(body.data)) return null;
+    const ids = body.data.flatMap((model: unknown) =>
+      typeof model === 'object' && model !== null && 'id' in model && typeof model.id === 'string' ? [model.id] : [],
+    );
+    return { baseUrl, models: plainLine(ids.slice(0, 3).join(', ').slice(0, 120)) || 'no models' };
+  } catch {
+    return null;
   }
 }

@@ -11,6 +11,8 @@ import type { Constellation } from '../../../tests/support/constellation.ts';
 import { type InstalledTestApp, installTestApp } from '../../../tests/support/installed-app.ts';
 import type { RawAnswer } from '../../../tests/support/raw-http.ts';
 
+export { chargeOne } from '../src/intelligence/overdue-calls.ts';
+
 export const PLATFORM_KEY = 'sk-platform-canary-7f3a';
 
 export interface ProvidersFile {

@@ -2,4 +2,5 @@
 export { keepBallast } from '../config/ballast.ts';
 export { type DiskSpace, diskSpace, isDiskFull } from '../config/disk-space.ts';
 export { type PlatformConfig, readConfiguration, readMasterKey } from '../config/env.ts';
+export { readIntelligenceFile } from '../config/intelligence-file.ts';
 export { defaultRates } from '../config/rates.ts';

@@ -257,6 +257,7 @@ export function intelligenceService(context: ServiceContext, options: Intelligen
           dialect,
           endpoint,
           estimatedInput: authorized.estimatedInput,
+          reservedOutput: asked.outputLimit ?? authorized.outputLimit ?? limits.intelligenceOutput.value,
           room: this.#room,
           onEnd: (used) => {
             settlements.settle(authorized.reservation, used);

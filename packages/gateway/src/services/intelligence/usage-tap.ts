@@ -15,6 +15,8 @@ interface TapOptions {
   readonly dialect: Dialect;
   readonly endpoint: Endpoint;
   readonly estimatedInput: number;
+  /** What is reserved for the output: an estimate is never more. */
+  readonly reservedOutput: number;
   /** For a whole answer, which is kept until its end. */
   readonly room: Room;
   /** Called once. */
@@ -26,7 +28,7 @@ const LONGEST_ANSWER = 16 * 1024 * 1024;
 /** As core estimates the input. */
 const BYTES_PER_TOKEN = 3;
 
-export function usageTap({ dialect, endpoint, estimatedInput, room, onEnd }: TapOptions): Tap {
+export function usageTap({ dialect, endpoint, estimatedInput, reservedOutput, room, onEnd }: TapOptions): Tap {
   let reached = false;
   let status = 0;
   let stream: StreamReader | null = null;
@@ -50,7 +52,8 @@ export function usageTap({ dialect, endpoint, estimatedInput, room, onEnd }: Tap
     const costsNothing = !reached || endpoint.free || status >= 300;
     if (costsNothing) return { inputTokens: 0, outputTokens: 0 };
     const bytes = stream?.textBytes() ?? (answer === undefined ? 0 : dialect.textBytesOf(answer));
-    return { inputTokens: estimatedInput, outputTokens: Math.ceil(bytes / BYTES_PER_TOKEN) };
+    const outputTokens = Math.min(Math.ceil(bytes / BYTES_PER_TOKEN), reservedOutput);
+    return { inputTokens: estimatedInput, outputTokens };
   }
 
   return {

@@ -3,9 +3,8 @@
 import type { NamedAccount } from '../accounts/account-queries.ts';
 import { isMaster } from '../accounts/master-account.ts';
 import type { CoreContext } from '../context.ts';
+import { masterAppIds } from './platform-app-ids.ts';
 import type { AppVersion } from './queries.ts';
-
-export const masterAppIds: readonly string[] = ['fleet'];
 
 export function isOfferedTo(
   context: Pick<CoreContext, 'config'>,

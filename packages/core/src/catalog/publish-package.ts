@@ -11,6 +11,7 @@ import { diskFull, guardUpload, requireDiskSpace } from './guard-upload.ts';
 import { newestVersion } from './newest-version.ts';
 import { packageFault } from './package-fault.ts';
 import { placePackage, withScratch } from './package-store.ts';
+import { isPlatformAppId } from './platform-app-ids.ts';
 import {
   type AppOwner,
   claimApp,
@@ -60,14 +61,18 @@ export interface PublishRequest {
 /**
  * Publishes a version for an account.
  *
- * @throws RefusalError `not_authorized` when the app belongs to another account or the publisher has too many apps or
+ * @throws RefusalError `not_authorized` when the app belongs to another account or to the platform, or the publisher has too many apps or
  *   versions, `version_exists` also for other bytes than a deleted version had, `disk_quota`,
  *   `payload_too_large`, `unavailable` when the disk is full, or `invalid_request` for what is wrong with the package
  */
 export async function publishPackage(context: PublishContext, request: PublishRequest): Promise<PublishedPackage> {
   const { appId, version, publisher } = request;
   // Asked before the upload is read, to spare it; asked again where it counts.
-  checkOwner(await findOwner(context.database, appId), publisher);
+  const owner = await findOwner(context.database, appId);
+  // What an account published before the platform came with an app of that id stays its own.
+  if (owner === undefined && isPlatformAppId(appId))
+    throw refuse('not_authorized', `The platform keeps the app id ${appId} for an app of its own. Choose another id.`);
+  checkOwner(owner, publisher);
   if (await versionExists(context.database, appId, version)) throw versionTaken(appId, version);
   const { packagesDirectory } = context.config;
   const left = await diskLeft(context, publisher);

@@ -4,7 +4,7 @@ import type { InstallationId } from '@platform/contract';
 import type { Kysely } from 'kysely';
 import { findAccount, type NamedAccount } from '../accounts/account-queries.ts';
 import { isMaster } from '../accounts/master-account.ts';
-import { masterAppIds } from '../catalog/master-apps.ts';
+import { defaultAppIds, masterAppIds } from '../catalog/platform-app-ids.ts';
 import { type AppVersion, findNewestVersions } from '../catalog/queries.ts';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
@@ -16,14 +16,10 @@ import { lockPlacement, placeOrWait } from '../placement/placement.ts';
 import { newInstallation } from './install-app.ts';
 import { insertInstallation, selectEverInstalled } from './queries.ts';
 
-export const defaultAppIds = ['launcher', 'store', 'settings', 'wallet', 'contacts', 'agent', 'notifications'] as const;
-
 /**
  * Installs the default apps at their newest version with all their requested grants, inside the transaction that
- * creates the account; the master account gets those that are for it alone as well.
- *
- * @throws Error when one of them was not published at start: a fault of the build, which must not make accounts that
- *   lack an app
+ * creates the account; the master account gets those that are for it alone as well. One that could not be published at
+ * start, or whose id an account claimed before the platform came with it, is logged and left out.
  */
 export async function createDefaultInstallations(
   trx: Kysely<DatabaseSchema>,
@@ -32,8 +28,9 @@ export async function createDefaultInstallations(
 ): Promise<void> {
   const appIds = isMaster(context, account.name) ? [...defaultAppIds, ...masterAppIds] : defaultAppIds;
   const releases = (await findNewestVersions(trx, appIds)).filter(({ system }) => system);
-  const missing = defaultAppIds.filter((appId) => !releases.some((release) => release.appId === appId));
-  if (missing.length > 0) throw new Error(`the packages of these default apps are missing: ${missing.join(', ')}`);
+  const missing = appIds.filter((appId) => !releases.some((release) => release.appId === appId));
+  if (missing.length > 0)
+    context.log.error({ missing, account: account.name }, 'an account lacks apps of the platform');
   for (const release of releases) await installWhole(trx, context, account.key, release);
   if (releases.some(({ manifest }) => manifest.workload !== undefined)) await assignmentsChanged(trx);
 }

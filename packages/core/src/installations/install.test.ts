@@ -299,18 +299,3 @@ test('a stranger’s installation answers every route like one that is not there
   assert.deepEqual((await installationRow(platform, bob, 'chatty')).removed_at, null);
   await uninstall(bob, 'chatty');
 });
-
-test('an account is not created while a default app is missing, and the fault is named in the log', async () => {
-  const broken = await startConstellation({ systemPackages: [] });
-  try {
-    await assert.rejects(registerAccount(broken, 'eve'), /500 internal_error/);
-    const { rows } = await broken.core.context.pool.query('SELECT FROM accounts');
-    assert.equal(rows.length, 0);
-    const faults = broken.log
-      .filter(({ level }) => level === 'error')
-      .map(({ fields }) => String(Object.values(fields)));
-    assert.match(faults.join(), /default apps are missing: launcher, store/);
-  } finally {
-    await broken.close();
-  }
-});

@@ -1,0 +1,13 @@
+// The apps that come with the platform. No account can claim their ids, also while one of them is not published.
+
+/** Every account has them from its beginning. */
+export const defaultAppIds = ['launcher', 'store', 'settings', 'wallet', 'contacts', 'agent', 'notifications'] as const;
+
+/** They are for the master account alone. */
+export const masterAppIds: readonly string[] = ['fleet'];
+
+const reserved: ReadonlySet<string> = new Set([...defaultAppIds, ...masterAppIds]);
+
+export function isPlatformAppId(appId: string): boolean {
+  return reserved.has(appId);
+}

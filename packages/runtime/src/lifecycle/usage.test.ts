@@ -13,7 +13,7 @@ import { createUsage } from './usage.ts';
 const resources = { memoryMiB: 128, cpus: 2, pids: 32, diskMiB: 64 };
 const none: Traffic = { requests: 0, sentBytes: 0, receivedBytes: 0 };
 
-function watched(use: () => Partial<ResourceUse>, { hasRunBefore } = { hasRunBefore: false }) {
+function watched(use: () => Partial<ResourceUse>, { isAdopted } = { isAdopted: false }) {
   const clock = holdClock();
   const gateway = {
     traffic: () => ({ outbound: none, inbound: none }),
@@ -24,7 +24,8 @@ function watched(use: () => Partial<ResourceUse>, { hasRunBefore } = { hasRunBef
     close: async () => undefined,
   };
   const instance = { gateway, stats: async () => ({ ...unknownUse, ...use() }) };
-  const read = createUsage({ instance, resources, logLinesDropped: () => 3, hasRunBefore, now: clock.now });
+  const startedAt = isAdopted ? null : clock.now();
+  const read = createUsage({ instance, resources, logLinesDropped: () => 3, startedAt, now: clock.now });
   return { clock, read };
 }
 
@@ -46,12 +47,26 @@ test('the share is that of the time since the last look, at least a second', asy
   assert.deepEqual((await read()).cpu, { milliseconds: 9_010, share: 2, limit: 2 });
 });
 
-test('of a workload that ran before it was watched, the share begins with the second look', async () => {
+test('work at the start is spread over a second, before which there was none', async () => {
+  let cpuMilliseconds = 0;
+  const { clock, read } = watched(() => ({ cpuMilliseconds }));
+  clock.advance(200);
+  cpuMilliseconds = 456;
+  assert.equal((await read()).cpu.share, 0.456);
+  clock.advance(800);
+  cpuMilliseconds = 1_000;
+  assert.equal((await read()).cpu.share, 1);
+});
+
+test('of a workload that ran before it was watched, the share begins a second after the first look', async () => {
   let cpuMilliseconds = 90_000;
-  const { clock, read } = watched(() => ({ cpuMilliseconds }), { hasRunBefore: true });
+  const { clock, read } = watched(() => ({ cpuMilliseconds }), { isAdopted: true });
   assert.equal((await read()).cpu.share, null);
-  clock.advance(2_000);
-  cpuMilliseconds += 500;
+  clock.advance(100);
+  cpuMilliseconds += 90;
+  assert.equal((await read()).cpu.share, null);
+  clock.advance(1_900);
+  cpuMilliseconds += 410;
   assert.equal((await read()).cpu.share, 0.25);
 });
 

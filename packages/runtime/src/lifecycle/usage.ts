@@ -9,8 +9,8 @@ export interface UsageParts {
   readonly resources: WorkloadManifest['resources'];
   /** Lines of its log that were dropped so far. */
   readonly logLinesDropped: () => number;
-  /** Taken over from an earlier Runtime: its processor time so far does not belong to the time watched here. */
-  readonly hasRunBefore: boolean;
+  /** Before its first process was; `null` when it was taken over from an earlier Runtime and worked unwatched before. */
+  readonly startedAt: Date | null;
   readonly now: Clock['now'];
 }
 
@@ -20,19 +20,20 @@ interface Sample {
 }
 
 const MiB = 1024 * 1024;
-/** A share over less than this says more about the moment than about the workload. */
+/** Over less than this the share says little: what a limit lets through in a tenth of a second may be spent in a twentieth. */
 const SHORTEST_SPAN = 1_000;
 /** Samples closer than this are not kept, so that many watchers cost no memory. */
 const SAMPLE_DISTANCE = 250;
 
 /**
  * @returns a function that reads the use now; any number of watchers may call it at any time. The share is that since
- * the last reading which is at least a second old, or since the start of the run.
+ * the last reading which is at least a second old, or since the start of the run; of a run younger than a second, that of
+ * its last second, at whose beginning it was not there. `null` until one that was taken over was watched for a second.
  */
 export function createUsage(parts: UsageParts): () => Promise<WorkloadUse> {
-  const { instance, resources, logLinesDropped, now } = parts;
+  const { instance, resources, logLinesDropped, startedAt, now } = parts;
   /** Oldest first; only the first one may be older than the shortest span. */
-  let samples: readonly Sample[] = parts.hasRunBefore ? [] : [{ at: now().getTime(), cpuMilliseconds: 0 }];
+  let samples: readonly Sample[] = startedAt === null ? [] : [{ at: startedAt.getTime(), cpuMilliseconds: 0 }];
 
   function shareOf(cpuMilliseconds: number | null): number | null {
     if (cpuMilliseconds === null) return null;
@@ -43,8 +44,8 @@ export function createUsage(parts: UsageParts): () => Promise<WorkloadUse> {
     const kept = later.slice(old.length);
     if (at - (kept.at(-1) ?? base).at >= SAMPLE_DISTANCE) kept.push({ at, cpuMilliseconds });
     samples = [base, ...kept];
-    const span = at - base.at;
-    if (span <= 0) return parts.hasRunBefore ? null : 0;
+    if (startedAt === null && at - base.at < SHORTEST_SPAN) return null;
+    const span = Math.max(SHORTEST_SPAN, at - base.at);
     return Math.round((Math.max(0, cpuMilliseconds - base.cpuMilliseconds) / span) * 1_000) / 1_000;
   }
 

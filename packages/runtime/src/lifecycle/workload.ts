@@ -176,6 +176,7 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
       options.survivor === undefined ? undefined : await takeOver(parts.driver, options.survivor, { spec, assignment });
     // Core answers while the walls are being made. Not before: new credentials end those of a workload taken over.
     if (adopted === undefined) newCredentials();
+    const startedAt = adopted === undefined ? options.now() : null;
     const instance =
       adopted ??
       (await parts.driver.start(spec).catch((error: unknown) => {
@@ -187,7 +188,7 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
       tally: parts.tally,
       log: parts.log,
       udpPorts: parts.udpPorts,
-      isAdopted: adopted !== undefined,
+      startedAt,
     });
     // The next start finds the volume free.
     const ended = running.ended.finally(release);
@@ -265,12 +266,13 @@ async function packageFolder(packages: PackageStore, assignment: Assignment): Pr
 }
 
 interface Assembly extends StartOptions, Pick<WorkloadParts, 'tally' | 'udpPorts' | 'log'> {
-  readonly isAdopted: boolean;
+  /** `null` when it was taken over. */
+  readonly startedAt: Date | null;
 }
 
 function assemble(
   instance: WorkloadInstance,
-  { assignment, writer, now, tally, log, udpPorts, isAdopted }: Assembly,
+  { assignment, writer, now, tally, log, udpPorts, startedAt }: Assembly,
 ): Workload {
   const intake = createLogIntake(writer);
   intake.take(instance.stdout, 'stdout');
@@ -320,7 +322,7 @@ function assemble(
       instance,
       resources: assignment.workload.resources,
       logLinesDropped: intake.dropped,
-      hasRunBefore: isAdopted,
+      startedAt,
       now,
     }),
     async stop(graceMilliseconds = GRACE_MILLISECONDS) {

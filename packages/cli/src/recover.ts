@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { migrate, openDatabase } from '@platform/core/database';
 import { createEnrolmentLink } from '@platform/core/operator';
+import { StartError } from '@platform/core/start';
 import { type Command, UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
 import { withDatabase } from './instance.ts';
@@ -29,10 +30,7 @@ Prints a link that works once and for 15 minutes. Anyone who opens it can add a 
         await close();
       }
     });
-    if (link === null) {
-      say(`There is no account named ${name}.`);
-      return 1;
-    }
+    if (link === null) throw new StartError('no_account', `There is no account named ${name}.`);
     say(`Open this once before ${link.expiresAt.toISOString()}:\n\n  ${paint('cyan', link.url)}\n`);
     return 0;
   },

@@ -58,7 +58,7 @@ interface NoteProps {
 
 /** A message in place. Failures are read out at once, the rest when the reader gets there. */
 export function Note({ tone, children }: NoteProps) {
-  const icon = tone === 'success' ? 'check' : tone === 'info' ? 'shield' : 'warning';
+  const icon = tone === 'success' ? 'check' : tone === 'info' ? 'info' : 'warning';
   return (
     <div class={`note ${tone}`} role={tone === 'danger' ? 'alert' : 'status'}>
       <Icon name={icon} size={18} />

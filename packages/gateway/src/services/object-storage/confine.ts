@@ -63,16 +63,15 @@ function queryInStore({ name, query }: Operation, keys: KeySpace): Record<string
   return inStore;
 }
 
-/** `/bucket/key` or `bucket/key`, percent-encoded; versions are not offered. */
+/** `/bucket/key` or `bucket/key`, percent-encoded in part or as a whole, as S3 reads it; versions are not offered. */
 function copySource(fields: Fields, { bucket, keys }: { readonly bucket: string; readonly keys: KeySpace }): string {
-  const source = (fields.get('x-amz-copy-source') ?? '').replace(/^\//, '');
-  const mark = source.indexOf('?');
-  if (mark !== -1) throw new S3Refusal('AccessDenied', 'Versions are not offered here.');
+  const encoded = fields.get('x-amz-copy-source') ?? '';
+  if (encoded.includes('?')) throw new S3Refusal('AccessDenied', 'Versions are not offered here.');
+  const source = decodeStrictly(encoded).replace(/^\//, '');
   const slash = source.indexOf('/');
-  const named = decodeStrictly(source.slice(0, slash === -1 ? source.length : slash));
-  if (slash === -1 || named !== APP_BUCKET)
+  if (slash === -1 || source.slice(0, slash) !== APP_BUCKET)
     throw new S3Refusal('AccessDenied', `Only objects of the bucket "${APP_BUCKET}" are copied.`);
-  return `/${encodeStrictly(bucket)}/${encodeKey(keys.keyInStore(decodeStrictly(source.slice(slash + 1))))}`;
+  return `/${encodeStrictly(bucket)}/${encodeKey(keys.keyInStore(source.slice(slash + 1)))}`;
 }
 
 /** The document changed, so what the client says of its bytes no longer holds. */

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { type Answer, until } from '../../../test-support/gateway-under-test.ts';
 import {
+  assertConfined,
   BUCKET,
   OTHER_PREFIX,
   PREFIX,
@@ -21,16 +22,7 @@ beforeEach(() => {
   scene.store.next = null;
 });
 /** Whatever a test did, nothing of it may have reached anything but the installation's own part. */
-afterEach(() => {
-  for (const { path, query, headers } of scene.store.seen) {
-    const listing = path === `/${BUCKET}`;
-    assert.ok(listing || path.startsWith(`/${BUCKET}/${PREFIX}`), path);
-    if (listing && !query.has('delete'))
-      assert.ok(query.get('prefix')?.startsWith(PREFIX), String(query.get('prefix')));
-    const source = headers['x-amz-copy-source'];
-    if (source !== undefined) assert.ok(String(source).startsWith(`/${BUCKET}/${PREFIX}`), String(source));
-  }
-});
+afterEach(() => assertConfined(scene.store.seen));
 
 const codeOf = ({ body }: Answer) => /<Code>([^<]*)<\/Code>/.exec(body)?.[1];
 const keysIn = ({ body }: Answer) => [...body.matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key]) => key);
@@ -170,6 +162,28 @@ test('what is known of the bucket is answered here', async () => {
   assert.equal((await scene.send({ method: 'HEAD', path: '/app' })).headers['x-amz-bucket-region'], 'us-east-1');
   assert.match((await scene.send({ path: '/app?location' })).body, /><\/LocationConstraint>/);
   assert.equal(scene.store.seen.length, 0);
+});
+
+test('a slash that is encoded is the same as a plain one, in paths, prefixes and copy sources, as in S3', async () => {
+  await scene.send({ method: 'PUT', path: '/app/a%2Fb%2fc', body: 'kept' });
+  assert.equal(inStore('a/b/c'), 'kept');
+  assert.equal((await scene.send({ path: '/app/a/b/c' })).body, 'kept');
+  assert.deepEqual(keysIn(await scene.send({ path: '/app?list-type=2&prefix=a%2Fb/' })), ['a/b/c']);
+  for (const source of ['/app/a/b/c', 'app/a%2Fb/c', 'app%2Fa%2Fb%2Fc', '%2Fapp%2Fa/b/c']) {
+    scene.store.objects.delete(`/${BUCKET}/${PREFIX}copy`);
+    const headers = { 'x-amz-copy-source': source };
+    assert.equal((await scene.send({ method: 'PUT', path: '/app/copy', headers })).status, 200, source);
+    assert.equal(inStore('copy'), 'kept');
+  }
+});
+
+test('a client without the session token is told what to give it, and a presigned address what to send', async () => {
+  const headers = { 'x-amz-security-token': '' };
+  assert.match((await scene.send({ path: '/app/one', headers })).body, /PLATFORM_S3_SESSION_TOKEN/);
+  const path = '/app/one?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Security-Token=pgw&X-Amz-Signature=00';
+  const presigned = await scene.send({ path, headers });
+  refused(presigned, 400, 'InvalidRequest');
+  assert.match(presigned.body, /send the request itself/);
 });
 
 test('the session token is what counts: none, another one and two are refused, whoever signed', async () => {
@@ -369,7 +383,9 @@ for (const source of [
   '',
   '//app/one',
   '/ap%70x/one',
-  '/app%2Fone',
+  '/app%2F..%2Fone',
+  '%2F%2Fapp%2Fone',
+  'operators-bucket%2Fone',
 ])
   test(`the copy source ${JSON.stringify(source)} is refused`, async () => {
     const answer = await scene.send({ method: 'PUT', path: '/app/one', headers: { 'x-amz-copy-source': source } });

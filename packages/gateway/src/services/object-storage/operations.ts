@@ -1,7 +1,7 @@
 // Which operations of S3 are offered (contract 4c), and which one a request is. What is not in this table does not exist:
 // every other sub-resource, query parameter and header that changes what an operation does is refused.
 import { APP_BUCKET, decodeStrictly } from './keys.ts';
-import { S3Refusal } from './s3-error.ts';
+import { PRESIGNED_CURE, S3Refusal } from './s3-error.ts';
 
 interface Rule {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
@@ -121,11 +121,7 @@ function parametersOf(query: string): Map<string, string> {
     if (pair === '') continue;
     const mark = pair.indexOf('=');
     const name = decodeParameter(mark === -1 ? pair : pair.slice(0, mark));
-    if (PRESIGNED.test(name))
-      throw new S3Refusal(
-        'InvalidRequest',
-        'Presigned addresses are not offered here: send the request itself, with the session token as x-amz-security-token.',
-      );
+    if (PRESIGNED.test(name)) throw new S3Refusal('InvalidRequest', PRESIGNED_CURE);
     if (name === REPEATED) continue;
     if (parameters.has(name)) throw new S3Refusal('InvalidArgument', `The parameter "${name}" stands twice.`);
     parameters.set(name, mark === -1 ? '' : decodeParameter(pair.slice(mark + 1)));

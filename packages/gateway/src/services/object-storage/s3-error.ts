@@ -25,6 +25,10 @@ const statuses = {
 
 export type S3Code = keyof typeof statuses;
 
+export const PRESIGNED_CURE =
+  'Presigned addresses are not offered here: send the request itself, with the session token as x-amz-security-token.';
+const TOKEN_CURE = 'Give the client PLATFORM_S3_SESSION_TOKEN as the session token of its credentials.';
+
 /** A refusal that the caller can cause, thrown while its request is read. */
 export class S3Refusal extends Error {
   override readonly name = 'S3Refusal';
@@ -80,6 +84,12 @@ export function sendErrorDocument(res: ServerResponse, status: number, { code, m
 /** A refusal of the Gateway or of core in S3's words. */
 export function sendRefusal(res: ServerResponse, refusal: Refusal): string {
   const { code, detail = errors[code].title } = refusal;
+  if (code === 'unauthenticated') {
+    // A presigned address carries the token in its query, where it does not count.
+    if (/[?&](?:x-amz-signature|signature)=/i.test(res.req.url ?? ''))
+      return sendS3Error(res, 'InvalidRequest', PRESIGNED_CURE);
+    return sendS3Error(res, 'AccessDenied', TOKEN_CURE);
+  }
   return sendS3Error(res, S3_CODES[code] ?? byStatus(errors[code].status), detail);
 }
 
@@ -87,7 +97,6 @@ const S3_CODES: Partial<Record<Refusal['code'], S3Code>> = {
   concurrency_limited: 'SlowDown',
   rate_limited: 'SlowDown',
   payload_too_large: 'EntityTooLarge',
-  unauthenticated: 'AccessDenied',
 };
 
 function byStatus(status: number): S3Code {

@@ -1,0 +1,237 @@
+// Stock clients of S3, unmodified, with nothing but the variables that a workload gets: through a real Gateway to
+// Debian's Swift, which verifies the signatures that the Gateway makes.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { access, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import {
+  CopyObjectCommand,
+  CreateBucketCommand,
+  DeleteObjectCommand,
+  DeleteObjectsCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  NoSuchKey,
+  NotFound,
+  PutObjectCommand,
+  paginateListObjectsV2,
+  S3Client,
+  S3ServiceException,
+} from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
+import { GATEWAY_CREDENTIAL } from '../../packages/gateway/test-support/gateway-under-test.ts';
+import {
+  BUCKET,
+  type GatewayToStore,
+  startGatewayToStore,
+} from '../../packages/gateway/test-support/storage-under-test.ts';
+import { lacksPython, PYTHON, type SwiftStore, startSwift } from '../support/swift-store.ts';
+
+const run = promisify(execFile);
+const MiB = 1024 * 1024;
+/** Two parts of an upload. */
+const LARGE = randomBytes(6 * MiB);
+const ODD = 'photos/one day é+&.txt';
+
+async function lacks(program: string): Promise<string | false> {
+  return access(`/usr/bin/${program}`).then(
+    () => false as const,
+    () => `needs Debian’s ${program}`,
+  );
+}
+
+describe('through the Gateway', { skip: lacksPython('swift', 'python3-swift') }, async () => {
+  let swift: SwiftStore;
+  let gateway: GatewayToStore;
+  let folder: string;
+  /** As a workload finds them. */
+  let environment: Record<string, string>;
+
+  before(async () => {
+    swift = await startSwift();
+    const operator = new S3Client({
+      endpoint: swift.origin,
+      region: swift.region,
+      credentials: swift.credentials,
+      forcePathStyle: true,
+    });
+    await operator.send(new CreateBucketCommand({ Bucket: BUCKET }));
+    await operator.send(new PutObjectCommand({ Bucket: BUCKET, Key: 'of-the-operator', Body: 'x' }));
+    operator.destroy();
+    gateway = await startGatewayToStore(swift);
+    folder = await mkdtemp(join(tmpdir(), 'object-storage-clients-'));
+    await mkdir(join(folder, 'source', 'deep'), { recursive: true });
+    await writeFile(join(folder, 'source', 'one.txt'), 'one');
+    await writeFile(join(folder, 'source', 'deep', 'two é.txt'), 'two');
+    await writeFile(join(folder, 'source', 'large.bin'), LARGE);
+    environment = {
+      PATH: '/usr/bin:/bin',
+      HOME: folder,
+      PLATFORM_S3_ENDPOINT: `http://127.0.0.1:${gateway.port}`,
+      PLATFORM_S3_REGION: 'us-east-1',
+      PLATFORM_S3_BUCKET: 'app',
+      PLATFORM_S3_ACCESS_KEY_ID: 'platform',
+      PLATFORM_S3_SECRET_ACCESS_KEY: 'not-a-secret',
+      PLATFORM_S3_SESSION_TOKEN: GATEWAY_CREDENTIAL,
+      AWS_REQUEST_CHECKSUM_CALCULATION: 'when_required',
+      AWS_RESPONSE_CHECKSUM_VALIDATION: 'when_required',
+    };
+  });
+  after(async () => {
+    await gateway?.close();
+    await swift?.close();
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  });
+
+  test('@aws-sdk/client-s3 and lib-storage', async () => {
+    Object.assign(process.env, {
+      AWS_REQUEST_CHECKSUM_CALCULATION: 'when_required',
+      AWS_RESPONSE_CHECKSUM_VALIDATION: 'when_required',
+    });
+    const { PLATFORM_S3_ENDPOINT: endpoint = '', PLATFORM_S3_BUCKET: Bucket = '' } = environment;
+    const credentials = {
+      accessKeyId: 'platform',
+      secretAccessKey: 'not-a-secret',
+      sessionToken: GATEWAY_CREDENTIAL,
+    };
+    const client = new S3Client({ endpoint, region: 'us-east-1', credentials });
+    try {
+      await client.send(
+        new PutObjectCommand({
+          Bucket,
+          Key: ODD,
+          Body: 'hello',
+          ContentType: 'text/x-a',
+          Metadata: { colour: 'blue' },
+        }),
+      );
+      const got = await client.send(new GetObjectCommand({ Bucket, Key: ODD }));
+      assert.deepEqual(
+        [await got.Body?.transformToString(), got.ContentType, got.Metadata],
+        ['hello', 'text/x-a', { colour: 'blue' }],
+      );
+      const part = await client.send(new GetObjectCommand({ Bucket, Key: ODD, Range: 'bytes=-2' }));
+      assert.deepEqual([await part.Body?.transformToString(), part.ContentRange], ['lo', 'bytes 3-4/5']);
+      assert.equal((await client.send(new HeadObjectCommand({ Bucket, Key: ODD }))).ContentLength, 5);
+      // By hand and as its documentation says, with the slashes encoded too.
+      for (const [Key, CopySource] of [
+        ['copy-1', `app/${ODD.split('/').map(encodeURIComponent).join('/')}`],
+        ['copy-2', encodeURIComponent(`app/${ODD}`)],
+      ] as const) {
+        await client.send(new CopyObjectCommand({ Bucket, Key, CopySource }));
+        const copy = await client.send(new GetObjectCommand({ Bucket, Key }));
+        assert.equal(await copy.Body?.transformToString(), 'hello');
+      }
+      const listed = await client.send(new ListObjectsV2Command({ Bucket, Delimiter: '/' }));
+      assert.deepEqual(
+        [listed.Contents?.map(({ Key }) => Key), listed.CommonPrefixes],
+        [['copy-1', 'copy-2'], [{ Prefix: 'photos/' }]],
+      );
+      const keys: (string | undefined)[] = [];
+      for await (const page of paginateListObjectsV2({ client, pageSize: 1 }, { Bucket }))
+        keys.push(...(page.Contents ?? []).map(({ Key }) => Key));
+      assert.deepEqual(keys, ['copy-1', 'copy-2', ODD]);
+      for (const [Key, Body] of [
+        ['large-1', LARGE],
+        ['large-2', Readable.from([LARGE])],
+      ] as const) {
+        await new Upload({ client, params: { Bucket, Key, Body }, partSize: 5 * MiB }).done();
+        const large = await client.send(new GetObjectCommand({ Bucket, Key }));
+        assert.ok(LARGE.equals((await large.Body?.transformToByteArray()) ?? new Uint8Array()));
+      }
+      const gone = [...keys, 'large-1'].map((Key) => ({ Key }));
+      const deleted = await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects: gone } }));
+      assert.deepEqual([deleted.Deleted?.length, deleted.Errors], [4, undefined]);
+      await client.send(new DeleteObjectCommand({ Bucket, Key: 'large-2' }));
+      assert.equal((await client.send(new ListObjectsV2Command({ Bucket }))).KeyCount, 0);
+      await assert.rejects(client.send(new GetObjectCommand({ Bucket, Key: 'none' })), NoSuchKey);
+      await assert.rejects(client.send(new HeadObjectCommand({ Bucket, Key: 'none' })), NotFound);
+      const former = new S3Client({
+        endpoint,
+        region: 'us-east-1',
+        credentials,
+        requestChecksumCalculation: 'WHEN_SUPPORTED',
+      });
+      const streamed = new PutObjectCommand({
+        Bucket,
+        Key: 'a',
+        Body: Readable.from([Buffer.from('a')]),
+        ContentLength: 1,
+      });
+      await assert.rejects(
+        former.send(streamed),
+        (error) => error instanceof S3ServiceException && /CALCULATION=when_required/.test(error.message),
+      );
+      former.destroy();
+    } finally {
+      client.destroy();
+      delete process.env.AWS_REQUEST_CHECKSUM_CALCULATION;
+      delete process.env.AWS_RESPONSE_CHECKSUM_VALIDATION;
+    }
+  });
+
+  test('boto3', { skip: lacksPython('boto3', 'python3-boto3') }, async () => {
+    const script = new URL('./object-storage-boto3.py', import.meta.url).pathname;
+    const { stdout } = await run(PYTHON, [script], { env: environment });
+    assert.equal(stdout, 'done\n');
+  });
+
+  test('rclone', { skip: await lacks('rclone') }, async () => {
+    const { PLATFORM_S3_ENDPOINT: endpoint = '' } = environment;
+    const env = {
+      ...environment,
+      RCLONE_CONFIG: join(folder, 'rclone.conf'),
+      RCLONE_CONFIG_STORE_TYPE: 's3',
+      RCLONE_CONFIG_STORE_PROVIDER: 'Other',
+      RCLONE_CONFIG_STORE_ENDPOINT: endpoint,
+      RCLONE_CONFIG_STORE_REGION: 'us-east-1',
+      RCLONE_CONFIG_STORE_ACCESS_KEY_ID: 'platform',
+      RCLONE_CONFIG_STORE_SECRET_ACCESS_KEY: 'not-a-secret',
+      RCLONE_CONFIG_STORE_SESSION_TOKEN: GATEWAY_CREDENTIAL,
+    };
+    await writeFile(env.RCLONE_CONFIG, '');
+    const rclone = async (...args: string[]) =>
+      (await run('rclone', ['--retries=1', '--s3-upload-cutoff=5M', '--s3-chunk-size=5M', ...args], { env })).stdout;
+    const source = join(folder, 'source');
+    await rclone('copy', source, 'store:app/rclone');
+    await rclone('check', source, 'store:app/rclone');
+    const listed = (await rclone('lsf', '-R', '--files-only', 'store:app/rclone')).trim().split('\n');
+    assert.deepEqual(listed.sort(), ['deep/two é.txt', 'large.bin', 'one.txt']);
+    await rclone('copy', 'store:app/rclone', join(folder, 'rclone'));
+    assert.ok(LARGE.equals(await readFile(join(folder, 'rclone', 'large.bin'))));
+    await rclone('moveto', 'store:app/rclone/one.txt', 'store:app/rclone/moved.txt');
+    assert.equal(await rclone('cat', 'store:app/rclone/moved.txt'), 'one');
+    await rclone('delete', 'store:app/rclone');
+    assert.equal(await rclone('lsf', '-R', '--files-only', 'store:app'), '');
+  });
+
+  test('s3cmd', { skip: await lacks('s3cmd') }, async () => {
+    const host = `127.0.0.1:${gateway.port}`;
+    const options = [
+      ...[`--config=${join(folder, 's3cfg')}`, `--host=${host}`, `--host-bucket=${host}`, '--no-ssl', '--no-progress'],
+      ...['--region=us-east-1', '--access_key=platform', '--secret_key=not-a-secret'],
+      ...[`--access_token=${GATEWAY_CREDENTIAL}`, '--multipart-chunk-size-mb=5', '--acl-private'],
+    ];
+    await writeFile(join(folder, 's3cfg'), '[default]\n');
+    const s3cmd = async (...args: string[]) => (await run('s3cmd', [...options, ...args], { env: environment })).stdout;
+    await s3cmd('sync', `${join(folder, 'source')}/`, 's3://app/s3cmd/');
+    const listed = await s3cmd('ls', '-r', 's3://app/s3cmd/');
+    assert.deepEqual([...listed.matchAll(/s3:\/\/app\/s3cmd\/(.*)/g)].map(([, name]) => name).sort(), [
+      'deep/two é.txt',
+      'large.bin',
+      'one.txt',
+    ]);
+    await s3cmd('get', 's3://app/s3cmd/large.bin', join(folder, 's3cmd.bin'));
+    assert.ok(LARGE.equals(await readFile(join(folder, 's3cmd.bin'))));
+    assert.match(await s3cmd('info', 's3://app/s3cmd/one.txt').catch(({ stdout }) => stdout), /File size: 3/);
+    await s3cmd('cp', 's3://app/s3cmd/one.txt', 's3://app/s3cmd/copy.txt');
+    await s3cmd('del', '-r', '--force', 's3://app/s3cmd/');
+    assert.equal(await s3cmd('ls', '-r', 's3://app/'), '');
+  });
+});

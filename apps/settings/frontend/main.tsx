@@ -14,6 +14,7 @@ const PAGES = [
   ['sessions', 'Sessions'],
   ['notifications', 'Notifications'],
   ['storage', 'Storage'],
+  ['ai', 'AI'],
 ] as const;
 
 function Settings({ app }: { readonly app: App }) {
@@ -35,7 +36,7 @@ function Settings({ app }: { readonly app: App }) {
     setBusy(undefined);
   }
   const show = (
-    surface: 'permissions' | 'passkeys' | 'sessions' | 'notifications' | 'storage' | 'logs',
+    surface: 'permissions' | 'passkeys' | 'sessions' | 'notifications' | 'storage' | 'ai' | 'logs',
     appId?: string,
   ) => void act(surface, () => app.bridge.call('chrome.set', appId === undefined ? { surface } : { surface, appId }));
 

@@ -12,7 +12,7 @@ interface Page<Item> {
 }
 
 /** Trusted surfaces of the shell that an app may ask to be shown; the shell draws them, the app sees nothing of them. */
-export type ShellSurface = 'permissions' | 'passkeys' | 'sessions' | 'logs' | 'notifications' | 'storage';
+export type ShellSurface = 'permissions' | 'passkeys' | 'sessions' | 'logs' | 'notifications' | 'storage' | 'ai';
 
 /** Every method of the bridge. `asks` marks one that waits for a person, however long they take. */
 export interface BridgeCalls {

@@ -88,8 +88,7 @@ const shellSide: ShellSide = {
   becomeHome,
   setTitle: setAppTitle,
   showSurface: (surface, appId) => {
-    if (surface === 'passkeys' || surface === 'sessions' || surface === 'notifications' || surface === 'storage')
-      go({ kind: 'settings', page: surface });
+    if (surface !== 'permissions' && surface !== 'logs') go({ kind: 'settings', page: surface });
     else if (appId === null) go({ kind: 'settings', page: 'apps' });
     else go({ kind: 'settings', page: surface === 'logs' ? 'logs' : 'app', appId });
   },

@@ -13,6 +13,7 @@ const views: readonly View[] = [
   { kind: 'settings', page: 'sessions' },
   { kind: 'settings', page: 'notifications' },
   { kind: 'settings', page: 'storage' },
+  { kind: 'settings', page: 'ai' },
 ];
 
 for (const view of views) {

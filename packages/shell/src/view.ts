@@ -9,13 +9,15 @@ export type SettingsPage =
   | { readonly page: 'sessions' }
   | { readonly page: 'notifications' }
   | { readonly page: 'secrets' }
-  | { readonly page: 'storage' };
+  | { readonly page: 'storage' }
+  | { readonly page: 'ai' };
 
 export type View =
   | { readonly kind: 'home' }
   | { readonly kind: 'app'; readonly appId: string }
   | ({ readonly kind: 'settings' } & SettingsPage);
 
+const ACCOUNT_PAGES = ['passkeys', 'sessions', 'notifications', 'secrets', 'storage', 'ai'] as const;
 const APP_ID = /^(?=.{3,40}$)[a-z0-9]+(-[a-z0-9]+)*$/;
 
 /** An address this page does not know leads home. */
@@ -23,14 +25,8 @@ export function readView(hash: string): View {
   const [area, first, second, third] = hash.replace(/^#\/?/, '').split('/');
   if (area === 'app' && first !== undefined && APP_ID.test(first)) return { kind: 'app', appId: first };
   if (area !== 'settings') return { kind: 'home' };
-  if (
-    first === 'passkeys' ||
-    first === 'sessions' ||
-    first === 'notifications' ||
-    first === 'secrets' ||
-    first === 'storage'
-  )
-    return { kind: 'settings', page: first };
+  const page = ACCOUNT_PAGES.find((known) => known === first);
+  if (page !== undefined) return { kind: 'settings', page };
   if (first === 'apps' && second !== undefined && APP_ID.test(second)) {
     return { kind: 'settings', page: third === 'log' ? 'logs' : 'app', appId: second };
   }

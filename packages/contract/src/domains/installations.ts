@@ -42,6 +42,8 @@ export const installedApp = z.strictObject({
   hasWorkload: z.boolean(),
   /** A backend that came with an update and does not run until its owner reviewed it. */
   hasUnreviewedWorkload: z.boolean(),
+  /** The installed version requests AI models; whether it may use them, its grants say. */
+  requestsIntelligence: z.boolean(),
   /** Comes with the platform and follows its version; can be removed and installed again like any other. */
   system: z.boolean(),
   installedAt: timestamp,

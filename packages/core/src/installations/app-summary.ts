@@ -22,6 +22,7 @@ export function installedApp(row: InstalledRow): InstalledApp {
     hasFrontend: row.chrome !== null,
     hasWorkload: row.has_workload,
     hasUnreviewedWorkload: row.has_unreviewed_workload,
+    requestsIntelligence: row.requests_intelligence,
     system: row.system,
     installedAt: row.installed_at.toISOString(),
   };

@@ -92,6 +92,7 @@ describe('installing', () => {
         hasFrontend: true,
         hasWorkload: true,
         hasUnreviewedWorkload: false,
+        requestsIntelligence: false,
         system: false,
         installedAt: '',
       },

@@ -17,6 +17,7 @@ export interface InstalledRow extends SummaryRow {
   readonly chrome: 'auto' | 'always' | 'never' | null;
   readonly has_workload: boolean;
   readonly has_unreviewed_workload: boolean;
+  readonly requests_intelligence: boolean;
   readonly newest: string | null;
   readonly system: boolean;
   readonly publisher: string | null;
@@ -30,6 +31,7 @@ const summary = `
 const installed = `
   SELECT ${summary}, v.manifest #>> '{frontend,chrome}' AS chrome, ${grantedBackendText()} AS has_workload,
          ${unreviewedBackendText()} AS has_unreviewed_workload,
+         v.manifest @> '{"permissions": [{"id": "intelligence.use"}]}' AS requests_intelligence,
          n.version AS newest, p.system, o.name AS publisher, i.installed_at
     FROM installations i
     JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version

@@ -54,6 +54,12 @@ export const shellRoutes = {
   'push.list': 'GET /v1/push/subscriptions',
   'push.subscribe': 'POST /v1/push/subscriptions',
   'push.unsubscribe': 'DELETE /v1/push/subscriptions',
+  'account.intelligence.list': 'GET /v1/account/intelligence',
+  'account.intelligence.setKey': 'PUT /v1/account/intelligence/:provider/key',
+  'account.intelligence.deleteKey': 'DELETE /v1/account/intelligence/:provider/key',
+  'account.intelligence.chooseSource': 'PATCH /v1/account/intelligence/:provider',
+  'apps.intelligence.read': 'GET /v1/apps/:appId/intelligence',
+  'apps.intelligence.limit': 'PUT /v1/apps/:appId/intelligence',
   'search.query': 'GET /v1/search',
 } as const satisfies { [Id in RouteId]?: RouteLine<Id> };
 

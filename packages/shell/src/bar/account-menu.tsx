@@ -10,11 +10,12 @@ import { signOut } from '../session/session.ts';
 import { go, type SettingsPage } from '../view.ts';
 
 const PAGES: readonly {
-  readonly page: 'apps' | 'notifications' | 'passkeys' | 'sessions' | 'storage';
+  readonly page: 'apps' | 'notifications' | 'passkeys' | 'sessions' | 'storage' | 'ai';
   readonly icon: IconName;
   readonly label: string;
 }[] = [
   { page: 'apps', icon: 'apps', label: 'Apps and permissions' },
+  { page: 'ai', icon: 'ai', label: 'AI' },
   { page: 'notifications', icon: 'bell', label: 'Notifications' },
   { page: 'passkeys', icon: 'key', label: 'Passkeys' },
   { page: 'sessions', icon: 'devices', label: 'Where you are signed in' },

@@ -22,6 +22,7 @@ function app(appId: string, more: Partial<InstalledApp> = {}): InstalledApp {
     hasFrontend: true,
     hasWorkload: true,
     hasUnreviewedWorkload: false,
+    requestsIntelligence: false,
     system: false,
     installedAt: '2026-11-21T10:00:00.000Z',
     ...more,

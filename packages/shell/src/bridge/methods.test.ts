@@ -258,7 +258,13 @@ test('the trusted surfaces open for the platform’s own Settings app alone', as
   await call(settings, 'chrome.set', params);
   await call(settings, 'chrome.set', { surface: 'passkeys' });
   await call(settings, 'chrome.set', { surface: 'storage' });
-  assert.deepEqual(settings.done, ['surface permissions notes', 'surface passkeys null', 'surface storage null']);
+  await call(settings, 'chrome.set', { surface: 'ai' });
+  assert.deepEqual(settings.done, [
+    'surface permissions notes',
+    'surface passkeys null',
+    'surface storage null',
+    'surface ai null',
+  ]);
   await assert.rejects(call({ ...settings, inFront: false }, 'chrome.set', params), { code: 'not_authorized' });
   await assert.rejects(call(settings, 'chrome.set', { surface: 'logs' }), { code: 'invalid_request' });
   await assert.rejects(call(settings, 'chrome.set', { surface: 'logs', appId: 'gone' }), { code: 'not_found' });

@@ -8,6 +8,7 @@ import { homeApp, openApp } from '../frames/open-apps.ts';
 import { setHome } from '../home.ts';
 import { askToInstall, askToUninstall, upgradesDone } from '../prompts/prompts.ts';
 import { go } from '../view.ts';
+import { AppAi } from './app-ai.tsx';
 import { AppSecrets } from './app-secrets.tsx';
 import { BackendState } from './backend-state.tsx';
 import { GrantsEditor } from './grants-editor.tsx';
@@ -55,6 +56,12 @@ export function AppPage({ appId }: { readonly appId: string }) {
               See its log
             </Button>
           </div>
+        </section>
+      )}
+      {app.requestsIntelligence && (
+        <section class="block" aria-labelledby="ai-title">
+          <h3 id="ai-title">AI</h3>
+          <AppAi appId={appId} name={app.name} />
         </section>
       )}
       {app.hasUnreviewedWorkload && (

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Icon, type IconName } from '../design/icons.tsx';
 import { addressOf, type SettingsPage } from '../view.ts';
+import { AiPage } from './ai-page.tsx';
 import { AppLogPage } from './app-log.tsx';
 import { AppPage } from './app-page.tsx';
 import { AppsPage } from './apps-page.tsx';
@@ -13,11 +14,12 @@ import { SessionsPage } from './sessions-page.tsx';
 import { StoragePage } from './storage-page.tsx';
 
 const PAGES: readonly {
-  readonly page: 'apps' | 'notifications' | 'secrets' | 'passkeys' | 'sessions' | 'storage';
+  readonly page: 'apps' | 'ai' | 'notifications' | 'secrets' | 'passkeys' | 'sessions' | 'storage';
   readonly icon: IconName;
   readonly label: string;
 }[] = [
   { page: 'apps', icon: 'apps', label: 'Apps' },
+  { page: 'ai', icon: 'ai', label: 'AI' },
   { page: 'notifications', icon: 'bell', label: 'Notifications' },
   { page: 'secrets', icon: 'lock', label: 'Secrets' },
   { page: 'passkeys', icon: 'key', label: 'Passkeys' },
@@ -69,6 +71,7 @@ function Page({ page }: { readonly page: SettingsPage }) {
   if (page.page === 'sessions') return <SessionsPage />;
   if (page.page === 'secrets') return <SecretsPage />;
   if (page.page === 'storage') return <StoragePage />;
+  if (page.page === 'ai') return <AiPage />;
   return <AppsPage />;
 }
 

@@ -8,7 +8,7 @@ export const chromeMethods: MethodsOf<'chrome'> = {
   'chrome.set': {
     params: {
       title: optional(titleText),
-      surface: optional(oneOf(['permissions', 'passkeys', 'sessions', 'logs', 'notifications', 'storage'])),
+      surface: optional(oneOf(['permissions', 'passkeys', 'sessions', 'logs', 'notifications', 'storage', 'ai'])),
       appId: optional(appIdText),
     },
     only: ({ surface }) => (surface === undefined ? undefined : ['settings', surface]),

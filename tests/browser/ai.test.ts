@@ -1,0 +1,195 @@
+// Settings → AI in real Chromium: keys that are written and never read, what apps used this month, and their limits. The
+// calls are real, up to a scripted provider.
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import * as path from 'node:path';
+import { after, before, test } from 'node:test';
+import OpenAI from 'openai';
+import type { Browser, Page } from 'playwright-core';
+import { registerAccount, type TestAccount } from '../support/client.ts';
+import { type IntelligenceApp, type IntelligenceWorld, startIntelligenceWorld } from '../support/intelligence-world.ts';
+import { DESKTOP, launchBrowser, PHONE } from './browser.ts';
+import { look } from './look.ts';
+import { signedInContext } from './signed-in.ts';
+
+const OWN_KEY = 'sk-canary-own-77d0c2';
+const SHELL = path.join(import.meta.dirname, '../../packages/shell/dist');
+const MESSAGES = [{ role: 'user' as const, content: 'Say hello.' }];
+
+let world: IntelligenceWorld;
+let browser: Browser;
+let writer: IntelligenceApp;
+let newcomer: TestAccount;
+
+before(async () => {
+  world = await startIntelligenceWorld({}, { config: { shellDirectory: SHELL } });
+  nameModels();
+  browser = await launchBrowser();
+  writer = await world.openApp('letter-writer', ['openai:*', 'anthropic:*']);
+  const reader = await world.openApp('paper-reader', ['openai:*']);
+  await world.openApp('quiet-helper', ['openai:small']);
+  for (const model of ['small', 'small', 'small', 'large']) await ask(writer, model);
+  for (const model of ['small', 'gpt-1']) await ask(reader, model);
+  await Promise.all([writer.settled(), reader.settled()]);
+  await asAfterAMonth();
+  newcomer = await registerAccount(world.core, 'newcomer');
+});
+after(async () => {
+  await browser?.close();
+  await world?.close();
+});
+
+/** With models, and one provider that has no key for everybody. */
+function nameModels(): void {
+  const { origin } = world.provider;
+  const models = ['small', 'large', 'gpt-1'].map((id) => ({ id }));
+  const openai = {
+    id: 'openai',
+    name: 'OpenAI',
+    baseUrl: `${origin}/v1`,
+    dialect: 'openai',
+    platformKeyFile: 'key',
+    models,
+  };
+  const anthropic = { id: 'anthropic', name: 'Anthropic', baseUrl: origin, dialect: 'anthropic' };
+  writeFileSync(world.file, JSON.stringify({ providers: [openai, anthropic], monthlyTokens: 2_000_000 }));
+  world.core.core.context.intelligence.reload();
+}
+
+async function ask({ port, token }: IntelligenceApp, model: string): Promise<void> {
+  const baseURL = `http://127.0.0.1:${port}/v1/services/intelligence/openai`;
+  const client = new OpenAI({ baseURL, apiKey: token, maxRetries: 0 });
+  await client.chat.completions.create({ model, messages: MESSAGES });
+}
+
+/** The scripted provider reports 16 tokens a call, too few to look at. */
+async function asAfterAMonth(): Promise<void> {
+  const { pool } = world.core.core.context;
+  await pool.query(
+    'UPDATE intelligence_usage SET input_tokens = input_tokens * 9173, output_tokens = output_tokens * 9173',
+  );
+  await pool.query('UPDATE intelligence_meters SET used = used * 9173');
+}
+
+async function openPage(account: TestAccount, viewport: typeof PHONE | typeof DESKTOP, hash: string): Promise<Page> {
+  const context = await signedInContext({ browser, platform: world.core, account }, viewport);
+  const page = await context.newPage();
+  await page.goto(`${world.core.origin}/#/settings/${hash}`);
+  return page;
+}
+
+/** The page alone scrolls, and only down: what is beyond takes the navigation away with it. */
+async function fits(page: Page): Promise<void> {
+  const beyond = await page.evaluate(() => {
+    const over = (selector: string) => {
+      const { scrollWidth, clientWidth, scrollHeight, clientHeight } =
+        document.querySelector(selector) ?? document.body;
+      return [scrollWidth - clientWidth, scrollHeight - clientHeight];
+    };
+    return [...over('.settings'), over('.settings-page')[0]];
+  });
+  assert.deepEqual(beyond, [0, 0, 0]);
+}
+
+for (const [device, viewport] of [
+  ['desktop', DESKTOP],
+  ['phone', PHONE],
+] as const) {
+  test(`on a ${device} a key is added, replaced, chosen and removed, and never shown`, async (t) => {
+    const page = await openPage(world.account, viewport, 'ai');
+    t.after(() => page.context().close());
+    const row = page.getByRole('listitem').filter({ hasText: 'Anthropic' });
+    await row.getByText('Apps can’t use it without a key').waitFor();
+    await row.getByRole('button', { name: 'Add your key for Anthropic' }).click();
+    const field = page.getByLabel('API key for Anthropic');
+    await field.fill('two words');
+    await field.press('Enter');
+    await row.getByText('Paste the key as the provider shows it: one word without spaces.').waitFor();
+    await look(page, device, 'ai-key');
+    await field.fill(OWN_KEY);
+    await field.press('Enter');
+    await row.getByText('Your key is used').waitFor();
+    await page.reload();
+    await row.getByText('Your key is used').waitFor();
+    assert.ok(!(await page.content()).includes(OWN_KEY));
+
+    const openai = page.getByRole('listitem').filter({ hasText: 'OpenAI' });
+    await openai.getByText('The platform’s key is used').waitFor();
+    await openai.getByRole('button', { name: 'Add your key for OpenAI' }).click();
+    await page.getByLabel('API key for OpenAI').fill(OWN_KEY);
+    await page.getByRole('button', { name: 'Save the key' }).click();
+    await openai.getByText('Your key is used').waitFor();
+    await ask(writer, 'small');
+    assert.equal(world.provider.seen.at(-1)?.headers.authorization, `Bearer ${OWN_KEY}`);
+    await openai.getByText('The platform’s key', { exact: true }).click();
+    await openai.getByText('The platform’s key is used').waitFor();
+    await openai.getByRole('button', { name: 'Replace your key for OpenAI' }).waitFor();
+    await openai.getByText('3 models').waitFor();
+    for (const provider of [row, openai]) {
+      await provider.getByRole('button', { name: /^Remove your key/ }).click();
+      await provider.getByRole('button', { name: 'Remove', exact: true }).click();
+      await provider.getByRole('button', { name: /^Add your key/ }).waitFor();
+    }
+  });
+
+  test(`on a ${device} the month is a chart and a table, and a limit holds until the operator’s is back`, async (t) => {
+    const page = await openPage(world.account, viewport, 'ai');
+    t.after(() => page.context().close());
+    await page.getByText('letter-writer').first().waitFor();
+    await page.getByText(/ tokens used by your apps$/).waitFor();
+    await page.getByText('Figures by model').click();
+    const table = page.getByRole('table');
+    assert.match(await table.innerText(), /large openai\s+1\s+100,903\s+45,865\s+146,768/);
+    await fits(page);
+    await look(page, device, 'ai', [
+      page.getByRole('heading', { name: 'AI' }),
+      table,
+      page.getByRole('heading', { name: 'Limits' }),
+    ]);
+
+    const app = page
+      .getByRole('listitem')
+      .filter({ has: page.getByRole('button', { name: /limit of letter-writer$/ }) });
+    await app.getByText(/ of 2,000,000 tokens used this month/).waitFor();
+    await app.getByRole('button', { name: 'Change the limit of letter-writer' }).click();
+    const form = page.locator('form.limit-form');
+    const field = page.getByLabel('Tokens a month for letter-writer');
+    await field.fill('much');
+    await field.press('Enter');
+    await form.getByText('Enter a whole number of tokens, such as 100,000.').waitFor();
+    await field.fill('3,000,000');
+    await field.press('Enter');
+    await form.getByText('The operator allows at most 2,000,000 tokens a month. Enter that or less.').waitFor();
+    await field.scrollIntoViewIfNeeded();
+    await look(page, device, 'ai-limit');
+    await field.fill('1,000');
+    await field.press('Enter');
+    await page.getByText('The platform refuses further AI calls of letter-writer until next month.').waitFor();
+    await assert.rejects(ask(writer, 'small'), (error) => {
+      assert.ok(error instanceof OpenAI.RateLimitError);
+      assert.match(error.message, /budget/);
+      return true;
+    });
+    await page.goto(`${world.core.origin}/#/settings/apps/letter-writer`);
+    await page.getByText(/ of 1,000 tokens used this month/).waitFor();
+    await fits(page);
+    await look(page, device, 'app-ai', [page.getByRole('heading', { name: 'AI', exact: true })]);
+    await page.getByRole('button', { name: 'Change the limit of letter-writer' }).click();
+    await page.getByRole('button', { name: 'Use the operator’s limit' }).click();
+    await page.getByText(/ of 2,000,000 tokens used this month/).waitFor();
+    await ask(writer, 'small');
+  });
+
+  test(`on a ${device} who has no app with AI is told so, and without any provider what to do`, async (t) => {
+    const page = await openPage(newcomer, viewport, 'ai');
+    t.after(() => page.context().close());
+    await page.getByText('None of your apps uses AI').waitFor();
+    await look(page, device, 'ai-no-app');
+    writeFileSync(world.file, JSON.stringify({ providers: [] }));
+    world.core.core.context.intelligence.reload();
+    await page.reload();
+    await page.getByText('docs/operators.md says how').waitFor();
+    await look(page, device, 'ai-no-provider');
+    nameModels();
+  });
+}

@@ -1,0 +1,58 @@
+// Members of a body are found in its bytes as `JSON.parse` finds them, and changing one changes nothing else.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fc } from '../../../../../tests/support/fast-check.ts';
+import { findMembers, memberValue, UnreadableBody, withMembers } from './json-members.ts';
+
+const names = new Set(['model', 'stream', 'limit']);
+const object = fc.dictionary(fc.oneof(fc.constantFrom('model', 'stream', 'limit'), fc.string()), fc.jsonValue());
+/** How anybody may write the same. */
+const written = fc.record({ object, space: fc.constantFrom(undefined, 1, 2, '\t') });
+const isAmbiguous = (keys: readonly string[]) => keys.some((key) => !names.has(key) && names.has(key.toLowerCase()));
+
+test('the value of every member is that of JSON.parse, however it is written', async () => {
+  await fc.assert(
+    fc.asyncProperty(written, async ({ object: value, space }) => {
+      fc.pre(!isAmbiguous(Object.keys(value)));
+      const text = JSON.stringify(value, null, space);
+      const members = await findMembers(Buffer.from(text), names);
+      const expected = JSON.parse(text);
+      for (const name of names)
+        assert.deepEqual(memberValue(members, name), Object.hasOwn(expected, name) ? expected[name] : undefined);
+    }),
+  );
+});
+
+test('a body with members set is the same object with those members', async () => {
+  await fc.assert(
+    fc.asyncProperty(written, fc.jsonValue(), async ({ object: value, space }, set) => {
+      fc.pre(!isAmbiguous(Object.keys(value)));
+      const text = JSON.stringify(value, null, space);
+      const changed = withMembers(await findMembers(Buffer.from(text), names), { limit: set, stream: true });
+      const expected = JSON.parse(text);
+      assert.deepEqual(
+        JSON.parse(changed.toString()),
+        JSON.parse(JSON.stringify({ ...expected, limit: set, stream: true })),
+      );
+    }),
+  );
+});
+
+test('what JSON.parse refuses within reach of a member is refused, and nothing else fails', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit: fc.constantFrom(...'{}[]",:\\ \n01emodlstru/') }), async (text) => {
+      const found = await findMembers(Buffer.from(text), names).catch((error: unknown) => error);
+      assert.ok(!(found instanceof Error) || found instanceof UnreadableBody, String(found));
+      if (isObject(text) && found instanceof UnreadableBody) assert.match(found.message, /once, in this spelling/);
+    }),
+  );
+});
+
+function isObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}

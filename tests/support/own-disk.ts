@@ -1,15 +1,12 @@
 // Runs a test file again on a small disk of its own: an ext4 file system in a file, mounted in a mount namespace that
 // ends with it. Nothing outside can be filled. Needs root.
-import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { passOnSkips } from './nested-skips.ts';
+import { runNested } from './nested-run.ts';
 
 /** Set inside: the folder on which the disk is mounted. */
 const MARK = 'PLATFORM_TEST_OWN_DISK';
@@ -71,30 +68,13 @@ async function runInside(context: TestContext, file: string, { sizeMiB, as = 'ro
   const checkout = path.join(outside, 'nobody', 'stage', 'checkout');
   await mkdir(checkout, { recursive: true, mode: 0o711 });
   const there = (place: string) => (as === 'root' ? place : place.replace(CHECKOUT, `${checkout}/`));
-  const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
-  const child = spawn(
-    'setpriv',
-    [
-      ...['--pdeathsig', 'TERM', 'unshare', '--mount', '--', 'sh', '-euc', INSIDE, 'sh', image, folder],
+  await runNested(context, {
+    walls: [
+      ...['unshare', '--mount', '--', 'sh', '-euc', INSIDE, 'sh', image, folder],
       ...(as === 'root' ? ['0711'] : ['1777', 'sh', AS_NOBODY, CHECKOUT, checkout]),
-      // --test, since a file that runs by itself ends with 0 after a hook of its own failed.
-      ...[there(process.execPath), '--test', '--test-reporter=spec', there(file)],
     ],
-    {
-      env: { ...environment, [MARK]: folder, TMPDIR: folder, ...(as === 'root' ? {} : { HOME: folder }) },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  );
-  context.after(() => child.kill('SIGTERM'));
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk: Buffer) => {
-      output += chunk.toString('utf8');
-    });
-  }
-  const [code] = await once(child, 'close');
-  for (const [, said] of output.matchAll(/^ℹ (PLATFORM_TEST_.*)$/gm)) context.diagnostic(String(said));
-  assert.equal(code, 0, output);
-  assert.match(output, /pass [1-9]/);
-  await passOnSkips(context, output);
+    node: there(process.execPath),
+    file: there(file),
+    environment: { [MARK]: folder, TMPDIR: folder, ...(as === 'root' ? {} : { HOME: folder }) },
+  });
 }

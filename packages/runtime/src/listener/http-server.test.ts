@@ -1,5 +1,7 @@
 // What every answer of a node's listener carries.
 import assert from 'node:assert/strict';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { connect } from 'node:net';
 import { test } from 'node:test';
 import type { IncomingRequest } from '@platform/http';
 import { type RawAnswer, rawRequest } from '../../../../tests/support/raw-http.ts';
@@ -33,4 +35,21 @@ test('every answer has an id, and is taken for what it says', async () => {
   const { headers } = await answerOf(false);
   assert.match(String(headers['x-request-id']), /^[0-9a-f-]{36}$/);
   assert.equal(headers['x-content-type-options'], 'nosniff');
+});
+
+test('a crowd of new connections is accepted in a few turns of the event loop', async () => {
+  const crowd = 320;
+  const server = await startHttpServer({ host: '127.0.0.1', port: 0, isOwnHost: () => true, handle: () => {}, log });
+  let accepted = 0;
+  const count = () => {
+    accepted += 1;
+  };
+  subscribe('net.server.socket', count);
+  const sockets = Array.from({ length: crowd }, () => connect(server.port, '127.0.0.1').on('error', () => undefined));
+  let turns = 0;
+  for (; accepted < crowd; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+  unsubscribe('net.server.socket', count);
+  for (const socket of sockets) socket.destroy();
+  await server.close(0);
+  assert.ok(turns <= crowd / 4, `${turns} turns for ${crowd} connections`);
 });

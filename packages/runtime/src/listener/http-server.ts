@@ -12,6 +12,8 @@ import {
   faultOf,
   type IncomingRequest,
   type IncomingUpgrade,
+  listenFast,
+  placeToListen,
   sendProblem,
   type UpgradeRoutes,
 } from '@platform/http';
@@ -72,9 +74,16 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     limits: { connections: CONNECTIONS, connectionsPerAddress: CONNECTIONS_PER_ADDRESS },
   });
   if (options.link !== undefined) return behindTls(server, options, options.link);
-  server.listen(options.port, options.host);
+  server.listen(await placeToListen(options));
   await once(server, 'listening');
-  return { port: portOf(server), close: (grace) => close(server, grace, upgraded) };
+  const sockets = await listenFast(server);
+  return {
+    port: portOf(server),
+    close(grace) {
+      sockets.close();
+      return close(server, grace, upgraded);
+    },
+  };
 }
 
 async function behindTls(

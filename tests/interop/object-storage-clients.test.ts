@@ -187,6 +187,8 @@ describe('through the Gateway', { skip: lacksPython('swift', 'python3-swift') },
     const env = {
       ...environment,
       RCLONE_CONFIG: join(folder, 'rclone.conf'),
+      RCLONE_S3_NO_CHECK_BUCKET: 'true',
+      RCLONE_S3_UPLOAD_CUTOFF: '5M',
       RCLONE_CONFIG_STORE_TYPE: 's3',
       RCLONE_CONFIG_STORE_PROVIDER: 'Other',
       RCLONE_CONFIG_STORE_ENDPOINT: endpoint,
@@ -197,8 +199,10 @@ describe('through the Gateway', { skip: lacksPython('swift', 'python3-swift') },
     };
     await writeFile(env.RCLONE_CONFIG, '');
     const rclone = async (...args: string[]) =>
-      (await run('rclone', ['--retries=1', '--s3-upload-cutoff=5M', '--s3-chunk-size=5M', ...args], { env })).stdout;
+      (await run('rclone', ['--retries=1', '--s3-chunk-size=5M', ...args], { env })).stdout;
     const source = join(folder, 'source');
+    // One file alone is where it would create the bucket.
+    await rclone('copyto', join(source, 'one.txt'), 'store:app/rclone/one.txt');
     await rclone('copy', source, 'store:app/rclone');
     await rclone('check', source, 'store:app/rclone');
     const listed = (await rclone('lsf', '-R', '--files-only', 'store:app/rclone')).trim().split('\n');

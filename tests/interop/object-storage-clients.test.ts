@@ -46,7 +46,7 @@ async function lacks(program: string): Promise<string | false> {
   );
 }
 
-describe('through the Gateway', { skip: lacksPython('swift', 'python3-swift') }, async () => {
+describe('through the Gateway to Swift', { skip: lacksPython('swift', 'python3-swift') }, async () => {
   let swift: SwiftStore;
   let gateway: GatewayToStore;
   let folder: string;

@@ -1,6 +1,8 @@
 // @platform/sdk for workloads: the platform's services, through the Gateway beside this process.
 
 import type { ServicesApp, SystemInventory } from '@platform/contract';
+import { type Intelligence, intelligenceOf } from './intelligence.ts';
+import { type ObjectStorage, objectStorageFrom } from './object-storage.ts';
 import { type OutboundService, outboundService } from './outbound.ts';
 import { PlatformError } from './platform-error.ts';
 import type { CallOptions } from './service-call.ts';
@@ -30,6 +32,8 @@ export type {
   ServicesApp,
   SystemInventory,
 } from '@platform/contract';
+export type { Intelligence, IntelligenceRequest } from './intelligence.ts';
+export type { ObjectStorage } from './object-storage.ts';
 export type { OutboundService } from './outbound.ts';
 export { PlatformError, type SdkErrorCode } from './platform-error.ts';
 export type { CallOptions } from './service-call.ts';
@@ -48,14 +52,18 @@ export interface PlatformServicesOptions {
   readonly apiUrl: string;
   /** The workload's Gateway credential, as PLATFORM_GATEWAY_TOKEN gives it. */
   readonly gatewayToken: string;
+  /** As the PLATFORM_S3 variables give it. Default: none. */
+  readonly objectStorage?: ObjectStorage | null;
 }
 
 export class PlatformServicesClient {
   readonly notifications: NotificationsService;
   readonly search: SearchService;
   readonly #access: { readonly api: string; readonly token: string };
+  readonly #objectStorage: ObjectStorage | null;
 
-  constructor({ apiUrl, gatewayToken }: PlatformServicesOptions) {
+  constructor({ apiUrl, gatewayToken, objectStorage = null }: PlatformServicesOptions) {
+    this.#objectStorage = objectStorage;
     this.#access = { api: apiUrl.replace(/\/$/, ''), token: gatewayToken };
     this.notifications = notificationsService(this.#access);
     this.search = searchService(this.#access);
@@ -64,7 +72,7 @@ export class PlatformServicesClient {
   /**
    * A client for the installation this process belongs to.
    *
-   * @param environment where to find PLATFORM_API_URL and PLATFORM_GATEWAY_TOKEN; default `process.env`
+   * @param environment where to find PLATFORM_API_URL, PLATFORM_GATEWAY_TOKEN and the rest; default `process.env`
    * @throws {PlatformError} `not_launched` when the platform did not start this process
    */
   static fromEnv(environment: Readonly<Record<string, string | undefined>> = process.env): PlatformServicesClient {
@@ -76,7 +84,7 @@ export class PlatformServicesClient {
           'PLATFORM_API_URL or PLATFORM_GATEWAY_TOKEN is missing: this process was not started by the platform. Run it with `platform dev`.',
       });
     }
-    return new PlatformServicesClient({ apiUrl, gatewayToken });
+    return new PlatformServicesClient({ apiUrl, gatewayToken, objectStorage: objectStorageFrom(environment) });
   }
 
   /** The outside service behind a secret slot of the manifest. Grants `secrets.use` and `network.connect`. */
@@ -92,6 +100,23 @@ export class PlatformServicesClient {
   /** Inventory of the whole platform, for an app of the master account. Grant `system.inventory.read`. */
   system(options?: CallOptions): Promise<SystemInventory> {
     return readSystem(this.#access, options);
+  }
+
+  /**
+   * An AI provider, for a stock client or for requests of its own. Grant `intelligence.use` on `<provider>:<model>`.
+   *
+   * @param provider its id, as the operator chose it
+   */
+  intelligence(provider: string): Intelligence {
+    return intelligenceOf(this.#access, provider);
+  }
+
+  /**
+   * The options of an S3 client for this installation's object storage; `null` without the grant `object-storage.raw`, or
+   * where the platform offers none.
+   */
+  objectStorage(): ObjectStorage | null {
+    return this.#objectStorage;
   }
 
   /**

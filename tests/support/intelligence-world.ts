@@ -26,7 +26,7 @@ export interface IntelligenceApp {
   /** Everything its Gateway logged. */
   readonly events: readonly object[];
   usage(): Promise<AppIntelligence['usage']>;
-  /** Resolves when nothing is reserved any more. */
+  /** Resolves when every call is settled. */
   settled(): Promise<AppIntelligence['usage']>;
 }
 
@@ -123,8 +123,12 @@ export async function startIntelligenceWorld(
       usage,
       async settled() {
         for (;;) {
-          const now = await usage();
-          if (now.reserved === 0) return now;
+          // A call that can use no tokens holds none, and has its reservation all the same.
+          const { rows } = await core.core.context.pool.query(
+            'SELECT FROM intelligence_reservations WHERE installation_id = $1 AND NOT charged LIMIT 1',
+            [app.installationId],
+          );
+          if (rows.length === 0) return usage();
           await new Promise((resolve) => setTimeout(resolve, 10));
         }
       },

@@ -14,10 +14,10 @@ export const readableLine = [LINE, 'must be one line without control or bidirect
 
 /**
  * Arguments of `z.string().regex(…)` for what people choose or agree by: besides spaces, joiners and fillers, which draw
- * nothing, there is something to see.
+ * nothing, there is something to see. That a text is empty is for its least length to say.
  */
 export const visible = [
-  /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{M}\p{C}\u2800]/u,
+  /^$|[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{M}\p{C}\u2800]/u,
   'must have a visible character',
 ] as const;
 

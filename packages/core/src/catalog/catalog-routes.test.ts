@@ -86,6 +86,7 @@ test('a published version is in the list and the detail, and its files lie under
     connects: [],
     publishedAt,
     permissions,
+    secretSlots: [],
     versions: [{ version: '1.0.0', hash, size: body.length, publishedAt }],
   });
   const { packagesDirectory } = world.core.context.config;

@@ -10,13 +10,14 @@ import { signOut } from '../session/session.ts';
 import { go, type SettingsPage } from '../view.ts';
 
 const PAGES: readonly {
-  readonly page: 'apps' | 'notifications' | 'passkeys' | 'sessions' | 'storage' | 'ai';
+  readonly page: 'apps' | 'ai' | 'notifications' | 'secrets' | 'passkeys' | 'sessions' | 'storage';
   readonly icon: IconName;
   readonly label: string;
 }[] = [
   { page: 'apps', icon: 'apps', label: 'Apps and permissions' },
   { page: 'ai', icon: 'ai', label: 'AI' },
   { page: 'notifications', icon: 'bell', label: 'Notifications' },
+  { page: 'secrets', icon: 'lock', label: 'Secrets' },
   { page: 'passkeys', icon: 'key', label: 'Passkeys' },
   { page: 'sessions', icon: 'devices', label: 'Where you are signed in' },
   { page: 'storage', icon: 'disk', label: 'Storage' },

@@ -1,10 +1,10 @@
 // `platform account …`: the operator lists accounts, and suspends and resumes one, beside a running platform or without.
-import { plainLine } from '@platform/contract';
 import { type AccountRow, listAccountStates, resumeSuspended, suspendAccount } from '@platform/core/operator';
 import { setPlanOf } from './account-plan.ts';
 import { type Command, UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
 import { withLocalCore } from './local-core.ts';
+import { sayTable } from './say-table.ts';
 import { paint, say } from './terminal.ts';
 
 const actions: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
@@ -39,15 +39,7 @@ async function list(args: readonly string[]): Promise<number> {
     say('No accounts yet.');
     return 0;
   }
-  const table = [HEADINGS, ...rows.map((row) => cells(row).map((cell) => plainLine(cell)))];
-  const widths = HEADINGS.map((_heading, column) => Math.max(...table.map((row) => (row[column] ?? '').length)));
-  for (const row of table)
-    say(
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    );
+  sayTable(HEADINGS, rows.map(cells));
   return 0;
 }
 

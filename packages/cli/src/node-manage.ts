@@ -1,6 +1,5 @@
 // The operator's side of nodes, on the machine of core: beside a running platform or without one.
 import { parseArgs } from 'node:util';
-import { plainLine } from '@platform/contract';
 import type { PlatformConfig } from '@platform/core/config';
 import {
   type CoreContext,
@@ -16,6 +15,7 @@ import { UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
 import { withLocalCore } from './local-core.ts';
 import { requireLabel } from './node-rules.ts';
+import { sayTable } from './say-table.ts';
 import { paint, say } from './terminal.ts';
 
 export async function printToken(args: readonly string[]): Promise<number> {
@@ -53,15 +53,7 @@ export async function list(args: readonly string[]): Promise<number> {
     say('No nodes. Backends cannot run until a node joins: platform node token');
     return 0;
   }
-  const table = [HEADINGS, ...rows.map((row) => cells(row).map((cell) => plainLine(cell)))];
-  const widths = HEADINGS.map((_heading, column) => Math.max(...table.map((row) => (row[column] ?? '').length)));
-  for (const row of table)
-    say(
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    );
+  sayTable(HEADINGS, rows.map(cells));
   return 0;
 }
 

@@ -73,7 +73,7 @@ export const modelId = z
   .max(200)
   .regex(/^[^\s\p{C}]+$/u, 'must not contain spaces or control characters');
 
-/** A provider that an installation may use, as its node is told. */
+/** A provider that an installation may use, in its assignment. */
 export const assignedProvider = z.strictObject({
   provider: providerId,
   dialect: intelligenceDialect,

@@ -1,4 +1,4 @@
-// What nodes are told of AI providers: which of them the grants of an installation name, and how each is spoken to.
+// What assignments say of AI providers: which of them the grants of an installation name, and how each is spoken to.
 import type { AssignedProvider, Assignment, Grant } from '@platform/contract';
 import type { IntelligenceSettings } from '../config/intelligence-file.ts';
 import { resourcesOf } from './grant-coverage.ts';

@@ -111,7 +111,7 @@ export async function updateLimits(
                                  ELSE EXCLUDED.monthly_tokens END`.execute(db);
 }
 
-/** Keeps what nodes are told of providers. @returns whether that is something new */
+/** Keeps what assignments say of providers. @returns whether that is something new */
 export async function keepAnnounced(db: Executor, providers: string): Promise<boolean> {
   const { rows } = await sql`
     INSERT INTO intelligence_announced AS a (name, providers) VALUES ('providers', ${providers})

@@ -1,4 +1,4 @@
-// What a Gateway is told of the object store, and when it is told nothing.
+// What core tells a Gateway of the object store, and when it refuses.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { storeOfInstallation } from '@platform/contract';

@@ -474,16 +474,28 @@ test('an answer that names something outside the prefix does not pass', async ()
   assert.ok(!answer.body.includes('diary'));
 });
 
+test('a later policy that still grants it does not end what is under way', async () => {
+  let answer = (): void => undefined;
+  scene.store.next = (_req, res) => {
+    answer = () => res.writeHead(200, { etag: '"one"' }).end();
+  };
+  const put = scene.send({ method: 'PUT', path: '/app/held', body: 'x' });
+  await until(() => scene.store.seen.length === 1);
+  await scene.under.gateway.apply({ revision: 2, objectStorage: true });
+  answer();
+  assert.equal((await put).status, 200);
+});
+
 test('core is asked once for many requests, and again under a later policy; what it refuses is refused', async () => {
   const before = scene.asked();
-  await scene.under.gateway.apply({ revision: 2, objectStorage: true });
+  await scene.under.gateway.apply({ revision: 3, objectStorage: true });
   for (let count = 0; count < 5; count += 1) await scene.send({ path: '/app?list-type=2' });
   assert.equal(scene.asked(), before + 1);
   scene.refuseWith(403, 'plan_required');
-  await scene.under.gateway.apply({ revision: 3, objectStorage: true });
+  await scene.under.gateway.apply({ revision: 4, objectStorage: true });
   const answer = await scene.send({ path: '/app?list-type=2' });
   refused(answer, 403, 'AccessDenied');
   assert.match(answer.body, /Refused: plan_required/);
-  await scene.under.gateway.apply({ revision: 4 });
+  await scene.under.gateway.apply({ revision: 5 });
   refused(await scene.send({ path: '/app?list-type=2' }), 403, 'AccessDenied');
 });

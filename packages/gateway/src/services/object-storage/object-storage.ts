@@ -110,7 +110,7 @@ export function objectStorageService(context: ServiceContext): GatewayService {
       sendRefusal(res, error.refusal);
       return;
     }
-    // The caller left, or the grant is gone; a connection that stands is told.
+    // The caller left, or the grant is gone; a caller that is still there reads why.
     if (signal.aborted) {
       if (res.headersSent) res.destroy();
       else sendS3Error(res, 'AccessDenied', 'Object storage is not granted to this app any more.');
@@ -139,8 +139,8 @@ export function objectStorageService(context: ServiceContext): GatewayService {
     },
     async apply(policy) {
       isGranted = policy.objectStorage === true;
+      access.forget();
       if (!isGranted) for (const work of running) work.abort();
-      await access.forget();
     },
     async close() {
       for (const work of running) work.abort();

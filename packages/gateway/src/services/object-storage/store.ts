@@ -29,8 +29,8 @@ export interface Store {
 export interface StoreAccess {
   /** @throws CoreRefusal */
   current(): Promise<Store>;
-  /** Whatever core allowed before counts no longer. */
-  forget(): Promise<void>;
+  /** Asks core anew for the next request. Those under way go on. */
+  forget(): void;
   close(): Promise<void>;
 }
 
@@ -65,9 +65,8 @@ export function openStoreAccess(context: ServiceContext): StoreAccess {
       });
       return store;
     },
-    async forget() {
+    forget() {
       kept = null;
-      await closePools();
     },
     async close() {
       kept = null;

@@ -61,7 +61,9 @@ interface Building {
 }
 
 async function unlessBuilt({ folder, dist, shared, plan }: Building): Promise<BuiltApp> {
-  const inputs = ['manifest.json', 'frontend', 'workload'].map((name) => join(folder, name)).filter(existsSync);
+  const inputs = ['manifest.json', 'package.json', 'frontend', 'workload']
+    .map((name) => join(folder, name))
+    .filter(existsSync);
   const stamp = await hashOf(inputs, shared);
   const known = await readFile(join(dist, 'built.json'), 'utf8').catch(() => '{}');
   const former = JSON.parse(known) as Partial<BuiltApp & { stamp: string }>;

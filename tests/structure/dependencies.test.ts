@@ -62,3 +62,15 @@ test('the checkout declares what its tests, benches and scripts import, and no p
     [],
   );
 });
+
+test('an example names the versions of its packages that the checkout has', () => {
+  const wanted = readManifest('.').devDependencies ?? {};
+  for (const file of globSync('examples/*/package.json', { cwd: ROOT })) {
+    const { dependencies = {} } = readManifest(path.dirname(file));
+    assert.deepEqual(
+      Object.entries(dependencies).filter(([name, version]) => wanted[name] !== version),
+      [],
+      file,
+    );
+  }
+});

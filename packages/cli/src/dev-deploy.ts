@@ -18,6 +18,7 @@ import {
   withdrawVersion,
 } from '@platform/core/operator';
 import { planPackage, type SdkFiles } from './packaging/plan-package.ts';
+import { readManifest } from './packaging/read-manifest.ts';
 import { writePackage } from './packaging/write-package.ts';
 
 export interface DevApp {
@@ -43,7 +44,7 @@ export interface Deployed {
  */
 export async function deploy(app: DevApp): Promise<Deployed> {
   const { context, account, folder, sdk } = app;
-  const { manifest: base } = await planPackage({ folder });
+  const { manifest: base } = await readManifest(folder);
   const change = {
     id: devId(base.id),
     name: `${base.name.slice(0, 54)} (dev)`,
@@ -117,7 +118,8 @@ export async function folderState(folder: string): Promise<string> {
     const entries = await readdir(path.join(folder, part), { recursive: true }).catch(() => []);
     for (const name of entries.sort()) await addFacts(hash, path.join(folder, part, name));
   }
-  await addFacts(hash, path.join(folder, 'manifest.json'));
+  for (const name of ['manifest.json', 'package.json', 'package-lock.json'])
+    await addFacts(hash, path.join(folder, name));
   return hash.digest('hex');
 }
 

@@ -3,6 +3,7 @@ import type { Dirent, Stats } from 'node:fs';
 import { lstat, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { limits, type Manifest } from '@platform/contract';
+import { type BundledBackend, bundleWorkload, importsPackages } from './bundle-workload.ts';
 import { PackageProblem } from './package-problem.ts';
 import { type ManifestChange, readManifest } from './read-manifest.ts';
 
@@ -40,6 +41,8 @@ export interface PackagePlan {
 export const SDK_NAMES = { browser: 'frontend/platform-sdk.js', workload: 'workload/platform-sdk.mjs' } as const;
 
 const PARTS = ['frontend', 'workload'] as const;
+/** What a backend imports goes into its script. */
+const BUNDLED = ['node_modules', 'package.json', 'package-lock.json'];
 
 /** @throws {PackageProblem} with everything that is wrong with the folder */
 export async function planPackage({ folder, change, sdk }: PlanOptions): Promise<PackagePlan> {
@@ -52,15 +55,27 @@ export async function planPackage({ folder, change, sdk }: PlanOptions): Promise
     if (part !== undefined && manifest[part] !== undefined) await collect(folder, part, files, problems);
     else if (entry.name !== 'manifest.json' && !entry.name.startsWith('.')) leftOut.push(entry.name);
   }
+  const { workload } = manifest;
+  const bundled = workload?.runtime === 'node' && (await importsPackages(folder));
+  if (bundled) await bundle({ folder, entry: workload.entry ?? '', sdk: sdk?.workload }, files);
   if (sdk !== undefined) {
     if (manifest.frontend !== undefined) await addSdk(files, SDK_NAMES.browser, sdk.browser);
-    if (manifest.workload?.runtime === 'node') await addSdk(files, SDK_NAMES.workload, sdk.workload);
+    if (workload?.runtime === 'node') await addSdk(files, SDK_NAMES.workload, sdk.workload);
   }
   files.sort((one, other) => (one.name < other.name ? -1 : 1));
   files.unshift({ name: 'manifest.json', size: bytes.length, source: { bytes } });
   problems.push(...missingEntries(manifest, files), ...excesses(files));
   if (problems.length > 0) throw new PackageProblem(problems);
-  return { manifest, files, leftOut };
+  return { manifest, files, leftOut: leftOut.filter((name) => !(bundled && BUNDLED.includes(name))) };
+}
+
+/** In the place of the script to start, the same with all that it imports. */
+async function bundle(backend: BundledBackend, files: PackageFile[]): Promise<void> {
+  const name = `workload/${backend.entry}`;
+  const index = files.findIndex((file) => file.name === name);
+  if (index < 0) return;
+  const bytes = await bundleWorkload(backend);
+  files[index] = { name, size: bytes.length, source: { bytes } };
 }
 
 async function addSdk(files: PackageFile[], name: string, path: string): Promise<void> {

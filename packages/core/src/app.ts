@@ -27,7 +27,7 @@ import { takeFromBucket } from './http/rate-buckets.ts';
 import { rateLimiter } from './http/rate-limit.ts';
 import { createServer } from './http/server.ts';
 import { shellFiles } from './http/shell-files.ts';
-import { ensureMasterInstallations } from './installations/default-installations.ts';
+import { ensureDefaultInstallations } from './installations/default-installations.ts';
 import { findFrontendCaller, findInstallationCaller } from './installations/find-caller.ts';
 import { followSystemPackages } from './installations/follow-system-packages.ts';
 import { announceProviders } from './intelligence/announce-providers.ts';
@@ -155,7 +155,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   context.lifecycle.follow(domains);
   options.metrics?.watch({ pools: [pool, searchPool], gauges: domains.flatMap(({ gauges = [] }) => gauges) });
   await followSystemPackages(context, shipped);
-  await ensureMasterInstallations(context);
+  await ensureDefaultInstallations(context);
   await announceProviders(context);
   const bodies = new BodyPool();
   parts.defer(() => bodies.close());

@@ -14,12 +14,16 @@ import { normaliseGrants } from '../grants/grant-coverage.ts';
 import { assignmentsChanged } from '../placement/assignments.ts';
 import { lockPlacement, placeOrWait } from '../placement/placement.ts';
 import { newInstallation } from './install-app.ts';
-import { insertInstallation, selectEverInstalled } from './queries.ts';
+import { insertInstallation, selectNeverInstalled } from './queries.ts';
+
+/** Installations made in one transaction, which others wait for. */
+const AT_ONCE = 200;
 
 /**
  * Installs the default apps at their newest version with all their requested grants, inside the transaction that
  * creates the account; the master account gets those that are for it alone as well. One that could not be published at
- * start, or whose id an account claimed before the platform came with it, is logged and left out.
+ * start, or whose id an account claimed before the platform came with it, is logged and left out; the account gets it at a
+ * start that has it.
  */
 export async function createDefaultInstallations(
   trx: Kysely<DatabaseSchema>,
@@ -36,25 +40,41 @@ export async function createDefaultInstallations(
 }
 
 /**
- * Gives the master account what is for it alone, when it was registered before the operator named it or before the
- * platform came with it. What it had and removed stays removed. To be called at the start.
+ * Gives every account the default apps that were missing when it was registered, and the master account those for it
+ * alone. What a person removed stays removed. To be called at the start.
  */
-export async function ensureMasterInstallations(context: CoreContext): Promise<void> {
+export async function ensureDefaultInstallations(context: CoreContext): Promise<void> {
   const { masterAccount } = context.config;
-  const account = masterAccount === null ? undefined : await findAccount(context, masterAccount);
-  if (account === undefined) return;
-  await context.database.transaction().execute(async (trx) => {
-    await lockPlacement(trx);
-    const had = await selectEverInstalled(trx, account.key, masterAppIds);
-    const releases = await findNewestVersions(trx, masterAppIds);
-    const missing = releases.filter(({ system, appId }) => system && !had.includes(appId));
-    for (const release of missing) {
-      const installationId = await installWhole(trx, context, account.key, release);
-      await notify(trx, 'installation-changed', { installationId, accountKey: account.key });
-      context.log.info({ appId: release.appId, account: account.name }, 'an app was installed for the master account');
-    }
-    if (missing.some(({ manifest }) => manifest.workload !== undefined)) await assignmentsChanged(trx);
-  });
+  const master = masterAccount === null ? undefined : await findAccount(context, masterAccount);
+  if (master !== undefined) await ensure(context, masterAppIds, master.key);
+  await ensure(context, defaultAppIds, null);
+}
+
+/** @param accountKey `null` for every account */
+async function ensure(context: CoreContext, appIds: readonly string[], accountKey: string | null): Promise<void> {
+  for (let after: string | null = ''; after !== null; ) {
+    const last: string = after;
+    after = await context.database.transaction().execute(async (trx) => {
+      // Nobody installs meanwhile.
+      await lockPlacement(trx);
+      const releases = (await findNewestVersions(trx, appIds)).filter(({ system }) => system);
+      const lacking = await selectNeverInstalled(trx, {
+        appIds: releases.map(({ appId }) => appId),
+        accountKey,
+        from: last,
+        most: AT_ONCE,
+      });
+      for (const release of releases)
+        for (const account of lacking.filter(({ appId }) => appId === release.appId)) {
+          const installationId = await installWhole(trx, context, account.key, release);
+          await notify(trx, 'installation-changed', { installationId, accountKey: account.key });
+          context.log.info({ appId: release.appId, account: account.name }, 'an account got an app of the platform');
+        }
+      if (lacking.length > 0 && releases.some(({ manifest }) => manifest.workload !== undefined))
+        await assignmentsChanged(trx);
+      return lacking.length < AT_ONCE ? null : (lacking.at(-1)?.key ?? null);
+    });
+  }
 }
 
 /** A system app gets every grant it requests. */

@@ -233,19 +233,25 @@ export async function forgetVolume(db: Executor, id: InstallationId): Promise<vo
     .execute();
 }
 
-/** Which of these apps the account has installed, or had and removed. */
-export async function selectEverInstalled(
+/** Accounts with one of these apps that they never had, installed or removed; in the order of their keys. */
+export async function selectNeverInstalled(
   db: Executor,
-  accountKey: string,
-  appIds: readonly string[],
-): Promise<string[]> {
-  const rows = await db
-    .selectFrom('installations')
-    .select('app_id')
-    .where('account_key', '=', accountKey)
-    .where('app_id', 'in', [...appIds])
-    .execute();
-  return rows.map(({ app_id }) => app_id);
+  selection: {
+    readonly appIds: readonly string[];
+    /** `null` for every account. */
+    readonly accountKey: string | null;
+    readonly from: string;
+    readonly most: number;
+  },
+): Promise<{ readonly key: string; readonly name: string; readonly appId: string }[]> {
+  const { appIds, accountKey, from, most } = selection;
+  const { rows } = await sql<{ key: string; name: string; appId: string }>`
+    SELECT a.key, a.name, d.app_id AS "appId"
+      FROM accounts a CROSS JOIN unnest(${[...appIds]}::text[]) AS d (app_id)
+     WHERE a.key >= ${from} AND (${accountKey}::text IS NULL OR a.key = ${accountKey})
+       AND NOT EXISTS (SELECT FROM installations i WHERE i.account_key = a.key AND i.app_id = d.app_id)
+     ORDER BY a.key LIMIT ${most}`.execute(db);
+  return rows;
 }
 
 export interface BackendRow {

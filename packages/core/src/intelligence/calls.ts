@@ -19,7 +19,8 @@ const MODEL_LIST = /(?:^|\/)models\/?$/;
 
 /**
  * @throws RefusalError `rate_limited`, `not_found` for an unknown provider, `grant_missing`, `not_authorized` without a
- *   key, `placement_not_allowed`, `budget_exhausted`, `unavailable` for a Gateway that has no key for envelopes
+ *   key, `placement_not_allowed`, `budget_exhausted`, `unavailable` on a platform without any provider and for a
+ *   Gateway that has no key for envelopes
  */
 export async function authorizeIntelligence(
   context: CoreContext,
@@ -55,6 +56,7 @@ export async function authorizeIntelligence(
   // Its credential was valid a moment ago.
   if (decision === undefined) throw refuse('unauthenticated');
   if (!decision.taken) throw rateGone(decision);
+  if (settings.providers.length === 0) throw noProvider();
   if (provider === undefined) throw refuse('not_found', `This platform has no AI provider "${call.provider}".`);
   if (!allowed) throw missingGrant(caller, call);
   requireKey(decision, provider);
@@ -92,6 +94,13 @@ function missingGrant({ appId }: InstallationCaller, { provider, model }: Author
   return refuse(
     'grant_missing',
     `${appId} may not use the AI provider ${provider} ${what} (intelligence.use). You can allow it in Settings → Apps → ${appId}.`,
+  );
+}
+
+function noProvider(): Error {
+  return refuse(
+    'unavailable',
+    'This platform has no AI provider yet. Its operator can add one: docs/operators.md, “AI providers”.',
   );
 }
 

@@ -119,7 +119,7 @@ test('a workload chats with the stock client and the variables it was given, and
     requests: 1,
     tokens: 16,
     reserved: 0,
-    models: [{ provider: 'openai', model: 'small', requests: 1, inputTokens: 11, outputTokens: 5 }],
+    models: [{ provider: 'openai', model: 'small', requests: 1, inputTokens: 11, outputTokens: 5, cost: null }],
   });
   const environment = JSON.parse((await ask('/environment')).text);
   assert.match(environment.OPENAI_BASE_URL, /^http:\/\/127\.0\.0\.1:\d+\/v1\/services\/intelligence\/openai$/);

@@ -2,6 +2,7 @@
 // Gateways within a rate and a monthly budget of tokens, under a key that no app sees.
 import * as z from 'zod';
 import { type Errors, type Limits, MiB, type Routes } from '../domain.ts';
+import { appId } from '../primitives.ts';
 import { items, json, ofApp } from './common.ts';
 
 const limits = {
@@ -41,6 +42,11 @@ const limits = {
     value: 200,
     unit: 'items',
     meaning: 'models of one installation and month that are counted apart; the rest are counted together',
+  },
+  intelligenceUsageModels: {
+    value: 1_000,
+    unit: 'items',
+    meaning: 'models of all apps of an account that its use of a month lists apart; the rest are added up by app',
   },
   intelligenceKey: { value: 1_024, unit: 'characters', meaning: 'API key of an AI provider' },
 } as const satisfies Limits;
@@ -82,13 +88,17 @@ export const assignedProvider = z.strictObject({
 });
 export type AssignedProvider = z.infer<typeof assignedProvider>;
 
-const price = z.number().nonnegative();
+/** ISO 4217. */
+export const currencyCode = z.string().regex(/^[A-Z]{3}$/, 'must be the code of a currency, such as USD');
+
+const price = z.number().min(0).max(1e9);
 export const providerModel = z.strictObject({
   id: modelId,
-  /** Per million tokens, in the operator's currency. */
+  /** Per million tokens, in the currency of the operator's file. */
   inputPrice: price.optional(),
   outputPrice: price.optional(),
 });
+export type ProviderModel = z.infer<typeof providerModel>;
 
 const keySource = z.enum(['account', 'platform']);
 export const accountProvider = z.strictObject({
@@ -119,29 +129,52 @@ export const providerSourceBody = z.strictObject({ source: keySource });
 const requestsPerMinute = z.int().min(1);
 const monthlyTokens = z.int().min(0);
 
+/** UTC. */
+const month = z.string().regex(/^\d{4}-\d{2}$/);
+
+const modelUse = z.strictObject({
+  provider: providerId,
+  /** Empty for calls that name none, `(other)` for models that are counted together. */
+  model: z.string(),
+  requests: z.int(),
+  inputTokens: z.int(),
+  outputTokens: z.int(),
+  /** Estimate at the operator's prices of today, in `currency`; `null` where the file has no price for these tokens. */
+  cost: z.number().nullable(),
+});
+export type ModelUse = z.infer<typeof modelUse>;
+
+const appLimits = z.strictObject({ requestsPerMinute, monthlyTokens });
 export const appIntelligence = z.strictObject({
-  limits: z.strictObject({ requestsPerMinute, monthlyTokens }),
+  limits: appLimits,
+  /** The most that `limits` can be. */
+  operatorLimits: appLimits,
+  /** Of `cost`. */
+  currency: currencyCode,
   usage: z.strictObject({
-    /** UTC. */
-    month: z.string().regex(/^\d{4}-\d{2}$/),
+    month,
     /** Calls that reached the provider. */
     requests: z.int(),
     tokens: z.int(),
     /** Tokens held for calls under way. */
     reserved: z.int(),
-    models: z.array(
-      z.strictObject({
-        provider: providerId,
-        /** Empty for calls that name none. */
-        model: z.string(),
-        requests: z.int(),
-        inputTokens: z.int(),
-        outputTokens: z.int(),
-      }),
-    ),
+    models: z.array(modelUse),
   }),
 });
 export type AppIntelligence = z.infer<typeof appIntelligence>;
+
+export const accountIntelligenceUsage = z.strictObject({
+  month,
+  currency: currencyCode,
+  models: z.array(
+    z.strictObject({
+      /** `null`: apps that were removed meanwhile, together. */
+      appId: appId.nullable(),
+      ...modelUse.shape,
+    }),
+  ),
+});
+export type AccountIntelligenceUsage = z.infer<typeof accountIntelligenceUsage>;
 
 /** Absent: unchanged; `null`: the operator's. */
 export const appIntelligenceBody = z.strictObject({
@@ -235,6 +268,14 @@ const routes = {
     params: ofProvider,
     body: json(providerSourceBody),
     answers: { 200: accountProvider },
+    rate: 'session',
+  },
+  'account.intelligence.usage': {
+    method: 'GET',
+    path: '/v1/account/intelligence/usage',
+    summary: 'What all apps of the account used of AI models this month, also those removed meanwhile',
+    callers: ['session'],
+    answers: { 200: accountIntelligenceUsage },
     rate: 'session',
   },
   'apps.intelligence.read': {

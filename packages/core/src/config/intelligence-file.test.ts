@@ -36,7 +36,7 @@ test('a file says providers, their keys, variables and models, and what apps may
     ],
     requestsPerMinute: 5,
   });
-  assert.deepEqual(rest, { requestsPerMinute: 5, monthlyTokens: 1_000_000, bodyBytes: 33_554_432 });
+  assert.deepEqual(rest, { requestsPerMinute: 5, monthlyTokens: 1_000_000, bodyBytes: 33_554_432, currency: 'USD' });
   assert.deepEqual(
     providers.map(({ id, name, baseUrl, platformKey, environment }) => [id, name, baseUrl, platformKey, environment]),
     [
@@ -75,6 +75,8 @@ for (const [content, what] of [
   [{ providers: [{ ...ONE, platformKeyFile: 'open' }] }, /open to other users; run chmod 600/],
   [{ providers: [{ ...ONE, platformKeyFile: 'words' }] }, /one word of printable ASCII/],
   [{ providers: [ONE], requestsPerMinute: 0 }, /requestsPerMinute/],
+  [{ providers: [ONE], currency: 'dollars' }, /currency: must be the code of a currency, such as USD/],
+  [{ providers: [{ ...ONE, models: [{ id: 'a', inputPrice: -1 }] }] }, /providers\.0\.models\.0\.inputPrice/],
 ] as const) {
   test(`refused: ${JSON.stringify(content).slice(0, 90)}`, () => {
     assert.throws(

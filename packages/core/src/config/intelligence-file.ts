@@ -3,6 +3,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import * as path from 'node:path';
 import {
+  currencyCode,
   type IntelligenceDialect,
   intelligenceDialect,
   limits,
@@ -33,6 +34,8 @@ export interface IntelligenceSettings {
   readonly requestsPerMinute: number;
   readonly monthlyTokens: number;
   readonly bodyBytes: number;
+  /** ISO 4217, of all prices. */
+  readonly currency: string;
 }
 
 const NO_PROVIDERS: IntelligenceSettings = {
@@ -40,6 +43,7 @@ const NO_PROVIDERS: IntelligenceSettings = {
   requestsPerMinute: limits.intelligenceRate.value,
   monthlyTokens: limits.intelligenceMonthlyTokens.value,
   bodyBytes: limits.intelligenceBody.value,
+  currency: 'USD',
 };
 
 /** What providers without `environment` get, by their place in the file. */
@@ -81,6 +85,7 @@ const fileShape = z.strictObject({
   requestsPerMinute: z.int().min(1).max(1_000_000).optional(),
   monthlyTokens: z.int().min(0).max(1e15).optional(),
   bodyMiB: z.int().min(1).max(512).optional(),
+  currency: currencyCode.optional(),
 });
 
 /** The settings in force, replaced as a whole. */
@@ -115,12 +120,13 @@ export function readIntelligenceFile(file: string): IntelligenceSettings {
     const [issue] = parsed.error.issues;
     throw wrongFile(file, `${issue?.path.join('.') || 'the whole'}: ${issue?.message ?? 'is not valid'}`);
   }
-  const { providers, requestsPerMinute, monthlyTokens, bodyMiB } = parsed.data;
+  const { providers, requestsPerMinute, monthlyTokens, bodyMiB, currency } = parsed.data;
   const settings = {
     providers: providers.map((entry, place) => providerOf(entry, place, file)),
     requestsPerMinute: requestsPerMinute ?? NO_PROVIDERS.requestsPerMinute,
     monthlyTokens: monthlyTokens ?? NO_PROVIDERS.monthlyTokens,
     bodyBytes: bodyMiB === undefined ? NO_PROVIDERS.bodyBytes : bodyMiB * MiB,
+    currency: currency ?? NO_PROVIDERS.currency,
   };
   refuseRepeated(
     file,

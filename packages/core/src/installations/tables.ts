@@ -44,7 +44,7 @@ export const tables = {
     readBy: {
       catalog: 'an installed version is not withdrawn',
       disk: 'the size of volumes, and which versions are installed',
-      intelligence: 'the node that a call is made on',
+      intelligence: 'the node that a call is made on; whose an app is that used AI models',
       leases: 'locked against removal while a lease is made; which ones are of an account',
       nodes: 'what lies on a node',
       'object-storage': 'whose an installation is, and on which node',

@@ -1,9 +1,17 @@
-// What an app may use of AI models in a month and used of it. Its owner lowers the operator's limits.
-import { type AppIntelligence, type InstallationId, refuse } from '@platform/contract';
+// What apps may use of AI models in a month, and what they used and cost. The owner of an app lowers the operator's limits.
+import {
+  type AccountIntelligenceUsage,
+  type AppIntelligence,
+  type InstallationId,
+  limits,
+  type ModelUse,
+  refuse,
+} from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { selectOwn } from '../installations/queries.ts';
+import { costOf } from './cost.ts';
 import { monthOf } from './month.ts';
-import { selectMeter, selectUsage, updateLimits } from './queries.ts';
+import { selectAccountUsage, selectMeter, selectUsage, type UsageRow, updateLimits } from './queries.ts';
 
 /** @throws RefusalError `not_found` */
 export async function readAppIntelligence(
@@ -12,6 +20,18 @@ export async function readAppIntelligence(
   appId: string,
 ): Promise<AppIntelligence> {
   return view(context, await requireOwn(context, accountKey, appId));
+}
+
+/** What all apps of the account used this month; those removed meanwhile are one. */
+export async function readAccountUsage(context: CoreContext, accountKey: string): Promise<AccountIntelligenceUsage> {
+  const month = monthOf(context.clock());
+  const most = limits.intelligenceUsageModels.value;
+  const rows = await selectAccountUsage(context.database, { accountKey, month, most });
+  return {
+    month: month.slice(0, 7),
+    currency: context.intelligence.settings.currency,
+    models: rows.map((row) => ({ appId: row.appId, ...useOf(context, row) })),
+  };
 }
 
 /** @throws RefusalError `not_found`, `invalid_request` for a limit above the operator's */
@@ -48,7 +68,8 @@ async function requireOwn({ database }: CoreContext, accountKey: string, appId: 
   return own.id;
 }
 
-async function view({ database, clock, intelligence }: CoreContext, id: InstallationId): Promise<AppIntelligence> {
+async function view(context: CoreContext, id: InstallationId): Promise<AppIntelligence> {
+  const { database, clock, intelligence } = context;
   const month = monthOf(clock());
   const [meter, models] = await Promise.all([selectMeter(database, id, month), selectUsage(database, id, month)]);
   const { settings } = intelligence;
@@ -57,18 +78,28 @@ async function view({ database, clock, intelligence }: CoreContext, id: Installa
       requestsPerMinute: Math.min(settings.requestsPerMinute, meter?.requestsPerMinute ?? Number.POSITIVE_INFINITY),
       monthlyTokens: Math.min(settings.monthlyTokens, Number(meter?.monthlyTokens ?? Number.POSITIVE_INFINITY)),
     },
+    operatorLimits: { requestsPerMinute: settings.requestsPerMinute, monthlyTokens: settings.monthlyTokens },
+    currency: settings.currency,
     usage: {
       month: month.slice(0, 7),
       requests: Number(meter?.requests ?? 0),
       tokens: Number(meter?.used ?? 0),
       reserved: Number(meter?.reserved ?? 0),
-      models: models.map(({ provider, model, requests, inputTokens, outputTokens }) => ({
-        provider,
-        model,
-        requests: Number(requests),
-        inputTokens: Number(inputTokens),
-        outputTokens: Number(outputTokens),
-      })),
+      models: models.map((row) => useOf(context, row)),
     },
+  };
+}
+
+function useOf({ intelligence }: CoreContext, { provider, model, ...counted }: UsageRow): ModelUse {
+  const inputTokens = Number(counted.inputTokens);
+  const outputTokens = Number(counted.outputTokens);
+  const prices = intelligence.find(provider)?.models.find(({ id }) => id === model);
+  return {
+    provider,
+    model,
+    requests: Number(counted.requests),
+    inputTokens,
+    outputTokens,
+    cost: costOf({ inputTokens, outputTokens }, prices),
   };
 }

@@ -73,7 +73,7 @@ test('a granted call gets the key in an envelope, and the call is reserved until
     requests: 1,
     tokens: 100,
     reserved: 0,
-    models: [{ provider: 'models', model: 'small', requests: 1, inputTokens: 80, outputTokens: 20 }],
+    models: [{ provider: 'models', model: 'small', requests: 1, inputTokens: 80, outputTokens: 20, cost: null }],
   };
   assert.deepEqual((await readApp(gateway)).usage, settled);
   await gateway.settle(call.reservation, { inputTokens: 80, outputTokens: 20, reached: true });
@@ -176,7 +176,7 @@ test('a reservation whose Gateway is not heard of is charged in full, and a late
   const charged = (await readApp(gateway)).usage;
   assert.deepEqual([charged.requests, charged.tokens, charged.reserved], [1, 1_000, 0]);
   assert.deepEqual(charged.models, [
-    { provider: 'models', model: 'small', requests: 1, inputTokens: 100, outputTokens: 900 },
+    { provider: 'models', model: 'small', requests: 1, inputTokens: 100, outputTokens: 900, cost: null },
   ]);
   await gateway.settle(call.reservation, { inputTokens: 30, outputTokens: 12, reached: true });
   const corrected = (await readApp(gateway)).usage;
@@ -301,7 +301,7 @@ test('models beyond 200 a month are counted together', async () => {
   assert.equal(usage.models.length, 201);
   assert.deepEqual(
     usage.models.find(({ model }) => model === '(other)'),
-    { provider: 'models', model: '(other)', requests: 3, inputTokens: 3, outputTokens: 3 },
+    { provider: 'models', model: '(other)', requests: 3, inputTokens: 3, outputTokens: 3, cost: null },
   );
   assert.deepEqual([usage.requests, usage.tokens], [203, 406]);
 });
@@ -316,4 +316,13 @@ test('a changed file is read again, and a wrong one keeps the former', async () 
   providers.write({ providers: [{ ...good, dialect: 'esperanto' }] });
   await assert.rejects(world.core.reload(), /providers\.0\.dialect: must be "openai" or "anthropic"/);
   assert.equal((await gateway.authorized()).baseUrl, 'https://other.example/v1');
+});
+
+test('on a platform without any provider a call says so, and what the person can do', async () => {
+  const gateway = await newApp('*');
+  providers.write({ providers: [] });
+  await world.core.reload();
+  const answer = await gateway.authorize();
+  assert.deepEqual(refused(answer), [503, 'unavailable']);
+  assert.match(answer.text, /has no AI provider yet. Its operator can add one: docs\/operators.md/);
 });

@@ -88,6 +88,28 @@ export async function selectUsage(db: Executor, installationId: InstallationId, 
   return rows;
 }
 
+/**
+ * What all apps of an account used in a month, the most used models first. Removed apps are one, without an id; models
+ * beyond `most` are added up by app.
+ */
+export async function selectAccountUsage(
+  db: Executor,
+  { accountKey, month, most }: { readonly accountKey: string; readonly month: string; readonly most: number },
+): Promise<(UsageRow & { readonly appId: string | null })[]> {
+  const { rows } = await sql<UsageRow & { readonly appId: string | null }>`
+    SELECT "appId", provider, model, sum(requests)::text AS requests, sum(input_tokens)::text AS "inputTokens",
+           sum(output_tokens)::text AS "outputTokens"
+      FROM (SELECT CASE WHEN i.removed_at IS NULL THEN i.app_id END AS "appId", u.provider,
+                   CASE WHEN row_number() OVER (ORDER BY u.input_tokens + u.output_tokens DESC, u.model) <= ${most}
+                        THEN u.model ELSE '(other)' END AS model,
+                   u.requests, u.input_tokens, u.output_tokens
+              FROM installations i JOIN intelligence_usage u ON u.installation_id = i.id
+             WHERE i.account_key = ${accountKey} AND u.month = ${month}::date) AS each
+     GROUP BY "appId", provider, model
+     ORDER BY sum(input_tokens + output_tokens) DESC, "appId", provider, model`.execute(db);
+  return rows;
+}
+
 /** `undefined` leaves a limit as it is, `null` makes it the operator's. */
 export async function updateLimits(
   db: Executor,

@@ -2,7 +2,7 @@
 import type { DomainRoute } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
-import { limitApp, readAppIntelligence } from './app-limits.ts';
+import { limitApp, readAccountUsage, readAppIntelligence } from './app-limits.ts';
 import { authorizeIntelligence, renewIntelligence, settleIntelligence } from './calls.ts';
 import { chooseSource, listProviders, removeKey, setKey } from './provider-keys.ts';
 
@@ -25,6 +25,10 @@ export function intelligenceRoutes(context: CoreContext): HandlersOf<Intelligenc
     'account.intelligence.chooseSource': async ({ caller, params, body }) => ({
       status: 200,
       body: await chooseSource(context, caller.accountKey, params.provider, body.source),
+    }),
+    'account.intelligence.usage': async ({ caller }) => ({
+      status: 200,
+      body: await readAccountUsage(context, caller.accountKey),
     }),
     'apps.intelligence.read': async ({ caller, params }) => ({
       status: 200,

@@ -19,9 +19,11 @@ function app(appId: string, models: Readonly<Record<string, number>>): AppUse {
     requests: 1,
     inputTokens: amount,
     outputTokens: 1,
+    cost: null,
   }));
   const usage: AppIntelligence['usage'] = { month: '2026-11', requests: 1, tokens: 0, reserved: 0, models: rows };
-  return { appId, name: appId, intelligence: { limits: { requestsPerMinute: 1, monthlyTokens: 1 }, usage } };
+  const limits = { requestsPerMinute: 1, monthlyTokens: 1 };
+  return { appId, name: appId, intelligence: { limits, operatorLimits: limits, currency: 'USD', usage } };
 }
 
 test('a model has the same colour in every app, the most used the first', () => {

@@ -1,6 +1,7 @@
 // One Gateway: the only door between one workload and the platform, both ways. Read this file first; packages/http
 // holds the HTTP rules and the carrying, services/ what a workload reaches, inbound/ how the workload is reached.
 import type { AddressInfo } from 'node:net';
+import { isDeepStrictEqual } from 'node:util';
 import type { GatewayPolicy, Refusal } from '@platform/contract';
 import {
   type Abandonable,
@@ -151,7 +152,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     meter: meters.inbound,
     onFailure,
   });
-  let { revision } = options.policy;
+  let { policy: latest } = options;
   let closing: Promise<void> | null = null;
 
   const pace = openPace(() => performance.now());
@@ -232,8 +233,8 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
       else inbound.forwardUpgrade(incoming, path);
     },
     async apply(policy) {
-      if (policy.revision <= revision) return;
-      revision = policy.revision;
+      if (policy.revision < latest.revision || isDeepStrictEqual(policy, latest)) return;
+      latest = policy;
       await Promise.all([services.apply(policy), storage?.apply(policy)]);
     },
     activeRequests: activity.count,

@@ -140,6 +140,24 @@ test('connections at one time are bounded, and one that ends makes room', async 
   (await dial()).destroy();
 });
 
+test('the origins that may be dialed can be replaced, and connections to those that are gone end', async () => {
+  const kept = await listening(createServer((socket) => socket.resume()));
+  const lost = await listening(createServer((socket) => socket.resume()));
+  const { path, server } = await serve();
+  const dial = async ({ origin, to }: typeof kept) =>
+    (await dialerAt(path).connect({ ...to, allow: [origin] })).on('error', () => undefined).resume();
+  await assert.rejects(dial(kept), BlockedAddressError);
+  server.permit([kept.origin, lost.origin]);
+  const [stays, ends] = [await dial(kept), await dial(lost)];
+  server.permit([kept.origin]);
+  await once(ends, 'close');
+  await assert.rejects(dial(lost), BlockedAddressError);
+  assert.equal(server.open(), 1);
+  assert.equal(stays.destroyed, false);
+  stays.destroy();
+  await until('no connection left', () => server.open() === 0);
+});
+
 test('a connection on which nothing passes any more ends', async () => {
   const at = await listening(createServer((socket) => socket.resume()));
   const { path } = await serve({ privateOrigins: [at.origin], idle: 50 });

@@ -11,7 +11,10 @@ export interface DialServerOptions {
   /** Path of the Unix socket. Access to the file is permission to dial. */
   readonly path: string;
   readonly dialer: Dialer;
-  /** Private origins that may be dialed. Origins that a client allows count only if they are listed here. */
+  /**
+   * Private origins that may be dialed until `permit` names others. Origins that a client allows count only if they are
+   * listed here.
+   */
   readonly privateOrigins: readonly string[];
   /** Concurrent connections, including those being established. Default 256. */
   readonly mostOpen?: number;
@@ -22,6 +25,8 @@ export interface DialServerOptions {
 export interface DialServer {
   /** Connections open now, those being made included. */
   open(): number;
+  /** Replaces the private origins that may be dialed, and ends connections that relied on one that is gone. */
+  permit(privateOrigins: readonly string[]): void;
   /** Ends all of them. */
   close(): Promise<void>;
 }
@@ -42,16 +47,23 @@ const ANYONE_IN_ITS_FOLDER = 0o666;
 /** Serves dial requests at the Unix socket `path`. @throws Error when the socket cannot be created */
 export async function serveDials(options: DialServerOptions): Promise<DialServer> {
   const { path, mostOpen = MOST_OPEN } = options;
-  const open = new Set<Socket>();
+  /** Each with the private origins that its client allowed and may. */
+  const open = new Map<Socket, readonly string[]>();
+  let permitted: ReadonlySet<string> = new Set(options.privateOrigins);
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     socket.on('error', () => socket.destroy());
     if (open.size >= mostOpen) {
       finish(socket, { kind: 'busy', reason: 'Too many connections are open.' });
       return;
     }
-    open.add(socket);
+    open.set(socket, []);
     socket.on('close', () => open.delete(socket));
-    answer(socket, options).catch((error: unknown) => finish(socket, refusalOf(error)));
+    const allowed = (origins: readonly string[]): readonly string[] => {
+      const known = origins.filter((origin) => permitted.has(origin));
+      if (!socket.destroyed) open.set(socket, known);
+      return known;
+    };
+    answer(socket, options, allowed).catch((error: unknown) => finish(socket, refusalOf(error)));
   });
   rmSync(path, { force: true });
   server.listen(path);
@@ -59,11 +71,15 @@ export async function serveDials(options: DialServerOptions): Promise<DialServer
   chmodSync(path, ANYONE_IN_ITS_FOLDER);
   return {
     open: () => open.size,
+    permit(privateOrigins) {
+      permitted = new Set(privateOrigins);
+      for (const [socket, origins] of open) if (!origins.every((origin) => permitted.has(origin))) socket.destroy();
+    },
     async close() {
       if (!server.listening) return;
       const closed = once(server, 'close');
       server.close();
-      for (const socket of open) socket.destroy();
+      for (const socket of open.keys()) socket.destroy();
       await closed;
     },
   };
@@ -92,9 +108,14 @@ export function dialerAt(path: string): Dialer {
   };
 }
 
-async function answer(socket: Socket, { dialer, privateOrigins, idle = IDLE_MS }: DialServerOptions): Promise<void> {
+/** @param allowed Returns those of a client's private origins that may be dialed, and remembers that it relies on them. */
+async function answer(
+  socket: Socket,
+  { dialer, idle = IDLE_MS }: DialServerOptions,
+  allowed: (origins: readonly string[]) => readonly string[],
+): Promise<void> {
   const request = readTarget(await readLine(socket, AbortSignal.timeout(ASK_MS)));
-  const allow = request.allow === 'public' ? [] : request.allow.filter((origin) => privateOrigins.includes(origin));
+  const allow = request.allow === 'public' ? [] : allowed(request.allow);
   const waiting = whileThere(socket);
   const target = await dialer.connect({ ...request, allow }, waiting.signal);
   waiting.stop();

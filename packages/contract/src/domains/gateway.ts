@@ -4,7 +4,10 @@ import * as z from 'zod';
 import { intelligenceDialect } from './intelligence.ts';
 
 export const gatewayPolicy = z.strictObject({
-  /** Of the installation's grants; a Gateway ignores a policy older than the one it has. */
+  /**
+   * Of the installation's grants; a Gateway ignores a policy older than the one it has. What else a policy says may
+   * change under the same revision.
+   */
   revision: z.int().min(0),
   /** Absent: its grants name no AI provider. Not what it may use: core says so at every call. */
   intelligence: z
@@ -17,5 +20,11 @@ export const gatewayPolicy = z.strictObject({
     .optional(),
   /** Whether it may use raw object storage: granted, paid for, and there is a store. Absent: it may not. */
   objectStorage: z.boolean().optional(),
+  /**
+   * Origins of the operator's that its services reach on any address: of its AI providers and of its object store. For
+   * the Runtime of a Gateway without a network, which dials in its place; Gateways go by what core says at each call.
+   * Absent: none.
+   */
+  privateOrigins: z.array(z.string()).optional(),
 });
 export type GatewayPolicy = z.infer<typeof gatewayPolicy>;

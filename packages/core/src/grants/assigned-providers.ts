@@ -9,6 +9,10 @@ export function namesProvider(pattern: string, provider: string): boolean {
   return pattern.startsWith(beginning) || (pattern.endsWith('*') && beginning.startsWith(pattern.slice(0, -1)));
 }
 
+export function originOfProvider({ baseUrl }: { readonly baseUrl: string }): string {
+  return new URL(baseUrl).origin;
+}
+
 /** In the order of the operator's file. */
 export function assignedProviders(grants: readonly Grant[], settings: IntelligenceSettings): AssignedProvider[] {
   const patterns = resourcesOf(grants, 'intelligence.use');
@@ -24,12 +28,15 @@ export function intelligenceForNode(
 ): {
   readonly assignment: Pick<Assignment, 'intelligence'>;
   readonly policy: Pick<Assignment['gateway'], 'intelligence'>;
+  /** Where Gateways reach them. */
+  readonly origins: readonly string[];
 } {
   const providers = assignedProviders(grants, settings);
-  if (providers.length === 0) return { assignment: {}, policy: {} };
+  if (providers.length === 0) return { assignment: {}, policy: {}, origins: [] };
   const dialects = Object.fromEntries(providers.map(({ provider, dialect }) => [provider, dialect]));
   return {
     assignment: { intelligence: providers },
     policy: { intelligence: { dialects, bodyBytes: settings.bodyBytes } },
+    origins: settings.providers.filter(({ id }) => Object.hasOwn(dialects, id)).map(originOfProvider),
   };
 }

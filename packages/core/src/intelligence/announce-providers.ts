@@ -1,13 +1,18 @@
-// Brings a changed file of providers to the nodes: their assignments name providers, and are read again when their
-// revision grows.
+// Brings a changed file of providers, or another object store, to the nodes: their assignments name both, and are read
+// again when their revision grows.
 import type { CoreContext } from '../context.ts';
+import { originOfProvider } from '../grants/assigned-providers.ts';
 import { assignmentsChanged } from '../placement/assignments.ts';
+import { storeOrigin } from '../placement/offers-storage.ts';
 import { keepAnnounced } from './queries.ts';
 
-export async function announceProviders({ database, intelligence }: CoreContext): Promise<void> {
+export async function announceProviders({ config, database, intelligence }: CoreContext): Promise<void> {
   const { providers, bodyBytes } = intelligence.settings;
-  const told = providers.map(({ id, dialect, environment }) => [id, dialect, environment]);
+  const told = providers.map((provider) => {
+    const { id, dialect, environment } = provider;
+    return [id, dialect, environment, originOfProvider(provider)];
+  });
   await database.transaction().execute(async (trx) => {
-    if (await keepAnnounced(trx, JSON.stringify([bodyBytes, told]))) await assignmentsChanged(trx);
+    if (await keepAnnounced(trx, JSON.stringify([bodyBytes, told, storeOrigin(config)]))) await assignmentsChanged(trx);
   });
 }

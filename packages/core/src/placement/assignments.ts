@@ -9,7 +9,7 @@ import type { DatabaseSchema } from '../database/schema.ts';
 import type { Signals } from '../database/signals.ts';
 import { intelligenceForNode } from '../grants/assigned-providers.ts';
 import { grantsForNode } from './network-grants.ts';
-import { whyNoStorage } from './offers-storage.ts';
+import { storeOrigin, whyNoStorage } from './offers-storage.ts';
 import { type AssignmentRow, raiseRevision, selectAssignments } from './queries.ts';
 
 /** A node asks again after this long without a change; shorter than what proxies cut. */
@@ -93,6 +93,8 @@ function assignmentOf({ config, masterKey, intelligence }: CoreContext, row: Ass
   const providers = intelligenceForNode(row.grants, intelligence.settings);
   const offersStorage = whyNoStorage(config, row) === null;
   const granted = grantsForNode(row.grants, row.public_ports ?? [], offersStorage);
+  const store = granted.objectStorage ? storeOrigin(config) : null;
+  const privateOrigins = [...new Set([...providers.origins, ...(store === null ? [] : [store])])];
   return {
     installationId: row.id,
     appId: row.app_id,
@@ -110,6 +112,7 @@ function assignmentOf({ config, masterKey, intelligence }: CoreContext, row: Ass
       revision: row.grants_revision,
       ...providers.policy,
       ...(granted.objectStorage ? { objectStorage: true } : {}),
+      ...(privateOrigins.length === 0 ? {} : { privateOrigins }),
     },
     ...(row.movable ? { movable: true } : {}),
     ...(row.volume_store === null ? {} : { volumeStore: row.volume_store }),

@@ -1,5 +1,8 @@
 // Grants of the network reach the node as part of its assignments, and their replacement waits for it.
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
 import { after, before, test } from 'node:test';
 import { type Assignments, assignments, type Grant } from '@platform/contract';
 import { registerAccount, type TestAccount } from '../../../../tests/support/client.ts';
@@ -10,6 +13,7 @@ import { networkGrants } from './network-grants.ts';
 const internet: Grant = { id: 'network.public', resources: ['*'] };
 const udp: Grant = { id: 'endpoints.public.udp', resources: ['UDP:*'] };
 const storage: Grant = { id: 'object-storage.raw', resources: ['self'] };
+const models: Grant = { id: 'intelligence.use', resources: ['local:*', 'other:*'] };
 const ports = [
   { name: 'game', protocol: 'udp', containerPort: 27_015 },
   { name: 'voice', protocol: 'udp', containerPort: 'auto' },
@@ -18,10 +22,21 @@ const ports = [
 let platform: Constellation;
 let account: TestAccount;
 
+const folder = mkdtempSync(path.join(tmpdir(), 'providers-'));
+const file = path.join(folder, 'providers.json');
+
+/** The operator's file, with providers at these addresses. */
+function writeProviders(addresses: Readonly<Record<string, string>>): void {
+  const providers = Object.entries(addresses).map(([id, baseUrl]) => ({ id, baseUrl, dialect: 'openai' }));
+  writeFileSync(file, JSON.stringify({ providers }));
+}
+
 before(async () => {
+  writeProviders({ local: 'http://127.0.0.1:11434/v1', other: 'https://models.example' });
   platform = await startConstellation({
     config: {
       defaultPlan: 'paid',
+      intelligenceFile: file,
       objectStore: {
         endpoint: 'https://store.example',
         ...{ region: 'us-east-1', bucket: 'objects', pathStyle: true },
@@ -31,14 +46,17 @@ before(async () => {
   });
   account = await registerAccount(platform, 'sailor');
   await publish(account, 'sailing', {
-    permissions: [internet, udp, storage],
+    permissions: [internet, udp, storage, models],
     workload: nodeWorkload,
     publicPorts: ports,
   });
   await install(account, 'sailing');
 });
 
-after(() => platform.close());
+after(async () => {
+  await platform.close();
+  rmSync(folder, { recursive: true });
+});
 
 /** What the node asks: without `known` it is answered at once. */
 async function poll(known?: string): Promise<Assignments> {
@@ -110,6 +128,23 @@ test("granting and revoking object storage changes the node's assignment", async
   await put([]);
   assert.equal(await inAssignment(), false);
   assert.ok(BigInt((await poll()).revision) > BigInt(revision));
+});
+
+test('the policy of a Gateway names the origins of what it may use: its providers and its store', async () => {
+  const origins = async () => (await poll()).items.find(({ appId }) => appId === 'sailing')?.gateway.privateOrigins;
+  await put([storage]);
+  assert.deepEqual(await origins(), ['https://store.example']);
+  await put([{ id: 'intelligence.use', resources: ['local:small'] }]);
+  assert.deepEqual(await origins(), ['http://127.0.0.1:11434']);
+  await put([storage, models]);
+  assert.deepEqual(await origins(), ['http://127.0.0.1:11434', 'https://models.example', 'https://store.example']);
+  const { revision } = await poll();
+  writeProviders({ local: 'http://127.0.0.1:8080/v1' });
+  await platform.core.reload();
+  assert.deepEqual(await origins(), ['http://127.0.0.1:8080', 'https://store.example']);
+  assert.ok(BigInt((await poll()).revision) > BigInt(revision), 'nodes learn of it');
+  await put([]);
+  assert.equal(await origins(), undefined);
 });
 
 test('a replacement is answered when the node that follows has carried it out', async () => {

@@ -14,6 +14,15 @@ export interface Entitlement {
   readonly labels: readonly string[] | null;
 }
 
+/** Where Gateways reach the store: with the bucket before the host where it stands there. `null` without a store. */
+export function storeOrigin({ objectStore }: Pick<CoreConfig, 'objectStore'>): string | null {
+  if (objectStore === null) return null;
+  const { endpoint, bucket, pathStyle } = objectStore;
+  const url = new URL(endpoint);
+  if (!pathStyle) url.hostname = `${bucket}.${url.hostname}`;
+  return url.origin;
+}
+
 /** Why an installation gets no object storage, whatever it is granted; `null` when nothing is against it. */
 export function whyNoStorage(config: StoreConfig, { plan, labels }: Entitlement): Refusal | null {
   if (config.objectStore === null)

@@ -78,6 +78,10 @@ test('a later policy is in effect when it was applied, and an older one is ignor
   await tested.gateway.apply({ revision: 4 });
   assert.match((await ask(tested.port, { path: '/v1/services/echo/x' })).body, /under 5/);
   assert.deepEqual(applied, [{ revision: 5 }]);
+  await tested.gateway.apply({ revision: 5 });
+  assert.equal(applied.length, 1, 'what says the same changes nothing');
+  await tested.gateway.apply({ revision: 5, objectStorage: true });
+  assert.equal(applied.length, 2, 'the operator may change something while the grants stay');
 });
 
 test('what only a Gateway may call at core is never forwarded', async (t) => {

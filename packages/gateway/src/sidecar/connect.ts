@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import net, { type Socket } from 'node:net';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { GatewayPolicy } from '@platform/contract';
 import {
   type Abandonable,
@@ -185,7 +186,8 @@ class Sidecar implements SidecarGateway {
   }
 
   async apply(policy: GatewayPolicy): Promise<void> {
-    if (policy.revision <= this.settings.policy.revision) return;
+    const { policy: latest } = this.settings;
+    if (policy.revision < latest.revision || isDeepStrictEqual(policy, latest)) return;
     this.#settings = { ...this.settings, policy };
     const { control } = this.#link ?? {};
     // One that is being started again begins with it.

@@ -35,6 +35,8 @@ export interface StartRequest {
   readonly abort?: AbortSignal;
   /** Default: that of the driver under test. */
   readonly network?: NetworkPolicy;
+  /** Of its Gateway. Default: one that grants nothing. */
+  readonly policy?: Assignment['gateway'];
   /** Called when the Gateway stands and the workload runs no code yet. */
   readonly onGateway?: () => Promise<void> | void;
 }
@@ -144,7 +146,7 @@ export async function openBench(under: DriverUnderTest, former?: Place): Promise
       gatewayCredential,
       coreServiceCredential,
       envelopeKey: await newEnvelopeKey(),
-      policy: { revision: 0 },
+      policy: request.policy ?? { revision: 0 },
       outbound: { privateOrigins: [], ca: null },
       ...hooks,
     };

@@ -33,6 +33,11 @@ export interface Cell {
   /** Where its Gateway finds core. */
   leadTo(coreOrigin: string): void;
   /**
+   * Lets its Gateway dial these private origins besides those that every Gateway may, and no others: connections that
+   * relied on a former one end. At first there are none.
+   */
+  permit(privateOrigins: readonly string[]): void;
+  /**
    * Removes the cell with everything in it; what fails while the engine is away is retried when it is back. Never
    * rejects.
    */
@@ -59,7 +64,7 @@ export interface CellParts {
   readonly coreLink?: CoreLink | undefined;
   /** Connects for Gateways, whose cells have no way out. */
   readonly dialer: Dialer;
-  /** Origins in networks of the operator's that Gateways may dial. */
+  /** Origins in networks of the operator's that every Gateway may dial. */
   readonly privateOrigins: readonly string[];
 }
 
@@ -69,6 +74,7 @@ type CellsOfEngine = Omit<CellParts, 'remains' | 'dialer' | 'privateOrigins'>;
 /** What the Runtime holds for a Gateway, which has no other way out of its cell. */
 interface Sockets {
   readonly core: CoreRelay;
+  readonly dials: DialServer;
   close(): Promise<void>;
 }
 
@@ -169,6 +175,7 @@ function cell(parts: CellParts, { id, addresses, gateway, sockets }: Made): Cell
         () => false,
       ),
     leadTo: (coreOrigin) => sockets?.core.leadTo(coreOrigin),
+    permit: (privateOrigins) => sockets?.dials.permit([...parts.privateOrigins, ...privateOrigins]),
     destroy() {
       ending ??= bury(parts, id, sockets);
       return ending;
@@ -221,6 +228,7 @@ async function openSockets({ coreLink, dialer, privateOrigins }: CellParts, fold
   }
   return {
     core,
+    dials,
     async close() {
       await Promise.all([core.close(), dials.close()]);
     },

@@ -1,7 +1,7 @@
 // The docker driver on a real dockerd: what every driver must show, and what only this one promises.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { until } from '../../../../../tests/support/wait.ts';
 import type { Started } from '../../../test-support/conformance/bench.ts';
@@ -15,6 +15,8 @@ import { type Engine, labels, openEngine } from './engine.ts';
 
 /** An allowed registry at which nothing listens. */
 const NOBODY = '127.0.0.1:1/allowed';
+const CONNECTED = /^\{"kind":"connected"\}\s*from the (?:provider|model server)$/;
+const BLOCKED = /"blocked"/;
 const missing = engineMissing();
 
 describe('the docker driver', { skip: missing }, () => {
@@ -113,23 +115,48 @@ describe('the docker driver', { skip: missing }, () => {
       assert.equal(bench().core.seen.at(-1)?.authorization, `Bearer ${subject().coreServiceCredential}`);
     });
 
+    /** What the Gateway's container of a workload is answered when it dials a port of this machine. */
+    async function dial(started: Started, port: number, allow: 'public' | readonly string[]): Promise<string> {
+      const { gateway } = await containersOf(started);
+      const ask = `${JSON.stringify({ host: '127.0.0.1', port, allow })}\n`;
+      const script = `const socket = require('node:net').connect(${JSON.stringify(`${insideContainer.coreFolder}/dial.sock`)});
+        socket.write(${JSON.stringify(ask)});
+        socket.pipe(process.stdout);`;
+      const exec = await gateway.exec({ Cmd: [insideContainer.node, '-e', script], AttachStdout: true, Tty: true });
+      let said = '';
+      for await (const chunk of await exec.start({ Tty: true })) said += chunk;
+      return said;
+    }
+
     test('a Gateway dials through its Runtime what is allowed there, and nothing that it allows itself', async () => {
-      const { gateway } = await containersOf(subject());
-      const dial = async (port: number, allow: 'public' | readonly string[]) => {
-        const ask = `${JSON.stringify({ host: '127.0.0.1', port, allow })}\n`;
-        const script = `const socket = require('node:net').connect(${JSON.stringify(`${insideContainer.coreFolder}/dial.sock`)});
-          socket.write(${JSON.stringify(ask)});
-          socket.pipe(process.stdout);`;
-        const exec = await gateway.exec({ Cmd: [insideContainer.node, '-e', script], AttachStdout: true, Tty: true });
-        let said = '';
-        for await (const chunk of await exec.start({ Tty: true })) said += chunk;
-        return said;
-      };
       const port = providerPort();
       const origin = options.privateOrigins ?? '';
-      assert.match(await dial(port, [origin]), /^\{"kind":"connected"\}\s*from the provider$/);
-      assert.match(await dial(port, 'public'), /"blocked"/);
-      assert.match(await dial(port + 1, [`https://127.0.0.1:${port + 1}`]), /"blocked"/);
+      assert.match(await dial(subject(), port, [origin]), CONNECTED);
+      assert.match(await dial(subject(), port, 'public'), BLOCKED);
+      assert.match(await dial(subject(), port + 1, [`https://127.0.0.1:${port + 1}`]), BLOCKED);
+    });
+
+    test('an origin of one policy is reached by the Gateway of that installation alone, for as long as it says so', async () => {
+      const model = createServer((socket) => socket.end('from the model server'));
+      model.listen(0, '127.0.0.1');
+      await once(model, 'listening');
+      const port = (model.address() as AddressInfo).port;
+      const origin = `http://127.0.0.1:${port}`;
+      const using = await bench().start({ policy: { revision: 3, privateOrigins: [origin] } });
+      try {
+        assert.match(await dial(using, port, [origin]), CONNECTED);
+        assert.match(await dial(subject(), port, [origin]), BLOCKED, 'another installation');
+        assert.match(await dial(using, port + 1, [origin, `http://127.0.0.1:${port + 1}`]), BLOCKED, 'another port');
+        assert.match(await dial(using, providerPort(), [options.privateOrigins ?? '']), CONNECTED, 'as every Gateway');
+        // The operator changes the file of providers: the grants, and so the revision, stay.
+        await using.instance.gateway.apply({ revision: 3 });
+        assert.match(await dial(using, port, [origin]), BLOCKED);
+        await using.instance.gateway.apply({ revision: 3, privateOrigins: [origin] });
+        assert.match(await dial(using, port, [origin]), CONNECTED);
+      } finally {
+        await using.stop(0);
+        model.close();
+      }
     });
 
     test('a tunnel is NET_ADMIN and its device and no more, and ends with its container', async () => {

@@ -181,6 +181,7 @@ function openGateway(
   { onActivity: _onActivity, log: _log, coreKey: _coreKey, linkCertificate: _, ...identity }: GatewaySettings,
 ): Promise<SidecarGateway> {
   cell.leadTo(identity.coreOrigin);
+  cell.permit(identity.policy.privateOrigins ?? []);
   return node.sidecar.connect({
     folder: cell.folder,
     settings: {

@@ -36,7 +36,7 @@ export async function runningWorkload(
   parts: WorkloadContainer,
   closing: () => Promise<void>,
 ): Promise<RunningWorkload> {
-  const { container, gateway, resources, cut } = parts;
+  const { container, cell, gateway, resources, cut } = parts;
   const { State } = await container.inspect();
   const output = openOutput();
   await follow(container, output, parts.outputSince ?? 0);
@@ -60,7 +60,14 @@ export async function runningWorkload(
     gateway: {
       forwardInbound: (incoming, path) => gateway.forwardInbound(incoming, path),
       forwardUpgrade: (incoming, path) => gateway.forwardUpgrade(incoming, path),
-      apply: (policy) => gateway.apply(policy),
+      async apply(policy) {
+        try {
+          await gateway.apply(policy);
+        } finally {
+          // Afterwards, so that the Gateway ends calls that were revoked in its own words.
+          cell.permit(policy.privateOrigins ?? []);
+        }
+      },
       activeRequests: () => gateway.activeRequests(),
       traffic: () => gateway.traffic(),
       close() {

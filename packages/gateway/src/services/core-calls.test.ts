@@ -67,12 +67,20 @@ test('a refusal of core is passed on with its words and its time', async () => {
     retryAfter: 7,
   });
   assert.deepEqual(await refusal(403, { code: 'grant_missing' }), { code: 'grant_missing' });
+  const old = 'The node of this app has an older version. Stop the app and start it again.';
+  assert.deepEqual(await refusal(503, { code: 'unavailable', detail: old }), { code: 'unavailable', detail: old });
+  assert.deepEqual(await refusal(503, { code: 'runtime_paused', detail: 'Paused.' }, { 'retry-after': '30' }), {
+    code: 'runtime_paused',
+    detail: 'Paused.',
+    retryAfter: 30,
+  });
 });
 
 test('a core that fails, or answers something else, is unavailable', async () => {
   const unavailable = { code: 'unavailable', retryAfter: 1 };
   assert.deepEqual(await refusal(500, { code: 'internal_error', detail: 'SELECT' }), unavailable);
   assert.deepEqual(await refusal(403, { code: 'no_such_code' }), unavailable);
+  assert.deepEqual(await refusal(502, { code: 'unavailable', detail: 'of a proxy' }), unavailable);
   assert.deepEqual(await refusal(200, { key: 1 }), unavailable);
   assert.deepEqual(await refusal(200, 'text'), unavailable);
   answer = (req) => void req.socket.destroy();

@@ -9,7 +9,8 @@ export interface CoreCalls {
   /**
    * POSTs `body` to `path` and returns the answer as `shape` reads it.
    *
-   * @throws CoreRefusal when core refuses, cannot be reached, or answers something else
+   * @throws CoreRefusal when core refuses, with its words and its `Retry-After`; `unavailable` when core cannot be
+   *   reached, has an internal error, or answers something else
    */
   post<Shape extends z.ZodType>(path: `/v1/gateway/${string}`, body: object, shape: Shape): Promise<z.output<Shape>>;
   close(): Promise<void>;
@@ -43,7 +44,9 @@ export function openCoreCalls(context: ServiceContext): CoreCalls {
       const answer = parse(text);
       if (status >= 200 && status < 300) return read(shape, answer);
       const refused = problem.safeParse(answer).data;
-      if (refused === undefined || status >= 500) throw new CoreRefusal(UNREACHABLE);
+      // A code under another status is not from core, but from something before it.
+      if (refused === undefined || errors[refused.code].status !== status || refused.code === 'internal_error')
+        throw new CoreRefusal(UNREACHABLE);
       const { code, detail } = refused;
       throw new CoreRefusal({
         code,

@@ -51,17 +51,20 @@ export interface ErrorDocument {
   readonly message: string;
   /** The key in question, as the app knows it. */
   readonly key?: string;
+  /** Seconds. Default: 1 with status 503. */
+  readonly retryAfter?: number | undefined;
 }
 
 /** The same with a status and a code that the store chose. */
-export function sendErrorDocument(res: ServerResponse, status: number, { code, message, key }: ErrorDocument): string {
+export function sendErrorDocument(res: ServerResponse, status: number, document: ErrorDocument): string {
+  const { code, message, key, retryAfter = status === 503 ? 1 : null } = document;
   const requestId = randomUUID();
   if (res.headersSent) {
     // Half of an answer must not look complete.
     res.destroy();
     return requestId;
   }
-  const document = {
+  const error = {
     name: 'Error',
     children: [
       { name: 'Code', text: code },
@@ -70,12 +73,12 @@ export function sendErrorDocument(res: ServerResponse, status: number, { code, m
       { name: 'RequestId', text: requestId },
     ],
   };
-  const body = Buffer.from(writeXml(document));
+  const body = Buffer.from(writeXml(error));
   res.writeHead(status, {
     'content-type': 'application/xml',
     'content-length': body.length,
     'x-amz-request-id': requestId,
-    ...(status === 503 ? { 'retry-after': '1' } : {}),
+    ...(retryAfter === null ? {} : { 'retry-after': String(Math.max(1, Math.ceil(retryAfter))) }),
   });
   endResponse(res, res.req.method === 'HEAD' ? null : body);
   return requestId;
@@ -90,7 +93,8 @@ export function sendRefusal(res: ServerResponse, refusal: Refusal): string {
       return sendS3Error(res, 'InvalidRequest', PRESIGNED_CURE);
     return sendS3Error(res, 'AccessDenied', TOKEN_CURE);
   }
-  return sendS3Error(res, S3_CODES[code] ?? byStatus(errors[code].status), detail);
+  const s3 = S3_CODES[code] ?? byStatus(errors[code].status);
+  return sendErrorDocument(res, statuses[s3], { code: s3, message: detail, retryAfter: refusal.retryAfter });
 }
 
 const S3_CODES: Partial<Record<Refusal['code'], S3Code>> = {

@@ -1,9 +1,13 @@
-// The stock clients of two AI providers, unmodified, with nothing but the variables that a workload gets: through a real
+// The stock clients of two AI providers and the Vercel AI SDK, unmodified, with nothing but the variables that a workload gets: through a real
 // Gateway and a real core to a scripted provider over TLS.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { createAnthropic } from '@ai-sdk/anthropic';
+import { createOpenAI } from '@ai-sdk/openai';
 import Anthropic from '@anthropic-ai/sdk';
+import { APICallError, embed, generateText, isStepCount, type LanguageModel, streamText, tool } from 'ai';
 import OpenAI from 'openai';
+import * as z from 'zod';
 import {
   type IntelligenceApp,
   type IntelligenceWorld,
@@ -117,6 +121,61 @@ test('anthropic: messages, whole and streamed, and the count of tokens', async (
   assert.deepEqual(counted, [1, 0]);
 });
 
+test('Vercel AI SDK: text, whole and streamed, embeddings and tools, with both of its providers', async () => {
+  const openai = createOpenAI();
+  const models: readonly (readonly [name: string, of: (model: string) => LanguageModel])[] = [
+    ['chat completions', openai.chat],
+    ['responses', openai.responses],
+    ['anthropic', createAnthropic()],
+  ];
+  for (const [name, of] of models) {
+    const whole = await usedBy(async () => {
+      const { text, usage } = await generateText({ model: of('small'), prompt: 'Say hello.', maxOutputTokens: 100 });
+      assert.deepEqual([text, usage.inputTokens, usage.outputTokens], [TEXT, 11, 5], name);
+    });
+    assert.deepEqual(whole, [1, 16], name);
+    const streamed = await usedBy(async () => {
+      const pieces: string[] = [];
+      const { textStream } = streamText({
+        model: of('small'),
+        prompt: 'Say hello.',
+        maxOutputTokens: 100,
+        onError: ({ error }) => assert.fail(String(error)),
+      });
+      for await (const piece of textStream) pieces.push(piece);
+      assert.deepEqual([pieces.length, pieces.join('')], [5, TEXT], name);
+    });
+    assert.deepEqual(streamed, [1, 16], name);
+  }
+  const { embedding } = await embed({ model: openai.embedding('embed'), value: 'hello' });
+  assert.deepEqual(embedding, [0.25, 0.5]);
+  for (const [name, of] of models.filter(([name]) => name !== 'responses')) {
+    const seen: string[] = [];
+    const look = tool({
+      inputSchema: z.object({ at: z.string() }),
+      execute: ({ at }) => {
+        seen.push(at);
+        return 'It is green.';
+      },
+    });
+    const used = await usedBy(async () => {
+      const { steps } = streamText({
+        model: of('tools'),
+        prompt: 'Look.',
+        maxOutputTokens: 100,
+        tools: { look },
+        stopWhen: isStepCount(2),
+      });
+      assert.deepEqual(
+        (await steps).map(({ finishReason }) => finishReason),
+        ['tool-calls', 'stop'],
+        name,
+      );
+    });
+    assert.deepEqual([seen, ...used], [['it'], 2, 32], name);
+  }
+});
+
 test('errors of a provider reach its client as they are, in the middle of a stream too', async () => {
   const openai = new OpenAI({ maxRetries: 0 });
   const anthropic = new Anthropic({ maxRetries: 0 });
@@ -190,6 +249,39 @@ test('refusals are the typed errors of each client', async () => {
       }),
       Anthropic.AuthenticationError,
     );
+  } finally {
+    use(asker);
+  }
+});
+
+test('refusals are the typed errors of the Vercel AI SDK', async () => {
+  const modest = await world.openApp('modest', ['openai:small', 'anthropic:small']);
+  use(modest);
+  try {
+    const models = [createOpenAI().responses, createOpenAI().chat, createAnthropic()] as const;
+    for (const of of models) {
+      await assert.rejects(
+        generateText({ model: of('large'), prompt: 'Say hello.', maxOutputTokens: 100 }),
+        (error) => {
+          assert.ok(APICallError.isInstance(error), String(error));
+          assert.deepEqual([error.statusCode, error.isRetryable], [403, false]);
+          assert.match(error.message, /Settings → Apps/);
+          assert.match(error.responseBody ?? '', /"code":"grant_missing"/);
+          return true;
+        },
+      );
+    }
+    await world.account.fetch('/v1/apps/modest/intelligence', { method: 'PUT', body: { monthlyTokens: 100 } });
+    for (const of of models) {
+      const asked = { model: of('small'), prompt: 'Say hello.', maxOutputTokens: 200, maxRetries: 0 };
+      await assert.rejects(generateText(asked), (error) => {
+        assert.ok(APICallError.isInstance(error), String(error));
+        assert.equal(error.statusCode, 429);
+        assert.match(error.message, /tokens/);
+        assert.match(error.responseBody ?? '', /"code":"budget_exhausted"/);
+        return true;
+      });
+    }
   } finally {
     use(asker);
   }

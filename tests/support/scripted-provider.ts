@@ -68,6 +68,7 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
     res.setHeader('set-cookie', '__cf_bm=of-the-provider');
     res.setHeader('x-ratelimit-remaining-tokens', '1234');
     const isAnthropic = path.includes('messages');
+    if (!path.startsWith('/v1/')) return refuse(res, 404, isAnthropic);
     const status = /^(?:4|5)\d\d$/.test(model) ? Number(model) : 200;
     if (status !== 200) return refuse(res, status, isAnthropic);
     if (model === 'hang') {
@@ -93,9 +94,13 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
         usage: { prompt_tokens: INPUT_TOKENS, total_tokens: INPUT_TOKENS },
       });
     }
-    if (isAnthropic) return asked.stream === true ? streamMessage(res, model) : wholeMessage(res, model);
     if (/responses/.test(path)) return asked.stream === true ? streamResponse(res, model) : wholeResponse(res, model);
-    if (asked.stream === true) return streamChat(res, model, asked.stream_options?.include_usage === true);
+    const last = asked.messages?.at(-1);
+    // Once it has the result, the model named after tools writes text only.
+    const calls = model === 'tools' && last?.role !== 'tool' && last?.content?.[0]?.type !== 'tool_result';
+    if (isAnthropic) return asked.stream === true ? streamMessage(res, model, calls) : wholeMessage(res, model);
+    if (asked.stream === true)
+      return streamChat(res, { model, withUsage: asked.stream_options?.include_usage === true, calls });
     return wholeChat(res, model);
   }
 
@@ -122,7 +127,10 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
     });
   }
 
-  async function streamChat(res: ServerResponse, model: string, withUsage: boolean): Promise<void> {
+  async function streamChat(
+    res: ServerResponse,
+    { model, withUsage, calls }: { readonly model: string; readonly withUsage: boolean; readonly calls: boolean },
+  ): Promise<void> {
     res.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
     const chunk = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model };
     const usage = withUsage ? { usage: null } : {};
@@ -148,11 +156,11 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
       }
       await delay(2);
     }
-    if (model === 'tools') {
+    if (calls) {
       const call = { index: 0, id: 'call-1', type: 'function', function: { name: 'look', arguments: '{"at":"it"}' } };
       send({ ...chunk, choices: [{ index: 0, delta: { tool_calls: [call] }, finish_reason: null }], ...usage });
     }
-    send({ ...chunk, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], ...usage });
+    send({ ...chunk, choices: [{ index: 0, delta: {}, finish_reason: calls ? 'tool_calls' : 'stop' }], ...usage });
     if (withUsage) {
       bill();
       const last = reported(model, tokens('prompt_tokens', 'completion_tokens'));
@@ -184,7 +192,15 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
     const send = (type: string, data: object) =>
       res.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`);
     send('response.created', { response: responseOf(model, 'in_progress') });
-    for (const delta of WORDS) send('response.output_text.delta', { item_id: 'msg-1', delta });
+    const [item] = responseOf(model, 'completed').output as [{ readonly content: readonly [object] }];
+    const [part] = item.content;
+    const at = { item_id: 'msg-1', output_index: 0, content_index: 0 };
+    send('response.output_item.added', { output_index: 0, item: { ...item, status: 'in_progress', content: [] } });
+    send('response.content_part.added', { ...at, part: { ...part, text: '' } });
+    for (const delta of WORDS) send('response.output_text.delta', { ...at, delta });
+    send('response.output_text.done', { ...at, text: WORDS.join('') });
+    send('response.content_part.done', { ...at, part });
+    send('response.output_item.done', { output_index: 0, item });
     bill();
     send('response.completed', { response: responseOf(model, 'completed') });
     res.end();
@@ -208,7 +224,7 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
     return { input_tokens: INPUT_TOKENS - 4, cache_creation_input_tokens: 1, cache_read_input_tokens: 3, ...more };
   }
 
-  async function streamMessage(res: ServerResponse, model: string): Promise<void> {
+  async function streamMessage(res: ServerResponse, model: string, calls: boolean): Promise<void> {
     res.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
     const send = (type: string, data: object) =>
       res.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`);
@@ -231,9 +247,16 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
       await delay(2);
     }
     send('content_block_stop', { index: 0 });
+    if (calls) {
+      const call = { type: 'tool_use', id: 'toolu-1', name: 'look', input: {} };
+      send('content_block_start', { index: 1, content_block: call });
+      for (const partial_json of ['{"at":', '"it"}'])
+        send('content_block_delta', { index: 1, delta: { type: 'input_json_delta', partial_json } });
+      send('content_block_stop', { index: 1 });
+    }
     bill();
     send('message_delta', {
-      delta: { stop_reason: 'end_turn', stop_sequence: null },
+      delta: { stop_reason: calls ? 'tool_use' : 'end_turn', stop_sequence: null },
       usage: { output_tokens: OUTPUT_TOKENS },
     });
     send('message_stop', {});

@@ -30,6 +30,12 @@ function endpoint(method: string, path: string): Endpoint {
   return place === 'complete' ? { ...generates, limits: ['max_tokens_to_sample'] } : generates;
 }
 
+/** Below the same variable Anthropic's own clients call `v1/messages`, and the Vercel AI SDK `messages`. */
+function upstreamPath(path: string, base: string): string {
+  const place = path.replace(/^v1\//, '');
+  return place === '' || base.endsWith('/v1') ? place : `v1/${place}`;
+}
+
 function inputOf(usage: unknown): number | null {
   return tokensOf(
     member(usage, 'input_tokens'),
@@ -71,6 +77,7 @@ export const anthropic: Dialect = {
   credential: (key) => ['x-api-key', key],
   withheld: new Set(),
   endpoint,
+  upstreamPath,
   usageOf: (answer) => usageIn(member(answer, 'usage')),
   textBytesOf: (answer) =>
     stringBytes(

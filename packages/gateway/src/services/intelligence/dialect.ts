@@ -43,6 +43,13 @@ export interface Dialect {
   readonly withheld: ReadonlySet<string>;
   /** @param path below the base URL, without leading slash */
   endpoint(method: string, path: string): Endpoint;
+  /**
+   * Where a call goes. The clients of one dialect may disagree on whether its version belongs to the base URL.
+   * @param path as for `endpoint`
+   * @param base path of the provider's base URL, without trailing slash
+   * @returns path below the base URL
+   */
+  upstreamPath(path: string, base: string): string;
   /** Usage that a whole answer reports; `null` for none. */
   usageOf(answer: unknown): Usage | null;
   /** UTF-8 bytes of the text in a whole answer. */

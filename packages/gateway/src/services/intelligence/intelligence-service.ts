@@ -224,7 +224,8 @@ export function intelligenceService(context: ServiceContext, options: Intelligen
     }): void {
       const { authorized, dialect, endpoint, asked, key } = call;
       const base = new URL(authorized.baseUrl);
-      const slash = call.path === '' ? '' : '/';
+      const basePath = base.pathname.replace(/\/$/, '');
+      const path = dialect.upstreamPath(call.path, basePath);
       const body = bodyToSend(call.body, { asked, endpoint, outputLimit: authorized.outputLimit });
       const fields = headersToSend(this.#incoming.head, dialect, key);
       const passes = responseFilter((name) => DROPPED.has(name));
@@ -234,7 +235,7 @@ export function intelligenceService(context: ServiceContext, options: Intelligen
         upstream: {
           name: 'provider',
           dispatcher: poolFor(base.origin),
-          path: `${base.pathname.replace(/\/$/, '')}${slash}${call.path}${this.#incoming.query}`,
+          path: `${basePath}${path === '' ? '' : '/'}${path}${this.#incoming.query}`,
           headers: fields,
           filterResponse(headers, res) {
             const passed = passes(withoutKey(headers, key), res);

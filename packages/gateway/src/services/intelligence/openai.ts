@@ -113,6 +113,7 @@ export const openai: Dialect = {
   credential: (key) => ['authorization', `Bearer ${key}`],
   withheld: new Set(['openai-organization', 'openai-project', 'api-key']),
   endpoint,
+  upstreamPath: (path) => path,
   usageOf,
   textBytesOf,
   openStream,

@@ -22,9 +22,11 @@ import {
   PutObjectCommand,
   paginateListObjectsV2,
   S3Client,
+  type S3ClientConfig,
   S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
+import { PlatformServicesClient } from '@platform/sdk';
 import { GATEWAY_CREDENTIAL } from '../../packages/gateway/test-support/gateway-under-test.ts';
 import {
   BUCKET,
@@ -73,6 +75,8 @@ describe('through the Gateway to Swift', { skip: lacksPython('swift', 'python3-s
     environment = {
       PATH: '/usr/bin:/bin',
       HOME: folder,
+      PLATFORM_API_URL: `http://127.0.0.1:${gateway.port}`,
+      PLATFORM_GATEWAY_TOKEN: GATEWAY_CREDENTIAL,
       PLATFORM_S3_ENDPOINT: `http://127.0.0.1:${gateway.port}`,
       PLATFORM_S3_REGION: 'us-east-1',
       PLATFORM_S3_BUCKET: 'app',
@@ -89,18 +93,32 @@ describe('through the Gateway to Swift', { skip: lacksPython('swift', 'python3-s
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   });
 
-  test('@aws-sdk/client-s3 and lib-storage', async () => {
+  const byVariables = (): S3ClientConfig => ({
+    endpoint: environment.PLATFORM_S3_ENDPOINT ?? '',
+    region: environment.PLATFORM_S3_REGION ?? '',
+    credentials: {
+      accessKeyId: environment.PLATFORM_S3_ACCESS_KEY_ID ?? '',
+      secretAccessKey: environment.PLATFORM_S3_SECRET_ACCESS_KEY ?? '',
+      sessionToken: environment.PLATFORM_S3_SESSION_TOKEN ?? '',
+    },
+  });
+  const bySdk = (): S3ClientConfig => PlatformServicesClient.fromEnv(environment).objectStorage() ?? assert.fail();
+
+  for (const [how, options] of [
+    ['the variables', byVariables],
+    ['objectStorage() of the SDK', bySdk],
+  ] as const) {
+    test(`@aws-sdk/client-s3 and lib-storage, by ${how}`, () => withClient(options()));
+  }
+
+  async function withClient(options: S3ClientConfig): Promise<void> {
+    // Clients read these by themselves.
     Object.assign(process.env, {
-      AWS_REQUEST_CHECKSUM_CALCULATION: 'when_required',
-      AWS_RESPONSE_CHECKSUM_VALIDATION: 'when_required',
+      AWS_REQUEST_CHECKSUM_CALCULATION: environment.AWS_REQUEST_CHECKSUM_CALCULATION,
+      AWS_RESPONSE_CHECKSUM_VALIDATION: environment.AWS_RESPONSE_CHECKSUM_VALIDATION,
     });
-    const { PLATFORM_S3_ENDPOINT: endpoint = '', PLATFORM_S3_BUCKET: Bucket = '' } = environment;
-    const credentials = {
-      accessKeyId: 'platform',
-      secretAccessKey: 'not-a-secret',
-      sessionToken: GATEWAY_CREDENTIAL,
-    };
-    const client = new S3Client({ endpoint, region: 'us-east-1', credentials });
+    const { PLATFORM_S3_BUCKET: Bucket = '' } = environment;
+    const client = new S3Client(options);
     try {
       await client.send(
         new PutObjectCommand({
@@ -144,6 +162,11 @@ describe('through the Gateway to Swift', { skip: lacksPython('swift', 'python3-s
         await new Upload({ client, params: { Bucket, Key, Body }, partSize: 5 * MiB }).done();
         const large = await client.send(new GetObjectCommand({ Bucket, Key }));
         assert.ok(LARGE.equals((await large.Body?.transformToByteArray()) ?? new Uint8Array()));
+        // Over the border between two parts.
+        const Range = `bytes=${5 * MiB - 2}-${5 * MiB + 1}`;
+        const range = await client.send(new GetObjectCommand({ Bucket, Key, Range }));
+        const middle = LARGE.subarray(5 * MiB - 2, 5 * MiB + 2);
+        assert.ok(middle.equals((await range.Body?.transformToByteArray()) ?? new Uint8Array()));
       }
       const gone = [...keys, 'large-1'].map((Key) => ({ Key }));
       const deleted = await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects: gone } }));
@@ -152,12 +175,7 @@ describe('through the Gateway to Swift', { skip: lacksPython('swift', 'python3-s
       assert.equal((await client.send(new ListObjectsV2Command({ Bucket }))).KeyCount, 0);
       await assert.rejects(client.send(new GetObjectCommand({ Bucket, Key: 'none' })), NoSuchKey);
       await assert.rejects(client.send(new HeadObjectCommand({ Bucket, Key: 'none' })), NotFound);
-      const former = new S3Client({
-        endpoint,
-        region: 'us-east-1',
-        credentials,
-        requestChecksumCalculation: 'WHEN_SUPPORTED',
-      });
+      const former = new S3Client({ ...options, requestChecksumCalculation: 'WHEN_SUPPORTED' });
       const streamed = new PutObjectCommand({
         Bucket,
         Key: 'a',
@@ -174,7 +192,7 @@ describe('through the Gateway to Swift', { skip: lacksPython('swift', 'python3-s
       delete process.env.AWS_REQUEST_CHECKSUM_CALCULATION;
       delete process.env.AWS_RESPONSE_CHECKSUM_VALIDATION;
     }
-  });
+  }
 
   test('boto3', { skip: lacksPython('boto3', 'python3-boto3') }, async () => {
     const script = new URL('./object-storage-boto3.py', import.meta.url).pathname;

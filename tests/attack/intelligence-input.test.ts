@@ -157,6 +157,16 @@ const wrong: Readonly<Record<string, readonly [Ask, number, string]>> = {
     'invalid_request',
   ],
   'an unknown provider': [{ path: '/v1/services/intelligence/nobody/chat', body: chat() }, 404, 'not_found'],
+  'a provider with a name that every object has': [
+    { path: '/v1/services/intelligence/constructor/chat', body: chat() },
+    404,
+    'not_found',
+  ],
+  'the same without a credential': [
+    { path: '/v1/services/intelligence/constructor/chat', body: chat(), headers: { authorization: [] } },
+    401,
+    'unauthenticated',
+  ],
   'no provider': [{ path: '/v1/services/intelligence/', body: chat() }, 404, 'not_found'],
   'a provider in capitals': [{ path: '/v1/services/intelligence/OpenAI/chat', body: chat() }, 404, 'not_found'],
   'dots in the path': [{ path: '/v1/services/intelligence/openai/%2e%2e/x', body: chat() }, 400, 'invalid_path'],
@@ -169,6 +179,12 @@ for (const [name, [given, status, code]] of Object.entries(wrong)) {
     await refused(given, status, code);
   });
 }
+
+test('a path with a name that every object has is a path like any other', async () => {
+  for (const path of ['constructor', '__proto__', 'toString'])
+    assert.equal((await ask({ path: `/v1/services/intelligence/openai/${path}`, body: chat() })).status, 200, path);
+  await asker.settled();
+});
 
 test('two fields of Authorization are refused, also beside a right key', async () => {
   const right = asker.token;

@@ -15,6 +15,7 @@ import {
   type Abandonable,
   carry,
   dialingConnector,
+  endFaulty,
   type IncomingRequest,
   openPool,
   type ProblemOptions,
@@ -77,9 +78,15 @@ export function intelligenceService(context: ServiceContext, options: Intelligen
     return pool;
   }
 
+  /** Whether the policy names the provider. A workload chooses the name, which may be one that every object has. */
+  function isAssigned(provider: string): boolean {
+    return policy !== undefined && Object.hasOwn(policy.dialects, provider);
+  }
+
   /** How the provider is spoken to, as far as it is known here: core says it at every call. */
   function dialectFor(url: string, headers: IncomingHttpHeaders): Dialect {
-    const known = policy?.dialects[TARGET.exec(url.split('?', 1)[0] ?? '')?.[1] ?? ''];
+    const provider = TARGET.exec(url.split('?', 1)[0] ?? '')?.[1] ?? '';
+    const known = isAssigned(provider) ? policy?.dialects[provider] : undefined;
     return dialects[known ?? (headers['anthropic-version'] === undefined ? 'openai' : 'anthropic')];
   }
 
@@ -280,7 +287,7 @@ export function intelligenceService(context: ServiceContext, options: Intelligen
       }
       const call = new Call(incoming);
       call.run().catch((error: unknown) => {
-        sendRefusal(incoming.res, { code: 'internal_error' });
+        endFaulty(incoming.res);
         context.onFault(error);
       });
       return call;

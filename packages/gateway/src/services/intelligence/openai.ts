@@ -22,19 +22,21 @@ const NOTHING: Endpoint = {
 };
 const GENERATES: Endpoint = { ...NOTHING, generates: true, free: false };
 
-const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
-  'chat/completions': {
-    ...GENERATES,
-    limits: ['max_completion_tokens', 'max_tokens'],
-    copies: ['n'],
-    reportsOnRequest: true,
-  },
-  completions: { ...GENERATES, limits: ['max_tokens'], copies: ['n', 'best_of'], reportsOnRequest: true },
-  responses: { ...GENERATES, limits: ['max_output_tokens'] },
-  embeddings: { ...NOTHING, free: false },
-  moderations: NOTHING,
-  'responses/input_tokens': NOTHING,
-};
+const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map(
+  Object.entries({
+    'chat/completions': {
+      ...GENERATES,
+      limits: ['max_completion_tokens', 'max_tokens'],
+      copies: ['n'],
+      reportsOnRequest: true,
+    },
+    completions: { ...GENERATES, limits: ['max_tokens'], copies: ['n', 'best_of'], reportsOnRequest: true },
+    responses: { ...GENERATES, limits: ['max_output_tokens'] },
+    embeddings: { ...NOTHING, free: false },
+    moderations: NOTHING,
+    'responses/input_tokens': NOTHING,
+  }),
+);
 
 /** Lists and files: nothing that a model reads or writes. */
 const STORES = /^(?:files|uploads|vector_stores|conversations)(?:\/|$)/;
@@ -42,7 +44,7 @@ const ONE_MODEL = /^models\/([^/]+)$/;
 
 function endpoint(method: string, path: string): Endpoint {
   if (method !== 'POST') return { ...NOTHING, model: decoded(ONE_MODEL.exec(path)?.[1]) };
-  return ENDPOINTS[path] ?? (STORES.test(path) ? NOTHING : GENERATES);
+  return ENDPOINTS.get(path) ?? (STORES.test(path) ? NOTHING : GENERATES);
 }
 
 function decoded(segment: string | undefined): string | null {

@@ -2,7 +2,7 @@
 // request is read, confined and signed anew; the key of the store stays here.
 import { pipeline } from 'node:stream/promises';
 import { limits, objectStorageView, type RequestTarget } from '@platform/contract';
-import { type IncomingRequest, type RequestHead, receiveBody } from '@platform/http';
+import { endFaulty, type IncomingRequest, type RequestHead, receiveBody } from '@platform/http';
 import type { Dispatcher } from 'undici';
 import { CoreRefusal } from '../core-calls.ts';
 import type { GatewayService, ServiceContext } from '../service.ts';
@@ -134,6 +134,10 @@ export function objectStorageService(context: ServiceContext): GatewayService {
       running.add(work);
       serve(incoming, work.signal)
         .catch((error: unknown) => fail(incoming, error, work.signal))
+        .catch((error: unknown) => {
+          endFaulty(incoming.res);
+          context.onFault(error);
+        })
         .finally(() => running.delete(work));
       return { abandon: () => work.abort() };
     },

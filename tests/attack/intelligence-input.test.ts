@@ -8,6 +8,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { type IntelligenceApp, type IntelligenceWorld, startIntelligenceWorld } from '../support/intelligence-world.ts';
+import { until } from '../support/wait.ts';
 
 const CHAT = '/v1/services/intelligence/openai/chat/completions';
 const MESSAGES = '/v1/services/intelligence/anthropic/v1/messages';
@@ -346,8 +347,8 @@ test('bodies of one app that wait together are bounded', async () => {
   const answers = Array.from({ length: 6 }, () => ask({ body: large }).catch(() => null));
   const first = await Promise.race(answers);
   assert.deepEqual([first?.status, JSON.parse(first?.text ?? '{}').code], [429, 'concurrency_limited']);
-  while (world.provider.seen.filter(({ body }) => body.length === large.length).length < 3)
-    await new Promise((resolve) => setTimeout(resolve, 20));
+  const arrived = () => world.provider.seen.filter(({ body }) => body.length === large.length).length;
+  await until('those that were let through', () => arrived() >= 3);
   world.provider.release();
   const statuses = (await Promise.all(answers)).map((answer) => answer?.status);
   assert.equal(statuses.filter((status) => status === 502).length, 3, 'those that hung up at the provider');

@@ -14,6 +14,7 @@ import {
   PROVIDER_KEY,
   startIntelligenceWorld,
 } from '../support/intelligence-world.ts';
+import { until } from '../support/wait.ts';
 
 const TEXT = 'Hello from the scripted provider';
 const VARIABLES = ['OPENAI_BASE_URL', 'OPENAI_API_KEY', 'ANTHROPIC_BASE_URL', 'ANTHROPIC_API_KEY'] as const;
@@ -293,7 +294,7 @@ test('a client that leaves in the middle of a stream ends it at the provider, an
   const [requests, tokens] = await usedBy(async () => {
     const stream = await client.chat.completions.create({ model: 'slow', messages: MESSAGES, stream: true });
     for await (const chunk of stream) if (chunk.choices[0]?.delta.content === ' from') stream.controller.abort();
-    while (world.provider.aborted() === aborted) await new Promise((resolve) => setTimeout(resolve, 2));
+    await until('the end at the provider', () => world.provider.aborted() > aborted);
   });
   const sent = world.provider.seen.at(-1)?.body.length ?? 0;
   assert.equal(requests, 1);

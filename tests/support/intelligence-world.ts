@@ -12,6 +12,7 @@ import { registerAccount, type TestAccount } from './client.ts';
 import { type Constellation, type ConstellationOptions, startConstellation } from './constellation.ts';
 import { type InstalledTestApp, installTestApp } from './installed-app.ts';
 import { type ScriptedProvider, startScriptedProvider } from './scripted-provider.ts';
+import { until } from './wait.ts';
 
 /** What no workload, log or answer may show. */
 export const PROVIDER_KEY = 'sk-canary-platform-5d1f0c';
@@ -122,15 +123,15 @@ export async function startIntelligenceWorld(
       },
       usage,
       async settled() {
-        for (;;) {
+        await until('the settlement of all calls', async () => {
           // A call that can use no tokens holds none, and has its reservation all the same.
           const { rows } = await core.core.context.pool.query(
             'SELECT FROM intelligence_reservations WHERE installation_id = $1 AND NOT charged LIMIT 1',
             [app.installationId],
           );
-          if (rows.length === 0) return usage();
-          await new Promise((resolve) => setTimeout(resolve, 10));
-        }
+          return rows.length === 0;
+        });
+        return usage();
       },
     };
   }

@@ -1,14 +1,12 @@
 // No secret at rest or in a log: every credential that was given out, and every secret that was taken, is searched for in the database, the data folder
 // and everything the platform said, in the forms in which it could leak.
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import pg from 'pg';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { buildTestPackage, testManifest } from '../support/packages.ts';
 import { emptyPlace, type PlatformPlace, type PlatformProcess, startPlatform } from '../support/platform-process.ts';
 import { rawRequest } from '../support/raw-http.ts';
+import { assertNowhere, databaseOf, folderTexts } from '../support/sweep.ts';
 
 const APP = 'canary';
 /** Tells its environment to whoever asks: here, the test that looks for it elsewhere. */
@@ -111,58 +109,15 @@ test('no credential that was given out lies in the database, the data folder or 
     gateway,
     dataPlane: launch.backend.capability,
   };
-  const places = { log: platform.output(), database: await databaseText(), ...folderTexts(place.dataDirectory) };
-  for (const [where, text] of Object.entries(places)) {
-    for (const [name, canary] of Object.entries(canaries)) {
-      for (const form of formsOf(canary))
-        assert.equal(text.includes(form), false, `the ${name} credential lies in ${where}`);
-    }
+  const database = await databaseOf(place);
+  assert.ok(database.includes('canary-owner'), 'the sweep reads what is there');
+  const places = { log: platform.output(), database, ...folderTexts(place.dataDirectory) };
+  assertNowhere(places, canaries);
+  for (const [where, text] of Object.entries(places))
     assert.doesNotMatch(text, /p(?:cs|nd|gw|fc)_[A-Za-z0-9_-]{43}/, `a credential lies in ${where}`);
-  }
 });
 
 test('a workload is told nothing of other secrets, and its log shows none', async () => {
   const { items } = await account.browser.take<{ items: { line: string }[] }>(`/v1/apps/${APP}/logs`);
   assert.doesNotMatch(JSON.stringify(items), /p(?:cs|nd|gw|fc|dc)_[A-Za-z0-9_-]{20}/);
 });
-
-/** As it is, in hexadecimal, and in base64. */
-function formsOf(secret: string): string[] {
-  const bytes = Buffer.from(secret);
-  return [secret, bytes.toString('hex'), bytes.toString('base64').replace(/=+$/, '').slice(0, -2)];
-}
-
-function instance(): { databaseUrl: string } {
-  return JSON.parse(readFileSync(join(place.dataDirectory, 'run', 'instance.json'), 'utf8')) as { databaseUrl: string };
-}
-
-async function databaseText(): Promise<string> {
-  const client = new pg.Client({ connectionString: instance().databaseUrl });
-  await client.connect();
-  try {
-    const tables = await client.query<{ name: string }>(
-      "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'",
-    );
-    let text = '';
-    for (const { name } of tables.rows) {
-      const { rows } = await client.query<{ row: string }>(`SELECT t::text AS row FROM "${name}" t`);
-      text += rows.map(({ row }) => row).join('\n');
-    }
-    assert.ok(text.includes('canary-owner'), 'the sweep reads what is there');
-    return text;
-  } finally {
-    await client.end();
-  }
-}
-
-/** Every file below the data folder, without PostgreSQL's programs; its data files and logs are swept too. */
-function folderTexts(folder: string): Record<string, string> {
-  const texts: Record<string, string> = {};
-  for (const entry of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
-    const file = join(folder, entry);
-    if (/^postgres\/bin-|^runtime\/|^node-/.test(entry)) continue;
-    const stat = statSync(file, { throwIfNoEntry: false });
-    if (stat?.isFile() === true && stat.size < 64 * 1024 * 1024) texts[entry] = readFileSync(file).toString('latin1');
-  }
-  return texts;
-}

@@ -19,6 +19,7 @@ import {
   startPlatform,
 } from '../support/platform-process.ts';
 import { rawRequest } from '../support/raw-http.ts';
+import { writtenMemory } from '../support/sweep.ts';
 import { until } from '../support/wait.ts';
 
 let place: PlatformPlace;
@@ -84,27 +85,6 @@ test('no secret is in the arguments or the environment of a part, and the node k
   }
   assert.ok(!memory.includes(Buffer.from(masterKey, 'base64url')), 'the bytes of the master key are in the node');
 });
-
-/** What a process has in memory of its own that it may write to. */
-async function writtenMemory(pid: number): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  const { open } = await import('node:fs/promises');
-  const file = await open(`/proc/${pid}/mem`, 'r');
-  try {
-    for (const line of readFileSync(`/proc/${pid}/maps`, 'utf8').split('\n')) {
-      const [, from = '', to = ''] = /^([0-9a-f]+)-([0-9a-f]+) rw.p \S+ 00:00 /.exec(line) ?? [];
-      if (from === '') continue;
-      const [start, end] = [Number.parseInt(from, 16), Number.parseInt(to, 16)];
-      if (end - start > 256 * 1024 * 1024) continue;
-      const piece = Buffer.alloc(end - start);
-      const { bytesRead } = await file.read(piece, 0, piece.length, start).catch(() => ({ bytesRead: 0 }));
-      pieces.push(piece.subarray(0, bytesRead));
-    }
-  } finally {
-    await file.close();
-  }
-  return Buffer.concat(pieces);
-}
 
 test('each part that is killed is restarted and said, the others go on, and an app serves afterwards', async () => {
   platform = await startPlatform(place);

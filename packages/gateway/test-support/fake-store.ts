@@ -5,6 +5,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { StoreCredentials } from '../src/services/object-storage/sign.ts';
 
 export const STORE_CREDENTIALS = { accessKeyId: 'AKFAKE', secretAccessKey: 'canary-store-secret', sessionToken: 'tok' };
 export const REGION = 'eu-test-1';
@@ -23,6 +24,8 @@ export interface FakeStore {
   readonly seen: SeenRequest[];
   /** By `/bucket/key`. */
   readonly objects: Map<string, Buffer>;
+  /** What a request must be signed with. */
+  credentials: Required<StoreCredentials>;
   /** Answers the next request in its place. */
   next: ((req: IncomingMessage, res: ServerResponse) => void) | null;
   close(): Promise<void>;
@@ -35,13 +38,13 @@ const strictly = (text: string) =>
 const text = (value: string) => value.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
 /** Amazon S3 API Reference, "Signature Calculations for the Authorization Header". */
-function isSigned(req: IncomingMessage, body: Buffer): boolean {
+function isSigned(req: IncomingMessage, body: Buffer, credentials: Required<StoreCredentials>): boolean {
   const { authorization = '', host = '', 'x-amz-date': date, 'x-amz-content-sha256': hash } = req.headers;
-  const [, scope = '', names = '', signature] =
-    /^AWS4-HMAC-SHA256 Credential=AKFAKE\/(\S+), SignedHeaders=(\S+), Signature=([0-9a-f]{64})$/.exec(authorization) ??
+  const [, id, scope = '', names = '', signature] =
+    /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\S+), SignedHeaders=(\S+), Signature=([0-9a-f]{64})$/.exec(authorization) ??
     [];
   if (signature === undefined || typeof date !== 'string' || hash !== sha256(body)) return false;
-  if (req.headers['x-amz-security-token'] !== STORE_CREDENTIALS.sessionToken) return false;
+  if (id !== credentials.accessKeyId || req.headers['x-amz-security-token'] !== credentials.sessionToken) return false;
   const [path = '', query = ''] = (req.url ?? '').split('?');
   const pairs = query === '' ? [] : query.split('&').map((pair) => (pair.includes('=') ? pair : `${pair}=`));
   const headers = names
@@ -52,7 +55,7 @@ function isSigned(req: IncomingMessage, body: Buffer): boolean {
   if (region !== REGION || service !== 's3' || end !== 'aws4_request') return false;
   const everyAmz = Object.keys(req.headers).filter((name) => name.startsWith('x-amz-'));
   if (!everyAmz.every((name) => names.split(';').includes(name))) return false;
-  let key: Buffer = hmac(`AWS4${STORE_CREDENTIALS.secretAccessKey}`, day);
+  let key: Buffer = hmac(`AWS4${credentials.secretAccessKey}`, day);
   for (const part of [region, service, end]) key = hmac(key, part);
   return hmac(key, ['AWS4-HMAC-SHA256', date, scope, sha256(canonical)].join('\n')).toString('hex') === signature;
 }
@@ -70,7 +73,12 @@ export async function startFakeStore(bucket: string): Promise<FakeStore> {
   const objects = new Map<string, Buffer>();
   const uploads = new Map<string, Map<number, Buffer>>();
   const seen: SeenRequest[] = [];
-  const store = { seen, objects, next: null as FakeStore['next'] };
+  const store = {
+    seen,
+    objects,
+    credentials: STORE_CREDENTIALS as FakeStore['credentials'],
+    next: null as FakeStore['next'],
+  };
 
   function list(query: ReadonlyMap<string, string>, res: ServerResponse): void {
     const prefix = query.get('prefix') ?? '';
@@ -208,8 +216,8 @@ export async function startFakeStore(bucket: string): Promise<FakeStore> {
     const instead = store.next;
     store.next = null;
     if (instead !== null) instead(req, res);
-    else if (isSigned(req, body)) answer(request, res);
-    else fail(res, 403, 'SignatureDoesNotMatch', '<AWSAccessKeyId>AKFAKE</AWSAccessKeyId>');
+    else if (isSigned(req, body, store.credentials)) answer(request, res);
+    else fail(res, 403, 'SignatureDoesNotMatch', `<AWSAccessKeyId>${store.credentials.accessKeyId}</AWSAccessKeyId>`);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return Object.assign(store, {

@@ -362,9 +362,22 @@ function withoutKey<Headers extends Record<string, string | string[] | undefined
   headers: Headers,
   key: string,
 ): Headers {
-  const repeats = Object.keys(headers).filter((name) => String(headers[name]).includes(key));
+  const repeats = Object.keys(headers).filter((name) => repeatsKey(String(headers[name]), key));
   if (repeats.length === 0) return headers;
   return { ...headers, ...Object.fromEntries(repeats.map((name) => [name, undefined])) };
+}
+
+/** Also as an address or JSON spells it. */
+function repeatsKey(value: string, key: string): boolean {
+  return (
+    value.includes(key) ||
+    (value.includes('%') && value.replace(/%([0-9a-f]{2})/gi, (_, hex) => byteOf(hex)).includes(key)) ||
+    (value.includes('\\') && value.replace(/\\(.)/g, '$1').includes(key))
+  );
+}
+
+function byteOf(hex: string): string {
+  return String.fromCharCode(Number.parseInt(hex, 16));
 }
 
 function tooLarge(limit: number): RefusalError {

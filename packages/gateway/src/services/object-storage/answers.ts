@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { APP_BUCKET, encodeKey, type KeySpace, UnconfinedError } from './keys.ts';
 import type { ErrorDocument } from './s3-error.ts';
+import type { StoreCredentials } from './sign.ts';
 import { childText, type XmlElement } from './xml.ts';
 
 const PASSING = new Set([
@@ -84,14 +85,33 @@ const OF_THE_OPERATOR = new Set([
 ]);
 const CODE = /^[A-Za-z0-9.]{1,64}$/;
 
-/** An error of the store for the app, or `null` when it concerns the operator alone. */
-export function errorInApp(
-  document: XmlElement,
-  { keys, bucket }: { readonly keys: KeySpace; readonly bucket: string },
-): ErrorDocument | null {
+/** Shorter ones, as of a store for development, are words that stand in any sentence. */
+const SHORTEST_KEY = 8;
+
+function quotes(text: string, { accessKeyId, secretAccessKey, sessionToken = '' }: StoreCredentials): boolean {
+  const keys = [accessKeyId, secretAccessKey, sessionToken];
+  return keys.some((one) => one.length >= SHORTEST_KEY && text.includes(one));
+}
+
+interface ErrorSource {
+  readonly keys: KeySpace;
+  readonly bucket: string;
+  readonly credentials: StoreCredentials;
+}
+
+/** What the log says of an error that concerns the operator alone: a known code, since a store may quote what it was sent. */
+export function codeForLog(document: XmlElement): string {
   const code = childText(document, 'Code') ?? '';
-  if (document.name !== 'Error' || !CODE.test(code) || OF_THE_OPERATOR.has(code)) return null;
-  const message = keys.sentenceInApp(childText(document, 'Message') ?? '', bucket);
+  return OF_THE_OPERATOR.has(code) ? code : 'UNKNOWN_CODE';
+}
+
+/** An error of the store for the app, or `null` when it concerns the operator alone. */
+export function errorInApp(document: XmlElement, { keys, bucket, credentials }: ErrorSource): ErrorDocument | null {
+  const code = childText(document, 'Code') ?? '';
+  const quotesKey = (text: string) => quotes(text, credentials);
+  if (document.name !== 'Error' || !CODE.test(code) || OF_THE_OPERATOR.has(code) || quotesKey(code)) return null;
+  const said = childText(document, 'Message') ?? '';
+  const message = quotesKey(said) ? 'The object store refused this request.' : keys.sentenceInApp(said, bucket);
   const key = childText(document, 'Key');
   return { code, message, ...(key === undefined || key === '' ? {} : { key: keys.inApp(key) }) };
 }

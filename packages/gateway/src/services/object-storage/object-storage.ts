@@ -6,7 +6,7 @@ import { endFaulty, type IncomingRequest, type RequestHead, receiveBody } from '
 import type { Dispatcher } from 'undici';
 import { CoreRefusal } from '../core-calls.ts';
 import type { GatewayService, ServiceContext } from '../service.ts';
-import { documentInApp, errorInApp, passingAnswer } from './answers.ts';
+import { codeForLog, documentInApp, errorInApp, passingAnswer } from './answers.ts';
 import { type Confined, confine, sha256 } from './confine.ts';
 import { encodeStrictly, UnconfinedError } from './keys.ts';
 import { type Operation, operationOf } from './operations.ts';
@@ -252,7 +252,7 @@ async function passError(answer: Dispatcher.ResponseData, passing: Passing): Pro
 
 function sendErrorOf(document: XmlElement, { incoming, store, status }: Passing & { readonly status: number }): void {
   const error = errorInApp(document, store);
-  if (error === null) throw new StoreTrouble(document.children?.find(({ name }) => name === 'Code')?.text ?? 'NO_CODE');
+  if (error === null) throw new StoreTrouble(codeForLog(document));
   sendErrorDocument(incoming.res, status, error);
 }
 

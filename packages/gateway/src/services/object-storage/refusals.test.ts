@@ -1,0 +1,174 @@
+// What object storage refuses, in the words of S3, and what of the store an app never sees.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { refused, storageScene } from '../../../test-support/storage-scene.ts';
+import { OTHER_PREFIX } from '../../../test-support/storage-under-test.ts';
+
+const scene = storageScene();
+
+test('a client without the session token is told what to give it, and a presigned address what to send', async () => {
+  const headers = { 'x-amz-security-token': '' };
+  assert.match((await scene.storage.send({ path: '/app/one', headers })).body, /PLATFORM_S3_SESSION_TOKEN/);
+  const path = '/app/one?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Security-Token=pgw&X-Amz-Signature=00';
+  const presigned = await scene.storage.send({ path, headers });
+  refused(presigned, 400, 'InvalidRequest');
+  assert.match(presigned.body, /send the request itself/);
+});
+
+test('the session token is what counts: none, another one and two are refused, whoever signed', async () => {
+  for (const headers of [
+    { 'x-amz-security-token': '' },
+    { 'x-amz-security-token': 'pgw_of-another' },
+    { 'x-amz-security-token': ['pgw_of-another', 'pgw_of-another'] },
+  ] as Record<string, string | string[]>[])
+    refused(await scene.storage.send({ path: '/app/one', headers }), 403, 'AccessDenied');
+  assert.equal(scene.storage.store.seen.length, 0);
+});
+
+for (const [what, request, status, code] of [
+  [
+    'a presigned address',
+    { path: '/app/one?X-Amz-Signature=00&X-Amz-Algorithm=AWS4-HMAC-SHA256' },
+    400,
+    'InvalidRequest',
+  ],
+  [
+    'a presigned address of the former kind',
+    { path: '/app/one?AWSAccessKeyId=a&Signature=b&Expires=1' },
+    400,
+    'InvalidRequest',
+  ],
+  [
+    'a streaming signature',
+    {
+      method: 'PUT',
+      path: '/app/one',
+      headers: { 'x-amz-content-sha256': 'STREAMING-UNSIGNED-PAYLOAD-TRAILER' },
+      body: 'x',
+    },
+    400,
+    'InvalidRequest',
+  ],
+  [
+    'a chunked signature',
+    { method: 'PUT', path: '/app/one', headers: { 'content-encoding': 'gzip,aws-chunked' } },
+    400,
+    'InvalidRequest',
+  ],
+  [
+    'a trailing checksum',
+    { method: 'PUT', path: '/app/one', headers: { 'x-amz-trailer': 'x-amz-checksum-crc32' } },
+    400,
+    'InvalidRequest',
+  ],
+  [
+    'a body that is not what its hash says',
+    { method: 'PUT', path: '/app/one', headers: { 'x-amz-content-sha256': '0'.repeat(64) }, body: 'x' },
+    400,
+    'XAmzContentSHA256Mismatch',
+  ],
+  [
+    'a public object',
+    { method: 'PUT', path: '/app/one', headers: { 'x-amz-acl': 'public-read' }, body: 'x' },
+    501,
+    'NotImplemented',
+  ],
+  [
+    'a lock',
+    { method: 'PUT', path: '/app/one', headers: { 'x-amz-object-lock-mode': 'COMPLIANCE' }, body: 'x' },
+    501,
+    'NotImplemented',
+  ],
+  ['another bucket', { path: '/operators-bucket/one' }, 403, 'AccessDenied'],
+  ['all buckets', { path: '/' }, 403, 'AccessDenied'],
+  ['a new bucket', { method: 'PUT', path: '/app' }, 403, 'AccessDenied'],
+  ['the bucket’s end', { method: 'DELETE', path: '/app' }, 403, 'AccessDenied'],
+  ['a policy', { path: '/app?policy' }, 403, 'AccessDenied'],
+  ['an access list', { method: 'PUT', path: '/app/one?acl' }, 403, 'AccessDenied'],
+  ['versions', { path: '/app?versions' }, 403, 'AccessDenied'],
+  ['a version', { path: '/app/one?versionId=1' }, 403, 'AccessDenied'],
+  ['a parameter twice', { path: '/app?list-type=2&prefix=a&prefix=b' }, 400, 'InvalidArgument'],
+  [
+    'a version to copy',
+    { method: 'PUT', path: '/app/one', headers: { 'x-amz-copy-source': '/app/two?versionId=1' } },
+    403,
+    'AccessDenied',
+  ],
+  [
+    'a copy to nowhere',
+    { method: 'POST', path: '/app/one?uploads', headers: { 'x-amz-copy-source': '/app/two' } },
+    400,
+    'InvalidRequest',
+  ],
+  [
+    'a document with a type',
+    { method: 'POST', path: '/app?delete', body: '<!DOCTYPE a [<!ENTITY b "c">]><Delete/>' },
+    400,
+    'MalformedXML',
+  ],
+  [
+    'a document with an unknown entity',
+    { method: 'POST', path: '/app?delete', body: '<Delete><Object><Key>&b;</Key></Object></Delete>' },
+    400,
+    'MalformedXML',
+  ],
+  [
+    '100,000 keys',
+    { method: 'POST', path: '/app?delete', body: `<Delete>${'<Object><Key>a</Key></Object>'.repeat(60_000)}</Delete>` },
+    400,
+    'MalformedXML',
+  ],
+  [
+    'a version to delete',
+    {
+      method: 'POST',
+      path: '/app?delete',
+      body: '<Delete><Object><Key>a</Key><VersionId>1</VersionId></Object></Delete>',
+    },
+    501,
+    'NotImplemented',
+  ],
+  [
+    'a body over the limit',
+    { method: 'PUT', path: '/app/one', body: Buffer.alloc(16 * 1024 * 1024 + 1) },
+    400,
+    'EntityTooLarge',
+  ],
+] as const)
+  test(`${what} is refused, and never reaches the store`, async () => {
+    const answer = await scene.storage.send(request as never);
+    refused(answer, status, code);
+    assert.equal(scene.storage.store.seen.length, 0);
+  });
+
+test('trouble between the platform and its store is not shown to the app, and stands in the log', async () => {
+  for (const [status, code] of [
+    [403, 'InvalidAccessKeyId'],
+    [403, 'SignatureDoesNotMatch'],
+    [404, 'NoSuchBucket'],
+    [301, 'PermanentRedirect'],
+  ] as const) {
+    scene.storage.store.next = (_req, res) =>
+      res
+        .writeHead(status, { location: 'http://elsewhere/' })
+        .end(
+          `<Error><Code>${code}</Code><Message>canary-store-secret</Message><AWSAccessKeyId>AKFAKE</AWSAccessKeyId></Error>`,
+        );
+    const answer = await scene.storage.send({ path: '/app/one' });
+    refused(answer, 503, 'ServiceUnavailable');
+    assert.ok(!JSON.stringify(answer).includes('canary') && !JSON.stringify(answer).includes('elsewhere'));
+    const [last] = scene.storage.under.events.slice(-1);
+    assert.deepEqual(last?.event === 'upstream_failure' && [last.upstream, last.reason], [
+      'object-store',
+      status === 301 ? 'STATUS_301' : code,
+    ]);
+  }
+});
+
+test('an answer that names something outside the prefix does not pass', async () => {
+  scene.storage.store.next = (_req, res) =>
+    res.end(`<ListBucketResult><Contents><Key>${OTHER_PREFIX}diary</Key></Contents></ListBucketResult>`);
+  const answer = await scene.storage.send({ path: '/app?list-type=2' });
+  refused(answer, 503, 'ServiceUnavailable');
+  assert.ok(!answer.body.includes('diary'));
+});

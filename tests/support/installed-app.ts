@@ -9,7 +9,7 @@ import { type RawAnswer, rawRequest } from './raw-http.ts';
 export interface CallSettings {
   /** Default GET, with a body POST. */
   readonly method?: string;
-  /** Sent as JSON. */
+  /** Sent as JSON; bytes as they are. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -112,6 +112,6 @@ function callWith(
       ...more,
       ...headers,
     },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: Buffer.isBuffer(body) ? body : JSON.stringify(body) }),
   });
 }

@@ -45,7 +45,14 @@ export interface MetricEntry {
 /** Who may call: `anonymous` needs no credential; every other kind is made from exactly one credential. */
 export type CallerKind = 'anonymous' | 'session' | 'frontend' | 'installation' | 'node';
 
-export type RateLimitName = 'authentication' | 'session' | 'notification' | 'searchWrite' | 'service' | 'none';
+export type RateLimitName =
+  | 'authentication'
+  | 'session'
+  | 'notification'
+  | 'searchWrite'
+  | 'workflow'
+  | 'service'
+  | 'none';
 
 export interface JsonBody {
   readonly schema: z.ZodType;
@@ -57,6 +64,11 @@ export interface JsonBody {
   readonly streams?: StreamedMember;
   /** The schema itself replaces NUL and halves of surrogate pairs, which are refused in every other body. */
   readonly cleansText?: true;
+  /**
+   * Holds values that are given back as they came. Refused is what would not: repeated members and integers beyond 2^53
+   * (RFC 7493, sections 2.2 and 2.3), and numbers beyond a double.
+   */
+  readonly keepsJson?: true;
 }
 
 /** The one member of a body, a list of objects, whose items are read one by one. Says what the body's schema says. */
@@ -93,4 +105,6 @@ export interface RouteSpec {
   /** Success statuses and their bodies; `null` is no body, a string is the media type of a stream. */
   readonly answers: Readonly<Record<number, z.ZodType | null | string>>;
   readonly rate: RateLimitName;
+  /** An app adds to the database by it: waits while its disk has nothing left but the reserve. */
+  readonly fillsDatabase?: true;
 }

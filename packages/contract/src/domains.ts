@@ -23,6 +23,7 @@ import { placement } from './domains/placement.ts';
 import { push } from './domains/push.ts';
 import { search } from './domains/search.ts';
 import { secrets } from './domains/secrets.ts';
+import { workflows } from './domains/workflows.ts';
 import { workloads } from './domains/workloads.ts';
 
 export * from './domains/accounts.ts';
@@ -47,6 +48,7 @@ export * from './domains/placement.ts';
 export * from './domains/push.ts';
 export * from './domains/search.ts';
 export * from './domains/secrets.ts';
+export * from './domains/workflows.ts';
 export * from './domains/workloads.ts';
 
 const domains = {
@@ -65,6 +67,7 @@ const domains = {
   push,
   search,
   leases,
+  workflows,
   secrets,
   outbound,
   nodes,

@@ -30,8 +30,8 @@ test('every JSON body of the account routes refuses secret material', () => {
   }
 });
 
-/** What an installation may do by being one (specification 4.2). */
-const INTRINSIC = ['services.workLeases.create', 'services.workLeases.renew', 'services.workLeases.release'];
+/** What an installation may do by being one (specification 4.2 and 4.9). */
+const INTRINSIC = /^services\.(?:workLeases|workflows)\./;
 
 test('every route names at least one caller, and only routes for frontends and workloads name a grant', () => {
   for (const [id, spec] of Object.entries(routes)) {
@@ -39,7 +39,7 @@ test('every route names at least one caller, and only routes for frontends and w
     const forApps = spec.callers.some((kind) => kind === 'frontend' || kind === 'installation');
     // What a Gateway may have of core may depend on more than one grant: then the handler decides.
     if (!spec.path.startsWith('/v1/gateway/'))
-      assert.equal('grant' in spec, forApps && !INTRINSIC.includes(id), `${id}: grant and callers disagree`);
+      assert.equal('grant' in spec, forApps && !INTRINSIC.test(id), `${id}: grant and callers disagree`);
     const changes = spec.method !== 'GET' && spec.callers.some((kind) => kind === 'session' || kind === 'anonymous');
     // What machines prove with a key or a token, no browser has.
     if (spec.path.startsWith('/v1/node/')) continue;

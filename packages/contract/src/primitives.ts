@@ -18,6 +18,10 @@ export const pushSubscriptionId = prefixedId('psh');
 export type PushSubscriptionId = z.infer<typeof pushSubscriptionId>;
 export const workLeaseId = prefixedId('lease');
 export type WorkLeaseId = z.infer<typeof workLeaseId>;
+export const workflowId = prefixedId('wf');
+export type WorkflowId = z.infer<typeof workflowId>;
+export const activityId = prefixedId('act');
+export type ActivityId = z.infer<typeof activityId>;
 
 /** RFC 3339, UTC, milliseconds. */
 export const timestamp = z.iso.datetime({ precision: 3 });

@@ -25,6 +25,7 @@ import { searchDomain } from './search/domain.ts';
 import type { Searching } from './search/open-searching.ts';
 import { postgresEngine } from './search/postgres-engine.ts';
 import { secretDomain } from './secrets/domain.ts';
+import { workflowDomain } from './workflows/domain.ts';
 
 /** What more than one domain uses, or what is opened before them. */
 export interface SharedParts {
@@ -54,6 +55,7 @@ export function coreDomains(context: CoreContext, parts: SharedParts) {
     fleetDomain(context),
     intelligenceDomain(context),
     leaseDomain(context),
+    workflowDomain(context),
     secretDomain(context),
     outboundDomain(context),
     nodeDomain(context, { nodes, monotonic }),

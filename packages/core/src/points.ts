@@ -18,7 +18,19 @@ export type Point =
   | 'search.feed.read'
   | 'search.feed.sent'
   | 'search.write.committing'
-  | 'search.write.committed';
+  | 'search.write.committed'
+  | 'workflows.create.committing'
+  | 'workflows.create.committed'
+  | 'workflows.claim.committing'
+  | 'workflows.claim.committed'
+  | 'workflows.renew.committing'
+  | 'workflows.renew.committed'
+  | 'workflows.settle.committing'
+  | 'workflows.settle.committed'
+  | 'workflows.complete.committing'
+  | 'workflows.complete.committed'
+  | 'workflows.cancel.committing'
+  | 'workflows.cancel.committed';
 
 /** Waits for as long as the test holds this moment. */
 export type At = (point: Point) => Promise<void> | undefined;

@@ -243,6 +243,7 @@ const routes = {
     body: json(publishNotificationBody),
     answers: { 201: notificationAnswer, 200: notificationAnswer },
     rate: 'notification',
+    fillsDatabase: true,
   },
   'services.notifications.list': {
     method: 'GET',

@@ -176,6 +176,7 @@ const routes = {
     body: entriesBody(searchReplaceBody, { fewest: 0, most: limits.searchEntries.value }),
     answers: { 200: indexedAnswer },
     rate: 'searchWrite',
+    fillsDatabase: true,
   },
   'services.search.upsert': {
     method: 'POST',
@@ -186,6 +187,7 @@ const routes = {
     body: entriesBody(searchUpsertBody, { fewest: 1, most: limits.searchUpsert.value }),
     answers: { 200: indexedAnswer },
     rate: 'searchWrite',
+    fillsDatabase: true,
   },
   'services.search.clear': {
     method: 'DELETE',

@@ -18,5 +18,6 @@ export const defaultRates: Rates = {
   session: steady(limits.sessionRate.value),
   notification: { perMinute: limits.notificationRate.value, burst: limits.notificationBurst.value },
   searchWrite: steady(limits.searchWriteRate.value),
+  workflow: steady(limits.workflowRate.value),
   service: steady(limits.serviceRate.value),
 };

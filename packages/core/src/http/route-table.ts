@@ -35,6 +35,8 @@ export interface RouteTableOptions extends Omit<BodyReaders, 'places'> {
   readonly authenticator: Authenticator;
   readonly handlers: Handlers;
   readonly takeRate: TakeRate;
+  /** Throws RefusalError `unavailable` while nothing may be added. Default: something always may. */
+  readonly requireRoom?: () => void;
   readonly pacing: Pacing;
   /** After a session changed something: waits until the local cache is invalidated. */
   readonly settled: () => Promise<void>;
@@ -97,6 +99,7 @@ async function answer(
   const subject = rateSubject(first, request);
   options.pacing.countFor(subject, request);
   nowOnBehalfOf(subject);
+  if (spec.fillsDatabase === true) options.requireRoom?.();
   const turn = options.takeRate(spec.rate, subject);
   if (turn !== undefined) await turn;
   else if (spec.rate === 'none' && first.kind === 'anonymous') await options.pacing.anonymous(request);

@@ -1,0 +1,14 @@
+// The workflow domain: what survives of a run when the app, the Gateway, core or the database dies.
+import type { CoreContext } from '../context.ts';
+import type { Domain } from '../domain.ts';
+import { workflowHousekeeping } from './housekeeping.ts';
+import { type WorkflowRoute, workflowRoutes } from './routes.ts';
+import { abandonRuns } from './run-queries.ts';
+
+export function workflowDomain(context: CoreContext): Domain<WorkflowRoute> {
+  return {
+    handlers: workflowRoutes(context),
+    workers: [workflowHousekeeping(context)],
+    installationEnded: (trx, id) => abandonRuns(trx, id, context.clock()),
+  };
+}

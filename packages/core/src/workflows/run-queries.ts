@@ -1,0 +1,315 @@
+// All SQL of runs and their history. What changes a run is one statement that is guarded in its WHERE, so that of two
+// callers at the same time one finds the run as the other left it.
+import type { InstallationId, WorkflowError, WorkflowEvent, WorkflowId, WorkflowStatus } from '@platform/contract';
+import { sql } from 'kysely';
+import type pg from 'pg';
+import type { Executor } from '../database/schema.ts';
+
+export interface RunIdentity {
+  readonly installationId: InstallationId;
+  readonly definition: string;
+  readonly version: number;
+  readonly idempotencyKey: string;
+}
+
+export interface RunRow {
+  readonly id: WorkflowId;
+  readonly definition: string;
+  readonly version: number;
+  readonly idempotency_key: string;
+  readonly status: WorkflowStatus;
+  readonly input: string;
+  readonly input_hash: Buffer;
+  readonly result: string | null;
+  readonly result_hash: Buffer | null;
+  readonly error: WorkflowError | null;
+  readonly activities: number;
+  readonly last_sequence: number;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly expires_at: Date;
+  readonly completed_at: Date | null;
+  readonly cleanup_at: Date | null;
+}
+
+const COLUMNS = `id, definition, version, idempotency_key, status, input, input_hash, result, result_hash, error,
+  activities, last_sequence, created_at, updated_at, expires_at, completed_at, cleanup_at`;
+
+const FIND = {
+  name: 'find-workflow-run',
+  text: `SELECT ${COLUMNS} FROM workflow_runs WHERE id = $1 AND installation_id = $2`,
+};
+
+export async function findRun(
+  pool: pg.Pool,
+  installationId: InstallationId,
+  id: WorkflowId,
+): Promise<RunRow | undefined> {
+  return (await pool.query<RunRow>({ ...FIND, values: [id, installationId] })).rows[0];
+}
+
+const RECOVER = {
+  name: 'recover-workflow-run',
+  text: `SELECT ${COLUMNS} FROM workflow_runs
+          WHERE installation_id = $1 AND definition = $2 AND version = $3 AND idempotency_key = $4`,
+};
+
+export async function findRunByIdentity(pool: pg.Pool, run: RunIdentity): Promise<RunRow | undefined> {
+  const { installationId, definition, version, idempotencyKey } = run;
+  const values = [installationId, definition, version, idempotencyKey];
+  return (await pool.query<RunRow>({ ...RECOVER, values })).rows[0];
+}
+
+/** Serialises the creation of an installation's runs. Returns whether it is still there. */
+export async function lockForRun(trx: Executor, installationId: InstallationId): Promise<boolean> {
+  const { rows } = await sql`
+    SELECT FROM installations WHERE id = ${installationId} AND removed_at IS NULL FOR NO KEY UPDATE`.execute(trx);
+  return rows.length > 0;
+}
+
+/**
+ * Which runs make room for one more, so that there are at most `runs` with `bytes` of inputs and results: those that
+ * ended first.
+ *
+ * @returns `null` when the running ones leave no room
+ */
+export async function selectReplaced(
+  trx: Executor,
+  installationId: InstallationId,
+  { runs, bytes, now }: { readonly runs: number; readonly bytes: number; readonly now: Date },
+): Promise<readonly WorkflowId[] | null> {
+  const { rows } = await sql<{ id: WorkflowId; has_ended: boolean }>`
+    SELECT id, ended_at IS NOT NULL AS has_ended
+      FROM (SELECT id, ended_at, row_number() OVER kept AS number, sum(stored_bytes) OVER kept AS bytes
+              FROM (SELECT id, stored_bytes,
+                           coalesce(completed_at, CASE WHEN expires_at <= ${now} THEN expires_at END) AS ended_at
+                      FROM workflow_runs WHERE installation_id = ${installationId}) r
+            WINDOW kept AS (ORDER BY ended_at DESC NULLS FIRST, id)) r
+     WHERE number >= ${runs} OR bytes > ${bytes}`.execute(trx);
+  return rows.every(({ has_ended }) => has_ended) ? rows.map(({ id }) => id) : null;
+}
+
+export async function deleteRuns(trx: Executor, ids: readonly WorkflowId[]): Promise<void> {
+  await sql`DELETE FROM workflow_runs WHERE id = ANY (${ids}::text[])`.execute(trx);
+}
+
+export interface NewRun extends RunIdentity {
+  readonly id: WorkflowId;
+  readonly input: string;
+  readonly inputHash: Buffer;
+  readonly bytes: number;
+  readonly now: Date;
+  readonly expiresAt: Date;
+}
+
+/** @returns `undefined` when there is a run of this identity */
+export async function insertRun(trx: Executor, run: NewRun): Promise<RunRow | undefined> {
+  const { id, installationId, definition, version, idempotencyKey, input, inputHash, bytes, now, expiresAt } = run;
+  const { rows } = await sql<RunRow>`
+    WITH run AS (
+      INSERT INTO workflow_runs (id, installation_id, definition, version, idempotency_key, status, input, input_hash,
+                                 stored_bytes, last_sequence, created_at, updated_at, expires_at)
+      VALUES (${id}, ${installationId}, ${definition}, ${version}, ${idempotencyKey}, 'running', ${input}, ${inputHash},
+              ${bytes}, 1, ${now}, ${now}, ${expiresAt})
+      ON CONFLICT (installation_id, definition, version, idempotency_key) DO NOTHING
+      RETURNING ${sql.raw(COLUMNS)}
+    ), recorded AS (
+      INSERT INTO workflow_history (run_id, sequence, at, event) SELECT id, 1, created_at, 'created' FROM run
+    )
+    SELECT * FROM run`.execute(trx);
+  return rows[0];
+}
+
+const END = {
+  name: 'end-workflow-run',
+  text: `
+    WITH run AS (
+      UPDATE workflow_runs
+         SET status = $4, result = $5, result_hash = $6, error = $7, stored_bytes = stored_bytes + $8,
+             completed_at = $3, updated_at = $3, cleanup_at = $9, last_sequence = last_sequence + 1
+       WHERE id = $1 AND installation_id = $2 AND status = 'running' AND expires_at > $3
+      RETURNING ${COLUMNS}
+    ), recorded AS (
+      INSERT INTO workflow_history (run_id, sequence, at, event) SELECT id, last_sequence, $3, $4 FROM run
+    )
+    SELECT ${COLUMNS} FROM run`,
+};
+
+export interface RunEnd {
+  readonly id: WorkflowId;
+  readonly installationId: InstallationId;
+  readonly now: Date;
+  readonly cleanupAt: Date;
+  readonly status: 'completed' | 'failed' | 'cancelled';
+  readonly result: { readonly text: string; readonly hash: Buffer; readonly bytes: number } | null;
+  readonly error: WorkflowError | null;
+}
+
+/** Ends a running run; `undefined` when none of this id runs. */
+export async function endRun(pool: pg.Pool, end: RunEnd): Promise<RunRow | undefined> {
+  const { id, installationId, now, status, result, error, cleanupAt } = end;
+  const kept = [result?.text ?? null, result?.hash ?? null, error, result?.bytes ?? 0];
+  const values = [id, installationId, now, status, ...kept, cleanupAt];
+  return (await pool.query<RunRow>({ ...END, values })).rows[0];
+}
+
+/** Removes a run that ended. @returns whether there was one */
+export async function deleteEndedRun(
+  db: Executor,
+  run: { readonly id: WorkflowId; readonly installationId: InstallationId; readonly now: Date },
+): Promise<boolean> {
+  const { rows } = await sql`
+    DELETE FROM workflow_runs
+     WHERE id = ${run.id} AND installation_id = ${run.installationId}
+       AND (status <> 'running' OR expires_at <= ${run.now})
+    RETURNING id`.execute(db);
+  return rows.length > 0;
+}
+
+export interface RunSelection {
+  readonly status: WorkflowStatus | undefined;
+  readonly definition: string | undefined;
+  /** Id of the last run on the page before. */
+  readonly before: string | undefined;
+  readonly limit: number;
+  readonly now: Date;
+}
+
+/** The filter and order of lists, over what a list shows of a run. `columns` is never made of what a caller sent. */
+function selected(columns: string, installationId: InstallationId, selection: RunSelection) {
+  const { status = null, definition = null, before = null, now } = selection;
+  return sql`
+    SELECT ${sql.raw(columns)}, octet_length(input) + coalesce(octet_length(result), 0) AS size
+      FROM workflow_runs
+     WHERE installation_id = ${installationId}
+       AND (${before}::text IS NULL OR id < ${before})
+       AND (${definition}::text IS NULL OR definition = ${definition})
+       AND (${status}::text IS NULL
+            OR ${status} = CASE WHEN status = 'running' AND expires_at <= ${now} THEN 'expired' ELSE status END)`;
+}
+
+/** Runs, newest first, as long as they have at most `bytes` of inputs and results together, but at least one. */
+export async function selectRuns(
+  db: Executor,
+  installationId: InstallationId,
+  selection: RunSelection & { readonly bytes: number },
+): Promise<{ readonly rows: readonly RunRow[]; readonly more: boolean }> {
+  const { rows } = await sql<RunRow & { readonly total: string }>`
+    SELECT * FROM (
+      SELECT *, count(*) OVER () AS total, row_number() OVER newest AS number, sum(size) OVER newest AS bytes
+        FROM (${selected(COLUMNS, installationId, selection)}) r
+      WINDOW newest AS (ORDER BY id DESC)) r
+     WHERE number = 1 OR bytes <= ${selection.bytes}
+     ORDER BY id DESC LIMIT ${selection.limit}`.execute(db);
+  return { rows, more: Number(rows[0]?.total ?? 0) > rows.length };
+}
+
+export interface SummaryRow extends Omit<RunRow, 'input' | 'input_hash' | 'result' | 'result_hash' | 'last_sequence'> {
+  readonly input_bytes: number;
+  readonly result_bytes: number | null;
+}
+
+const SUMMARY = `id, definition, version, idempotency_key, status, error, created_at, updated_at, expires_at,
+  completed_at, cleanup_at, activities, octet_length(input) AS input_bytes, octet_length(result) AS result_bytes`;
+
+/** The same list without inputs and results. */
+export async function selectSummaries(
+  db: Executor,
+  installationId: InstallationId,
+  selection: RunSelection,
+): Promise<readonly SummaryRow[]> {
+  const { rows } = await sql<SummaryRow>`
+    ${selected(SUMMARY, installationId, selection)} ORDER BY id DESC LIMIT ${selection.limit}`.execute(db);
+  return rows;
+}
+
+export async function selectSummary(
+  db: Executor,
+  installationId: InstallationId,
+  id: WorkflowId,
+): Promise<SummaryRow | undefined> {
+  const { rows } = await sql<SummaryRow>`
+    SELECT ${sql.raw(SUMMARY)} FROM workflow_runs
+     WHERE id = ${id} AND installation_id = ${installationId}`.execute(db);
+  return rows[0];
+}
+
+export interface EventRow {
+  readonly sequence: number;
+  readonly at: Date;
+  readonly event: WorkflowEvent['event'];
+  readonly step: string | null;
+  readonly activity_id: NonNullable<WorkflowEvent['activityId']> | null;
+  readonly attempt: number | null;
+}
+
+const EVENT = sql`sequence, at, event, step, activity_id, attempt`;
+
+/** Events after a sequence number, oldest first. */
+export async function selectEvents(
+  db: Executor,
+  id: WorkflowId,
+  { after, limit }: { readonly after: number; readonly limit: number },
+): Promise<EventRow[]> {
+  const { rows } = await sql<EventRow>`
+    SELECT ${EVENT} FROM workflow_history
+     WHERE run_id = ${id} AND sequence > ${after} ORDER BY sequence LIMIT ${limit}`.execute(db);
+  return rows;
+}
+
+/** The newest events, in their order. */
+export async function selectNewestEvents(db: Executor, id: WorkflowId, limit: number): Promise<EventRow[]> {
+  const { rows } = await sql<EventRow>`
+    SELECT ${EVENT} FROM workflow_history WHERE run_id = ${id} ORDER BY sequence DESC LIMIT ${limit}`.execute(db);
+  return rows.reverse();
+}
+
+/**
+ * Writes down that runs expired: the one of this id, or some of all.
+ *
+ * @returns how many
+ */
+export async function expireRuns(db: Executor, { id = null, now, keptDays, most }: ExpiringRuns): Promise<number> {
+  const { rows } = await sql<{ expired: number }>`
+    WITH due AS (
+      SELECT id FROM workflow_runs
+       WHERE status = 'running' AND expires_at <= ${now} AND (${id}::text IS NULL OR id = ${id})
+       ORDER BY expires_at LIMIT ${most} FOR NO KEY UPDATE SKIP LOCKED
+    ), run AS (
+      UPDATE workflow_runs r
+         SET status = 'expired', completed_at = expires_at, updated_at = expires_at, last_sequence = last_sequence + 1,
+             cleanup_at = expires_at + make_interval(days => ${keptDays}::integer)
+        FROM due WHERE r.id = due.id
+      RETURNING r.id, r.last_sequence, r.expires_at
+    ), recorded AS (
+      INSERT INTO workflow_history (run_id, sequence, at, event)
+      SELECT id, last_sequence, expires_at, 'expired' FROM run
+    )
+    SELECT count(*)::integer AS expired FROM run`.execute(db);
+  return rows[0]?.expired ?? 0;
+}
+
+export interface ExpiringRuns {
+  readonly id?: WorkflowId | null;
+  readonly now: Date;
+  readonly keptDays: number;
+  readonly most: number;
+}
+
+/** Removes runs that are kept no longer. @returns how many */
+export async function deleteKeptRuns(db: Executor, now: Date, most: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    DELETE FROM workflow_runs WHERE id IN (
+      SELECT id FROM workflow_runs WHERE cleanup_at <= ${now}
+       ORDER BY cleanup_at LIMIT ${most} FOR UPDATE SKIP LOCKED)`.execute(db);
+  return Number(numAffectedRows ?? 0n);
+}
+
+/** Ends all runs of an installation and has the housekeeping remove them. */
+export async function abandonRuns(trx: Executor, installationId: InstallationId, now: Date): Promise<void> {
+  await sql`
+    UPDATE workflow_runs
+       SET status = CASE status WHEN 'running' THEN 'cancelled' ELSE status END,
+           completed_at = coalesce(completed_at, ${now}), cleanup_at = ${now}
+     WHERE installation_id = ${installationId}`.execute(trx);
+}

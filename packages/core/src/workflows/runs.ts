@@ -1,0 +1,222 @@
+// Workflow runs: created or recovered by their identity, read, ended. The service keeps them; the app runs them.
+import {
+  type CompleteWorkflow,
+  limits,
+  refuse,
+  type WorkflowId,
+  type WorkflowRun,
+  type WorkflowStatus,
+  workflowId,
+} from '@platform/contract';
+import type { CoreContext } from '../context.ts';
+import { newId } from '../credentials/ids.ts';
+import {
+  deleteEndedRun,
+  deleteRuns,
+  endRun,
+  findRun,
+  findRunByIdentity,
+  insertRun,
+  lockForRun,
+  type NewRun,
+  type RunIdentity,
+  type RunRow,
+  selectReplaced,
+} from './run-queries.ts';
+import { type StoredJson, storedJson } from './stored-json.ts';
+
+type InstallationId = RunIdentity['installationId'];
+
+const DAY_MILLISECONDS = 86_400_000;
+/** A run ends when its app ends it, which nobody can tell. */
+const RETRY_SECONDS = 5;
+
+/**
+ * @throws RefusalError `workflow_conflict` for an identity with another input, `workflow_run_limit`,
+ *   `workflow_input_too_large`, `not_found` when the app was just removed
+ */
+export async function createRun(
+  context: CoreContext,
+  installationId: InstallationId,
+  requested: {
+    readonly definition: string;
+    readonly version: number;
+    readonly idempotencyKey: string;
+    readonly input: unknown;
+    readonly durationSeconds: number;
+  },
+): Promise<{ readonly run: WorkflowRun; readonly created: boolean }> {
+  const { definition, version, idempotencyKey, durationSeconds } = requested;
+  const input = storedInput(requested.input);
+  const identity = { installationId, definition, version, idempotencyKey };
+  const known = await findRunByIdentity(context.pool, identity);
+  if (known !== undefined) return { run: recovered(known, input, context.clock()), created: false };
+  const now = context.clock();
+  await context.at('workflows.create.committing');
+  const created = await insertWithRoom(context, {
+    ...identity,
+    id: workflowId.parse(newId('wf', context)),
+    input: input.text,
+    inputHash: input.hash,
+    bytes: input.bytes,
+    now,
+    expiresAt: new Date(now.getTime() + durationSeconds * 1_000),
+  });
+  await context.at('workflows.create.committed');
+  if (created !== undefined) return { run: runOf(created, now), created: true };
+  // Another process created it at the same moment.
+  const other = await findRunByIdentity(context.pool, identity);
+  if (other === undefined) throw refuse('unavailable', 'The run was removed at this moment. Repeat the call.');
+  return { run: recovered(other, input, now), created: false };
+}
+
+function insertWithRoom(context: CoreContext, run: NewRun): Promise<RunRow | undefined> {
+  const { installationId, now } = run;
+  return context.database.transaction().execute(async (trx) => {
+    if (!(await lockForRun(trx, installationId))) throw refuse('not_found');
+    const room = { runs: limits.workflowRuns.value, bytes: limits.workflowStored.value - run.bytes, now };
+    const replaced = await selectReplaced(trx, installationId, room);
+    if (replaced === null) throw noRoom();
+    if (replaced.length > 0) await deleteRuns(trx, replaced);
+    return insertRun(trx, run);
+  });
+}
+
+function noRoom(): Error {
+  const detail =
+    `An app has at most ${limits.workflowRuns.value} running runs, with ${limits.workflowStored.value / 2 ** 20} MiB of inputs and ` +
+    'results together. Wait until one ends, or cancel one.';
+  return refuse('workflow_run_limit', detail, { retryAfter: RETRY_SECONDS });
+}
+
+function recovered(row: RunRow, input: StoredJson, now: Date): WorkflowRun {
+  if (row.input_hash.equals(input.hash)) return runOf(row, now);
+  throw refuse(
+    'workflow_conflict',
+    `The run "${row.idempotency_key}" of ${row.definition} version ${row.version} has a different input. Use another idempotency key, or the first input.`,
+  );
+}
+
+/** @throws RefusalError `workflow_input_too_large` */
+export function storedInput(value: unknown): StoredJson {
+  return storedJson(value, { most: limits.workflowInput.value, code: 'workflow_input_too_large', what: 'The input' });
+}
+
+/** @throws RefusalError `not_found` */
+export async function readRun(
+  context: CoreContext,
+  installationId: InstallationId,
+  id: WorkflowId,
+): Promise<WorkflowRun> {
+  return runOf(await requireRun(context, installationId, id), context.clock());
+}
+
+/** @throws RefusalError `not_found` */
+export async function requireRun(
+  { pool }: CoreContext,
+  installationId: InstallationId,
+  id: WorkflowId,
+): Promise<RunRow> {
+  const row = await findRun(pool, installationId, id);
+  if (row === undefined) throw refuse('not_found', 'There is no such workflow run, or it was removed.');
+  return row;
+}
+
+/** Cancels a running run, removes one that ended. @throws RefusalError `not_found` */
+export async function deleteRun(context: CoreContext, installationId: InstallationId, id: WorkflowId): Promise<void> {
+  const now = context.clock();
+  await context.at('workflows.cancel.committing');
+  const end = { id, installationId, now, cleanupAt: keptUntil(now), result: null, error: null };
+  const cancelled = await endRun(context.pool, { ...end, status: 'cancelled' });
+  await context.at('workflows.cancel.committed');
+  if (cancelled !== undefined) return;
+  if (!(await deleteEndedRun(context.database, { id, installationId, now })))
+    throw refuse('not_found', 'There is no such workflow run, or it was removed.');
+}
+
+/**
+ * Ends a run. Doing so again in the same way answers the same.
+ *
+ * @throws RefusalError `not_found`, `workflow_not_running`, `workflow_result_too_large`
+ */
+export async function completeRun(
+  context: CoreContext,
+  { installationId, id }: { readonly installationId: InstallationId; readonly id: WorkflowId },
+  end: CompleteWorkflow,
+): Promise<WorkflowRun> {
+  const result = end.status === 'completed' ? storedResult(end.result) : null;
+  const error = end.status === 'failed' ? end.error : null;
+  const now = context.clock();
+  await context.at('workflows.complete.committing');
+  const ended = await endRun(context.pool, {
+    id,
+    installationId,
+    now,
+    cleanupAt: keptUntil(now),
+    status: end.status,
+    result,
+    error,
+  });
+  await context.at('workflows.complete.committed');
+  if (ended !== undefined) return runOf(ended, now);
+  const row = await requireRun(context, installationId, id);
+  const isSame =
+    row.status === end.status &&
+    (result === null
+      ? row.error?.message === error?.message && row.error?.code === error?.code
+      : row.result_hash?.equals(result.hash) === true);
+  if (!isSame) throw notRunning(statusOf(row, now));
+  return runOf(row, now);
+}
+
+function storedResult(value: unknown): StoredJson {
+  const most = limits.workflowResult.value;
+  return storedJson(value ?? null, { most, code: 'workflow_result_too_large', what: 'The result' });
+}
+
+export function notRunning(status: WorkflowStatus): Error {
+  const how: Record<Exclude<WorkflowStatus, 'running'>, string> = {
+    completed: 'was completed with another result',
+    failed: 'failed',
+    cancelled: 'was cancelled',
+    expired: 'expired',
+  };
+  return refuse('workflow_not_running', status === 'running' ? undefined : `The workflow run ${how[status]}.`);
+}
+
+export function keptUntil(ended: Date): Date {
+  return new Date(ended.getTime() + limits.workflowKeptDays.value * DAY_MILLISECONDS);
+}
+
+/** What holds at this time, whether or not the expiry is written down yet. */
+export function statusOf(run: Pick<RunRow, 'status' | 'expires_at'>, now: Date): WorkflowStatus {
+  return run.status === 'running' && run.expires_at <= now ? 'expired' : run.status;
+}
+
+/** When it ended, and until when it is kept. */
+export function endOf(
+  run: Pick<RunRow, 'status' | 'expires_at' | 'completed_at' | 'cleanup_at'>,
+  now: Date,
+): { readonly completedAt: string | null; readonly cleanupAt: string | null } {
+  const isDue = run.status === 'running' && run.expires_at <= now;
+  const completedAt = isDue ? run.expires_at : run.completed_at;
+  const cleanupAt = isDue ? keptUntil(run.expires_at) : run.cleanup_at;
+  return { completedAt: completedAt?.toISOString() ?? null, cleanupAt: cleanupAt?.toISOString() ?? null };
+}
+
+export function runOf(row: RunRow, now: Date): WorkflowRun {
+  return {
+    id: row.id,
+    definition: row.definition,
+    version: row.version,
+    idempotencyKey: row.idempotency_key,
+    status: statusOf(row, now),
+    input: JSON.parse(row.input),
+    result: row.result === null ? null : JSON.parse(row.result),
+    error: row.error,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    expiresAt: row.expires_at.toISOString(),
+    ...endOf(row, now),
+  };
+}

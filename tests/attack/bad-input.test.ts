@@ -46,6 +46,9 @@ function pathOf(spec: RouteSpec): string {
     .replace(':slot', 'some-slot')
     .replace(':provider', 'some-provider')
     .replace(':entryId', 'entry')
+    .replace(':workflowId', `wf-${UUID}`)
+    .replace(':activityId', `act-${UUID}`)
+    .replace(':step', 'step')
     .replace(':id', 'some-id');
 }
 

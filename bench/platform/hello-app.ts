@@ -9,7 +9,7 @@ import { dataPlaneCapability } from '../../packages/core/test-support/internals.
 import { openBackend } from '../../tests/support/backend.ts';
 import type { TestAccount } from '../../tests/support/client.ts';
 import { buildTestPackage, testManifest } from '../../tests/support/packages.ts';
-import type { PlatformPlace } from '../../tests/support/platform-process.ts';
+import { databaseUrlOf, type PlatformPlace } from '../../tests/support/platform-process.ts';
 import { type RawAnswer, rawRequest } from '../../tests/support/raw-http.ts';
 
 const APP = 'bench-hello';
@@ -103,10 +103,7 @@ export function askSleeper(place: PlatformPlace, n: number): Promise<RawAnswer> 
 }
 
 async function withDatabase(place: PlatformPlace, work: (client: pg.Client) => Promise<void>): Promise<void> {
-  const { databaseUrl } = JSON.parse(readFileSync(join(place.dataDirectory, 'run', 'instance.json'), 'utf8')) as {
-    databaseUrl: string;
-  };
-  const client = new pg.Client({ connectionString: databaseUrl });
+  const client = new pg.Client({ connectionString: await databaseUrlOf(place) });
   await client.connect();
   try {
     await work(client);

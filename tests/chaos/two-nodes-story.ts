@@ -13,7 +13,13 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { buildTestPackage, testManifest } from '../support/packages.ts';
-import { emptyPlace, inherited, type PlatformPlace, startPlatform } from '../support/platform-process.ts';
+import {
+  databaseUrlOf,
+  emptyPlace,
+  inherited,
+  type PlatformPlace,
+  startPlatform,
+} from '../support/platform-process.ts';
 
 const CLI = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url));
 const [ownAddress = '', otherNetwork = '', otherAddress = ''] = process.argv.slice(2);
@@ -159,9 +165,7 @@ function grows(shared: string): () => boolean {
 
 /** Asked of the database: the command line takes its time, and is asked once. */
 async function nodes(place: PlatformPlace): Promise<{ name: string; lost: boolean; beats: number; running: number }[]> {
-  const instance = readFileSync(path.join(place.dataDirectory, 'run', 'instance.json'), 'utf8');
-  const { databaseUrl } = JSON.parse(instance) as { databaseUrl: string };
-  const client = new pg.Client({ connectionString: databaseUrl });
+  const client = new pg.Client({ connectionString: await databaseUrlOf(place) });
   await client.connect();
   try {
     const { rows } = await client.query(

@@ -2,13 +2,17 @@
 // none of it is printed.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
-import * as path from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { registerAccount } from '../support/client.ts';
 import { ask } from '../support/embedded-postgres.ts';
-import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
+import {
+  databaseUrlOf,
+  type PlatformPlace,
+  type PlatformProcess,
+  platformPlace,
+  startPlatform,
+} from '../support/platform-process.ts';
 import { publishTestApp } from '../support/publish.ts';
 import { until } from '../support/wait.ts';
 
@@ -61,8 +65,7 @@ test('a log is printed without what would steer the terminal or reverse its line
 });
 
 test('whatever is in the database, no list of it steers the terminal', async () => {
-  const instance = await readFile(path.join(place.dataDirectory, 'run', 'instance.json'), 'utf8');
-  const { databaseUrl } = JSON.parse(instance) as { databaseUrl: string };
+  const databaseUrl = await databaseUrlOf(place);
   const harmful = "E'x\\u001b]0;title\\u0007\\u202ey\\nz'";
   await ask(databaseUrl, `UPDATE nodes SET version = ${harmful}, driver = ${harmful}, mechanism = ${harmful}`);
   await ask(databaseUrl, `UPDATE installation_status SET reason = ${harmful}, state = 'failed'`);

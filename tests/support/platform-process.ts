@@ -96,13 +96,24 @@ const START_LIMIT_MS = 90_000;
 export const PARTS = ['PostgreSQL', 'Core', 'Node'] as const;
 export type PartName = (typeof PARTS)[number];
 
+interface Instance {
+  readonly databaseUrl: string;
+  readonly parts: readonly PartState[];
+}
+
+/** What the supervisor of a running platform says. */
+async function instanceOf({ dataDirectory }: Pick<PlatformPlace, 'dataDirectory'>): Promise<Instance> {
+  return JSON.parse(await readFile(path.join(dataDirectory, 'run', 'instance.json'), 'utf8')) as Instance;
+}
+
+/** Where the database of a running platform is reached. */
+export async function databaseUrlOf(place: Pick<PlatformPlace, 'dataDirectory'>): Promise<string> {
+  return (await instanceOf(place)).databaseUrl;
+}
+
 /** What the supervisor says of one of them. */
-export async function partOf(
-  { dataDirectory }: Pick<PlatformPlace, 'dataDirectory'>,
-  name: PartName,
-): Promise<PartState> {
-  const text = await readFile(path.join(dataDirectory, 'run', 'instance.json'), 'utf8');
-  const part = (JSON.parse(text) as { parts: PartState[] }).parts.find((one) => one.name === name);
+export async function partOf(place: Pick<PlatformPlace, 'dataDirectory'>, name: PartName): Promise<PartState> {
+  const part = (await instanceOf(place)).parts.find((one) => one.name === name);
   if (part === undefined) throw new Error(`the platform has no part ${name}`);
   return part;
 }

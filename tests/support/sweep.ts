@@ -6,6 +6,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { databaseText } from '../../packages/core/test-support/database-sweep.ts';
+import { databaseUrlOf, type PlatformPlace } from './platform-process.ts';
 
 /** What is searched, by where it was found. Bytes stand as Latin-1. */
 export type Texts = Readonly<Record<string, string>>;
@@ -59,10 +60,8 @@ export function assertNowhere(texts: Texts, secrets: Readonly<Record<string, str
 }
 
 /** Every row of every table of a running platform. */
-export async function databaseOf({ dataDirectory }: { readonly dataDirectory: string }): Promise<string> {
-  const instance = readFileSync(join(dataDirectory, 'run', 'instance.json'), 'utf8');
-  const { databaseUrl } = JSON.parse(instance) as { databaseUrl: string };
-  const pool = new pg.Pool({ connectionString: databaseUrl });
+export async function databaseOf(place: Pick<PlatformPlace, 'dataDirectory'>): Promise<string> {
+  const pool = new pg.Pool({ connectionString: await databaseUrlOf(place) });
   try {
     return await databaseText(pool);
   } finally {

@@ -13,6 +13,8 @@ import {
 } from '@platform/http';
 import type * as z from 'zod';
 import { CoreRefusal, openCoreCalls } from '../core-calls.ts';
+import { queryNamesMethod } from '../method-override.ts';
+import { isRedirect } from '../redirect.ts';
 import type { GatewayService, ServiceContext } from '../service.ts';
 import { hasManyCredentials, invalid, namesHeader, refuseHead } from './refuse-head.ts';
 import { joinPath, leavesPrefix, namesParameter, slotOf, withParameter } from './upstream-path.ts';
@@ -58,6 +60,7 @@ export function outboundService(context: ServiceContext): GatewayService {
 
 function refuseRequest({ req, query }: IncomingRequest, below: string): Refusal | null {
   if (leavesPrefix(below)) return { code: 'invalid_path' };
+  if (queryNamesMethod(query)) return invalid('Send no method in the query: only the request line says it.');
   if (query.includes('#')) return invalid('A query holds no #. Encode it as %23.');
   return refuseHead(req);
 }
@@ -150,9 +153,4 @@ class OutboundCall implements Abandonable {
     });
     this.#carried = carried;
   }
-}
-
-/** All of their class but 304, which answers a condition and leads nowhere. */
-function isRedirect(status: number): boolean {
-  return status >= 300 && status < 400 && status !== 304;
 }

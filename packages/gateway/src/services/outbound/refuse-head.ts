@@ -2,18 +2,15 @@
 // single connection, carries other credentials, or says another place or method than the request line.
 import type { IncomingMessage } from 'node:http';
 import type { Refusal } from '@platform/contract';
+import { isMethodField } from '../method-override.ts';
 
-const REFUSED = new Set([
-  ...['cookie', 'cookie2', 'te', 'trailer', 'upgrade', 'http2-settings'],
-  // Frameworks take them for the method, and only declared methods may go out.
-  ...['x-http-method', 'x-http-method-override', 'x-method-override'],
-]);
+const REFUSED = new Set(['cookie', 'cookie2', 'te', 'trailer', 'upgrade', 'http2-settings']);
 const HARMLESS_OPTIONS = new Set(['close', 'keep-alive', '']);
 
 /** Why the request may not go out, whatever its slot; `null` when it may. */
 export function refuseHead(req: IncomingMessage): Refusal | null {
   for (const [name, value] of fieldsOf(req)) {
-    if (REFUSED.has(name) || name.startsWith('proxy-'))
+    if (REFUSED.has(name) || isMethodField(name) || name.startsWith('proxy-'))
       return invalid(`Send no header ${name} in an outbound request.`);
     if (name === 'connection' && value.split(',').some((one) => !HARMLESS_OPTIONS.has(one.trim().toLowerCase())))
       return invalid('Connection may say close or keep-alive in an outbound request, and nothing else.');

@@ -56,6 +56,16 @@ test('calls that name no model go by their provider', () => {
   assert.deepEqual(modelsOf([app('one', { '': 3 })]), ['openai, no model']);
 });
 
+test('a model whose calls took no tokens has no colour', () => {
+  const { intelligence, ...names } = app('one', { small: 10 });
+  const [row] = intelligence.usage.models;
+  assert.ok(row);
+  const models = [{ ...row, model: '', inputTokens: 0, outputTokens: 0 }, row];
+  const used = { ...names, intelligence: { ...intelligence, usage: { ...intelligence.usage, models } } };
+  assert.deepEqual(modelsOf([used]), ['small']);
+  assert.deepEqual(partsOf(used, ['small']), [{ label: 'small', tokens: 11, colour: 0 }]);
+});
+
 test('numbers are read as people write them', () => {
   for (const text of ['1000000', '1,000,000', ' 1 000 000 ', '1.000.000', '1’000’000', '1000,000'])
     assert.equal(wholeNumber(text), 1_000_000, text);

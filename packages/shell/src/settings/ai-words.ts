@@ -29,14 +29,17 @@ export function tokensOf({ inputTokens, outputTokens }: ModelUse): number {
   return inputTokens + outputTokens;
 }
 
-/** The models of all apps, the most used first: their places are their colours. */
+/** The models of all apps that took tokens, the most used first: their places are their colours. */
 export function modelsOf(apps: readonly AppUse[]): string[] {
   const sums = new Map<string, number>();
   for (const use of apps.flatMap((app) => app.intelligence.usage.models)) {
     const label = labelOf(use);
     sums.set(label, (sums.get(label) ?? 0) + tokensOf(use));
   }
-  return [...sums].sort(([, one], [, other]) => other - one).map(([label]) => label);
+  return [...sums]
+    .filter(([, sum]) => sum > 0)
+    .sort(([, one], [, other]) => other - one)
+    .map(([label]) => label);
 }
 
 /** What the bar of an app is made of; models without a colour of their own are one part. */

@@ -1,5 +1,6 @@
 // A person's browser: real Chromium with a virtual authenticator that holds passkeys, one per browser context.
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
+import { until } from '../support/wait.ts';
 
 export const PHONE = { width: 390, height: 844 } as const;
 export const DESKTOP = { width: 1280, height: 800 } as const;
@@ -76,6 +77,18 @@ export async function personIn(context: BrowserContext): Promise<Person> {
  */
 export async function pressAway(button: Locator, effect: Locator): Promise<void> {
   await Promise.race([effect.waitFor(), button.click().then(() => effect.waitFor())]);
+}
+
+/** Presses a button of a prompt until that has its effect: presses in the first half second do not count. */
+export async function pressInPrompt(button: Locator, effect: Locator): Promise<void> {
+  const pressed = async () => {
+    await button.click({ timeout: 5_000 }).catch(() => undefined);
+    return effect.waitFor({ timeout: 2_000 }).then(
+      () => true,
+      () => false,
+    );
+  };
+  await until('the press to count', pressed, 60_000);
 }
 
 /** Day or night, drawn in every frame: the browser follows a little later, and text of the one on the other is no picture. */

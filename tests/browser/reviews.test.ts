@@ -4,11 +4,11 @@
 import { strict as assert } from 'node:assert';
 import { after, before, test } from 'node:test';
 import type { PermissionsView } from '@platform/contract';
-import type { Browser, Frame, Locator, Page } from 'playwright-core';
+import type { Browser, Frame, Page } from 'playwright-core';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { publishTestApp } from '../support/publish.ts';
-import { DESKTOP, launchBrowser, PHONE } from './browser.ts';
+import { DESKTOP, launchBrowser, PHONE, pressInPrompt } from './browser.ts';
 import { look } from './look.ts';
 import { signedInContext } from './signed-in.ts';
 
@@ -112,23 +112,6 @@ async function fateOf(page: Page, frame: Frame, origin: string, kind: 'connect' 
 
 const LET_THROUGH = 'net::ERR_NAME_NOT_RESOLVED';
 
-/**
- * Presses in the first half second of a prompt do not count, and one that was delivered may be reported late. A press waits
- * for its button long enough for a busy machine; the effect is what counts.
- */
-async function press(button: Locator, effect: Locator): Promise<void> {
-  const deadline = AbortSignal.timeout(60_000);
-  while (!deadline.aborted) {
-    await button.click({ timeout: 5_000 }).catch(() => undefined);
-    const seen = effect.waitFor({ timeout: 2_000 }).then(
-      () => true,
-      () => false,
-    );
-    if (await seen) return;
-  }
-  await effect.waitFor();
-}
-
 for (const [device, viewport] of [
   ['desktop', DESKTOP],
   ['phone', PHONE],
@@ -169,7 +152,7 @@ for (const [device, viewport] of [
           await review.getByText(words).waitFor();
         assert.equal(await review.getByText('It requests no permissions').count(), 0);
         await look(page, device, 'reviews-install', [review.getByRole('heading').nth(1), review.locator('.uses')]);
-        await press(
+        await pressInPrompt(
           review.getByRole('button', { name: 'Install', exact: true }),
           page.getByRole('heading', { name: 'Weather is installed' }),
         );
@@ -181,7 +164,10 @@ for (const [device, viewport] of [
       const review = page.getByRole('dialog', { name: 'Install Weather?' });
       await review.getByText('Runs all the time').waitFor();
       await look(page, device, 'reviews-install', [review.getByRole('heading').nth(1), review.locator('.uses')]);
-      await press(review.getByRole('button', { name: 'Don’t install' }), page.locator('body:not(:has(dialog[open]))'));
+      await pressInPrompt(
+        review.getByRole('button', { name: 'Don’t install' }),
+        page.locator('body:not(:has(dialog[open]))'),
+      );
       await account.browser.take('/v1/apps', { body: { appId: 'weather', version: '1.0.0' } });
     });
 
@@ -215,7 +201,7 @@ for (const [device, viewport] of [
       await page.goto(`${platform.origin}/#/settings/apps/weather`);
       await page.reload();
       const review = page.getByRole('dialog', { name: 'Update Weather?' });
-      await press(page.getByRole('button', { name: 'Update to 2.0.0' }), review);
+      await pressInPrompt(page.getByRole('button', { name: 'Update to 2.0.0' }), review);
       await review.getByText(TRACKER).waitFor();
       await review.getByText('An international name').waitFor();
       assert.equal(await review.getByText(API, { exact: true }).count(), 0, 'not new, and not granted again');
@@ -226,7 +212,7 @@ for (const [device, viewport] of [
       await review.getByRole('checkbox', { name: LOOKALIKE }).uncheck();
       await review.getByLabel('Allow this').uncheck();
       const closed = page.locator('body:not(:has(dialog[open]))');
-      await press(review.getByRole('button', { name: 'Update', exact: true }), closed);
+      await pressInPrompt(review.getByRole('button', { name: 'Update', exact: true }), closed);
       await page.getByText('Version 2.0.0').waitFor();
       await page.getByRole('checkbox', { name: TRACKER, checked: true }).waitFor();
       assert.equal(await page.getByRole('checkbox', { name: LOOKALIKE }).isChecked(), false);
@@ -286,11 +272,11 @@ for (const [device, viewport] of [
     async function update(decide: () => Promise<void>): Promise<void> {
       await account.browser.take('/v1/apps', { body: { appId: 'diary', version: '1.0.0' } });
       await page.goto(settings);
-      await press(page.getByRole('button', { name: 'Update to 2.0.0' }), review);
+      await pressInPrompt(page.getByRole('button', { name: 'Update to 2.0.0' }), review);
       for (const words of ['New: a backend on the server', 'Runs only while it is used', 'Up to 96 MiB of memory'])
         await review.getByText(words).waitFor();
       await decide();
-      await press(review.getByRole('button', { name: 'Update', exact: true }), closed);
+      await pressInPrompt(review.getByRole('button', { name: 'Update', exact: true }), closed);
       await page.getByText('Version 2.0.0').waitFor();
     }
 
@@ -355,6 +341,9 @@ test('an app that asks for nothing says so; one that runs all the time does not'
     await review.waitFor();
     assert.equal(await review.getByText('It requests no permissions.').count(), says, name);
     await look(page, 'desktop', `reviews-${name.toLowerCase()}`);
-    await press(review.getByRole('button', { name: 'Don’t install' }), page.locator('body:not(:has(dialog[open]))'));
+    await pressInPrompt(
+      review.getByRole('button', { name: 'Don’t install' }),
+      page.locator('body:not(:has(dialog[open]))'),
+    );
   }
 });

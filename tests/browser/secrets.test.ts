@@ -4,13 +4,13 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import type { Secret } from '@platform/contract';
-import type { Browser, Locator } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { publishTestApp } from '../support/publish.ts';
 import { startTlsUpstream, type TlsUpstream } from '../support/tls-upstream.ts';
 import { until } from '../support/wait.ts';
-import { DESKTOP, launchBrowser, PHONE } from './browser.ts';
+import { DESKTOP, launchBrowser, PHONE, pressInPrompt } from './browser.ts';
 import { look } from './look.ts';
 import { signedInContext } from './signed-in.ts';
 
@@ -75,17 +75,6 @@ function manifest(version: string, methods: readonly string[]) {
   };
 }
 
-/** Presses in the first half second of a prompt do not count. */
-async function press(button: Locator, effect: Locator): Promise<void> {
-  await until('the press to count', async () => {
-    await button.click({ timeout: 5_000 }).catch(() => undefined);
-    return effect.waitFor({ timeout: 2_000 }).then(
-      () => true,
-      () => undefined,
-    );
-  });
-}
-
 for (const [device, viewport] of [
   ['desktop', DESKTOP],
   ['phone', PHONE],
@@ -115,7 +104,7 @@ for (const [device, viewport] of [
     await review.getByLabel('Name', { exact: true }).fill('Tracker Token');
     await review.getByLabel('Key or token').fill(VALUE);
     await look(page, device, 'secrets-review-add', [choice]);
-    await press(
+    await pressInPrompt(
       review.getByRole('button', { name: 'Install', exact: true }),
       page.getByRole('heading', { name: 'Issues is installed' }),
     );
@@ -160,7 +149,7 @@ for (const [device, viewport] of [
     const update = page.getByRole('dialog', { name: 'Update Issues?' });
     await update.getByText('Your secret tracker-token is not sent after the update').waitFor();
     await look(page, device, 'secrets-update');
-    await press(
+    await pressInPrompt(
       update.getByRole('button', { name: 'Keep this version' }),
       page.locator('body:not(:has(dialog[open]))'),
     );

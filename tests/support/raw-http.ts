@@ -29,7 +29,7 @@ export function rawRequest({ port, method = 'GET', path, headers = {}, body }: R
       response.on('error', reject);
       response.on('end', () => {
         const text = Buffer.concat(chunks).toString('utf8');
-        const isJson = /json/.test(response.headers['content-type'] ?? '');
+        const isJson = /json\b/.test(response.headers['content-type'] ?? '');
         resolve({
           status: response.statusCode ?? 0,
           headers: response.headers,

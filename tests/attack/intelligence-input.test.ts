@@ -16,10 +16,13 @@ const MiB = 1024 * 1024;
 
 let world: IntelligenceWorld;
 let asker: IntelligenceApp;
+/** May run the model `small` and nothing else. */
+let narrow: IntelligenceApp;
 
 before(async () => {
-  world = await startIntelligenceWorld({ monthlyTokens: 1e12 });
+  world = await startIntelligenceWorld({ monthlyTokens: 1e11 });
   asker = await world.openApp('asker', ['openai:*', 'anthropic:*']);
+  narrow = await world.openApp('narrow', ['openai:small', 'anthropic:small']);
 });
 after(() => world?.close());
 
@@ -34,6 +37,8 @@ function liveBytes(): number {
 }
 
 interface Ask {
+  /** Default: `asker`. */
+  readonly app?: IntelligenceApp;
   readonly path?: string;
   readonly method?: string;
   readonly headers?: Record<string, string | string[]>;
@@ -47,11 +52,15 @@ interface Answer {
   readonly cut: boolean;
 }
 
-function ask({ path = CHAT, method = 'POST', headers = {}, body }: Ask): Promise<Answer> {
+function ask({ app = asker, path = CHAT, method = 'POST', headers = {}, body }: Ask): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const request = httpRequest({
-      ...{ host: '127.0.0.1', port: asker.port, method, path, agent: false },
-      headers: { authorization: `Bearer ${asker.token}`, 'content-type': 'application/json', ...headers },
+      ...{ host: '127.0.0.1', port: app.port, method, path, agent: false },
+      headers: {
+        ...{ authorization: `Bearer ${app.token}`, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }),
+        ...headers,
+      },
     });
     request.on('error', reject);
     request.on('response', (response) => {
@@ -117,6 +126,56 @@ const wrong: Readonly<Record<string, readonly [Ask, number, string]>> = {
   ],
   'a limit below zero': [{ body: chat({ max_tokens: -1 }) }, 400, 'invalid_request'],
   'a limit that is text': [{ body: chat({ max_tokens: '5' }) }, 400, 'invalid_request'],
+  'a limit below zero, under a name of another server': [{ body: chat({ n_predict: -1 }) }, 400, 'invalid_request'],
+  'a stream that is a number': [{ body: chat({ stream: 1 }) }, 400, 'invalid_request'],
+  'a call in the background': [
+    { path: '/v1/services/intelligence/openai/responses', body: chat({ background: true }) },
+    400,
+    'invalid_request',
+  ],
+  'more models than one': [{ body: chat({ models: ['large'] }) }, 400, 'invalid_request'],
+  'a model to fall back to': [{ body: chat({ fallbacks: ['large'] }) }, 400, 'invalid_request'],
+  '2,000 prompts': [
+    { path: '/v1/services/intelligence/openai/completions', body: chat({ prompt: Array(2_000).fill('a') }) },
+    400,
+    'invalid_request',
+  ],
+  'ten prompts of two hundred answers': [
+    { path: '/v1/services/intelligence/openai/completions', body: chat({ prompt: Array(10).fill([1]), n: 200 }) },
+    400,
+    'invalid_request',
+  ],
+  'an encoding in which other bytes are quotes': [
+    { body: chat(), headers: { 'content-type': 'application/json; charset=utf-7' } },
+    415,
+    'unsupported_media_type',
+  ],
+  'a member that is long': [{ body: chat({ stream_options: { a: Array(100_000).fill({}) } }) }, 400, 'invalid_request'],
+  'more members than anything has names for': [
+    { body: `{"model":"small"${',"a":1'.repeat(20_000)}}` },
+    400,
+    'invalid_request',
+  ],
+  'another method in a header': [
+    { method: 'GET', body: chat(), headers: { 'x-http-method-override': 'POST' } },
+    400,
+    'invalid_request',
+  ],
+  'another method in the query': [{ path: `${CHAT}?%5Fmethod=PUT`, body: chat() }, 400, 'invalid_request'],
+  ...Object.fromEntries(
+    [
+      'batches',
+      'v1/batches',
+      'fine_tuning/jobs',
+      'realtime/client_secrets',
+      'Realtime//sessions',
+      'chatkit/sessions',
+    ].map((path) => [
+      `a call to ${path}, which cannot be counted or hands out a key`,
+      [{ path: `/v1/services/intelligence/openai/${path}`, body: chat() }, 400, 'invalid_request'] as const,
+    ]),
+  ),
+  'a batch of messages': [{ path: `${MESSAGES}/batches`, body: chat() }, 400, 'invalid_request'],
   'a million answers': [{ body: chat({ n: 1_000_000 }) }, 400, 'invalid_request'],
   'options of a stream that are a list': [{ body: chat({ stream: true, stream_options: [] }) }, 400, 'invalid_request'],
   'a compressed body': [
@@ -144,6 +203,29 @@ const wrong: Readonly<Record<string, readonly [Ask, number, string]>> = {
   ],
   'a form with an encoded name': [
     form("Content-Disposition: form-data; name*=UTF-8''model\r\n\r\nsmall"),
+    400,
+    'invalid_request',
+  ],
+  'a form with a field behind another kind of line break': [
+    form(
+      field('model', 'small'),
+      `${field('x', 'y')}\n--${boundary}\nContent-Disposition: form-data; name="model"\n\nlarge`,
+    ),
+    400,
+    'invalid_request',
+  ],
+  'a form with a field behind its end': [
+    { ...form(), body: `${form(field('model', 'small')).body}--${boundary}\r\n${field('model', 'large')}\r\n` },
+    400,
+    'invalid_request',
+  ],
+  'a form with a line break in a head that only some see': [
+    form(`Content-Disposition: form-data; name="model"\r\nX-A: b\n\nlarge\r\n\r\nsmall`),
+    400,
+    'invalid_request',
+  ],
+  'a form with an encoded model': [
+    form(`Content-Disposition: form-data; name="model"\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n=73mall`),
     400,
     'invalid_request',
   ],
@@ -185,6 +267,64 @@ test('a path with a name that every object has is a path like any other', async 
   for (const path of ['constructor', '__proto__', 'toString'])
     assert.equal((await ask({ path: `/v1/services/intelligence/openai/${path}`, body: chat() })).status, 200, path);
   await asker.settled();
+});
+
+/** Method and path of calls that do not run the model of their body, or might run another. */
+const ofProvider = [
+  ['GET', 'openai/files'],
+  ['GET', 'openai/files/file-1/content'],
+  ['GET', 'openai/chat/completions'],
+  ['GET', 'openai/responses/resp-1'],
+  ['DELETE', 'openai/files/file-1'],
+  ['DELETE', 'openai/models/small'],
+  ['DELETE', 'openai/responses/resp-1'],
+  ['PUT', 'openai/chat/completions'],
+  ['POST', 'openai/files'],
+  ['POST', 'openai/vector_stores'],
+  ['POST', 'openai/responses/resp-1/cancel'],
+  ['POST', 'openai/engines/large/completions'],
+  ['POST', 'openai/deployments/large/chat/completions'],
+  ['POST', 'openai/containers'],
+  ['GET', 'openai/files/models'],
+  ['GET', 'anthropic/v1/files'],
+  ['POST', 'anthropic/v1/files'],
+  ['DELETE', 'anthropic/v1/messages/batches/1'],
+] as const;
+
+for (const [method, path] of ofProvider) {
+  test(`a grant of one model does not allow ${method} ${path}, whatever model its body names`, async () => {
+    const given = { app: narrow, method, path: `/v1/services/intelligence/${path}` };
+    const upload = form(field('model', 'small'), field('purpose', 'batch'));
+    await refused({ ...given, body: chat() }, 403, 'grant_missing');
+    await refused({ ...given, headers: upload.headers, body: upload.body }, 403, 'grant_missing');
+  });
+}
+
+test('an app without the provider is refused before anything of its body is kept', async () => {
+  const answer = await ask({ path: '/v1/services/intelligence/nobody/x', headers: { 'content-length': '30000000' } });
+  assert.equal(answer.status, 404);
+});
+
+/** Of a chat, as servers may read it. */
+for (const path of [
+  'chat/completions/',
+  'chat//completions',
+  '%63hat/completions',
+  'Chat/Completions',
+  'chat/completions;a=b',
+]) {
+  test(`the limits of a chat hold on openai/${path} too`, async () => {
+    await refused(
+      { path: `/v1/services/intelligence/openai/${path}`, body: chat({ n: 1_000, max_tokens: 1e9 }) },
+      429,
+      'budget_exhausted',
+    );
+  });
+}
+
+test('the largest limit counts, under whichever name a server may read it', async () => {
+  for (const name of ['max_tokens', 'max_output_tokens', 'n_predict', 'num_predict', 'max_new_tokens'])
+    await refused({ body: chat({ max_completion_tokens: 1, [name]: 1e9, n: 1_000 }) }, 429, 'budget_exhausted');
 });
 
 test('two fields of Authorization are refused, also beside a right key', async () => {
@@ -313,6 +453,21 @@ test('errors of the provider cost nothing and pass as they are', async () => {
     );
     assert.equal(answer.headers['retry-after'], status === 429 ? '7' : undefined);
   }
+});
+
+test('a redirect of the provider ends here: clients would follow it with the Gateway credential', async () => {
+  for (const model of ['301', '302', '303', '307', '308']) {
+    const { answer, tokens } = await usedBy({ body: chat({ model }) });
+    assert.deepEqual([answer.status, JSON.parse(answer.text).code, tokens], [502, 'upstream_redirect_refused', 0]);
+    assert.equal(answer.headers.location, undefined);
+  }
+});
+
+test('a part of the list of models shows no more than the whole', async () => {
+  const given = { app: narrow, method: 'GET', path: '/v1/services/intelligence/openai/models' };
+  const { status, text } = await ask({ ...given, headers: { range: 'bytes=0-', 'content-type': [] } });
+  assert.equal(status, 206);
+  assert.deepEqual(JSON.parse(text).data, [{ id: 'small', object: 'model' }]);
 });
 
 test('a line of 100 MB without an end passes without being kept', async () => {

@@ -69,7 +69,8 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
     res.setHeader('x-ratelimit-remaining-tokens', '1234');
     const isAnthropic = path.includes('messages');
     if (!path.startsWith('/v1/')) return refuse(res, 404, isAnthropic);
-    const status = /^(?:4|5)\d\d$/.test(model) ? Number(model) : 200;
+    const status = /^[345]\d\d$/.test(model) ? Number(model) : 200;
+    if (status >= 300 && status < 400) res.setHeader('location', '/v1/services/outbound/any/thing');
     if (status !== 200) return refuse(res, status, isAnthropic);
     if (model === 'hang') {
       await released.promise;
@@ -78,6 +79,7 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
     if (model === 'echo') res.setHeader('x-echo', `${req.headers.authorization}${req.headers['x-api-key'] ?? ''}`);
     if (req.method === 'GET' && /\/models$/.test(path.split('?')[0] ?? '')) {
       const data = ['small', 'large', 'gpt-1'].map((id) => ({ id, object: 'model' }));
+      if (req.headers.range !== undefined) res.statusCode = 206;
       return json(res, { object: 'list', data });
     }
     if (/count_tokens/.test(path)) return json(res, { input_tokens: INPUT_TOKENS });
@@ -287,7 +289,7 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
 }
 
 function json(res: ServerResponse, body: unknown): void {
-  res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  res.writeHead(res.statusCode, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
 function refuse(res: ServerResponse, status: number, isAnthropic: boolean): void {

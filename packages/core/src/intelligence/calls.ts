@@ -15,7 +15,7 @@ import { openKey } from './provider-keys.ts';
 /** Bytes of a body for each token that it is estimated to have. */
 const BYTES_PER_TOKEN = 3;
 const HOSTED: HostingLabel = 'platform-hosted';
-const MODEL_LIST = /(?:^|\/)models\/?$/;
+const MODEL_LIST = /^(?:v1\/)?models\/?$/;
 
 /**
  * @throws RefusalError `rate_limited`, `not_found` for an unknown provider, `grant_missing`, `not_authorized` without a
@@ -90,10 +90,13 @@ function isGranted({ grants }: InstallationCaller, { provider, model }: Authoriz
 }
 
 function missingGrant({ appId }: InstallationCaller, { provider, model }: AuthorizeIntelligence): Error {
-  const what = model === null ? 'without naming a model' : `with the model ${model}`;
+  const what =
+    model === null
+      ? `may use the AI provider ${provider} only to run granted models: anything else needs ${provider}:*`
+      : `may not use the AI provider ${provider} with the model ${model}`;
   return refuse(
     'grant_missing',
-    `${appId} may not use the AI provider ${provider} ${what} (intelligence.use). You can allow it in Settings → Apps → ${appId}.`,
+    `${appId} ${what} (intelligence.use). You can allow it in Settings → Apps → ${appId}.`,
   );
 }
 

@@ -1,7 +1,6 @@
 // The dialect `anthropic`: messages, streamed and whole, and count_tokens (https://docs.anthropic.com/en/api/messages).
 import {
   type Dialect,
-  type Endpoint,
   errorType,
   listOf,
   member,
@@ -10,25 +9,20 @@ import {
   tokensOf,
   type Usage,
 } from './dialect.ts';
+import { type Endpoint, type EndpointTable, GENERATES, NOTHING } from './endpoints.ts';
 
-const NOTHING: Endpoint = {
-  model: null,
-  limits: [],
-  copies: [],
-  generates: false,
-  free: true,
-  reportsOnRequest: false,
+const endpoints: EndpointTable = {
+  running: new Map(
+    Object.entries<Endpoint>({
+      messages: { ...GENERATES, limits: ['max_tokens'] },
+      'messages/count_tokens': NOTHING,
+      complete: { ...GENERATES, limits: ['max_tokens_to_sample'] },
+    }),
+  ),
+  stores: /^(?:files|skills)(?:\/|$)/,
+  uncounted: /^(?:batches|agents|sessions|environments)$/,
+  ofOwner: /^(?:organizations)$/,
 };
-const ONE_MODEL = /^(?:v1\/)?models\/([^/]+)$/;
-
-function endpoint(method: string, path: string): Endpoint {
-  if (method !== 'POST') return { ...NOTHING, model: ONE_MODEL.exec(path)?.[1] ?? null };
-  const place = path.replace(/^v1\//, '');
-  if (place === 'messages/count_tokens') return NOTHING;
-  const generates = { ...NOTHING, generates: true, free: false };
-  if (place === 'messages') return { ...generates, limits: ['max_tokens'] };
-  return place === 'complete' ? { ...generates, limits: ['max_tokens_to_sample'] } : generates;
-}
 
 /** Below the same variable Anthropic's own clients call `v1/messages`, and the Vercel AI SDK `messages`. */
 function upstreamPath(path: string, base: string): string {
@@ -76,7 +70,7 @@ export const anthropic: Dialect = {
   name: 'anthropic',
   credential: (key) => ['x-api-key', key],
   withheld: new Set(),
-  endpoint,
+  endpoints,
   upstreamPath,
   usageOf: (answer) => usageIn(member(answer, 'usage')),
   textBytesOf: (answer) =>

@@ -1,28 +1,11 @@
 // The seam of AI providers: what is known of how one is spoken to. A dialect is a file here and a line in dialects.ts.
 import type { Problem } from '@platform/contract';
+import type { EndpointTable } from './endpoints.ts';
 
 export interface Usage {
   /** Cached input counts as input. */
   readonly inputTokens: number;
   readonly outputTokens: number;
-}
-
-/** What a call to one path of a provider is. */
-export interface Endpoint {
-  /** Model that the path names; `null` where it names none. */
-  readonly model: string | null;
-  /**
-   * Members of the body that limit the output; the first is the one to write. Empty where the output cannot be limited.
-   */
-  readonly limits: readonly string[];
-  /** Members of the body that say how many answers the limit counts for. */
-  readonly copies: readonly string[];
-  /** The answer may have output tokens. */
-  readonly generates: boolean;
-  /** Costs nothing unless the provider reports otherwise. */
-  readonly free: boolean;
-  /** Streams report their usage only when the body's `stream_options` ask for it. */
-  readonly reportsOnRequest: boolean;
 }
 
 /** Reads the events of one streamed answer. */
@@ -41,11 +24,10 @@ export interface Dialect {
   credential(key: string): readonly [name: string, value: string];
   /** Fields of a request, lower case, that choose among what a key may do, and so are the key owner's business. */
   readonly withheld: ReadonlySet<string>;
-  /** @param path below the base URL, without leading slash */
-  endpoint(method: string, path: string): Endpoint;
+  readonly endpoints: EndpointTable;
   /**
    * Where a call goes. The clients of one dialect may disagree on whether its version belongs to the base URL.
-   * @param path as for `endpoint`
+   * @param path below the base URL, without leading slash
    * @param base path of the provider's base URL, without trailing slash
    * @returns path below the base URL
    */

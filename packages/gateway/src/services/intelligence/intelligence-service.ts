@@ -19,19 +19,19 @@ import {
   type IncomingRequest,
   openPool,
   type ProblemOptions,
-  type RequestHead,
   receiveBody,
-  responseFilter,
   sendProblem,
 } from '@platform/http';
 import type { Pool } from 'undici';
-import { bearerOf } from '../../credential.ts';
 import { CoreRefusal, openCoreCalls } from '../core-calls.ts';
+import { queryNamesMethod } from '../method-override.ts';
+import { isRedirect } from '../redirect.ts';
 import type { GatewayService, ServiceContext } from '../service.ts';
-import type { Dialect, Endpoint } from './dialect.ts';
+import type { Dialect } from './dialect.ts';
 import { dialects } from './dialects.ts';
-import { memberValue, withMembers } from './json-members.ts';
-import { type Asked, readAsked } from './request-body.ts';
+import { type Endpoint, endpointOf } from './endpoints.ts';
+import { headersToSend, passingHead, presentedKey, refuseMethods, singleField } from './heads.ts';
+import { type Asked, bodyToSend, readAsked, UNREAD } from './request-body.ts';
 import { onlyModels, withoutUsageEvent } from './rewrites.ts';
 import { openRooms, type Room } from './room.ts';
 import { openSettlements } from './settlements.ts';
@@ -39,16 +39,9 @@ import { usageTap } from './usage-tap.ts';
 
 const PREFIX = '/v1/services/intelligence/';
 const TARGET = /^\/v1\/services\/intelligence\/([a-z0-9-]{1,32})(?:\/(.*))?$/;
-const KEY_FIELD = 'x-api-key';
 /** Bodies of all calls of one Gateway together, as a multiple of the largest one. */
 const BODIES = 2;
 const BODY_MS = 300_000;
-
-/** The provider speaks to whoever holds the key, so its challenges and cookies end here; so do orders to a browser. */
-const DROPPED = new Set([
-  ...['set-cookie', 'set-cookie2', 'www-authenticate', 'authentication-info', 'alt-svc'],
-  ...['strict-transport-security', 'clear-site-data', 'platform-gateway-overhead-ms'],
-]);
 
 const UNUSED = { inputTokens: 0, outputTokens: 0, reached: false };
 
@@ -135,19 +128,24 @@ export function intelligenceService(context: ServiceContext, options: Intelligen
     }
 
     async #run(): Promise<void> {
-      const { req, head } = this.#incoming;
+      const { req, head, query } = this.#incoming;
       const [, provider, path = ''] = TARGET.exec(this.#incoming.path) ?? [];
       if (provider === undefined) throw refuse('not_found', 'The address names no AI provider.');
       const method = req.method ?? 'GET';
       const contentType = singleField(head, 'content-type');
       const coding = singleField(head, 'content-encoding');
+      refuseMethods(head);
+      if (queryNamesMethod(query)) throw refuse('invalid_request', 'Send no method in the query of an AI call.');
       if (coding !== '' && coding.toLowerCase() !== 'identity')
         throw refuse('unsupported_media_type', 'Send the body without Content-Encoding.');
-      const body = await this.#readBody();
-      const begun = performance.now();
       const dialect = dialectFor(this.#incoming.path, req.headers);
-      const endpoint = dialect.endpoint(method, path);
-      const asked = await readAsked({ method, contentType, body }, endpoint);
+      const endpoint = endpointOf(dialect.endpoints, method, path);
+      // Core refuses it, and says why; nothing is kept for that.
+      const isRefused = !isAssigned(provider);
+      const body = isRefused ? null : await this.#readBody();
+      const begun = performance.now();
+      if (!isRefused && endpoint.refusal !== null) throw refuse('invalid_request', endpoint.refusal);
+      const asked = isRefused ? UNREAD : await readAsked({ method, contentType, body }, endpoint);
       const authorized = await this.#authorize({
         provider,
         model: asked.model,
@@ -158,13 +156,13 @@ export function intelligenceService(context: ServiceContext, options: Intelligen
       });
       settlements.open(authorized.reservation);
       try {
-        if (dialects[authorized.dialect] !== dialect) {
-          // The file of the operator changed under a running app; its next call is read in the other way.
+        if (isRefused || dialects[authorized.dialect] !== dialect) {
+          // Grants or the operator's file changed under a running app; its next call is read in the other way.
           policy = {
             bodyBytes: policy?.bodyBytes ?? limits.intelligenceBody.value,
             dialects: { ...policy?.dialects, [provider]: authorized.dialect },
           };
-          throw refuse('unavailable', 'The provider changed its dialect. Try again.', { retryAfter: 1 });
+          throw refuse('unavailable', 'What this app may use has just changed. Try again.', { retryAfter: 1 });
         }
         const key = await this.#open(authorized, provider);
         if (this.#isAbandoned || closed !== null) throw refuse('unavailable', undefined, { retryAfter: 1 });
@@ -235,20 +233,26 @@ export function intelligenceService(context: ServiceContext, options: Intelligen
       const path = dialect.upstreamPath(call.path, basePath);
       const body = bodyToSend(call.body, { asked, endpoint, outputLimit: authorized.outputLimit });
       const fields = headersToSend(this.#incoming.head, dialect, key);
-      const passes = responseFilter((name) => DROPPED.has(name));
       const before = performance.now() - call.begun;
       const { visibleModels } = authorized;
-      this.#carried = carry(this.#incoming, {
+      const tap = usageTap({
+        dialect,
+        endpoint,
+        estimatedInput: authorized.estimatedInput,
+        reservedOutput: asked.outputLimit ?? authorized.outputLimit ?? limits.intelligenceOutput.value,
+        room: this.#room,
+        onEnd: (used) => {
+          settlements.settle(authorized.reservation, used);
+          this.#over();
+        },
+      });
+      const carried = carry(this.#incoming, {
         upstream: {
           name: 'provider',
           dispatcher: poolFor(base.origin),
           path: `${basePath}${path === '' ? '' : '/'}${path}${this.#incoming.query}`,
           headers: fields,
-          filterResponse(headers, res) {
-            const passed = passes(withoutKey(headers, key), res);
-            passed.push('platform-gateway-overhead-ms', before.toFixed(1));
-            return passed;
-          },
+          filterResponse: passingHead(key, before),
           headersTimeout: options.headersTimeout ?? limits.intelligenceHeadSeconds.value * 1_000,
           onFailure: context.onFailure,
         },
@@ -256,23 +260,20 @@ export function intelligenceService(context: ServiceContext, options: Intelligen
         deadline: options.deadline ?? limits.intelligenceCallSeconds.value * 1_000,
         refuse: sendRefusal,
         rewrite(status, headers) {
-          if (status !== 200) return null;
+          if (status < 200 || status >= 300) return null;
           if (visibleModels !== null) return onlyModels(visibleModels);
           const isStream = /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
           return asked.hidesUsage && isStream ? withoutUsageEvent(dialect) : null;
         },
-        tap: usageTap({
-          dialect,
-          endpoint,
-          estimatedInput: authorized.estimatedInput,
-          reservedOutput: asked.outputLimit ?? authorized.outputLimit ?? limits.intelligenceOutput.value,
-          room: this.#room,
-          onEnd: (used) => {
-            settlements.settle(authorized.reservation, used);
-            this.#over();
+        tap: {
+          ...tap,
+          head(status, headers) {
+            tap.head?.(status, headers);
+            if (isRedirect(status)) carried.abort({ code: 'upstream_redirect_refused' });
           },
-        }),
+        },
       });
+      this.#carried = carried;
     }
   }
 
@@ -304,80 +305,6 @@ export function intelligenceService(context: ServiceContext, options: Intelligen
       return closed;
     },
   };
-}
-
-/** As stock clients present it: one of the two fields, once. */
-function presentedKey(head: RequestHead): string | null {
-  const keys = fieldsOf(head, KEY_FIELD);
-  if (keys.length + head.authorizations !== 1) return null;
-  return keys[0] ?? bearerOf(head);
-}
-
-function fieldsOf({ forwarded }: RequestHead, wanted: string): string[] {
-  const values: string[] = [];
-  for (let index = 0; index + 1 < forwarded.length; index += 2)
-    if (forwarded[index]?.toLowerCase() === wanted) values.push(forwarded[index + 1] ?? '');
-  return values;
-}
-
-/** @throws RefusalError for one that is there twice: which counts would be for the provider to choose */
-function singleField(head: RequestHead, name: string): string {
-  const values = fieldsOf(head, name);
-  if (values.length > 1) throw refuse('invalid_request', `Send one ${name}.`);
-  return values[0] ?? '';
-}
-
-function headersToSend({ forwarded }: RequestHead, dialect: Dialect, key: string): string[] {
-  const fields: string[] = [...dialect.credential(key)];
-  for (let index = 0; index + 1 < forwarded.length; index += 2) {
-    const name = forwarded[index] ?? '';
-    const lower = name.toLowerCase();
-    if (lower === KEY_FIELD || lower === 'accept-encoding' || dialect.withheld.has(lower)) continue;
-    fields.push(name, forwarded[index + 1] ?? '');
-  }
-  // What an answer used is read as it passes.
-  fields.push('accept-encoding', 'identity');
-  return fields;
-}
-
-function bodyToSend(
-  body: Buffer | null,
-  call: { readonly asked: Asked; readonly endpoint: Endpoint; readonly outputLimit: number | null },
-): Buffer | null {
-  const { asked, endpoint, outputLimit } = call;
-  const { members } = asked;
-  if (members === null) return body;
-  const [limit] = endpoint.limits;
-  const values: Record<string, unknown> = {};
-  if (outputLimit !== null && limit !== undefined) values[limit] = Math.max(1, Math.floor(outputLimit / asked.copies));
-  if (asked.hidesUsage) {
-    const options = memberValue(members, 'stream_options');
-    values.stream_options = { ...(typeof options === 'object' ? options : {}), include_usage: true };
-  }
-  return Object.keys(values).length === 0 ? body : withMembers(members, values);
-}
-
-/** A provider that repeats what it was sent does not tell the app the key. */
-function withoutKey<Headers extends Record<string, string | string[] | undefined>>(
-  headers: Headers,
-  key: string,
-): Headers {
-  const repeats = Object.keys(headers).filter((name) => repeatsKey(String(headers[name]), key));
-  if (repeats.length === 0) return headers;
-  return { ...headers, ...Object.fromEntries(repeats.map((name) => [name, undefined])) };
-}
-
-/** Also as an address or JSON spells it. */
-function repeatsKey(value: string, key: string): boolean {
-  return (
-    value.includes(key) ||
-    (value.includes('%') && value.replace(/%([0-9a-f]{2})/gi, (_, hex) => byteOf(hex)).includes(key)) ||
-    (value.includes('\\') && value.replace(/\\(.)/g, '$1').includes(key))
-  );
-}
-
-function byteOf(hex: string): string {
-  return String.fromCharCode(Number.parseInt(hex, 16));
 }
 
 function tooLarge(limit: number): RefusalError {

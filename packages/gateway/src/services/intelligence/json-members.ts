@@ -31,12 +31,26 @@ const COMMA = 0x2c;
 const COLON = 0x3a;
 const MOST_DEPTH = 512;
 const LONGEST_KEY = 4_096;
+/** Of the outermost object: more than any provider has names for. */
+const MOST_MEMBERS = 10_000;
+/** Of a member that is looked for, unless only its elements are counted. */
+const LONGEST_VALUE = 64 * 1024;
 /** Bytes read between two turns of the event loop. */
 const TURN_BYTES = 512 * 1024;
+/** Strings of so many escaped quotes are read in turns too. */
+const TURN_QUOTES = 16_384;
 
 /** Bytes that JSON has outside of strings, besides brackets. */
-const SCALAR = new Set(Buffer.from('0123456789+-.eEtrufalsn'));
-const SPACE = new Set(Buffer.from(' \t\r\n'));
+const SCALAR = tableOf('0123456789+-.eEtrufalsn');
+const SPACE = tableOf(' \t\r\n');
+const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+/** 1 for each of the bytes. */
+function tableOf(bytes: string): Uint8Array {
+  const table = new Uint8Array(256);
+  for (const byte of Buffer.from(bytes)) table[byte] = 1;
+  return table;
+}
 
 /** As servers that ignore the case of names compare them, such as those written in Go. */
 function folded(name: string): string {
@@ -52,11 +66,36 @@ function folded(name: string): string {
  */
 export async function findMembers(body: Buffer, names: ReadonlySet<string>): Promise<Members> {
   const reading = read(body, new Map([...names].map((name) => [folded(name), name])));
+  return inTurns(reading);
+}
+
+/** Others get their turn whenever it yields. */
+async function inTurns<Result>(reading: Generator<undefined, Result>): Promise<Result> {
   for (;;) {
     const { done, value } = reading.next();
     if (done === true) return value;
     await new Promise((resolve) => setImmediate(resolve));
   }
+}
+
+/**
+ * How many texts the list of a member has, up to `most` + 1; 1 for anything else, such as a text or one that is a list of
+ * numbers.
+ */
+export async function elementCount({ body, places }: Members, name: string, most: number): Promise<number> {
+  const place = places.get(name);
+  return place === undefined || body[place.start] !== OPEN_LIST ? 1 : inTurns(countTexts(body, place.start, most));
+}
+
+function* countTexts(body: Buffer, from: number, most: number): Generator<undefined, number> {
+  let at = skipSpace(body, from + 1);
+  if (body[at] !== QUOTE && body[at] !== OPEN_LIST) return 1;
+  for (let count = 1; count <= most; count += 1) {
+    at = skipSpace(body, yield* endOfValue(body, at));
+    if (body[at] !== COMMA) return count;
+    at = skipSpace(body, at + 1);
+  }
+  return most + 1;
 }
 
 function* read(body: Buffer, wanted: ReadonlyMap<string, string>): Generator<undefined, Members> {
@@ -67,9 +106,11 @@ function* read(body: Buffer, wanted: ReadonlyMap<string, string>): Generator<und
   const first = at;
   at = skipSpace(body, at);
   const isEmpty = body[at] === CLOSE;
-  while (!isEmpty) {
+  for (let count = 1; !isEmpty; count += 1) {
+    if (count > MOST_MEMBERS) throw new UnreadableBody(`The body may have at most ${MOST_MEMBERS} members.`);
+    if (count % 1_000 === 0) yield;
     if (body[at] !== QUOTE) throw broken();
-    const keyEnd = endOfString(body, at);
+    const keyEnd = yield* endOfString(body, at);
     const key = textOf(body, { start: at, end: Math.min(keyEnd, at + LONGEST_KEY) }, keyEnd - at > LONGEST_KEY);
     at = skipSpace(body, keyEnd);
     if (body[at] !== COLON) throw broken();
@@ -96,14 +137,15 @@ function broken(): UnreadableBody {
 
 function skipSpace(body: Buffer, from: number): number {
   let at = from;
-  while (at < body.length && SPACE.has(body[at] ?? 0)) at += 1;
+  while (at < body.length && SPACE[body[at] ?? 0] === 1) at += 1;
   return at;
 }
 
 /** @param from its opening quote. @returns the place behind its closing one */
-function endOfString(body: Buffer, from: number): number {
+function* endOfString(body: Buffer, from: number): Generator<undefined, number> {
   let at = from + 1;
-  for (;;) {
+  for (let quotes = 1; ; quotes += 1) {
+    if (quotes % TURN_QUOTES === 0) yield;
     const quote = body.indexOf(QUOTE, at);
     if (quote === -1) throw broken();
     let backslashes = 0;
@@ -124,7 +166,7 @@ function* endOfValue(body: Buffer, from: number): Generator<undefined, number> {
       yield;
     }
     const byte = body[at] ?? 0;
-    if (byte === QUOTE) at = endOfString(body, at);
+    if (byte === QUOTE) at = yield* endOfString(body, at);
     else if (byte === OPEN || byte === OPEN_LIST) {
       open.push(byte === OPEN ? CLOSE : CLOSE_LIST);
       if (open.length > MOST_DEPTH) throw new UnreadableBody('The body is nested too deeply.');
@@ -132,8 +174,8 @@ function* endOfValue(body: Buffer, from: number): Generator<undefined, number> {
     } else if (byte === CLOSE || byte === CLOSE_LIST) {
       if (open.pop() !== byte) throw broken();
       at += 1;
-    } else if (SCALAR.has(byte)) at = endOfScalar(body, at);
-    else if (open.length > 0 && (byte === COMMA || byte === COLON || SPACE.has(byte))) {
+    } else if (SCALAR[byte] === 1) at = endOfScalar(body, at);
+    else if (open.length > 0 && (byte === COMMA || byte === COLON || SPACE[byte] === 1)) {
       at += 1;
       continue;
     } else throw broken();
@@ -144,7 +186,7 @@ function* endOfValue(body: Buffer, from: number): Generator<undefined, number> {
 
 function endOfScalar(body: Buffer, from: number): number {
   let at = from;
-  while (at < body.length && SCALAR.has(body[at] ?? 0)) at += 1;
+  while (at < body.length && SCALAR[body[at] ?? 0] === 1) at += 1;
   return at;
 }
 
@@ -156,16 +198,18 @@ function textOf(body: Buffer, place: Place, isCut: boolean): string {
 /** @throws UnreadableBody when it is not valid JSON */
 export function valueAt(body: Buffer, { start, end }: Place): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body.subarray(start, end)));
+    return JSON.parse(STRICT_UTF8.decode(body.subarray(start, end)));
   } catch {
     throw broken();
   }
 }
 
-/** The value of a member; `undefined` when it is not there. */
+/** The value of a member; `undefined` when it is not there. @throws UnreadableBody when it is long, or not valid JSON */
 export function memberValue({ body, places }: Members, name: string): unknown {
   const place = places.get(name);
-  return place === undefined ? undefined : valueAt(body, place);
+  if (place === undefined) return undefined;
+  if (place.end - place.start > LONGEST_VALUE) throw new UnreadableBody(`The member ${name} is too long.`);
+  return valueAt(body, place);
 }
 
 /** The body with members set to other values; everything else stays byte for byte. */

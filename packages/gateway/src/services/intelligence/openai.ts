@@ -2,7 +2,6 @@
 // servers speak it (https://platform.openai.com/docs/api-reference).
 import {
   type Dialect,
-  type Endpoint,
   errorType,
   listOf,
   member,
@@ -11,50 +10,41 @@ import {
   tokensOf,
   type Usage,
 } from './dialect.ts';
+import { type Endpoint, type EndpointTable, GENERATES, NOTHING } from './endpoints.ts';
 
-const NOTHING: Endpoint = {
-  model: null,
-  limits: [],
-  copies: [],
-  generates: false,
-  free: true,
-  reportsOnRequest: false,
+const endpoints: EndpointTable = {
+  running: new Map(
+    Object.entries<Endpoint>({
+      'chat/completions': {
+        ...GENERATES,
+        limits: ['max_completion_tokens', 'max_tokens'],
+        copies: ['n'],
+        reportsOnRequest: true,
+      },
+      completions: {
+        ...GENERATES,
+        limits: ['max_tokens'],
+        copies: ['n', 'best_of'],
+        lists: ['prompt'],
+        reportsOnRequest: true,
+      },
+      responses: { ...GENERATES, limits: ['max_output_tokens'] },
+      'responses/compact': GENERATES,
+      'responses/input_tokens': NOTHING,
+      embeddings: { ...NOTHING, free: false },
+      moderations: NOTHING,
+      'images/generations': GENERATES,
+      'images/edits': GENERATES,
+      'images/variations': GENERATES,
+      'audio/speech': GENERATES,
+      'audio/transcriptions': GENERATES,
+      'audio/translations': GENERATES,
+    }),
+  ),
+  stores: /^(?:files|uploads|vector_stores|conversations)(?:\/|$)/,
+  uncounted: /^(?:batches|fine_tuning|fine-tunes|evals|assistants|threads|videos)$/,
+  ofOwner: /^(?:realtime|chatkit|organization|organizations)$/,
 };
-const GENERATES: Endpoint = { ...NOTHING, generates: true, free: false };
-
-const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map(
-  Object.entries({
-    'chat/completions': {
-      ...GENERATES,
-      limits: ['max_completion_tokens', 'max_tokens'],
-      copies: ['n'],
-      reportsOnRequest: true,
-    },
-    completions: { ...GENERATES, limits: ['max_tokens'], copies: ['n', 'best_of'], reportsOnRequest: true },
-    responses: { ...GENERATES, limits: ['max_output_tokens'] },
-    embeddings: { ...NOTHING, free: false },
-    moderations: NOTHING,
-    'responses/input_tokens': NOTHING,
-  }),
-);
-
-/** Lists and files: nothing that a model reads or writes. */
-const STORES = /^(?:files|uploads|vector_stores|conversations)(?:\/|$)/;
-const ONE_MODEL = /^models\/([^/]+)$/;
-
-function endpoint(method: string, path: string): Endpoint {
-  if (method !== 'POST') return { ...NOTHING, model: decoded(ONE_MODEL.exec(path)?.[1]) };
-  return ENDPOINTS.get(path) ?? (STORES.test(path) ? NOTHING : GENERATES);
-}
-
-function decoded(segment: string | undefined): string | null {
-  if (segment === undefined) return null;
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
-}
 
 /** Chat and completions count `prompt_tokens`, the newer ones `input_tokens`. */
 function usageIn(usage: unknown): Usage | null {
@@ -114,7 +104,7 @@ export const openai: Dialect = {
   name: 'openai',
   credential: (key) => ['authorization', `Bearer ${key}`],
   withheld: new Set(['openai-organization', 'openai-project', 'api-key']),
-  endpoint,
+  endpoints,
   upstreamPath: (path) => path,
   usageOf,
   textBytesOf,

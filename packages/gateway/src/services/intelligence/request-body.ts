@@ -1,11 +1,11 @@
 // What a call asks for, read from its body: the model, how many tokens it may be answered with, whether it is streamed.
-import { modelId, refuse } from '@platform/contract';
-import type { Endpoint } from './dialect.ts';
-import { findMembers, type Members, memberValue, UnreadableBody } from './json-members.ts';
+import { modelId, limits as platformLimits, refuse } from '@platform/contract';
+import type { Endpoint } from './endpoints.ts';
+import { elementCount, findMembers, type Members, memberValue, UnreadableBody, withMembers } from './json-members.ts';
 import { modelOfMultipart } from './multipart-model.ts';
 
 export interface Asked {
-  /** `null` for a call that names none. */
+  /** What a grant must cover; `null` for the provider as a whole. */
   readonly model: string | null;
   /** `null` when it sets no limit, 0 for a call that is answered with none. */
   readonly outputLimit: number | null;
@@ -17,6 +17,9 @@ export interface Asked {
   readonly hidesUsage: boolean;
 }
 
+/** Of a call that is refused whatever it asks for. */
+export const UNREAD: Asked = { model: null, outputLimit: 0, copies: 1, members: null, hidesUsage: false };
+
 interface Sent {
   readonly method: string;
   /** Empty for none. */
@@ -26,47 +29,82 @@ interface Sent {
 }
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
+const CHARSET = /;\s*charset\s*=\s*"?([^";\s]*)/gi;
 const MULTIPART = /^multipart\/form-data\b/i;
 const MOST_COPIES = 1_024;
 
+/** Whatever an endpoint takes for its limit: model servers read each other's names, and some prefer them. */
+const LIMITS = [
+  ...['max_completion_tokens', 'max_tokens', 'max_output_tokens', 'max_tokens_to_sample'],
+  ...['max_new_tokens', 'n_predict', 'num_predict'],
+];
+const COPIES = ['n', 'best_of', 'n_cmpl'];
+/** Each would let the provider choose another model than the one that was granted. */
+const MORE_MODELS = ['models', 'fallbacks', 'fallback_models'];
+const SWITCHES = ['stream', 'background'];
+
 /** @throws RefusalError `invalid_request`, `unsupported_media_type` */
 export async function readAsked({ method, contentType, body }: Sent, endpoint: Endpoint): Promise<Asked> {
-  const asked = { outputLimit: endpoint.generates ? null : 0, copies: 1, members: null, hidesUsage: false };
-  if (body === null || body.length === 0) return { ...asked, model: endpoint.model };
+  const asked = { ...UNREAD, outputLimit: endpoint.generates ? null : 0, model: endpoint.model };
+  if (body === null || body.length === 0) return asked;
+  // What other methods do is said by their path, and no provider looks for a model in their body.
+  if (method !== 'POST') return asked;
   try {
-    if (MULTIPART.test(contentType)) return { ...asked, model: checked(modelOfMultipart(body, contentType)) };
+    if (MULTIPART.test(contentType)) {
+      const model = checked(modelOfMultipart(body, contentType));
+      return { ...asked, model: endpoint.runsModel ? model : null };
+    }
     if (contentType !== '' && !JSON_TYPE.test(contentType))
       throw refuse('unsupported_media_type', 'Send application/json, or a file as multipart/form-data.');
-    return await readJson({ method, body }, endpoint);
+    if ([...contentType.matchAll(CHARSET)].some(([, charset = '']) => !/^utf-?8$/i.test(charset)))
+      throw refuse('unsupported_media_type', 'Send JSON in UTF-8.');
+    return await readJson(body, endpoint);
   } catch (error) {
     if (error instanceof UnreadableBody) throw refuse('invalid_request', error.message);
     throw error;
   }
 }
 
-async function readJson(
-  { method, body }: { readonly method: string; readonly body: Buffer },
-  endpoint: Endpoint,
-): Promise<Asked> {
-  const { limits, copies: counted, reportsOnRequest, generates } = endpoint;
-  const names = new Set(['model', 'stream', 'stream_options', ...limits, ...counted]);
-  const members = await findMembers(body, names);
-  const model = checked(memberValue(members, 'model') ?? null) ?? endpoint.model;
-  if (model === null && method === 'POST') throw refuse('invalid_request', 'Name the model as the member model.');
-  const limited = limits.flatMap((name) => wholeNumber(name, memberValue(members, name)) ?? []);
-  const copies = Math.max(1, ...counted.flatMap((name) => wholeNumber(name, memberValue(members, name)) ?? []));
-  if (copies > MOST_COPIES) throw refuse('invalid_request', `At most ${MOST_COPIES} answers can be asked for at once.`);
+async function readJson(body: Buffer, endpoint: Endpoint): Promise<Asked> {
+  const { reportsOnRequest, generates, runsModel, lists } = endpoint;
+  const single = ['model', 'stream_options', ...SWITCHES, ...MORE_MODELS, ...LIMITS, ...COPIES];
+  const members = await findMembers(body, new Set([...single, ...lists]));
+  const model = checked(memberValue(members, 'model') ?? null);
+  if (model === null) throw refuse('invalid_request', 'Name the model as the member model.');
+  const other = MORE_MODELS.find((name) => memberValue(members, name) != null);
+  if (other !== undefined)
+    throw refuse('invalid_request', `Name one model, as the member model, and none as ${other}.`);
+  for (const name of SWITCHES) {
+    const value = memberValue(members, name);
+    if (value != null && typeof value !== 'boolean') throw refuse('invalid_request', `${name} must be true or false.`);
+  }
+  if (memberValue(members, 'background') === true)
+    throw refuse('invalid_request', 'Calls in the background are not offered: nobody would learn what they used.');
   const options = memberValue(members, 'stream_options');
   if (options != null && (typeof options !== 'object' || Array.isArray(options)))
     throw refuse('invalid_request', 'stream_options must be an object.');
   const asksForUsage = options != null && Reflect.get(options, 'include_usage') === true;
+  const copies = await copiesOf(members, lists);
   return {
-    model,
-    outputLimit: limited.length > 0 ? Math.max(...limited) * copies : generates ? null : 0,
+    model: runsModel ? model : null,
+    outputLimit: generates ? limitOf(members, copies) : 0,
     copies,
     members,
     hidesUsage: reportsOnRequest && memberValue(members, 'stream') === true && !asksForUsage,
   };
+}
+
+async function copiesOf(members: Members, lists: readonly string[]): Promise<number> {
+  let copies = Math.max(1, ...COPIES.flatMap((name) => wholeNumber(members, name) ?? []));
+  for (const name of lists) copies *= await elementCount(members, name, MOST_COPIES);
+  if (copies > MOST_COPIES) throw refuse('invalid_request', `At most ${MOST_COPIES} answers can be asked for at once.`);
+  return copies;
+}
+
+/** The largest of all that may count; `null` without one, and for 0, which some servers take for none. */
+function limitOf(members: Members, copies: number): number | null {
+  const limited = LIMITS.flatMap((name) => wholeNumber(members, name) ?? []);
+  return limited.length === 0 || limited.includes(0) ? null : Math.max(...limited) * copies;
 }
 
 /** @throws RefusalError `invalid_request` for what is no name of a model */
@@ -78,8 +116,38 @@ function checked(model: unknown): string | null {
   return known.data;
 }
 
-function wholeNumber(name: string, value: unknown): number | null {
+function wholeNumber(members: Members, name: string): number | null {
+  const value = memberValue(members, name);
   if (value === undefined || value === null) return null;
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= 1e9) return value;
   throw refuse('invalid_request', `${name} must be a whole number.`);
+}
+
+/**
+ * The body with what the platform adds to it: that a stream reports its usage, and a limit of the output.
+ *
+ * @param outputLimit what is left of the month; `null` for enough
+ */
+export function bodyToSend(
+  body: Buffer | null,
+  call: { readonly asked: Asked; readonly endpoint: Endpoint; readonly outputLimit: number | null },
+): Buffer | null {
+  const { asked, endpoint } = call;
+  const { members, copies } = asked;
+  if (members === null) return body;
+  // Several answers without a limit may have together what is reserved for a call.
+  const ofMany = copies > 1 && asked.outputLimit === null ? platformLimits.intelligenceOutput.value : null;
+  const outputLimit = call.outputLimit ?? ofMany;
+  const [limit] = endpoint.limits;
+  const values: Record<string, unknown> = {};
+  if (outputLimit !== null && limit !== undefined) {
+    const each = Math.max(1, Math.floor(outputLimit / copies));
+    values[limit] = each;
+    for (const name of LIMITS) if (memberValue(members, name) === 0) values[name] = each;
+  }
+  if (asked.hidesUsage) {
+    const options = memberValue(members, 'stream_options');
+    values.stream_options = { ...(typeof options === 'object' ? options : {}), include_usage: true };
+  }
+  return Object.keys(values).length === 0 ? body : withMembers(members, values);
 }

@@ -5,8 +5,11 @@ const LONGEST_LINE = 1024 * 1024;
 const NEWLINE = 0x0a;
 const DATA = 'data:';
 
-/** @param take gets each line of data, without `data:` */
-export function eventData(take: (data: string) => void): (bytes: Buffer) => void {
+/**
+ * @param take gets each line of data, without `data:`
+ * @param skip gets what belongs to a line that is too long
+ */
+export function eventData(take: (data: string) => void, skip: (bytes: Buffer) => void): (bytes: Buffer) => void {
   let begun: Buffer[] = [];
   let length = 0;
   return (bytes) => {
@@ -16,7 +19,10 @@ export function eventData(take: (data: string) => void): (bytes: Buffer) => void
       const part = bytes.subarray(at, end === -1 ? bytes.length : end);
       length += part.length;
       if (length <= LONGEST_LINE) begun.push(part);
-      else begun = [];
+      else {
+        for (const one of [...begun, part]) skip(one);
+        begun = [];
+      }
       if (end === -1) return;
       if (length <= LONGEST_LINE) {
         const line = (begun.length === 1 ? part : Buffer.concat(begun)).toString('utf8');

@@ -2,7 +2,8 @@
 // nothing that can be believed or the answer did not arrive whole.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ExchangeEnd, Tap } from '@platform/http';
-import type { Dialect, Endpoint, StreamReader, Usage } from './dialect.ts';
+import type { Dialect, StreamReader, Usage } from './dialect.ts';
+import type { Endpoint } from './endpoints.ts';
 import type { Room } from './room.ts';
 import { eventData, parsed } from './server-sent-events.ts';
 
@@ -34,13 +35,17 @@ export function usageTap({ dialect, endpoint, estimatedInput, reservedOutput, ro
   let stream: StreamReader | null = null;
   let take: ((bytes: Buffer) => void) | null = null;
   let whole: Buffer[] | null = null;
+  /** Of an answer, or of events, that cannot be read: all of it counts as text, so that nobody gains by that. */
   let length = 0;
 
   function collect(bytes: Buffer): void {
-    if (whole === null) return;
     length += bytes.length;
-    if (length > LONGEST_ANSWER || !room.take(bytes.length)) whole = null;
-    else whole.push(bytes);
+    if (whole !== null && length <= LONGEST_ANSWER && room.take(bytes.length)) whole.push(bytes);
+    else whole = null;
+  }
+
+  function count(bytes: Buffer): void {
+    length += bytes.length;
   }
 
   function used(how: ExchangeEnd): Usage {
@@ -51,7 +56,8 @@ export function usageTap({ dialect, endpoint, estimatedInput, reservedOutput, ro
     if (reported !== null) return reported;
     const costsNothing = !reached || endpoint.free || status >= 300;
     if (costsNothing) return { inputTokens: 0, outputTokens: 0 };
-    const bytes = stream?.textBytes() ?? (answer === undefined ? 0 : dialect.textBytesOf(answer));
+    const text = answer === undefined ? length : dialect.textBytesOf(answer);
+    const bytes = stream === null ? text : stream.textBytes() + length;
     const outputTokens = Math.min(Math.ceil(bytes / BYTES_PER_TOKEN), reservedOutput);
     return { inputTokens: estimatedInput, outputTokens };
   }
@@ -62,25 +68,33 @@ export function usageTap({ dialect, endpoint, estimatedInput, reservedOutput, ro
     },
     head(answered, headers) {
       status = answered;
-      if (!isReadable(headers)) return;
       const type = headers['content-type'] ?? '';
+      if (!isReadable(headers)) {
+        if (isText(type)) take = count;
+        return;
+      }
       if (/^text\/event-stream\b/i.test(type)) {
         const reader = dialect.openStream();
         stream = reader;
         take = eventData((data) => {
           const event = parsed(data);
           if (event !== undefined) reader.event(event);
-        });
+        }, count);
       } else if (/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) {
         whole = [];
         take = collect;
-      }
+      } else if (isText(type)) take = count;
     },
     chunk: (bytes) => take?.(bytes),
     end(how) {
       onEnd({ ...used(how), reached });
     },
   };
+}
+
+/** What a model may have written, rather than sounds and pictures. */
+function isText(type: string): boolean {
+  return /^text\/|json/i.test(type);
 }
 
 /** Nothing was asked for but the bytes themselves. */

@@ -22,6 +22,7 @@ interface GrantsEditorProps {
 
 export function GrantsEditor({ appId, name, version }: GrantsEditorProps) {
   const reading = useReading(() => call('apps.permissions.read', { params: { appId } }));
+  const saved = useSignal(false);
   if (reading.failure !== null && reading.value === null) {
     return (
       <>
@@ -36,7 +37,18 @@ export function GrantsEditor({ appId, name, version }: GrantsEditorProps) {
   const { requested, resources, revision } = reading.value;
   return (
     <>
-      {requested.length > 0 && <Editor key={revision} appId={appId} view={reading.value} onChanged={reading.put} />}
+      {requested.length > 0 && (
+        <Editor
+          key={revision}
+          appId={appId}
+          view={reading.value}
+          saved={saved.value}
+          onChanged={(view) => {
+            saved.value = true;
+            reading.put(view);
+          }}
+        />
+      )}
       {asksForNothing(requested, resources?.requested ?? null) && <p>{name} requests no permissions.</p>}
       {resources !== null && (
         <BackendLimits appId={appId} name={name} version={version} resources={resources} onChanged={reading.again} />
@@ -53,10 +65,12 @@ function lostAnAddress(before: readonly Grant[], after: readonly Grant[]): boole
 interface EditorProps {
   readonly appId: string;
   readonly view: PermissionsView;
+  /** The view is what the person saved here. */
+  readonly saved: boolean;
   readonly onChanged: (view: PermissionsView) => void;
 }
 
-function Editor({ appId, view, onChanged }: EditorProps) {
+function Editor({ appId, view, saved, onChanged }: EditorProps) {
   const present = presentChoice(view.requested, view.permissions);
   const choice = useSignal<Choice>(present);
   const { busy, failure, run } = useAction();
@@ -87,7 +101,7 @@ function Editor({ appId, view, onChanged }: EditorProps) {
       <NarrowerResource requested={view.requested} choice={choice.value} onChange={(next) => (choice.value = next)} />
       {failure !== null && <Note tone="danger">{failure}</Note>}
       <p class="quiet-text" role="status">
-        {changed ? 'Not saved yet.' : 'Saved. Changes apply immediately.'}
+        {changed ? 'Not saved yet.' : saved && 'Saved. Changes apply immediately.'}
       </p>
       <div class="buttons">
         {changed && (

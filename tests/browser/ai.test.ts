@@ -28,9 +28,12 @@ before(async () => {
   writer = await world.openApp('letter-writer', ['openai:*', 'anthropic:*']);
   const reader = await world.openApp('paper-reader', ['openai:*']);
   await world.openApp('quiet-helper', ['openai:small']);
+  const removed = await world.openApp('former-helper', ['openai:*']);
   for (const model of ['small', 'small', 'small', 'large']) await ask(writer, model);
   for (const model of ['small', 'gpt-1']) await ask(reader, model);
-  await Promise.all([writer.settled(), reader.settled()]);
+  await ask(removed, 'small');
+  await Promise.all([writer.settled(), reader.settled(), removed.settled()]);
+  assert.equal((await world.account.fetch('/v1/apps/former-helper', { method: 'DELETE' })).status, 204);
   await asAfterAMonth();
   newcomer = await registerAccount(world.core, 'newcomer');
 });
@@ -42,7 +45,11 @@ after(async () => {
 /** With models, and one provider that has no key for everybody. */
 function nameModels(): void {
   const { origin } = world.provider;
-  const models = ['small', 'large', 'gpt-1'].map((id) => ({ id }));
+  const models = [
+    { id: 'small', inputPrice: 0.5, outputPrice: 2 },
+    { id: 'large', inputPrice: 3, outputPrice: 15 },
+    { id: 'gpt-1' },
+  ];
   const openai = {
     id: 'openai',
     name: 'OpenAI',
@@ -132,14 +139,18 @@ for (const [device, viewport] of [
     }
   });
 
-  test(`on a ${device} the month is a chart and a table, and a limit holds until the operator’s is back`, async (t) => {
+  test(`on a ${device} the month is a chart and a table with costs, and limits hold until the operator’s are back`, async (t) => {
     const page = await openPage(world.account, viewport, 'ai');
     t.after(() => page.context().close());
     await page.getByText('letter-writer').first().waitFor();
     await page.getByText(/ tokens used by your apps$/).waitFor();
     await page.getByText('Figures by model').click();
     const table = page.getByRole('table');
-    assert.match(await table.innerText(), /large openai\s+1\s+100,903\s+45,865\s+146,768/);
+    const figures = await table.innerText();
+    assert.match(figures, /large openai\s+1\s+100,903\s+45,865\s+\$0\.99/);
+    assert.match(figures, /gpt-1 openai\s+1\s+100,903\s+45,865\s+not known/);
+    assert.match(figures, /Removed apps\s+\$0\.14\s+small openai\s+\d/);
+    await page.getByText(/^Estimated cost: at least \$1\.\d\d\. No price is known for 1 model\./).waitFor();
     await fits(page);
     await look(page, device, 'ai', [
       page.getByRole('heading', { name: 'AI' }),
@@ -149,11 +160,13 @@ for (const [device, viewport] of [
 
     const app = page
       .getByRole('listitem')
-      .filter({ has: page.getByRole('button', { name: /limit of letter-writer$/ }) });
+      .filter({ has: page.getByRole('button', { name: /limits of letter-writer$/ }) });
     await app.getByText(/ of 2,000,000 tokens used this month/).waitFor();
-    await app.getByRole('button', { name: 'Change the limit of letter-writer' }).click();
+    await app.getByText('The operator’s limits: 2,000,000 tokens a month, 60 calls a minute.').waitFor();
+    await app.getByRole('button', { name: 'Change the limits of letter-writer' }).click();
     const form = page.locator('form.limit-form');
     const field = page.getByLabel('Tokens a month for letter-writer');
+    const rate = page.getByLabel('Calls a minute for letter-writer');
     await field.fill('much');
     await field.press('Enter');
     await form.getByText('Enter a whole number of tokens, such as 100,000.').waitFor();
@@ -163,7 +176,16 @@ for (const [device, viewport] of [
     await field.scrollIntoViewIfNeeded();
     await look(page, device, 'ai-limit');
     await field.fill('1,000');
-    await field.press('Enter');
+    await rate.fill('0');
+    await rate.press('Enter');
+    await form.getByText('Enter a whole number of calls, at least 1.').waitFor();
+    await rate.fill('30');
+    await rate.press('Enter');
+    await app
+      .getByText(
+        'Your limits: 1,000 tokens a month, 30 calls a minute. The operator allows 2,000,000 tokens and 60 calls.',
+      )
+      .waitFor();
     await page.getByText('The platform refuses further AI calls of letter-writer until next month.').waitFor();
     await assert.rejects(ask(writer, 'small'), (error) => {
       assert.ok(error instanceof OpenAI.RateLimitError);
@@ -174,8 +196,8 @@ for (const [device, viewport] of [
     await page.getByText(/ of 1,000 tokens used this month/).waitFor();
     await fits(page);
     await look(page, device, 'app-ai', [page.getByRole('heading', { name: 'AI', exact: true })]);
-    await page.getByRole('button', { name: 'Change the limit of letter-writer' }).click();
-    await page.getByRole('button', { name: 'Use the operator’s limit' }).click();
+    await page.getByRole('button', { name: 'Change the limits of letter-writer' }).click();
+    await page.getByRole('button', { name: 'Use the operator’s limits' }).click();
     await page.getByText(/ of 2,000,000 tokens used this month/).waitFor();
     await ask(writer, 'small');
   });
@@ -188,7 +210,7 @@ for (const [device, viewport] of [
     writeFileSync(world.file, JSON.stringify({ providers: [] }));
     world.core.core.context.intelligence.reload();
     await page.reload();
-    await page.getByText('docs/operators.md says how').waitFor();
+    await page.getByText('This platform has no AI provider yet', { exact: true }).waitFor();
     await look(page, device, 'ai-no-provider');
     nameModels();
   });

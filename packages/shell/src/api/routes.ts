@@ -58,6 +58,7 @@ export const shellRoutes = {
   'account.intelligence.setKey': 'PUT /v1/account/intelligence/:provider/key',
   'account.intelligence.deleteKey': 'DELETE /v1/account/intelligence/:provider/key',
   'account.intelligence.chooseSource': 'PATCH /v1/account/intelligence/:provider',
+  'account.intelligence.usage': 'GET /v1/account/intelligence/usage',
   'apps.intelligence.read': 'GET /v1/apps/:appId/intelligence',
   'apps.intelligence.limit': 'PUT /v1/apps/:appId/intelligence',
   'search.query': 'GET /v1/search',

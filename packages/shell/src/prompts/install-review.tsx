@@ -85,6 +85,7 @@ export function InstallReview({ asked }: { readonly asked: InstallPrompt }) {
             <p class="quiet-text">Turn off what you don’t want. You can change this later in Settings.</p>
           </>
         )}
+        {asked.missingForAi !== null && <Note tone="info">{asked.missingForAi}</Note>}
         {detail.secretSlots.length > 0 && (
           <>
             <h3>Secrets it can use without seeing them</h3>

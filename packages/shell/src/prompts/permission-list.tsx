@@ -2,6 +2,7 @@
 import { isCritical, type PermissionId, permissions, type RequestedGrant } from '@platform/contract';
 import { useId } from 'preact/hooks';
 import { Icon } from '../design/icons.tsx';
+import { modelsInWords } from './ai-access.ts';
 import { type Choice, offeredResources, withPermission, withResource } from './narrowing.ts';
 
 interface PermissionListProps {
@@ -27,7 +28,8 @@ export const RESOURCE_LABELS: Readonly<Record<(typeof permissions)[PermissionId]
 };
 
 /** What a resource means to a person. */
-function resourceLine(resource: string): string {
+function resourceLine(id: PermissionId, resource: string): string {
+  if (id === 'intelligence.use') return modelsInWords(resource);
   if (resource === '*') return 'everything';
   if (resource === 'self') return 'its own';
   return resource.endsWith('*') ? `everything starting with “${resource.slice(0, -1)}”` : resource;
@@ -95,7 +97,7 @@ function PermissionRow({ request, choice, onChange, disabled = false }: Permissi
           )}
           {!whole && !addresses && offered.length === 1 && (
             <p class="resource">
-              {label}: {resourceLine(offered[0] ?? '')}
+              {label}: {resourceLine(request.id, offered[0] ?? '')}
             </p>
           )}
         </div>
@@ -108,12 +110,12 @@ function PermissionRow({ request, choice, onChange, disabled = false }: Permissi
                     type="checkbox"
                     checked={chosen.has(resource)}
                     disabled={disabled}
-                    aria-label={addresses ? resourceLine(resource) : undefined}
+                    aria-label={addresses ? resourceLine(request.id, resource) : undefined}
                     onChange={(event) =>
                       onChange(withResource(choice, request.id, resource, event.currentTarget.checked))
                     }
                   />
-                  {addresses ? <Address resource={resource} /> : <span>{resourceLine(resource)}</span>}
+                  {addresses ? <Address resource={resource} /> : <span>{resourceLine(request.id, resource)}</span>}
                 </label>
               </li>
             ))}

@@ -7,6 +7,7 @@ import { forgetIcons } from '../frames/app-icons.ts';
 import { readInstalledApps, refreshInstalledApps } from '../frames/installed-apps.ts';
 import { closeApp } from '../frames/open-apps.ts';
 import { pauseEverything } from '../pause.ts';
+import { askedModels, missingForAi } from './ai-access.ts';
 import { joinGrants } from './narrowing.ts';
 
 /** The requester: an app, with the origin of its frame, or the person in the shell's own pages. */
@@ -27,6 +28,8 @@ export type Prompt =
       readonly version: string;
       /** Names of the account's secrets, where the app has a use for one. */
       readonly secrets: readonly string[];
+      /** Why AI can't work for it yet, in one line; `null` where it can, or the app does not ask for it. */
+      readonly missingForAi: string | null;
     })
   | (Question & {
       readonly kind: 'upgrade';
@@ -76,7 +79,9 @@ export async function askToInstall(appId: string, version: string | null, asker:
   const installed = apps.find((app) => app.appId === appId);
   if (installed === undefined) {
     const secrets = detail.secretSlots.length === 0 ? [] : (await call('secrets.list')).items.map(({ name }) => name);
-    return ask({ kind: 'install', detail, version: wanted, secrets, asker });
+    const models = askedModels(detail.permissions);
+    const missing = models.length === 0 ? null : missingForAi(models, (await call('account.intelligence.list')).items);
+    return ask({ kind: 'install', detail, version: wanted, secrets, missingForAi: missing, asker });
   }
   if (installed.version === wanted) return true;
   const [held, { items: bindings }] = await Promise.all([

@@ -1,28 +1,26 @@
-// This month's tokens: a bar for each app, made of its models, and the same as a table.
-import { type AppUse, COLOURS, labelOf, modelsOf, partsOf, tokens, tokensOf } from './ai-words.ts';
+// This month's tokens: a bar for each app, made of its models, and the same as a table with what it cost.
+import { type AppUse, COLOURS, labelOf, modelsOf, partsOf, shortCost, sumOf, tokens } from './ai-words.ts';
 
 export function UseChart({ apps }: { readonly apps: readonly AppUse[] }) {
   const models = modelsOf(apps);
-  const used = apps
-    .filter(({ intelligence }) => intelligence.usage.tokens > 0)
-    .sort((one, other) => other.intelligence.usage.tokens - one.intelligence.usage.tokens);
-  const most = Math.max(1, ...used.map(({ intelligence }) => intelligence.usage.tokens));
+  const used = apps.map((app) => ({ ...app, amount: sumOf(app.models) })).filter(({ amount }) => amount > 0);
+  const most = Math.max(1, ...used.map(({ amount }) => amount));
   return (
     <div class="ai-chart" aria-hidden="true">
       {used.map((app) => (
         <div key={app.appId} class="ai-line">
           <span class="ai-name">{app.name}</span>
           <span class="ai-bar">
-            {partsOf(app, models).map(({ label, tokens: amount, colour }) => (
+            {partsOf(app, models).map(({ label, tokens: part, colour }) => (
               <span
                 key={label}
                 class={`model-${colour}`}
-                title={`${label}: ${tokens(amount)}`}
-                style={{ inlineSize: `${(100 * amount) / most}%` }}
+                title={`${label}: ${tokens(part)}`}
+                style={{ inlineSize: `${(100 * part) / most}%` }}
               />
             ))}
           </span>
-          <span class="ai-amount">{tokens(app.intelligence.usage.tokens)}</span>
+          <span class="ai-amount">{tokens(app.amount)}</span>
         </div>
       ))}
       <p class="ai-models">
@@ -43,9 +41,14 @@ export function UseChart({ apps }: { readonly apps: readonly AppUse[] }) {
   );
 }
 
+interface UseTableProps {
+  readonly apps: readonly AppUse[];
+  readonly currency: string;
+}
+
 /** Everything that the chart shows and more; closed until somebody wants the figures. */
-export function UseTable({ apps }: { readonly apps: readonly AppUse[] }) {
-  const used = apps.filter(({ intelligence }) => intelligence.usage.models.length > 0);
+export function UseTable({ apps, currency }: UseTableProps) {
+  const used = apps.filter(({ models }) => models.length > 0);
   if (used.length === 0) return null;
   return (
     <details class="narrower">
@@ -58,19 +61,20 @@ export function UseTable({ apps }: { readonly apps: readonly AppUse[] }) {
               <th scope="col">Calls</th>
               <th scope="col">Input</th>
               <th scope="col">Output</th>
-              <th scope="col">Tokens</th>
+              <th scope="col">Cost</th>
             </tr>
           </thead>
-          {used.map((app) => (
-            <tbody key={app.appId}>
+          {used.map(({ appId, name, models }) => (
+            <tbody key={appId}>
               {apps.length > 1 && (
                 <tr>
-                  <th scope="rowgroup" colSpan={5}>
-                    {app.name}
+                  <th scope="rowgroup" colSpan={3}>
+                    {name}
                   </th>
+                  <td colSpan={2}>{shortCost(models, currency)}</td>
                 </tr>
               )}
-              {app.intelligence.usage.models.map((use) => (
+              {models.map((use) => (
                 <tr key={`${use.provider} ${use.model}`}>
                   <th scope="row">
                     {labelOf(use)}
@@ -79,7 +83,7 @@ export function UseTable({ apps }: { readonly apps: readonly AppUse[] }) {
                   <td>{use.requests.toLocaleString('en')}</td>
                   <td>{use.inputTokens.toLocaleString('en')}</td>
                   <td>{use.outputTokens.toLocaleString('en')}</td>
-                  <td>{tokensOf(use).toLocaleString('en')}</td>
+                  <td>{shortCost([use], currency)}</td>
                 </tr>
               ))}
             </tbody>

@@ -1,13 +1,14 @@
 // AI providers and the account's keys for them, what apps used of their models this month, and what they may use.
-import type { AccountProvider, AppIntelligence, InstalledApp } from '@platform/contract';
+import type { AccountIntelligenceUsage, AccountProvider, AppIntelligence, InstalledApp } from '@platform/contract';
 import { ApiError } from '../api/api-error.ts';
 import { call } from '../api/client.ts';
 import { AppPicture, Empty, Note, Skeleton } from '../design/controls.tsx';
-import { findApp, readInstalledApps } from '../frames/installed-apps.ts';
+import { findApp, nameOf, readInstalledApps } from '../frames/installed-apps.ts';
+import { HOW_TO_ADD_ONE } from '../prompts/ai-access.ts';
 import { addressOf } from '../view.ts';
 import { UseChart, UseTable } from './ai-chart.tsx';
 import { ProviderRow } from './ai-provider.tsx';
-import { type AppUse, monthInWords, tokens } from './ai-words.ts';
+import { appsOf, costInWords, monthInWords, sumOf, tokens } from './ai-words.ts';
 import { AppLimit } from './app-limit.tsx';
 import { type Reading, useReading } from './reading.ts';
 import { PageHead } from './settings.tsx';
@@ -15,9 +16,22 @@ import { PageHead } from './settings.tsx';
 /** Requests at the same time; browsers hold back more. */
 const AT_ONCE = 4;
 
+interface LimitedApp {
+  readonly appId: string;
+  readonly name: string;
+  readonly intelligence: AppIntelligence;
+}
+
+interface Use {
+  /** Also of removed apps. */
+  readonly usage: AccountIntelligenceUsage;
+  /** Those that are installed and request AI. */
+  readonly apps: readonly LimitedApp[];
+}
+
 export function AiPage() {
   const providers = useReading<readonly AccountProvider[]>(async () => (await call('account.intelligence.list')).items);
-  const apps = useReading(readUse);
+  const use = useReading(readUse);
   return (
     <>
       <PageHead title="AI">
@@ -39,67 +53,94 @@ export function AiPage() {
             </section>
           )}
       {providers.value?.length === 0 && (
-        <Empty icon="ai" title="No AI provider">
-          The operator can add one, also a free model on the platform’s own machine: docs/operators.md says how.
+        <Empty icon="ai" title="This platform has no AI provider yet">
+          {HOW_TO_ADD_ONE}
         </Empty>
       )}
-      {providers.value !== null && (providers.value.length > 0 || (apps.value?.length ?? 0) > 0) && (
-        <Use reading={apps} />
+      {providers.value !== null && (providers.value.length > 0 || hasApps(use.value)) && (
+        <MonthAndLimits reading={use} />
       )}
     </>
   );
 }
 
-function Use({ reading }: { readonly reading: Reading<readonly AppUse[]> }) {
-  const apps = reading.value;
-  if (reading.failure !== null) return <Note tone="danger">{reading.failure}</Note>;
-  if (apps === null) return <Skeleton lines={3} label="Loading what apps used" />;
-  const [first] = apps;
-  if (first === undefined) {
+function hasApps(use: Use | null): boolean {
+  return use !== null && (use.apps.length > 0 || use.usage.models.length > 0);
+}
+
+function MonthAndLimits({ reading }: { readonly reading: Reading<Use> }) {
+  const { value, failure } = reading;
+  if (failure !== null) return <Note tone="danger">{failure}</Note>;
+  if (value === null) return <Skeleton lines={3} label="Loading what apps used" />;
+  if (!hasApps(value)) {
     return (
       <Empty icon="apps" title="None of your apps uses AI">
         Those that request it appear here with what they used.
       </Empty>
     );
   }
-  const total = apps.reduce((sum, { intelligence }) => sum + intelligence.usage.tokens, 0);
+  const { usage, apps } = value;
   const put = (appId: string, intelligence: AppIntelligence) =>
-    reading.put(apps.map((app) => (app.appId === appId ? { ...app, intelligence } : app)));
+    reading.put({ usage, apps: apps.map((app) => (app.appId === appId ? { ...app, intelligence } : app)) });
   return (
     <>
-      <section class="block" aria-labelledby="use-title">
-        <h3 id="use-title">{monthInWords(first.intelligence.usage.month)}</h3>
-        <p>{total === 0 ? 'No tokens used yet.' : `${tokens(total)} used by your apps`}</p>
-        {total > 0 && <UseChart apps={apps} />}
-        <UseTable apps={apps} />
-      </section>
-      <section class="block" aria-labelledby="limits-title">
-        <h3 id="limits-title">Limits</h3>
-        <p class="quiet-text">
-          The operator sets what an app may use in a month, which begins at midnight UTC. You can set less.
-        </p>
-        <ul class="rows">
-          {apps.map((app) => (
-            <li key={app.appId} class="row stacked">
-              <div class="row-main">
-                <AppPicture name={app.name} path={findApp(app.appId)?.icon ?? null} />
-                <a class="link" href={addressOf({ kind: 'settings', page: 'app', appId: app.appId })}>
-                  {app.name}
-                </a>
-              </div>
-              <AppLimit {...app} onChanged={(next) => put(app.appId, next)} />
-            </li>
-          ))}
-        </ul>
-      </section>
+      <Month usage={usage} />
+      {apps.length > 0 && (
+        <section class="block" aria-labelledby="limits-title">
+          <h3 id="limits-title">Limits</h3>
+          <p class="quiet-text">
+            The operator sets what an app may use. You can set less. A month begins at midnight UTC.
+          </p>
+          <ul class="rows">
+            {apps.map((app) => (
+              <li key={app.appId} class="row stacked">
+                <div class="row-main">
+                  <AppPicture name={app.name} path={findApp(app.appId)?.icon ?? null} />
+                  <a class="link" href={addressOf({ kind: 'settings', page: 'app', appId: app.appId })}>
+                    {app.name}
+                  </a>
+                </div>
+                <AppLimit {...app} onChanged={(next) => put(app.appId, next)} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
     </>
   );
 }
 
+function Month({ usage }: { readonly usage: AccountIntelligenceUsage }) {
+  const used = appsOf(usage, nameOf);
+  const total = sumOf(usage.models);
+  const cost = costInWords(usage.models, usage.currency);
+  return (
+    <section class="block" aria-labelledby="use-title">
+      <h3 id="use-title">{monthInWords(usage.month)}</h3>
+      <p>{total === 0 ? 'No tokens used yet.' : `${tokens(total)} used by your apps`}</p>
+      {cost !== null && (
+        <p>
+          {cost}{' '}
+          {usage.models.some((use) => (use.cost ?? 0) > 0) && (
+            <span class="quiet-text">At the operator’s prices; the provider’s bill decides.</span>
+          )}
+        </p>
+      )}
+      {total > 0 && <UseChart apps={used} />}
+      <UseTable apps={used} currency={usage.currency} />
+    </section>
+  );
+}
+
+async function readUse(): Promise<Use> {
+  const [usage, apps] = await Promise.all([call('account.intelligence.usage'), readLimitedApps()]);
+  return { usage, apps };
+}
+
 /** What each app that requests AI used and may use. */
-async function readUse(): Promise<readonly AppUse[]> {
+async function readLimitedApps(): Promise<readonly LimitedApp[]> {
   const waiting = (await readInstalledApps()).filter(({ requestsIntelligence }) => requestsIntelligence);
-  const found: AppUse[] = [];
+  const found: LimitedApp[] = [];
   async function readNext(): Promise<void> {
     for (let app = waiting.pop(); app !== undefined; app = waiting.pop()) {
       const intelligence = await readOne(app);

@@ -1,19 +1,24 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
-import type { AppIntelligence } from '@platform/contract';
+import type { ModelUse } from '@platform/contract';
 import {
   type AppUse,
+  appsOf,
   COLOURS,
+  costInWords,
+  limitsInWords,
   modelsOf,
+  money,
   monthInWords,
   partsOf,
+  shortCost,
   sourceInWords,
   tokens,
   wholeNumber,
 } from './ai-words.ts';
 
 function app(appId: string, models: Readonly<Record<string, number>>): AppUse {
-  const rows = Object.entries(models).map(([model, amount]) => ({
+  const uses = Object.entries(models).map(([model, amount]) => ({
     provider: 'openai',
     model,
     requests: 1,
@@ -21,9 +26,7 @@ function app(appId: string, models: Readonly<Record<string, number>>): AppUse {
     outputTokens: 1,
     cost: null,
   }));
-  const usage: AppIntelligence['usage'] = { month: '2026-11', requests: 1, tokens: 0, reserved: 0, models: rows };
-  const limits = { requestsPerMinute: 1, monthlyTokens: 1 };
-  return { appId, name: appId, intelligence: { limits, operatorLimits: limits, currency: 'USD', usage } };
+  return { appId, name: appId, models: uses };
 }
 
 test('a model has the same colour in every app, the most used the first', () => {
@@ -81,4 +84,52 @@ test('months, tokens and keys in words', () => {
   const provider = { provider: 'a', name: 'A', models: [], keySet: false, platformKey: false };
   assert.equal(sourceInWords({ ...provider, source: null }), 'Apps can’t use it without a key');
   assert.equal(sourceInWords({ ...provider, keySet: true, source: 'account' }), 'Your key is used');
+});
+
+test('apps stand by what they used, and the removed ones last, as one', () => {
+  const use = (appId: string | null, inputTokens: number) => ({ ...priced(null, inputTokens), appId });
+  const models = [use(null, 90), use('small', 1), use('large', 5), use('small', 3)];
+  const apps = appsOf({ month: '2026-11', currency: 'USD', models }, (appId) => appId.toUpperCase());
+  assert.deepEqual(
+    apps.map(({ appId, name, models: own }) => [appId, name, own.length]),
+    [
+      ['large', 'LARGE', 1],
+      ['small', 'SMALL', 2],
+      [null, 'Removed apps', 1],
+    ],
+  );
+});
+
+function priced(cost: number | null, inputTokens = 10, model = 'one'): ModelUse {
+  return { provider: 'openai', model, requests: 1, inputTokens, outputTokens: 0, cost };
+}
+
+test('a cost is an estimate as far as prices are known, and says how far that is', () => {
+  assert.equal(costInWords([], 'USD'), null);
+  assert.equal(costInWords([priced(null, 0)], 'USD'), null);
+  assert.equal(costInWords([priced(1.5), priced(0.25)], 'USD'), 'Estimated cost: $1.75.');
+  assert.equal(costInWords([priced(0)], 'EUR'), 'Estimated cost: €0.00.');
+  assert.equal(costInWords([priced(null)], 'USD'), 'Cost not known: the operator entered no price.');
+  assert.equal(
+    costInWords([priced(2), priced(null), priced(null), priced(null, 1, 'two')], 'USD'),
+    'Estimated cost: at least $2.00. No price is known for 2 models.',
+  );
+  assert.equal(shortCost([priced(1), priced(null)], 'USD'), 'at least $1.00');
+  assert.equal(shortCost([priced(1), priced(1)], 'USD'), '$2.00');
+  assert.equal(shortCost([priced(null)], 'USD'), 'not known');
+  assert.equal(money(0.004, 'USD'), '< $0.01');
+  assert.equal(money(0.4, 'JPY'), '< ¥1');
+  assert.equal(money(1_234_567.891, 'CHF').replace('\u00a0', ' '), 'CHF 1,234,567.89');
+});
+
+test('limits say whose they are', () => {
+  const operatorLimits = { requestsPerMinute: 60, monthlyTokens: 1_000_000 };
+  assert.equal(
+    limitsInWords({ limits: operatorLimits, operatorLimits }),
+    'The operator’s limits: 1,000,000 tokens a month, 60 calls a minute.',
+  );
+  assert.equal(
+    limitsInWords({ limits: { ...operatorLimits, monthlyTokens: 1 }, operatorLimits }),
+    'Your limits: 1 token a month, 60 calls a minute. The operator allows 1,000,000 tokens.',
+  );
 });

@@ -1,10 +1,13 @@
 // What apps used of AI models, in words and in order: by app, and within an app by model.
-import type { AccountProvider, AppIntelligence } from '@platform/contract';
+import type { AccountIntelligenceUsage, AccountProvider, AppIntelligence, ModelUse } from '@platform/contract';
+import { count } from '../design/words.ts';
 
+/** What one app used this month; or, with `null` for its id, all apps that were removed meanwhile. */
 export interface AppUse {
-  readonly appId: string;
+  readonly appId: string | null;
   readonly name: string;
-  readonly intelligence: AppIntelligence;
+  /** The most used first. */
+  readonly models: readonly ModelUse[];
 }
 
 /** Models that have a colour of their own; the rest share one. */
@@ -18,44 +21,120 @@ export interface Part {
   readonly colour: number;
 }
 
-type ModelUse = AppIntelligence['usage']['models'][number];
-
 /** `gpt-5-mini`; calls that name no model go by their provider. */
 export function labelOf({ model, provider }: Pick<ModelUse, 'model' | 'provider'>): string {
+  if (model === '(other)') return 'other models';
   return model === '' ? `${provider}, no model` : model;
 }
 
-export function tokensOf({ inputTokens, outputTokens }: ModelUse): number {
+export function tokensOf({ inputTokens, outputTokens }: Pick<ModelUse, 'inputTokens' | 'outputTokens'>): number {
   return inputTokens + outputTokens;
 }
 
+<<<<<<< HEAD
 /** The models of all apps that took tokens, the most used first: their places are their colours. */
+=======
+export function sumOf(models: readonly ModelUse[]): number {
+  return models.reduce((sum, use) => sum + tokensOf(use), 0);
+}
+
+/** The apps that used something, the most first; the removed ones last. */
+export function appsOf(usage: AccountIntelligenceUsage, nameOf: (appId: string) => string): AppUse[] {
+  const found = [...Map.groupBy(usage.models, ({ appId }) => appId)].map(([appId, models]) => ({
+    appId,
+    name: appId === null ? 'Removed apps' : nameOf(appId),
+    models,
+  }));
+  return found.sort(
+    (one, other) =>
+      Number(one.appId === null) - Number(other.appId === null) || sumOf(other.models) - sumOf(one.models),
+  );
+}
+
+/** The models of all apps, the most used first: their places are their colours. */
+>>>>>>> 56cfba6 (Settings: AI shows costs, removed apps and both limits; reviews and pages say what AI still needs)
 export function modelsOf(apps: readonly AppUse[]): string[] {
   const sums = new Map<string, number>();
-  for (const use of apps.flatMap((app) => app.intelligence.usage.models)) {
+  for (const use of apps.flatMap(({ models }) => models)) {
     const label = labelOf(use);
     sums.set(label, (sums.get(label) ?? 0) + tokensOf(use));
   }
   return [...sums]
+<<<<<<< HEAD
     .filter(([, sum]) => sum > 0)
+=======
+    .filter(([, amount]) => amount > 0)
+>>>>>>> 56cfba6 (Settings: AI shows costs, removed apps and both limits; reviews and pages say what AI still needs)
     .sort(([, one], [, other]) => other - one)
     .map(([label]) => label);
 }
 
 /** What the bar of an app is made of; models without a colour of their own are one part. */
-export function partsOf({ intelligence }: AppUse, models: readonly string[]): Part[] {
+export function partsOf({ models: uses }: AppUse, models: readonly string[]): Part[] {
   const parts = new Map<number, Part>();
-  for (const use of intelligence.usage.models) {
+  for (const use of uses.filter((one) => tokensOf(one) > 0)) {
     const colour = Math.min(models.indexOf(labelOf(use)), COLOURS);
     const label = colour === COLOURS ? 'other models' : labelOf(use);
     parts.set(colour, { label, colour, tokens: (parts.get(colour)?.tokens ?? 0) + tokensOf(use) });
   }
-  return [...parts.values()].filter(({ tokens }) => tokens > 0).sort((one, other) => one.colour - other.colour);
+  return [...parts.values()].sort((one, other) => one.colour - other.colour);
 }
 
 /** `12,300 tokens`. */
 export function tokens(amount: number): string {
   return `${amount.toLocaleString('en')} ${amount === 1 ? 'token' : 'tokens'}`;
+}
+
+/** `60 calls`. */
+export function calls(amount: number): string {
+  return `${amount.toLocaleString('en')} ${amount === 1 ? 'call' : 'calls'}`;
+}
+
+/** `$1.20`; what rounds to nothing but is something is `< $0.01`. */
+export function money(amount: number, currency: string): string {
+  const style = new Intl.NumberFormat('en', { style: 'currency', currency });
+  const smallest = 10 ** -(style.resolvedOptions().maximumFractionDigits ?? 2);
+  return amount > 0 && amount < smallest ? `< ${style.format(smallest)}` : style.format(amount);
+}
+
+/** What models cost together, as far as prices are known; `null` where nothing was used. */
+export function costInWords(models: readonly ModelUse[], currency: string): string | null {
+  const used = models.filter((use) => tokensOf(use) > 0);
+  if (used.length === 0) return null;
+  const priced = used.flatMap(({ cost }) => (cost === null ? [] : [cost]));
+  const unpriced = new Set(
+    used.filter(({ cost }) => cost === null).map(({ provider, model }) => `${provider}:${model}`),
+  );
+  if (priced.length === 0) return 'Cost not known: the operator entered no price.';
+  const sum = money(
+    priced.reduce((one, other) => one + other, 0),
+    currency,
+  );
+  if (unpriced.size === 0) return `Estimated cost: ${sum}.`;
+  return `Estimated cost: at least ${sum}. No price is known for ${count(unpriced.size, 'model')}.`;
+}
+
+/** What one app cost, for a table: `$1.20`, `at least $1.20`, `not known`. */
+export function shortCost(models: readonly ModelUse[], currency: string): string {
+  const priced = models.flatMap(({ cost }) => (cost === null ? [] : [cost]));
+  if (priced.length === 0) return 'not known';
+  const sum = money(
+    priced.reduce((one, other) => one + other, 0),
+    currency,
+  );
+  return priced.length === models.length ? sum : `at least ${sum}`;
+}
+
+/** What the owner lowered, and the operator's limits. */
+export function limitsInWords({ limits, operatorLimits }: Pick<AppIntelligence, 'limits' | 'operatorLimits'>): string {
+  const month = `${tokens(limits.monthlyTokens)} a month`;
+  const minute = `${calls(limits.requestsPerMinute)} a minute`;
+  const lowered = [
+    ...(limits.monthlyTokens < operatorLimits.monthlyTokens ? [tokens(operatorLimits.monthlyTokens)] : []),
+    ...(limits.requestsPerMinute < operatorLimits.requestsPerMinute ? [calls(operatorLimits.requestsPerMinute)] : []),
+  ];
+  if (lowered.length === 0) return `The operator’s limits: ${month}, ${minute}.`;
+  return `Your limits: ${month}, ${minute}. The operator allows ${lowered.join(' and ')}.`;
 }
 
 const monthName = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' });

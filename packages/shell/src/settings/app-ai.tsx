@@ -1,20 +1,40 @@
-// One app's use of AI models this month and its limit, on the app's page.
+// One app's use of AI models this month, its limits, and what is missing before it can use any: on the app's page.
 import { call } from '../api/client.ts';
 import { Note, Skeleton } from '../design/controls.tsx';
+import { askedModels, missingForAi } from '../prompts/ai-access.ts';
 import { addressOf } from '../view.ts';
 import { UseTable } from './ai-chart.tsx';
+import { costInWords } from './ai-words.ts';
 import { AppLimit } from './app-limit.tsx';
 import { useReading } from './reading.ts';
 
 export function AppAi({ appId, name }: { readonly appId: string; readonly name: string }) {
-  const reading = useReading(() => call('apps.intelligence.read', { params: { appId } }));
-  const intelligence = reading.value;
+  const reading = useReading(async () => {
+    const params = { appId };
+    const [intelligence, providers, held] = await Promise.all([
+      call('apps.intelligence.read', { params }),
+      call('account.intelligence.list'),
+      call('apps.permissions.read', { params }),
+    ]);
+    return { intelligence, missing: missingForAi(askedModels(held.requested), providers.items) };
+  });
+  const { value } = reading;
   if (reading.failure !== null) return <Note tone="danger">{reading.failure}</Note>;
-  if (intelligence === null) return <Skeleton lines={1} label="Loading what it used" />;
+  if (value === null) return <Skeleton lines={1} label="Loading what it used" />;
+  const { intelligence, missing } = value;
+  const { usage, currency } = intelligence;
+  const cost = costInWords(usage.models, currency);
   return (
     <>
-      <AppLimit appId={appId} name={name} intelligence={intelligence} onChanged={reading.put} />
-      <UseTable apps={[{ appId, name, intelligence }]} />
+      {missing !== null && <Note tone="info">{missing}</Note>}
+      <AppLimit
+        appId={appId}
+        name={name}
+        intelligence={intelligence}
+        onChanged={(next) => reading.put({ intelligence: next, missing })}
+      />
+      {cost !== null && <p>{cost}</p>}
+      <UseTable apps={[{ appId, name, models: usage.models }]} currency={currency} />
       <p>
         <a class="link" href={addressOf({ kind: 'settings', page: 'ai' })}>
           Keys and all apps

@@ -1,11 +1,10 @@
-// What an app used of AI models this month, and the limit its owner sets within the operator's.
+// What an app used of AI models this month, and the limits its owner sets within the operator's.
 import type { AppIntelligence } from '@platform/contract';
 import { useSignal } from '@preact/signals';
 import { useId } from 'preact/hooks';
-import { ApiError, plainMessage } from '../api/api-error.ts';
 import { call } from '../api/client.ts';
 import { Button, Note } from '../design/controls.tsx';
-import { tokens, wholeNumber } from './ai-words.ts';
+import { calls, limitsInWords, tokens, wholeNumber } from './ai-words.ts';
 import { useAction } from './reading.ts';
 
 interface AppLimitProps {
@@ -18,34 +17,6 @@ interface AppLimitProps {
 export function AppLimit({ appId, name, intelligence, onChanged }: AppLimitProps) {
   const { limits, usage } = intelligence;
   const isEditing = useSignal(false);
-  const field = useId();
-  const text = useSignal('');
-  const problem = useSignal<string | null>(null);
-  const { busy, failure, run } = useAction();
-
-  async function save(monthlyTokens: number | null): Promise<void> {
-    const saved = await run(async () => {
-      problem.value = null;
-      try {
-        onChanged(await call('apps.intelligence.limit', { params: { appId }, body: { monthlyTokens } }));
-      } catch (error) {
-        const wrong = error instanceof ApiError ? error.fields[0] : undefined;
-        if (wrong === undefined) throw error;
-        const most = Number(/\d+$/.exec(wrong.message)?.[0]);
-        problem.value = Number.isNaN(most)
-          ? plainMessage(error)
-          : `The operator allows at most ${tokens(most)} a month. Enter that or less.`;
-      }
-    });
-    if (saved && problem.value === null) isEditing.value = false;
-  }
-
-  function saveTyped(): void {
-    const amount = wholeNumber(text.value);
-    if (amount === null) problem.value = 'Enter a whole number of tokens, such as 100,000.';
-    else void save(amount);
-  }
-
   return (
     <>
       <p>
@@ -59,63 +30,150 @@ export function AppLimit({ appId, name, intelligence, onChanged }: AppLimitProps
         <Note tone="warning">The platform refuses further AI calls of {name} until next month.</Note>
       )}
       {isEditing.value ? (
-        <form
-          class="limit-form"
-          onSubmit={(event) => {
-            event.preventDefault();
-            saveTyped();
-          }}
-        >
-          <div>
-            <label for={field}>Tokens a month for {name}</label>
-            <input
-              ref={(element) => {
-                if (element !== null && document.activeElement === document.body) element.focus();
-              }}
-              id={field}
-              type="text"
-              inputMode="numeric"
-              autocomplete="off"
-              maxLength={24}
-              value={text.value}
-              aria-invalid={problem.value !== null}
-              aria-describedby={`${field}-problem`}
-              onInput={(event) => (text.value = event.currentTarget.value)}
-              onKeyDown={(event) => {
-                if (event.key === 'Escape') isEditing.value = false;
-              }}
-            />
-            <p id={`${field}-problem`} class="field-help wrong" role="alert">
-              {problem.value}
-            </p>
-          </div>
-          {failure !== null && <Note tone="danger">{failure}</Note>}
-          <div class="buttons">
-            <Button kind="primary" busy={busy} onClick={saveTyped}>
-              {busy ? 'Saving …' : 'Save'}
-            </Button>
-            <Button disabled={busy} onClick={() => void save(null)}>
-              Use the operator’s limit
-            </Button>
-            <Button kind="quiet" onClick={() => (isEditing.value = false)}>
-              Cancel
-            </Button>
-          </div>
-        </form>
+        <LimitForm
+          appId={appId}
+          name={name}
+          intelligence={intelligence}
+          onChanged={onChanged}
+          onEnd={() => (isEditing.value = false)}
+        />
       ) : (
-        <div class="buttons">
-          <Button
-            icon="pencil"
-            onClick={() => {
-              text.value = limits.monthlyTokens.toLocaleString('en');
-              problem.value = null;
-              isEditing.value = true;
-            }}
-          >
-            Change the limit<span class="only-read"> of {name}</span>
-          </Button>
-        </div>
+        <>
+          <p class="quiet-text">{limitsInWords(intelligence)}</p>
+          <div class="buttons">
+            <Button icon="pencil" onClick={() => (isEditing.value = true)}>
+              Change the limits<span class="only-read"> of {name}</span>
+            </Button>
+          </div>
+        </>
       )}
     </>
+  );
+}
+
+const FIELDS = ['monthlyTokens', 'requestsPerMinute'] as const;
+type Field = (typeof FIELDS)[number];
+type Typed = Readonly<Record<Field, string>>;
+
+const WORDS: Readonly<
+  Record<
+    Field,
+    { readonly label: string; readonly least: number; readonly whole: string; readonly most: (n: number) => string }
+  >
+> = {
+  monthlyTokens: {
+    label: 'Tokens a month',
+    least: 0,
+    whole: 'Enter a whole number of tokens, such as 100,000.',
+    most: (amount) => `${tokens(amount)} a month`,
+  },
+  requestsPerMinute: {
+    label: 'Calls a minute',
+    least: 1,
+    whole: 'Enter a whole number of calls, at least 1.',
+    most: (amount) => `${calls(amount)} a minute`,
+  },
+};
+
+/** Empty fields are the operator's limits, also after the operator changes them. */
+function typedOf({ limits, operatorLimits }: AppIntelligence): Typed {
+  const own = (field: Field) => (limits[field] < operatorLimits[field] ? limits[field].toLocaleString('en') : '');
+  return { monthlyTokens: own('monthlyTokens'), requestsPerMinute: own('requestsPerMinute') };
+}
+
+/** @returns `null` where the text is a limit, or empty */
+function problemIn(field: Field, text: string, most: number): string | null {
+  if (text.trim() === '') return null;
+  const amount = wholeNumber(text);
+  if (amount === null || amount < WORDS[field].least) return WORDS[field].whole;
+  return amount > most ? `The operator allows at most ${WORDS[field].most(most)}. Enter that or less.` : null;
+}
+
+interface LimitFormProps extends AppLimitProps {
+  readonly onEnd: () => void;
+}
+
+function LimitForm({ appId, name, intelligence, onChanged, onEnd }: LimitFormProps) {
+  const { operatorLimits } = intelligence;
+  const id = useId();
+  const typed = useSignal<Typed>(typedOf(intelligence));
+  const problems = useSignal<Partial<Record<Field, string>>>({});
+  const { busy, failure, run } = useAction();
+
+  async function save(texts: Typed): Promise<void> {
+    const found = FIELDS.flatMap((field) => {
+      const problem = problemIn(field, texts[field], operatorLimits[field]);
+      return problem === null ? [] : [[field, problem] as const];
+    });
+    problems.value = Object.fromEntries(found);
+    const [first] = found;
+    if (first !== undefined) {
+      document.getElementById(`${id}-${first[0]}`)?.focus();
+      return;
+    }
+    const body = {
+      monthlyTokens: wholeNumber(texts.monthlyTokens),
+      requestsPerMinute: wholeNumber(texts.requestsPerMinute),
+    };
+    const saved = await run(async () => {
+      onChanged(await call('apps.intelligence.limit', { params: { appId }, body }));
+    });
+    if (saved) onEnd();
+  }
+
+  return (
+    <form
+      class="limit-form"
+      onSubmit={(event) => event.preventDefault()}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') onEnd();
+      }}
+    >
+      {FIELDS.map((field, place) => (
+        <div key={field}>
+          <label for={`${id}-${field}`}>
+            {WORDS[field].label} for {name}
+          </label>
+          <input
+            ref={(element) => {
+              if (place === 0 && element !== null && document.activeElement === document.body) element.focus();
+            }}
+            id={`${id}-${field}`}
+            type="text"
+            inputMode="numeric"
+            autocomplete="off"
+            maxLength={24}
+            placeholder={operatorLimits[field].toLocaleString('en')}
+            value={typed.value[field]}
+            aria-invalid={problems.value[field] !== undefined}
+            aria-describedby={`${id}-${field}-help`}
+            onKeyDown={(event) => {
+              if (event.key === 'Enter') void save(typed.value);
+            }}
+            onInput={(event) => (typed.value = { ...typed.value, [field]: event.currentTarget.value })}
+          />
+          <p
+            id={`${id}-${field}-help`}
+            class={`field-help${problems.value[field] === undefined ? '' : ' wrong'}`}
+            role="status"
+          >
+            {problems.value[field] ??
+              `The operator allows ${WORDS[field].most(operatorLimits[field])}. Empty: the operator’s limit.`}
+          </p>
+        </div>
+      ))}
+      {failure !== null && <Note tone="danger">{failure}</Note>}
+      <div class="buttons">
+        <Button kind="primary" busy={busy} onClick={() => void save(typed.value)}>
+          {busy ? 'Saving …' : 'Save'}
+        </Button>
+        <Button disabled={busy} onClick={() => void save({ monthlyTokens: '', requestsPerMinute: '' })}>
+          Use the operator’s limits
+        </Button>
+        <Button kind="quiet" onClick={onEnd}>
+          Cancel
+        </Button>
+      </div>
+    </form>
   );
 }

@@ -67,6 +67,7 @@ export function NarrowerResource({ requested, choice, onChange }: NarrowerResour
             type="text"
             value={text.value}
             maxLength={256}
+            placeholder={request.resources.find((resource) => resource !== '*' && resource.endsWith('*'))}
             spellcheck={false}
             autocapitalize="none"
             aria-invalid={problem.value !== null}

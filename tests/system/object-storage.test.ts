@@ -64,11 +64,11 @@ before(async () => {
     permissions: [GRANT],
     workload: { runtime: 'node', entry: 'main.mjs', port: 8080 },
   };
-  await publishTestApp(account, 'photo-box', manifest, {
+  await publishTestApp(account, 'photo-shelf', manifest, {
     'frontend/index.html': '<!doctype html>',
     'workload/main.mjs': WORKLOAD,
   });
-  await account.browser.take('/v1/apps', { body: { appId: 'photo-box' } });
+  await account.browser.take('/v1/apps', { body: { appId: 'photo-shelf' } });
 });
 after(async () => {
   await platform?.stop();
@@ -80,7 +80,7 @@ after(async () => {
 const plan = (word: string) => runCommand(['account', 'plan', 'photographer', word], place.environment);
 
 async function environment(): Promise<Record<string, string>> {
-  const ask = await openBackend(place, account, 'photo-box');
+  const ask = await openBackend(place, account, 'photo-shelf');
   return JSON.parse((await ask('/env')).text);
 }
 
@@ -96,7 +96,7 @@ test('with it the workload is started anew, and uses its own part of the store b
   });
   assert.match(given.PLATFORM_S3_ENDPOINT ?? '', /^http:\/\/[\d.]+:\d+$/);
   assert.equal(given.AWS_REQUEST_CHECKSUM_CALCULATION, 'when_required');
-  const ask = await openBackend(place, account, 'photo-box');
+  const ask = await openBackend(place, account, 'photo-shelf');
   assert.equal((await ask('/put')).text, '200');
   assert.equal((await ask('/get')).text, 'a photo');
   const listed = (await ask('/list')).text;
@@ -109,9 +109,9 @@ test('with it the workload is started anew, and uses its own part of the store b
 });
 
 test('a grant that is revoked takes it away with the answer, and the variables with the next start', async () => {
-  const ask = await openBackend(place, account, 'photo-box');
+  const ask = await openBackend(place, account, 'photo-shelf');
   const before = store.seen.length;
-  const revoked = await account.browser.fetch('/v1/apps/photo-box/permissions', {
+  const revoked = await account.browser.fetch('/v1/apps/photo-shelf/permissions', {
     method: 'PUT',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ permissions: [] }),

@@ -60,11 +60,10 @@ test('calls that name no model go by their provider', () => {
 });
 
 test('a model whose calls took no tokens has no colour', () => {
-  const { intelligence, ...names } = app('one', { small: 10 });
-  const [row] = intelligence.usage.models;
+  const one = app('one', { small: 10 });
+  const [row] = one.models;
   assert.ok(row);
-  const models = [{ ...row, model: '', inputTokens: 0, outputTokens: 0 }, row];
-  const used = { ...names, intelligence: { ...intelligence, usage: { ...intelligence.usage, models } } };
+  const used = { ...one, models: [{ ...row, model: '', inputTokens: 0, outputTokens: 0 }, row] };
   assert.deepEqual(modelsOf([used]), ['small']);
   assert.deepEqual(partsOf(used, ['small']), [{ label: 'small', tokens: 11, colour: 0 }]);
 });

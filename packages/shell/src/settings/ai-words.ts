@@ -31,9 +31,6 @@ export function tokensOf({ inputTokens, outputTokens }: Pick<ModelUse, 'inputTok
   return inputTokens + outputTokens;
 }
 
-<<<<<<< HEAD
-/** The models of all apps that took tokens, the most used first: their places are their colours. */
-=======
 export function sumOf(models: readonly ModelUse[]): number {
   return models.reduce((sum, use) => sum + tokensOf(use), 0);
 }
@@ -51,8 +48,7 @@ export function appsOf(usage: AccountIntelligenceUsage, nameOf: (appId: string) 
   );
 }
 
-/** The models of all apps, the most used first: their places are their colours. */
->>>>>>> 56cfba6 (Settings: AI shows costs, removed apps and both limits; reviews and pages say what AI still needs)
+/** The models of all apps that took tokens, the most used first: their places are their colours. */
 export function modelsOf(apps: readonly AppUse[]): string[] {
   const sums = new Map<string, number>();
   for (const use of apps.flatMap(({ models }) => models)) {
@@ -60,11 +56,7 @@ export function modelsOf(apps: readonly AppUse[]): string[] {
     sums.set(label, (sums.get(label) ?? 0) + tokensOf(use));
   }
   return [...sums]
-<<<<<<< HEAD
     .filter(([, sum]) => sum > 0)
-=======
-    .filter(([, amount]) => amount > 0)
->>>>>>> 56cfba6 (Settings: AI shows costs, removed apps and both limits; reviews and pages say what AI still needs)
     .sort(([, one], [, other]) => other - one)
     .map(([label]) => label);
 }

@@ -8,9 +8,16 @@ import type { ErrorCode, FieldError, Problem } from '@platform/contract';
  * - `timed_out`: no complete answer within the call's time limit.
  * - `invalid_answer`: the answer does not follow the platform's protocol.
  * - `not_launched`: the page or process was not started by the platform.
+ * - `workflow_failed`: the workflow run failed in a former execution.
  * - `bridge_closed`: the shell does not answer, or closed this frame's connection.
  */
-export type SdkErrorCode = 'network_failed' | 'timed_out' | 'invalid_answer' | 'not_launched' | 'bridge_closed';
+export type SdkErrorCode =
+  | 'network_failed'
+  | 'timed_out'
+  | 'invalid_answer'
+  | 'not_launched'
+  | 'workflow_failed'
+  | 'bridge_closed';
 
 interface Details {
   readonly code: ErrorCode | SdkErrorCode;

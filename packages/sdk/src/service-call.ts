@@ -33,8 +33,8 @@ interface CallInput<Id extends ServiceRoute> {
   readonly method: Spec<Id>['method'];
   /** The route's path as the table writes it. */
   readonly path: Spec<Id>['path'];
-  /** Replaces the path's last segment when that is a parameter. */
-  readonly parameter?: string;
+  /** What stands in the place of the path's parameters, by their names. */
+  readonly parameters?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
   readonly body?: RouteBodyInput<Id>;
 }
@@ -92,8 +92,9 @@ function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal | undef
   });
 }
 
-function pathOf(input: { path: string; parameter?: string; query?: CallInput<ServiceRoute>['query'] }): string {
-  const path = input.parameter === undefined ? input.path : input.path.replace(/:\w+/, segment(input.parameter));
+function pathOf(input: Pick<CallInput<ServiceRoute>, 'path' | 'parameters' | 'query'>): string {
+  const { parameters = {} } = input;
+  const path = input.path.replaceAll(/:(\w+)/g, (_, name: string) => segment(parameters[name] ?? ''));
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(input.query ?? {})) {
     if (value !== undefined) query.set(name, String(value));

@@ -77,7 +77,7 @@ export function notificationsService(access: ServiceAccess): NotificationsServic
       return callService<'services.notifications.list'>(access, input, options);
     },
     async read(id, options) {
-      const input = { method: 'POST', path: `${NOTIFICATIONS}/:id/read`, parameter: id } as const;
+      const input = { method: 'POST', path: `${NOTIFICATIONS}/:id/read`, parameters: { id } } as const;
       const { notification } = await callService<'services.notifications.read'>(access, input, options);
       return notification;
     },
@@ -105,7 +105,7 @@ export function searchService(access: ServiceAccess): SearchService {
       return indexed;
     },
     async remove(id, options) {
-      const input = { method: 'DELETE', path: `${INDEX}/:entryId`, parameter: id } as const;
+      const input = { method: 'DELETE', path: `${INDEX}/:entryId`, parameters: { entryId: id } } as const;
       await callService<'services.search.remove'>(access, input, options);
     },
     async clear(options) {

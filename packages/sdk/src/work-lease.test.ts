@@ -3,8 +3,9 @@ import { strict as assert } from 'node:assert';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, test } from 'node:test';
+import type { Clock } from './clock.ts';
 import type { ServiceAccess } from './service-call.ts';
-import { acquireWorkLease, type LeaseClock, type WorkLeaseOptions } from './work-lease.ts';
+import { acquireWorkLease, type WorkLeaseOptions } from './work-lease.ts';
 
 const ID = 'lease-01890000-0000-7000-8000-000000000001';
 
@@ -14,7 +15,7 @@ let calls: string[];
 let status: number;
 let close: () => void;
 /** A clock that stands still. */
-let clock: LeaseClock & { advance(milliseconds: number): void; timers(): number };
+let clock: Clock & { advance(milliseconds: number): void; timers(): number };
 
 beforeEach(async () => {
   calls = [];

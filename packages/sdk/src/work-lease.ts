@@ -1,4 +1,5 @@
 // Work leases keep a workload awake while it works without receiving requests.
+import { type Clock, systemClock } from './clock.ts';
 import { PlatformError } from './platform-error.ts';
 import { type CallOptions, callService, type ServiceAccess } from './service-call.ts';
 
@@ -37,33 +38,16 @@ export interface RenewOptions extends CallOptions {
   readonly durationSeconds?: number;
 }
 
-/** The clock, which tests control. */
-export interface LeaseClock {
-  /** Monotonic time in milliseconds. */
-  now(): number;
-  /** Runs `action` later; returns how to cancel it. Keeps no process alive. */
-  after(milliseconds: number, action: () => void): () => void;
-}
-
 const LEASES = '/v1/services/runtime/work-leases';
 const DEFAULT_SECONDS = 60;
 /** Two renewals may fail before the lease is lost. */
 const RENEWALS_IN_A_DURATION = 3;
 
-const systemClock: LeaseClock = {
-  now: () => performance.now(),
-  after(milliseconds, action) {
-    const timer = setTimeout(action, milliseconds);
-    timer.unref();
-    return () => clearTimeout(timer);
-  },
-};
-
 /** @throws {PlatformError} `concurrency_limited` when the installation has as many leases as it may have */
 export async function acquireWorkLease(
   access: ServiceAccess,
   options: WorkLeaseOptions = {},
-  clock: LeaseClock = systemClock,
+  clock: Clock = systemClock,
 ): Promise<WorkLeaseHandle> {
   const { durationSeconds = DEFAULT_SECONDS, reason, renewForSeconds = 0, signal } = options;
   // The platform counts from when it receives the request, which is later, so the lease never ends before this time.
@@ -92,7 +76,7 @@ export async function renewWorkLease(
   const body = durationSeconds === undefined ? {} : { durationSeconds };
   const { lease } = await callService<'services.workLeases.renew'>(
     access,
-    { method: 'POST', path: `${LEASES}/:id/renew`, parameter: id, body },
+    { method: 'POST', path: `${LEASES}/:id/renew`, parameters: { id }, body },
     call,
   );
   return new Date(lease.expiresAt);
@@ -100,7 +84,7 @@ export async function renewWorkLease(
 
 /** @throws {PlatformError} `not_found` when it is over */
 export async function releaseWorkLease(access: ServiceAccess, id: string, options?: CallOptions): Promise<void> {
-  const input = { method: 'DELETE', path: `${LEASES}/:id`, parameter: id } as const;
+  const input = { method: 'DELETE', path: `${LEASES}/:id`, parameters: { id } } as const;
   await callService<'services.workLeases.release'>(access, input, options);
 }
 
@@ -116,14 +100,14 @@ class Handle implements WorkLeaseHandle {
   readonly id: string;
   expiresAt: Date;
   readonly #access: ServiceAccess;
-  readonly #clock: LeaseClock;
+  readonly #clock: Clock;
   readonly #begin: Begin;
   readonly #over = new AbortController();
   /** When it ends, by this process's own clock. */
   #end: number;
   #cancel = () => {};
 
-  constructor(access: ServiceAccess, clock: LeaseClock, begin: Begin) {
+  constructor(access: ServiceAccess, clock: Clock, begin: Begin) {
     this.#access = access;
     this.#clock = clock;
     this.#begin = begin;

@@ -5,6 +5,14 @@ import { type Intelligence, intelligenceOf } from './intelligence.ts';
 import { type ObjectStorage, objectStorageFrom } from './object-storage.ts';
 import { type OutboundService, outboundService } from './outbound.ts';
 import { PlatformError } from './platform-error.ts';
+import {
+  type ResumedRun,
+  resumeWorkflows,
+  runWorkflow,
+  type WorkflowDefinition,
+  type WorkflowFunction,
+  type WorkflowOptions,
+} from './run-workflow.ts';
 import type { CallOptions } from './service-call.ts';
 import {
   listApps,
@@ -24,6 +32,7 @@ import {
   type WorkLeaseHandle,
   type WorkLeaseOptions,
 } from './work-lease.ts';
+import { type WorkflowsService, workflowsService } from './workflows.ts';
 
 export type {
   Notification,
@@ -31,11 +40,22 @@ export type {
   SearchEntry,
   ServicesApp,
   SystemInventory,
+  WorkflowEvent,
+  WorkflowRun,
+  WorkflowStatus,
 } from '@platform/contract';
 export type { Intelligence, IntelligenceRequest } from './intelligence.ts';
 export type { ObjectStorage } from './object-storage.ts';
 export type { OutboundService } from './outbound.ts';
 export { PlatformError, type SdkErrorCode } from './platform-error.ts';
+export type { ActivityContext, ActivityOptions, Executor, RetryPolicy } from './run-activity.ts';
+export type {
+  Flow,
+  ResumedRun,
+  WorkflowDefinition,
+  WorkflowFunction,
+  WorkflowOptions,
+} from './run-workflow.ts';
 export type { CallOptions } from './service-call.ts';
 export type {
   NotificationListOptions,
@@ -46,6 +66,7 @@ export type {
   StreamOptions,
 } from './services.ts';
 export type { RenewOptions, WorkLeaseHandle, WorkLeaseOptions } from './work-lease.ts';
+export type { WorkflowListOptions, WorkflowsService } from './workflows.ts';
 
 export interface PlatformServicesOptions {
   /** Address of the services without a trailing slash, as PLATFORM_API_URL gives it. */
@@ -59,6 +80,8 @@ export interface PlatformServicesOptions {
 export class PlatformServicesClient {
   readonly notifications: NotificationsService;
   readonly search: SearchService;
+  /** Workflow runs of this installation. Need no grant. */
+  readonly workflows: WorkflowsService;
   readonly #access: { readonly api: string; readonly token: string };
   readonly #objectStorage: ObjectStorage | null;
 
@@ -67,6 +90,7 @@ export class PlatformServicesClient {
     this.#access = { api: apiUrl.replace(/\/$/, ''), token: gatewayToken };
     this.notifications = notificationsService(this.#access);
     this.search = searchService(this.#access);
+    this.workflows = workflowsService(this.#access);
   }
 
   /**
@@ -117,6 +141,30 @@ export class PlatformServicesClient {
    */
   objectStorage(): ObjectStorage | null {
     return this.#objectStorage;
+  }
+
+  /**
+   * Runs a workflow function to its end, or gives the result it ended with. After a crash, running it again goes on where
+   * it was: completed activities give their results, the function itself is executed from its start.
+   *
+   * @throws what the function threw, which ends the run; {PlatformError} `workflow_failed` for a run that failed before,
+   *   `workflow_not_running` for one that was cancelled or expired, `workflow_conflict` for an idempotency key that has
+   *   another input, and what the platform refused, after which the run can be run again
+   */
+  runWorkflow<Input, Result>(options: WorkflowOptions<Input>, run: WorkflowFunction<Input, Result>): Promise<Result> {
+    return runWorkflow(this.#access, options, run);
+  }
+
+  /**
+   * Executes every run of these definitions that is still running. Call it when the app starts.
+   *
+   * @returns how each of them came out, once all have
+   */
+  resumeWorkflows(
+    definitions: readonly WorkflowDefinition[],
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<ResumedRun[]> {
+    return resumeWorkflows(this.#access, definitions, options);
   }
 
   /**

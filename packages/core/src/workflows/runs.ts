@@ -176,7 +176,7 @@ function storedResult(value: unknown): StoredJson {
 
 export function notRunning(status: WorkflowStatus): Error {
   const how: Record<Exclude<WorkflowStatus, 'running'>, string> = {
-    completed: 'was completed with another result',
+    completed: 'has completed',
     failed: 'failed',
     cancelled: 'was cancelled',
     expired: 'expired',

@@ -2,16 +2,15 @@
 // the provider, and whatever the provider does, nothing stays reserved.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpRequest } from 'node:http';
 import { after, before, test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
+import { type AskModel, askModel, CHAT, MESSAGES, type ModelAnswer } from '../support/ask-model.ts';
 import { type IntelligenceApp, type IntelligenceWorld, startIntelligenceWorld } from '../support/intelligence-world.ts';
 import { until } from '../support/wait.ts';
 
-const CHAT = '/v1/services/intelligence/openai/chat/completions';
-const MESSAGES = '/v1/services/intelligence/anthropic/v1/messages';
 const MiB = 1024 * 1024;
 
 let world: IntelligenceWorld;
@@ -36,53 +35,16 @@ function liveBytes(): number {
   return heapUsed + external;
 }
 
-interface Ask {
+interface Ask extends AskModel {
   /** Default: `asker`. */
   readonly app?: IntelligenceApp;
-  readonly path?: string;
-  readonly method?: string;
-  readonly headers?: Record<string, string | string[]>;
-  readonly body?: string | Buffer;
 }
 
-interface Answer {
-  readonly status: number;
-  readonly headers: IncomingMessage['headers'];
-  readonly text: string;
-  readonly cut: boolean;
-}
-
-function ask({ app = asker, path = CHAT, method = 'POST', headers = {}, body }: Ask): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const request = httpRequest({
-      ...{ host: '127.0.0.1', port: app.port, method, path, agent: false },
-      headers: {
-        ...{ authorization: `Bearer ${app.token}`, 'content-type': 'application/json' },
-        ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }),
-        ...headers,
-      },
-    });
-    request.on('error', reject);
-    request.on('response', (response) => {
-      const parts: Buffer[] = [];
-      response.on('data', (part: Buffer) => parts.push(part));
-      response.on('error', () => undefined);
-      response.on('close', () =>
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: response.headers,
-          text: Buffer.concat(parts).toString(),
-          cut: !response.complete,
-        }),
-      );
-    });
-    request.end(body);
-  });
-}
+const ask = ({ app = asker, ...given }: Ask): Promise<ModelAnswer> => askModel(app, given);
 
 const chat = (more: object = {}) => JSON.stringify({ model: 'small', messages: [], ...more });
 
-async function refused(given: Ask, status: number, code: string): Promise<Answer> {
+async function refused(given: Ask, status: number, code: string): Promise<ModelAnswer> {
   const seen = world.provider.seen.length;
   const answer = await ask(given);
   assert.deepEqual([answer.status, JSON.parse(answer.text).code], [status, code], answer.text.slice(0, 300));
@@ -357,7 +319,9 @@ test('a refusal is a problem document with the error that clients of each dialec
 });
 
 test('a body over its limit is refused, declared or not, and one below passes with the model at its very end', async () => {
-  await refused({ body: chat({ pad: 'x'.repeat(40 * MiB) }) }, 413, 'payload_too_large');
+  const tooLarge = chat({ pad: 'x'.repeat(40 * MiB) });
+  await refused({ body: tooLarge }, 413, 'payload_too_large');
+  await refused({ body: tooLarge, headers: { 'transfer-encoding': 'chunked' } }, 413, 'payload_too_large');
   const large = JSON.stringify({
     messages: [],
     pad: 'x'.repeat(10 * MiB),
@@ -409,7 +373,7 @@ test('when little is left of the month its limit is written into the body, once 
   }
 });
 
-async function usedBy(given: Ask): Promise<{ answer: Answer; requests: number; tokens: number }> {
+async function usedBy(given: Ask): Promise<{ answer: ModelAnswer; requests: number; tokens: number }> {
   const former = await asker.settled();
   const answer = await ask(given);
   const now = await asker.settled();

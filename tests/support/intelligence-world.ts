@@ -31,6 +31,12 @@ export interface IntelligenceApp {
   settled(): Promise<AppIntelligence['usage']>;
 }
 
+export interface GatewaySettings {
+  readonly coreOrigin?: string;
+  /** Default: those of the platform. */
+  readonly services?: NonNullable<Parameters<typeof startGateway>[0]['services']>;
+}
+
 export interface IntelligenceWorld {
   readonly core: Constellation;
   readonly account: TestAccount;
@@ -38,7 +44,7 @@ export interface IntelligenceWorld {
   readonly file: string;
   openApp(appId: string, resources: readonly string[]): Promise<IntelligenceApp>;
   /** Another Gateway for the app, as after a new start of its workload. */
-  reopen(app: InstalledTestApp, more?: { readonly coreOrigin?: string }): Promise<IntelligenceApp>;
+  reopen(app: InstalledTestApp, more?: GatewaySettings): Promise<IntelligenceApp>;
   close(): Promise<void>;
 }
 
@@ -74,7 +80,7 @@ export async function startIntelligenceWorld(
 
   async function reopen(
     app: InstalledTestApp,
-    { coreOrigin = `http://127.0.0.1:${core.port}` }: { readonly coreOrigin?: string } = {},
+    { coreOrigin = `http://127.0.0.1:${core.port}`, services }: GatewaySettings = {},
   ): Promise<IntelligenceApp> {
     const node = { authorization: `Bearer ${core.core.localNode.nodeCredential}` };
     const { items } = (await app.call('/v1/node/assignments', { headers: node })).json as Assignments;
@@ -101,6 +107,7 @@ export async function startIntelligenceWorld(
       inbound: { socketPath: path.join(folder, 'no-workload-listens-here') },
       onActivity: () => undefined,
       log: (event) => void events.push(event),
+      ...(services === undefined ? {} : { services }),
     });
     gateways.push(gateway);
     const address = gateway.address();

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { codeOf, keysIn, storageScene } from '../../../test-support/storage-scene.ts';
-import { BUCKET, PREFIX } from '../../../test-support/storage-under-test.ts';
+import { BUCKET, OTHER_PREFIX, PREFIX } from '../../../test-support/storage-under-test.ts';
 
 const scene = storageScene();
 
@@ -53,6 +53,8 @@ const HOSTILE_KEYS = [
   ],
   'x'.repeat(901),
   encodeURIComponent('é'.repeat(451)),
+  // 1,024 bytes of UTF-8, which S3 itself would take.
+  encodeURIComponent(`${'鍵'.repeat(341)}x`),
 ];
 /** A key goes into each of them. */
 const PLACES = {
@@ -93,6 +95,9 @@ for (const source of [
   '/app%2F..%2Fone',
   '%2F%2Fapp%2Fone',
   'operators-bucket%2Fone',
+  `/${BUCKET}/${OTHER_PREFIX}diary`,
+  `/${BUCKET}/${PREFIX}one`,
+  `/app/../${OTHER_PREFIX}diary`,
 ])
   test(`the copy source ${JSON.stringify(source)} is refused`, async () => {
     const answer = await scene.storage.send({
@@ -120,6 +125,7 @@ for (const key of [
   '💡',
   'a\\b',
   'x'.repeat(900),
+  '鍵'.repeat(300),
 ])
   test(`the key ${JSON.stringify(key.slice(0, 20))} is kept as it is`, async () => {
     const decoded = key.startsWith('%252e') ? '%2e%2e' : key === 'a%2Bb' ? 'a+b' : key;
@@ -129,3 +135,13 @@ for (const key of [
     assert.equal(scene.inStore(decoded), 'kept', [...scene.storage.store.objects.keys()].join());
     assert.equal((await scene.storage.send({ path: `/app/${encoded}` })).body, 'kept');
   });
+
+test('the copy source of another prefix is a name below its own, which nobody else has', async () => {
+  scene.storage.store.objects.set(`/${BUCKET}/${OTHER_PREFIX}diary`, Buffer.from('private'));
+  for (const source of [`/app/${OTHER_PREFIX}diary`, `app//${OTHER_PREFIX}diary`]) {
+    const headers = { 'x-amz-copy-source': source };
+    const answer = await scene.storage.send({ method: 'PUT', path: '/app/copy', headers });
+    assert.deepEqual([answer.status, codeOf(answer)], [404, 'NoSuchKey'], answer.body);
+  }
+  assert.equal(scene.inStore('copy'), undefined);
+});

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { refused, storageScene } from '../../../test-support/storage-scene.ts';
-import { OTHER_PREFIX } from '../../../test-support/storage-under-test.ts';
+import { OTHER_PREFIX, PREFIX } from '../../../test-support/storage-under-test.ts';
 
 const scene = storageScene();
 
@@ -114,7 +114,11 @@ for (const [what, request, status, code] of [
   ],
   [
     '100,000 keys',
-    { method: 'POST', path: '/app?delete', body: `<Delete>${'<Object><Key>a</Key></Object>'.repeat(60_000)}</Delete>` },
+    {
+      method: 'POST',
+      path: '/app?delete',
+      body: `<Delete>${'<Object><Key>a</Key></Object>'.repeat(100_000)}</Delete>`,
+    },
     400,
     'MalformedXML',
   ],
@@ -162,6 +166,23 @@ test('trouble between the platform and its store is not shown to the app, and st
       'object-store',
       status === 301 ? 'STATUS_301' : code,
     ]);
+  }
+});
+
+test('answers with a document type, entities of their own or more names than a listing has do not pass', async () => {
+  const names = (count: number) => `<Contents><Key>${PREFIX}a</Key></Contents>`.repeat(count);
+  for (const [document, passes] of [
+    [`<ListBucketResult>${names(1_000)}</ListBucketResult>`, true],
+    [`<ListBucketResult>${names(100_000)}</ListBucketResult>`, false],
+    ['<!DOCTYPE a [<!ENTITY b "c">]><ListBucketResult/>', false],
+    ['<!DOCTYPE a SYSTEM "file:///etc/passwd"><ListBucketResult/>', false],
+    [`<ListBucketResult><Contents><Key>${PREFIX}&b;</Key></Contents></ListBucketResult>`, false],
+    [`${'<a>'.repeat(1_000)}${'</a>'.repeat(1_000)}`, false],
+  ] as const) {
+    scene.storage.store.next = (_req, res) => res.end(document);
+    const answer = await scene.storage.send({ path: '/app?list-type=2' });
+    if (passes) assert.equal(answer.status, 200, answer.body);
+    else refused(answer, 503, 'ServiceUnavailable');
   }
 });
 

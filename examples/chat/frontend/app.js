@@ -13,7 +13,7 @@ const text = document.querySelector('#text');
 const send = document.querySelector('#send');
 const used = document.querySelector('#used');
 
-/** The shell keeps 64 KiB for an app; a model reads no more than that either. */
+/** The shell keeps 64 KiB for an app; the model gets the same part of the chat. */
 const MOST_CHARACTERS = 16_000;
 
 /** Ends the answer under way. */
@@ -86,7 +86,7 @@ async function ask(question) {
   try {
     for await (const piece of pieces({ model: model.value, messages: recent() }, stop.signal)) {
       if (piece.problem) throw new Error(piece.problem);
-      if (piece.cut) notice.textContent = 'The answer is cut short: no more tokens were left for it.';
+      if (piece.cut) notice.textContent = 'The answer ends here: it reached its limit of tokens.';
       if (piece.tokens) tokens = piece.tokens;
       answer.content += piece.text ?? '';
       write(element, answer.content);
@@ -181,7 +181,7 @@ function usedInWords(tokens) {
 
 function keep() {
   const { tokens } = chat;
-  app.state.set({ messages: recent(), tokens, model: model.value, draft: text.value }).catch(tell);
+  app.state.set({ messages: recent(), tokens, model: model.value || chat.model, draft: text.value }).catch(tell);
 }
 
 function tell(error) {

@@ -1,16 +1,17 @@
-// An AI app as a person meets it, in real Chromium against a whole platform: the example Chat, which has a secret slot here
-// too. Installed with a secret bound in the review, it says what is missing without a provider, streams an answer, is in
-// the chart of Settings → AI, and is refused in words when its limit is lowered. The AI provider and the outside service
-// are scripted FAKES on loopback.
+// The examples Chat and Repository Issues as a person meets them, in real Chromium against a whole platform. Chat has a secret
+// slot here too: installed with a secret bound in the review, it says what is missing without a provider, streams an answer,
+// is in the chart of Settings → AI, and is refused in words when its limit is lowered. The AI provider and the outside
+// service are scripted FAKES on loopback.
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, before, test } from 'node:test';
 import { planPackage } from '@platform/cli/packaging';
+import type { Manifest } from '@platform/contract';
 import { buildSdk } from '@platform/sdk/build';
-import type { Browser, Page } from 'playwright-core';
-import { registerAccount } from '../support/client.ts';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { publishTestApp } from '../support/publish.ts';
 import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
@@ -22,7 +23,7 @@ import { signedInContext } from './signed-in.ts';
 
 const TOKEN = 'canary-chat-token-90c1';
 const KEY = 'sk-canary-chat-47ab';
-const CHAT = path.join(import.meta.dirname, '../../examples/chat');
+const EXAMPLES = path.join(import.meta.dirname, '../../examples');
 
 /** The backend of Chat, and one call through the slot when it starts. */
 const MAIN = `
@@ -38,11 +39,20 @@ let tracker: TlsUpstream;
 let place: PlatformPlace;
 let platform: PlatformProcess;
 let browser: Browser;
+let publisher: TestAccount;
 
 before(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'chat-'));
   provider = await startScriptedProvider();
   tracker = await startTlsUpstream();
+  const issues = ['The map is blank in the evening', 'Export forgets the last row'];
+  tracker.answer = (req, res, { body }) => {
+    if (req.method === 'POST') issues.unshift(JSON.parse(body).title);
+    const listed = issues.map((title, index) => ({ number: issues.length - index, title }));
+    res
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify(req.method === 'POST' ? listed[0] : listed));
+  };
   await writeFile(path.join(folder, 'ca.pem'), provider.cert);
   await writeFile(path.join(folder, 'key'), KEY, { mode: 0o600 });
   await offer([]);
@@ -55,7 +65,9 @@ before(async () => {
   });
   platform = await startPlatform(place);
   browser = await launchBrowser();
-  await publishWithSlot();
+  publisher = await registerAccount(platform, 'publisher');
+  await publishChatWithSlot();
+  await publishRepoIssues();
 });
 after(async () => {
   await browser?.close();
@@ -79,24 +91,45 @@ function scripted(): object {
   return { id: 'openai', name: 'OpenAI', baseUrl, dialect: 'openai', platformKeyFile: 'key', environment, models };
 }
 
-async function publishWithSlot(): Promise<void> {
-  const { manifest, files } = await planPackage({ folder: CHAT, sdk: await buildSdk() });
-  const contents: Record<string, Buffer | string> = { 'workload/main.mjs': MAIN };
+/** An example with another manifest, and more files. */
+async function publishExample(example: string, appId: string, change: (manifest: Manifest) => object, more = {}) {
+  const folder = path.join(EXAMPLES, example);
+  const { manifest, files } = await planPackage({ folder, sdk: await buildSdk() });
+  const contents: Record<string, Buffer | string> = { ...more };
   for (const { name, source } of files.filter(({ name }) => name !== 'manifest.json'))
     contents[name] = 'bytes' in source ? source.bytes : await readFile(source.path);
-  const publisher = await registerAccount(platform, 'publisher');
-  const more = {
+  await publishTestApp(publisher, appId, { ...manifest, ...change(manifest), id: appId }, contents);
+}
+
+/** Chat, which has a slot for the tracker too. */
+async function publishChatWithSlot(): Promise<void> {
+  const change = ({ workload, permissions }: Manifest) => ({
     name: 'Issue Chat',
     summary: 'Talks about the issues of your tracker.',
-    workload: { ...manifest.workload, entry: 'main.mjs' },
+    workload: { ...workload, entry: 'main.mjs' },
     permissions: [
-      ...manifest.permissions,
+      ...permissions,
       { id: 'secrets.use', resources: ['tracker'], reason: 'Signs in to your tracker.' },
       { id: 'network.connect', resources: [tracker.origin], reason: 'Reads issues.' },
     ],
     secretSlots: [{ name: 'tracker', origin: tracker.origin, pathPrefix: '/api', methods: ['GET'] }],
-  };
-  await publishTestApp(publisher, 'issue-chat', { ...manifest, id: 'issue-chat', ...more }, contents);
+  });
+  await publishExample('chat', 'issue-chat', change, { 'workload/main.mjs': MAIN });
+}
+
+/** Repository Issues, with the tracker in the place of GitHub. */
+async function publishRepoIssues(): Promise<void> {
+  await publishExample('repo-issues', 'tracker-issues', (manifest) => ({
+    ...JSON.parse(JSON.stringify(manifest).replaceAll('https://api.github.com', tracker.origin)),
+    name: 'Tracker Issues',
+  }));
+}
+
+/** A model, also one that does something special and is not listed. */
+async function choose(models: Locator, model: string): Promise<void> {
+  await models.waitFor();
+  await models.evaluate((select: HTMLSelectElement, id) => select.add(new Option(id)), model);
+  await models.selectOption(model);
 }
 
 async function openChat(page: Page) {
@@ -107,7 +140,7 @@ async function openChat(page: Page) {
 for (const [device, viewport] of [
   ['desktop', DESKTOP],
   ['phone', PHONE],
-] as const)
+] as const) {
   test(`on a ${device} an app with a slot and AI is installed, bound, talked to, measured and limited`, async (t) => {
     await offer([]);
     const account = await registerAccount(platform, `${device}-user`);
@@ -155,8 +188,7 @@ for (const [device, viewport] of [
     // Streamed: the first words are on the page while the provider holds back the rest.
     const field = chat.getByLabel('Message', { exact: true });
     const answers = chat.getByRole('log').getByRole('listitem');
-    await models.evaluate((select: HTMLSelectElement) => select.add(new Option('slow')));
-    await models.selectOption('slow');
+    await choose(models, 'slow');
     const ended = provider.billed.requests;
     await field.fill('Which issues should we look at first?');
     await field.press('Enter');
@@ -204,6 +236,74 @@ for (const [device, viewport] of [
     await look(page, device, 'chat-refused');
     assert.ok(!(await page.content()).includes(TOKEN));
   });
+
+  test(`on a ${device} an answer is stopped by hand, and a question waits for who left before its answer`, async (t) => {
+    await offer([scripted()]);
+    const account = await registerAccount(platform, `${device}-leaver`);
+    await account.browser.take('/v1/apps', { body: { appId: 'chat' } });
+    const context = await signedInContext({ browser, platform, account }, viewport);
+    t.after(() => context.close());
+    const page = await context.newPage();
+    await page.goto(`${platform.origin}/#/app/chat`);
+    const chat = page.frameLocator('iframe[title="Chat"]');
+    const field = chat.getByLabel('Message', { exact: true });
+    const answers = chat.getByRole('log').getByRole('listitem');
+    const ask = async (model: string, question: string) => {
+      await choose(chat.getByLabel('Model'), model);
+      await field.fill(question);
+      await field.press('Enter');
+    };
+
+    const aborted = provider.aborted();
+    await ask('slow', 'What is there to see?');
+    await chat.getByText('Hello from', { exact: true }).waitFor();
+    await chat.getByRole('button', { name: 'Stop' }).press('Enter');
+    await chat.getByRole('button', { name: 'Send' }).waitFor();
+    await until('the provider to be left', () => provider.aborted() > aborted);
+    assert.deepEqual(await answers.getByText('Hello from', { exact: true }).count(), 1);
+
+    await ask('hang', 'And tomorrow?');
+    await until('the question to arrive', () => provider.seen.at(-1)?.body.includes('And tomorrow?'));
+    await page.goto(`${platform.origin}/#/settings/ai`);
+    await page.getByRole('heading', { name: 'AI', exact: true }).waitFor();
+    await page.goto(`${platform.origin}/#/app/chat`);
+    await answers.nth(1).waitFor();
+    assert.equal(await answers.count(), 2);
+    assert.equal(await field.inputValue(), 'And tomorrow?');
+    await ask('small', 'Never mind.');
+    await chat.getByText('16 tokens for this answer, 16 tokens in this chat.').waitFor();
+    await chat.getByRole('button', { name: 'New chat' }).click();
+    await chat.getByText('Ask anything.').waitFor();
+    assert.equal(await answers.count(), 0);
+  });
+
+  test(`on a ${device} Repository Issues uses the secret that the person has already`, async (t) => {
+    const account = await registerAccount(platform, `${device}-reader`);
+    await account.fetch('/v1/account/secrets/tracker', { method: 'PUT', body: { value: TOKEN } });
+    const context = await signedInContext({ browser, platform, account }, viewport);
+    t.after(() => context.close());
+    const page = await context.newPage();
+    await page.goto(`${platform.origin}/#/app/store`);
+    await page.frameLocator('iframe[title="Store"]').getByRole('button', { name: 'Install Tracker Issues' }).click();
+    const review = page.getByRole('dialog', { name: 'Install Tracker Issues?' });
+    await review.getByLabel(/^Which secret may go to/).selectOption('tracker');
+    await pressInPrompt(
+      review.getByRole('button', { name: 'Install', exact: true }),
+      page.getByRole('heading', { name: 'Tracker Issues is installed' }),
+    );
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.goto(`${platform.origin}/#/app/tracker-issues`);
+    const app = page.frameLocator('iframe[title="Tracker Issues"]');
+    await app.getByLabel('Repository').fill('octocat/hello');
+    await app.getByRole('button', { name: 'Show issues' }).click();
+    await app.getByText('Export forgets the last row').waitFor();
+    assert.ok(tracker.arrived.at(-1)?.rawHeaders.includes(`Bearer ${TOKEN}`));
+    await app.getByLabel('New issue').fill(`The ${device} app starts twice`);
+    await app.getByRole('button', { name: 'File it' }).click();
+    await app.getByText(/^Filed as #/).waitFor();
+    await look(page, device, 'repo-issues');
+  });
+}
 
 test('neither the secret nor the provider’s key is in the log', () => {
   assert.doesNotMatch(platform.output(), /canary/);

@@ -50,9 +50,18 @@ function checked(key: string): string {
   if (Buffer.byteLength(key) > most)
     throw new S3Refusal('KeyTooLongError', `A key has at most ${most} bytes of UTF-8.`);
   if (UNREADABLE.test(key)) throw new S3Refusal('InvalidArgument', 'A key holds no control characters.');
-  if (key.split('/').some((segment) => segment === '.' || segment === '..'))
-    throw new S3Refusal('InvalidArgument', 'No segment of a key may be "." or "..".');
+  if (hasDotSegment(key)) throw new S3Refusal('InvalidArgument', 'No segment of a key may be "." or "..".');
   return key;
+}
+
+/** Also where a store that keeps objects as files takes a backslash for a slash, or blanks around a name for none. */
+export function hasDotSegment(name: string): boolean {
+  return name.split(/[/\\]/).some((segment) => /^\s*\.{1,2}\s*$/.test(segment));
+}
+
+/** Whether stores would read it differently in a header or a document. */
+export function isUnreadable(text: string): boolean {
+  return UNREADABLE.test(text);
 }
 
 /**

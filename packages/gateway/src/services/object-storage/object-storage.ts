@@ -14,10 +14,13 @@ import { fieldsOf, refuseStreaming } from './request-headers.ts';
 import { S3Refusal, sendErrorDocument, sendRefusal, sendS3Error } from './s3-error.ts';
 import { sign } from './sign.ts';
 import { openStoreAccess, type Store } from './store.ts';
+import { openTurns, type Turns } from './turns.ts';
 import { readXml, writeXml, type XmlElement } from './xml.ts';
 
 const TOKEN_FIELD = 'x-amz-security-token';
 const { value: MOST_BODIES } = limits.objectStorageBodies;
+/** Answers that are read and written anew. */
+const MOST_DOCUMENTS = 4;
 const { value: LARGEST_BODY } = limits.objectStorageBody;
 /** For a whole body. */
 const BODY_MS = 120_000;
@@ -57,6 +60,7 @@ export function readObjectTarget(target: string): RequestTarget {
 export function objectStorageService(context: ServiceContext): GatewayService {
   const access = openStoreAccess(context);
   const running = new Set<AbortController>();
+  const documents = openTurns(MOST_DOCUMENTS);
   let bodies = 0;
   let isGranted = context.policy.objectStorage === true;
 
@@ -81,7 +85,7 @@ export function objectStorageService(context: ServiceContext): GatewayService {
       const body = operation.body ? await bodyOf(incoming) : null;
       const confined = confine(operation, fields, body, store);
       const answer = await send(store, req.method ?? '', confined, signal);
-      await pass(answer, { incoming, operation, store, origin: `http://${head.host}` });
+      await pass(answer, { incoming, operation, store, documents, signal, origin: `http://${head.host}` });
     });
   }
 
@@ -210,6 +214,8 @@ interface Passing {
   readonly incoming: IncomingRequest;
   readonly operation: Operation;
   readonly store: Store;
+  readonly documents: Turns;
+  readonly signal: AbortSignal;
   /** Where the app reaches this service. */
   readonly origin: string;
 }
@@ -238,10 +244,12 @@ async function pass(answer: Dispatcher.ResponseData, passing: Passing): Promise<
     await pipeline(body, res);
     return;
   }
-  const document = readXml(await textOf(answer, ANSWER_LIMITS.characters), ANSWER_LIMITS);
-  // Putting a large object together begins with 200 and may end with an error.
-  if (document.name === 'Error') sendErrorOf(document, { ...passing, status: 500 });
-  else sendDocument(incoming, passingAnswer(headers), documentInApp(document, passing.store.keys, passing.origin));
+  await passing.documents.run(res, passing.signal, async () => {
+    const document = readXml(await textOf(answer, ANSWER_LIMITS.characters), ANSWER_LIMITS);
+    // Putting a large object together begins with 200 and may end with an error.
+    if (document.name === 'Error') sendErrorOf(document, { ...passing, status: 500 });
+    else sendDocument(incoming, passingAnswer(headers), documentInApp(document, passing.store.keys, passing.origin));
+  });
 }
 
 async function passError(answer: Dispatcher.ResponseData, passing: Passing): Promise<void> {

@@ -172,6 +172,26 @@ test('a fifth body at a time is told to slow down; reads go on, and a place is f
   assert.equal((await scene.storage.send({ method: 'PUT', path: '/app/fifth', body: 'x' })).status, 200);
 });
 
+test('four documents of the store are held at a time; others wait until one has been read, and none is refused', async () => {
+  const bodies: (() => void)[] = [];
+  const answers: Promise<Answer>[] = [];
+  for (let count = 1; count <= 6; count += 1) {
+    scene.storage.store.next = (_req, res) => {
+      res.writeHead(200, { 'content-type': 'application/xml' }).write('<ListBucketResult>');
+      bodies.push(() => res.end('</ListBucketResult>'));
+    };
+    answers.push(scene.storage.send({ path: '/app?list-type=2' }));
+    await until(() => bodies.length === count);
+  }
+  // The last two have their turn when two others are over, not before.
+  bodies[4]?.();
+  bodies[5]?.();
+  const first = await Promise.race([Promise.race(answers.slice(4)), scene.storage.send({ path: '/app/none' })]);
+  assert.equal(first.status, 404, 'a read of another kind is not kept waiting, and neither of the two was read');
+  for (const end of bodies.slice(0, 4)) end();
+  for (const answer of await Promise.all(answers)) assert.equal(answer.status, 200);
+});
+
 test('a later policy that still grants it does not end what is under way', async () => {
   let answer = (): void => undefined;
   scene.storage.store.next = (_req, res) => {

@@ -1,6 +1,6 @@
 // Which operations of S3 are offered (contract 4c), and which one a request is. What is not in this table does not exist:
 // every other sub-resource, query parameter and header that changes what an operation does is refused.
-import { APP_BUCKET, decodeStrictly } from './keys.ts';
+import { APP_BUCKET, decodeStrictly, hasDotSegment, isUnreadable } from './keys.ts';
 import { PRESIGNED_CURE, S3Refusal } from './s3-error.ts';
 
 interface Rule {
@@ -124,9 +124,31 @@ function parametersOf(query: string): Map<string, string> {
     if (PRESIGNED.test(name)) throw new S3Refusal('InvalidRequest', PRESIGNED_CURE);
     if (name === REPEATED) continue;
     if (parameters.has(name)) throw new S3Refusal('InvalidArgument', `The parameter "${name}" stands twice.`);
-    parameters.set(name, mark === -1 ? '' : decodeParameter(pair.slice(mark + 1)));
+    const value = mark === -1 ? '' : decodeParameter(pair.slice(mark + 1));
+    if (!isValue(name, value))
+      throw new S3Refusal('InvalidArgument', `The value of "${name}" is none that it can have.`);
+    parameters.set(name, value);
   }
   return parameters;
+}
+
+const WORDS: ReadonlyMap<string, RegExp> = new Map([
+  ...['partNumber', 'part-number-marker', 'max-keys', 'max-uploads', 'max-parts'].map(
+    (name) => [name, /^\d{1,10}$/] as const,
+  ),
+  ['list-type', /^2$/],
+  ['encoding-type', /^(?:url)?$/],
+  ['fetch-owner', /^(?:true|false)$/],
+]);
+/** Names that the store gave, which some stores use as names of files. */
+const GIVEN = new Set(['uploadId', 'upload-id-marker', 'continuation-token']);
+const LONGEST_GIVEN = 4_096;
+
+/** Whether every store reads it as the same, and as no more than a value. Keys are looked at by `KeySpace`. */
+function isValue(name: string, value: string): boolean {
+  if (isUnreadable(value)) return false;
+  if (GIVEN.has(name)) return value.length <= LONGEST_GIVEN && !hasDotSegment(value);
+  return WORDS.get(name)?.test(value) ?? true;
 }
 
 function decodeParameter(text: string): string {

@@ -1,6 +1,7 @@
 // Envelopes: secrets that core seals for one Gateway, so that nothing between the two can read them, and nobody who
 // records them later (HPKE, RFC 9180: base mode, X25519, HKDF-SHA256, AES-256-GCM).
-import { Aes256Gcm, CipherSuite, DhkemX25519HkdfSha256, HkdfSha256 } from '@hpke/core';
+import { CipherSuite } from '@hpke/core';
+import { AesGcm, Hkdf, X25519Kem } from './hpke-primitives.ts';
 
 /** The key pair that opens envelopes, as text: 32 bytes each, base64url. */
 export interface EnvelopeKey {
@@ -21,11 +22,7 @@ export interface EnvelopeContext {
 }
 
 const KEY_BYTES = 32;
-const suite = new CipherSuite({
-  kem: new DhkemX25519HkdfSha256(),
-  kdf: new HkdfSha256(),
-  aead: new Aes256Gcm(),
-});
+const suite = new CipherSuite({ kem: new X25519Kem(), kdf: new Hkdf(), aead: new AesGcm() });
 const INFO = new TextEncoder().encode('platform/envelope/v1');
 
 export async function newEnvelopeKey(): Promise<EnvelopeKey> {

@@ -130,15 +130,27 @@ const workload = z
 export type WorkloadManifest = z.infer<typeof workload>;
 export const workloadManifest = workload;
 
+/** Path of a declaration, refused where a server could read another path in it: as paths of requests are. */
+const noOtherPath = [
+  (path: string) => checkRequestTarget(path).ok,
+  'must not hold dot segments or encoded separators',
+] as const;
+
 /** `METHOD:/path` or a path ending in `/*` (specification 2.8). */
 export const publicEndpoint = z
   .string()
   .max(512)
   .regex(
-    /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|WS):\/(?!.*\/\.{1,2}(\/|$))[\w\-.~!$&'()+,;=:@%/]*\*?$/,
+    /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|WS):\/[\w\-.~!$&'()+,;=:@%/]*\*?$/,
     'must look like GET:/path or POST:/hooks/*',
   )
+  .refine((value) => noOtherPath[0](pathOf(value)), noOtherPath[1])
+  .refine((value) => !pathOf(value).includes('//'), 'must not hold //')
   .refine((value) => !value.includes('*') || value.endsWith('/*'), 'may hold `*` only as a last segment');
+
+function pathOf(endpoint: string): string {
+  return endpoint.slice(endpoint.indexOf(':') + 1);
+}
 
 export const publicPort = z.strictObject({
   name: z.string().regex(/^[a-z][a-z0-9-]{0,31}$/),
@@ -163,7 +175,7 @@ export const secretSlot = z.strictObject({
     .string()
     .max(512)
     .regex(/^\/[\w\-.~!$&'()*+,;=:@%/]*$/, 'must be a path such as /v1')
-    .refine((path) => checkRequestTarget(path).ok, 'must not hold dot segments or encoded separators')
+    .refine(...noOtherPath)
     .refine((path) => !path.includes('//'), 'must not hold //'),
   methods: z
     .array(z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']))

@@ -77,6 +77,7 @@ export interface Operation {
 
 const PRESIGNED =
   /^(?:x-amz-(?:algorithm|credential|date|expires|signature|signedheaders|security-token)|awsaccesskeyid|signature|expires)$/i;
+const NO_CREATION = `The bucket "${APP_BUCKET}" is there already, and none can be created. With rclone, set RCLONE_S3_NO_CHECK_BUCKET=true.`;
 /** Stock clients name the operation in it. */
 const REPEATED = 'x-id';
 
@@ -105,6 +106,7 @@ export function operationOf(method: string, path: string, query: string, isCopy:
       body: rule.body === true && !isCopy,
     };
   }
+  if (method === 'PUT' && of === 'bucket' && parameters.size === 0) throw new S3Refusal('AccessDenied', NO_CREATION);
   throw new S3Refusal('AccessDenied', 'This operation is not offered here.');
 }
 

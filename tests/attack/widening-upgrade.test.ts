@@ -89,9 +89,9 @@ test('a later version cannot open an origin by naming it in csp, whatever the ow
   }
 });
 
-test('a later version cannot take more memory, processors, processes or disk, nor run all the time', async () => {
+test('a later version cannot take more memory, processors, processes or disk, nor run longer or all the time', async () => {
   const before = { memoryMiB: 64, cpus: 0.25, pids: 16, diskMiB: 50 };
-  const first = { ...nodeWorkload, volume: true, resources: before };
+  const first = { ...nodeWorkload, volume: true, idleSeconds: 20, resources: before };
   await publish(publisher, 'growing', { workload: first });
   for (const [index, workload] of [
     { ...first, mode: 'always' },
@@ -99,13 +99,16 @@ test('a later version cannot take more memory, processors, processes or disk, no
     { ...first, resources: { ...before, cpus: 8 } },
     { ...first, resources: { ...before, pids: 4_000 } },
     { ...first, resources: { ...before, diskMiB: 500_000 } },
+    { ...first, idleSeconds: 86_400 },
+    { ...first, mode: 'always', idleSeconds: 86_400 },
   ].entries())
     await publish(publisher, 'growing', { version: `2.${index}.0`, workload });
   await owner.browser.take('/v1/apps', { body: { appId: 'growing', version: '1.0.0' } });
-  for (const minor of [0, 1, 2, 3, 4]) {
+  for (const minor of [0, 1, 2, 3, 4, 5, 6]) {
     await upgrade('growing', `2.${minor}.0`);
     const { desired, workload } = await assignmentOf('growing');
-    assert.deepEqual([desired, workload.mode, workload.resources], ['automatic', 'automatic', before], `2.${minor}.0`);
+    const { mode, idleSeconds, resources } = workload;
+    assert.deepEqual([desired, mode, idleSeconds, resources], ['automatic', 'automatic', 20, before], `2.${minor}.0`);
   }
 });
 

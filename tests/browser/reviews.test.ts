@@ -316,12 +316,18 @@ for (const [device, viewport] of [
   });
 }
 
-test('an app that asks for nothing says so; one that runs all the time does not', async (t) => {
+test('an app that asks for nothing says so; one that runs all the time, or long after its use, does not', async (t) => {
   await publishTestApp(publisher, 'humble', { name: 'Humble' });
   await publishTestApp(
     publisher,
     'sleepless',
     { name: 'Sleepless', workload: { runtime: 'node', entry: 'main.mjs', mode: 'always' } },
+    FILES,
+  );
+  await publishTestApp(
+    publisher,
+    'wakeful',
+    { name: 'Wakeful', workload: { runtime: 'node', entry: 'main.mjs', idleSeconds: 7_200 } },
     FILES,
   );
   const account = await registerAccount(platform, 'reader');
@@ -331,6 +337,7 @@ test('an app that asks for nothing says so; one that runs all the time does not'
   for (const [name, says] of [
     ['Humble', 1],
     ['Sleepless', 0],
+    ['Wakeful', 0],
   ] as const) {
     await page.goto(`${platform.origin}/#/app/store`);
     await page

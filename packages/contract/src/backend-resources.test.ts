@@ -11,12 +11,14 @@ import {
   noResources,
   resourcesBeyond,
   resourcesInForce,
+  standardResources,
 } from './backend-resources.ts';
 import type { BackendResources } from './domains/grants.ts';
 import { workloadManifest } from './domains/packages.ts';
 
 const anyResources: fc.Arbitrary<BackendResources> = fc.record({
   mode: fc.constantFrom('automatic' as const, 'always' as const),
+  idleSeconds: fc.integer({ min: 5, max: 86_400 }),
   memoryMiB: fc.integer({ min: 32, max: 65_536 }),
   cpus: fc.integer({ min: 1, max: 64 }),
   pids: fc.integer({ min: 8, max: 4_096 }),
@@ -63,10 +65,13 @@ test('a backend is placed and started within its snapshot', () => {
     volume: true,
     resources: { memoryMiB: 1_024, diskMiB: 5_000 },
   });
-  const granted = { mode: 'automatic', memoryMiB: 128, cpus: 1, pids: 64, diskMiB: 0 } as const;
+  const granted = { mode: 'automatic', idleSeconds: 60, memoryMiB: 128, cpus: 1, pids: 64, diskMiB: 0 } as const;
   const within = grantedWorkload(workload, granted);
   assert.ok(within);
-  assert.deepEqual([within.mode, within.resources.memoryMiB, within.volume], ['automatic', 128, false]);
+  assert.deepEqual(
+    [within.mode, within.idleSeconds, within.resources.memoryMiB, within.volume],
+    ['automatic', 60, 128, false],
+  );
   assert.deepEqual(workloadManifest.parse(within), within, 'nodes read it');
   const unlimited = grantedWorkload(workload, null);
   assert.ok(unlimited);
@@ -74,4 +79,21 @@ test('a backend is placed and started within its snapshot', () => {
   assert.equal(grantedWorkload(workload, noResources), undefined);
   assert.equal(grantedWorkload(undefined, granted), undefined);
   assert.deepEqual(resourcesInForce(workload, granted), granted);
+});
+
+test('a backend stays awake no longer than was granted, and what may run all the time may stay awake for any time', () => {
+  const short = { ...standardResources, idleSeconds: 60 };
+  const long = { ...standardResources, idleSeconds: 3_600 };
+  const always = { ...standardResources, mode: 'always' as const };
+  assert.deepEqual(resourcesBeyond(short, long), ['idleSeconds']);
+  assert.deepEqual(resourcesBeyond(long, short), []);
+  assert.equal(carriedResources(short, long).idleSeconds, 60);
+  assert.equal(carriedResources(long, short).idleSeconds, 60, 'going back and forth accumulates nothing');
+  assert.deepEqual(resourcesBeyond(always, long), []);
+  assert.deepEqual(carriedResources(always, long), long);
+  assert.deepEqual(resourcesBeyond(short, { ...long, mode: 'always' }), ['mode'], 'which says it all');
+  const { idleSeconds: _, ...former } = short;
+  const unknown = former as BackendResources;
+  assert.deepEqual(resourcesBeyond(unknown, long), [], 'a row of a former version has what its manifest says');
+  assert.equal(carriedResources(unknown, long).idleSeconds, 3_600);
 });

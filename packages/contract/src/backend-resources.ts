@@ -6,6 +6,7 @@ import type { WorkloadManifest } from './domains/packages.ts';
 /** What a manifest that says nothing asks for, without a volume. More is shown as more in a review. */
 export const standardResources: BackendResources = {
   mode: 'automatic',
+  idleSeconds: 300,
   memoryMiB: 256,
   cpus: 1,
   pids: 64,
@@ -15,14 +16,21 @@ export const standardResources: BackendResources = {
 export const standardDiskMiB = 1_024;
 
 /** The snapshot of an app that had no backend when it was reviewed: one that comes with an update does not run. */
-export const noResources: BackendResources = { mode: 'automatic', memoryMiB: 0, cpus: 0, pids: 0, diskMiB: 0 };
+export const noResources: BackendResources = {
+  mode: 'automatic',
+  idleSeconds: 0,
+  memoryMiB: 0,
+  cpus: 0,
+  pids: 0,
+  diskMiB: 0,
+};
 
-type Asking = Pick<WorkloadManifest, 'mode' | 'resources' | 'volume'>;
+type Asking = Pick<WorkloadManifest, 'mode' | 'idleSeconds' | 'resources' | 'volume'>;
 
 /** What a backend asks for; `diskMiB` is 0 without a volume. */
-export function askedResources({ mode, resources, volume }: Asking): BackendResources {
+export function askedResources({ mode, idleSeconds, resources, volume }: Asking): BackendResources {
   const { memoryMiB, cpus, pids, diskMiB } = resources;
-  return { mode, memoryMiB, cpus, pids, diskMiB: volume ? diskMiB : 0 };
+  return { mode, idleSeconds, memoryMiB, cpus, pids, diskMiB: volume ? diskMiB : 0 };
 }
 
 export type ResourceName = keyof BackendResources;
@@ -30,7 +38,16 @@ export type ResourceName = keyof BackendResources;
 /** What of `asked` goes beyond `granted`, in the order in which a review shows it; empty when all is covered. */
 export function resourcesBeyond(granted: BackendResources, asked: BackendResources): ResourceName[] {
   const amounts = (['memoryMiB', 'diskMiB', 'cpus', 'pids'] as const).filter((name) => asked[name] > granted[name]);
-  return asked.mode === 'always' && granted.mode !== 'always' ? ['mode', ...amounts] : amounts;
+  if (granted.mode === 'always') return amounts;
+  if (asked.mode === 'always') return ['mode', ...amounts];
+  return asked.idleSeconds > heldIdleSeconds(granted, asked) ? ['idleSeconds', ...amounts] : amounts;
+}
+
+/** How long after its last use a backend may stay awake; what runs all the time was granted any time. */
+function heldIdleSeconds(held: BackendResources, asked: BackendResources): number {
+  if (held.mode === 'always' && asked.mode !== 'always') return asked.idleSeconds;
+  // Absent in a row of a former version of the platform, which went by the manifest.
+  return held.idleSeconds ?? asked.idleSeconds;
 }
 
 /** Whether a review granted a backend at all; nothing can run in no memory. */
@@ -45,6 +62,7 @@ export function grantsBackend({ memoryMiB }: BackendResources): boolean {
 export function carriedResources(held: BackendResources, asked: BackendResources): BackendResources {
   return {
     mode: held.mode === 'always' && asked.mode === 'always' ? 'always' : 'automatic',
+    idleSeconds: Math.min(heldIdleSeconds(held, asked), asked.idleSeconds),
     memoryMiB: Math.min(held.memoryMiB, asked.memoryMiB),
     cpus: Math.min(held.cpus, asked.cpus),
     pids: Math.min(held.pids, asked.pids),
@@ -78,10 +96,11 @@ export function grantedWorkload(
 ): WorkloadManifest | undefined {
   const inForce = workload === undefined ? null : resourcesInForce(workload, granted);
   if (workload === undefined || inForce === null) return undefined;
-  const { mode, memoryMiB, cpus, pids, diskMiB } = inForce;
+  const { mode, idleSeconds, memoryMiB, cpus, pids, diskMiB } = inForce;
   return {
     ...workload,
     mode,
+    idleSeconds,
     // Counts with a volume only.
     resources: { memoryMiB, cpus, pids, diskMiB: Math.max(1, diskMiB) },
     volume: workload.volume && diskMiB > 0,

@@ -55,6 +55,8 @@ export type RequestedGrant = z.infer<typeof requestedGrant>;
 export const backendResources = z.strictObject({
   /** `automatic` runs when it is used and stops when idle; `always` runs all the time. */
   mode: z.enum(['automatic', 'always']),
+  /** How long after its last use an `automatic` one stays awake. */
+  idleSeconds: z.int(),
   memoryMiB: z.int(),
   /** Processors: 0.5 is half of one. */
   cpus: z.number(),

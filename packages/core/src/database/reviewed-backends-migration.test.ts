@@ -11,9 +11,13 @@ const none = { mode: 'automatic', memoryMiB: 0, cpus: 0, pids: 0, diskMiB: 0 };
 const own = { mode: 'always', memoryMiB: 64, cpus: 0.5, pids: 20, diskMiB: 300 };
 const large = { workload: { mode: 'always', volume: true, resources: { memoryMiB: 512, cpus: 4, pids: 40 } } };
 const apps = {
-  plain: { manifest: { frontend: {} }, before: { ...none, diskMiB: 70 }, after: { ...none, diskMiB: 70 } },
-  running: { manifest: large, before: none, after: { ...none, memoryMiB: 256, cpus: 1, pids: 40 } },
-  reviewed: { manifest: large, before: own, after: own },
+  plain: {
+    manifest: { frontend: {} },
+    before: { ...none, diskMiB: 70 },
+    after: { ...none, idleSeconds: 0, diskMiB: 70 },
+  },
+  running: { manifest: large, before: none, after: { ...none, idleSeconds: 300, memoryMiB: 256, cpus: 1, pids: 40 } },
+  reviewed: { manifest: large, before: own, after: { ...own, idleSeconds: 300 } },
   former: { manifest: large, before: null, after: null },
 };
 

@@ -12,7 +12,12 @@ const apps = {
   plain: { manifest: { frontend: {} }, grants: [reading] },
   worker: {
     manifest: {
-      workload: { mode: 'always', volume: true, resources: { memoryMiB: 512, cpus: 0.5, pids: 40, diskMiB: 300 } },
+      workload: {
+        mode: 'always',
+        idleSeconds: 45,
+        volume: true,
+        resources: { memoryMiB: 512, cpus: 0.5, pids: 40, diskMiB: 300 },
+      },
     },
     grants: [],
   },
@@ -52,7 +57,7 @@ test('a snapshot is made of the manifest of the installed version', async () => 
     }
     await migrate(database.url);
     const { rows } = await client.query('SELECT id, resources, grants FROM installations ORDER BY id');
-    const none = { mode: 'automatic', memoryMiB: 0, cpus: 0, pids: 0, diskMiB: 0 };
+    const none = { mode: 'automatic', idleSeconds: 0, memoryMiB: 0, cpus: 0, pids: 0, diskMiB: 0 };
     assert.deepEqual(rows, [
       { id: 'inst-plain', resources: none, grants: [reading] },
       {
@@ -68,7 +73,7 @@ test('a snapshot is made of the manifest of the installed version', async () => 
       },
       {
         id: 'inst-worker',
-        resources: { mode: 'always', memoryMiB: 512, cpus: 0.5, pids: 40, diskMiB: 300 },
+        resources: { mode: 'always', idleSeconds: 45, memoryMiB: 512, cpus: 0.5, pids: 40, diskMiB: 300 },
         grants: [],
       },
     ]);

@@ -81,7 +81,14 @@ test('a backend of the platform has the resources of its new version, and its vo
   await ship('2.3.0', [], { ...workload, resources: { memoryMiB: 64, diskMiB: 50 } });
   assert.deepEqual([(await granted())?.memoryMiB, (await granted())?.diskMiB], [64, 50]);
   await ship('2.4.0', [], { ...workload, mode: 'always', resources: { memoryMiB: 96, diskMiB: 20 } });
-  assert.deepEqual(await granted(), { mode: 'always', memoryMiB: 96, cpus: 1, pids: 64, diskMiB: 50 });
+  assert.deepEqual(await granted(), {
+    mode: 'always',
+    idleSeconds: 300,
+    memoryMiB: 96,
+    cpus: 1,
+    pids: 64,
+    diskMiB: 50,
+  });
   await ship('2.5.0', []);
   assert.equal(await granted(), undefined);
 });

@@ -8,8 +8,8 @@ import { problemCode } from '../../../../tests/support/raw-http.ts';
 import { bearer, install, installationRow, nodeWorkload, publish } from '../../test-support/apps.ts';
 import { registerLocalMachine } from '../../test-support/joined-node.ts';
 
-const small = { mode: 'automatic', memoryMiB: 128, cpus: 0.5, pids: 32, diskMiB: 100 } as const;
-const big = { mode: 'always', memoryMiB: 512, cpus: 2, pids: 128, diskMiB: 400 } as const;
+const small = { mode: 'automatic', idleSeconds: 60, memoryMiB: 128, cpus: 0.5, pids: 32, diskMiB: 100 } as const;
+const big = { mode: 'always', idleSeconds: 600, memoryMiB: 512, cpus: 2, pids: 128, diskMiB: 400 } as const;
 
 let platform: Constellation;
 let account: TestAccount;
@@ -20,9 +20,9 @@ before(async () => {
 });
 after(() => platform.close());
 
-function workloadOf({ mode, diskMiB, ...rest }: BackendResources): object {
+function workloadOf({ mode, idleSeconds, diskMiB, ...rest }: BackendResources): object {
   const volume = diskMiB > 0;
-  return { ...nodeWorkload, mode, volume, resources: volume ? { ...rest, diskMiB } : rest };
+  return { ...nodeWorkload, mode, idleSeconds, volume, resources: volume ? { ...rest, diskMiB } : rest };
 }
 
 /** Version 1.0.0 with the first, 2.0.0 with the second and so on; `null` has no backend. Installs 1.0.0. */
@@ -60,7 +60,14 @@ async function assigned(appId: string): Promise<object | undefined> {
   if (one === undefined) return undefined;
   const { desired, workload } = one;
   const { memoryMiB, cpus, pids, diskMiB } = workload.resources;
-  return { mode: desired, memoryMiB, cpus, pids, diskMiB: workload.volume ? diskMiB : 0 };
+  return {
+    mode: desired,
+    idleSeconds: workload.idleSeconds,
+    memoryMiB,
+    cpus,
+    pids,
+    diskMiB: workload.volume ? diskMiB : 0,
+  };
 }
 
 test('an installation is granted what its version asks for, and its node is told that', async () => {
@@ -86,6 +93,29 @@ test('acceptance with the change of version counts at once', async () => {
   await versions('accepted', small, big);
   await upgrade('accepted', '2.0.0', true);
   assert.deepEqual(await assigned('accepted'), big);
+});
+
+test('a version that stays awake for longer goes to sleep as before, until the owner accepts', async () => {
+  const sleepless = { ...small, idleSeconds: 86_400 };
+  await versions('sleepy', small, sleepless, small);
+  await upgrade('sleepy', '2.0.0');
+  assert.deepEqual(await resourcesOf('sleepy'), { granted: small, requested: sleepless });
+  assert.deepEqual(await assigned('sleepy'), small);
+  await upgrade('sleepy', '2.0.0', true);
+  assert.deepEqual(await assigned('sleepy'), sleepless);
+  await upgrade('sleepy', '3.0.0');
+  await upgrade('sleepy', '2.0.0');
+  assert.deepEqual(await assigned('sleepy'), small, 'the version between gave it up');
+});
+
+test('a snapshot of a version of the platform that knew no idle time has the one of its manifest', async () => {
+  await versions('unknowing', small, { ...small, idleSeconds: 86_400 });
+  const { id } = await installationRow(platform, account, 'unknowing');
+  await platform.core.context.pool.query(
+    "UPDATE installations SET resources = resources - 'idleSeconds' WHERE id = $1",
+    [id],
+  );
+  assert.deepEqual(await assigned('unknowing'), small);
 });
 
 test('a version that asks for less gives the rest back, but for the size of its volume', async () => {

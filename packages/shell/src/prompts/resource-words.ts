@@ -7,7 +7,7 @@ import {
   standardResources,
 } from '@platform/contract';
 import type { IconName } from '../design/icons.tsx';
-import { bytes } from '../design/words.ts';
+import { bytes, count, duration } from '../design/words.ts';
 
 export interface ResourceLine {
   readonly name: ResourceName;
@@ -22,20 +22,29 @@ export interface ResourceLine {
 }
 
 const MIB = 1_048_576;
-const ICONS = { mode: 'clock', memoryMiB: 'memory', diskMiB: 'disk', cpus: 'processor', pids: 'windows' } as const;
+const ICONS = {
+  mode: 'clock',
+  idleSeconds: 'clock',
+  memoryMiB: 'memory',
+  diskMiB: 'disk',
+  cpus: 'processor',
+  pids: 'windows',
+} as const;
 const LARGE_FROM: BackendResources = { ...standardResources, diskMiB: standardDiskMiB };
 
 /**
- * One line for each, in the order in which they matter to a person. Processes are named only where they are many.
+ * One line for each, in the order in which they matter to a person. Processes are named only where they are many, and the
+ * time that it stays awake only where that is long.
  *
  * @param before what was granted up to now; the lines that go beyond it say so
  */
 export function resourceLines(resources: BackendResources, before: BackendResources | null = null): ResourceLine[] {
   const more = before === null ? [] : resourcesBeyond(before, resources);
   const large = resourcesBeyond(LARGE_FROM, resources);
-  const shown = (['mode', 'memoryMiB', 'diskMiB', 'cpus', 'pids'] as const).filter(
+  const shown = (['mode', 'idleSeconds', 'memoryMiB', 'diskMiB', 'cpus', 'pids'] as const).filter(
     (name) =>
-      !(name === 'diskMiB' && resources.diskMiB === 0) && (name !== 'pids' || [...more, ...large].includes(name)),
+      !(name === 'diskMiB' && resources.diskMiB === 0) &&
+      ((name !== 'pids' && name !== 'idleSeconds') || [...more, ...large].includes(name)),
   );
   return shown.map((name) => ({
     name,
@@ -47,10 +56,12 @@ export function resourceLines(resources: BackendResources, before: BackendResour
   }));
 }
 
-function wordsFor(name: ResourceName, { mode, memoryMiB, diskMiB, cpus, pids }: BackendResources): string {
+function wordsFor(name: ResourceName, { mode, idleSeconds, memoryMiB, diskMiB, cpus, pids }: BackendResources): string {
   switch (name) {
     case 'mode':
       return mode === 'always' ? 'Runs all the time, even while you don’t use it' : 'Runs only while it is used';
+    case 'idleSeconds':
+      return `Stays awake for up to ${timeAwake(idleSeconds)} after you last used it`;
     case 'memoryMiB':
       return `Up to ${bytes(memoryMiB * MIB)} of memory`;
     case 'diskMiB':
@@ -62,10 +73,12 @@ function wordsFor(name: ResourceName, { mode, memoryMiB, diskMiB, cpus, pids }: 
   }
 }
 
-function formerly(name: ResourceName, { memoryMiB, diskMiB, cpus, pids }: BackendResources): string {
+function formerly(name: ResourceName, { idleSeconds, memoryMiB, diskMiB, cpus, pids }: BackendResources): string {
   switch (name) {
     case 'mode':
       return 'now only while it is used';
+    case 'idleSeconds':
+      return `now ${timeAwake(idleSeconds)}`;
     case 'memoryMiB':
       return `now ${bytes(memoryMiB * MIB)}`;
     case 'diskMiB':
@@ -75,6 +88,12 @@ function formerly(name: ResourceName, { memoryMiB, diskMiB, cpus, pids }: Backen
     case 'pids':
       return `now ${pids}`;
   }
+}
+
+/** Whole hours or days, or else minutes: a review understates nothing. */
+function timeAwake(seconds: number): string {
+  if (seconds < 60 || seconds % 3_600 === 0) return duration(seconds * 1_000);
+  return count(Math.ceil(seconds / 60), 'minute');
 }
 
 /** `one processor`, `2 processors`, `50 % of one processor`. */

@@ -16,6 +16,7 @@ export * from './plain-text.ts';
 export * from './primitives.ts';
 export * from './public-addresses.ts';
 export * from './request-target.ts';
+export * from './resource-pattern.ts';
 export * from './routes.ts';
 export * from './schema-words.ts';
 export * from './session-header.ts';

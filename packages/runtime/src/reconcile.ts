@@ -102,7 +102,7 @@ export function createFleet(parts: FleetParts): Fleet {
     if (known === undefined) return leaving.get(installationId);
     installations.delete(installationId);
     endpoints.delete(known.assignment.endpointId);
-    const left = known.stop().finally(() => {
+    const left = known.remove().finally(() => {
       leaving.delete(installationId);
       const again = wanted.get(installationId);
       if (again !== undefined) set(again);

@@ -2,6 +2,7 @@
 // enforces. A change reaches a running Gateway and restarts nothing. Not a public interface; versioned with the platform.
 import * as z from 'zod';
 import { intelligenceDialect } from './intelligence.ts';
+import { slotName } from './packages.ts';
 
 export const gatewayPolicy = z.strictObject({
   /**
@@ -16,8 +17,15 @@ export const gatewayPolicy = z.strictObject({
       dialects: z.record(z.string(), intelligenceDialect),
       /** Of a request. */
       bodyBytes: z.int().min(1),
+      /** Patterns of `intelligence.use`: calls under way that none of them covers any more end. Absent: not known. */
+      models: z.array(z.string()).optional(),
     })
     .optional(),
+  /**
+   * Secret slots that are declared, granted and bound, each with a word that changes with its binding: calls under way
+   * end when their slot is gone or its word is another. Absent: none.
+   */
+  outbound: z.record(slotName, z.string()).optional(),
   /** Whether it may use raw object storage: granted, paid for, and there is a store. Absent: it may not. */
   objectStorage: z.boolean().optional(),
   /**

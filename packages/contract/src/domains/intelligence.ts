@@ -79,6 +79,21 @@ export const modelId = z
   .max(200)
   .regex(/^[^\s\p{C}]+$/u, 'must not contain spaces or control characters');
 
+const MODEL_LIST = /^(?:v1\/)?models\/?$/;
+
+/** What a grant must cover for a call; `null` for the list of models, which any grant of its provider allows to read. */
+export function resourceOfCall(call: {
+  readonly provider: string;
+  readonly model: string | null;
+  readonly method: string;
+  /** Below the provider. */
+  readonly path: string;
+}): string | null {
+  const { provider, model, method, path } = call;
+  const isList = model === null && method === 'GET' && MODEL_LIST.test(path);
+  return isList ? null : `${provider}:${model ?? '*'}`;
+}
+
 /** A provider that an installation may use, in its assignment. */
 export const assignedProvider = z.strictObject({
   provider: providerId,

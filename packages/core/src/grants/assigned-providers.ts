@@ -36,7 +36,9 @@ export function intelligenceForNode(
   const dialects = Object.fromEntries(providers.map(({ provider, dialect }) => [provider, dialect]));
   return {
     assignment: { intelligence: providers },
-    policy: { intelligence: { dialects, bodyBytes: settings.bodyBytes } },
+    policy: {
+      intelligence: { dialects, bodyBytes: settings.bodyBytes, models: resourcesOf(grants, 'intelligence.use') },
+    },
     origins: settings.providers.filter(({ id }) => Object.hasOwn(dialects, id)).map(originOfProvider),
   };
 }

@@ -1,17 +1,10 @@
 // Coverage of grants, held against what a pattern means: the set of resources that it matches.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Grant, grant, isPermissionId, type PermissionId, permissions } from '@platform/contract';
+import { type Grant, grant, isPermissionId, matchesResource, type PermissionId, permissions } from '@platform/contract';
 import { fc } from '../../../../tests/support/fast-check.ts';
 import { thorough } from '../../../../tests/support/thorough.ts';
-import {
-  allows,
-  excessGrants,
-  intersectGrants,
-  matchesResource,
-  normaliseGrants,
-  resourcesOf,
-} from './grant-coverage.ts';
+import { allows, excessGrants, intersectGrants, normaliseGrants, resourcesOf } from './grant-coverage.ts';
 
 const ids = Object.keys(permissions).filter(isPermissionId).slice(0, 4);
 // A small alphabet, so that prefixes and collisions are the rule and not the exception.

@@ -1,6 +1,6 @@
 // Coverage of grants, in one place and pure: what a grant allows, what exceeds a request, what two lists share.
-// Every decision about authority of an installation comes down to `matchesResource`.
-import type { Grant, PermissionId } from '@platform/contract';
+// All of it comes down to `matchesResource` of the contract.
+import { type Grant, matchesResource, type PermissionId } from '@platform/contract';
 
 /** A resource of `granted` that no resource of the request covers; the indexes lead to the member for the caller. */
 export interface ExcessGrant {
@@ -11,16 +11,6 @@ export interface ExcessGrant {
 }
 
 type Held = Pick<Grant, 'id'> & { readonly resources: readonly string[] };
-
-/**
- * Whether `pattern` covers `resource` (specification 2.3): exact by default, `*` covers everything, and a trailing
- * `*` everything with that prefix. `resource` may be a pattern itself: as `*` stands only at the end of a resource, a
- * pattern covers another one exactly when its prefix begins the other's text, so a wildcard is covered only by an
- * equal or wider one.
- */
-export function matchesResource(pattern: string, resource: string): boolean {
-  return pattern.endsWith('*') ? resource.startsWith(pattern.slice(0, -1)) : resource === pattern;
-}
 
 /** Whether the grants allow `permissionId` on this resource. */
 export function allows(grants: readonly Held[], permissionId: PermissionId, resource: string): boolean {

@@ -13,6 +13,7 @@ import { requestedGrants } from '../grants/frontend-grants.ts';
 import { assignmentsChanged } from '../placement/assignments.ts';
 import type { Followers } from '../placement/followers.ts';
 import { grantsForNode } from '../placement/network-grants.ts';
+import { grantedSlots } from '../placement/usable-slots.ts';
 import { lockOwn, type OwnInstallation, selectOwn, updateGrants } from './queries.ts';
 
 /** @throws RefusalError `not_found` */
@@ -41,8 +42,8 @@ function viewOf({ manifest, resources }: OwnInstallation, permissions: Grant[], 
 
 /**
  * Replaces the grants within the request of the installed version. When the answer is there, no request under the
- * former grants begins any more, and the node of a running workload has let go of what the network lost: or two
- * seconds have passed.
+ * former grants begins any more, and the node of a running workload has ended what they allowed of the network and of
+ * calls through its Gateway: or two seconds have passed.
  *
  * @throws RefusalError `not_found`, `grants_exceed_request`, `invalid_request`
  */
@@ -67,8 +68,8 @@ export async function replacePermissions(
 }
 
 /**
- * Most grants are checked at each request and concern no node; those of the network, of object storage and, for the
- * variables of a workload, of AI providers do.
+ * Most grants are checked at each request and concern no node. Those of the network, of object storage, of AI providers
+ * and of secret slots do: what was begun under them ends with them.
  */
 async function updateAssignment(
   trx: Kysely<DatabaseSchema>,
@@ -80,6 +81,7 @@ async function updateAssignment(
   const means = (held: readonly Grant[]) => [
     grantsForNode(held, manifest.publicPorts ?? [], true),
     intelligenceForNode(held, providers),
+    grantedSlots(held, manifest),
   ];
   if (isDeepStrictEqual(means(grants), means(permissions))) return undefined;
   return { nodeId, revision: await assignmentsChanged(trx) };

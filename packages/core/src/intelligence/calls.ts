@@ -1,6 +1,12 @@
 // AI calls as core sees them: whether one may be made and with which key, before; what it used, after. A call's tokens are
 // reserved before it begins, so calls at the same time cannot use more than the month has.
-import { type AuthorizedIntelligence, type AuthorizeIntelligence, limits, refuse } from '@platform/contract';
+import {
+  type AuthorizedIntelligence,
+  type AuthorizeIntelligence,
+  limits,
+  refuse,
+  resourceOfCall,
+} from '@platform/contract';
 import { sealEnvelope } from '@platform/link';
 import type { IntelligenceProvider } from '../config/intelligence-file.ts';
 import type { CoreContext } from '../context.ts';
@@ -15,7 +21,6 @@ import { openKey } from './provider-keys.ts';
 /** Bytes of a body for each token that it is estimated to have. */
 const BYTES_PER_TOKEN = 3;
 const HOSTED: HostingLabel = 'platform-hosted';
-const MODEL_LIST = /^(?:v1\/)?models\/?$/;
 
 /**
  * @throws RefusalError `rate_limited`, `not_found` for an unknown provider, `grant_missing`, `not_authorized` without a
@@ -31,8 +36,9 @@ export async function authorizeIntelligence(
   if (caller.envelopeKey === null)
     throw refuse('unavailable', 'This app was started by a former version of the platform. Stop and start it once.');
   const patterns = grantedModels(caller, call.provider);
-  const isList = call.model === null && call.method === 'GET' && MODEL_LIST.test(call.path);
-  const allowed = isList ? patterns.length > 0 : isGranted(caller, call);
+  const resource = resourceOfCall(call);
+  const isList = resource === null;
+  const allowed = isList ? patterns.length > 0 : allows(caller.grants, 'intelligence.use', resource);
   const now = context.clock();
   const { settings } = context.intelligence;
   const estimatedInput = Math.ceil(call.bodyBytes / BYTES_PER_TOKEN);
@@ -83,10 +89,6 @@ function grantedModels({ grants }: InstallationCaller, provider: string): string
     .filter((pattern) => namesProvider(pattern, provider))
     .map((pattern) => (pattern.startsWith(`${provider}:`) ? pattern.slice(provider.length + 1) : '*'));
   return [...new Set(models)];
-}
-
-function isGranted({ grants }: InstallationCaller, { provider, model }: AuthorizeIntelligence): boolean {
-  return allows(grants, 'intelligence.use', `${provider}:${model ?? '*'}`);
 }
 
 function missingGrant({ appId }: InstallationCaller, { provider, model }: AuthorizeIntelligence): Error {

@@ -5,8 +5,16 @@ import { declaredSlots } from '../catalog/secret-slots.ts';
 import type { CoreContext } from '../context.ts';
 import type { Executor } from '../database/schema.ts';
 import { lockOwn, selectInstalledManifests, selectOwn } from '../installations/queries.ts';
+import { bindingsChanged } from '../placement/assignments.ts';
+import type { Followers } from '../placement/followers.ts';
 import { holdSecret } from '../secrets/queries.ts';
 import { type BindingRow, deleteBinding, selectBindings, upsertBinding } from './queries.ts';
+
+interface Place {
+  readonly accountKey: string;
+  readonly appId: string;
+  readonly slot: string;
+}
 
 /** Every slot of the installed version, in its order. @throws RefusalError `not_found` */
 export async function listBindings(
@@ -26,15 +34,18 @@ export async function listBindings(
 }
 
 /**
+ * When the answer is there, calls that were made with another binding of the slot have ended, or two seconds have passed.
+ *
  * @throws RefusalError `not_found` for an app that is not installed, a slot that it does not declare, a secret that the
  *   account does not have; `binding_stale` when the installed version declares something else than was reviewed
  */
 export async function bindSecret(
   { database }: CoreContext,
-  { accountKey, appId, slot }: { readonly accountKey: string; readonly appId: string; readonly slot: string },
+  followers: Followers,
+  { accountKey, appId, slot }: Place,
   { secret, declarationHash, inject }: RouteBody<'apps.secretBindings.bind'>,
 ): Promise<SecretBinding> {
-  return await database.transaction().execute(async (trx) => {
+  const { bound, changed } = await database.transaction().execute(async (trx) => {
     const installation = await lockOwn(trx, accountKey, appId);
     if (installation === undefined) throw refuse('not_found');
     const declared = declaredSlots(installation.manifest).find(({ name }) => name === slot);
@@ -44,17 +55,28 @@ export async function bindSecret(
     const { origin, pathPrefix, methods } = declared;
     const binding = { slot, secret, declarationHash, declaration: { origin, pathPrefix, methods }, inject };
     await upsertBinding(trx, { id: installation.id, accountKey, binding });
-    return bindingOf(declared, binding);
+    return { bound: bindingOf(declared, binding), changed: await bindingsChanged(trx, [installation.node_id]) };
   });
+  await followers.allCarriedOut(changed);
+  return bound;
 }
 
-/** @throws RefusalError `not_found` when nothing is bound there */
+/**
+ * When the answer is there, calls that were made with the binding have ended, or two seconds have passed.
+ *
+ * @throws RefusalError `not_found` when nothing is bound there
+ */
 export async function unbindSecret(
   { database }: CoreContext,
-  { accountKey, appId, slot }: { readonly accountKey: string; readonly appId: string; readonly slot: string },
+  followers: Followers,
+  { accountKey, appId, slot }: Place,
 ): Promise<void> {
-  const installation = await selectOwn(database, accountKey, appId);
-  if (installation === undefined || !(await deleteBinding(database, installation.id, slot))) throw refuse('not_found');
+  const changed = await database.transaction().execute(async (trx) => {
+    const installation = await lockOwn(trx, accountKey, appId);
+    if (installation === undefined || !(await deleteBinding(trx, installation.id, slot))) throw refuse('not_found');
+    return bindingsChanged(trx, [installation.node_id]);
+  });
+  await followers.allCarriedOut(changed);
 }
 
 /** Ends bindings of slots that the installed versions do not declare at all: nobody could see or end them. */

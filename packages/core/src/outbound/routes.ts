@@ -2,12 +2,13 @@
 import type { DomainRoute } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
+import type { Followers } from '../placement/followers.ts';
 import { authorizeCall } from './authorize-call.ts';
 import { bindSecret, listBindings, unbindSecret } from './bindings.ts';
 
 export type OutboundRoute = DomainRoute<'outbound'>;
 
-export function outboundRoutes(context: CoreContext): HandlersOf<OutboundRoute> {
+export function outboundRoutes(context: CoreContext, followers: Followers): HandlersOf<OutboundRoute> {
   return {
     'apps.secretBindings.list': async ({ caller, params }) => ({
       status: 200,
@@ -15,10 +16,10 @@ export function outboundRoutes(context: CoreContext): HandlersOf<OutboundRoute> 
     }),
     'apps.secretBindings.bind': async ({ caller: { accountKey }, params, body }) => ({
       status: 200,
-      body: await bindSecret(context, { accountKey, ...params }, body),
+      body: await bindSecret(context, followers, { accountKey, ...params }, body),
     }),
     'apps.secretBindings.unbind': async ({ caller: { accountKey }, params }) => {
-      await unbindSecret(context, { accountKey, ...params });
+      await unbindSecret(context, followers, { accountKey, ...params });
       return { status: 204 };
     },
     'gateway.outbound.authorize': async ({ caller, body }) => ({

@@ -20,5 +20,10 @@ declare module '../database/schema.ts' {
 }
 
 export const tables = {
-  secret_bindings: { readBy: { secrets: 'what a secret is bound to, in the list of secrets' } },
+  secret_bindings: {
+    readBy: {
+      secrets: 'what a secret is bound to, in the list of secrets',
+      placement: 'which slots a Gateway may use, in the one statement of assignments',
+    },
+  },
 } satisfies OwnedTables;

@@ -11,6 +11,7 @@ import { intelligenceForNode } from '../grants/assigned-providers.ts';
 import { grantsForNode } from './network-grants.ts';
 import { storeOrigin, whyNoStorage } from './offers-storage.ts';
 import { type AssignmentRow, raiseRevision, selectAssignments } from './queries.ts';
+import { usableSlots } from './usable-slots.ts';
 
 /** A node asks again after this long without a change; shorter than what proxies cut. */
 const LONGEST_WAIT_MILLISECONDS = 25_000;
@@ -24,6 +25,21 @@ export async function assignmentsChanged(trx: Kysely<DatabaseSchema>): Promise<b
   const revision = await raiseRevision(trx);
   await notify(trx, 'assignments-changed', {});
   return revision;
+}
+
+/** The revision that these nodes must reach; none when the change concerns no node. */
+export interface AssignedChange {
+  readonly nodeIds: readonly string[];
+  readonly revision: bigint;
+}
+
+/** The same for changed secret bindings of installations on these nodes; `null` stands for one that is on none. */
+export async function bindingsChanged(
+  trx: Kysely<DatabaseSchema>,
+  nodes: readonly (string | null)[],
+): Promise<AssignedChange | null> {
+  const nodeIds = [...new Set(nodes)].filter((id) => id !== null);
+  return nodeIds.length === 0 ? null : { nodeIds, revision: await assignmentsChanged(trx) };
 }
 
 /**
@@ -93,6 +109,7 @@ function assignmentOf({ config, masterKey, intelligence }: CoreContext, row: Ass
   const providers = intelligenceForNode(row.grants, intelligence.settings);
   const offersStorage = whyNoStorage(config, row) === null;
   const granted = grantsForNode(row.grants, row.public_ports ?? [], offersStorage);
+  const slots = usableSlots(row.grants, { secretSlots: row.secret_slots ?? [] }, row.bindings ?? []);
   const store = granted.objectStorage ? storeOrigin(config) : null;
   const privateOrigins = [...new Set([...providers.origins, ...(store === null ? [] : [store])])];
   return {
@@ -110,9 +127,15 @@ function assignmentOf({ config, masterKey, intelligence }: CoreContext, row: Ass
     ...providers.assignment,
     gateway: {
       revision: row.grants_revision,
-      ...providers.policy,
-      ...(granted.objectStorage ? { objectStorage: true } : {}),
-      ...(privateOrigins.length === 0 ? {} : { privateOrigins }),
+      // Calls under way end before a backend that is being stopped does.
+      ...(row.barred
+        ? {}
+        : {
+            ...providers.policy,
+            ...(Object.keys(slots).length === 0 ? {} : { outbound: slots }),
+            ...(granted.objectStorage ? { objectStorage: true } : {}),
+            ...(privateOrigins.length === 0 ? {} : { privateOrigins }),
+          }),
     },
     ...(row.movable ? { movable: true } : {}),
     ...(row.volume_store === null ? {} : { volumeStore: row.volume_store }),

@@ -2,6 +2,7 @@
 // before everything that was revoked has ended (packages/runtime/src/reconcile.ts).
 import type { CoreContext } from '../context.ts';
 import { notifyStatement } from '../database/signals.ts';
+import type { AssignedChange } from './assignments.ts';
 
 /** A node polls at least every 25 s; core does not wait for one that has been silent for longer than this. */
 const SILENT_MILLISECONDS = 40_000;
@@ -51,5 +52,11 @@ export class Followers {
       this.#context.stopping.removeEventListener('abort', stop);
       off();
     }
+  }
+
+  /** The same for every node that a change concerns. */
+  async allCarriedOut(change: AssignedChange | null): Promise<void> {
+    if (change === null) return;
+    await Promise.all(change.nodeIds.map((nodeId) => this.carriedOut(nodeId, change.revision)));
   }
 }

@@ -5,12 +5,14 @@ import type {
   InstallationId,
   InstallationStatus,
   PublicPort,
+  SecretSlot,
   WorkloadManifest,
 } from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
 import type { Plan } from '../accounts/plan.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { grantedBackend } from '../grants/granted-backend.ts';
+import type { AssignedBinding } from './usable-slots.ts';
 
 type Executor = Kysely<DatabaseSchema>;
 
@@ -45,6 +47,8 @@ export interface AssignmentRow {
   /** Stopped by its owner, or its account is suspended or paused. */
   readonly halted: boolean;
   readonly paused: boolean;
+  /** Paused or suspended. */
+  readonly barred: boolean;
   readonly version: string;
   readonly package_hash: string;
   /** As its manifest says; what holds of it is {@link AssignmentRow.resources}. */
@@ -54,6 +58,8 @@ export interface AssignmentRow {
   /** Revision of the grants. */
   readonly grants_revision: number;
   readonly public_ports: PublicPort[] | null;
+  readonly secret_slots: SecretSlot[] | null;
+  readonly bindings: AssignedBinding[] | null;
   readonly plan: Plan | null;
   /** Of the node. */
   readonly labels: string[];
@@ -70,9 +76,12 @@ export async function selectAssignments(
   const { rows } = await sql<{ revision: string } & (AssignmentRow | { readonly id: null })>`
     SELECT r.value::text AS revision, i.id, i.app_id, i.host_label, i.endpoint_id, i.generation,
            i.stopped OR a.suspended_at IS NOT NULL OR a.paused_at IS NOT NULL AS halted,
-           a.paused_at IS NOT NULL AS paused, i.version, v.package_hash,
+           a.paused_at IS NOT NULL AS paused, a.suspended_at IS NOT NULL OR a.paused_at IS NOT NULL AS barred,
+           i.version, v.package_hash,
            v.manifest -> 'workload' AS workload, i.resources, i.grants, i.revision::integer AS grants_revision,
-           v.manifest -> 'publicPorts' AS public_ports, i.volume_store, a.plan,
+           v.manifest -> 'publicPorts' AS public_ports, v.manifest -> 'secretSlots' AS secret_slots,
+           (SELECT jsonb_agg(to_jsonb(b)) FROM secret_bindings b WHERE b.installation_id = i.id) AS bindings,
+           i.volume_store, a.plan,
            (SELECT labels FROM nodes WHERE id = ${nodeId}) AS labels,
            (i.volume_store IS NOT NULL OR NOT i.has_volume)
              AND (SELECT leased FROM nodes WHERE id = ${nodeId}) AS movable

@@ -1,8 +1,9 @@
 // The domain of secrets: what an account keeps for calls of its apps to outside services. outbound/ uses them.
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
+import type { Followers } from '../placement/followers.ts';
 import { type SecretRoute, secretRoutes } from './routes.ts';
 
-export function secretDomain(context: CoreContext): Domain<SecretRoute> {
-  return { handlers: secretRoutes(context) };
+export function secretDomain(context: CoreContext, followers: Followers): Domain<SecretRoute> {
+  return { handlers: secretRoutes(context, followers) };
 }

@@ -36,6 +36,25 @@ export async function selectUses(db: Executor, accountKey: string): Promise<Secr
     .execute();
 }
 
+/** The nodes of the installations that use a secret; `null` for one that is on none. Nothing is bound to it meanwhile. */
+export async function selectNodesOfUses(trx: Executor, accountKey: string, name: string): Promise<(string | null)[]> {
+  await trx
+    .selectFrom('account_secrets')
+    .select('name')
+    .where('account_key', '=', accountKey)
+    .where('name', '=', name)
+    .forUpdate()
+    .execute();
+  const rows = await trx
+    .selectFrom('secret_bindings')
+    .innerJoin('installations', 'installations.id', 'secret_bindings.installation_id')
+    .select('installations.node_id as nodeId')
+    .where('secret_bindings.account_key', '=', accountKey)
+    .where('secret_name', '=', name)
+    .execute();
+  return rows.map(({ nodeId }) => nodeId);
+}
+
 /** Serialises what changes the secrets of one account until the transaction ends. */
 export async function lockSecrets(trx: Executor, accountKey: string): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(4232, hashtext(${accountKey}))`.execute(trx);

@@ -2,11 +2,12 @@
 import type { DomainRoute } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
+import type { Followers } from '../placement/followers.ts';
 import { listSecrets, putSecret, removeSecret } from './secrets.ts';
 
 export type SecretRoute = DomainRoute<'secrets'>;
 
-export function secretRoutes(context: CoreContext): HandlersOf<SecretRoute> {
+export function secretRoutes(context: CoreContext, followers: Followers): HandlersOf<SecretRoute> {
   return {
     'secrets.list': async ({ caller }) => ({
       status: 200,
@@ -17,7 +18,7 @@ export function secretRoutes(context: CoreContext): HandlersOf<SecretRoute> {
       return { status: 204 };
     },
     'secrets.remove': async ({ caller, params }) => {
-      await removeSecret(context, caller.accountKey, params.name);
+      await removeSecret(context, followers, caller.accountKey, params.name);
       return { status: 204 };
     },
   };

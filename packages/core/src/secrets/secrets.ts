@@ -1,7 +1,17 @@
 // The secrets of an account as its owner keeps them: put, listed by name, removed. No function returns a value.
 import { limits, refuse, type Secret } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
-import { countOtherSecrets, deleteSecret, lockSecrets, selectSecrets, selectUses, upsertSecret } from './queries.ts';
+import { bindingsChanged } from '../placement/assignments.ts';
+import type { Followers } from '../placement/followers.ts';
+import {
+  countOtherSecrets,
+  deleteSecret,
+  lockSecrets,
+  selectNodesOfUses,
+  selectSecrets,
+  selectUses,
+  upsertSecret,
+} from './queries.ts';
 import { sealSecret } from './sealed-secret.ts';
 
 /** By name. At most `limits.secrets`. */
@@ -29,7 +39,22 @@ export async function putSecret(context: CoreContext, accountKey: string, name: 
   });
 }
 
-/** @throws RefusalError `not_found` */
-export async function removeSecret({ database }: CoreContext, accountKey: string, name: string): Promise<void> {
-  if (!(await deleteSecret(database, accountKey, name))) throw refuse('not_found', 'You have no secret of this name.');
+/**
+ * Its bindings go with it. When the answer is there, calls that were made with them have ended, or two seconds have
+ * passed.
+ *
+ * @throws RefusalError `not_found`
+ */
+export async function removeSecret(
+  { database }: CoreContext,
+  followers: Followers,
+  accountKey: string,
+  name: string,
+): Promise<void> {
+  const changed = await database.transaction().execute(async (trx) => {
+    const nodes = await selectNodesOfUses(trx, accountKey, name);
+    if (!(await deleteSecret(trx, accountKey, name))) throw refuse('not_found', 'You have no secret of this name.');
+    return bindingsChanged(trx, nodes);
+  });
+  await followers.allCarriedOut(changed);
 }

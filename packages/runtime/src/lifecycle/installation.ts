@@ -162,6 +162,12 @@ export class Installation {
     if (this.#state !== 'stopped' || this.#shown.now.reason !== undefined) this.#set('stopped');
   }
 
+  /** Its app was removed: ends what its Gateway has under way at once, and then stops it. */
+  async remove(): Promise<void> {
+    const { revision } = this.#assignment.gateway;
+    await this.update({ ...this.#assignment, gateway: { revision }, desired: 'stopped' });
+  }
+
   /**
    * Stops a workload that writes to the disk of this machine while only the reserve is left there, and lets it go on
    * afterwards. What nothing holds to a size is killed, and everything is once half of the reserve is gone.

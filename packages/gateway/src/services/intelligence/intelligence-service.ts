@@ -6,13 +6,17 @@ import {
   type AuthorizedIntelligence,
   type AuthorizeIntelligence,
   authorizedIntelligence,
+  type GatewayPolicy,
   limits,
+  matchesResource,
   type Refusal,
   RefusalError,
   refuse,
+  resourceOfCall,
 } from '@platform/contract';
 import {
   type Abandonable,
+  type Carried,
   carry,
   dialingConnector,
   endFaulty,
@@ -42,6 +46,11 @@ const TARGET = /^\/v1\/services\/intelligence\/([a-z0-9-]{1,32})(?:\/(.*))?$/;
 /** Bodies of all calls of one Gateway together, as a multiple of the largest one. */
 const BODIES = 2;
 const BODY_MS = 300_000;
+
+const WITHDRAWN: Refusal = {
+  code: 'grant_missing',
+  detail: 'This call was ended: the permission for its model was withdrawn (intelligence.use).',
+};
 
 const UNUSED = { inputTokens: 0, outputTokens: 0, reached: false };
 
@@ -94,8 +103,11 @@ export function intelligenceService(context: ServiceContext, options: Intelligen
   class Call implements Abandonable {
     readonly #incoming: IncomingRequest;
     readonly #room: Room = rooms.open();
-    #carried: Abandonable | null = null;
+    #carried: Carried | null = null;
     #isAbandoned = false;
+    #isWithdrawn = false;
+    /** Since core was asked about it. */
+    #concerns: Concern | null = null;
 
     constructor(incoming: IncomingRequest) {
       this.#incoming = incoming;
@@ -106,6 +118,13 @@ export function intelligenceService(context: ServiceContext, options: Intelligen
       this.#isAbandoned = true;
       this.#carried?.abandon();
       if (this.#carried === null) this.#over();
+    }
+
+    /** Ends it when the policy does not allow it any more. What it used until then is settled. */
+    review(next: GatewayPolicy): void {
+      if (this.#concerns === null || isAllowed(next, this.#concerns)) return;
+      this.#isWithdrawn = true;
+      this.#carried?.abort(WITHDRAWN);
     }
 
     #over(): void {
@@ -146,6 +165,7 @@ export function intelligenceService(context: ServiceContext, options: Intelligen
       const begun = performance.now();
       if (!isRefused && endpoint.refusal !== null) throw refuse('invalid_request', endpoint.refusal);
       const asked = isRefused ? UNREAD : await readAsked({ method, contentType, body }, endpoint);
+      this.#concerns = { provider, resource: resourceOfCall({ provider, model: asked.model, method, path }) };
       const authorized = await this.#authorize({
         provider,
         model: asked.model,
@@ -165,6 +185,7 @@ export function intelligenceService(context: ServiceContext, options: Intelligen
           throw refuse('unavailable', 'What this app may use has just changed. Try again.', { retryAfter: 1 });
         }
         const key = await this.#open(authorized, provider);
+        if (this.#isWithdrawn) throw new RefusalError(WITHDRAWN);
         if (this.#isAbandoned || closed !== null) throw refuse('unavailable', undefined, { retryAfter: 1 });
         this.#carry({ authorized, dialect, endpoint, asked, body, key, path, begun });
       } catch (error) {
@@ -295,6 +316,7 @@ export function intelligenceService(context: ServiceContext, options: Intelligen
     },
     async apply(next) {
       policy = next.intelligence;
+      for (const call of underWay) call.review(next);
     },
     close() {
       closed ??= (async () => {
@@ -305,6 +327,19 @@ export function intelligenceService(context: ServiceContext, options: Intelligen
       return closed;
     },
   };
+}
+
+/** What a call was let through for. */
+interface Concern {
+  readonly provider: string;
+  /** As `resourceOfCall` says. */
+  readonly resource: string | null;
+}
+
+function isAllowed({ intelligence }: GatewayPolicy, { provider, resource }: Concern): boolean {
+  if (intelligence === undefined || !Object.hasOwn(intelligence.dialects, provider)) return false;
+  const { models } = intelligence;
+  return resource === null || models === undefined || models.some((pattern) => matchesResource(pattern, resource));
 }
 
 function tooLarge(limit: number): RefusalError {

@@ -23,6 +23,10 @@ import { openUpstreams, type Upstreams } from './upstreams.ts';
 type Authorized = z.output<typeof authorizedOutbound>;
 
 const PREFIX = '/v1/services/outbound/';
+const WITHDRAWN: Refusal = {
+  code: 'not_authorized',
+  detail: 'This call was ended: its permission or the secret of its slot was withdrawn.',
+};
 const NO_SLOT: Refusal = { code: 'not_found', detail: 'This is not the name of a secret slot.' };
 const COOKIES = new Set(['set-cookie', 'set-cookie2']);
 const filterResponse = responseFilter((name) => COOKIES.has(name));
@@ -30,6 +34,8 @@ const filterResponse = responseFilter((name) => COOKIES.has(name));
 export function outboundService(context: ServiceContext): GatewayService {
   const core = openCoreCalls(context);
   const upstreams = openUpstreams(context);
+  const underWay = new Set<OutboundCall>();
+  let slots = context.policy.outbound ?? {};
   return {
     prefixes: [PREFIX],
     // Two credentials are a mistake in the request, not a lack of one.
@@ -50,7 +56,18 @@ export function outboundService(context: ServiceContext): GatewayService {
       }
       const authorize = (method: string) =>
         core.post('/v1/gateway/outbound/authorize', { slot, method }, authorizedOutbound);
-      return new OutboundCall({ context, upstreams, authorize, incoming, slot, below }).start();
+      const onOver = (): void => void underWay.delete(call);
+      const call = new OutboundCall({ context, upstreams, authorize, incoming, slot, below, onOver });
+      underWay.add(call);
+      return call.start();
+    },
+    async apply({ outbound = {} }) {
+      const former = slots;
+      slots = outbound;
+      // A slot that the former policy did not know may have got its binding just before the call.
+      const isLost = (slot: string): boolean =>
+        outbound[slot] === undefined || (former[slot] !== undefined && former[slot] !== outbound[slot]);
+      for (const call of underWay) if (isLost(call.slot)) call.withdraw();
     },
     async close() {
       await Promise.all([core.close(), upstreams.close()]);
@@ -73,15 +90,22 @@ interface CallParts {
   readonly slot: string;
   /** Path below the slot, without the `/` after it. */
   readonly below: string;
+  /** Called when its response is over, whatever became of it. */
+  readonly onOver: () => void;
 }
 
 class OutboundCall implements Abandonable {
   readonly #parts: CallParts;
   #carried: Carried | null = null;
   #abandoned = false;
+  #withdrawn = false;
 
   constructor(parts: CallParts) {
     this.#parts = parts;
+  }
+
+  get slot(): string {
+    return this.#parts.slot;
   }
 
   start(): this {
@@ -101,6 +125,13 @@ class OutboundCall implements Abandonable {
   abandon(): void {
     this.#abandoned = true;
     this.#carried?.abandon();
+    this.#parts.onOver();
+  }
+
+  /** What it was allowed under is gone: nothing more goes out or comes back. */
+  withdraw(): void {
+    this.#withdrawn = true;
+    this.#carried?.abort(WITHDRAWN);
   }
 
   async #run(): Promise<void> {
@@ -123,7 +154,8 @@ class OutboundCall implements Abandonable {
       outboundContext(context.installationId, { slot, method, ...call }),
       envelope,
     );
-    if (!this.#abandoned) this.#send(call, secret);
+    if (this.#withdrawn) sendProblem(res, WITHDRAWN);
+    else if (!this.#abandoned) this.#send(call, secret);
     secret.fill(0);
   }
 

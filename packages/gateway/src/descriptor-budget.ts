@@ -1,6 +1,7 @@
 // What all Gateways of a process may hold together of its file descriptors, and how they share it: a workload that opens
 // whatever it can takes nothing away from the others, nor from the Runtime around them.
 import { readFileSync } from 'node:fs';
+import { openShares } from '@platform/http';
 
 export interface DescriptorBudget {
   /** The claim of one Gateway, which holds nothing yet. */
@@ -17,32 +18,16 @@ export interface DescriptorShare {
 
 /** The other half stays with what holds the process together: sandboxes, logs, core, the way in. */
 const PART_OF_PROCESS = 1 / 2;
-/**
- * One Gateway may hold this part of what is free. So something is always left for the next: alone it gets a fifth of
- * the whole, and n greedy ones get 1 / (n + 4) each.
- */
-const PART_OF_FREE = 1 / 4;
 /** However many are greedy: a connection or two and the requests on them. */
 const ALWAYS = 4;
 
 export function openDescriptorBudget(processLimit: number): DescriptorBudget {
   const total = Math.floor(processLimit * PART_OF_PROCESS);
-  let held = 0;
+  const shares = openShares(total, ALWAYS);
   return {
     open() {
-      let own = 0;
-      return {
-        begin() {
-          own += 1;
-          held += 1;
-        },
-        end() {
-          own -= 1;
-          held -= 1;
-        },
-        // What it holds itself counts as held: the last one to begin is measured against what it leaves.
-        isOver: () => own > ALWAYS && own > (total - held) * PART_OF_FREE,
-      };
+      const { add, remove, isOver } = shares.open();
+      return { begin: () => add(1), end: () => remove(1), isOver };
     },
   };
 }

@@ -5,7 +5,6 @@ import { isDeepStrictEqual } from 'node:util';
 import type { GatewayPolicy, Refusal } from '@platform/contract';
 import {
   type Abandonable,
-  createDialer,
   type Dialer,
   endFaulty,
   endWithProblem,
@@ -13,6 +12,7 @@ import {
   faultOf,
   type IncomingRequest,
   type IncomingUpgrade,
+  openGatewayDialer,
   openPace,
   sendProblem,
   type UpstreamFailure,
@@ -115,9 +115,6 @@ export interface RunningGateway {
 const CLOSE_GRACE_MS = 3_000;
 const DEFAULT_HEADERS_TIMEOUT_MS = 60_000;
 
-/** Of all Gateways in this process together: it bounds the connections that are being made. */
-const ownDialer = createDialer();
-
 /** Starts a Gateway and resolves once it listens. Rejects when the address cannot be bound. */
 export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
   const { installationId, appOrigin, headersTimeout = DEFAULT_HEADERS_TIMEOUT_MS } = options;
@@ -135,7 +132,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   const context: ServiceContext = {
     ...options,
     envelopes: new EnvelopeOpener(options.envelopeKey),
-    dialer: options.dialer ?? ownDialer,
+    dialer: options.dialer ?? openGatewayDialer(),
     outbound: options.outbound ?? { privateOrigins: [], ca: null },
     headersTimeout,
     onFailure,

@@ -1,6 +1,6 @@
 // Outbound connections to hosts that others chose. DNS answers are not trusted, so addresses are checked at connect
 // time, and the connection goes to the very address that was checked.
-import { lookup } from 'node:dns/promises';
+import { lookup, Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import { connect as connectTo, isIP, isIPv6, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
@@ -32,7 +32,10 @@ export interface Dialer {
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
 export interface DialerOptions {
-  /** Resolves names, once per connection. Default: the system's resolver. */
+  /**
+   * Resolves names, once per connection. Default: for origins that the operator named the system's resolver, and for all
+   * others queries to its name servers, which wait in no thread of this process.
+   */
   readonly resolve?: Resolve;
   /** Starts a connection to an address. Default: TCP of this machine. */
   readonly open?: (to: { readonly host: string; readonly port: number }) => Socket;
@@ -56,6 +59,8 @@ export class TooManyDialsError extends Error {
 
 const TIMEOUT_MS = 10_000;
 const MOST_PENDING = 256;
+/** For one answer of a name server. */
+const QUERY_MS = 2_000;
 /** Limit on the addresses of one name that are tried. */
 const MOST_ATTEMPTS = 4;
 const LARGEST_PORT = 65_535;
@@ -63,7 +68,9 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:':
 
 /** A Dialer of this process; `DialerOptions` have the defaults. Creating one opens nothing. */
 export function createDialer(options: DialerOptions = {}): Dialer {
-  const { resolve = resolveBySystem, open = connectTo, ownAddresses = addressesOfMachine } = options;
+  const { resolve = resolveByQuery, open = connectTo, ownAddresses = addressesOfMachine } = options;
+  // The operator's own names may be in the system's files alone.
+  const resolveNamed = options.resolve ?? resolveBySystem;
   const { timeout = TIMEOUT_MS, mostPending = MOST_PENDING } = options;
   let pending = 0;
 
@@ -73,7 +80,8 @@ export function createDialer(options: DialerOptions = {}): Dialer {
     const isNamed = to.allow !== 'public' && to.allow.some((origin) => leadsTo(origin, host, to.port));
     if (!isNamed && !isPublicHost(host)) throw new BlockedAddressError('The host is not a public one.');
     const literal = host.replace(/^\[|\]$/g, '');
-    const addresses = isIP(literal) === 0 ? await abortable(resolve(literal), signal) : [literal];
+    const find = isNamed ? resolveNamed : resolve;
+    const addresses = isIP(literal) === 0 ? await abortable(find(literal), signal) : [literal];
     if (addresses.length === 0) throw new BlockedAddressError('The host has no address.');
     const own = new Set(ownAddresses());
     // Mixed public and private answers indicate DNS rebinding, so one address is enough to refuse the name.
@@ -158,6 +166,19 @@ async function connected(socket: Socket, signal: AbortSignal): Promise<Socket> {
     socket.on('error', () => undefined).destroy();
     throw signal.aborted ? signal.reason : error;
   }
+}
+
+/**
+ * Whoever chose the name may have a name server that never answers. The system's resolver would wait for it in one of
+ * the few threads that this process also needs for its files and its cryptography.
+ */
+async function resolveByQuery(name: string): Promise<readonly string[]> {
+  const resolver = new Resolver({ timeout: QUERY_MS, tries: 2 });
+  const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+  const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  const [failed] = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason] : []));
+  if (found.length === 0 && failed !== undefined) throw failed;
+  return found;
 }
 
 async function resolveBySystem(name: string): Promise<readonly string[]> {

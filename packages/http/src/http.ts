@@ -23,6 +23,7 @@ export {
 } from './dialer.ts';
 export { type DialingConnectorOptions, dialingConnector } from './dialing-connector.ts';
 export { endResponse } from './end-response.ts';
+export { openGatewayDialer } from './fair-dialer.ts';
 export { endFaulty, type Fault, faultOf } from './fault.ts';
 export { type Abandonable, hold } from './hold.ts';
 export { type JoinOptions, joinSockets } from './join-sockets.ts';
@@ -50,5 +51,6 @@ export {
   type StrictServerOptions,
   type UpgradeRoutes,
 } from './server.ts';
+export { openShares, type Share, type Shares } from './shares.ts';
 export { isTraceparent, isTracestate } from './trace-context.ts';
 export { isWebSocketUpgrade } from './web-socket.ts';

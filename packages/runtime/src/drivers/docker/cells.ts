@@ -62,14 +62,14 @@ export interface CellParts {
   readonly remains: Pick<Remains, 'add'>;
   /** For a core that is reached over https. */
   readonly coreLink?: CoreLink | undefined;
-  /** Connects for Gateways, whose cells have no way out. */
-  readonly dialer: Dialer;
+  /** Connects for the Gateway of a cell, which has no way out. */
+  readonly openDialer: () => Dialer;
   /** Origins in networks of the operator's that every Gateway may dial. */
   readonly privateOrigins: readonly string[];
 }
 
 /** What taking cells apart needs. */
-type CellsOfEngine = Omit<CellParts, 'remains' | 'dialer' | 'privateOrigins'>;
+type CellsOfEngine = Omit<CellParts, 'remains' | 'openDialer' | 'privateOrigins'>;
 
 /** What the Runtime holds for a Gateway, which has no other way out of its cell. */
 interface Sockets {
@@ -217,11 +217,11 @@ async function removeMembers({ engine, owner }: CellsOfEngine, id: string): Prom
 }
 
 /** In a folder that only this cell's Gateway sees. */
-async function openSockets({ coreLink, dialer, privateOrigins }: CellParts, folder: string): Promise<Sockets> {
+async function openSockets({ coreLink, openDialer, privateOrigins }: CellParts, folder: string): Promise<Sockets> {
   const core = await openCoreRelay(join(folder, CORE_SOCKET), coreLink);
   let dials: DialServer;
   try {
-    dials = await serveDials({ path: join(folder, DIAL_SOCKET), dialer, privateOrigins });
+    dials = await serveDials({ path: join(folder, DIAL_SOCKET), dialer: openDialer(), privateOrigins });
   } catch (error) {
     await core.close();
     throw error;

@@ -3,7 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { createDialer } from '@platform/http';
+import { openGatewayDialer } from '@platform/http';
 import type { Log } from '../../clock.ts';
 import type { RequireRoom } from '../../disk-watch.ts';
 import type { GatewaySidecar } from '../../gateway-port.ts';
@@ -106,7 +106,7 @@ export async function openDockerDriver(options: DockerDriverOptions): Promise<Dr
     ...parts,
     remains,
     coreLink: options.coreLink,
-    dialer: createDialer(),
+    openDialer: openGatewayDialer,
     privateOrigins: options.privateOrigins ?? [],
     sidecar: options.sidecar,
     dns: options.dns ?? [],

@@ -19,8 +19,10 @@ import type { RunRequest } from './test/run-files.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const everything = ['packages', 'apps', 'examples', 'tests', 'scripts'];
 
-/** Files at a time; each may start servers, a browser or machines of its own, which have time limits. */
-const CONCURRENCY = 2;
+/** Files at a time; each may start servers or a browser of its own, and waits for them half of its time. */
+const CONCURRENCY = 3;
+/** Fewer of those that boot virtual machines: an emulated one keeps a processor busy, and has a limit for its boot. */
+const MACHINES_AT_A_TIME = 2;
 const TEST_LIMIT_MS = 600_000;
 
 /** The signal that ended the run, and the children to forward it to. */
@@ -34,7 +36,8 @@ interface Command {
   readonly changed: { readonly ref: string | undefined } | undefined;
   /** Keep what each file took for the order of later runs. */
   readonly record: boolean;
-  readonly concurrency: number;
+  /** Files at a time, whichever they are. */
+  readonly concurrency: number | undefined;
   /** Options of `node --test` for each file. */
   readonly options: readonly string[];
 }
@@ -44,7 +47,7 @@ function parseCommand(args: readonly string[]): Command {
   const options: string[] = [];
   let changed: Command['changed'];
   let record = false;
-  let concurrency = CONCURRENCY;
+  let concurrency: number | undefined;
   const rest = [...args];
   for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
     const [name, value] = arg.split(/=(.*)/s);
@@ -74,12 +77,18 @@ async function main(args: readonly string[]): Promise<number> {
   await installBubblewrap();
   const env = { ...process.env, ...(browser ? { CHROMIUM_PATH: await requireChromium() } : {}) };
   const inOrder = longestFirst(files, readDurations(), (file) => fs.statSync(path.join(root, file)).size);
+  const withMachines = inOrder.filter((file) => bootsMachines(file));
   return await withRunFolder((folder) =>
     withCluster(withDataTemplate(env, folder), (clusterEnv) =>
       runFiles(
         {
-          files: inOrder,
-          concurrency: command.concurrency,
+          batches: [
+            { files: withMachines, concurrency: command.concurrency ?? MACHINES_AT_A_TIME },
+            {
+              files: inOrder.filter((file) => !withMachines.includes(file)),
+              concurrency: command.concurrency ?? CONCURRENCY,
+            },
+          ],
           options: command.options,
           testLimit: TEST_LIMIT_MS,
           record: command.record,
@@ -117,6 +126,10 @@ function whatNotices(ref: string | undefined, tests: readonly string[]): readonl
   if (leftOut.length > 0) say(`Left out: ${leftOut.length} test files (${byFolder(leftOut)}).`);
   if (untested.length > 0) say(`No test leans on: ${untested.join(', ')}.`);
   return chosen;
+}
+
+function bootsMachines(file: string): boolean {
+  return fs.readFileSync(path.join(root, file), 'utf8').includes('/test-support/microvm/');
 }
 
 /** `packages/core 12, tests/chaos 3`. */

@@ -23,8 +23,10 @@ async function run(
   for (const [name, text] of Object.entries(files))
     writeFileSync(path.join(folder, name), `import { test } from 'node:test'; ${text}`);
   const request: RunRequest = {
-    files: Object.keys(files).map((name) => path.relative(ROOT, path.join(folder, name))),
-    concurrency: 1,
+    batches: Object.keys(files).map((name) => ({
+      files: [path.relative(ROOT, path.join(folder, name))],
+      concurrency: 1,
+    })),
     options: [],
     testLimit: 10_000,
     record: false,
@@ -47,7 +49,7 @@ test('files run in the order that was asked for, and the slowest are named at th
     'a.test.ts': `test('second', () => {});`,
   });
   assert.equal(code, 0, said);
-  assert.match(said, /first.*second.*The slowest files.*all 2 files/s);
+  assert.match(said, /first.*second.*ℹ tests 2\n.*ℹ pass 2\n.*The slowest files.*all 2 files/s);
 });
 
 test('a failing test and a file that cannot be read fail the run', async () => {

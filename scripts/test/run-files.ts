@@ -2,8 +2,9 @@
 // starts this in a process group of its own; the last lines say what was slow.
 import { closeSync, openSync, rmSync } from 'node:fs';
 import * as path from 'node:path';
+import { Readable } from 'node:stream';
 import { run } from 'node:test';
-import { spec } from 'node:test/reporters';
+import { spec, type TestEvent } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
 import { readUsages, recordDurations, slowestTable } from './durations.ts';
 import { readAllowedSkips, type Skip, skipsNotAllowed } from './skips.ts';
@@ -11,11 +12,16 @@ import { USAGE_FILE } from './usage.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-export interface RunRequest {
+export interface Batch {
   /** From the root of the checkout. */
   readonly files: readonly string[];
   /** Files at a time. */
   readonly concurrency: number;
+}
+
+export interface RunRequest {
+  /** One after the other. */
+  readonly batches: readonly Batch[];
   /** Options of `node --test` for the files, such as `--test-name-pattern=…`. */
   readonly options: readonly string[];
   /** Milliseconds for one test that names no limit of its own. */
@@ -32,24 +38,28 @@ export async function runFiles(request: RunRequest): Promise<boolean> {
   closeSync(openSync(request.usageFile, 'a'));
   process.env[USAGE_FILE] = request.usageFile;
   const usage = new URL('usage.ts', import.meta.url).href;
-  const events = run({
-    files: request.files.map((file) => path.join(root, file)),
-    concurrency: request.concurrency,
-    execArgv: [`--import=${usage}`, `--test-timeout=${request.testLimit}`, ...request.options],
-    cwd: root,
-  });
   let passed = true;
   const skips: Skip[] = [];
-  events.on('test:fail', ({ todo }) => {
-    if (todo === undefined || todo === false) passed = false;
-  });
-  events.on('test:pass', (event) => {
-    if (event.skip === undefined || event.skip === false) return;
-    // The file that node ran; `file` is where the test is declared, which may be a suite that several files share.
-    const entry = 'entryFile' in event && typeof event.entryFile === 'string' ? event.entryFile : (event.file ?? '');
-    skips.push({ file: path.relative(root, entry), test: event.name, said: event.skip });
-  });
-  const report = events.compose(spec());
+  const start = ({ files, concurrency }: Batch) => {
+    const events = run({
+      files: files.map((file) => path.join(root, file)),
+      concurrency,
+      execArgv: [`--import=${usage}`, `--test-timeout=${request.testLimit}`, ...request.options],
+      cwd: root,
+    });
+    events.on('test:fail', ({ todo }) => {
+      if (todo === undefined || todo === false) passed = false;
+    });
+    events.on('test:pass', (event) => {
+      if (event.skip === undefined || event.skip === false) return;
+      // The file that node ran; `file` is where the test is declared, which may be a suite that several files share.
+      const entry = 'entryFile' in event && typeof event.entryFile === 'string' ? event.entryFile : (event.file ?? '');
+      skips.push({ file: path.relative(root, entry), test: event.name, said: event.skip });
+    });
+    return events;
+  };
+  // One report of all, so that what failed is named at its end.
+  const report = Readable.from(eventsOf(request.batches, start)).compose(spec());
   report.pipe(process.stdout, { end: false });
   await new Promise((resolve, reject) => report.once('end', resolve).once('error', reject));
 
@@ -65,6 +75,29 @@ export async function runFiles(request: RunRequest): Promise<boolean> {
       `Skipped, which tests/allowed-skips.json does not allow: ${file}: ${test}${said === true ? '' : ` (${said})`}\n`,
     );
   return passed && strangers.length === 0;
+}
+
+/** The counts at the end of each batch, of which the report shows the sums. */
+const COUNT = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) ([\d.]+)$/;
+
+async function* eventsOf(
+  batches: readonly Batch[],
+  start: (batch: Batch) => ReturnType<typeof run>,
+): AsyncGenerator<TestEvent> {
+  const sums = new Map<string, number>();
+  let last: TestEvent | undefined;
+  for (const batch of batches.filter(({ files }) => files.length > 0)) {
+    for await (const event of start(batch)) {
+      const [, name, count] = (event.type === 'test:diagnostic' && COUNT.exec(event.data.message)) || [];
+      if (name === undefined) yield event;
+      else {
+        last = event;
+        sums.set(name, (sums.get(name) ?? 0) + Number(count));
+      }
+    }
+  }
+  if (last?.type !== 'test:diagnostic') return;
+  for (const [name, sum] of sums) yield { ...last, data: { ...last.data, message: `${name} ${sum}` } };
 }
 
 if (import.meta.main) {

@@ -31,8 +31,9 @@ const APPS = thorough(1, 8);
 const ROUNDS = thorough(4, 12);
 const CALLS = 14;
 const VICTIMS: readonly (readonly PartName[])[] = [['Node'], ['Core'], ['Core', 'Node'], ['Core', 'Core']];
-/** Calls and kills begin within so many milliseconds. */
+/** Most calls begin within so many milliseconds; the others while what was killed comes back. */
 const SPAN = 500;
+const LATER = 4_000;
 
 interface Planned {
   readonly wanted: Wanted;
@@ -94,12 +95,12 @@ function plan(model: string, random: () => number): Planned {
   const wanted: Wanted = {
     model,
     stream: random() < 0.6,
-    ...(random() < 0.93 ? { max_tokens: 5 + below(300) } : {}),
+    ...(random() < 0.96 ? { max_tokens: 5 + below(300) } : {}),
     metadata: { tokens: 1 + below(30), pause: below(40) },
     messages: [{ role: 'user', content: 'x'.repeat(below(300)) }],
   };
   const leaves = random() < 0.25 ? below(400) : null;
-  return { wanted, body: JSON.stringify(wanted), after: below(SPAN), leaves };
+  return { wanted, body: JSON.stringify(wanted), after: below(random() < 0.6 ? SPAN : LATER), leaves };
 }
 
 async function make(ask: AskBackend, { body, leaves, after: pause }: Planned): Promise<Made['seen']> {
@@ -224,7 +225,7 @@ function judge(
   }
   if (seen !== null && seen.status >= 400) {
     assert.ok(counted === undefined && bill === undefined, note);
-    return 'refused';
+    return seen.status === 429 ? 'refused for the budget' : 'refused while core was away';
   }
   // The caller left, or its workload died with its Gateway after the call was settled or before it was authorized.
   assert.ok(leaves !== null || endangered, note);
@@ -244,7 +245,8 @@ async function round(appId: string, number: number, random: () => number): Promi
   const monthlyTokens = usage.tokens + usage.reserved + Math.floor(1_000 + random() * 5_000);
   await account.browser.take(`/v1/apps/${appId}/intelligence`, { method: 'PUT', body: { monthlyTokens } });
   const calls = Array.from({ length: CALLS }, (_, index) => plan(`${appId}-call-${number}-${index}`, random));
-  const moments = victims.map(() => random() * SPAN);
+  // Some calls are under way by the first.
+  const moments = victims.map(() => (0.4 + random()) * SPAN);
   const seen = Promise.all(calls.map((call) => make(ask, call)));
   const killed = (async () => {
     for (const [index, victim] of victims.entries()) {

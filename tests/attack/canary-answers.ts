@@ -70,7 +70,7 @@ export const UNTELLING: Readonly<Record<string, readonly [Answers, number | unde
   ],
 };
 
-/** An AI provider’s answer passes with these, but for fields that repeat the key; of a slot no redirect passes. */
+/** None passes. */
 export const REDIRECTS: Answers = (res, key) =>
   void res
     .writeHead(302, {
@@ -79,6 +79,7 @@ export const REDIRECTS: Answers = (res, key) =>
       refresh: `0;url=${key}`,
     })
     .end();
+/** Those of an AI provider that repeat the key do not pass; a slot’s service says what it likes. */
 export const FIELDS: Answers = (res, key) =>
   void res
     .writeHead(401, {

@@ -23,6 +23,8 @@ import { unmountBelow } from './unmount.ts';
 
 export interface TestEngine {
   readonly socketPath: string;
+  /** What it keeps. */
+  readonly folder: string;
   /** File of the namespace in which it makes its bridges. */
   readonly networkNamespace: string;
   start(): Promise<void>;
@@ -108,6 +110,7 @@ export function prepareEngine(place: 'its own' | 'ours' = 'its own'): TestEngine
 
   return {
     socketPath,
+    folder,
     networkNamespace,
     async start() {
       if (place === 'its own' && spawnSync('ip', ['netns', 'pids', name]).status !== 0) {

@@ -204,7 +204,6 @@ export function keysOfServices(around: Surroundings): void {
       PLATFORM_INTELLIGENCE_FILE: path.join(folder, 'providers.json'),
       PLATFORM_OUTBOUND_PRIVATE_ORIGINS: upstream.origin,
       PLATFORM_OUTBOUND_CA_FILE: upstream.caFile,
-      NODE_EXTRA_CA_CERTS: upstream.caFile,
       PLATFORM_OBJECT_STORE_ENDPOINT: store.origin,
       PLATFORM_OBJECT_STORE_REGION: REGION,
       PLATFORM_OBJECT_STORE_BUCKET: BUCKET,

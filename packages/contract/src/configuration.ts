@@ -202,7 +202,7 @@ export const configurationVariables = {
   PLATFORM_OUTBOUND_CA_FILE: {
     default: '',
     meaning:
-      'File of certificate authorities (PEM) that outbound calls with a secret trust besides the usual ones, such as the one of your own network. Set it on every machine that runs backends.',
+      'File of certificate authorities (PEM) that outbound calls with a secret, AI calls and object storage trust besides the usual ones, such as the one of your own network. Set it on every machine that runs backends.',
   },
   PLATFORM_SEARCH_OPENSEARCH_URL: {
     default: '',

@@ -16,7 +16,7 @@ import type { CoreAddress } from '../upstream-pools.ts';
 export interface OutboundNetwork {
   /** Origins that may have any address. All others must be publicly routable. */
   readonly privateOrigins: readonly string[];
-  /** Certificate authorities, PEM, besides the usual ones; `null` for no others. */
+  /** Certificate authorities, PEM, besides the usual ones, for AI providers and the object store too; `null` for no others. */
   readonly ca: string | null;
 }
 

@@ -74,7 +74,8 @@ export function intelligenceService(context: ServiceContext, options: Intelligen
     const known = pools.get(origin);
     if (known !== undefined) return known;
     // The operator wrote the origin, so it may be on a private address.
-    const connect = dialingConnector({ dialer: context.dialer, allow: [origin] });
+    const ca = context.outbound.ca ?? undefined;
+    const connect = dialingConnector({ dialer: context.dialer, allow: [origin], ca });
     const pool = openPool(origin, { connect });
     pools.set(origin, pool);
     return pool;

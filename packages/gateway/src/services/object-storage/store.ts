@@ -45,7 +45,8 @@ export function openStoreAccess(context: ServiceContext): StoreAccess {
     const former = pools.get(origin.origin);
     if (former !== undefined) return former;
     const allow: DialingConnectorOptions['allow'] = [origin.origin];
-    const pool = openPool(origin.origin, { connect: dialingConnector({ dialer: context.dialer, allow }) });
+    const ca = context.outbound.ca ?? undefined;
+    const pool = openPool(origin.origin, { connect: dialingConnector({ dialer: context.dialer, allow, ca }) });
     pools.set(origin.origin, pool);
     return pool;
   };

@@ -30,6 +30,7 @@ import {
   writtenMemory,
 } from '../support/sweep.ts';
 import { type ArrivedRequest, startTlsUpstream, type TlsUpstream } from '../support/tls-upstream.ts';
+import { until } from '../support/wait.ts';
 import { type Answers, FIELDS, REDIRECTS, TELLING, UNTELLING } from './canary-answers.ts';
 
 /** In every key, so that a part of one is found too; with letters that each form writes differently. */
@@ -94,7 +95,8 @@ async function put(at: string, body: object): Promise<void> {
 async function install(appId: string): Promise<void> {
   const slot = (name: string) => ({ name, origin: upstream.origin, pathPrefix: '/api', methods: ['GET', 'POST'] });
   const manifest = {
-    workload: { runtime: 'node', entry: 'main.mjs', volume: true },
+    // As little memory as lets a machine’s be searched in one piece.
+    workload: { runtime: 'node', entry: 'main.mjs', volume: true, resources: { memoryMiB: 128 } },
     permissions: [
       { id: 'intelligence.use', resources: ['openai:small', 'anthropic:small'] },
       { id: 'secrets.use', resources: ['slot', 'query'] },
@@ -115,7 +117,10 @@ async function install(appId: string): Promise<void> {
     const inject = name === 'query' ? { inject: { in: 'query', name: 'key' } } : {};
     await put(`${bindings}/${name}`, { secret: name, declarationHash, ...inject });
   }
-  backends.set(appId, await openBackend(place, account, appId));
+  const ask = await openBackend(place, account, appId);
+  // A virtual machine that is emulated takes its time.
+  await until(`${appId} to answer`, async () => (await ask('/')).status === 200, 120_000);
+  backends.set(appId, ask);
 }
 
 /** Has the workload make one call while the services answer so. */
@@ -175,10 +180,14 @@ async function environmentOf(appId: string): Promise<Record<string, string>> {
 export interface Surroundings {
   /** Resolves with more variables for the platform. */
   open(): Promise<NodeJS.ProcessEnv>;
+  /** Before the platform starts. */
+  prepare?(dataDirectory: string): Promise<void>;
   /** Of the platform and all that it started, Gateways and workloads included. */
   processes(platform: PlatformProcess): Promise<number[]>;
   /** Of workloads alone. */
   workloads(platform: PlatformProcess): Promise<number[]>;
+  /** Workloads have machines of their own: their files are in their memory and nowhere else. */
+  readonly machines?: boolean;
   /** What is kept outside the data folder. */
   texts(): Promise<Texts>;
   close(): Promise<void>;
@@ -210,6 +219,7 @@ export function keysOfServices(around: Surroundings): void {
       PLATFORM_OBJECT_STORE_CREDENTIALS_FILE: path.join(folder, 'store.json'),
       ...(await around.open()),
     });
+    await around.prepare?.(place.dataDirectory);
     platform = await startPlatform(place);
     account = await registerAccount(place, OWNER);
     await put('/v1/account/intelligence/anthropic/key', { key: KEYS.own });
@@ -358,7 +368,7 @@ export function keysOfServices(around: Surroundings): void {
       assertNowhere({ [`the environment of ${appId}`]: JSON.stringify(await environmentOf(appId)) }, CANARIES);
     const files = memoryFileTexts(pids);
     assert.ok(
-      Object.keys(files).some((file) => file.endsWith(`/tmp/${NOTE}`)),
+      around.machines === true || Object.keys(files).some((file) => file.endsWith(`/tmp/${NOTE}`)),
       'the sweep reads what a workload keeps there',
     );
     assertNowhere({ ...files, ...folderTexts('/dev/shm') }, CANARIES);
@@ -372,6 +382,9 @@ export function keysOfServices(around: Surroundings): void {
       if (memory.includes(token)) memories[`the memory of process ${pid}`] = memory;
     }
     assert.ok(Object.keys(memories).length > 0, 'what is known to be there is found');
+    if (around.machines === true)
+      for (const memory of Object.values(memories))
+        assert.ok(memory.includes('Linux version '), 'the guest is searched');
     assertNowhere(memories, CANARIES, formsInMemory);
   });
 }

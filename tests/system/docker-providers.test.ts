@@ -17,6 +17,7 @@ import { publishTestApp } from '../support/publish.ts';
 import { until } from '../support/wait.ts';
 
 const PATIENCE = 120_000;
+const LIMIT_MS = 2_000;
 
 const BACKEND = `
 const { createServer } = require('node:http');
@@ -26,7 +27,13 @@ const asks = {
   '/model': () => get(env.MODEL_URL + '/models', { authorization: 'Bearer ' + env.MODEL_KEY }),
   '/store': () => get(env.PLATFORM_S3_ENDPOINT + '/app/file', { 'x-amz-security-token': env.PLATFORM_S3_SESSION_TOKEN }),
 };
+const stream = () => fetch(env.MODEL_URL + '/chat/completions', {
+  method: 'POST',
+  headers: { authorization: 'Bearer ' + env.MODEL_KEY, 'content-type': 'application/json' },
+  body: JSON.stringify({ model: 'small', stream: true, messages: [] }),
+}).then((answer) => answer.text());
 createServer((request, response) => {
+  if (request.url === '/stream') stream().catch(() => undefined);
   (asks[request.url] ?? (async () => ''))().then((text) => response.end(text), (error) => response.end(String(error)));
 }).listen(Number(env.PORT));
 `;
@@ -39,10 +46,20 @@ inOwnNetwork(import.meta.url, { skip: engineMissing(), timeout: 10 * 60_000 }, (
   let account: TestAccount;
   /** FAKES on loopback: a model server, and an object store that has one object at every key. */
   const servers: Server[] = [];
+  /** Streams that they began and never end, and how many of them the other side has left. */
+  let held = 0;
+  let left = 0;
   const file = () => path.join(folder, 'providers.json');
 
   async function listening(text: string): Promise<string> {
-    const server = createServer((_req, res) => void res.writeHead(200, { 'content-type': 'text/plain' }).end(text));
+    const server = createServer((req, res) => {
+      if (req.method !== 'POST') return void res.writeHead(200, { 'content-type': 'text/plain' }).end(text);
+      res.on('close', () => {
+        left += 1;
+      });
+      held += 1;
+      res.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: {"choices":[]}\n\n');
+    });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     servers.push(server);
@@ -115,9 +132,18 @@ inOwnNetwork(import.meta.url, { skip: engineMissing(), timeout: 10 * 60_000 }, (
       async () => (await ask('/model')).text === '200 the second model server',
       PATIENCE,
     );
+    await ask('/stream');
+    await until('a stream', () => held === 1);
+    const begun = performance.now();
     await offer([]);
     process.kill(platform.pid, 'SIGHUP');
-    await until('the provider to be gone', async () => /^404 /.test((await ask('/model')).text), PATIENCE);
+    await until('its stream to end', () => left === 1, LIMIT_MS);
+    assert.ok(performance.now() - begun < LIMIT_MS, 'with the provider, for which no grant changed');
+    await until(
+      'the provider to be gone',
+      async () => /^503 .*no AI provider/.test((await ask('/model')).text),
+      PATIENCE,
+    );
     assert.match((await ask('/store')).text, /^200 an object$/);
   });
 });

@@ -14,6 +14,7 @@ import {
   type IncomingUpgrade,
   openGatewayDialer,
   openPace,
+  type Shares,
   sendProblem,
   type UpstreamFailure,
 } from '@platform/http';
@@ -23,6 +24,7 @@ import { openByteMeter } from './byte-meter.ts';
 import { type DescriptorBudget, processDescriptors } from './descriptor-budget.ts';
 import { type Front, type ListenTarget, openFront } from './front.ts';
 import { openInbound } from './inbound/inbound.ts';
+import { processMemory } from './memory-budget.ts';
 import { objectStorageService, readObjectTarget } from './services/object-storage/object-storage.ts';
 import { type OpenService, openServices } from './services/registry.ts';
 import type { OutboundNetwork, ServiceContext } from './services/service.ts';
@@ -58,6 +60,8 @@ export interface GatewayOptions extends CoreAddress {
   readonly services?: readonly OpenService[];
   /** What it shares with the other Gateways. Default: one for all of this process. */
   readonly descriptors?: DescriptorBudget;
+  /** The same for bodies that it holds, in bytes. */
+  readonly memory?: Shares;
   /** At the begin and the end of every request, both directions: what keeps a workload awake. */
   onActivity(): void;
   /** Never receives a credential, a query, a header or a body. */
@@ -134,6 +138,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     envelopes: new EnvelopeOpener(options.envelopeKey),
     dialer: options.dialer ?? openGatewayDialer(),
     outbound: options.outbound ?? { privateOrigins: [], ca: null },
+    memory: (options.memory ?? processMemory()).open(),
     headersTimeout,
     onFailure,
     onFault,

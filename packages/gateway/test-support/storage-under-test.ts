@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type EnvelopeKey, newEnvelopeKey, sealEnvelope } from '@platform/link';
+import type { GatewayOptions } from '../src/gateway.ts';
 import { type FakeStore, REGION, type SeenRequest, STORE_CREDENTIALS, startFakeStore } from './fake-store.ts';
 import {
   type Answer,
@@ -81,7 +82,10 @@ export async function startStorageUnderTest(): Promise<StorageUnderTest> {
   };
 }
 
-export async function startGatewayToStore(store: StoreBehind): Promise<GatewayToStore> {
+export async function startGatewayToStore(
+  store: StoreBehind,
+  more: Pick<GatewayOptions, 'memory'> = {},
+): Promise<GatewayToStore> {
   const envelopeKey = await newEnvelopeKey();
   let refusal: { readonly status: number; readonly code: string } | null = null;
   let asked = 0;
@@ -97,6 +101,7 @@ export async function startGatewayToStore(store: StoreBehind): Promise<GatewayTo
     envelopeKey,
     policy: { revision: 1, objectStorage: true },
     storage: { listen: { host: '127.0.0.1', port: 0 } },
+    ...more,
   });
   const address = under.gateway.storageAddress();
   const port = address !== null && typeof address === 'object' ? address.port : 0;

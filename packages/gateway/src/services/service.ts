@@ -7,6 +7,7 @@ import type {
   IncomingRequest,
   ProblemOptions,
   RequestHead,
+  Share,
   UpstreamFailure,
 } from '@platform/http';
 import type { EnvelopeOpener } from '@platform/link';
@@ -30,6 +31,8 @@ export interface ServiceContext extends CoreAddress {
   readonly outbound: OutboundNetwork;
   /** Makes the connections to providers, slots and stores. */
   readonly dialer: Dialer;
+  /** What it may hold of bodies beside the other Gateways of its process, in bytes. */
+  readonly memory: Share;
   /** Milliseconds to the head of an upstream's answer. */
   readonly headersTimeout: number;
   /** Receives an upstream that failed or was too slow, for the log. */

@@ -30,6 +30,7 @@ import type { Pool } from 'undici';
 import { CoreRefusal, openCoreCalls } from '../core-calls.ts';
 import { queryNamesMethod } from '../method-override.ts';
 import { isRedirect } from '../redirect.ts';
+import { openRooms, type Room } from '../room.ts';
 import type { GatewayService, ServiceContext } from '../service.ts';
 import type { Dialect } from './dialect.ts';
 import { dialects } from './dialects.ts';
@@ -37,7 +38,6 @@ import { type Endpoint, endpointOf } from './endpoints.ts';
 import { headersToSend, passingHead, presentedKey, refuseMethods, singleField } from './heads.ts';
 import { type Asked, bodyToSend, readAsked, UNREAD } from './request-body.ts';
 import { onlyModels, withoutUsageEvent } from './rewrites.ts';
-import { openRooms, type Room } from './room.ts';
 import { openSettlements } from './settlements.ts';
 import { usageTap } from './usage-tap.ts';
 
@@ -66,7 +66,7 @@ export function intelligenceService(context: ServiceContext, options: Intelligen
   const settlements = openSettlements(core);
   const pools = new Map<string, Pool>();
   let policy = context.policy.intelligence;
-  const rooms = openRooms(BODIES * (policy?.bodyBytes ?? limits.intelligenceBody.value));
+  const rooms = openRooms(BODIES * (policy?.bodyBytes ?? limits.intelligenceBody.value), context.memory);
   const underWay = new Set<Call>();
   let closed: Promise<void> | null = null;
 

@@ -1,10 +1,10 @@
 // What a call used when its answer cannot be read to its end: whoever makes that so gains nothing.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ExchangeEnd } from '@platform/http';
+import { type ExchangeEnd, openShares } from '@platform/http';
+import { openRooms } from '../room.ts';
 import { endpointOf } from './endpoints.ts';
 import { openai } from './openai.ts';
-import { openRooms } from './room.ts';
 import { type Used, usageTap } from './usage-tap.ts';
 
 const KiB = 1024;
@@ -29,7 +29,7 @@ function usedOf(
     endpoint: endpointOf(openai.endpoints, 'POST', 'chat/completions'),
     estimatedInput: 5,
     reservedOutput: most,
-    room: openRooms(room).open(),
+    room: openRooms(room, openShares(1e9, 0).open()).open(),
     onEnd: (told) => {
       used = told;
     },

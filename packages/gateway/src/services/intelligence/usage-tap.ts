@@ -2,9 +2,9 @@
 // nothing that can be believed or the answer did not arrive whole.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ExchangeEnd, Tap } from '@platform/http';
+import type { Room } from '../room.ts';
 import type { Dialect, StreamReader, Usage } from './dialect.ts';
 import type { Endpoint } from './endpoints.ts';
-import type { Room } from './room.ts';
 import { eventData, parsed } from './server-sent-events.ts';
 
 export interface Used extends Usage {

@@ -5,6 +5,7 @@ import { limits, objectStorageView, type RequestTarget } from '@platform/contrac
 import { endFaulty, type IncomingRequest, type RequestHead, receiveBody } from '@platform/http';
 import type { Dispatcher } from 'undici';
 import { CoreRefusal } from '../core-calls.ts';
+import { openRooms, type Room } from '../room.ts';
 import type { GatewayService, ServiceContext } from '../service.ts';
 import { codeForLog, documentInApp, errorInApp, passingAnswer } from './answers.ts';
 import { type Confined, confine, sha256 } from './confine.ts';
@@ -61,6 +62,7 @@ export function objectStorageService(context: ServiceContext): GatewayService {
   const access = openStoreAccess(context);
   const running = new Set<AbortController>();
   const documents = openTurns(MOST_DOCUMENTS);
+  const rooms = openRooms(MOST_BODIES * LARGEST_BODY, context.memory);
   let bodies = 0;
   let isGranted = context.policy.objectStorage === true;
 
@@ -81,8 +83,8 @@ export function objectStorageService(context: ServiceContext): GatewayService {
       sendDocument(incoming, {}, { name: 'LocationConstraint', text: '' });
       return;
     }
-    await withPlace(operation, async () => {
-      const body = operation.body ? await bodyOf(incoming) : null;
+    await withPlace(operation, async (room) => {
+      const body = operation.body ? await bodyOf(incoming, room) : null;
       const confined = confine(operation, fields, body, store);
       const answer = await send(store, req.method ?? '', confined, signal);
       await pass(answer, { incoming, operation, store, documents, signal, origin: `http://${head.host}` });
@@ -90,8 +92,9 @@ export function objectStorageService(context: ServiceContext): GatewayService {
   }
 
   /** Few bodies are held at a time. */
-  async function withPlace(operation: Operation, work: () => Promise<void>): Promise<void> {
-    if (!operation.body) return work();
+  async function withPlace(operation: Operation, work: (room: Room) => Promise<void>): Promise<void> {
+    const room = rooms.open();
+    if (!operation.body) return work(room);
     if (bodies >= MOST_BODIES)
       throw new S3Refusal(
         'SlowDown',
@@ -99,8 +102,9 @@ export function objectStorageService(context: ServiceContext): GatewayService {
       );
     bodies += 1;
     try {
-      await work();
+      await work(room);
     } finally {
+      room.free();
       bodies -= 1;
     }
   }
@@ -164,23 +168,27 @@ function tokenOf({ forwarded }: RequestHead): string | null {
 }
 
 /** The whole body, in one buffer of its size where that is known. @throws S3Refusal */
-async function bodyOf({ req, res, head, expectsContinue }: IncomingRequest): Promise<Buffer> {
+async function bodyOf({ req, res, head, expectsContinue }: IncomingRequest, room: Room): Promise<Buffer> {
   const length = head.chunked ? null : (head.contentLength ?? 0);
   const tooLarge = `A body has at most ${LARGEST_BODY} bytes: upload larger objects in parts.`;
   if (length !== null && length > LARGEST_BODY) throw new S3Refusal('EntityTooLarge', tooLarge);
   if (length === 0) return Buffer.alloc(0);
+  const noRoom = (): S3Refusal => new S3Refusal('SlowDown', 'Too many large bodies are under way. Send it again.');
+  if (length !== null && !room.take(length)) throw noRoom();
   if (expectsContinue) res.writeContinue();
   const whole = length === null ? null : Buffer.allocUnsafeSlow(length);
   const chunks: Buffer[] = [];
   let size = 0;
   try {
     await receiveBody(req, { limit: LARGEST_BODY, milliseconds: BODY_MS }, (chunk) => {
+      if (whole === null && !room.take(chunk.length)) return Promise.reject(noRoom());
       if (whole === null) chunks.push(chunk);
       else chunk.copy(whole, size);
       size += chunk.length;
       return undefined;
     });
   } catch (error) {
+    if (error instanceof S3Refusal) throw error;
     if (size + 1 > LARGEST_BODY || isTooLarge(error)) throw new S3Refusal('EntityTooLarge', tooLarge);
     throw new S3Refusal('RequestTimeout', 'The body did not arrive.');
   }

@@ -1,4 +1,5 @@
-// How many bytes of bodies a Gateway keeps in memory at a time, for all its calls together.
+// How many bytes of bodies a service of a Gateway keeps in memory at a time, for all its calls together.
+import type { Share } from '@platform/http';
 
 export interface Room {
   /** @returns false when there is no more room for so many */
@@ -11,20 +12,22 @@ export interface Rooms {
   open(): Room;
 }
 
-export function openRooms(most: number): Rooms {
+/** @param memory what its Gateway may hold beside the others */
+export function openRooms(most: number, memory: Share): Rooms {
   let held = 0;
   return {
     open() {
       let own = 0;
       return {
         take(bytes) {
-          if (held + bytes > most) return false;
+          if (held + bytes > most || !memory.take(bytes)) return false;
           held += bytes;
           own += bytes;
           return true;
         },
         free() {
           held -= own;
+          memory.remove(own);
           own = 0;
         },
       };

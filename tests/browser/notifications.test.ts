@@ -281,8 +281,8 @@ for (const [device, viewport] of [
     await test.waitFor();
     await inbox.getByLabel('Above your apps').uncheck();
     await test.waitFor({ state: 'detached' });
-    await inbox.getByRole('button', { name: 'Set up this browser' }).click();
-    await page.getByRole('heading', { name: 'This browser' }).waitFor();
+    const setUp = inbox.getByRole('button', { name: 'Set up this browser' });
+    await pressAway(setUp, page.getByRole('heading', { name: 'This browser' }));
     const both = [
       { appId: 'herald', topic: 'books' },
       { appId: 'herald', topic: 'weekly' },

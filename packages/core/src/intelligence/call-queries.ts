@@ -165,8 +165,9 @@ const BOOK = `
      SET requests = u.requests + EXCLUDED.requests, input_tokens = u.input_tokens + EXCLUDED.input_tokens,
          output_tokens = u.output_tokens + EXCLUDED.output_tokens
 )
-SELECT count(*)::integer AS settled FROM gone`;
+SELECT count(*)::integer AS settled`;
 
+// Its commit does not wait for the disk: the next call of the app waits for the row of the meter.
 const SETTLE = `
 WITH ended AS (
   DELETE FROM intelligence_reservations WHERE id = $2 AND installation_id = $3 RETURNING *
@@ -177,9 +178,12 @@ WITH ended AS (
          $5::bigint - CASE WHEN charged THEN tokens - estimated_input ELSE 0 END AS output,
          $6::boolean::integer - charged::integer AS requests
     FROM ended
-)${BOOK}`;
+)${BOOK}, set_config('synchronous_commit', 'off', true) FROM gone`;
 
-/** Ends a reservation with what was used, also one that was charged already. Nothing for an unknown one. */
+/**
+ * Ends a reservation with what was used, also one that was charged already. Nothing for an unknown one. It is durable
+ * after the next flush.
+ */
 export async function settleCall(
   pool: pg.Pool,
   call: {
@@ -223,7 +227,7 @@ WITH due AS (
   SELECT installation_id, month, provider, model, tokens AS held, estimated_input AS input,
          tokens - estimated_input AS output, 1 AS requests
     FROM ended
-)${BOOK}`;
+)${BOOK} FROM gone`;
 
 /**
  * Charges one reservation in full whose time is over. One at a time, so that two replicas never wait for each other.

@@ -15,6 +15,7 @@ import { allows, resourcesOf } from '../grants/grant-coverage.ts';
 import type { InstallationCaller } from '../http/caller.ts';
 import type { HostingLabel } from '../placement/hosting-labels.ts';
 import { authorizeCall, type CallDecision, renewCalls, settleCall } from './call-queries.ts';
+import type { Flush } from './flush.ts';
 import { monthOf, secondsToNextMonth } from './month.ts';
 import { openKey } from './provider-keys.ts';
 
@@ -162,9 +163,10 @@ function dueFrom(now: Date): Date {
   return new Date(now.getTime() + limits.intelligenceReservationSeconds.value * 1_000);
 }
 
-/** Idempotent: of a reservation that is over nothing changes, unless it was charged in full. */
+/** Idempotent: of a reservation that is over nothing changes, unless it was charged in full. Durable when it resolves. */
 export async function settleIntelligence(
   { pool }: CoreContext,
+  flush: Flush,
   { installationId }: InstallationCaller,
   used: {
     readonly reservation: string;
@@ -174,6 +176,7 @@ export async function settleIntelligence(
   },
 ): Promise<void> {
   await settleCall(pool, { ...used, installationId, mostModels: limits.intelligenceModels.value });
+  await flush();
 }
 
 export async function renewIntelligence(

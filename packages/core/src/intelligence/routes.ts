@@ -4,11 +4,13 @@ import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 import { limitApp, readAccountUsage, readAppIntelligence } from './app-limits.ts';
 import { authorizeIntelligence, renewIntelligence, settleIntelligence } from './calls.ts';
+import { openFlush } from './flush.ts';
 import { chooseSource, listProviders, removeKey, setKey } from './provider-keys.ts';
 
 export type IntelligenceRoute = DomainRoute<'intelligence'>;
 
 export function intelligenceRoutes(context: CoreContext): HandlersOf<IntelligenceRoute> {
+  const flush = openFlush(context.pool);
   return {
     'account.intelligence.list': async ({ caller }) => ({
       status: 200,
@@ -47,7 +49,7 @@ export function intelligenceRoutes(context: CoreContext): HandlersOf<Intelligenc
       return { status: 204 };
     },
     'gateway.intelligence.settle': async ({ caller, body }) => {
-      await settleIntelligence(context, caller, body);
+      await settleIntelligence(context, flush, caller, body);
       return { status: 204 };
     },
   };

@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@platform/core/embedded-postgres';
 import { makeClusterFolder } from '../tests/support/postgres.ts';
 
-const CORE_CPU = 0;
+export const CORE_CPU = 0;
 /** Of PostgreSQL and of the callers. */
 export const REST_CPU = 1;
 
@@ -28,12 +28,18 @@ export interface CoreAlone<Line> extends AsyncDisposable {
 export interface CoreAloneOptions {
   /** A script that starts core on `PLATFORM_TEST_DATABASE_URL` and prints one line of JSON, of the type `Line`. */
   readonly server: URL;
+  /** Its arguments. */
+  readonly args?: readonly string[];
   /** Where PostgreSQL keeps its files: on the disk of this machine where a figure speaks of what is durable. */
   readonly postgres: 'disk' | 'memory';
 }
 
 /** Everything it started ends with the block. @throws Error when the server says nothing */
-export async function startCoreAlone<Line>({ server, postgres }: CoreAloneOptions): Promise<CoreAlone<Line>> {
+export async function startCoreAlone<Line>({
+  server,
+  args = [],
+  postgres,
+}: CoreAloneOptions): Promise<CoreAlone<Line>> {
   await using parts = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'bench-'));
   parts.defer(() => rm(folder, { recursive: true, force: true }));
@@ -45,7 +51,7 @@ export async function startCoreAlone<Line>({ server, postgres }: CoreAloneOption
   }
   const cluster = await startEmbeddedPostgres({ dataDir, log: (line) => process.stderr.write(`${line}\n`) });
   parts.defer(() => cluster.stop());
-  const core = spawn('taskset', ['-c', String(CORE_CPU), process.execPath, fileURLToPath(server)], {
+  const core = spawn('taskset', ['-c', String(CORE_CPU), process.execPath, fileURLToPath(server), ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, PLATFORM_TEST_DATABASE_URL: cluster.url },
   });

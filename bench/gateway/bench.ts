@@ -66,9 +66,9 @@ try {
       }`,
     }),
   );
-  const gateway = await keep(startScript('gateway-server.ts', PROXY_CORE, [origin, CREDENTIAL]));
-  const httpProxy = await keep(startScript('http-proxy-server.ts', PROXY_CORE, [origin]));
-  const bare = await keep(startScript('bare-proxy-server.ts', PROXY_CORE, [origin]));
+  const gateway = await keep(startScript('./gateway-server.ts', PROXY_CORE, [origin, CREDENTIAL]));
+  const httpProxy = await keep(startScript('./http-proxy-server.ts', PROXY_CORE, [origin]));
+  const bare = await keep(startScript('./bare-proxy-server.ts', PROXY_CORE, [origin]));
 
   const post = await writeScript('post.lua', [...COMMON, ...POST]);
   const get = await writeScript('get.lua', COMMON);

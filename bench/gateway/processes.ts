@@ -2,10 +2,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { access, writeFile } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { freePort } from '../../tests/support/free-port.ts';
 
 const run = promisify(execFile);
 
@@ -15,14 +16,33 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** Runs a server script of this folder on `core`; it prints `{ "port": … }` once it listens. */
-export async function startScript(name: string, core: number, args: readonly string[]): Promise<RunningServer> {
-  const script = fileURLToPath(new URL(`./${name}`, import.meta.url));
+/** Runs a server script on `core`, by default one of this folder; it prints `{ "port": … }` once it listens. */
+export async function startScript<Line extends { readonly port: number }>(
+  name: string | URL,
+  core: number,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<RunningServer & { readonly line: Line }> {
+  const script = fileURLToPath(new URL(name, import.meta.url));
   const child = spawn('taskset', ['-c', String(core), process.execPath, script, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...environment },
   });
-  const [line] = await once(child.stdout, 'data');
-  const { port }: { port: number } = JSON.parse(String(line));
+  const [written] = await once(child.stdout, 'data');
+  const line: Line = JSON.parse(String(written));
+  return { port: line.port, line, pid: pidOf(child), stop: () => stop(child) };
+}
+
+/** Runs any other server on `core`, told to listen on `port`. Resolves once it does. */
+export async function startProgram(
+  [program = '', ...args]: readonly string[],
+  { core, port, environment }: { core: number; port: number; environment: Readonly<Record<string, string>> },
+): Promise<RunningServer> {
+  const child = spawn('taskset', ['-c', String(core), program, ...args], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, ...environment },
+  });
+  await untilListening(port, child);
   return { port, pid: pidOf(child), stop: () => stop(child) };
 }
 
@@ -49,11 +69,7 @@ export async function startNginx(
        server { listen 127.0.0.1:${port} reuseport; ${server} }
      }`,
   );
-  const child = spawn('taskset', ['-c', String(core), nginxPath, '-p', folder, '-e', 'stderr', '-c', file], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  await untilListening(port, child);
-  return { port, pid: pidOf(child), stop: () => stop(child) };
+  return startProgram([nginxPath, '-p', folder, '-e', 'stderr', '-c', file], { core, port, environment: {} });
 }
 
 const nginxPath = '/usr/sbin/nginx';
@@ -118,16 +134,6 @@ async function stop(child: ChildProcess): Promise<void> {
   const exited = once(child, 'exit');
   child.kill('SIGTERM');
   await exited;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('No port is free.');
-  return address.port;
 }
 
 async function untilListening(port: number, child: ChildProcess): Promise<void> {

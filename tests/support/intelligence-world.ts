@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
-import type { AppIntelligence, Assignments, WorkloadStart } from '@platform/contract';
-import { type RunningGateway, startGateway } from '@platform/gateway';
+import type { AppIntelligence, Assignment, Assignments, WorkloadStart } from '@platform/contract';
+import { type GatewayOptions, type RunningGateway, startGateway } from '@platform/gateway';
 import { newEnvelopeKey } from '@platform/link';
 import { gatewayUrls, workloadEnvironment } from '../../packages/runtime/test-support/environment.ts';
 import { registerAccount, type TestAccount } from './client.ts';
@@ -37,35 +37,54 @@ export interface GatewaySettings {
   readonly services?: NonNullable<Parameters<typeof startGateway>[0]['services']>;
 }
 
-export interface IntelligenceWorld {
+/** Of a Gateway, what another process can be given as well. */
+export type StartedGateway = Omit<GatewayOptions, 'listen' | 'inbound' | 'onActivity' | 'log'>;
+
+export interface WorldLimits {
+  readonly requestsPerMinute?: number;
+  readonly monthlyTokens?: number;
+  readonly bodyMiB?: number;
+}
+
+/** Core with its file of providers; nothing is called yet. */
+export interface IntelligenceCore {
   readonly core: Constellation;
   readonly account: TestAccount;
-  readonly provider: ScriptedProvider;
   readonly file: string;
+  readonly folder: string;
+  install(appId: string, resources: readonly string[]): Promise<InstalledTestApp>;
+  /** A new start of the app's workload: what its Gateway is given. */
+  start(app: InstalledTestApp): Promise<{ settings: StartedGateway; assignment: Assignment }>;
+  close(): Promise<void>;
+}
+
+export interface IntelligenceWorld extends Pick<IntelligenceCore, 'core' | 'account' | 'file'> {
+  readonly provider: ScriptedProvider;
   openApp(appId: string, resources: readonly string[]): Promise<IntelligenceApp>;
   /** Another Gateway for the app, as after a new start of its workload. */
   reopen(app: InstalledTestApp, more?: GatewaySettings): Promise<IntelligenceApp>;
   close(): Promise<void>;
 }
 
-export async function startIntelligenceWorld(
-  limits: { readonly requestsPerMinute?: number; readonly monthlyTokens?: number; readonly bodyMiB?: number } = {},
+/** @param provider origin of one that speaks both dialects */
+export async function startIntelligenceCore(
+  provider: string,
+  limits: WorldLimits = {},
   options: ConstellationOptions = {},
-): Promise<IntelligenceWorld> {
-  const provider = await startScriptedProvider();
+): Promise<IntelligenceCore> {
   const folder = mkdtempSync(path.join(tmpdir(), 'intelligence-'));
   const file = path.join(folder, 'providers.json');
   writeFileSync(path.join(folder, 'key'), PROVIDER_KEY, { mode: 0o600 });
   const openai = {
     id: 'openai',
-    baseUrl: `${provider.origin}/v1`,
+    baseUrl: `${provider}/v1`,
     dialect: 'openai',
     platformKeyFile: 'key',
     environment: { baseUrl: 'OPENAI_BASE_URL', apiKey: 'OPENAI_API_KEY' },
   };
   const anthropic = {
     id: 'anthropic',
-    baseUrl: provider.origin,
+    baseUrl: provider,
     dialect: 'anthropic',
     platformKeyFile: 'key',
     environment: { baseUrl: 'ANTHROPIC_BASE_URL', apiKey: 'ANTHROPIC_API_KEY' },
@@ -76,38 +95,64 @@ export async function startIntelligenceWorld(
   );
   const core = await startConstellation({ ...options, config: { intelligenceFile: file, ...options.config } });
   const account = await registerAccount(core, 'asker');
+  return {
+    core,
+    account,
+    file,
+    folder,
+    async install(appId, resources) {
+      return installTestApp(core, account, appId, [{ id: 'intelligence.use', resources: [...resources] }]);
+    },
+    async start(app) {
+      const node = { authorization: `Bearer ${core.core.localNode.nodeCredential}` };
+      const { items } = (await app.call('/v1/node/assignments', { headers: node })).json as Assignments;
+      const assignment = items.find(({ installationId }) => installationId === app.installationId);
+      assert.ok(assignment !== undefined);
+      const envelopeKey = await newEnvelopeKey();
+      const started = await app.call(`/v1/node/installations/${app.installationId}/starts`, {
+        headers: node,
+        body: { envelopeKey: envelopeKey.publicKey },
+      });
+      const { coreServiceCredential } = started.json as WorkloadStart;
+      const settings: StartedGateway = {
+        installationId: app.installationId,
+        appOrigin: app.origin,
+        coreOrigin: `http://127.0.0.1:${core.port}`,
+        coreHost: new URL(core.origin).host,
+        gatewayCredential: `pgw_${app.appId.padEnd(43, 't').slice(0, 43)}`,
+        coreServiceCredential,
+        envelopeKey,
+        policy: assignment.gateway,
+      };
+      return { settings, assignment };
+    },
+    async close() {
+      await core.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+export async function startIntelligenceWorld(
+  limits: WorldLimits = {},
+  options: ConstellationOptions = {},
+): Promise<IntelligenceWorld> {
+  const provider = await startScriptedProvider();
+  const world = await startIntelligenceCore(provider.origin, limits, options);
+  const { core, account, file, folder } = world;
   const gateways: RunningGateway[] = [];
 
-  async function reopen(
-    app: InstalledTestApp,
-    { coreOrigin = `http://127.0.0.1:${core.port}`, services }: GatewaySettings = {},
-  ): Promise<IntelligenceApp> {
-    const node = { authorization: `Bearer ${core.core.localNode.nodeCredential}` };
-    const { items } = (await app.call('/v1/node/assignments', { headers: node })).json as Assignments;
-    const assignment = items.find(({ installationId }) => installationId === app.installationId);
-    assert.ok(assignment !== undefined);
-    const envelopeKey = await newEnvelopeKey();
-    const started = await app.call(`/v1/node/installations/${app.installationId}/starts`, {
-      headers: node,
-      body: { envelopeKey: envelopeKey.publicKey },
-    });
-    const { coreServiceCredential } = started.json as WorkloadStart;
-    const token = `pgw_${app.appId.padEnd(43, 't').slice(0, 43)}`;
+  async function reopen(app: InstalledTestApp, more: GatewaySettings = {}): Promise<IntelligenceApp> {
+    const { settings, assignment } = await world.start(app);
+    const token = settings.gatewayCredential;
     const events: object[] = [];
     const gateway = await startGateway({
-      installationId: app.installationId,
-      appOrigin: app.origin,
-      coreOrigin,
-      coreHost: new URL(core.origin).host,
-      gatewayCredential: token,
-      coreServiceCredential,
-      envelopeKey,
-      policy: assignment.gateway,
+      ...settings,
+      ...more,
       listen: { host: '127.0.0.1', port: 0 },
       inbound: { socketPath: path.join(folder, 'no-workload-listens-here') },
       onActivity: () => undefined,
       log: (event) => void events.push(event),
-      ...(services === undefined ? {} : { services }),
     });
     gateways.push(gateway);
     const address = gateway.address();
@@ -149,15 +194,11 @@ export async function startIntelligenceWorld(
     provider,
     file,
     reopen,
-    async openApp(appId, resources) {
-      const grants = [{ id: 'intelligence.use' as const, resources: [...resources] }];
-      return reopen(await installTestApp(core, account, appId, grants));
-    },
+    openApp: async (appId, resources) => reopen(await world.install(appId, resources)),
     async close() {
       await Promise.all(gateways.map((gateway) => gateway.close()));
-      await core.close();
+      await world.close();
       await provider.close();
-      rmSync(folder, { recursive: true });
     },
   };
 }

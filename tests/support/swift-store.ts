@@ -23,14 +23,20 @@ export interface SwiftStore {
   close(): Promise<void>;
 }
 
-/** With no bucket in it. */
-export async function startSwift(): Promise<SwiftStore> {
+/** With no bucket in it. `core`: the only processor it may use. */
+export async function startSwift({ core }: { readonly core?: number } = {}): Promise<SwiftStore> {
   const folder = await mkdtemp(join(tmpdir(), 'swift-'));
   const credentials = { accessKeyId: 'platform:apps', secretAccessKey: 'canary-swift-secret' };
   const region = 'eu-test-1';
-  const child = spawn(PYTHON, [SERVE, folder, credentials.accessKeyId, credentials.secretAccessKey, region], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
+  const pinned = core === undefined ? [] : ['taskset', '-c', String(core)];
+  const [program = PYTHON, ...first] = [...pinned, PYTHON];
+  const child = spawn(
+    program,
+    [...first, SERVE, folder, credentials.accessKeyId, credentials.secretAccessKey, region],
+    {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    },
+  );
   const port = await firstLine(child);
   return {
     origin: `http://127.0.0.1:${port}`,

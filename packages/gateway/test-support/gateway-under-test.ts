@@ -85,7 +85,7 @@ export function openDoor(gateway: Pick<RunningGateway, 'forwardInbound' | 'forwa
   });
 }
 
-export function portOf(server: Server): number {
+export function portOf(server: Pick<Server, 'address'>): number {
   const address: AddressInfo | string | null = server.address();
   return address !== null && typeof address === 'object' ? address.port : 0;
 }

@@ -213,12 +213,12 @@ for (const [device, viewport] of [
     await page.goto(`${platform.origin}/#/settings/ai`);
     await page.getByText(/^32 tokens used by your apps$/).waitFor();
     await page.getByText('Figures by model').click();
-    assert.match(await page.getByRole('table').innerText(), /slow openai\s+1\s+11\s+5\s+16/);
+    assert.match(await page.getByRole('table').innerText(), /slow openai\s+1\s+11\s+5\b/);
     await look(page, device, 'chat-in-settings', [
       page.getByRole('heading', { name: 'AI', exact: true }),
       page.getByRole('table'),
     ]);
-    await page.getByRole('button', { name: 'Change the limit of Issue Chat' }).click();
+    await page.getByRole('button', { name: 'Change the limits of Issue Chat' }).click();
     const limit = page.getByLabel('Tokens a month for Issue Chat');
     await limit.fill('30');
     await limit.press('Enter');

@@ -164,10 +164,13 @@ for (const [device, viewport] of [
     await app.getByText(/ of 2,000,000 tokens used this month/).waitFor();
     await app.getByText('The operator’s limits: 2,000,000 tokens a month, 60 calls a minute.').waitFor();
     await app.getByRole('button', { name: 'Change the limits of letter-writer' }).click();
+    await page.keyboard.press('Escape');
+    await page.locator(':focus').filter({ hasText: 'Change the limits of letter-writer' }).press('Enter');
     const form = page.locator('form.limit-form');
     const field = page.getByLabel('Tokens a month for letter-writer');
     const rate = page.getByLabel('Calls a minute for letter-writer');
-    await field.fill('much');
+    await page.locator(':focus').fill('much');
+    assert.equal(await field.inputValue(), 'much', 'who opens the form with the keyboard is in its first field');
     await field.press('Enter');
     await form.getByText('Enter a whole number of tokens, such as 100,000.').waitFor();
     await field.fill('3,000,000');

@@ -53,7 +53,12 @@ export function UseTable({ apps, currency }: UseTableProps) {
   return (
     <details class="narrower">
       <summary>Figures by model</summary>
-      <section class="ai-table" aria-label="Figures by model">
+      <section
+        class="ai-table"
+        aria-label="Figures by model"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard.
+        tabIndex={0}
+      >
         <table>
           <thead>
             <tr>

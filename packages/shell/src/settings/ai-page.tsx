@@ -96,9 +96,11 @@ function MonthAndLimits({ reading }: { readonly reading: Reading<Use> }) {
               <li key={app.appId} class="row stacked">
                 <div class="row-main">
                   <AppPicture name={app.name} path={findApp(app.appId)?.icon ?? null} />
-                  <a class="link" href={addressOf({ kind: 'settings', page: 'app', appId: app.appId })}>
-                    {app.name}
-                  </a>
+                  <span class="row-text">
+                    <a class="link" href={addressOf({ kind: 'settings', page: 'app', appId: app.appId })}>
+                      {app.name}
+                    </a>
+                  </span>
                 </div>
                 <AppLimit {...app} onChanged={(next) => put(app.appId, next)} />
               </li>

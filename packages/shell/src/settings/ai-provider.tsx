@@ -7,6 +7,7 @@ import { Button, Note } from '../design/controls.tsx';
 import { Icon } from '../design/icons.tsx';
 import { count } from '../design/words.ts';
 import { sourceInWords } from './ai-words.ts';
+import { useKeptFocus } from './keep-focus.ts';
 import { useAction } from './reading.ts';
 
 interface ProviderRowProps {
@@ -16,6 +17,7 @@ interface ProviderRowProps {
 
 export function ProviderRow({ provider, again }: ProviderRowProps) {
   const mode = useSignal<'shown' | 'typing' | 'removing'>('shown');
+  const row = useKeptFocus<HTMLLIElement>(mode.value);
   const { busy, failure, run } = useAction();
   const { name, keySet, platformKey, source, models } = provider;
   const params = { provider: provider.provider };
@@ -29,7 +31,7 @@ export function ProviderRow({ provider, again }: ProviderRowProps) {
   }
 
   return (
-    <li class="row stacked">
+    <li class="row stacked" ref={row}>
       <div class="row-main">
         <span class="row-icon">
           <Icon name="ai" />

@@ -5,6 +5,7 @@ import { useId } from 'preact/hooks';
 import { call } from '../api/client.ts';
 import { Button, Note } from '../design/controls.tsx';
 import { calls, limitsInWords, tokens, wholeNumber } from './ai-words.ts';
+import { useKeptFocus } from './keep-focus.ts';
 import { useAction } from './reading.ts';
 
 interface AppLimitProps {
@@ -17,8 +18,9 @@ interface AppLimitProps {
 export function AppLimit({ appId, name, intelligence, onChanged }: AppLimitProps) {
   const { limits, usage } = intelligence;
   const isEditing = useSignal(false);
+  const whole = useKeptFocus<HTMLDivElement>(isEditing.value);
   return (
-    <>
+    <div class="app-limit" ref={whole}>
       <p>
         {usage.tokens.toLocaleString('en')} of {tokens(limits.monthlyTokens)} used this month
         {usage.reserved > 0 && `, ${usage.reserved.toLocaleString('en')} more reserved for calls under way`}
@@ -47,7 +49,7 @@ export function AppLimit({ appId, name, intelligence, onChanged }: AppLimitProps
           </div>
         </>
       )}
-    </>
+    </div>
   );
 }
 
@@ -129,15 +131,12 @@ function LimitForm({ appId, name, intelligence, onChanged, onEnd }: LimitFormPro
         if (event.key === 'Escape') onEnd();
       }}
     >
-      {FIELDS.map((field, place) => (
+      {FIELDS.map((field) => (
         <div key={field}>
           <label for={`${id}-${field}`}>
             {WORDS[field].label} for {name}
           </label>
           <input
-            ref={(element) => {
-              if (place === 0 && element !== null && document.activeElement === document.body) element.focus();
-            }}
             id={`${id}-${field}`}
             type="text"
             inputMode="numeric"

@@ -6,6 +6,7 @@ import { Button, Note, Skeleton } from '../design/controls.tsx';
 import { type Draft, draftOf, missingIn } from '../secrets/draft.ts';
 import { saveDraft } from '../secrets/save-draft.ts';
 import { SlotChoice, SlotPlace } from '../secrets/slot-choice.tsx';
+import { useKeptFocus } from './keep-focus.ts';
 import { useAction, useReading } from './reading.ts';
 
 export function AppSecrets({ appId, name }: { readonly appId: string; readonly name: string }) {
@@ -28,13 +29,7 @@ export function AppSecrets({ appId, name }: { readonly appId: string; readonly n
       {value !== null && (
         <ul class="rows">
           {value.bindings.map((binding) => (
-            <SlotRow
-              key={`${binding.slot} ${binding.state} ${binding.secret}`}
-              appId={appId}
-              binding={binding}
-              secrets={value.secrets}
-              again={reading.again}
-            />
+            <SlotRow key={binding.slot} appId={appId} binding={binding} secrets={value.secrets} again={reading.again} />
           ))}
         </ul>
       )}
@@ -54,6 +49,7 @@ function SlotRow({ appId, binding, secrets, again }: SlotRowProps) {
   const draft = useSignal<Draft>(draftOf(binding.secret, binding.inject));
   const changing = useSignal(binding.state === 'stale');
   const problem = useSignal<string | null>(null);
+  const row = useKeptFocus<HTMLLIElement>(`${changing.value} ${binding.state}`);
   const slot = { ...binding, name: binding.slot };
   const params = { appId, slot: binding.slot };
 
@@ -62,11 +58,17 @@ function SlotRow({ appId, binding, secrets, again }: SlotRowProps) {
     if (problem.value !== null) return;
     const work = () =>
       draft.value.secret === '' ? call('apps.secretBindings.unbind', { params }) : saveDraft(appId, slot, draft.value);
-    if (await run(work)) await again();
+    await change(work);
+  }
+
+  async function change(work: () => Promise<unknown>): Promise<void> {
+    if (!(await run(work))) return;
+    await again();
+    changing.value = false;
   }
 
   return (
-    <li class="row stacked slot">
+    <li class="row stacked slot" ref={row}>
       <SlotPlace slot={slot} />
       {binding.state === 'stale' && <WhatChanged binding={binding} />}
       {binding.state === 'unbound' && !changing.value && <p>No secret. Calls to it are refused.</p>}
@@ -97,7 +99,13 @@ function SlotRow({ appId, binding, secrets, again }: SlotRowProps) {
             {binding.state !== 'stale' && <Button onClick={() => (changing.value = false)}>Cancel</Button>}
           </>
         ) : (
-          <Button icon="key" onClick={() => (changing.value = true)}>
+          <Button
+            icon="key"
+            onClick={() => {
+              draft.value = draftOf(binding.secret, binding.inject);
+              changing.value = true;
+            }}
+          >
             {binding.state === 'bound' ? 'Change' : 'Choose a secret'}
           </Button>
         )}
@@ -105,11 +113,7 @@ function SlotRow({ appId, binding, secrets, again }: SlotRowProps) {
           <Button
             icon="trash"
             busy={busy}
-            onClick={() =>
-              void run(() => call('apps.secretBindings.unbind', { params })).then((done) =>
-                done ? again() : undefined,
-              )
-            }
+            onClick={() => void change(() => call('apps.secretBindings.unbind', { params }))}
           >
             Stop using it
           </Button>

@@ -8,6 +8,7 @@ import { ago, inFull } from '../design/words.ts';
 import { findApp } from '../frames/installed-apps.ts';
 import { missingIn, NEW, NO_DRAFT, nameOf } from '../secrets/draft.ts';
 import { NewSecretFields, SecretValue } from '../secrets/slot-choice.tsx';
+import { focusPageHead, onFieldKeys, useKeptFocus } from './keep-focus.ts';
 import { useAction, useReading } from './reading.ts';
 import { PageHead } from './settings.tsx';
 
@@ -55,6 +56,7 @@ function SecretRow({ secret, again }: { readonly secret: Secret; readonly again:
   const { busy, failure, run } = useAction();
   const mode = useSignal<'shown' | 'replacing' | 'removing'>('shown');
   const text = useSignal('');
+  const row = useKeptFocus<HTMLLIElement>(mode.value);
   const { name } = secret;
 
   async function change(work: () => Promise<unknown>): Promise<void> {
@@ -64,8 +66,17 @@ function SecretRow({ secret, again }: { readonly secret: Secret; readonly again:
     await again();
   }
 
+  function focusIfGone(): void {
+    if (row.current?.isConnected !== true) focusPageHead();
+  }
+
+  function replace(): void {
+    if (text.value.trim() === '') return;
+    void change(() => call('secrets.put', { params: { name }, body: { value: text.value.trim() } }));
+  }
+
   return (
-    <li class="row stacked">
+    <li class="row stacked" ref={row}>
       <div class="row-main">
         <span class="row-icon">
           <Icon name="lock" />
@@ -88,18 +99,15 @@ function SecretRow({ secret, again }: { readonly secret: Secret; readonly again:
       </div>
       {mode.value === 'replacing' && (
         <section class="row-question" aria-label={`Replace ${name}`}>
-          <div class="slot-choice">
+          <form
+            class="slot-choice"
+            onSubmit={(event) => event.preventDefault()}
+            onKeyDown={onFieldKeys({ onEnter: replace, onEscape: () => (mode.value = 'shown') })}
+          >
             <SecretValue value={text.value} disabled={busy} onChange={(next) => (text.value = next)} />
-          </div>
+          </form>
           <div class="buttons">
-            <Button
-              kind="primary"
-              busy={busy}
-              disabled={text.value.trim() === ''}
-              onClick={() =>
-                void change(() => call('secrets.put', { params: { name }, body: { value: text.value.trim() } }))
-              }
-            >
+            <Button kind="primary" busy={busy} disabled={text.value.trim() === ''} onClick={replace}>
               Replace
             </Button>
             <Button onClick={() => (mode.value = 'shown')}>Cancel</Button>
@@ -118,7 +126,7 @@ function SecretRow({ secret, again }: { readonly secret: Secret; readonly again:
             <Button
               kind="danger"
               busy={busy}
-              onClick={() => void change(() => call('secrets.remove', { params: { name } }))}
+              onClick={() => void change(() => call('secrets.remove', { params: { name } })).then(focusIfGone)}
             >
               Remove
             </Button>
@@ -135,6 +143,7 @@ function AddSecret({ taken, again }: { readonly taken: readonly string[]; readon
   const shown = useSignal(false);
   const draft = useSignal({ ...NO_DRAFT, secret: NEW });
   const problem = useSignal<string | null>(null);
+  const whole = useKeptFocus<HTMLElement>(shown.value);
 
   async function add(): Promise<void> {
     problem.value = missingIn(draft.value, taken);
@@ -149,17 +158,21 @@ function AddSecret({ taken, again }: { readonly taken: readonly string[]; readon
 
   if (!shown.value) {
     return (
-      <div class="buttons">
+      <section ref={whole} class="buttons" aria-label="Add a secret">
         <Button kind="primary" icon="plus" onClick={() => (shown.value = true)}>
           Add a secret
         </Button>
-      </div>
+      </section>
     );
   }
   return (
-    <section class="block" aria-labelledby="add-secret-title">
+    <section ref={whole} class="block" aria-labelledby="add-secret-title">
       <h3 id="add-secret-title">Add a secret</h3>
-      <div class="slot-choice">
+      <form
+        class="slot-choice"
+        onSubmit={(event) => event.preventDefault()}
+        onKeyDown={onFieldKeys({ onEnter: () => void add(), onEscape: () => (shown.value = false) })}
+      >
         <NewSecretFields
           name={draft.value.newName}
           value={draft.value.newValue}
@@ -169,7 +182,7 @@ function AddSecret({ taken, again }: { readonly taken: readonly string[]; readon
             draft.value = { ...draft.value, newName, newValue };
           }}
         />
-      </div>
+      </form>
       {(problem.value ?? failure) !== null && <Note tone="danger">{problem.value ?? failure}</Note>}
       <div class="buttons">
         <Button kind="primary" busy={busy} onClick={() => void add()}>

@@ -159,7 +159,8 @@ function declare(): void {
       const begun = Date.now();
       await put([]);
       const { lastByte = 0 } = await visitors();
-      assert.equal(await answer(`/tcp/${PUBLIC}/7000`), 'ENETUNREACH');
+      // The host has cut it off; that its guest takes its route away as well may take a moment longer.
+      assert.match(await answer(`/tcp/${PUBLIC}/7000`), /^(ENETUNREACH|silence)$/);
       assert.equal((await visitors()).lastByte, lastByte, 'nothing came after the answer');
       took.push(Math.max(0, lastByte - begun));
     }
@@ -167,6 +168,7 @@ function declare(): void {
     const median = took[Math.floor(ROUNDS / 2)] ?? 0;
     context.diagnostic(`revocation to last packet, ms: median ${median}, worst ${took.at(-1)}`);
     assert.ok(median <= MOST_TO_LAST_PACKET, `${took}`);
+    await until('the guest to have no route', async () => (await answer(`/tcp/${PUBLIC}/7000`)) === 'ENETUNREACH');
     await until('the guest to have no name server', async () => !(await answer('/resolver')).includes('nameserver'));
     assert.notEqual(await answer('/dns/example.org'), PUBLIC);
   });

@@ -98,7 +98,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const run = () =>
     runServer({ paths, executable, socketFolder, settings, user, log, timeoutMs: options.startTimeoutMs });
   const server = await run().catch(async (error: unknown) => {
-    if (!wasOvertaken(error)) throw error;
+    if (!(error instanceof LockTaken)) throw error;
     await clearLeftovers(paths.data, log);
     return run();
   });
@@ -141,12 +141,10 @@ async function runServer(run: ServerRun): Promise<Pick<EmbeddedPostgres, 'pid' |
 }
 
 /**
- * Whether the server of a start that was killed wrote its lock only after we had looked for one: it was just beginning.
+ * The server of a start that was killed wrote its lock only after we had looked for one: it was just beginning.
  * Only the platform starts servers here, and the server's messages are in English whatever the machine's locale.
  */
-function wasOvertaken(error: unknown): boolean {
-  return error instanceof StartError && error.message.includes('lock file "postmaster.pid" already exists');
-}
+class LockTaken extends StartError {}
 
 /**
  * The folder of the socket, closed to everyone but the server's user and root. It lies in the data
@@ -256,7 +254,9 @@ async function ready(child: ChildProcess, exited: Promise<string>, { paths, logS
   while (!saysReady(file, child.pid)) {
     if (ended !== undefined) {
       const said = fs.readFileSync(paths.log).subarray(logStart).toString('utf8');
-      throw new StartError('postgres_failed', `${ended} Its last output: ${lastLines(said)} (more in ${paths.log})`);
+      // Looked for in all of it: what a server that is still ending writes may follow.
+      const Failure = said.includes('lock file "postmaster.pid" already exists') ? LockTaken : StartError;
+      throw new Failure('postgres_failed', `${ended} Its last output: ${lastLines(said)} (more in ${paths.log})`);
     }
     if (performance.now() > started + timeoutMs) {
       throw new StartError(

@@ -9,7 +9,7 @@ import type { Abandonable } from './hold.ts';
 import { sendProblem } from './problem.ts';
 import type { ResponseFilter } from './response-head.ts';
 import type { IncomingRequest } from './server.ts';
-import { type StatusLines, UpstreamProtocolError } from './status-lines.ts';
+import { UpstreamProtocolError } from './status-lines.ts';
 
 export interface Upstream {
   /** For the log: which side failed, e.g. `core`. */
@@ -101,11 +101,6 @@ export function carry(incoming: IncomingRequest, carrying: Carrying): Carried {
   return exchange;
 }
 
-/** A connection of a pool, with what watches the begin of its answers once it stands. */
-export interface WatchedConnection {
-  readonly statusLines: StatusLines | null;
-}
-
 /** A protocol upgrade that the caller requests and the upstream may accept. */
 export interface Upgrade {
   readonly protocol: string;
@@ -120,8 +115,6 @@ export class Exchange implements Dispatcher.DispatchHandler, Carried {
   readonly #upstream: Upstream;
   readonly #carrying: Carrying;
   readonly #upgrade: Upgrade | null;
-  /** Set by the pool that dispatches it: the connection it is written to. */
-  connection: WatchedConnection | null = null;
   #deadline: NodeJS.Timeout | null = null;
   #controller: Dispatcher.DispatchController | null = null;
   /** The response has ended or was answered elsewhere; the upstream's events no longer matter. */
@@ -258,10 +251,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Carried {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#over) controller.abort(new Error('the caller is gone'));
-    else {
-      this.connection?.statusLines?.expect();
-      this.#carrying.tap?.sent?.();
-    }
+    else this.#carrying.tap?.sent?.();
   }
 
   onRequestUpgrade(

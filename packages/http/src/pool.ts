@@ -2,7 +2,6 @@
 // every answer checked.
 import type { Socket } from 'node:net';
 import { type buildConnector, Client, type Dispatcher, Pool } from 'undici';
-import { Exchange } from './carry.ts';
 import { joinSmallWrites } from './one-write.ts';
 import { type StatusLines, watchStatusLines } from './status-lines.ts';
 
@@ -55,8 +54,13 @@ class WatchedClient extends Client {
     this.#connection = connection;
   }
 
+  /** Whoever reads the answer: the begin of each one is checked, not of the first on a connection only. */
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    if (handler instanceof Exchange) handler.connection = this.#connection;
+    const begin = handler.onRequestStart;
+    handler.onRequestStart = (controller, context) => {
+      this.#connection.statusLines?.expect();
+      begin?.call(handler, controller, context);
+    };
     return super.dispatch(options, handler);
   }
 }

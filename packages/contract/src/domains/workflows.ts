@@ -27,7 +27,8 @@ const limits = {
   workflowStored: {
     value: 256 * MiB,
     unit: 'bytes',
-    meaning: 'inputs and results of all workflow runs of one installation, above which no run can be created',
+    meaning:
+      'inputs, results and histories of all workflow runs of one installation, above which no run can be created and no activity claimed; a claimed activity takes the room of the largest result until it is completed',
   },
   workflowPage: {
     value: MiB,
@@ -87,7 +88,7 @@ const errors = {
   workflow_run_limit: {
     status: 429,
     title: 'Too many runs are running.',
-    help: 'Wait until one of the 256 runs ends, or cancel one.',
+    help: 'Wait until one of the 256 runs ends, or cancel one. Running runs have 256 MiB of inputs, results and histories together.',
   },
 } as const satisfies Errors;
 

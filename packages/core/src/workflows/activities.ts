@@ -24,18 +24,21 @@ import {
   renewLease,
   settleActivity,
 } from './activity-queries.ts';
-import { notRunning, requireRun, statusOf, storedInput } from './runs.ts';
+import { selectHeldBytes } from './run-queries.ts';
+import { noRoom, notRunning, requireRun, statusOf, storedInput } from './runs.ts';
 import { type StoredJson, storedJson } from './stored-json.ts';
 
 const LEASE_MILLISECONDS = limits.workflowLeaseSeconds.value * 1_000;
 /** By how much clocks of two replicas may differ. */
 const SKEW_MILLISECONDS = 60_000;
+const RESULT_BYTES = limits.workflowInput.value;
 /** A step that could not be claimed may be free when one looks why. */
 const CLAIMS = 3;
 
 /**
  * @throws RefusalError `not_found`, `workflow_not_running`, `activity_conflict` for another name or input,
- *   `activity_leased`, `activity_limit`, `workflow_input_too_large`
+ *   `activity_leased`, `activity_limit`, `workflow_run_limit` when the running runs have no room for it,
+ *   `workflow_input_too_large`
  */
 export async function claimActivity(
   context: CoreContext,
@@ -61,6 +64,9 @@ export async function claimActivity(
       latestLease: new Date(leaseExpiresAt.getTime() + SKEW_MILLISECONDS),
       mostEvents: limits.workflowHistory.value,
       mostActivities: limits.workflowActivities.value,
+      resultBytes: RESULT_BYTES,
+      mostBytes: limits.workflowStored.value,
+      mostRuns: limits.workflowRuns.value,
     };
     await context.at('workflows.claim.committing');
     const claimed = await claimStep(context.pool, claim);
@@ -93,6 +99,8 @@ async function knownStep(context: CoreContext, claim: Claim): Promise<ClaimAnswe
     throw leased(Math.ceil((row.lease_expires_at.getTime() - now.getTime()) / 1_000));
   const isFull = row === undefined && run.activities >= limits.workflowActivities.value;
   if (isFull || run.last_sequence >= limits.workflowHistory.value) throw refuse('activity_limit');
+  const wanted = row === undefined ? Buffer.byteLength(claim.input) + claim.resultBytes : -claim.mostBytes;
+  if ((await selectHeldBytes(context.pool, installationId)) + wanted > claim.mostBytes) throw noRoom();
   return null;
 }
 
@@ -149,7 +157,7 @@ export async function completeActivity(
   const result = 'result' in end ? storedResult(end.result) : null;
   const lease = heldLease(context, activity, end.leaseToken);
   await context.at('workflows.settle.committing');
-  const settled = await settleActivity(context.pool, lease, result);
+  const settled = await settleActivity(context.pool, lease, result, RESULT_BYTES);
   await context.at('workflows.settle.committed');
   if (settled !== undefined) return activityOf(settled);
   const { row, status } = await knownActivity(context, lease);
@@ -166,8 +174,11 @@ function isSameEnd(row: ActivityRow, result: StoredJson | null): boolean {
 }
 
 function storedResult(value: unknown): StoredJson {
-  const most = limits.workflowInput.value;
-  return storedJson(value, { most, code: 'workflow_result_too_large', what: 'The result of the activity' });
+  return storedJson(value, {
+    most: RESULT_BYTES,
+    code: 'workflow_result_too_large',
+    what: 'The result of the activity',
+  });
 }
 
 function heldLease({ clock }: CoreContext, activity: ActivityOfRun, leaseToken: string): HeldLease {

@@ -4,6 +4,7 @@ import type { ActivityId, InstallationId, WorkflowId } from '@platform/contract'
 import { sql } from 'kysely';
 import type pg from 'pg';
 import type { Executor } from '../database/schema.ts';
+import { HELD_BYTES } from './run-queries.ts';
 
 export interface ActivityRow {
   readonly id: ActivityId;
@@ -25,9 +26,20 @@ const COLUMNS = 'id, step, name, attempt, input_hash, lease_hash, lease_expires_
  */
 const RUNNING = `
   run AS MATERIALIZED (
-    SELECT id, activities, last_sequence FROM workflow_runs
+    SELECT id, activities, last_sequence, stored_bytes FROM workflow_runs
      WHERE id = $1 AND installation_id = $2 AND status = 'running' AND expires_at > $3
        FOR NO KEY UPDATE)`;
+
+/**
+ * Whether the runs of the installation have room for the input and the result of one more activity. Only a run with more
+ * than its share looks at the others: while none has more, all are within the limit. A step that was claimed before has
+ * its room already; only who claims and gives back for ever fills the same again.
+ */
+const HAS_ROOM = `(
+  ${HELD_BYTES} + octet_length($7::text) + $14::bigint <= $15::bigint
+  OR (SELECT sum(${HELD_BYTES}) FROM workflow_runs WHERE installation_id = $2 AND status = 'running')
+     <= CASE WHEN EXISTS (SELECT FROM workflow_activities e WHERE e.run_id = $1 AND e.step = $5)
+             THEN 2 * $16::bigint ELSE $16::bigint - octet_length($7::text) - $14::bigint END)`;
 
 const CLAIM = {
   name: 'claim-workflow-activity',
@@ -38,6 +50,7 @@ const CLAIM = {
       SELECT $4, run.id, $5, $6, $7, $8, 1, $9, $10, $3 FROM run
        WHERE run.last_sequence < $12
          AND (run.activities < $13 OR EXISTS (SELECT FROM workflow_activities e WHERE e.run_id = run.id AND e.step = $5))
+         AND ${HAS_ROOM}
       ON CONFLICT (run_id, step) DO UPDATE
          SET attempt = a.attempt + 1, lease_hash = EXCLUDED.lease_hash, lease_expires_at = EXCLUDED.lease_expires_at,
              was_taken_over = a.lease_expires_at IS NOT NULL
@@ -48,7 +61,7 @@ const CLAIM = {
       UPDATE workflow_runs r
          SET last_sequence = r.last_sequence + 1 + c.was_taken_over::integer, updated_at = $3,
              activities = r.activities + (c.attempt = 1)::integer,
-             stored_bytes = r.stored_bytes + CASE c.attempt WHEN 1 THEN octet_length($7::text) ELSE 0 END
+             stored_bytes = r.stored_bytes + CASE c.attempt WHEN 1 THEN octet_length($7::text) + $14::bigint ELSE 0 END
         FROM claimed c WHERE r.id = c.run_id
       RETURNING r.last_sequence
     ), recorded AS (
@@ -75,6 +88,11 @@ export interface Claim {
   readonly latestLease: Date;
   readonly mostEvents: number;
   readonly mostActivities: number;
+  /** Kept free for its result from the first claim on, so that completing it needs no room. */
+  readonly resultBytes: number;
+  /** Of the inputs, results and histories of all running runs of the installation. */
+  readonly mostBytes: number;
+  readonly mostRuns: number;
 }
 
 /** @returns `undefined` when the step cannot be claimed now; `findActivityOfStep` says why */
@@ -93,6 +111,9 @@ export async function claimStep(pool: pg.Pool, claim: Claim): Promise<Pick<Activ
     claim.latestLease,
     claim.mostEvents,
     claim.mostActivities,
+    claim.resultBytes,
+    Math.floor(claim.mostBytes / claim.mostRuns),
+    claim.mostBytes,
   ];
   return (await pool.query<Pick<ActivityRow, 'id' | 'attempt'>>({ ...CLAIM, values })).rows[0];
 }
@@ -137,7 +158,7 @@ const SETTLE = {
     ), counted AS (
       UPDATE workflow_runs r
          SET last_sequence = r.last_sequence + 1, updated_at = $3,
-             stored_bytes = r.stored_bytes + coalesce(octet_length($6::text), 0)
+             stored_bytes = r.stored_bytes + coalesce(octet_length($6::text) - $8::bigint, 0)
         FROM settled s WHERE r.id = s.run_id
       RETURNING r.last_sequence
     ), recorded AS (
@@ -154,9 +175,12 @@ export async function settleActivity(
   pool: pg.Pool,
   lease: HeldLease,
   result: { readonly text: string; readonly hash: Buffer } | null,
+  /** Kept free for it by the claim. */
+  resultBytes: number,
 ): Promise<ActivityRow | undefined> {
   const { workflowId, installationId, now, id, leaseHash } = lease;
-  const values = [workflowId, installationId, now, id, leaseHash, result?.text ?? null, result?.hash ?? null];
+  const kept = [result?.text ?? null, result?.hash ?? null, resultBytes];
+  const values = [workflowId, installationId, now, id, leaseHash, ...kept];
   return (await pool.query<ActivityRow>({ ...SETTLE, values })).rows[0];
 }
 

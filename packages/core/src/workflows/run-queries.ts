@@ -35,6 +35,11 @@ export interface RunRow {
 const COLUMNS = `id, definition, version, idempotency_key, status, input, input_hash, result, result_hash, error,
   activities, last_sequence, created_at, updated_at, expires_at, completed_at, cleanup_at`;
 
+/** What an entry of a history takes, with its place in the index. */
+const EVENT_BYTES = 320;
+/** What a run takes of the room of its installation: inputs, results, room for results to come, and its history. */
+export const HELD_BYTES = `(stored_bytes + last_sequence * ${EVENT_BYTES})`;
+
 const FIND = {
   name: 'find-workflow-run',
   text: `SELECT ${COLUMNS} FROM workflow_runs WHERE id = $1 AND installation_id = $2`,
@@ -81,12 +86,23 @@ export async function selectReplaced(
   const { rows } = await sql<{ id: WorkflowId; has_ended: boolean }>`
     SELECT id, ended_at IS NOT NULL AS has_ended
       FROM (SELECT id, ended_at, row_number() OVER kept AS number, sum(stored_bytes) OVER kept AS bytes
-              FROM (SELECT id, stored_bytes,
+              FROM (SELECT id, ${sql.raw(HELD_BYTES)} AS stored_bytes,
                            coalesce(completed_at, CASE WHEN expires_at <= ${now} THEN expires_at END) AS ended_at
                       FROM workflow_runs WHERE installation_id = ${installationId}) r
             WINDOW kept AS (ORDER BY ended_at DESC NULLS FIRST, id)) r
      WHERE number >= ${runs} OR bytes > ${bytes}`.execute(trx);
   return rows.every(({ has_ended }) => has_ended) ? rows.map(({ id }) => id) : null;
+}
+
+const HELD = {
+  name: 'select-room-of-workflow-runs',
+  text: `SELECT coalesce(sum(${HELD_BYTES}), 0) AS held FROM workflow_runs
+          WHERE installation_id = $1 AND status = 'running'`,
+};
+
+/** How many bytes the running runs of an installation take. */
+export async function selectHeldBytes(pool: pg.Pool, installationId: InstallationId): Promise<number> {
+  return Number((await pool.query<{ held: string }>({ ...HELD, values: [installationId] })).rows[0]?.held ?? 0);
 }
 
 export async function deleteRuns(trx: Executor, ids: readonly WorkflowId[]): Promise<void> {

@@ -82,10 +82,10 @@ function insertWithRoom(context: CoreContext, run: NewRun): Promise<RunRow | und
   });
 }
 
-function noRoom(): Error {
+export function noRoom(): Error {
   const detail =
-    `An app has at most ${limits.workflowRuns.value} running runs, with ${limits.workflowStored.value / 2 ** 20} MiB of inputs and ` +
-    'results together. Wait until one ends, or cancel one.';
+    `An app has at most ${limits.workflowRuns.value} running runs, with ${limits.workflowStored.value / 2 ** 20} MiB of inputs, ` +
+    'results and histories together. Wait until one ends, or cancel one.';
   return refuse('workflow_run_limit', detail, { retryAfter: RETRY_SECONDS });
 }
 

@@ -93,6 +93,52 @@ test('inputs and results of all runs are bounded together', async () => {
   assertRefused(await shop.create({ idempotencyKey: 'none', input: 'x'.repeat(200) }), 429, 'workflow_run_limit');
 });
 
+test('activities have room in the sum of all running runs, for their results too', async () => {
+  const [large, small, third] = [await created('large'), await created('small'), await created('third')];
+  const begun = claimedFrom(await shop.claim(small.id, 'begun'));
+  const failing = claimedFrom(await shop.claim(small.id, 'failing'));
+  const { pool } = platform.core.context;
+  const hold = (bytes: number) =>
+    pool.query('UPDATE workflow_runs SET stored_bytes = $2 WHERE id = $1', [large.id, bytes]);
+  await hold(limits.workflowStored.value);
+  const refused = await shop.claim(large.id, 'one-more');
+  assertRefused(refused, 429, 'workflow_run_limit');
+  assert.ok(Number(refused.headers['retry-after']) > 0);
+  // What was begun goes on.
+  const result = 'x'.repeat(limits.workflowInput.value - 2);
+  assert.equal((await shop.complete(small.id, begun.id, { leaseToken: begun.leaseToken, result })).status, 200);
+  const { leaseToken } = failing;
+  await shop.complete(small.id, failing.id, { leaseToken, error: { message: 'later' } });
+  claimedFrom(await shop.claim(small.id, 'failing'));
+  const heldBytes = async (id: string) =>
+    Number((await pool.query('SELECT stored_bytes FROM workflow_runs WHERE id = $1', [id])).rows[0]?.stored_bytes);
+  assert.equal(await heldBytes(small.id), 4 * 3 + 2 * limits.workflowInput.value);
+  // A run within its share looks at no other, one beyond it does.
+  claimedFrom(await shop.claim(third.id, 'within-its-share'));
+  await pool.query('UPDATE workflow_runs SET stored_bytes = $2 WHERE id = $1', [
+    third.id,
+    limits.workflowStored.value / limits.workflowRuns.value,
+  ]);
+  assertRefused(await shop.claim(third.id, 'beyond-its-share'), 429, 'workflow_run_limit');
+  await shop.end(large.id, { status: 'completed' });
+  claimedFrom(await shop.claim(third.id, 'beyond-its-share'));
+});
+
+test('256 activities with the largest inputs and results fit into one run', async () => {
+  const { id } = await created('full');
+  const { pool } = platform.core.context;
+  const value = 'x'.repeat(limits.workflowInput.value - 2);
+  for (let step = 0; step < limits.workflowActivities.value; step += 1) {
+    const { id: activity, leaseToken } = claimedFrom(
+      await shop.claim(id, `step-${step}`, { activity: 'work', input: value }),
+    );
+    assert.equal((await shop.complete(id, activity, { leaseToken, result: value })).status, 200);
+  }
+  assertRefused(await shop.claim(id, 'one-more'), 429, 'activity_limit');
+  const { rows } = await pool.query('SELECT stored_bytes FROM workflow_runs WHERE id = $1', [id]);
+  assert.equal(Number(rows[0]?.stored_bytes), 4 + 2 * 256 * limits.workflowInput.value);
+});
+
 test('lists are newest first, filtered, and end a page early when it grows large', async () => {
   for (let index = 0; index < 5; index += 1) {
     now += 1;

@@ -1,6 +1,8 @@
 // The way from a frontend to the backend of the same installation, with the launch's ticket and data-plane capability.
+
+import type { CallOptions } from './call-options.ts';
 import { PlatformError } from './platform-error.ts';
-import { type CallOptions, callError, sendJson } from './service-call.ts';
+import { callError, sendJson } from './service-call.ts';
 
 export interface Backend {
   /** False without a workload, and while the owner has not reviewed one that came with an update; every call then fails with `workload_unavailable`. */

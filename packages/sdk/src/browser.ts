@@ -11,11 +11,11 @@ import type {
 } from '@platform/contract';
 import { type Backend, backendOf } from './backend.ts';
 import { type Bridge, connectBridge } from './bridge.ts';
+import type { CallOptions } from './call-options.ts';
 import { type Launch, LaunchAccess, launchAgain, readLaunch } from './launch.ts';
 import { sendLinksToShell } from './links.ts';
 import { reportPlace } from './place.ts';
 import { PlatformError } from './platform-error.ts';
-import type { CallOptions } from './service-call.ts';
 import {
   listApps,
   type NotificationsService,
@@ -40,8 +40,8 @@ export type {
 } from '@platform/contract';
 export type { Backend } from './backend.ts';
 export type { Bridge } from './bridge.ts';
+export type { CallOptions } from './call-options.ts';
 export { PlatformError, type SdkErrorCode } from './platform-error.ts';
-export type { CallOptions } from './service-call.ts';
 export type { NotificationListOptions, NotificationsService, Page, PageOptions, StreamOptions } from './services.ts';
 export type { AppState } from './state.ts';
 

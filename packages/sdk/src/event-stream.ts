@@ -2,8 +2,9 @@
 // It reconnects with growing pauses and requests missed events with Last-Event-ID.
 import type { ShellEvent } from '@platform/contract';
 import { eventParser } from '@platform/contract/event-text';
+import type { ServiceAccess } from './call-options.ts';
 import { errorFromResponse, PlatformError } from './platform-error.ts';
-import { callError, type ServiceAccess, withCredential } from './service-call.ts';
+import { callError, withCredential } from './service-call.ts';
 import type { StreamOptions } from './services.ts';
 
 export type StreamEvent = ShellEvent & { readonly id: string | undefined };

@@ -1,7 +1,8 @@
 // Keeps the workload awake while it runs workflows, by one work lease for all of them. Without one they go on too, until
 // the platform puts the workload to sleep; then its next start resumes them.
+
+import type { ServiceAccess } from './call-options.ts';
 import type { Clock } from './clock.ts';
-import type { ServiceAccess } from './service-call.ts';
 import { acquireWorkLease, type WorkLeaseHandle } from './work-lease.ts';
 
 /** Shorter ones keep it awake by their calls, and need no lease. */

@@ -8,8 +8,9 @@ import type {
   LAUNCH_PLACE_MARK,
   LaunchFragment,
 } from '@platform/contract';
+import type { CallOptions, ServiceAccess } from './call-options.ts';
 import { PlatformError } from './platform-error.ts';
-import { type CallOptions, type ServiceAccess, sendJson } from './service-call.ts';
+import { sendJson } from './service-call.ts';
 
 export interface Launch {
   readonly appId: string;

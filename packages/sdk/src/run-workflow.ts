@@ -1,6 +1,7 @@
 // Executes a workflow function: every activity that was completed before gives its result, the others are executed, and
 // the run ends with what the function returns or throws.
 import type { CompleteWorkflow, WorkflowRun } from '@platform/contract';
+import type { ServiceAccess } from './call-options.ts';
 import { systemClock } from './clock.ts';
 import { Awake } from './keep-awake.ts';
 import { patiently } from './patience.ts';
@@ -14,7 +15,6 @@ import {
   ExecutorFailure,
   runActivity,
 } from './run-activity.ts';
-import type { ServiceAccess } from './service-call.ts';
 import { workflowCalls, workflowsService } from './workflows.ts';
 
 export interface WorkflowOptions<Input> {

@@ -7,8 +7,9 @@ import type {
   ShellEvent,
   SystemInventory,
 } from '@platform/contract';
+import type { CallOptions, ServiceAccess } from './call-options.ts';
 import { eventStream } from './event-stream.ts';
-import { type CallOptions, callService, type ServiceAccess } from './service-call.ts';
+import { callService } from './service-call.ts';
 
 export interface Page<Item> {
   readonly items: Item[];

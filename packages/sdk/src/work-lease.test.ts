@@ -3,8 +3,8 @@ import { strict as assert } from 'node:assert';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, test } from 'node:test';
+import type { ServiceAccess } from './call-options.ts';
 import type { Clock } from './clock.ts';
-import type { ServiceAccess } from './service-call.ts';
 import { acquireWorkLease, type WorkLeaseOptions } from './work-lease.ts';
 
 const ID = 'lease-01890000-0000-7000-8000-000000000001';

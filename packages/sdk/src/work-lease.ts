@@ -1,7 +1,9 @@
 // Work leases keep a workload awake while it works without receiving requests.
+
+import type { CallOptions, ServiceAccess } from './call-options.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { PlatformError } from './platform-error.ts';
-import { type CallOptions, callService, type ServiceAccess } from './service-call.ts';
+import { callService } from './service-call.ts';
 
 export interface WorkLeaseOptions {
   /** How long the lease lasts unless it is renewed, in seconds: 15 to 300; default 60. */

@@ -10,7 +10,8 @@ import type {
   WorkflowRun,
   WorkflowStatus,
 } from '@platform/contract';
-import { type CallOptions, callService, type ServiceAccess } from './service-call.ts';
+import type { CallOptions, ServiceAccess } from './call-options.ts';
+import { callService } from './service-call.ts';
 import type { Page, PageOptions } from './services.ts';
 
 export interface WorkflowListOptions extends PageOptions {

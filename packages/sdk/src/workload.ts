@@ -1,6 +1,7 @@
 // @platform/sdk for workloads: the platform's services, through the Gateway beside this process.
 
 import type { ServicesApp, SystemInventory } from '@platform/contract';
+import type { CallOptions } from './call-options.ts';
 import { type Intelligence, intelligenceOf } from './intelligence.ts';
 import { type ObjectStorage, objectStorageFrom } from './object-storage.ts';
 import { type OutboundService, outboundService } from './outbound.ts';
@@ -13,7 +14,6 @@ import {
   type WorkflowFunction,
   type WorkflowOptions,
 } from './run-workflow.ts';
-import type { CallOptions } from './service-call.ts';
 import {
   listApps,
   type NotificationsService,
@@ -44,6 +44,7 @@ export type {
   WorkflowRun,
   WorkflowStatus,
 } from '@platform/contract';
+export type { CallOptions } from './call-options.ts';
 export type { Intelligence, IntelligenceRequest } from './intelligence.ts';
 export type { ObjectStorage } from './object-storage.ts';
 export type { OutboundService } from './outbound.ts';
@@ -56,7 +57,6 @@ export type {
   WorkflowFunction,
   WorkflowOptions,
 } from './run-workflow.ts';
-export type { CallOptions } from './service-call.ts';
 export type {
   NotificationListOptions,
   NotificationsService,

@@ -1,0 +1,78 @@
+// Packs the SDK for projects outside of this repository: plain JavaScript with declarations, without dependencies.
+// Run directly it writes the package to the working directory, as `npm pack` does.
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
+import { promisify } from 'node:util';
+import { build } from 'vite';
+import { writeDeclarations } from './declarations.ts';
+
+const root = path.join(import.meta.dirname, '../../packages/sdk');
+const ENTRIES = ['workload', 'browser'] as const;
+
+/** @returns the path of the package in `folder` */
+export async function packSdk(folder: string): Promise<string> {
+  const stage = await mkdtemp(path.join(tmpdir(), 'sdk-package-'));
+  try {
+    await stageSdk(stage);
+    const { stdout } = await promisify(execFile)('npm', ['pack', stage, '--json', '--pack-destination', folder], {
+      cwd: folder,
+    });
+    const [packed] = JSON.parse(stdout) as { filename: string }[];
+    if (packed === undefined) throw new Error('npm packed nothing.');
+    return path.join(folder, packed.filename);
+  } finally {
+    await rm(stage, { recursive: true, force: true });
+  }
+}
+
+/** Writes what the package holds. */
+export async function stageSdk(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await writeDeclarations(path.join(folder, 'types'), ENTRIES);
+  await bundle(path.join(folder, 'dist'));
+  await writeFile(path.join(folder, 'package.json'), `${JSON.stringify(await manifest(), null, 2)}\n`);
+  await copyFile(path.join(root, 'README.md'), path.join(folder, 'README.md'));
+}
+
+/** Readable, for stack traces and debuggers; whoever bundles it minifies it too. */
+async function bundle(outDir: string): Promise<void> {
+  await build({
+    root,
+    configFile: false,
+    logLevel: 'warn',
+    build: {
+      target: 'es2022',
+      outDir,
+      emptyOutDir: false,
+      minify: false,
+      lib: {
+        entry: Object.fromEntries(ENTRIES.map((name) => [name, path.join(root, 'src', `${name}.ts`)])),
+        formats: ['es'],
+      },
+      rolldownOptions: { output: { entryFileNames: '[name].js', chunkFileNames: 'shared.js' } },
+    },
+  });
+}
+
+async function manifest(): Promise<Readonly<Record<string, unknown>>> {
+  const { name, version } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
+  return {
+    name,
+    version,
+    description: 'Client of the platform’s services for backends and pages of its apps.',
+    license: 'Apache-2.0',
+    type: 'module',
+    sideEffects: false,
+    engines: { node: '>=20.4' },
+    exports: {
+      '.': { types: './types/workload.d.ts', default: './dist/workload.js' },
+      './browser': { types: './types/browser.d.ts', default: './dist/browser.js' },
+      './package.json': './package.json',
+    },
+    files: ['dist', 'types'],
+  };
+}
+
+if (import.meta.main) console.log(path.basename(await packSdk(process.env.INIT_CWD ?? process.cwd())));

@@ -111,7 +111,7 @@ const sender = (dieAt?: Point) =>
   });
 
 for (const [dieAt, times] of [
-  ['background.claimed', 1],
+  ['push.claimed', 1],
   ['push.settle.committing', 2],
   ['push.settle.committed', 1],
 ] as const) {

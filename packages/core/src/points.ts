@@ -3,7 +3,6 @@
 // variable, a setting or a request.
 
 export type Point =
-  | 'background.claimed'
   | 'installations.install.committing'
   | 'installations.install.committed'
   | 'installations.uninstall.committing'
@@ -12,6 +11,7 @@ export type Point =
   | 'notifications.publish.committed'
   | 'pause.committing'
   | 'pause.committed'
+  | 'push.claimed'
   | 'push.settle.committing'
   | 'push.settle.committed'
   | 'search.feed.filled'

@@ -150,14 +150,13 @@ export class LeasedWorker<Item> implements Worker {
 
   /** @returns whether there may be more */
   async #claim(): Promise<boolean> {
-    const { clock, random, at } = this.#context;
+    const { clock, random } = this.#context;
     const { slots, leaseMilliseconds } = this.#work;
     const now = clock();
     const until = new Date(now.getTime() + leaseMilliseconds);
     const lease: Lease = { id: random(12).toString('base64url'), now, until };
     const atMost = slots - this.#running.size;
     const items = await this.#work.claim(lease, atMost);
-    if (items.length > 0) await at('background.claimed');
     for (const item of items) this.#begin(item, lease);
     return items.length === atMost;
   }

@@ -57,9 +57,10 @@ export class PushWork implements LeasedWork<Delivery> {
   }
 
   async claim({ id: lease, now, until }: Lease, atMost: number): Promise<Delivery[]> {
-    const { database } = this.#context;
+    const { database, at } = this.#context;
     const claimed = await claimSubscriptions(database, { lease, now, until, atMost, ofAccount: SLOTS_OF_ACCOUNT });
     if (claimed.length === 0) return [];
+    await at('push.claimed');
     const messages = await nextMessages(
       database,
       claimed.map(({ id }) => id),

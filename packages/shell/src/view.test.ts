@@ -9,6 +9,8 @@ const views: readonly View[] = [
   { kind: 'settings', page: 'apps' },
   { kind: 'settings', page: 'app', appId: 'notes' },
   { kind: 'settings', page: 'logs', appId: 'notes' },
+  { kind: 'settings', page: 'workflows', appId: 'notes' },
+  { kind: 'settings', page: 'workflow', appId: 'notes', workflowId: 'wf-0199c1de-7c3a-7b14-9f4e-2a86d1c0b7e5' },
   { kind: 'settings', page: 'passkeys' },
   { kind: 'settings', page: 'sessions' },
   { kind: 'settings', page: 'notifications' },
@@ -38,4 +40,6 @@ for (const hash of [
 test('an unknown settings page leads to the first one', () => {
   assert.deepEqual(readView('#/settings/evil'), { kind: 'settings', page: 'apps' });
   assert.deepEqual(readView('#/settings/apps/UPPER'), { kind: 'settings', page: 'apps' });
+  const workflows = { kind: 'settings', page: 'workflows', appId: 'notes' } as const;
+  assert.deepEqual(readView('#/settings/apps/notes/workflows/..'), workflows);
 });

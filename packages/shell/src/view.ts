@@ -5,6 +5,8 @@ export type SettingsPage =
   | { readonly page: 'apps' }
   | { readonly page: 'app'; readonly appId: string }
   | { readonly page: 'logs'; readonly appId: string }
+  | { readonly page: 'workflows'; readonly appId: string }
+  | { readonly page: 'workflow'; readonly appId: string; readonly workflowId: string }
   | { readonly page: 'passkeys' }
   | { readonly page: 'sessions' }
   | { readonly page: 'notifications' }
@@ -18,16 +20,20 @@ export type View =
   | ({ readonly kind: 'settings' } & SettingsPage);
 
 const ACCOUNT_PAGES = ['passkeys', 'sessions', 'notifications', 'secrets', 'storage', 'ai'] as const;
+const WORKFLOW_ID = /^wf-[0-9a-f-]{36}$/;
 const APP_ID = /^(?=.{3,40}$)[a-z0-9]+(-[a-z0-9]+)*$/;
 
 /** An address this page does not know leads home. */
 export function readView(hash: string): View {
-  const [area, first, second, third] = hash.replace(/^#\/?/, '').split('/');
+  const [area, first, second, third, fourth] = hash.replace(/^#\/?/, '').split('/');
   if (area === 'app' && first !== undefined && APP_ID.test(first)) return { kind: 'app', appId: first };
   if (area !== 'settings') return { kind: 'home' };
   const page = ACCOUNT_PAGES.find((known) => known === first);
   if (page !== undefined) return { kind: 'settings', page };
   if (first === 'apps' && second !== undefined && APP_ID.test(second)) {
+    if (third === 'workflows' && fourth !== undefined && WORKFLOW_ID.test(fourth))
+      return { kind: 'settings', page: 'workflow', appId: second, workflowId: fourth };
+    if (third === 'workflows') return { kind: 'settings', page: 'workflows', appId: second };
     return { kind: 'settings', page: third === 'log' ? 'logs' : 'app', appId: second };
   }
   return { kind: 'settings', page: 'apps' };
@@ -38,6 +44,8 @@ export function addressOf(view: View): string {
   if (view.kind === 'app') return `#/app/${view.appId}`;
   if (view.page === 'app') return `#/settings/apps/${view.appId}`;
   if (view.page === 'logs') return `#/settings/apps/${view.appId}/log`;
+  if (view.page === 'workflows') return `#/settings/apps/${view.appId}/workflows`;
+  if (view.page === 'workflow') return `#/settings/apps/${view.appId}/workflows/${view.workflowId}`;
   return `#/settings/${view.page}`;
 }
 

@@ -61,6 +61,8 @@ export const shellRoutes = {
   'account.intelligence.usage': 'GET /v1/account/intelligence/usage',
   'apps.intelligence.read': 'GET /v1/apps/:appId/intelligence',
   'apps.intelligence.limit': 'PUT /v1/apps/:appId/intelligence',
+  'apps.workflows.list': 'GET /v1/apps/:appId/workflows',
+  'apps.workflows.read': 'GET /v1/apps/:appId/workflows/:workflowId',
   'search.query': 'GET /v1/search',
 } as const satisfies { [Id in RouteId]?: RouteLine<Id> };
 

@@ -8,6 +8,7 @@ import { homeApp, openApp } from '../frames/open-apps.ts';
 import { setHome } from '../home.ts';
 import { askToInstall, askToUninstall, upgradesDone } from '../prompts/prompts.ts';
 import { go } from '../view.ts';
+import { AppWorkflows } from '../workflows/app-workflows.tsx';
 import { AppAi } from './app-ai.tsx';
 import { AppSecrets } from './app-secrets.tsx';
 import { BackendState } from './backend-state.tsx';
@@ -58,6 +59,7 @@ export function AppPage({ appId }: { readonly appId: string }) {
           </div>
         </section>
       )}
+      {app.hasWorkload && <AppWorkflows appId={appId} name={app.name} />}
       {app.requestsIntelligence && (
         <section class="block" aria-labelledby="ai-title">
           <h3 id="ai-title">AI</h3>

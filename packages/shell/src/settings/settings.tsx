@@ -3,6 +3,8 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Icon, type IconName } from '../design/icons.tsx';
 import { addressOf, type SettingsPage } from '../view.ts';
+import { RunPage } from '../workflows/run-page.tsx';
+import { RunsPage } from '../workflows/runs-page.tsx';
 import { AiPage } from './ai-page.tsx';
 import { AppLogPage } from './app-log.tsx';
 import { AppPage } from './app-page.tsx';
@@ -28,7 +30,7 @@ const PAGES: readonly {
 ];
 
 export function Settings({ page }: { readonly page: SettingsPage }) {
-  const area = page.page === 'app' || page.page === 'logs' ? 'apps' : page.page;
+  const area = 'appId' in page ? 'apps' : page.page;
   const nav = useRef<HTMLElement>(null);
   // On a phone the pages are a row that is wider than the screen.
   useEffect(() => {
@@ -66,6 +68,9 @@ export function Settings({ page }: { readonly page: SettingsPage }) {
 function Page({ page }: { readonly page: SettingsPage }) {
   if (page.page === 'app') return <AppPage key={page.appId} appId={page.appId} />;
   if (page.page === 'logs') return <AppLogPage key={page.appId} appId={page.appId} />;
+  if (page.page === 'workflows') return <RunsPage key={page.appId} appId={page.appId} />;
+  if (page.page === 'workflow')
+    return <RunPage key={page.workflowId} appId={page.appId} workflowId={page.workflowId} />;
   if (page.page === 'notifications') return <NotificationsPage />;
   if (page.page === 'passkeys') return <PasskeysPage />;
   if (page.page === 'sessions') return <SessionsPage />;

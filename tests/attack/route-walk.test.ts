@@ -25,6 +25,7 @@ function somePath(spec: RouteSpec): string {
     .replace('/node/installations/:id', `/node/installations/inst-${UUID}`)
     .replace('/notifications/:id', `/notifications/ntf-${UUID}`)
     .replace('/work-leases/:id', `/work-leases/lease-${UUID}`)
+    .replace('/schedules/:scheduleId', `/schedules/sch-${UUID}`)
     .replace(':appId', 'no-such-app')
     .replace(':version', '1.0.0')
     .replace(':hash', '0'.repeat(64))
@@ -140,6 +141,14 @@ for (const [id, spec] of table) {
         ...(spec.body === undefined ? {} : { 'content-type': 'application/json' }),
       };
       assert.equal(problemCode(await cast.send({ ...request, headers, ...body })), 'grant_missing');
+    });
+  }
+
+  for (const kind of ['frontend', 'installation'] as const) {
+    if (spec.systemRole === undefined || !spec.callers.includes(kind)) continue;
+    test(`${id} refuses a caller of kind ${kind} without the system role ${spec.systemRole}, whatever it was granted`, async () => {
+      const answer = await cast.send({ ...request, headers: cast.credentials(kind) });
+      assert.equal(problemCode(answer), 'not_authorized');
     });
   }
 

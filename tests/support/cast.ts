@@ -27,6 +27,7 @@ const EVERYTHING = [
   { id: 'search.index', resources: ['self'] },
   { id: 'system.inventory.read', resources: ['*'] },
   { id: 'object-storage.raw', resources: ['self'] },
+  { id: 'schedules.manage', resources: ['*'] },
 ];
 
 interface InstalledApp {

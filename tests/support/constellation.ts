@@ -22,6 +22,8 @@ export interface ConstellationOptions {
   readonly rates?: Partial<Rates>;
   /** How web push connects and repeats. */
   readonly push?: CoreOptions['push'];
+  /** How runs of schedules are delivered and repeated. */
+  readonly schedules?: CoreOptions['schedules'];
   readonly metrics?: CoreOptions['metrics'];
   /** Holds core at named moments. */
   readonly at?: CoreOptions['at'];
@@ -107,6 +109,7 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
       systemPackages,
       rates: { ...unlimitedRates, ...options.rates },
       ...(options.push === undefined ? {} : { push: options.push }),
+      ...(options.schedules === undefined ? {} : { schedules: options.schedules }),
       ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
       ...(options.at === undefined ? {} : { at: options.at }),
       ...(options.withoutNode === true ? {} : { localNode }),

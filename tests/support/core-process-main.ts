@@ -29,6 +29,7 @@ async function start(order: CoreProcessOrder): Promise<void> {
     systemPackages: order.systemPackages,
     rates: { ...unlimitedRates, ...order.rates },
     push: order.push,
+    schedules: order.schedules,
     at: (point) => (point === order.dieAt ? die() : undefined),
   });
   process.once('SIGTERM', () => void core.stop().then(() => process.exit(0)));

@@ -22,6 +22,7 @@ export interface CoreProcessOrder {
   /** Kinds that are not named are unlimited in effect. */
   readonly rates: Partial<Rates>;
   readonly push: PushSettings;
+  readonly schedules: NonNullable<CoreOptions['schedules']>;
   readonly dieAt: Point | null;
 }
 
@@ -45,6 +46,7 @@ export interface CoreProcessOptions {
   /** Over the configuration of the constellation. */
   readonly config?: Partial<CoreConfig>;
   readonly push?: PushSettings;
+  readonly schedules?: CoreOptions['schedules'];
   /** It kills itself when it comes to this moment. */
   readonly dieAt?: Point;
 }
@@ -62,6 +64,7 @@ export async function startCoreProcess(world: Constellation, options: CoreProces
     systemPackages: files.map((file) => ({ path: path.join(world.directory, file) })),
     rates: options.rates ?? {},
     push: options.push ?? {},
+    schedules: options.schedules ?? {},
     dieAt: options.dieAt ?? null,
   };
   const child = spawn(process.execPath, [MAIN], { stdio: ['pipe', 'pipe', 'inherit'] });

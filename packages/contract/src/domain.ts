@@ -54,6 +54,9 @@ export type RateLimitName =
   | 'service'
   | 'none';
 
+/** What only apps that come with the platform can be. */
+export type SystemRole = 'schedules.manager-ui';
+
 export interface JsonBody {
   readonly schema: z.ZodType;
   /** Bytes. */
@@ -97,6 +100,11 @@ export interface RouteSpec {
    * body; `any` asks for the grant with whatever resources, and the domain filters by them.
    */
   readonly grant?: { readonly id: PermissionId; readonly resource: 'self' | '*' | 'any' | { readonly body: string } };
+  /**
+   * For `frontend` and `installation` callers: only the app that comes with the platform and bears this role may call,
+   * whatever others were granted.
+   */
+  readonly systemRole?: SystemRole;
   /** Also answers a caller whose account is paused: what it reports began before. */
   readonly whilePaused?: true;
   readonly params?: z.ZodType;

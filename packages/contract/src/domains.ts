@@ -21,6 +21,7 @@ import { packages } from './domains/packages.ts';
 import { pause } from './domains/pause.ts';
 import { placement } from './domains/placement.ts';
 import { push } from './domains/push.ts';
+import { schedules } from './domains/schedules.ts';
 import { search } from './domains/search.ts';
 import { secrets } from './domains/secrets.ts';
 import { workflows } from './domains/workflows.ts';
@@ -46,6 +47,7 @@ export * from './domains/packages.ts';
 export * from './domains/pause.ts';
 export * from './domains/placement.ts';
 export * from './domains/push.ts';
+export * from './domains/schedules.ts';
 export * from './domains/search.ts';
 export * from './domains/secrets.ts';
 export * from './domains/workflows.ts';
@@ -68,6 +70,7 @@ const domains = {
   search,
   leases,
   workflows,
+  schedules,
   secrets,
   outbound,
   nodes,

@@ -110,6 +110,7 @@ function operation(id: string, spec: RouteSpec): Json {
     'x-rate-limit': spec.rate,
     ...(spec.origin === undefined ? {} : { 'x-origin': spec.origin }),
     ...(spec.grant === undefined ? {} : { 'x-grant': spec.grant }),
+    ...(spec.systemRole === undefined ? {} : { 'x-system-role': spec.systemRole }),
   };
 }
 

@@ -22,6 +22,8 @@ export const workflowId = prefixedId('wf');
 export type WorkflowId = z.infer<typeof workflowId>;
 export const activityId = prefixedId('act');
 export type ActivityId = z.infer<typeof activityId>;
+export const scheduleId = prefixedId('sch');
+export type ScheduleId = z.infer<typeof scheduleId>;
 
 /** RFC 3339, UTC, milliseconds. */
 export const timestamp = z.iso.datetime({ precision: 3 });

@@ -30,6 +30,7 @@ import { shellFiles } from './http/shell-files.ts';
 import { ensureDefaultInstallations } from './installations/default-installations.ts';
 import { findFrontendCaller, findInstallationCaller } from './installations/find-caller.ts';
 import { followSystemPackages } from './installations/follow-system-packages.ts';
+import { bearsSystemRole } from './installations/prepared-queries.ts';
 import { announceProviders } from './intelligence/announce-providers.ts';
 import { Lifecycle } from './lifecycle.ts';
 import type { CoreMetrics } from './metrics.ts';
@@ -44,6 +45,7 @@ import { Followers } from './placement/followers.ts';
 import { type At, nothingListens } from './points.ts';
 import type { Pushing } from './push/domain.ts';
 import type { PushOptions } from './push/open-push-worker.ts';
+import type { DeliveryOptions } from './schedules/deliver-runs.ts';
 import { openSearching } from './search/open-searching.ts';
 import { openSearchPool } from './search/postgres-engine.ts';
 
@@ -72,6 +74,8 @@ export interface CoreOptions {
   readonly linkListen?: { readonly host: string; readonly port: number } | null;
   /** How web push connects and repeats, for tests; none of it can be configured. Default: as documented. */
   readonly push?: PushOptions;
+  /** How runs of schedules are delivered and repeated, for tests. Default: as documented. */
+  readonly schedules?: DeliveryOptions;
   /** Holds, stops or kills core at named moments, for tests alone. Default: nothing listens. */
   readonly at?: At;
   /** Milliseconds that only ever go forward. Default: `performance.now`. */
@@ -145,6 +149,8 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   parts.defer(() => backends.close());
   const domains = coreDomains(context, {
     nodes: new Nodes(context, localNode?.nodeId ?? null),
+    backends,
+    deliveryOptions: options.schedules ?? {},
     followers: new Followers(context),
     hub: new EventHub(context),
     searching: await openSearching(context, searchPool),
@@ -184,6 +190,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     ),
     pacing: new Pacing({ rates, config }),
     takeRate,
+    bearsRole: (installationId, role) => bearsSystemRole(pool, installationId, role),
     ...(options.embeddedDatabase === true ? { requireRoom: leavingReserve(config.packagesDirectory) } : {}),
     settled: () => signals.settled(pool),
     ...(options.metrics === undefined ? {} : { answered: options.metrics.answered }),

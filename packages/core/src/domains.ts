@@ -11,6 +11,7 @@ import { idleBuckets } from './http/idle-buckets.ts';
 import { installationDomain } from './installations/domain.ts';
 import { intelligenceDomain } from './intelligence/domain.ts';
 import { leaseDomain } from './leases/domain.ts';
+import { Backends } from './nodes/call-backend.ts';
 import { nodeDomain } from './nodes/domain.ts';
 import type { Nodes } from './nodes/nodes.ts';
 import { notificationDomain } from './notifications/domain.ts';
@@ -21,6 +22,8 @@ import { pauseDomain } from './pause/domain.ts';
 import { placementDomain } from './placement/domain.ts';
 import { Followers } from './placement/followers.ts';
 import { type Pushing, pushDomain } from './push/domain.ts';
+import type { DeliveryOptions } from './schedules/deliver-runs.ts';
+import { scheduleDomain } from './schedules/domain.ts';
 import { searchDomain } from './search/domain.ts';
 import type { Searching } from './search/open-searching.ts';
 import { postgresEngine } from './search/postgres-engine.ts';
@@ -30,6 +33,8 @@ import { workflowDomain } from './workflows/domain.ts';
 /** What more than one domain uses, or what is opened before them. */
 export interface SharedParts {
   readonly nodes: Nodes;
+  readonly backends: Backends;
+  readonly deliveryOptions: DeliveryOptions;
   readonly followers: Followers;
   readonly hub: EventHub;
   readonly searching: Searching;
@@ -40,7 +45,7 @@ export interface SharedParts {
 
 /** In the order in which hooks run and workers start. Placement is last: see there. */
 export function coreDomains(context: CoreContext, parts: SharedParts) {
-  const { nodes, followers, hub, searching, pushing, rates, monotonic } = parts;
+  const { nodes, backends, deliveryOptions, followers, hub, searching, pushing, rates, monotonic } = parts;
   const health: Domain<'health.read'> = { handlers: healthRoutes(context), workers: [idleBuckets(context, rates)] };
   return [
     health,
@@ -58,6 +63,7 @@ export function coreDomains(context: CoreContext, parts: SharedParts) {
     secretDomain(context, followers),
     outboundDomain(context, followers),
     workflowDomain(context),
+    scheduleDomain(context, { backends, deliveryOptions }),
     nodeDomain(context, { nodes, monotonic }),
     objectStorageDomain(context),
     placementDomain(context, followers),
@@ -68,6 +74,8 @@ export function coreDomains(context: CoreContext, parts: SharedParts) {
 export function followChanges(context: CoreContext, nodes: Nodes): void {
   const domains = coreDomains(context, {
     nodes,
+    backends: new Backends(context, null),
+    deliveryOptions: {},
     followers: new Followers(context),
     hub: new EventHub(context),
     searching: { engine: postgresEngine(context.pool), workers: [] },

@@ -14,6 +14,12 @@ export interface ControlCall {
   readonly authorization: string | undefined;
 }
 
+/** One to a backend, or whatever else came, with all that it brought. */
+export interface WholeCall extends ControlCall {
+  readonly headers: http.IncomingHttpHeaders;
+  readonly body: string;
+}
+
 export interface ControlAnswer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -35,9 +41,11 @@ export interface StreamedAnswer {
 
 export interface NodeDouble {
   readonly calls: readonly ControlCall[];
+  /** The same calls with their headers and bodies. */
+  readonly wholeCalls: readonly WholeCall[];
   readonly controlUrl: string;
   /** What it answers from now on; default is a running workload. */
-  answer: (call: ControlCall) => ControlAnswer;
+  answer: (call: WholeCall) => ControlAnswer;
   stream(): StreamedAnswer;
   close(): Promise<void>;
 }
@@ -47,18 +55,21 @@ export const controlCredential = 'control-credential-of-the-test-node';
 /** Starts the server and registers it as the local node. */
 export async function startNodeDouble(constellation: Constellation): Promise<NodeDouble> {
   const calls: ControlCall[] = [];
+  const wholeCalls: WholeCall[] = [];
   const server = http.createServer(async (request, response) => {
-    await buffer(request);
+    const body = (await buffer(request)).toString('utf8');
     const call = {
       method: request.method ?? '',
       path: request.url ?? '',
       authorization: request.headers.authorization,
     };
+    const whole = { ...call, headers: request.headers, body };
     calls.push(call);
-    const { status = 200, headers = {}, body } = double.answer(call);
-    response.writeHead(status, { 'content-type': 'application/json', ...headers });
-    if (typeof body === 'function') body(response);
-    else response.end(typeof body === 'string' ? body : JSON.stringify(body));
+    wholeCalls.push(whole);
+    const answer = double.answer(whole);
+    response.writeHead(answer.status ?? 200, { 'content-type': 'application/json', ...answer.headers });
+    if (typeof answer.body === 'function') answer.body(response);
+    else response.end(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body));
   });
   server.listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
@@ -66,7 +77,8 @@ export async function startNodeDouble(constellation: Constellation): Promise<Nod
   const double = {
     calls,
     controlUrl,
-    answer: (call: ControlCall): ControlAnswer =>
+    wholeCalls,
+    answer: (call: WholeCall): ControlAnswer =>
       call.method === 'DELETE' ? { status: 204, body: '' } : { body: statusOf(call) },
     stream: streamedAnswer,
     async close() {

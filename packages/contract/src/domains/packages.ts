@@ -62,6 +62,10 @@ const frontendSchema = z.strictObject({
     .optional(),
 });
 
+function unique<Item>(key: (item: Item) => string) {
+  return (items: readonly Item[]) => new Set(items.map(key)).size === items.length;
+}
+
 const environmentName = z
   .string()
   .max(128)
@@ -76,6 +80,21 @@ const environmentName = z
   );
 
 const port = z.int().min(1).max(65_535);
+
+export const triggerName = z
+  .string()
+  .regex(/^[a-z][a-z0-9-]{0,63}$/, 'must be 1 to 64 lower-case letters, digits and hyphens, and start with a letter');
+
+/** Where a backend is called when a schedule of its owner's is due (contract 4d). */
+export const workloadTrigger = z.strictObject({
+  name: triggerName,
+  path: z
+    .string()
+    .max(256)
+    .regex(/^\/[\w\-./~]*$/, 'must be a path such as /jobs/daily')
+    .refine((path) => checkRequestTarget(path).ok && !path.includes('//'), 'must be a plain path'),
+});
+export type WorkloadTrigger = z.infer<typeof workloadTrigger>;
 
 const workload = z
   .strictObject({
@@ -115,6 +134,14 @@ const workload = z
           .max(256)
           .regex(/^\/[\w\-./]*$/),
       })
+      .optional(),
+    triggers: z
+      .array(workloadTrigger)
+      .max(16)
+      .refine(
+        unique(({ name }: { name: string }) => name),
+        'must have distinct names',
+      )
       .optional(),
   })
   .superRefine((value, context) => {
@@ -183,10 +210,6 @@ export const secretSlot = z.strictObject({
     .max(6),
 });
 export type SecretSlot = z.infer<typeof secretSlot>;
-
-function unique<Item>(key: (item: Item) => string) {
-  return (items: readonly Item[]) => new Set(items.map(key)).size === items.length;
-}
 
 /** The origins of a frontend need their grant by name: a wildcard is the same to a person whatever is behind it. */
 function checkConnections(

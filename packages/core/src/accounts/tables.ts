@@ -60,6 +60,8 @@ export const tables = {
       nodes:
         'whose apps are bound to a node, for the operator; whether an account is paused, at every call to a backend',
       'object-storage': 'the plan of an account, at each look of a Gateway for its store',
+      schedules:
+        'locked while a schedule is added; whether an account is paused, in the statements that look for what is due',
       placement:
         'whether an account is paused or suspended, and its plan, in the assignments of a node; its name in rules',
     },

@@ -23,6 +23,8 @@ export interface SignalMap {
   'notification-settings-changed': { accountKey: string };
   /** Web push messages wait in the outbox. */
   'push-queued': Record<string, never>;
+  /** When a schedule is due changed, or runs wait for delivery. */
+  'schedules-changed': Record<string, never>;
   /** Pending external-index updates. */
   'search-queued': Record<string, never>;
   /** `ids` null: all of the account. */

@@ -2,12 +2,14 @@
 // parameters, body. A handler is reached only by what its table entry allows.
 import {
   clientNetwork,
+  type InstallationId,
   type PermissionId,
   permissions,
   type RouteId,
   type RouteSpec,
   refuse,
   routes,
+  type SystemRole,
   schemaWords,
 } from '@platform/contract';
 import { linkPeer } from '@platform/link';
@@ -35,6 +37,7 @@ export interface RouteTableOptions extends Omit<BodyReaders, 'places'> {
   readonly authenticator: Authenticator;
   readonly handlers: Handlers;
   readonly takeRate: TakeRate;
+  readonly bearsRole: (installationId: InstallationId, role: SystemRole) => Promise<boolean>;
   /** Throws RefusalError `unavailable` while nothing may be added. Default: something always may. */
   readonly requireRoom?: () => void;
   readonly pacing: Pacing;
@@ -153,7 +156,14 @@ async function admit(request: FastifyRequest, spec: RouteSpec, options: RouteTab
         : resourcesOf(grants, id).length > 0;
     if (!held) throw refuse('grant_missing', missingGrant(caller, id));
   }
+  if (spec.systemRole !== undefined) await checkRole(caller, spec.systemRole, options);
   return caller;
+}
+
+/** @throws RefusalError `not_authorized` */
+async function checkRole(caller: Caller, role: SystemRole, { bearsRole }: RouteTableOptions): Promise<void> {
+  if ('installationId' in caller && (await bearsRole(caller.installationId, role))) return;
+  throw refuse('not_authorized', `Only the app of the platform that bears the system role ${role} may call this.`);
 }
 
 function checkBodyResource(spec: RouteSpec, caller: Caller, body: unknown): void {

@@ -1,5 +1,5 @@
 // The SQL of installations on hot paths: prepared statements on the bare pool, one per query.
-import type { Grant, InstallationId, Manifest } from '@platform/contract';
+import type { Grant, InstallationId, Manifest, SystemRole, WorkloadTrigger } from '@platform/contract';
 import type pg from 'pg';
 import { grantedBackendText, unreviewedBackendText } from '../grants/granted-backend.ts';
 
@@ -175,6 +175,51 @@ export async function findByFrontendCapability(
 ): Promise<FrontendRow | undefined> {
   const { rows } = await pool.query<FrontendRow>({ ...FIND_BY_FRONTEND_CAPABILITY, values: [tokenHash, now] });
   return rows[0];
+}
+
+const BEARS_SYSTEM_ROLE = {
+  name: 'bears-system-role',
+  text: `
+    SELECT FROM installations i
+      JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+      JOIN apps p ON p.app_id = i.app_id AND p.system
+     WHERE i.id = $1 AND i.removed_at IS NULL AND v.manifest -> 'systemRoles' ? $2`,
+};
+
+/** Whether this is an app that comes with the platform, in a version that takes this role. */
+export async function bearsSystemRole(pool: pg.Pool, id: InstallationId, role: SystemRole): Promise<boolean> {
+  const { rowCount } = await pool.query({ ...BEARS_SYSTEM_ROLE, values: [id, role] });
+  return rowCount === 1;
+}
+
+export interface TriggerRow {
+  readonly id: InstallationId;
+  readonly app_id: string;
+  readonly name: string;
+  readonly triggers: readonly WorkloadTrigger[];
+}
+
+const triggers = `
+  SELECT i.id, i.app_id, v.manifest ->> 'name' AS name, coalesce(v.manifest #> '{workload,triggers}', '[]') AS triggers
+    FROM installations i
+    JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+   WHERE i.account_key = $1 AND i.removed_at IS NULL`;
+
+const LIST_TRIGGERS = {
+  name: 'list-triggers',
+  text: `${triggers} AND jsonb_array_length(v.manifest #> '{workload,triggers}') > 0 ORDER BY name, i.app_id LIMIT $2`,
+};
+
+/** Installed apps whose version declares triggers, by name. */
+export async function listTriggers(pool: pg.Pool, accountKey: string, limit: number): Promise<TriggerRow[]> {
+  return (await pool.query<TriggerRow>({ ...LIST_TRIGGERS, values: [accountKey, limit] })).rows;
+}
+
+const FIND_TRIGGERS = { name: 'find-triggers', text: `${triggers} AND i.app_id = $2` };
+
+/** What an installed app declares, which may be no trigger; `undefined` when it is not installed. */
+export async function findTriggers(pool: pg.Pool, accountKey: string, appId: string): Promise<TriggerRow | undefined> {
+  return (await pool.query<TriggerRow>({ ...FIND_TRIGGERS, values: [accountKey, appId] })).rows[0];
 }
 
 export interface HostRow {

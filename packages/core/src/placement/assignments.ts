@@ -104,8 +104,10 @@ async function readAssignments(context: CoreContext, nodeId: string): Promise<As
 }
 
 function assignmentOf({ config, masterKey, intelligence }: CoreContext, row: AssignmentRow): Assignment | undefined {
-  const workload = grantedWorkload(row.workload, row.resources);
-  if (workload === undefined) return undefined;
+  const inForce = grantedWorkload(row.workload, row.resources);
+  if (inForce === undefined) return undefined;
+  // Core alone calls them, and nodes of former versions refuse members that they do not know.
+  const { triggers: _triggers, ...workload } = inForce;
   const providers = intelligenceForNode(row.grants, intelligence.settings);
   const offersStorage = whyNoStorage(config, row) === null;
   const granted = grantsForNode(row.grants, row.public_ports ?? [], offersStorage);

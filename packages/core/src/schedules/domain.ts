@@ -1,0 +1,37 @@
+// The schedule domain: when core calls the triggers of apps, and the delivery of these calls.
+import { limits } from '@platform/contract';
+import { LeasedWorker } from '../background/leased-worker.ts';
+import type { CoreContext } from '../context.ts';
+import { notify } from '../database/notify.ts';
+import type { Domain } from '../domain.ts';
+import type { Backends } from '../nodes/call-backend.ts';
+import { type DeliveryOptions, DeliveryWork } from './deliver-runs.ts';
+import { firingWork } from './fire-due.ts';
+import { giveUpAfter } from './manage-schedules.ts';
+import { type ScheduleRoute, scheduleRoutes } from './routes.ts';
+import { countWaiting, resumeRuns } from './run-queries.ts';
+
+export function scheduleDomain(
+  context: CoreContext,
+  { backends, deliveryOptions }: { readonly backends: Backends; readonly deliveryOptions: DeliveryOptions },
+): Domain<ScheduleRoute> {
+  const workers = [
+    new LeasedWorker(context, firingWork(context)),
+    new LeasedWorker(context, new DeliveryWork(context, backends, deliveryOptions)),
+  ];
+  return {
+    handlers: scheduleRoutes(context),
+    workers: deliveryOptions.idle === true ? [] : workers,
+    gauges: [{ name: 'platform_core_schedule_runs_waiting', read: () => countWaiting(context.database) }],
+    async accountResumed(trx, accountKey) {
+      const now = context.clock();
+      await resumeRuns(trx, accountKey, {
+        now,
+        lateSince: new Date(now.getTime() - limits.scheduleLateSeconds.value * 1_000),
+        giveUpAt: giveUpAfter(now),
+        detail: 'The account was paused before this run was delivered.',
+      });
+      await notify(trx, 'schedules-changed', {});
+    },
+  };
+}

@@ -8,6 +8,7 @@ export type { CallerKind, JsonBody, RateLimitName, RouteSpec, StreamedMember, Sy
 export * from './domains.ts';
 export * from './enrolment-token.ts';
 export * from './errors.ts';
+export * from './executable.ts';
 export * from './frontend-origins.ts';
 export * from './image-reference.ts';
 export * from './metrics.ts';

@@ -13,7 +13,7 @@ import {
   renameSync,
   rmSync,
 } from 'node:fs';
-import { chmod, mkdir, rename, rm } from 'node:fs/promises';
+import { chmod, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -47,6 +47,7 @@ const HASH = /^[0-9a-f]{64}$/;
 const UNFINISHED = '.new-';
 const REMOVED = '.old-';
 const WORKLOAD = 'workload';
+const ELF_MAGIC = Buffer.from('\x7fELF', 'latin1');
 /** May be over at the next attempt; whatever else unpacking fails with is in the package, and stays. */
 const FAULTS_OF_THE_MACHINE: ReadonlySet<string> = new Set([
   ...['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'ENOMEM', 'EMFILE', 'ENFILE', 'EACCES', 'EPERM', 'EAGAIN'],
@@ -180,13 +181,25 @@ async function unpackWorkload(blob: string, target: string, requireRoom: Require
       if (written.has(path)) throw new PackageError('The package contains a file twice.');
       written.add(path);
       await makeFolders(target, dirname(place));
-      const mode = ((header.mode ?? 0) & 0o100) !== 0 ? modes.given : modes.givenFile;
-      await pipeline(entry, createWriteStream(place, { flags: 'wx', mode }));
-      await chmod(place, mode);
+      await pipeline(entry, createWriteStream(place, { flags: 'wx', mode: modes.givenFile }));
+      const runs = ((header.mode ?? 0) & 0o100) !== 0 || (await isExecutableFormat(place));
+      await chmod(place, runs ? modes.given : modes.givenFile);
     }
   } catch (error) {
     if (error instanceof PackageError || FAULTS_OF_THE_MACHINE.has(errorCode(error))) throw error;
     throw new PackageError('The package is not a readable archive.');
+  }
+}
+
+/** Programs can be run whatever mode the archive gives them: that of `platform publish` is the same for all files. */
+async function isExecutableFormat(file: string): Promise<boolean> {
+  const handle = await open(file);
+  try {
+    const head = Buffer.alloc(ELF_MAGIC.length);
+    await handle.read(head, 0, head.length, 0);
+    return head.equals(ELF_MAGIC);
+  } finally {
+    await handle.close();
   }
 }
 

@@ -41,7 +41,7 @@ export async function openBench(dataDirectory: string, way: Way): Promise<Sandbo
       const gateway = http.createServer((req, res) => res.end(`gateway saw ${req.url}`));
       const sandbox = await launch(host, {
         key: `test-${count}`,
-        entry: 'index.mjs',
+        entry: { path: 'index.mjs', runtime: 'node' },
         ...(sandboxUid === undefined ? {} : { uid: sandboxUid }),
         resources: { memoryMiB: 128, cpus: 1, pids: 64 },
         port: 8080,

@@ -1,8 +1,8 @@
 // Decides what goes into a package: manifest.json, everything below frontend/ and workload/, and the SDK's files.
 import type { Dirent, Stats } from 'node:fs';
-import { lstat, readdir, stat } from 'node:fs/promises';
+import { lstat, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { limits, type Manifest } from '@platform/contract';
+import { checkExecutable, EXECUTABLE_HEAD_BYTES, limits, type Manifest } from '@platform/contract';
 import { type BundledBackend, bundleWorkload, importsPackages } from './bundle-workload.ts';
 import { PackageProblem } from './package-problem.ts';
 import { type ManifestChange, readManifest } from './read-manifest.ts';
@@ -64,7 +64,7 @@ export async function planPackage({ folder, change, sdk }: PlanOptions): Promise
   }
   files.sort((one, other) => (one.name < other.name ? -1 : 1));
   files.unshift({ name: 'manifest.json', size: bytes.length, source: { bytes } });
-  problems.push(...missingEntries(manifest, files), ...excesses(files));
+  problems.push(...missingEntries(manifest, files), ...(await executableFaults(manifest, files)), ...excesses(files));
   if (problems.length > 0) throw new PackageProblem(problems);
   return { manifest, files, leftOut: leftOut.filter((name) => !(bundled && BUNDLED.includes(name))) };
 }
@@ -133,6 +133,26 @@ function missingEntries({ frontend, workload, icon }: Manifest, files: readonly 
   return named
     .filter(([, path]) => !names.has(path))
     .map(([member, path]) => `manifest.json: ${member} names ${path}, which is not there.`);
+}
+
+async function executableFaults({ workload }: Manifest, files: readonly PackageFile[]): Promise<string[]> {
+  if (workload?.runtime !== 'binary') return [];
+  const name = `workload/${workload.entry}`;
+  const source = files.find((file) => file.name === name)?.source;
+  if (source === undefined) return [];
+  const check = checkExecutable('bytes' in source ? source.bytes : await headOf(source.path));
+  return check.ok ? [] : [`manifest.json: workload.entry names ${name}, which ${check.fault}.`];
+}
+
+async function headOf(path: string): Promise<Buffer> {
+  const file = await open(path);
+  try {
+    const head = Buffer.alloc(EXECUTABLE_HEAD_BYTES);
+    const { bytesRead } = await file.read(head, 0, head.length, 0);
+    return head.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
 }
 
 function excesses(files: readonly PackageFile[]): string[] {

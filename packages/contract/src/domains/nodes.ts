@@ -7,6 +7,7 @@ import { installationId, timestamp } from '../primitives.ts';
 import { readableLine } from '../text.ts';
 import { json } from './common.ts';
 import { machineLoad } from './fleet.ts';
+import { workloadRuntime, workloadRuntimes } from './packages.ts';
 import { logEntry, publicPortStatus, workloadStatus, workloads, workloadUse } from './workloads.ts';
 
 const limits = {
@@ -58,7 +59,7 @@ const nodeMachine = z.strictObject({
     .string()
     .max(200)
     .regex(...readableLine),
-  runtimes: z.array(z.enum(['node', 'oci'])).max(2),
+  runtimes: z.array(workloadRuntime).max(workloadRuntimes.length),
   /** Of the platform's software there. */
   version: z
     .string()

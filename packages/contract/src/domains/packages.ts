@@ -96,9 +96,14 @@ export const workloadTrigger = z.strictObject({
 });
 export type WorkloadTrigger = z.infer<typeof workloadTrigger>;
 
+/** `node`: a script of the package; `binary`: an executable of the package; `oci`: a container image. */
+export const workloadRuntimes = ['node', 'binary', 'oci'] as const;
+export const workloadRuntime = z.enum(workloadRuntimes);
+
 const workload = z
   .strictObject({
-    runtime: z.enum(['node', 'oci']),
+    runtime: workloadRuntime,
+    /** The script or the executable to start, below `workload/`. */
     entry: packagePath.optional(),
     image: z.string().min(1).max(512).optional(),
     /** The TCP port the workload listens on; it finds it in PORT. */
@@ -145,14 +150,12 @@ const workload = z
       .optional(),
   })
   .superRefine((value, context) => {
-    if (value.runtime === 'node' && value.entry === undefined)
-      context.addIssue({ code: 'custom', path: ['entry'], message: 'is required when runtime is "node"' });
-    if (value.runtime === 'node' && value.image !== undefined)
-      context.addIssue({ code: 'custom', path: ['image'], message: 'belongs to runtime "oci"' });
-    if (value.runtime === 'oci' && value.image === undefined)
-      context.addIssue({ code: 'custom', path: ['image'], message: 'is required when runtime is "oci"' });
-    if (value.runtime === 'oci' && value.entry !== undefined)
-      context.addIssue({ code: 'custom', path: ['entry'], message: 'belongs to runtime "node"' });
+    const ofImage = value.runtime === 'oci';
+    const issue = (path: 'entry' | 'image', message: string) =>
+      context.addIssue({ code: 'custom', path: [path], message });
+    const [wanted, other] = ofImage ? (['image', 'entry'] as const) : (['entry', 'image'] as const);
+    if (value[wanted] === undefined) issue(wanted, `is required when runtime is "${value.runtime}"`);
+    if (value[other] !== undefined) issue(other, `belongs to runtime ${ofImage ? '"node" or "binary"' : '"oci"'}`);
   });
 export type WorkloadManifest = z.infer<typeof workload>;
 export const workloadManifest = workload;

@@ -4,7 +4,17 @@ import { createHash } from 'node:crypto';
 import { mkdir, open, rm } from 'node:fs/promises';
 import * as path from 'node:path';
 import type { Readable } from 'node:stream';
-import { limits, type Manifest, manifest as manifestSchema, refuse, schemaWords } from '@platform/contract';
+import {
+  checkExecutable,
+  EXECUTABLE_HEAD_BYTES,
+  type ExecutableCheck,
+  limits,
+  type Manifest,
+  manifest as manifestSchema,
+  type Processor,
+  refuse,
+  schemaWords,
+} from '@platform/contract';
 import { fieldErrors } from '../http/field-errors.ts';
 import { FrontendWriter, syncFolder } from './frontend-writer.ts';
 import { IMAGE_HEAD_BYTES, imageType } from './image-type.ts';
@@ -28,6 +38,8 @@ export interface VerifiedPackage {
   /** Bytes of the archive unpacked, headers included. */
   readonly unpacked: number;
   readonly manifest: Manifest;
+  /** That its backend is compiled for; only of runtime `binary`. */
+  readonly processor?: Processor;
 }
 
 export interface ExpectedPackage {
@@ -79,11 +91,11 @@ export async function verifyBytes(
     }
   });
   const manifest = parseManifest(contents.manifest);
-  checkManifest(manifest, contents.names, expected);
+  const processor = checkManifest(manifest, contents, expected);
   if (manifest.icon !== undefined) await checkIcon(path.join(scratch.unpacked, 'frontend', manifest.icon));
   if (manifest.frontend === undefined) await rm(scratch.unpacked, { recursive: true });
   else await syncFolder(scratch.unpacked);
-  return { ...blob, unpacked: unpackedBytes, manifest };
+  return { ...blob, unpacked: unpackedBytes, manifest, ...(processor === undefined ? {} : { processor }) };
 }
 
 /** Writes, hashes and counts what `consume` pulls, and what is left when it has seen enough. */
@@ -114,9 +126,13 @@ async function storeWhile(
   return { hash: hash.digest('hex'), size };
 }
 
-/** What is in the archive: names of all entries, the manifest's bytes, and the frontend on the disk. */
+/**
+ * What is in the archive: names of all entries, the manifest's bytes, the frontend on the disk, and which files of the
+ * workload can be its executable. The manifest may come after them.
+ */
 class Contents {
   readonly names = new PackageNames();
+  readonly executables = new Map<string, ExecutableCheck>();
   readonly #frontend: FrontendWriter;
   manifest: Buffer | undefined;
 
@@ -132,6 +148,8 @@ class Contents {
       this.manifest = await collect(entry.body);
       return;
     }
+    if (entry.name.startsWith('workload/') && entry.kind === 'file')
+      this.executables.set(entry.name, checkExecutable(await headOf(entry.body, EXECUTABLE_HEAD_BYTES)));
     // Dotfiles are never served (contract, HTTP conventions), so they stay in the archive; `.well-known` is no such
     // file.
     if (!entry.name.startsWith('frontend/') || /\/\./.test(entry.name.replace(/^frontend\/\.well-known/, ''))) return;
@@ -145,6 +163,18 @@ async function collect(body: AsyncIterable<Buffer>): Promise<Buffer> {
   const parts: Buffer[] = [];
   for await (const part of body) parts.push(part);
   return Buffer.concat(parts);
+}
+
+/** The rest is skipped. */
+async function headOf(body: AsyncIterable<Buffer>, most: number): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of body) {
+    parts.push(part);
+    size += part.length;
+    if (size >= most) break;
+  }
+  return Buffer.concat(parts).subarray(0, most);
 }
 
 const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true });
@@ -162,7 +192,8 @@ function parseManifest(bytes: Buffer | undefined): Manifest {
   return parsed.data;
 }
 
-function checkManifest(manifest: Manifest, names: PackageNames, expected: ExpectedPackage): void {
+/** @returns the processor that its executable is compiled for, if it has one */
+function checkManifest(manifest: Manifest, contents: Contents, expected: ExpectedPackage): Processor | undefined {
   const errors: { path: string; message: string }[] = [];
   const { identity } = expected;
   if (identity !== undefined && manifest.id !== identity.appId)
@@ -180,10 +211,15 @@ function checkManifest(manifest: Manifest, names: PackageNames, expected: Expect
     { path: 'workload.entry', folder: 'workload', file: manifest.workload?.entry },
   ];
   for (const { path, folder, file } of declared) {
-    if (file !== undefined && !names.hasFile(`${folder}/${file}`))
+    if (file !== undefined && !contents.names.hasFile(`${folder}/${file}`))
       errors.push({ path, message: `names ${quoted(file)}, which is not in ${folder}/ of the package` });
   }
+  const { runtime, entry } = manifest.workload ?? {};
+  const executable = runtime === 'binary' ? contents.executables.get(`workload/${entry}`) : undefined;
+  if (executable?.ok === false)
+    errors.push({ path: 'workload.entry', message: `names ${quoted(entry ?? '')}, which ${executable.fault}` });
   if (errors.length > 0) throw packageFault('manifest.json does not fit the package.', errors);
+  return executable?.ok ? executable.processor : undefined;
 }
 
 async function checkIcon(file: string): Promise<void> {

@@ -247,14 +247,19 @@ function demandOf(workload: WorkloadManifest, more: Partial<Demand> = {}): Deman
   };
 }
 
+const KINDS: Readonly<Record<WorkloadManifest['runtime'], string>> = {
+  node: 'of runtime "node"',
+  binary: 'an executable',
+  oci: 'a container image',
+};
+
 /** What stands in the way, in a sentence for who installs. */
 async function noPlace(trx: Transaction, owner: Owner, workload: WorkloadManifest): Promise<Error> {
   const { rows } = await nodeCensus(trx, owner);
   if (rows.length > 0 && !rows.some(({ runtimes }) => runtimes.includes(workload.runtime))) {
-    const what = workload.runtime === 'oci' ? 'a container image' : `of runtime "${workload.runtime}"`;
     return refuse(
       'placement_not_allowed',
-      `The backend of this app is ${what}, which no machine of this platform can run. Choose a version whose backend has the runtime "node".`,
+      `The backend of this app is ${KINDS[workload.runtime]}, which no machine of this platform can run. Choose a version whose backend has the runtime "node".`,
     );
   }
   if (rows.length === 0)

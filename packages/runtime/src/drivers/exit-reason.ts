@@ -1,4 +1,5 @@
 // Says in one sentence why a workload ended.
+import type { WorkloadManifest } from '@platform/contract';
 
 export interface Exit {
   readonly code: number | null;
@@ -15,7 +16,11 @@ export function describeExit(
   code: number | null,
   signalName: string | null,
   memoryKills: number,
-  resources: { readonly memoryMiB: number; readonly pids?: number },
+  resources: {
+    readonly memoryMiB: number;
+    readonly pids?: number;
+    readonly runtime: WorkloadManifest['runtime'];
+  },
   processRefusals = 0,
 ): Exit {
   // Launchers report a signal that ended the workload as 128 + its number.
@@ -27,7 +32,7 @@ export function describeExit(
       reason: `Exceeded its memory limit of ${resources.memoryMiB} MiB and was killed.`,
     };
   }
-  if (name === 'SIGABRT') {
+  if (name === 'SIGABRT' && resources.runtime === 'node') {
     return {
       code,
       signal: name,

@@ -2,7 +2,7 @@
 // of it all a core that records what it is asked.
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { join } from 'node:path';
 import type { Assignment } from '@platform/contract';
@@ -219,8 +219,18 @@ export async function openBench(under: DriverUnderTest, former?: Place): Promise
 
 function packageFolder(place: Place, { source, files }: StartRequest): string {
   const app = place.workload('subject', source ?? SUBJECT);
-  for (const [name, content] of Object.entries(files ?? {})) writeFileSync(join(app, name), content, { mode: 0o644 });
+  for (const [name, content] of Object.entries(files ?? {})) {
+    for (let at = name.indexOf('/'); at >= 0; at = name.indexOf('/', at + 1)) makeFolder(join(app, name.slice(0, at)));
+    writeFileSync(join(app, name), content);
+    // Programs can be run, as the store of packages leaves them.
+    chmodSync(join(app, name), /^(\x7fELF|#!)/.test(content.toString('latin1', 0, 4)) ? 0o755 : 0o644);
+  }
   return app;
+}
+
+function makeFolder(folder: string): void {
+  mkdirSync(folder, { recursive: true });
+  chmodSync(folder, 0o755);
 }
 
 /** A bench that knows the same installation calls it the same. */

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe } from 'node:test';
 import { type ConformanceBench, openBench, type Started } from './bench.ts';
 import { ENVIRONMENT_CANARY, environmentBehaviour } from './environment.ts';
+import { executableBehaviour } from './executable.ts';
 import { isolationBehaviour } from './isolation.ts';
 import { lifecycleBehaviour } from './lifecycle.ts';
 import { limitsBehaviour } from './limits.ts';
@@ -61,6 +62,7 @@ export function driverConformance(under: DriverUnderTest, more?: (suite: Suite) 
   });
   describe(`driver ${under.name}, alone`, () => {
     lifecycleBehaviour(under);
+    executableBehaviour(under);
     runtimeKilledBehaviour(under);
   });
 }

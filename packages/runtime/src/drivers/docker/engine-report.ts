@@ -23,7 +23,7 @@ export async function describeEngine(engine: Engine): Promise<Omit<DriverReport,
   const by = (member: string) => (info[member] === true ? 'cgroup' : false);
   return {
     driver: 'docker',
-    runtimes: ['node', 'oci'],
+    runtimes: ['node', 'binary', 'oci'],
     mechanism: `dockerd ${String(info.ServerVersion)}`,
     limits: { memory: by('MemoryLimit'), cpus: by('CpuCfsQuota'), pids: by('PidsLimit') },
   };

@@ -1,6 +1,4 @@
 // Starts a workload's container in a cell with its Gateway, or adopts both from an earlier Runtime.
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { GatewaySettings, SidecarGateway } from '../../gateway-port.ts';
 import {
   type GatewayUrls,
@@ -11,6 +9,8 @@ import {
   type WorkloadInstance,
   type WorkloadSpec,
 } from '../driver.ts';
+import { nodeOptions } from '../process/mechanism.ts';
+import { requireEntry } from '../require-entry.ts';
 import { insideContainer } from './base-image.ts';
 import type { CellPool } from './cell-pool.ts';
 import { adoptCell, type Cell, GATEWAY_PORT, STORAGE_PORT } from './cells.ts';
@@ -22,8 +22,6 @@ import { destroySurvivor, workloadName } from './leftovers.ts';
 import { createPublicAccess, type PublicAccess } from './public-access.ts';
 import { runningWorkload } from './workload-container.ts';
 
-/** Share of the memory limit that JavaScript objects may take, so that V8 collects before the kernel kills. */
-const HEAP_SHARE = 0.7;
 const CONFLICT = 409;
 
 export async function startContainer(node: DockerNode, cells: CellPool, spec: WorkloadSpec): Promise<WorkloadInstance> {
@@ -104,14 +102,12 @@ async function programOf(node: DockerNode, { app, manifest, abort }: WorkloadSpe
   if (manifest.runtime === 'oci' && manifest.image !== undefined) {
     return { image: await node.images.ensure(app, manifest.image, abort), mounts: [], path: 'of the image' };
   }
-  if (manifest.entry === undefined) throw new StartRefused('The package names no entry.');
-  if (!existsSync(join(app, manifest.entry))) {
-    throw new StartRefused(`The package has no file workload/${manifest.entry}, which its manifest names as entry.`);
-  }
-  const heap = Math.max(16, Math.floor(manifest.resources.memoryMiB * HEAP_SHARE));
+  const { path, runtime } = requireEntry(app, manifest);
+  const program = `${insideContainer.app}/${path}`;
+  const { memoryMiB } = manifest.resources;
   return {
     image: node.image,
-    command: [insideContainer.node, `--max-old-space-size=${heap}`, `${insideContainer.app}/${manifest.entry}`],
+    command: runtime === 'binary' ? [program] : [insideContainer.node, ...nodeOptions(runtime, memoryMiB), program],
     directory: insideContainer.app,
     mounts: [{ source: app, target: insideContainer.app, access: 'read' }],
     path: 'ours',
@@ -208,7 +204,7 @@ async function assemble(node: DockerNode, spec: WorkloadSpec, parts: Parts): Pro
   const { cut } = node.line;
   const { applyNetworkPolicy, publishUdp, shortfalls, close } = parts.access;
   const running = await runningWorkload(
-    { ...parts, resources: spec.manifest.resources, cut, beforeClose: () => watch.stop() },
+    { ...parts, manifest: spec.manifest, cut, beforeClose: () => watch.stop() },
     async () => {
       await close();
       await cell.destroy();

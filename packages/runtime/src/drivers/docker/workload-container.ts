@@ -1,11 +1,11 @@
 // A workload as a running container, from its start or adoption to its exit.
 import { setTimeout as delay } from 'node:timers/promises';
+import type { WorkloadManifest } from '@platform/contract';
 import type { SidecarGateway } from '../../gateway-port.ts';
 import { type ResourceUse, unknownUse, type WorkloadInstance } from '../driver.ts';
 import { describeExit, type Exit } from '../exit-reason.ts';
 import { listeningPorts } from '../process/process-tree.ts';
 import type { Cell } from './cells.ts';
-import type { Resources } from './container-options.ts';
 import { type Container, isAlready, isGone, removed } from './engine.ts';
 import { awaitExit } from './exit-watch.ts';
 import { framesOf, type Output, openOutput } from './log-stream.ts';
@@ -14,7 +14,7 @@ export interface WorkloadContainer {
   readonly container: Container;
   readonly cell: Cell;
   readonly gateway: SidecarGateway;
-  readonly resources: Resources;
+  readonly manifest: WorkloadManifest;
   /** Seconds since 1970; an earlier Runtime has stored the output before it. Default: from the beginning. */
   readonly outputSince?: number;
   /** Aborted when requests to the engine are given up. */
@@ -36,7 +36,8 @@ export async function runningWorkload(
   parts: WorkloadContainer,
   closing: () => Promise<void>,
 ): Promise<RunningWorkload> {
-  const { container, cell, gateway, resources, cut } = parts;
+  const { container, cell, gateway, manifest, cut } = parts;
+  const { resources, runtime } = manifest;
   const { State } = await container.inspect();
   const output = openOutput();
   await follow(container, output, parts.outputSince ?? 0);
@@ -51,7 +52,7 @@ export async function runningWorkload(
     // errors.
     await removed(container.remove({ force: true, v: true })).catch(() => undefined);
     if ('unknown' in exit) return { code: null, signal: null, reason: exit.unknown };
-    return describeExit(exit.code, null, exit.outOfMemory ? 1 : 0, resources);
+    return describeExit(exit.code, null, exit.outOfMemory ? 1 : 0, { ...resources, runtime });
   });
   // Callers that await it get the error; without one it must not be an unhandled rejection.
   exited.catch(() => undefined);

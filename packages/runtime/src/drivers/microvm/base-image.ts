@@ -63,7 +63,7 @@ export async function baseImage(images: Images, { busybox, setpriv }: Equipment)
   const node = process.execPath;
   const libraries = await closure([node, setpriv]);
   const sources = [node, setpriv, busybox, ...libraries];
-  const own = ['guest.mjs', 'bootstrap.mjs'].map((name) => ({ name, content: ownSource(name) }));
+  const own = ['guest.mjs', 'bootstrap.mjs', 'run-executable.mjs'].map((name) => ({ name, content: ownSource(name) }));
   const identity = [
     ...sources.map(describeFile),
     ...own.map((one) => one.content),
@@ -143,6 +143,6 @@ function place(from: string, to: string): void {
 }
 
 function ownSource(name: string): string {
-  const folder = name === 'bootstrap.mjs' ? '../process/' : 'guest/';
+  const folder = name === 'bootstrap.mjs' || name === 'run-executable.mjs' ? '../process/' : 'guest/';
   return readFileSync(new URL(`${folder}${name}`, import.meta.url), 'utf8');
 }

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import type { WorkloadManifest } from '@platform/contract';
 import type { Resources } from '../process/cgroup.ts';
-import { temporaryBytes } from '../process/mechanism.ts';
+import { nodeOptions, temporaryBytes } from '../process/mechanism.ts';
+import type { Entry } from '../require-entry.ts';
 import type { GuestLimits, Machine } from './places.ts';
 
 export type Acceleration = 'kvm' | 'tcg';
@@ -14,9 +15,6 @@ const GUEST_KERNEL_MIB = 96;
 const MONITOR_MIB = 352;
 /** Threads of the monitor and of the keeper. */
 const MONITOR_TASKS = 64;
-/** Share of the memory limit that JavaScript objects may take, so that V8 collects before the kernel kills. */
-const HEAP_SHARE = 0.7;
-const SMALLEST_HEAP_MIB = 16;
 /** Firecracker's limit. */
 const MOST_PROCESSORS = 32;
 
@@ -44,12 +42,12 @@ export function planMachine(
   };
 }
 
-export function planGuest(entry: string, { memoryMiB, pids }: Requested): GuestLimits {
+export function planGuest(entry: Entry, { memoryMiB, pids }: Requested): GuestLimits {
   return {
     entry,
     memoryBytes: memoryMiB * MiB,
     pids,
-    heapMiB: Math.max(SMALLEST_HEAP_MIB, Math.floor(memoryMiB * HEAP_SHARE)),
+    nodeOptions: nodeOptions(entry.runtime, memoryMiB),
     temporaryBytes: temporaryBytes(memoryMiB),
   };
 }

@@ -59,7 +59,7 @@ export async function openMicrovmDriver(options: MicrovmDriverOptions): Promise<
     adopt: async () => undefined,
     destroy: async () => undefined,
     async prepare({ app, manifest }) {
-      if (report.ok && manifest.runtime === 'node') await host?.images.ofFolder(app, options.requireRoom);
+      if (report.ok && manifest.runtime !== 'oci') await host?.images.ofFolder(app, options.requireRoom);
     },
     async start(spec) {
       if (host === undefined || report.acceleration === 'none') {
@@ -95,6 +95,7 @@ async function prepare(
   const report: MicrovmReport = {
     driver: 'microvm',
     ok: true,
+    runtimes: ['node', 'binary'],
     mechanism: trial.acceleration === 'kvm' ? `${name} with KVM` : `${name} emulating the processor (TCG)`,
     acceleration: trial.acceleration,
     limits: { memory: 'vm', cpus: enforced.has('cpu') ? 'cgroup' : false, pids: 'vm' },
@@ -107,6 +108,7 @@ function unusable(reasons: readonly string[]): MicrovmReport {
   return {
     driver: 'microvm',
     ok: false,
+    runtimes: ['node', 'binary'],
     mechanism: 'none',
     acceleration: 'none',
     limits: { memory: false, cpus: false, pids: false },

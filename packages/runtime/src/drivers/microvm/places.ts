@@ -1,6 +1,7 @@
 // Addresses, ports and paths of a virtual machine that its three sides agree on: the driver, the keeper beside the
 // machine, and the guest. guest/init.sh repeats the addresses and the ports.
 import type { GatewayUrls } from '../driver.ts';
+import type { Entry } from '../require-entry.ts';
 
 /** Every machine has a network of its own, so all of them may use the same addresses. */
 export const addresses = { host: '10.181.0.1', guest: '10.181.0.2', prefix: 30 } as const;
@@ -71,10 +72,10 @@ export interface Machine {
 
 /** What init enforces in the guest, by its kernel's control groups. */
 export interface GuestLimits {
-  readonly entry: string;
+  readonly entry: Entry;
   readonly memoryBytes: number;
   readonly pids: number;
-  readonly heapMiB: number;
+  readonly nodeOptions: readonly string[];
   readonly temporaryBytes: number;
 }
 

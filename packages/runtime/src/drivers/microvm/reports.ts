@@ -1,6 +1,7 @@
 // What a keeper reports about its machine, beyond output and exit code. All of it counts as untrusted input of the
 // guest.
 import type { Readable } from 'node:stream';
+import type { WorkloadManifest } from '@platform/contract';
 import { describeExit, type Exit } from '../exit-reason.ts';
 import { bridgePorts, type KeeperReport } from './places.ts';
 
@@ -10,7 +11,7 @@ export interface Reports {
   /** TCP ports on which the workload listens. */
   ports(): readonly number[];
   /** In the terms of the workload's own limits, which are smaller than its machine's. */
-  explain(exit: Exit, resources: { readonly memoryMiB: number }): Exit;
+  explain(exit: Exit, manifest: Pick<WorkloadManifest, 'resources' | 'runtime'>): Exit;
 }
 
 const LONGEST_REPORT = 16_384;
@@ -41,8 +42,9 @@ export function collectReports(): Reports {
       stream.on('error', () => stream.destroy());
     },
     ports: () => ports.filter((port) => !bridgePorts.some((own) => own.bridge === port || own.question === port)),
-    explain(exit, resources) {
-      if (lost === undefined || exit.code !== 1) return describeExit(exit.code, exit.signal, memoryKills, resources);
+    explain(exit, { resources: { memoryMiB }, runtime }) {
+      if (lost === undefined || exit.code !== 1)
+        return describeExit(exit.code, exit.signal, memoryKills, { memoryMiB, runtime });
       const last = lastLine(lost);
       return { ...exit, reason: `Its virtual machine ended unexpectedly${last === undefined ? '.' : `: ${last}`}` };
     },

@@ -1,11 +1,11 @@
 // Runs one workload in one virtual machine, with its images, enclosure and keeper.
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { RunningGateway } from '../../gateway-port.ts';
 import { LaunchError, StartRefused, type WorkloadInstance, type WorkloadSpec } from '../driver.ts';
 import { gatewayPorts } from '../process/handshake.ts';
 import { launch } from '../process/launch.ts';
 import { createProcessNetwork } from '../process/process-network.ts';
+import { type Entry, requireEntry } from '../require-entry.ts';
 import { type Enclosure, enclosureLine } from './enclosure.ts';
 import type { MachineHost } from './machine-host.ts';
 import { type Acceleration, enclosureResources, planGuest, planMachine } from './machine-plan.ts';
@@ -78,9 +78,7 @@ export async function runMachine(
       abort: spec.abort,
     });
     if (gateway === undefined) throw new LaunchError('The virtual machine has no Gateway.', '');
-    const exited = sandbox.exited
-      .finally(() => network.close())
-      .then((exit) => reports.explain(exit, manifest.resources));
+    const exited = sandbox.exited.finally(() => network.close()).then((exit) => reports.explain(exit, manifest));
     // Callers that await it get the error; without one it must not be an unhandled rejection.
     exited.catch(() => undefined);
     return {
@@ -133,18 +131,13 @@ async function enclosureFor(
   };
 }
 
-function requireRunnable({ app, manifest, volume }: WorkloadSpec): string {
-  if (manifest.runtime !== 'node' || manifest.entry === undefined) {
-    throw new StartRefused('Virtual machines run backends of runtime "node" only.');
-  }
-  if (!existsSync(join(app, manifest.entry))) {
-    throw new StartRefused(`The package has no file workload/${manifest.entry}, which its manifest names as entry.`);
-  }
+function requireRunnable({ app, manifest, volume }: WorkloadSpec): Entry {
+  const entry = requireEntry(app, manifest);
   // To start with an empty one instead would look like a loss.
   if (volume !== undefined && existsSync(volume)) {
     throw new StartRefused(
       'Its volume is a folder, created by another driver or shared between machines; virtual machines need a disk image.',
     );
   }
-  return manifest.entry;
+  return entry;
 }

@@ -99,7 +99,7 @@ describe('a hostile bootstrap', () => {
       const options = {
         key: 'hostile',
         app: place.folder,
-        entry: 'index.mjs',
+        entry: { path: 'index.mjs', runtime: 'node' as const },
         resources: { memoryMiB: 64, cpus: 1, pids: 16 },
         port: 8080,
         environment: { SECRET: 'pgw_secret' },

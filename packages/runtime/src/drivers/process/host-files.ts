@@ -1,4 +1,4 @@
-// Files of the Runtime that every sandbox shares: Node itself, the bootstrap, a bare /etc, the system call filter.
+// Files of the Runtime that every sandbox shares: Node itself, the bootstrap, what runs executables, a bare /etc, the system call filter.
 import {
   chmodSync,
   copyFileSync,
@@ -22,6 +22,8 @@ import { seccompFilter } from './seccomp.ts';
 export interface HostFiles {
   readonly node: string;
   readonly bootstrap: string;
+  /** Starts a workload that is an executable. */
+  readonly runner: string;
   readonly init: string;
   readonly etc: string;
   readonly stage: string;
@@ -66,6 +68,7 @@ export function prepareHostFiles(dataDirectory: string, node: string = process.e
   makeFolder(probe, modes.given);
   place(join(probe, 'probe.mjs'), ownSource('probe-workload.mjs'));
   place(join(base, 'bootstrap.mjs'), ownSource('bootstrap.mjs'));
+  place(join(base, 'run-executable.mjs'), ownSource('run-executable.mjs'));
   place(join(base, 'init.sh'), ownSource('init.sh'));
   const filter = seccompFilter();
   if (filter !== undefined) place(join(base, 'filter.bpf'), filter);
@@ -74,6 +77,7 @@ export function prepareHostFiles(dataDirectory: string, node: string = process.e
   return {
     node: process.getuid?.() === 0 ? reachableNode(node, join(base, 'node')) : node,
     bootstrap: join(base, 'bootstrap.mjs'),
+    runner: join(base, 'run-executable.mjs'),
     init: join(base, 'init.sh'),
     etc,
     stage,

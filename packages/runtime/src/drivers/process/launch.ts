@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { type GatewayUrls, LaunchError, type ResourceUse } from '../driver.ts';
 import { describeExit, type Exit } from '../exit-reason.ts';
+import type { Entry } from '../require-entry.ts';
 import type { Cgroup, Cgroups, Resources } from './cgroup.ts';
 import { shakeHands } from './handshake.ts';
 import type { HostFiles } from './host-files.ts';
@@ -36,7 +37,7 @@ export interface LaunchOptions {
   /** Plain name, at most 64 characters, of this installation: control group and socket are named after it. */
   readonly key: string;
   readonly app: string;
-  readonly entry: string;
+  readonly entry: Entry;
   readonly volume?: string;
   /** Its own resolv.conf. Default: one without a name server. */
   readonly resolver?: string;
@@ -225,7 +226,8 @@ function running(parts: Parts): Sandbox {
     const memoryKills = cgroup.memoryKills();
     const processRefusals = cgroup.processRefusals();
     await cgroup.remove();
-    return describeExit(code, name, memoryKills, options.resources, processRefusals);
+    const { resources, entry } = options;
+    return describeExit(code, name, memoryKills, { ...resources, runtime: entry.runtime }, processRefusals);
   });
   // Callers that await it get the error; without one it must not be an unhandled rejection.
   exited.catch(() => undefined);

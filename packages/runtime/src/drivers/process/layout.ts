@@ -16,6 +16,7 @@ export type Mount =
 export const inside = {
   node: '/opt/platform/bin/node',
   bootstrap: '/opt/platform/bootstrap.mjs',
+  runner: '/opt/platform/run-executable.mjs',
   init: '/opt/platform/init.sh',
   filter: '/opt/platform/filter.bpf',
   app: '/app',
@@ -31,6 +32,7 @@ export interface LayoutInput {
   readonly shared: {
     readonly node: string;
     readonly bootstrap: string;
+    readonly runner: string;
     readonly init: string;
     readonly etc: string;
     readonly filter: string | undefined;
@@ -57,6 +59,7 @@ export function sandboxLayout(input: LayoutInput): readonly Mount[] {
     { kind: 'folder', target: '/opt/platform/bin' },
     { kind: 'read-only', source: input.shared.node, target: inside.node, file: true },
     { kind: 'read-only', source: input.shared.bootstrap, target: inside.bootstrap, file: true },
+    { kind: 'read-only', source: input.shared.runner, target: inside.runner, file: true },
     { kind: 'read-only', source: input.shared.init, target: inside.init, file: true },
     ...(input.shared.filter === undefined
       ? []

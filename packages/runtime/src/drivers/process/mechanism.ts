@@ -1,6 +1,7 @@
 // Builds the command line that runs a workload confined, for each mechanism of this machine.
 
 import { systemPath } from '../../find-program.ts';
+import type { Entry } from '../require-entry.ts';
 import { bubblewrapArguments } from './bubblewrap.ts';
 import type { Cgroup } from './cgroup.ts';
 import type { HostFiles } from './host-files.ts';
@@ -27,8 +28,7 @@ export interface Confinement {
   readonly volume?: string;
   /** Its own resolv.conf. */
   readonly resolver?: string;
-  /** Relative to `app`. */
-  readonly entry: string;
+  readonly entry: Entry;
   /** As root: the user of this installation. Otherwise everything runs as the caller. */
   readonly uid?: number;
   readonly memoryMiB: number;
@@ -52,6 +52,12 @@ const LARGEST_TEMPORARY_MIB = 128;
 const OPEN_FILES = 4_096;
 /** Share of the memory limit that JavaScript objects may take, so that V8 collects before the kernel kills. */
 const HEAP_SHARE = 0.7;
+const SMALLEST_HEAP_MIB = 16;
+/**
+ * Beside an executable Node only bridges its connections: 10 MiB, and 3 threads instead of 7, of the limits of the workload.
+ */
+const BRIDGE_HEAP_MIB = 48;
+const BRIDGE_OPTIONS = [`--max-old-space-size=${BRIDGE_HEAP_MIB}`, '--v8-pool-size=0', '--disable-sigusr1'];
 
 /** Size of the private /tmp: it counts as memory of the workload, so never more than half of that. */
 export function temporaryBytes(memoryMiB: number): number {
@@ -70,6 +76,7 @@ export function commandLine(
   cgroup: Cgroup,
 ): CommandLine {
   const { tools, files } = host;
+  const { entry } = confinement;
   const sandboxed = way !== 'none';
   const around = way === 'bubblewrap' && host.networkOwner === 'launcher';
   const mounts = sandboxed
@@ -83,10 +90,11 @@ export function commandLine(
     : [];
   const node = [
     sandboxed ? inside.node : files.node,
-    `--max-old-space-size=${Math.max(16, Math.floor(confinement.memoryMiB * HEAP_SHARE))}`,
+    ...nodeOptions(entry.runtime, confinement.memoryMiB),
     '--import',
     sandboxed ? inside.bootstrap : files.bootstrap,
-    `${sandboxed ? inside.app : confinement.app}/${confinement.entry}`,
+    ...(entry.runtime === 'binary' ? [sandboxed ? inside.runner : files.runner] : []),
+    `${sandboxed ? inside.app : confinement.app}/${entry.path}`,
   ];
   // Inside a user namespace the kernel counts the processes of that namespace only. Outside of one it counts all that
   // belong to the user, so only a user of the workload's own may be counted, never the one who runs the platform.
@@ -138,6 +146,12 @@ export function commandLine(
     environment: { PATH: systemPath, LANG: 'C.UTF-8', PLATFORM_BOOTSTRAP: '1' },
     needsFilter: way === 'bubblewrap' && files.filter !== undefined,
   };
+}
+
+/** For the process of a script, or for the one beside an executable. */
+export function nodeOptions(runtime: Entry['runtime'], memoryMiB: number): readonly string[] {
+  if (runtime === 'binary') return BRIDGE_OPTIONS;
+  return [`--max-old-space-size=${Math.max(SMALLEST_HEAP_MIB, Math.floor(memoryMiB * HEAP_SHARE))}`];
 }
 
 export function filterLoader(host: { readonly tools: Tools; readonly files: HostFiles }): readonly string[] {

@@ -1,6 +1,5 @@
-// The `process` driver: a workload of runtime `node` as a process of this machine, isolated by its kernel.
+// The `process` driver: a workload as processes of this machine, isolated by its kernel.
 // docs/decisions/process-sandbox.md describes the isolation and its limits.
-import { existsSync } from 'node:fs';
 import net from 'node:net';
 import { join } from 'node:path';
 import type { Log } from '../../clock.ts';
@@ -9,6 +8,7 @@ import { type EgressWays, NoEgress } from '../../network/egress.ts';
 import { openEgress } from '../../network/open-egress.ts';
 import type { CarrierName } from '../../network/open-user-egress.ts';
 import { type Driver, type InsidePlaces, LaunchError, StartRefused, type WorkloadSpec } from '../driver.ts';
+import { type Entry, requireEntry } from '../require-entry.ts';
 import { gatewayPorts } from './handshake.ts';
 import { launch, type SandboxHost } from './launch.ts';
 import { inside } from './layout.ts';
@@ -157,17 +157,11 @@ export async function openProcessDriver(options: ProcessDriverOptions): Promise<
 function requireRunnable(
   { app, manifest }: WorkloadSpec,
   { report, allowUnsandboxed }: { readonly report: SandboxReport; readonly allowUnsandboxed: boolean },
-): string {
+): Entry {
   if (!report.ok && !allowUnsandboxed) {
     throw new StartRefused(`This machine cannot confine the app: ${report.reasons[0] ?? 'the trial sandbox failed.'}`);
   }
-  if (manifest.runtime !== 'node' || manifest.entry === undefined) {
-    throw new StartRefused('This machine runs backends of runtime "node" only.');
-  }
-  if (!existsSync(join(app, manifest.entry))) {
-    throw new StartRefused(`The package has no file workload/${manifest.entry}, which its manifest names as entry.`);
-  }
-  return manifest.entry;
+  return requireEntry(app, manifest);
 }
 
 async function freePort(): Promise<number> {

@@ -105,7 +105,7 @@ async function look(host: SandboxHost): Promise<Observation | string> {
     const sandbox = await launch(host, {
       key: `probe-${process.pid}`,
       app: host.files.probe,
-      entry: 'probe.mjs',
+      entry: { path: 'probe.mjs', runtime: 'node' },
       ...(process.getuid?.() === 0 ? { uid: PROBE_UID } : {}),
       resources: PROBE_RESOURCES,
       port: 8080,
@@ -182,12 +182,13 @@ function badReport(host: SandboxHost, reasons: readonly string[]): SandboxReport
   return { ...base, limits, ok: false, mechanism: 'none', userNamespaces: false, filter: false, reasons };
 }
 
-function baseReport(host: SandboxHost): Pick<SandboxReport, 'driver' | 'cgroup' | 'limits'> {
+function baseReport(host: SandboxHost): Pick<SandboxReport, 'driver' | 'runtimes' | 'cgroup' | 'limits'> {
   const { enforced, version } = host.cgroups;
   const byGroup = (name: 'memory' | 'cpu') => (enforced.has(name) ? 'cgroup' : false);
   const byProcess = host.tools.prlimit === undefined ? false : 'rlimit';
   return {
     driver: 'process',
+    runtimes: ['node', 'binary'],
     cgroup: version,
     limits: {
       memory: byGroup('memory'),

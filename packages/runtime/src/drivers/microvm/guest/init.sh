@@ -72,12 +72,14 @@ if [ -n "${volume:-}" ]; then
 fi
 
 nc $host 7003 </dev/null >/run/order || fail 'the keeper gave no order'
-{ read -r memory pids heap scratch; read -r entry; read -r servers; } </run/order
+{ read -r memory pids scratch runtime; read -r options; read -r entry; read -r servers; } </run/order
+# Node runs a script itself, and an executable by the platform's script for that.
+[ "$runtime" = binary ] && runner=/opt/platform/run-executable.mjs || runner=
 mkdir /run/workload
 resolver() { for server in $1; do echo "nameserver $server"; done > /run/workload/resolv.conf; }
 # There before its first code runs, where the owner has granted the internet.
 resolver "$servers"
-tail -n +4 /run/order >/run/workload/order.json
+tail -n +5 /run/order >/run/workload/order.json
 rm /run/order
 mount -o bind /run/workload /root/run
 mount -o remount,bind,ro,nosuid,nodev,noexec /root/run
@@ -96,8 +98,8 @@ sh -c '
   exec env -i PATH=/opt/platform/bin:/usr/bin:/bin PLATFORM_BOOTSTRAP=guest \
     chroot /root /bin/setpriv --reuid 1000 --regid 1000 --clear-groups --no-new-privs \
     --bounding-set=-all --inh-caps=-all --ambient-caps=-all -- \
-    /opt/platform/bin/node "--max-old-space-size=$2" --import /opt/platform/guest.mjs "/app/$1"
-' start "$entry" "$heap" >/run/out 2>/run/err 4>&- 5>&- &
+    /opt/platform/bin/node $2 --import /opt/platform/guest.mjs $3 "/app/$1"
+' start "$entry" "$options" "$runner" >/run/out 2>/run/err 4>&- 5>&- &
 workload=$!
 
 # What the keeper may ask for while it runs.

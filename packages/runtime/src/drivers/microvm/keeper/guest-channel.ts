@@ -78,11 +78,13 @@ export async function awaitGuest(given: {
   };
 }
 
-/** Three lines for init, the rest for guest.mjs. */
+/** Four lines for init, the rest for guest.mjs. */
 function orderText(given: Parameters<typeof awaitGuest>[0]): string {
-  const { memoryBytes, pids, heapMiB, temporaryBytes, entry } = given.order;
-  const limits = `${memoryBytes} ${pids} ${heapMiB} ${temporaryBytes}`;
-  return [limits, entry, given.nameServers().join(' '), JSON.stringify(given.details)].join('\n');
+  const { memoryBytes, pids, nodeOptions, temporaryBytes, entry } = given.order;
+  const limits = `${memoryBytes} ${pids} ${temporaryBytes} ${entry.runtime}`;
+  return [limits, nodeOptions.join(' '), entry.path, given.nameServers().join(' '), JSON.stringify(given.details)].join(
+    '\n',
+  );
 }
 
 /** Listens now; its connection comes later, and a second one is not taken. */

@@ -125,7 +125,9 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   await signals.start();
   const stopping = new AbortController();
   const { linkListen = null } = options;
+  const rates = options.rates ?? defaultRates;
   const context: CoreContext = {
+    rates,
     config,
     intelligence,
     linkListen,
@@ -142,7 +144,6 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     at: options.at ?? nothingListens,
     stopping: stopping.signal,
   };
-  const rates = options.rates ?? defaultRates;
   const shipped = await ensureSystemPackages(context, options.systemPackages);
   const localNode = await openLocalNode(context, options.localNode);
   const backends = new Backends(context, localNode?.nodeId ?? null);

@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely';
 import type pg from 'pg';
 import type { CoreConfig } from './config/config.ts';
 import type { IntelligenceFile } from './config/intelligence-file.ts';
+import type { Rates } from './config/rates.ts';
 import type { AddressAndPort } from './config/variables.ts';
 import type { DatabaseSchema } from './database/schema.ts';
 import type { Signals } from './database/signals.ts';
@@ -22,6 +23,8 @@ export interface CoreContext {
   readonly config: CoreConfig;
   /** The AI providers, as the operator's file last said. */
   readonly intelligence: IntelligenceFile;
+  /** How often each kind of route may be called. */
+  readonly rates: Rates;
   /** Where nodes reach core over TLS under its own key; `null` for nowhere. */
   readonly linkListen: AddressAndPort | null;
   /** Ordinary queries. */

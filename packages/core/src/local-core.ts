@@ -42,6 +42,7 @@ export async function openLocalCore({ config, databaseUrl, masterKey, nodeKey }:
   const context: CoreContext = {
     config: { ...config, packagesDirectory: path.join(config.dataDirectory, 'packages'), shellDirectory: '' },
     intelligence,
+    rates: config.rates,
     linkListen: config.linkListen,
     database,
     pool,

@@ -22,6 +22,9 @@ export const PREFIX = `installations/${INSTALLATION}/`;
 /** Of the neighbour, below which nothing may ever be asked. */
 export const OTHER_PREFIX = 'installations/inst-0190a1b2-0000-7000-8000-000000000002/';
 
+/** Tests of the rate set their own. */
+const UNREACHED = { perMinute: 10_000_000, burst: 10_000_000 };
+
 /** Nothing that arrived at the store concerns anything but the installation's own part. */
 export function assertConfined(seen: readonly SeenRequest[]): void {
   const own = `/${BUCKET}/${PREFIX}`;
@@ -99,7 +102,7 @@ export async function startGatewayToStore(
   await once(core, 'listening');
   const under = await startGatewayUnderTest(`http://127.0.0.1:${(core.address() as AddressInfo).port}`, {
     envelopeKey,
-    policy: { revision: 1, objectStorage: true },
+    policy: { revision: 1, objectStorage: true, objectStorageRate: UNREACHED },
     storage: { listen: { host: '127.0.0.1', port: 0 } },
     ...more,
   });

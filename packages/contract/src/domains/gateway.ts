@@ -28,6 +28,8 @@ export const gatewayPolicy = z.strictObject({
   outbound: z.record(slotName, z.string()).optional(),
   /** Whether it may use raw object storage: granted, paid for, and there is a store. Absent: it may not. */
   objectStorage: z.boolean().optional(),
+  /** How often it may; a Gateway is the only one that sees these requests. Absent: as the limits say. */
+  objectStorageRate: z.strictObject({ perMinute: z.int().min(1), burst: z.int().min(1) }).optional(),
   /**
    * Origins of the operator's that its services reach on any address: of its AI providers and of its object store. For
    * the Runtime of a Gateway without a network, which dials in its place; Gateways go by what core says at each call.

@@ -17,6 +17,11 @@ const limits = {
     unit: 'items',
     meaning: 'raw object storage requests with a body of one installation at the same time; one more is `SlowDown`',
   },
+  objectStorageRate: {
+    value: 12_000,
+    unit: 'per minute',
+    meaning: 'raw object storage requests of one installation, counted by its Gateway; one more is `SlowDown`',
+  },
   objectStorageKey: { value: 900, unit: 'bytes', meaning: 'key of an object in raw object storage' },
 } as const satisfies Limits;
 

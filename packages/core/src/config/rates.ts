@@ -7,7 +7,8 @@ export interface Rate {
   readonly burst: number;
 }
 
-export type Rates = Readonly<Record<Exclude<RateLimitName, 'none'>, Rate>>;
+/** Of routes, and of what a Gateway bounds by itself. */
+export type Rates = Readonly<Record<Exclude<RateLimitName, 'none'> | 'objectStorage', Rate>>;
 
 function steady(perMinute: number): Rate {
   return { perMinute, burst: perMinute };
@@ -20,4 +21,5 @@ export const defaultRates: Rates = {
   searchWrite: steady(limits.searchWriteRate.value),
   workflow: steady(limits.workflowRate.value),
   service: steady(limits.serviceRate.value),
+  objectStorage: steady(limits.objectStorageRate.value),
 };

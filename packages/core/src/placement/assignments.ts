@@ -103,7 +103,10 @@ async function readAssignments(context: CoreContext, nodeId: string): Promise<As
   return { revision, items: rows.flatMap((row) => assignmentOf(context, row) ?? []) };
 }
 
-function assignmentOf({ config, masterKey, intelligence }: CoreContext, row: AssignmentRow): Assignment | undefined {
+function assignmentOf(
+  { config, masterKey, intelligence, rates }: CoreContext,
+  row: AssignmentRow,
+): Assignment | undefined {
   const inForce = grantedWorkload(row.workload, row.resources);
   if (inForce === undefined) return undefined;
   // Core alone calls them, and nodes of former versions refuse members that they do not know.
@@ -135,7 +138,7 @@ function assignmentOf({ config, masterKey, intelligence }: CoreContext, row: Ass
         : {
             ...providers.policy,
             ...(Object.keys(slots).length === 0 ? {} : { outbound: slots }),
-            ...(granted.objectStorage ? { objectStorage: true } : {}),
+            ...(granted.objectStorage ? { objectStorage: true, objectStorageRate: rates.objectStorage } : {}),
             ...(privateOrigins.length === 0 ? {} : { privateOrigins }),
           }),
     },

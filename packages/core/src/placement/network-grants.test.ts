@@ -121,8 +121,10 @@ test("granting and revoking the network changes the node's assignment", async ()
 });
 
 test("granting and revoking object storage changes the node's assignment", async () => {
-  const inAssignment = async () => (await poll()).items.find(({ appId }) => appId === 'sailing')?.objectStorage;
+  const ofApp = async () => (await poll()).items.find(({ appId }) => appId === 'sailing');
+  const inAssignment = async () => (await ofApp())?.objectStorage;
   await put([storage]);
+  assert.deepEqual((await ofApp())?.gateway.objectStorageRate, platform.core.context.rates.objectStorage);
   const { revision } = await poll();
   assert.equal(await inAssignment(), true);
   await put([]);

@@ -2,9 +2,10 @@
 // request is read, confined and signed anew; the key of the store stays here.
 import { pipeline } from 'node:stream/promises';
 import { limits, objectStorageView, type RequestTarget } from '@platform/contract';
-import { endFaulty, type IncomingRequest, type RequestHead, receiveBody } from '@platform/http';
+import { endFaulty, hold, type IncomingRequest, openPace, type RequestHead, receiveBody } from '@platform/http';
 import type { Dispatcher } from 'undici';
 import { CoreRefusal } from '../core-calls.ts';
+import { openRate } from '../rate.ts';
 import { openRooms, type Room } from '../room.ts';
 import type { GatewayService, ServiceContext } from '../service.ts';
 import { codeForLog, documentInApp, errorInApp, passingAnswer } from './answers.ts';
@@ -27,6 +28,8 @@ const { value: LARGEST_BODY } = limits.objectStorageBody;
 const BODY_MS = 120_000;
 /** To the head of an answer: a store that puts a large object together takes its time. */
 const STORE_MS = 120_000;
+const { value: PER_MINUTE } = limits.objectStorageRate;
+const RATE = { perMinute: PER_MINUTE, burst: PER_MINUTE };
 const ANSWER_LIMITS = { characters: 8 * 1024 * 1024, elements: 100_000 };
 const LARGEST_ERROR = 64 * 1024;
 
@@ -63,6 +66,8 @@ export function objectStorageService(context: ServiceContext): GatewayService {
   const running = new Set<AbortController>();
   const documents = openTurns(MOST_DOCUMENTS);
   const rooms = openRooms(MOST_BODIES * LARGEST_BODY, context.memory);
+  const rate = openRate(context.policy.objectStorageRate ?? RATE);
+  const pace = openPace(() => performance.now());
   let bodies = 0;
   let isGranted = context.policy.objectStorage === true;
 
@@ -138,6 +143,9 @@ export function objectStorageService(context: ServiceContext): GatewayService {
     presented: tokenOf,
     refuse: sendRefusal,
     handle(incoming) {
+      const retryAfter = rate.take();
+      if (retryAfter !== null)
+        return hold(pace.next(), () => void sendRefusal(incoming.res, { code: 'rate_limited', retryAfter }));
       const work = new AbortController();
       running.add(work);
       serve(incoming, work.signal)
@@ -151,6 +159,7 @@ export function objectStorageService(context: ServiceContext): GatewayService {
     },
     async apply(policy) {
       isGranted = policy.objectStorage === true;
+      rate.change(policy.objectStorageRate ?? RATE);
       access.forget();
       if (!isGranted) for (const work of running) work.abort();
     },

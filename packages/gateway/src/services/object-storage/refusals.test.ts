@@ -25,6 +25,31 @@ test('the session token is what counts: none, another one and two are refused, w
   assert.equal(scene.storage.store.seen.length, 0);
 });
 
+test('more requests than the rate allows are refused without the store, for as long as it takes', async () => {
+  const { gateway } = scene.storage.under;
+  const { store } = scene.storage;
+  const unreached = { perMinute: 10_000_000, burst: 10_000_000 };
+  const list = () => scene.storage.send({ path: '/app?list-type=2' });
+  await gateway.apply({ revision: 2, objectStorage: true, objectStorageRate: { perMinute: 1, burst: 3 } });
+  for (let count = 0; count < 3; count += 1) assert.equal((await list()).status, 200);
+  const seen = store.seen.length;
+  // Also what would be answered or refused without the store.
+  for (const [method, path] of [
+    ['GET', '/app?list-type=2'],
+    ['GET', '/app?location'],
+    ['GET', '/app?acl'],
+    ['PUT', '/app/one'],
+  ] as const) {
+    const answer = await scene.storage.send({ method, path });
+    refused(answer, 503, 'SlowDown');
+    assert.ok(Number(answer.headers['retry-after']) > 1);
+  }
+  assert.equal(store.seen.length, seen);
+  await gateway.apply({ revision: 3, objectStorage: true, objectStorageRate: { perMinute: 10_000_000, burst: 1 } });
+  assert.equal((await list()).status, 200);
+  await gateway.apply({ revision: 4, objectStorage: true, objectStorageRate: unreached });
+});
+
 for (const [what, request, status, code] of [
   [
     'a presigned address',

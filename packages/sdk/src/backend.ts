@@ -24,7 +24,8 @@ export function backendOf(backend: { readonly url: string; readonly capability: 
         detail: 'This app has no backend, or its owner has not allowed it yet in Settings → Apps.',
       });
     }
-    if (!path.startsWith('/')) throw new TypeError(`The path must start with "/": ${path}`);
+    if (!path.startsWith('/'))
+      throw new PlatformError({ code: 'invalid_request', detail: `The path must start with "/": ${path}` });
     const headers = new Headers(init.headers);
     headers.set('authorization', `Bearer ${backend.capability}`);
     return [backend.url + path, { ...init, headers, credentials: 'omit' }];

@@ -10,24 +10,27 @@ import type {
   BridgeResponse,
   BridgeWelcome,
 } from '@platform/contract';
+import { onAbort } from './clock.ts';
 import { PlatformError } from './platform-error.ts';
 
 export interface BridgeCallOptions {
+  /** Ends the call; it then rejects with the signal's reason. What the shell has begun goes on. */
+  readonly signal?: AbortSignal;
   /** Time limit in milliseconds; default 30,000; none for methods that wait for a person. */
   readonly timeoutMilliseconds?: number;
 }
 
 /** The parameters of a method; left out where it has none or all are optional. */
-export type BridgeParams<Method extends BridgeCall> = BridgeCalls[Method]['params'] extends undefined
-  ? []
-  : Record<never, never> extends BridgeCalls[Method]['params']
-    ? [params?: BridgeCalls[Method]['params']]
-    : [params: BridgeCalls[Method]['params']];
+export type BridgeParams<Method extends BridgeCall> =
+  Record<never, never> extends BridgeCalls[Method]['params']
+    ? [params?: BridgeCalls[Method]['params'], options?: BridgeCallOptions]
+    : undefined extends BridgeCalls[Method]['params']
+      ? [params?: undefined, options?: BridgeCallOptions]
+      : [params: BridgeCalls[Method]['params'], options?: BridgeCallOptions];
 
 interface Waiting {
   readonly resolve: (result: unknown) => void;
-  readonly reject: (error: PlatformError) => void;
-  readonly timer: ReturnType<typeof setTimeout> | undefined;
+  readonly reject: (error: unknown) => void;
 }
 
 const HANDSHAKE_MILLISECONDS = 10_000;
@@ -44,17 +47,26 @@ const ASKS_A_PERSON: Readonly<Record<AskingBridgeCall, true>> = {
  * Greets the shell and waits for the port it transfers. Only an answer of the parent window, from the shell's exact
  * origin, with this greeting's nonce, counts.
  */
-export function connectBridge(page: Window, shellOrigin: string): Promise<Bridge> {
+export function connectBridge(
+  page: Window,
+  shellOrigin: string,
+  { signal }: Pick<BridgeCallOptions, 'signal'>,
+): Promise<Bridge> {
   const nonce = crypto.randomUUID();
   return new Promise((resolve, reject) => {
     const finish = () => {
       clearTimeout(timer);
+      stopFollowing();
       page.removeEventListener('message', listen);
     };
     const timer = setTimeout(() => {
       finish();
       reject(new PlatformError({ code: 'bridge_closed', detail: 'The platform did not answer this frame.' }));
     }, HANDSHAKE_MILLISECONDS);
+    const stopFollowing = onAbort(signal, () => {
+      finish();
+      reject(signal?.reason);
+    });
     const listen = (message: MessageEvent<BridgeWelcome | null>) => {
       const [port] = message.ports;
       if (message.source !== page.parent || message.origin !== shellOrigin || port === undefined) return;
@@ -92,29 +104,48 @@ export class Bridge {
    */
   call<Method extends BridgeCall>(
     method: Method,
-    ...params: BridgeParams<Method>
+    ...[params, options]: BridgeParams<Method>
   ): Promise<BridgeCalls[Method]['result']> {
-    return this.request(
-      method,
-      params[0],
-      Object.hasOwn(ASKS_A_PERSON, method) ? {} : { timeoutMilliseconds: CALL_MILLISECONDS },
-    );
+    const limit = Object.hasOwn(ASKS_A_PERSON, method) ? {} : { timeoutMilliseconds: CALL_MILLISECONDS };
+    return this.request(method, params, { ...limit, ...options });
   }
 
-  /** As `call`, with another time limit, and for methods this SDK has no types for. */
-  request<Result>(method: string, params: unknown, { timeoutMilliseconds }: BridgeCallOptions): Promise<Result> {
+  /** As `call`, without a time limit of its own, and for methods this SDK has no types for. */
+  request<Result>(
+    method: string,
+    params: unknown,
+    { signal, timeoutMilliseconds }: BridgeCallOptions = {},
+  ): Promise<Result> {
+    if (signal?.aborted) return Promise.reject(signal.reason);
     if (this.#closed) return Promise.reject(closedError());
     const id = ++this.#last;
     return new Promise<Result>((resolve, reject) => {
-      const giveUp = () => {
+      const finish = () => {
+        clearTimeout(timer);
+        stopFollowing();
         this.#waiting.delete(id);
-        reject(
+      };
+      const fail = (error: unknown) => {
+        finish();
+        reject(error);
+      };
+      const giveUp = () =>
+        fail(
           new PlatformError({ code: 'timed_out', detail: `No answer to ${method} within ${timeoutMilliseconds} ms.` }),
         );
-      };
       const timer = timeoutMilliseconds === undefined ? undefined : setTimeout(giveUp, timeoutMilliseconds);
-      this.#waiting.set(id, { resolve: (result) => resolve(result as Result), reject, timer });
-      this.#port.postMessage({ id, method, params });
+      const stopFollowing = onAbort(signal, () => fail(signal?.reason));
+      const take = (result: unknown) => {
+        finish();
+        resolve(result as Result);
+      };
+      this.#waiting.set(id, { resolve: take, reject: fail });
+      try {
+        this.#port.postMessage({ id, method, params });
+      } catch (cause) {
+        const detail = `The parameters of ${method} hold something that cannot be sent to the platform.`;
+        fail(new PlatformError({ code: 'invalid_request', detail, cause }));
+      }
     });
   }
 
@@ -128,11 +159,7 @@ export class Bridge {
   close(): void {
     this.#closed = true;
     this.#port.close();
-    for (const { reject, timer } of this.#waiting.values()) {
-      clearTimeout(timer);
-      reject(closedError());
-    }
-    this.#waiting.clear();
+    for (const { reject } of [...this.#waiting.values()]) reject(closedError());
   }
 
   #take(message: BridgeResponse | BridgeEvent): void {
@@ -142,8 +169,6 @@ export class Bridge {
     }
     const waiting = this.#waiting.get(message.id);
     if (waiting === undefined) return;
-    this.#waiting.delete(message.id);
-    clearTimeout(waiting.timer);
     if ('error' in message) {
       waiting.reject(new PlatformError({ code: message.error.code, detail: message.error.message }));
     } else waiting.resolve(message.result);

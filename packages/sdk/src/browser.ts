@@ -1,6 +1,5 @@
-// @platform/sdk/browser: what a frontend needs of the platform. One file without dependencies, under 8 kB gzip.
+// @platform/sdk/browser: what a frontend needs of the platform. One file without dependencies, under 10 kB gzip.
 import type {
-  BridgeCalls,
   BridgeContext,
   BridgeEvents,
   CatalogEntry,
@@ -8,9 +7,10 @@ import type {
   SearchResult,
   ServicesApp,
   SystemInventory,
+  WorkloadStatus,
 } from '@platform/contract';
 import { type Backend, backendOf } from './backend.ts';
-import { type Bridge, connectBridge } from './bridge.ts';
+import { type Bridge, type BridgeCallOptions, connectBridge } from './bridge.ts';
 import type { CallOptions } from './call-options.ts';
 import { type Launch, LaunchAccess, launchAgain, readLaunch } from './launch.ts';
 import { sendLinksToShell } from './links.ts';
@@ -39,7 +39,7 @@ export type {
   WorkloadStatus,
 } from '@platform/contract';
 export type { Backend } from './backend.ts';
-export type { Bridge } from './bridge.ts';
+export type { Bridge, BridgeCallOptions, BridgeParams } from './bridge.ts';
 export type { CallOptions } from './call-options.ts';
 export { PlatformError, type SdkErrorCode } from './platform-error.ts';
 export type { NotificationListOptions, NotificationsService, Page, PageOptions, StreamOptions } from './services.ts';
@@ -48,18 +48,19 @@ export type { AppState } from './state.ts';
 /** The bridge methods about apps as functions; each needs its grant. */
 export interface Apps {
   /** Installed apps. */
-  list(): Promise<readonly InstalledApp[]>;
+  list(options?: BridgeCallOptions): Promise<readonly InstalledApp[]>;
   /** Published apps. */
-  catalog(): Promise<readonly CatalogEntry[]>;
+  catalog(options?: BridgeCallOptions): Promise<readonly CatalogEntry[]>;
   /** Opens an app beside this one; `target` is a query string that starts with `?`. */
-  open(appId: string, target?: string): Promise<void>;
+  open(appId: string, target?: string, options?: BridgeCallOptions): Promise<void>;
   /** Has the shell ask the person; false when they declined. */
-  requestInstall(appId: string, version?: string): Promise<boolean>;
-  uninstall(appId: string): Promise<boolean>;
+  requestInstall(appId: string, version?: string, options?: BridgeCallOptions): Promise<boolean>;
+  /** Likewise. */
+  uninstall(appId: string, options?: BridgeCallOptions): Promise<boolean>;
   /** Back to the home screen. */
-  return(): Promise<void>;
-  start: (appId: string) => Promise<BridgeCalls['apps.start']['result']>;
-  stop: (appId: string) => Promise<BridgeCalls['apps.stop']['result']>;
+  return(options?: BridgeCallOptions): Promise<void>;
+  start(appId: string, options?: BridgeCallOptions): Promise<WorkloadStatus>;
+  stop(appId: string, options?: BridgeCallOptions): Promise<WorkloadStatus>;
 }
 
 let connection: Promise<App> | undefined;
@@ -108,7 +109,7 @@ export class App {
       }
       sayWhatIsBlocked(window);
       const launch = await readLaunch(window, call);
-      const bridge = await connectBridge(window, launch.api);
+      const bridge = await connectBridge(window, launch.api, call);
       const app = new App(launch, bridge);
       sendLinksToShell(window, (url) => app.openLink(url));
       reportPlace(window, bridge);
@@ -136,8 +137,11 @@ export class App {
    *
    * @param options.limit 1 to 200; default 20
    */
-  search(q: string, options: { readonly limit?: number } = {}): Promise<SearchResult> {
-    return this.bridge.call('search.query', { q, ...options });
+  search(
+    q: string,
+    { limit, ...options }: BridgeCallOptions & { readonly limit?: number } = {},
+  ): Promise<SearchResult> {
+    return this.bridge.call('search.query', limit === undefined ? { q } : { q, limit }, options);
   }
 
   /** Inventory of the whole platform, for an app of the master account. Grant `system.inventory.read`. */
@@ -153,8 +157,8 @@ export class App {
    * @throws {PlatformError} `invalid_request` for any other address, `not_authorized` for an address of the platform or
    *   while the app is not in front, `rate_limited` after three refusals within a minute
    */
-  async openLink(url: string): Promise<boolean> {
-    return (await this.bridge.call('links.open', { url })).opened;
+  async openLink(url: string, options?: BridgeCallOptions): Promise<boolean> {
+    return (await this.bridge.call('links.open', { url }, options)).opened;
   }
 
   /**
@@ -187,20 +191,26 @@ export const Notifications = {
 
 function appsOver(bridge: Bridge): Apps {
   return {
-    list: async () => (await bridge.call('apps.list', { scope: 'installed' })).items as InstalledApp[],
-    catalog: async () => (await bridge.call('apps.list', { scope: 'catalog' })).items as CatalogEntry[],
-    async open(appId, target) {
-      await bridge.call('apps.open', target === undefined ? { appId } : { appId, target });
+    async list(options) {
+      return (await bridge.call('apps.list', { scope: 'installed' }, options)).items as InstalledApp[];
     },
-    async requestInstall(appId, version) {
+    async catalog(options) {
+      return (await bridge.call('apps.list', { scope: 'catalog' }, options)).items as CatalogEntry[];
+    },
+    async open(appId, target, options) {
+      await bridge.call('apps.open', target === undefined ? { appId } : { appId, target }, options);
+    },
+    async requestInstall(appId, version, options) {
       const params = version === undefined ? { appId } : { appId, version };
-      return (await bridge.call('apps.requestInstall', params)).installed;
+      return (await bridge.call('apps.requestInstall', params, options)).installed;
     },
-    uninstall: async (appId) => (await bridge.call('apps.uninstall', { appId })).removed,
-    async return() {
-      await bridge.call('apps.return');
+    async uninstall(appId, options) {
+      return (await bridge.call('apps.uninstall', { appId }, options)).removed;
     },
-    start: (appId) => bridge.call('apps.start', { appId }),
-    stop: (appId) => bridge.call('apps.stop', { appId }),
+    async return(options) {
+      await bridge.call('apps.return', undefined, options);
+    },
+    start: (appId, options) => bridge.call('apps.start', { appId }, options),
+    stop: (appId, options) => bridge.call('apps.stop', { appId }, options),
   };
 }

@@ -36,10 +36,11 @@ export function pause(clock: Clock, milliseconds: number, signal: AbortSignal): 
 }
 
 /**
- * Calls `action` when the signal aborts, at once if it has. Returns how to stop following it. The listener is on a signal of
+ * Calls `action` when the signal aborts, at once if it has, never without one. Returns how to stop following it. The listener is on a signal of
  * its own, because Node warns of more than ten on one.
  */
-export function onAbort(signal: AbortSignal, action: () => void): () => void {
+export function onAbort(signal: AbortSignal | undefined, action: () => void): () => void {
+  if (signal === undefined) return () => {};
   if (signal.aborted) {
     action();
     return () => {};

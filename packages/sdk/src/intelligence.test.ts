@@ -92,6 +92,21 @@ test('nobody there is a failed network; who gives up gets the own reason; no pat
   assert.ok(seen.every((url) => !String(url).includes('other')));
 });
 
+test('the time limit is for the beginning of an answer, not for its end', async (t) => {
+  let end = () => {};
+  const { openai } = await providerOf(t, (request, response) => {
+    if (request.url?.endsWith('begins') === true) response.writeHead(200).write('a');
+    end = () => response.end('z');
+  });
+  const silent = openai.request('silent', { body: {}, timeoutMilliseconds: 20 });
+  await assert.rejects(silent, { name: 'PlatformError', code: 'timed_out' });
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const answer = await openai.request('begins', { body: {}, timeoutMilliseconds: 20 });
+  t.mock.timers.tick(1_000_000);
+  end();
+  assert.equal(await answer.text(), 'az');
+});
+
 test('object storage comes as the options of an S3 client, and is null without all of its variables', () => {
   const environment = {
     PLATFORM_API_URL: 'http://127.0.0.1:1',

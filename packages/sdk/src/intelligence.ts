@@ -1,7 +1,7 @@
 // AI models for a workload: what a stock client needs, and `fetch` without one, with the platform's refusals as
 // PlatformError.
 import { errorFromResponse, PlatformError } from './platform-error.ts';
-import { callError } from './service-call.ts';
+import { fetchAnswer } from './service-call.ts';
 
 export interface Intelligence {
   /** For a stock client: where it finds the provider. */
@@ -13,7 +13,7 @@ export interface Intelligence {
    * body the default method is POST. Answers of the provider are returned as they begin, whatever their status.
    *
    * @throws {PlatformError} when the platform refuses the call (`grant_missing`, `budget_exhausted`, `rate_limited`, …) or
-   *   cannot reach the provider; the reason of `init.signal`
+   *   cannot reach the provider, and `timed_out`; the reason of `init.signal`
    */
   request(path: string, init?: IntelligenceRequest): Promise<Response>;
 }
@@ -21,6 +21,8 @@ export interface Intelligence {
 export interface IntelligenceRequest extends Omit<RequestInit, 'body' | 'redirect'> {
   /** A plain object, or what `fetch` takes. */
   readonly body?: RequestInit['body'] | Readonly<Record<string, unknown>>;
+  /** Time limit for the beginning of the answer, in milliseconds; default none but the platform's own. */
+  readonly timeoutMilliseconds?: number;
 }
 
 export function intelligenceOf(
@@ -31,22 +33,15 @@ export function intelligenceOf(
   return {
     baseUrl,
     apiKey: access.token,
-    async request(path, { body, ...init } = {}) {
+    async request(path, { body, timeoutMilliseconds, ...init } = {}) {
       const url = below(baseUrl, path);
       const headers = new Headers(init.headers);
       headers.set('authorization', `Bearer ${access.token}`);
       const isJson = isPlainObject(body);
       if (isJson && !headers.has('content-type')) headers.set('content-type', 'application/json');
-      const response = await fetch(url, {
-        method: body === undefined || body === null ? 'GET' : 'POST',
-        ...init,
-        headers,
-        redirect: 'manual',
-        ...(body === undefined ? {} : { body: isJson ? JSON.stringify(body) : body }),
-      }).catch((cause: unknown) => {
-        init.signal?.throwIfAborted();
-        throw callError(cause);
-      });
+      const method = body === undefined || body === null ? 'GET' : 'POST';
+      const sent = body === undefined ? {} : { body: isJson ? JSON.stringify(body) : body };
+      const response = await fetchAnswer(url, { method, ...init, headers, ...sent }, timeoutMilliseconds);
       if (isRefusal(response)) throw await errorFromResponse(response);
       return response;
     },

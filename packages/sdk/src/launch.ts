@@ -9,6 +9,7 @@ import type {
   LaunchFragment,
 } from '@platform/contract';
 import type { CallOptions, ServiceAccess } from './call-options.ts';
+import { onAbort } from './clock.ts';
 import { PlatformError } from './platform-error.ts';
 import { sendJson } from './service-call.ts';
 
@@ -97,7 +98,7 @@ export async function readLaunch(page: Window, options: CallOptions): Promise<La
 
 /** @throws {PlatformError} as `readLaunch` */
 export async function launchAgain(page: Window, options: CallOptions = {}): Promise<Launch> {
-  return exchanged(await askShell(page), options);
+  return exchanged(await askShell(page, options), options);
 }
 
 /** What follows the launch data is the fragment of the place where the app was left. */
@@ -111,17 +112,22 @@ function takeFromAddress(page: Window): string | undefined {
 }
 
 /** Asks the parent, whoever that is: an app is framed by its shell alone (`frame-ancestors`), and the question says nothing. */
-function askShell(page: Window): Promise<string> {
+function askShell(page: Window, { signal }: CallOptions): Promise<string> {
   const nonce = crypto.randomUUID();
   return new Promise((resolve, reject) => {
     const finish = () => {
       clearTimeout(timer);
+      stopFollowing();
       page.removeEventListener('message', listen);
     };
     const timer = setTimeout(() => {
       finish();
       reject(new PlatformError({ code: 'not_launched', detail: 'Open this app from the platform.' }));
     }, ANSWER_MILLISECONDS);
+    const stopFollowing = onAbort(signal, () => {
+      finish();
+      reject(signal?.reason);
+    });
     const listen = ({ source, data: answer }: MessageEvent<BridgeLaunched | null>) => {
       if (source !== page.parent || answer?.type !== 'platform.launched' || answer.nonce !== nonce) return;
       finish();

@@ -1,5 +1,6 @@
 // Calls of an outside service with a secret that the Gateway adds: `fetch`, with the platform's refusals as PlatformError.
 import { errorFromResponse, PlatformError } from './platform-error.ts';
+import { fetchAnswer } from './service-call.ts';
 
 /** An outside service behind one secret slot of the manifest. */
 export interface OutboundService {
@@ -10,9 +11,15 @@ export interface OutboundService {
   /**
    * Like `fetch`; `path` is below the slot's path. Answers of the service are returned whatever their status.
    *
-   * @throws {PlatformError} when the platform refuses the call or cannot reach the service; the reason of `init.signal`
+   * @throws {PlatformError} when the platform refuses the call or cannot reach the service, and
+   *   `timed_out`; the reason of `init.signal`
    */
-  request(path: string, init?: RequestInit): Promise<Response>;
+  request(path: string, init?: OutboundRequest): Promise<Response>;
+}
+
+export interface OutboundRequest extends Omit<RequestInit, 'redirect'> {
+  /** Time limit for the beginning of the answer, in milliseconds; default none but the platform's own. */
+  readonly timeoutMilliseconds?: number;
 }
 
 const OWN_ERRORS = 'urn:platform:error:';
@@ -25,16 +32,13 @@ export function outboundService(
   return {
     baseUrl,
     apiKey: access.token,
-    async request(path, init = {}) {
+    async request(path, { timeoutMilliseconds, ...init } = {}) {
       const url = below(baseUrl, path);
       const headers = new Headers(init.headers);
       if (headers.has('authorization'))
         throw refused('Send no Authorization: the secret of the slot is added on the way.');
       headers.set('authorization', `Bearer ${access.token}`);
-      const response = await fetch(url, { ...init, headers, redirect: 'manual' }).catch((cause: unknown) => {
-        if (init.signal?.aborted) throw init.signal.reason;
-        throw new PlatformError({ code: 'network_failed', detail: 'The Gateway could not be reached.', cause });
-      });
+      const response = await fetchAnswer(url, { ...init, headers }, timeoutMilliseconds);
       if (await isOwnRefusal(response)) throw await errorFromResponse(response);
       return response;
     },

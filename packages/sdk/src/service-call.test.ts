@@ -51,7 +51,7 @@ test('a redirect is not followed with the credential', async (t) => {
     calls += 1;
     response.writeHead(307, { location: '/elsewhere' }).end();
   });
-  await assert.rejects(client.notifications.list(), { code: 'network_failed' });
+  await assert.rejects(client.notifications.list(), { code: 'invalid_answer', status: 307 });
   assert.equal(calls, 1);
 });
 
@@ -63,6 +63,89 @@ test('nobody there is a failed network, with the cause', async (t) => {
     assert.ok(error.cause instanceof Error);
     return true;
   });
+});
+
+/** Answers `failures` times like a platform that restarts, then as it should; counts the requests. */
+async function restarting(
+  t: TestContext,
+  failures: number,
+): Promise<{ client: PlatformServicesClient; sent(): number }> {
+  let sent = 0;
+  const client = await clientOf(t, (request, response) => {
+    sent += 1;
+    if (sent > failures) response.end('{"items":[],"nextCursor":null,"notification":{},"indexed":1,"lease":{}}');
+    else if (sent % 2 === 1) request.destroy();
+    else response.writeHead(503).end(JSON.stringify({ code: 'unavailable', detail: 'Core restarts.', status: 503 }));
+  });
+  return { client, sent: () => sent };
+}
+
+const ENTRY = { id: 'a', title: 'A', url: '/a' };
+
+type Calls = Readonly<Record<string, (client: PlatformServicesClient) => Promise<unknown>>>;
+
+const repeatable: Calls = {
+  'a read': ({ notifications }) => notifications.list(),
+  'a mark': ({ notifications }) => notifications.read('ntf-1'),
+  'a publication with a dedupe key': ({ notifications }) =>
+    notifications.publish({ topic: 't', title: 'T', dedupeKey: 'k' }),
+  'a replacement of the index': ({ search }) => search.replace([ENTRY]),
+  'an addition to the index': ({ search }) => search.upsert([ENTRY]),
+  'a run of this installation': ({ workflows }) => workflows.get('wf-1'),
+};
+
+test('what may be repeated outlasts a platform that restarts, and gives up at the third attempt', async (t) => {
+  const each = Object.entries(repeatable).map(async ([what, call]) => {
+    const passing = await restarting(t, 2);
+    await call(passing.client);
+    assert.equal(passing.sent(), 3, what);
+    const lasting = await restarting(t, 9);
+    await assert.rejects(call(lasting.client), { name: 'PlatformError', code: 'network_failed' }, what);
+    assert.equal(lasting.sent(), 3, what);
+  });
+  await Promise.all(each);
+});
+
+for (const [what, call] of Object.entries<Calls[string]>({
+  'a publication without a dedupe key': ({ notifications }) => notifications.publish({ topic: 't', title: 'T' }),
+  'marking all records': ({ notifications }) => notifications.readAll(),
+  'a new work lease': (client) => client.acquireWorkLease(),
+  // A second one would remove the run that the first one cancelled.
+  'cancelling a run': ({ workflows }) => workflows.cancel('wf-1'),
+})) {
+  test(`${what} is sent once`, async (t) => {
+    const { client, sent } = await restarting(t, 1);
+    await assert.rejects(call(client), { code: 'network_failed' });
+    assert.equal(sent(), 1);
+  });
+}
+
+test('what the platform decided, or asks a long patience for, is not repeated', async (t) => {
+  for (const [status, code, wait] of [
+    [403, 'grant_missing', '0'],
+    [429, 'rate_limited', '0'],
+    [500, 'internal_error', '0'],
+    [503, 'runtime_paused', '0'],
+    [503, 'unavailable', '60'],
+  ] as const) {
+    let sent = 0;
+    const client = await clientOf(t, (_request, response) => {
+      sent += 1;
+      response.writeHead(status, { 'retry-after': wait }).end(JSON.stringify({ code, detail: 'No.', status }));
+    });
+    await assert.rejects(client.notifications.list(), { code, status, retryAfter: Number(wait) });
+    assert.equal(sent, 1, code);
+  }
+});
+
+test('the pause between two attempts ends with the call', async (t) => {
+  const ending = new AbortController();
+  const client = await clientOf(t, (request) => {
+    request.destroy();
+    // After the client has seen it.
+    setImmediate(() => ending.abort(new Error('enough')));
+  });
+  await assert.rejects(client.notifications.list({ signal: ending.signal }), { message: 'enough' });
 });
 
 test('the wait the platform asks for is told in seconds', async (t) => {

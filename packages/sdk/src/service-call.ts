@@ -1,6 +1,7 @@
 // One call of a service route: JSON in and out, a time limit, the caller's AbortSignal, errors as PlatformError.
 import type { RouteBodyInput, RouteId, routes } from '@platform/contract';
 import type { CallOptions, ServiceAccess } from './call-options.ts';
+import { pause, systemClock } from './clock.ts';
 import { errorFromResponse, PlatformError } from './platform-error.ts';
 
 type ServiceRoute = Extract<RouteId, `services.${string}`>;
@@ -18,12 +19,20 @@ interface CallInput<Id extends ServiceRoute> {
   readonly parameters?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
   readonly body?: RouteBodyInput<Id>;
+  /** Whether it changes nothing more, and answers the same, when it is repeated. Default: only a GET does. */
+  readonly repeatable?: boolean;
 }
 
+/** A call that may be repeated is sent this many times in all. */
+const ATTEMPTS = 3;
+const FIRST_PAUSE_MILLISECONDS = 300;
+/** Of what the platform asks for; the caller decides about longer ones. */
+const LONGEST_PAUSE_MILLISECONDS = 5_000;
 const DEFAULT_TIMEOUT_MILLISECONDS = 30_000;
 
 /**
- * Calls a service route and returns its answer's body (`undefined` for 204).
+ * Calls a service route and returns its answer's body (`undefined` for 204). A call that may be repeated outlasts a
+ * platform that cannot be reached for a moment.
  *
  * @throws {PlatformError} for every refusal, time limit and network failure.
  */
@@ -34,13 +43,37 @@ export async function callService<Id extends ServiceRoute>(
 ): Promise<Answer<Id>> {
   const init: RequestInit = { method: input.method };
   if (input.body !== undefined) init.body = JSON.stringify(input.body);
+  const url = access.api + pathOf(input);
+  const isRepeatable = input.repeatable ?? input.method === 'GET';
   return within(options, (signal) =>
-    withCredential(access, signal, (authorization) => {
-      const headers: Record<string, string> = { authorization };
-      if (input.body !== undefined) headers['content-type'] = 'application/json';
-      return fetchJson<Answer<Id>>(access.api + pathOf(input), { ...init, headers, signal });
-    }),
+    repeatedly(isRepeatable ? ATTEMPTS : 1, signal, () =>
+      withCredential(access, signal, (authorization) => {
+        const headers: Record<string, string> = { authorization };
+        if (input.body !== undefined) headers['content-type'] = 'application/json';
+        return fetchJson<Answer<Id>>(url, { ...init, headers, signal });
+      }),
+    ),
   );
+}
+
+async function repeatedly<Result>(attempts: number, signal: AbortSignal, send: () => Promise<Result>): Promise<Result> {
+  for (let left = attempts - 1, wait = FIRST_PAUSE_MILLISECONDS; ; left -= 1, wait *= 3) {
+    try {
+      return await send();
+    } catch (error) {
+      const known = callError(error);
+      const asked = (known.retryAfter ?? 0) * 1_000;
+      if (left === 0 || signal.aborted || !mayPass(known) || asked > LONGEST_PAUSE_MILLISECONDS) throw error;
+      // Spread, so that many callers do not come back in the same moment after a restart.
+      await pause(systemClock, Math.max(asked, wait * (0.5 + Math.random())), signal);
+    }
+  }
+}
+
+/** Nobody there, or somebody on the way who could not hand it on; not what was decided, such as a pause of the account. */
+function mayPass({ code, status }: PlatformError): boolean {
+  if (code === 'network_failed') return true;
+  return status >= 502 && status <= 504 && code !== 'runtime_paused' && code !== 'transport_unavailable';
 }
 
 /**
@@ -97,7 +130,8 @@ export function sendJson<Body>(url: string, init: RequestInit, options: CallOpti
 }
 
 async function fetchJson<Body>(url: string, init: RequestInit): Promise<Body> {
-  const response = await fetch(url, { ...init, credentials: 'omit', redirect: 'error' });
+  // A redirect is an answer like any other wrong one: followed, it could carry the credential elsewhere.
+  const response = await fetch(url, { ...init, credentials: 'omit', redirect: 'manual' });
   if (!response.ok) throw await errorFromResponse(response);
   return (response.status === 204 ? undefined : await response.json()) as Body;
 }
@@ -116,7 +150,30 @@ async function within<Result>(
   }
 }
 
-function timedOut(milliseconds: number, cause: unknown): PlatformError {
+/**
+ * `fetch` for answers that may take any time once they have begun. Returns redirects as they are.
+ *
+ * @param timeoutMilliseconds until the answer begins
+ */
+export async function fetchAnswer(
+  url: string,
+  init: RequestInit,
+  timeoutMilliseconds: number | undefined,
+): Promise<Response> {
+  const limit = new AbortController();
+  const timer = timeoutMilliseconds === undefined ? undefined : setTimeout(() => limit.abort(), timeoutMilliseconds);
+  const signal = init.signal ? AbortSignal.any([init.signal, limit.signal]) : limit.signal;
+  try {
+    return await fetch(url, { ...init, redirect: 'manual', signal });
+  } catch (error) {
+    init.signal?.throwIfAborted();
+    throw limit.signal.aborted ? timedOut(timeoutMilliseconds, error) : callError(error);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function timedOut(milliseconds: number | undefined, cause: unknown): PlatformError {
   return new PlatformError({ code: 'timed_out', detail: `No answer within ${milliseconds} ms.`, cause });
 }
 

@@ -68,7 +68,8 @@ const INDEX = '/v1/services/search/index';
 export function notificationsService(access: ServiceAccess): NotificationsService {
   return {
     async publish(body, options) {
-      const input = { method: 'POST', path: NOTIFICATIONS, body } as const;
+      const repeatable = body.dedupeKey !== undefined;
+      const input = { method: 'POST', path: NOTIFICATIONS, body, repeatable } as const;
       const { notification } = await callService<'services.notifications.publish'>(access, input, options);
       return notification;
     },
@@ -78,7 +79,8 @@ export function notificationsService(access: ServiceAccess): NotificationsServic
       return callService<'services.notifications.list'>(access, input, options);
     },
     async read(id, options) {
-      const input = { method: 'POST', path: `${NOTIFICATIONS}/:id/read`, parameters: { id } } as const;
+      const path = `${NOTIFICATIONS}/:id/read` as const;
+      const input = { method: 'POST', path, parameters: { id }, repeatable: true } as const;
       const { notification } = await callService<'services.notifications.read'>(access, input, options);
       return notification;
     },
@@ -95,22 +97,24 @@ export function searchService(access: ServiceAccess): SearchService {
   return {
     async replace(entries, options) {
       const body = { entries: [...entries] };
-      const input = { method: 'PUT', path: INDEX, body } as const;
+      const input = { method: 'PUT', path: INDEX, body, repeatable: true } as const;
       const { indexed } = await callService<'services.search.replace'>(access, input, options);
       return indexed;
     },
     async upsert(entries, options) {
       const body = { entries: [...entries] };
-      const input = { method: 'POST', path: INDEX, body } as const;
+      const input = { method: 'POST', path: INDEX, body, repeatable: true } as const;
       const { indexed } = await callService<'services.search.upsert'>(access, input, options);
       return indexed;
     },
     async remove(id, options) {
-      const input = { method: 'DELETE', path: `${INDEX}/:entryId`, parameters: { entryId: id } } as const;
+      const path = `${INDEX}/:entryId` as const;
+      const input = { method: 'DELETE', path, parameters: { entryId: id }, repeatable: true } as const;
       await callService<'services.search.remove'>(access, input, options);
     },
     async clear(options) {
-      await callService<'services.search.clear'>(access, { method: 'DELETE', path: INDEX }, options);
+      const input = { method: 'DELETE', path: INDEX, repeatable: true } as const;
+      await callService<'services.search.clear'>(access, input, options);
     },
   };
 }

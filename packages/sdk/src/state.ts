@@ -1,25 +1,25 @@
 // What an app leaves with the shell while it is not loaded: a draft, a filter, the lines that were open.
-import type { Bridge } from './bridge.ts';
+import type { Bridge, BridgeCallOptions } from './bridge.ts';
 
 export interface AppState {
   /** What `set` kept last, for this installation and as long as the session lasts in this tab; `null` when nothing is kept. */
-  get<Value = unknown>(): Promise<Value | null>;
+  get<Value = unknown>(options?: BridgeCallOptions): Promise<Value | null>;
   /**
    * Keeps one value, in place of the former: whatever JSON can hold, at most 64 KiB of it. `null` removes it.
    *
    * @throws {PlatformError} `payload_too_large`, `unavailable` when the browser has no room
    */
-  set(value: unknown): Promise<void>;
+  set(value: unknown, options?: BridgeCallOptions): Promise<void>;
 }
 
 export function stateOver(bridge: Bridge): AppState {
   return {
-    async get<Value>() {
-      const { json } = await bridge.call('state.get');
+    async get<Value>(options?: BridgeCallOptions) {
+      const { json } = await bridge.call('state.get', undefined, options);
       return json === null ? null : (JSON.parse(json) as Value);
     },
-    async set(value) {
-      await bridge.call('state.set', { json: JSON.stringify(value) ?? 'null' });
+    async set(value, options) {
+      await bridge.call('state.set', { json: JSON.stringify(value) ?? 'null' }, options);
     },
   };
 }

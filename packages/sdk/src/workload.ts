@@ -47,7 +47,7 @@ export type {
 export type { CallOptions } from './call-options.ts';
 export type { Intelligence, IntelligenceRequest } from './intelligence.ts';
 export type { ObjectStorage } from './object-storage.ts';
-export type { OutboundService } from './outbound.ts';
+export type { OutboundRequest, OutboundService } from './outbound.ts';
 export { PlatformError, type SdkErrorCode } from './platform-error.ts';
 export type { ActivityContext, ActivityOptions, Executor, RetryPolicy } from './run-activity.ts';
 export type {

@@ -10,7 +10,7 @@ import { migrate } from '@platform/core/database';
 import { keyFromSeed, type LinkKey } from '@platform/link';
 import { freePort } from './free-port.ts';
 import { buildTestPackage, testManifest } from './packages.ts';
-import { testDatabase } from './postgres.ts';
+import { type TestDatabase, testDatabase } from './postgres.ts';
 import { unlimitedRates } from './rates.ts';
 
 const SYSTEM_APPS = ['launcher', 'store', 'settings', 'wallet', 'contacts', 'agent', 'notifications', 'fleet'];
@@ -27,6 +27,8 @@ export interface ConstellationOptions {
   readonly metrics?: CoreOptions['metrics'];
   /** Holds core at named moments. */
   readonly at?: CoreOptions['at'];
+  /** A migrated one. Default: a new one in the cluster of all tests. */
+  readonly database?: TestDatabase;
   /** Core's machine is no node. */
   readonly withoutNode?: true;
   /** Built packages to start with. Default: minimal system apps. */
@@ -56,7 +58,8 @@ export interface Constellation {
 }
 
 export async function startConstellation(options: ConstellationOptions = {}): Promise<Constellation> {
-  const database = await testDatabase({ key: 'core', migrate: async (url) => void (await migrate(url)) });
+  const database =
+    options.database ?? (await testDatabase({ key: 'core', migrate: async (url) => void (await migrate(url)) }));
   const directory = await mkdtemp(path.join(tmpdir(), 'platform-test-'));
   const shellDirectory = path.join(directory, 'shell');
   const packagesDirectory = path.join(directory, 'packages');

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import type { CoreConfig, CoreOptions, Point, Rates } from '@platform/core';
 import type { Constellation } from './constellation.ts';
 import { freePort } from './free-port.ts';
+import type { HeldMoment } from './held-moments.ts';
 
 const MAIN = fileURLToPath(new URL('./core-process-main.ts', import.meta.url));
 
@@ -24,6 +25,7 @@ export interface CoreProcessOrder {
   readonly push: PushSettings;
   readonly schedules: NonNullable<CoreOptions['schedules']>;
   readonly dieAt: Point | null;
+  readonly quiet: boolean;
 }
 
 /** How web push connects and retries, without what cannot be serialised for another process. */
@@ -37,6 +39,10 @@ export interface CoreProcess {
   readonly dead: boolean;
   stop(): Promise<void>;
   kill(): Promise<void>;
+  /** Holds the next caller that reaches this moment; later ones pass. */
+  hold(point: Point): HeldMoment;
+  /** At `holdAt`. */
+  readonly held: HeldMoment | null;
 }
 
 export interface CoreProcessOptions {
@@ -49,6 +55,10 @@ export interface CoreProcessOptions {
   readonly schedules?: CoreOptions['schedules'];
   /** It kills itself when it comes to this moment. */
   readonly dieAt?: Point;
+  /** As `hold` of the process, from its start. */
+  readonly holdAt?: Point;
+  /** The errors that it logs are expected, and not shown. */
+  readonly quiet?: true;
 }
 
 /** Resolves when it listens; it ends with this process at the latest. */
@@ -66,12 +76,25 @@ export async function startCoreProcess(world: Constellation, options: CoreProces
     push: options.push ?? {},
     schedules: options.schedules ?? {},
     dieAt: options.dieAt ?? null,
+    quiet: options.quiet ?? false,
   };
   const child = spawn(process.execPath, [MAIN], { stdio: ['pipe', 'pipe', 'inherit'] });
+  // Of a process that was killed.
+  child.stdin.on('error', () => undefined);
   // Its standard input stays open: when this process ends, the child reads the end and exits.
   child.stdin.write(`${JSON.stringify(order)}\n`);
+  const waiting = new Map<string, () => void>();
+  function hold(point: Point): HeldMoment {
+    const reached = new Promise<void>((resolve) => waiting.set(`reached ${point}`, resolve));
+    child.stdin.write(`hold ${point}\n`);
+    return { reached, release: () => void child.stdin.write(`release ${point}\n`) };
+  }
+  const held = options.holdAt === undefined ? null : hold(options.holdAt);
   await new Promise<void>((resolve, reject) => {
-    createInterface({ input: child.stdout }).once('line', () => resolve());
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      if (line === 'listening') resolve();
+      waiting.get(line)?.();
+    });
     child.once('exit', (code, signal) => reject(new Error(`a replica ended at its start (${code ?? signal})`)));
   });
   return {
@@ -83,6 +106,8 @@ export async function startCoreProcess(world: Constellation, options: CoreProces
     },
     stop: () => end(child, 'SIGTERM'),
     kill: () => end(child, 'SIGKILL'),
+    hold,
+    held,
   };
 }
 

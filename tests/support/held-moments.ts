@@ -1,11 +1,11 @@
 // Holds core at named moments (packages/core/src/points.ts), so that a test can do something exactly there.
 import type { At, Point } from '@platform/core';
 
-export interface Moments {
+export interface Moments<Name extends string = Point> {
   /** To be given to core, or to several replicas. */
-  readonly at: At;
+  readonly at: (point: Name) => ReturnType<At>;
   /** Holds the next caller that reaches this moment; later ones pass. */
-  hold(point: Point): HeldMoment;
+  hold(point: Name): HeldMoment;
 }
 
 export interface HeldMoment {
@@ -14,8 +14,8 @@ export interface HeldMoment {
   release(): void;
 }
 
-export function moments(): Moments {
-  const waiting = new Map<Point, () => Promise<void>>();
+export function moments<Name extends string = Point>(): Moments<Name> {
+  const waiting = new Map<Name, () => Promise<void>>();
   return {
     at(point) {
       const held = waiting.get(point);

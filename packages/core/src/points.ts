@@ -37,7 +37,13 @@ export type Point =
   | 'workflows.complete.committing'
   | 'workflows.complete.committed'
   | 'workflows.cancel.committing'
-  | 'workflows.cancel.committed';
+  | 'workflows.cancel.committed'
+  | 'workflows.remove.committing'
+  | 'workflows.remove.committed'
+  | 'workflows.expire.committing'
+  | 'workflows.expire.committed'
+  | 'workflows.cleanup.committing'
+  | 'workflows.cleanup.committed';
 
 /** Waits for as long as the test holds this moment. */
 export type At = (point: Point) => Promise<void> | undefined;

@@ -14,9 +14,9 @@ import {
 import type { CoreContext } from '../context.ts';
 import { selectOwn } from '../installations/queries.ts';
 import { selectTimeline, type TimelineRow } from './activity-queries.ts';
+import { writeExpiries } from './housekeeping.ts';
 import {
   type EventRow,
-  expireRuns,
   type RunSelection,
   type SummaryRow,
   selectEvents,
@@ -114,13 +114,10 @@ export async function readTimeline(
 }
 
 /** The history of a run that just expired says so at once. */
-async function noteExpiry(
-  { database, clock }: CoreContext,
-  run: Pick<SummaryRow, 'id' | 'status' | 'expires_at'>,
-): Promise<void> {
-  const now = clock();
+async function noteExpiry(context: CoreContext, run: Pick<SummaryRow, 'id' | 'status' | 'expires_at'>): Promise<void> {
+  const now = context.clock();
   if (run.status !== 'running' || run.expires_at > now) return;
-  await expireRuns(database, { id: run.id, now, keptDays: limits.workflowKeptDays.value, most: 1 });
+  await writeExpiries(context, { id: run.id, now, most: 1 });
 }
 
 async function requireOwn(

@@ -3,19 +3,35 @@
 import { limits } from '@platform/contract';
 import { PeriodicTask } from '../background/periodic-task.ts';
 import type { CoreContext } from '../context.ts';
-import { deleteKeptRuns, expireRuns } from './run-queries.ts';
+import { deleteKeptRuns, type ExpiringRuns, expireRuns } from './run-queries.ts';
 
 const PERIOD_MILLISECONDS = 60_000;
 const EXPIRED = 200;
 /** Each with its activities and history. */
 const REMOVED = 20;
 
+/**
+ * Writes down that runs expired: the one of this id, or some of all.
+ *
+ * @returns how many
+ */
+export async function writeExpiries(
+  { database, at }: CoreContext,
+  due: Omit<ExpiringRuns, 'keptDays'>,
+): Promise<number> {
+  await at('workflows.expire.committing');
+  const expired = await expireRuns(database, { ...due, keptDays: limits.workflowKeptDays.value });
+  await at('workflows.expire.committed');
+  return expired;
+}
+
 export function workflowHousekeeping(context: CoreContext): PeriodicTask {
-  const { database, clock } = context;
   async function piece(): Promise<boolean> {
-    const now = clock();
-    const expired = await expireRuns(database, { now, keptDays: limits.workflowKeptDays.value, most: EXPIRED });
-    const removed = await deleteKeptRuns(database, now, REMOVED);
+    const now = context.clock();
+    const expired = await writeExpiries(context, { now, most: EXPIRED });
+    await context.at('workflows.cleanup.committing');
+    const removed = await deleteKeptRuns(context.database, now, REMOVED);
+    await context.at('workflows.cleanup.committed');
     return expired === EXPIRED || removed === REMOVED;
   }
   return new PeriodicTask(context, { name: 'workflow-housekeeping', everyMilliseconds: PERIOD_MILLISECONDS, piece });

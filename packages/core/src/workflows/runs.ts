@@ -130,8 +130,10 @@ export async function deleteRun(context: CoreContext, installationId: Installati
   const cancelled = await endRun(context.pool, { ...end, status: 'cancelled' });
   await context.at('workflows.cancel.committed');
   if (cancelled !== undefined) return;
-  if (!(await deleteEndedRun(context.database, { id, installationId, now })))
-    throw refuse('not_found', 'There is no such workflow run, or it was removed.');
+  await context.at('workflows.remove.committing');
+  const removed = await deleteEndedRun(context.database, { id, installationId, now });
+  await context.at('workflows.remove.committed');
+  if (!removed) throw refuse('not_found', 'There is no such workflow run, or it was removed.');
 }
 
 /**

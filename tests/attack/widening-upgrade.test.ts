@@ -15,6 +15,7 @@ import {
 import { registerLocalMachine } from '../../packages/core/test-support/joined-node.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type Constellation, startConstellation } from '../support/constellation.ts';
+import { elf } from '../support/elf.ts';
 import { buildTestPackage, testManifest } from '../support/packages.ts';
 import { problemCode, rawRequest } from '../support/raw-http.ts';
 
@@ -207,38 +208,45 @@ test('neither removing grants, stopping nor pausing lets an unreviewed backend r
   assert.equal(problemCode(await startOf('detour')), 'not_found');
 });
 
-test('a later version of another kind runs within what was granted, without network, ports or object storage', async () => {
-  await registerLocalMachine(platform, { runtimes: ['node', 'oci'] });
-  const workload = { ...nodeWorkload, resources: modest };
-  const image = `registry.example/app@sha256:${'0'.repeat(64)}`;
-  await publish(publisher, 'changeling', { workload });
-  await publish(publisher, 'changeling', {
-    version: '2.0.0',
-    schemaVersion: 9,
-    workload: { runtime: 'oci', image, mode: 'always', volume: true, resources: { memoryMiB: 8_192, cpus: 8 } },
-    permissions: [
-      { id: 'network.public', resources: ['*'] },
-      { id: 'runtime.network-tunnel', resources: ['*'] },
-      { id: 'endpoints.public.udp', resources: ['UDP:5000', 'UDP:auto'] },
-      { id: 'endpoints.public', resources: ['GET:/*'] },
-      { id: 'object-storage.raw', resources: ['self'] },
-    ],
-    publicPorts: [
-      { name: 'game', protocol: 'udp', containerPort: 5_000 },
-      { name: 'voice', protocol: 'udp', containerPort: 'auto' },
-    ],
-    publicEndpoints: ['GET:/*'],
+const kinds: Readonly<Record<string, object>> = {
+  'a container image': { runtime: 'oci', image: `registry.example/app@sha256:${'0'.repeat(64)}` },
+  'an executable': { runtime: 'binary', entry: 'server' },
+};
+for (const [index, [what, kind]] of Object.entries(kinds).entries()) {
+  test(`a later version that is ${what} runs within what was granted, without network, ports or object storage`, async () => {
+    await registerLocalMachine(platform, { runtimes: ['node', 'binary', 'oci'], processor: 'x64' });
+    const appId = `changeling-${index}`;
+    const workload = { ...nodeWorkload, resources: modest };
+    await publish(publisher, appId, { workload });
+    const later = {
+      version: '2.0.0',
+      schemaVersion: 9,
+      workload: { ...kind, mode: 'always', volume: true, resources: { memoryMiB: 8_192, cpus: 8 } },
+      permissions: [
+        { id: 'network.public', resources: ['*'] },
+        { id: 'runtime.network-tunnel', resources: ['*'] },
+        { id: 'endpoints.public.udp', resources: ['UDP:5000', 'UDP:auto'] },
+        { id: 'endpoints.public', resources: ['GET:/*'] },
+        { id: 'object-storage.raw', resources: ['self'] },
+      ],
+      publicPorts: [
+        { name: 'game', protocol: 'udp', containerPort: 5_000 },
+        { name: 'voice', protocol: 'udp', containerPort: 'auto' },
+      ],
+      publicEndpoints: ['GET:/*'],
+    };
+    await publish(publisher, appId, later, { 'workload/server': elf({ machine: 'x64' }) });
+    await owner.browser.take('/v1/apps', { body: { appId, version: '1.0.0' } });
+    await upgrade(appId, '2.0.0');
+    const { desired, workload: now, network, udpPorts, objectStorage } = await assignmentOf(appId);
+    assert.deepEqual([desired, now.mode, now.volume], ['automatic', 'automatic', false]);
+    const { memoryMiB, cpus, pids } = now.resources;
+    assert.deepEqual({ memoryMiB, cpus, pids }, modest);
+    assert.deepEqual([network, udpPorts, objectStorage], [{ public: false, tunnel: false }, [], false]);
+    assert.deepEqual((await view(appId)).permissions, []);
+    await registerLocalMachine(platform, {});
   });
-  await owner.browser.take('/v1/apps', { body: { appId: 'changeling', version: '1.0.0' } });
-  await upgrade('changeling', '2.0.0');
-  const { desired, workload: now, network, udpPorts, objectStorage } = await assignmentOf('changeling');
-  assert.deepEqual([desired, now.mode, now.volume], ['automatic', 'automatic', false]);
-  const { memoryMiB, cpus, pids } = now.resources;
-  assert.deepEqual({ memoryMiB, cpus, pids }, modest);
-  assert.deepEqual([network, udpPorts, objectStorage], [{ public: false, tunnel: false }, [], false]);
-  assert.deepEqual((await view('changeling')).permissions, []);
-  await registerLocalMachine(platform, {});
-});
+}
 
 test('a first frontend holds what its installation was granted, and reaches no outside origin', async () => {
   const held: Grant = { id: 'notifications.publish', resources: ['news'] };

@@ -2,13 +2,14 @@
 import { strict as assert } from 'node:assert';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { PermissionsView } from '@platform/contract';
 import { registerAccount, type TestAccount } from '../support/client.ts';
+import { becoming, staticBusybox } from '../support/elf.ts';
 import { emptyPlace, type PlatformPlace, type PlatformProcess, startPlatform } from '../support/platform-process.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -198,6 +199,45 @@ test('dev runs the folder in the real sandbox, again with every change, and show
     const { items } = await anna.browser.take<{ items: { appId: string }[] }>('/v1/apps');
     assert.ok(items.some(({ appId }) => appId === 'tried-out-dev'));
   });
+});
+
+test('publish and dev run an executable as it is, and say what is wrong with one that cannot run', async (t) => {
+  const busybox = staticBusybox();
+  if (busybox === undefined || process.arch !== 'x64') return t.skip('needs busybox-static on x86-64');
+  const compiled = path.join(folder, 'compiled');
+  const program = path.join(compiled, 'workload/bin/server');
+  await mkdir(path.dirname(program), { recursive: true });
+  const manifest = { schemaVersion: 9, id: 'compiled', version: '1.0.0', name: 'Compiled', summary: 'An executable.' };
+  const workload = { runtime: 'binary', entry: 'bin/server', mode: 'always' };
+  await writeFile(path.join(compiled, 'manifest.json'), JSON.stringify({ ...manifest, workload }));
+  // Of a script they would be bundled into it.
+  await writeFile(path.join(compiled, 'package.json'), JSON.stringify({ dependencies: { 'not-installed': '1.0.0' } }));
+  await writeFile(path.join(compiled, 'workload/busybox'), busybox);
+  await writeFile(
+    path.join(compiled, 'workload/main.sh'),
+    'echo "compiled as $(/app/busybox id -u)"; exec /app/busybox httpd -f -p $PORT\n',
+  );
+  await writeFile(program, '#!/bin/sh\necho no\n', { mode: 0o755 });
+  const refused = await run('publish', compiled, '--as', 'anna');
+  assert.deepEqual(
+    [refused.code, /names workload\/bin\/server, which is a script/.test(refused.said)],
+    [1, true],
+    refused.said,
+  );
+
+  await writeFile(program, becoming('/app/busybox', ['busybox', 'sh', 'main.sh']), { mode: 0o644 });
+  const published = await run('publish', compiled, '--as', 'anna');
+  assert.equal(published.code, 0, published.said);
+  const dev = new Command(['dev', compiled, '--as', 'anna']);
+  t.after(() => dev.child.kill('SIGKILL'));
+  await dev.hears(/compiled as \d+/);
+  await writeFile(
+    path.join(compiled, 'workload/main.sh'),
+    'echo "changed as $(/app/busybox id -u)"; exec /app/busybox httpd -f -p $PORT\n',
+  );
+  await dev.hears(/changed as \d+/);
+  dev.child.kill('SIGINT');
+  assert.equal((await dev.ends()).code, 0);
 });
 
 test('dev of an app without a backend waits for no log', async (t) => {

@@ -4,6 +4,7 @@
 /** Processors that machines of the platform may have, as Node names them, with the number in the ELF header. */
 const processors = { x64: 62, arm64: 183 } as const;
 export type Processor = keyof typeof processors;
+export const processorKinds = Object.keys(processors) as [Processor, ...Processor[]];
 
 /** The names that compilers use. */
 export const processorNames: Readonly<Record<Processor, string>> = { x64: 'x86-64', arm64: 'aarch64' };
@@ -40,7 +41,7 @@ export function checkExecutable(head: Uint8Array): ExecutableCheck {
   if (MAGIC.some((byte, index) => head[index] !== byte)) return fault('is not an executable for Linux (ELF)');
   if (head.length < HEADER_BYTES) return fault('is cut short');
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
-  const processor = (Object.keys(processors) as Processor[]).find(
+  const processor = processorKinds.find(
     (name) => processors[name] === view.getUint16(18, view.getUint8(5) === LITTLE_ENDIAN),
   );
   if (processor === undefined || view.getUint8(4) !== CLASS_64 || view.getUint8(5) !== LITTLE_ENDIAN)

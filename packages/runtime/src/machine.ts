@@ -1,6 +1,6 @@
 // This machine's resources, which it reports to core when it registers, and its current load.
 import { availableParallelism, loadavg, totalmem } from 'node:os';
-import type { MachineLoad, NodeMachine } from '@platform/contract';
+import { type MachineLoad, type NodeMachine, processorKinds } from '@platform/contract';
 import type { DriverReport } from './drivers/driver.ts';
 import { RUNTIME_VERSION } from './version.ts';
 
@@ -16,6 +16,7 @@ export function describeMachine(
     readonly sharedStore: string | undefined;
   },
 ): NodeMachine {
+  const processor = processorKinds.find((kind) => kind === process.arch);
   return {
     memoryMiB: more.memoryMiB ?? Math.max(1, Math.floor((machineMemory() / MiB) * SHARE_OF_WORKLOADS)),
     cpus: availableParallelism(),
@@ -23,6 +24,7 @@ export function describeMachine(
     driver: report.driver,
     mechanism: report.mechanism.slice(0, 200),
     runtimes: [...(report.runtimes ?? ['node'])],
+    ...(processor === undefined ? {} : { processor }),
     version: RUNTIME_VERSION,
     ...(more.sharedStore === undefined ? {} : { sharedStore: more.sharedStore }),
   };

@@ -2,6 +2,7 @@
 // Not a public interface; versioned with the platform.
 import * as z from 'zod';
 import type { Limits, Routes } from '../domain.ts';
+import { processorKinds } from '../executable.ts';
 import { plainLine, plainLogLine } from '../plain-text.ts';
 import { installationId, timestamp } from '../primitives.ts';
 import { readableLine } from '../text.ts';
@@ -60,6 +61,8 @@ const nodeMachine = z.strictObject({
     .max(200)
     .regex(...readableLine),
   runtimes: z.array(workloadRuntime).max(workloadRuntimes.length),
+  /** Absent where no executable runs, and from nodes of former versions. */
+  processor: z.enum(processorKinds).optional(),
   /** Of the platform's software there. */
   version: z
     .string()

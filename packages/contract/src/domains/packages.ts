@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { standardDiskMiB, standardResources } from '../backend-resources.ts';
 import { KiB, type Limits, MiB } from '../domain.ts';
+import { processorKinds } from '../executable.ts';
 import { frontendSourceKinds, isConnectResource, isSourceOrigin } from '../frontend-origins.ts';
 import { appId, version } from '../primitives.ts';
 import { checkRequestTarget } from '../request-target.ts';
@@ -106,6 +107,8 @@ const workload = z
     /** The script or the executable to start, below `workload/`. */
     entry: packagePath.optional(),
     image: z.string().min(1).max(512).optional(),
+    /** That the executable is compiled for. Core fills it in from the file. */
+    processor: z.enum(processorKinds).optional(),
     /** The TCP port the workload listens on; it finds it in PORT. */
     port: port.default(8080),
     mode: z.enum(['automatic', 'always']).default('automatic'),
@@ -151,10 +154,11 @@ const workload = z
   })
   .superRefine((value, context) => {
     const ofImage = value.runtime === 'oci';
-    const issue = (path: 'entry' | 'image', message: string) =>
+    const issue = (path: 'entry' | 'image' | 'processor', message: string) =>
       context.addIssue({ code: 'custom', path: [path], message });
     const [wanted, other] = ofImage ? (['image', 'entry'] as const) : (['entry', 'image'] as const);
     if (value[wanted] === undefined) issue(wanted, `is required when runtime is "${value.runtime}"`);
+    if (value.runtime !== 'binary' && value.processor !== undefined) issue('processor', 'belongs to runtime "binary"');
     if (value[other] !== undefined) issue(other, `belongs to runtime ${ofImage ? '"node" or "binary"' : '"oci"'}`);
   });
 export type WorkloadManifest = z.infer<typeof workload>;

@@ -38,7 +38,7 @@ function refusalOf(outcome: VerifiedPackage | RefusalError) {
 
 function processorOf(outcome: VerifiedPackage | RefusalError) {
   assert.ok(!(outcome instanceof RefusalError), JSON.stringify(outcome));
-  return outcome.processor;
+  return outcome.manifest.workload?.processor;
 }
 
 const binaries: [string, EntryDescription[], RegExp | 'taken'][] = [
@@ -99,10 +99,19 @@ for (const entry of [
   });
 }
 
+test('the manifest is stored with the processor of the executable, and may not name another one', async (t) => {
+  const arm = program(elf({ machine: 'arm64' }));
+  assert.equal(processorOf(await verify(t, [arm, manifestEntry()])), 'arm64');
+  assert.equal(processorOf(await verify(t, [arm, manifestEntry({ ...BINARY, processor: 'arm64' })])), 'arm64');
+  const { errors } = refusalOf(await verify(t, [arm, manifestEntry({ ...BINARY, processor: 'x64' })]));
+  assert.deepEqual(errors, [{ path: 'workload.processor', message: 'is x64, but "server" is compiled for arm64' }]);
+});
+
 test('a runtime "binary" names an entry and no image, and no other runtime looks at what its files are', async (t) => {
   const faults = async (workload: object) =>
     refusalOf(await verify(t, [manifestEntry(workload), program(elf())])).errors?.map(({ path }) => path);
   assert.deepEqual(await faults({ runtime: 'binary' }), ['workload.entry']);
+  assert.deepEqual(await faults({ runtime: 'node', entry: 'server', processor: 'x64' }), ['workload.processor']);
   assert.deepEqual(await faults({ ...BINARY, image: 'registry.example/app@sha256:0' }), ['workload.image']);
   const node = manifestEntry({ runtime: 'node', entry: 'server' });
   assert.equal(processorOf(await verify(t, [node, program(elf())])), undefined);

@@ -38,8 +38,6 @@ export interface VerifiedPackage {
   /** Bytes of the archive unpacked, headers included. */
   readonly unpacked: number;
   readonly manifest: Manifest;
-  /** That its backend is compiled for; only of runtime `binary`. */
-  readonly processor?: Processor;
 }
 
 export interface ExpectedPackage {
@@ -92,10 +90,12 @@ export async function verifyBytes(
   });
   const manifest = parseManifest(contents.manifest);
   const processor = checkManifest(manifest, contents, expected);
+  // So that a machine with that processor is chosen.
+  if (manifest.workload !== undefined && processor !== undefined) manifest.workload.processor = processor;
   if (manifest.icon !== undefined) await checkIcon(path.join(scratch.unpacked, 'frontend', manifest.icon));
   if (manifest.frontend === undefined) await rm(scratch.unpacked, { recursive: true });
   else await syncFolder(scratch.unpacked);
-  return { ...blob, unpacked: unpackedBytes, manifest, ...(processor === undefined ? {} : { processor }) };
+  return { ...blob, unpacked: unpackedBytes, manifest };
 }
 
 /** Writes, hashes and counts what `consume` pulls, and what is left when it has seen enough. */
@@ -214,10 +214,15 @@ function checkManifest(manifest: Manifest, contents: Contents, expected: Expecte
     if (file !== undefined && !contents.names.hasFile(`${folder}/${file}`))
       errors.push({ path, message: `names ${quoted(file)}, which is not in ${folder}/ of the package` });
   }
-  const { runtime, entry } = manifest.workload ?? {};
+  const { runtime, entry, processor } = manifest.workload ?? {};
   const executable = runtime === 'binary' ? contents.executables.get(`workload/${entry}`) : undefined;
   if (executable?.ok === false)
     errors.push({ path: 'workload.entry', message: `names ${quoted(entry ?? '')}, which ${executable.fault}` });
+  if (executable?.ok && processor !== undefined && processor !== executable.processor)
+    errors.push({
+      path: 'workload.processor',
+      message: `is ${processor}, but ${quoted(entry ?? '')} is compiled for ${executable.processor}`,
+    });
   if (errors.length > 0) throw packageFault('manifest.json does not fit the package.', errors);
   return executable?.ok ? executable.processor : undefined;
 }

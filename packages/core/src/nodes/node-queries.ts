@@ -203,7 +203,7 @@ export async function updateNode(
            memory_mib = ${machine?.memoryMiB ?? null}, cpus = ${machine?.cpus ?? null},
            disk_mib = ${machine?.diskMiB ?? null},
            driver = ${machine?.driver ?? null}, mechanism = ${machine?.mechanism ?? null},
-           runtimes = ${machine?.runtimes ?? ['node']}, version = ${machine?.version ?? null},
+           runtimes = ${machine?.runtimes ?? ['node']}, processor = ${machine?.processor ?? null}, version = ${machine?.version ?? null},
            shared_store = ${machine?.sharedStore ?? null}
       FROM former
      WHERE nodes.id = former.id

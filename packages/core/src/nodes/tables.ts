@@ -28,6 +28,7 @@ declare module '../database/schema.ts' {
       driver: string | null;
       mechanism: string | null;
       runtimes: Generated<string[]>;
+      processor: string | null;
       version: string | null;
       shared_store: string | null;
       disk_mib: number | null;

@@ -1,5 +1,5 @@
 // All SQL of placement: free capacity of nodes, the best fit, and where an installation is.
-import type { BackendResources, InstallationId, WorkloadManifest } from '@platform/contract';
+import type { BackendResources, InstallationId, Processor, WorkloadManifest } from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { volumeMiB } from '../disk/queries.ts';
@@ -17,6 +17,8 @@ export async function lockPlacementRow(db: Executor): Promise<void> {
 /** The requirements on a node. */
 export interface Demand {
   readonly runtime: WorkloadManifest['runtime'];
+  /** That an executable is compiled for, or `null`. */
+  readonly processor: Processor | null;
   readonly memoryMiB: number;
   /** Whether it reserves its memory; a backend that sleeps shares memory with others. */
   readonly always: boolean;
@@ -83,6 +85,7 @@ export async function bestNode(
     SELECT n.id, n.shared_store
       FROM nodes n, LATERAL (${used(null)}) AS used
      WHERE ${OPEN} AND ${demand.runtime} = ANY (n.runtimes)
+       AND (${demand.processor}::text IS NULL OR n.processor = ${demand.processor})
        AND (${demand.hosting}::text IS NULL OR ${demand.hosting} = ANY (n.labels))
        AND (${demand.store}::text IS NULL OR n.shared_store = ${demand.store})
        AND (${demand.only}::text IS NULL OR n.id = ${demand.only})
@@ -123,6 +126,7 @@ export async function nodeHasDisk(db: Executor, nodeId: string, diskMiB: number)
 export interface CensusRow {
   readonly id: string;
   readonly runtimes: string[];
+  readonly processor: string | null;
   readonly shared_store: string | null;
   readonly open: boolean;
   readonly disk_full: boolean;
@@ -133,7 +137,7 @@ export interface CensusRow {
 /** Every node that ever sent a heartbeat or belongs to a core, and whether it can run this owner's backends. */
 export function nodeCensus(db: Executor, owner: Owner): Promise<{ rows: CensusRow[] }> {
   return sql<CensusRow>`
-    SELECT n.id, n.runtimes, n.shared_store, ${OPEN} AS open, n.disk_full, ${keptFromOwner(owner)} AS kept
+    SELECT n.id, n.runtimes, n.processor, n.shared_store, ${OPEN} AS open, n.disk_full, ${keptFromOwner(owner)} AS kept
       FROM nodes n WHERE NOT n.leased OR n.beat > 0`.execute(db);
 }
 

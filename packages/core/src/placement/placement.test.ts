@@ -1,8 +1,10 @@
 // Where workloads go: to a node that is there and has room, and never more of them than fit.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
+import type { NodeMachine } from '@platform/contract';
 import { registerAccount, type TestAccount } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
+import { elf } from '../../../../tests/support/elf.ts';
 import { problemCode, type RawAnswer } from '../../../../tests/support/raw-http.ts';
 import { install, installationRow, nodeWorkload, publish } from '../../test-support/apps.ts';
 import { type JoinedNode, joinTestNode, registerLocalMachine } from '../../test-support/joined-node.ts';
@@ -165,6 +167,34 @@ test('a container image goes to a node that runs images, and is refused where no
   const second = await join('second', { machine: { runtimes: ['node', 'oci'] } });
   await install(account, appId);
   assert.equal(await nodeOf(appId), second.id);
+});
+
+test('an executable goes to a node with its processor, is refused where none has it, and no app is upgraded to one that its node cannot run', async () => {
+  const workload = { runtime: 'binary', entry: 'server' };
+  const files = (machine: 'x64' | 'arm64') => ({ 'workload/server': elf({ machine }) });
+  const machine = (processor: 'x64' | 'arm64'): Partial<NodeMachine> => ({ runtimes: ['node', 'binary'], processor });
+  count += 1;
+  const appId = `placed-${count}`;
+  await publish(account, appId, { workload }, files('arm64'));
+  assertRefused(await tryInstall(appId), 403, 'placement_not_allowed', /an executable for aarch64/);
+  const intel = await join('intel', { machine: machine('x64') });
+  assertRefused(await tryInstall(appId), 403, 'placement_not_allowed', /an executable for aarch64/);
+  const arm = await join('arm', { machine: machine('arm64') });
+  await install(account, appId);
+  assert.equal(await nodeOf(appId), arm.id);
+  await publish(account, appId, { version: '2.0.0', workload }, files('x64'));
+  const upgrade = await account.fetch(`/v1/apps/${appId}/upgrade`, { body: { version: '2.0.0' } });
+  assertRefused(
+    upgrade,
+    403,
+    'placement_not_allowed',
+    /an executable for x86-64, which the machine of this app cannot/,
+  );
+  count += 1;
+  const other = `placed-${count}`;
+  await publish(account, other, { workload }, files('x64'));
+  await install(account, other);
+  assert.equal(await nodeOf(other), intel.id);
 });
 
 test('without any node core works, and says at an installation what is missing', async () => {

@@ -1,12 +1,13 @@
 // Chooses the node of a workload: one that is online, allowed, and has the memory and the disk. Every decision holds one
 // lock until its transaction ends, so that two concurrent ones cannot both take the last of it.
-import { type InstallationId, RefusalError, refuse, type WorkloadManifest } from '@platform/contract';
+import { type InstallationId, processorNames, RefusalError, refuse, type WorkloadManifest } from '@platform/contract';
 import type { Kysely } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { volumeMiBOf } from '../disk/volume-size.ts';
 import { hostingOf } from './hosting-labels.ts';
 import {
   bestNode,
+  type CensusRow,
   type Demand,
   findPlace,
   hasRoom,
@@ -86,7 +87,7 @@ export async function placeOrWait(...call: Parameters<typeof placeInstallation>)
  * The place of an installation after a change of version: it keeps its node, and gets one if only the new version has a
  * backend.
  *
- * @throws RefusalError as {@link placeInstallation}; `unavailable` also when its node has no disk for a larger volume
+ * @throws RefusalError as {@link placeInstallation}; `placement_not_allowed` also when its node cannot run the version, `unavailable` when its node has no disk for a larger volume
  */
 export async function placeUpgrade(
   trx: Transaction,
@@ -111,9 +112,15 @@ async function placeNextVersion(
 ): Promise<Place> {
   if (place.waiting) return place;
   if (place.nodeId === null) return place.heldBy === null ? placeNew(trx, owner, workload) : place;
-  if (place.hasVolume || !workload.volume) return place;
   const { rows } = await nodeCensus(trx, owner);
-  const volumeStore = rows.find(({ id }) => id === place.nodeId)?.shared_store ?? null;
+  const there = rows.find(({ id }) => id === place.nodeId);
+  if (there !== undefined && !canRun(there, workload))
+    throw refuse(
+      'placement_not_allowed',
+      `The backend of this version is ${kindOf(workload)}, which the machine of this app cannot run. Choose another version, or remove the app and install it again.`,
+    );
+  if (place.hasVolume || !workload.volume) return place;
+  const volumeStore = there?.shared_store ?? null;
   return { ...place, hasVolume: true, volumeStore };
 }
 
@@ -236,6 +243,7 @@ export function placeOf(
 function demandOf(workload: WorkloadManifest, more: Partial<Demand> = {}): Demand {
   return {
     runtime: workload.runtime,
+    processor: workload.processor ?? null,
     memoryMiB: workload.resources.memoryMiB,
     always: workload.mode === 'always',
     diskMiB: volumeMiBOf(workload),
@@ -247,19 +255,23 @@ function demandOf(workload: WorkloadManifest, more: Partial<Demand> = {}): Deman
   };
 }
 
-const KINDS: Readonly<Record<WorkloadManifest['runtime'], string>> = {
-  node: 'of runtime "node"',
-  binary: 'an executable',
-  oci: 'a container image',
-};
+function canRun({ runtimes, processor }: CensusRow, workload: WorkloadManifest): boolean {
+  return runtimes.includes(workload.runtime) && (workload.processor ?? processor) === processor;
+}
+
+function kindOf({ runtime, processor }: WorkloadManifest): string {
+  if (runtime === 'oci') return 'a container image';
+  if (runtime === 'node') return 'of runtime "node"';
+  return processor === undefined ? 'an executable' : `an executable for ${processorNames[processor]}`;
+}
 
 /** What stands in the way, in a sentence for who installs. */
 async function noPlace(trx: Transaction, owner: Owner, workload: WorkloadManifest): Promise<Error> {
   const { rows } = await nodeCensus(trx, owner);
-  if (rows.length > 0 && !rows.some(({ runtimes }) => runtimes.includes(workload.runtime))) {
+  if (rows.length > 0 && !rows.some((row) => canRun(row, workload))) {
     return refuse(
       'placement_not_allowed',
-      `The backend of this app is ${KINDS[workload.runtime]}, which no machine of this platform can run. Choose a version whose backend has the runtime "node".`,
+      `The backend of this app is ${kindOf(workload)}, which no machine of this platform can run. Choose a version whose backend has the runtime "node".`,
     );
   }
   if (rows.length === 0)

@@ -56,11 +56,21 @@ class WatchedClient extends Client {
 
   /** Whoever reads the answer: the begin of each one is checked, not of the first on a connection only. */
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    const begin = handler.onRequestStart;
-    handler.onRequestStart = (controller, context) => {
-      this.#connection.statusLines?.expect();
-      begin?.call(handler, controller, context);
+    const connection = this.#connection;
+    const { onRequestStart, onRequestUpgrade, onResponseData } = handler;
+    handler.onRequestStart = (...start) => {
+      connection.statusLines?.expect();
+      onRequestStart?.apply(handler, start);
     };
+    handler.onResponseData = (controller, chunk) => {
+      connection.statusLines?.passed(chunk.length);
+      onResponseData?.call(handler, controller, chunk);
+    };
+    if (onRequestUpgrade !== undefined)
+      handler.onRequestUpgrade = (...upgrade) => {
+        connection.statusLines?.end();
+        onRequestUpgrade.apply(handler, upgrade);
+      };
     return super.dispatch(options, handler);
   }
 }

@@ -1,6 +1,9 @@
 // Looks at the first bytes of every answer on a connection before undici parses them: an answer of another HTTP version
 // fails, and interim answers such as `100 Continue`, which undici treats as an error, are skipped (RFC 9110
 // section 15.2). Everything after that is undici's to parse.
+//
+// What is neither head nor body is bounded: interim answers, empty lines, and extensions of chunks pass on nothing, so
+// that no slow reader would hold back an upstream that sends them for ever.
 import type { Socket } from 'node:net';
 
 export class UpstreamProtocolError extends Error {
@@ -10,6 +13,10 @@ export class UpstreamProtocolError extends Error {
 export interface StatusLines {
   /** A request begins: what is read next is the head of an answer. */
   expect(): void;
+  /** So much of the body was read. */
+  passed(bytes: number): void;
+  /** What follows is no answer any more. */
+  end(): void;
 }
 
 const SUPPORTED = /^HTTP\/1\.[01] \d{3}(?: [\t\x20-\x7e\x80-\xff]*)?\r\n$/;
@@ -17,6 +24,11 @@ const SUPPORTED = /^HTTP\/1\.[01] \d{3}(?: [\t\x20-\x7e\x80-\xff]*)?\r\n$/;
 const INTERIM = /^HTTP\/1\.[01] 1(?!01)/;
 const HEAD_END = '\r\n\r\n';
 const LONGEST = 8 * 1024;
+/** Of everything that comes before an answer. */
+const MOST_BEFORE = 64 * 1024;
+/** Read beyond what came of it: chunks of one byte take six, and each may have an extension. */
+const MOST_FRAMING = 1024 * 1024;
+const FRAMING_PER_BYTE = 16;
 
 /** The parser skips empty lines before a status line. */
 function withoutEmptyLines(bytes: Buffer): Buffer {
@@ -27,7 +39,11 @@ function withoutEmptyLines(bytes: Buffer): Buffer {
 /** Watches what is read from `socket`, which undici does with `read()` alone. */
 export function watchStatusLines(socket: Socket): StatusLines {
   const read = socket.read.bind(socket);
+  const unshift = socket.unshift.bind(socket);
   let expected = true;
+  let before = 0;
+  /** Read of this answer, without what its body accounts for; `null` once it is another protocol. */
+  let framing: number | null = 0;
   /** The begin of an answer, as long as it is too short to be judged. */
   let held: Buffer = Buffer.alloc(0);
 
@@ -53,8 +69,16 @@ export function watchStatusLines(socket: Socket): StatusLines {
       }
       rest = withoutEmptyLines(rest.subarray(end + HEAD_END.length));
     }
+    before += bytes.length - rest.length;
+    if (before > MOST_BEFORE) return fail('interim answers without end');
     held = rest;
     return null;
+  }
+
+  function count(bytes: Buffer): Buffer | null {
+    if (framing === null) return bytes;
+    framing += bytes.length;
+    return framing > MOST_FRAMING ? fail('a body of framing alone') : bytes;
   }
 
   function fail(what: string): null {
@@ -66,15 +90,28 @@ export function watchStatusLines(socket: Socket): StatusLines {
     let bytes: Buffer | null = read(size);
     while (expected && bytes !== null && !socket.destroyed) {
       const passing = judge(held.length === 0 ? bytes : Buffer.concat([held, bytes]));
-      if (passing !== null) return passing;
+      if (passing !== null) return count(passing);
       bytes = read(size);
     }
-    return bytes;
+    return bytes === null ? null : count(bytes);
+  };
+  // The parser gives back what it does not want yet, and reads it again.
+  socket.unshift = (chunk: Buffer, encoding?: BufferEncoding): void => {
+    if (framing !== null) framing -= chunk.length;
+    unshift(chunk, encoding);
   };
   return {
     expect() {
       expected = true;
+      before = 0;
+      framing = 0;
       held = Buffer.alloc(0);
+    },
+    passed(bytes) {
+      if (framing !== null) framing = Math.max(0, framing - bytes * FRAMING_PER_BYTE);
+    },
+    end() {
+      framing = null;
     },
   };
 }

@@ -1,8 +1,14 @@
-// `npm run openapi`: writes openapi.json from the route table.
+// `npm run openapi`: writes openapi.json from the route table, and from it the wire types of the Rust client.
 import { writeFileSync } from 'node:fs';
 import manifest from '../package.json' with { type: 'json' };
 import { openApiDocument } from './openapi.ts';
+import { RUST_TYPES_FILE, rustTypes } from './rust-types.ts';
 
-const text = `${JSON.stringify(openApiDocument(manifest.version), null, 2)}\n`;
+const document = openApiDocument(manifest.version);
+const text = `${JSON.stringify(document, null, 2)}\n`;
 writeFileSync(new URL('../openapi.json', import.meta.url), text);
 process.stdout.write(`openapi.json: ${text.length} bytes\n`);
+
+const types = rustTypes(JSON.parse(text));
+writeFileSync(RUST_TYPES_FILE, types);
+process.stdout.write(`wire.rs: ${types.length} bytes\n`);

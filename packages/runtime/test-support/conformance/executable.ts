@@ -68,7 +68,7 @@ export function executableBehaviour(under: DriverUnderTest): void {
       {
         'www/cgi-bin/look': Buffer.from(
           `${CGI}pwd; busybox tr '\\0' '\\n' </proc/$PPID/environ; busybox id -u; busybox grep -E '^(Cap|NoNewPrivs|Seccomp:)' /proc/self/status
-           echo stays >"$PLATFORM_VOLUME_DIR/file" && busybox cat "$PLATFORM_VOLUME_DIR/file"
+           echo stays >"$PLATFORM_VOLUME_DIR/file" && busybox cat "$PLATFORM_VOLUME_DIR/file" && busybox rm "$PLATFORM_VOLUME_DIR/file"
            echo no 2>/dev/null >/app/file || echo sealed`,
         ),
         'www/cgi-bin/core': Buffer.from(

@@ -60,9 +60,10 @@ export function driverConformance(under: DriverUnderTest, more?: (suite: Suite) 
     });
     more?.(suite);
   });
+  // Each counts what is left, and has nothing beside it.
   describe(`driver ${under.name}, alone`, () => {
     lifecycleBehaviour(under);
-    executableBehaviour(under);
     runtimeKilledBehaviour(under);
   });
+  describe(`driver ${under.name}, with an executable`, () => executableBehaviour(under));
 }

@@ -225,7 +225,7 @@ test('publish and dev run an executable as it is, and say what is wrong with one
     refused.said,
   );
 
-  await writeFile(program, becoming('/app/busybox', ['busybox', 'sh', 'main.sh']), { mode: 0o644 });
+  await writeFile(program, becoming('/app/busybox', ['sh', 'main.sh']), { mode: 0o644 });
   const published = await run('publish', compiled, '--as', 'anna');
   assert.equal(published.code, 0, published.said);
   const dev = new Command(['dev', compiled, '--as', 'anna']);

@@ -60,7 +60,7 @@ function segment({ type, offset, size }: { type: number; offset: number; size: n
   return bytes;
 }
 
-/** A static executable for x86-64 that becomes another program with these arguments, and keeps its environment. */
+/** A static executable for x86-64 that becomes another program with these arguments after its name, and keeps its environment. */
 export function becoming(program: string, args: readonly string[]): Buffer {
   const texts = [program, ...args].map((text) => Buffer.from(`${text}\0`));
   // Code, then the pointers to the arguments with a zero at the end, then the texts.

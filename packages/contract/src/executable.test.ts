@@ -10,7 +10,7 @@ test('static executables for both processors are taken, position-independent or 
   assert.deepEqual(checkExecutable(elf({ machine: 'x64' })), { ok: true, processor: 'x64' });
   assert.deepEqual(checkExecutable(elf({ machine: 'arm64' })), { ok: true, processor: 'arm64' });
   assert.deepEqual(checkExecutable(elf({ machine: 'x64', type: 3, system: 3 })), { ok: true, processor: 'x64' });
-  assert.equal(checkExecutable(becoming('/bin/sh', ['sh'])).ok, true);
+  assert.equal(checkExecutable(becoming('/bin/sh', [])).ok, true);
 });
 
 test('a real static program of this machine is taken, and a program that needs its libraries is not', (t) => {

@@ -57,6 +57,22 @@ describe('a package', () => {
     assert.deepEqual(readdirSync(join(workload, '..')), ['workload']);
   });
 
+  test('has programs that can be run, whatever the modes in the archive, and nothing that changes its user', async () => {
+    const program = '\x7fELF and more';
+    const blob = await archive([
+      [{ name: 'workload/plain', mode: 0o644 }, program],
+      [{ name: 'workload/setuid', mode: 0o6755 }, program],
+      [{ name: 'workload/sticky', mode: 0o1000 }, program],
+      [{ name: 'workload/text', mode: 0o6644 }, 'text'],
+      [{ name: 'workload/short', mode: 0o644 }, '\x7fEL'],
+    ]);
+    const { store } = storeOf(blob);
+    const workload = await store.workloadFolder(hashOf(blob));
+    const mode = (name: string) => statSync(join(workload, name)).mode & 0o7777;
+    assert.deepEqual(['plain', 'setuid', 'sticky'].map(mode), [modes.given, modes.given, modes.given]);
+    assert.deepEqual(['text', 'short'].map(mode), [modes.givenFile, modes.givenFile]);
+  });
+
   test('is unpacked when its names begin with ./, also with as many files as a package may hold', async () => {
     const files = Array.from({ length: limits.packageEntries.value }, (_, index): [Entry, string?] => [
       { name: `./frontend/${index}` },

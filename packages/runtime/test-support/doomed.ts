@@ -9,6 +9,7 @@ if (way === undefined || dataDirectory === undefined || app === undefined) throw
 const bench = await openBench(dataDirectory, way as Way);
 const running = await bench.start({
   app,
+  ...(mode === 'executable' ? { entry: { path: 'server', runtime: 'binary' } } : {}),
   attachGateway: async () => {
     // Killed in the middle of the launch: the workload must not get to run at all.
     if (mode === 'during') {

@@ -7,11 +7,12 @@ import { becoming, elf, staticBusybox } from '../../../../tests/support/elf.ts';
 import { until } from '../../../../tests/support/wait.ts';
 import { StartRefused } from '../../src/drivers/driver.ts';
 import { type ConformanceBench, openBench, type Started, type StartRequest } from './bench.ts';
+import { ENVIRONMENT_CANARY } from './environment.ts';
 import { type Leftovers, openLeftovers } from './leftovers.ts';
 import type { DriverUnderTest } from './under-test.ts';
 
-const PROGRAM = becoming('/app/busybox', ['busybox', 'sh', '/app/main.sh']);
-const BINARY = { runtime: 'binary', entry: 'bin/server', volume: true };
+const PROGRAM = becoming('/app/busybox', ['sh', '/app/main.sh']);
+const BINARY = { runtime: 'binary', entry: 'bin/the server', volume: true };
 const CGI = `#!/app/busybox sh\nprintf 'content-type: text/plain\\r\\n\\r\\n'\n`;
 
 export function executableBehaviour(under: DriverUnderTest): void {
@@ -23,6 +24,7 @@ export function executableBehaviour(under: DriverUnderTest): void {
   let leftovers: Leftovers;
   before(async () => {
     if (skip !== undefined) return;
+    process.env.PLATFORM_CANARY = ENVIRONMENT_CANARY;
     bench = await openBench(under);
     installation = bench.installation(BINARY);
     // Its volume is there from now on.
@@ -32,12 +34,13 @@ export function executableBehaviour(under: DriverUnderTest): void {
   after(async () => {
     await bench?.close();
     bench?.place.remove();
+    delete process.env.PLATFORM_CANARY;
   });
 
   const request = (script: string, files: Readonly<Record<string, Buffer>> = {}): StartRequest => ({
     installation,
     files: {
-      'bin/server': PROGRAM,
+      'bin/the server': PROGRAM,
       busybox: busybox ?? Buffer.alloc(0),
       'main.sh': Buffer.from(`alias busybox=/app/busybox\n${script}\n`),
       ...files,
@@ -63,13 +66,18 @@ export function executableBehaviour(under: DriverUnderTest): void {
   }, async (t) => {
     const started = await start(
       t,
-      `trap 'echo bye; exit 3' TERM
+      `busybox ls -l /proc/$$/fd
+       trap 'echo bye; exit 3' TERM
        busybox httpd -f -p "$PORT" -h /app/www & wait`,
       {
         'www/cgi-bin/look': Buffer.from(
           `${CGI}pwd; busybox tr '\\0' '\\n' </proc/$PPID/environ; busybox id -u; busybox grep -E '^(Cap|NoNewPrivs|Seccomp:)' /proc/self/status
            echo stays >"$PLATFORM_VOLUME_DIR/file" && busybox cat "$PLATFORM_VOLUME_DIR/file" && busybox rm "$PLATFORM_VOLUME_DIR/file"
            echo no 2>/dev/null >/app/file || echo sealed`,
+        ),
+        // Everything that it sees of other processes, that beside it included.
+        'www/cgi-bin/others': Buffer.from(
+          `${CGI}for one in /proc/[0-9]*; do busybox cat $one/environ $one/cmdline; busybox readlink $one/fd/*; done 2>/dev/null`,
         ),
         'www/cgi-bin/core': Buffer.from(
           `${CGI}busybox wget -q -O - --header "authorization: Bearer $PLATFORM_GATEWAY_TOKEN" "$PLATFORM_API_URL/v1/services/apps"`,
@@ -100,6 +108,13 @@ export function executableBehaviour(under: DriverUnderTest): void {
       );
     assert.equal(await started.ask('/cgi-bin/core'), 'core answered');
     assert.equal(bench.core.seen.at(-1)?.authorization, `Bearer ${started.coreServiceCredential}`);
+    const others = await started.ask('/cgi-bin/others');
+    assert.ok(others.includes('httpd'), others);
+    for (const secret of [started.coreServiceCredential, ENVIRONMENT_CANARY])
+      assert.equal(others.includes(secret), false, secret);
+    // Besides its input and outputs, the script that the shell reads, and what the platform itself inherited.
+    const open = [...started.output().matchAll(/ (\d+) -> (\S+)/g)].filter(([, descriptor]) => Number(descriptor) > 2);
+    assert.deepEqual(open.filter(([, , to]) => to !== '/dev/null' && to !== '/app/main.sh').map(String), []);
     await leftovers.findsWhatRuns();
     const exit = await started.stop();
     assert.deepEqual([exit.code, exit.reason], [3, 'Exited with code 3.']);
@@ -114,7 +129,7 @@ export function executableBehaviour(under: DriverUnderTest): void {
        while :; do busybox sleep 1000 & wait; done`,
     );
     await says(started, 'up');
-    const ending = started.stop(bench.limit(500));
+    const ending = started.stop(bench.limit(2_000));
     await says(started, 'no');
     assert.equal((await ending).signal, 'SIGKILL');
     await leftovers.nothingLeft();
@@ -125,6 +140,20 @@ export function executableBehaviour(under: DriverUnderTest): void {
     const exit = await started.ended();
     assert.deepEqual([exit.code, exit.reason], [4, 'Exited with code 4.']);
     assert.deepEqual([started.output(), started.errors()], ['out\n', 'err\n']);
+    await leftovers.nothingLeft();
+  });
+
+  test('an executable that ends what runs beside it ends itself', { skip }, async (t) => {
+    const exit = await (await start(t, 'busybox kill -KILL $PPID; busybox kill -STOP $PPID; exit 5')).ended();
+    // The first process of a container cannot be ended or stopped from inside.
+    assert.ok(exit.code === 5 || exit.signal === 'SIGKILL', exit.reason);
+    await leftovers.nothingLeft();
+  });
+
+  test('an executable that takes too much memory is killed, and said to be', { skip }, async (t) => {
+    if (bench.driver.report.limits.memory === false) return t.skip('not enforced here, and the status says so');
+    const exit = await (await start(t, 'exec /app/busybox tail /dev/zero')).ended();
+    assert.equal(exit.reason, 'Exceeded its memory limit of 128 MiB and was killed.');
     await leftovers.nothingLeft();
   });
 
@@ -147,9 +176,9 @@ export function executableBehaviour(under: DriverUnderTest): void {
   ];
   for (const [what, file, reason] of refused) {
     test(`an executable ${what} is refused in one sentence`, { skip }, async (t) => {
-      await assert.rejects(start(t, '', { 'bin/server': file }), (error) => {
+      await assert.rejects(start(t, '', { 'bin/the server': file }), (error) => {
         assert.ok(error instanceof StartRefused);
-        assert.match(error.message, /^workload\/bin\/server is [^\n]*\.$/);
+        assert.match(error.message, /^workload\/bin\/the server is [^\n]*\.$/);
         assert.match(error.message, reason);
         return true;
       });

@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { becoming } from '../../../../../tests/support/elf.ts';
 import { until } from '../../../../../tests/support/wait.ts';
 import { makePlace, type Place } from '../../../test-support/place.ts';
 import { descendants } from '../../../test-support/processes.ts';
@@ -25,14 +26,18 @@ const SPREADING = `
   console.log('up', JSON.stringify(fs.readdirSync('/proc/self/fd').flatMap((name) => { try { return [fs.readlinkSync('/proc/self/fd/' + name)]; } catch { return []; } })));
 `;
 
-function startDoomed(place: Place, mode: 'after' | 'during'): { child: ChildProcess; ready: Promise<string> } {
+function startDoomed(
+  place: Place,
+  mode: 'after' | 'during' | 'executable',
+  app = place.workload('spreading', SPREADING),
+): { child: ChildProcess; ready: Promise<string> } {
   const script = fileURLToPath(new URL('../../../test-support/doomed.ts', import.meta.url));
   // A descriptor leaked by the parent of the platform, far above those that Node manages.
   const secret = join(place.folder, 'left-open');
   writeFileSync(secret, 'secret');
   const stdio: ('ignore' | 'pipe' | 'inherit' | number)[] = ['ignore', 'pipe', 'inherit'];
   stdio[90] = openSync(secret, 'r');
-  const child = spawn(process.execPath, [script, way, place.folder, place.workload('spreading', SPREADING), mode], {
+  const child = spawn(process.execPath, [script, way, place.folder, app, mode], {
     stdio: Array.from(stdio, (entry) => entry ?? 'ignore'),
   });
   let text = '';
@@ -74,6 +79,24 @@ describe(`when the Runtime is killed, a workload run with ${way}`, () => {
     bench.host.cgroups.close();
     assert.deepEqual(mountsBelow(place.folder), []);
     assert.deepEqual(readdirSync(join(place.folder, 'run')), []);
+  });
+
+  test('dies with the process beside it where it is an executable', { skip: process.arch !== 'x64' }, async (t) => {
+    const place = makePlace();
+    t.after(() => place.remove());
+    const app = place.workload('none', '');
+    const program = join(app, 'server');
+    writeFileSync(program, becoming('/bin/sh', ['-c', 'echo up; exec sleep 1000']));
+    chmodSync(program, 0o755);
+    const { child, ready } = startDoomed(place, 'executable', app);
+    await ready;
+    const below = descendants(child.pid ?? 0);
+    assert.ok(below.length >= 2, `${below.length} processes`);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    await until('all of them to be gone', () => below.every((one) => !one.alive()));
+    const bench = await openBench(place.folder, way);
+    bench.host.cgroups.close();
   });
 
   test('does not begin to run when that happens during its start', async (t) => {

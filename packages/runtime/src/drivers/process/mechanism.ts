@@ -93,7 +93,7 @@ export function commandLine(
     ...nodeOptions(entry.runtime, confinement.memoryMiB),
     '--import',
     sandboxed ? inside.bootstrap : files.bootstrap,
-    ...(entry.runtime === 'binary' ? [sandboxed ? inside.runner : files.runner] : []),
+    ...(entry.runtime === 'binary' ? [sandboxed ? inside.runner : files.runner, ...alone(way, tools)] : []),
     `${sandboxed ? inside.app : confinement.app}/${entry.path}`,
   ];
   // Inside a user namespace the kernel counts the processes of that namespace only. Outside of one it counts all that
@@ -146,6 +146,11 @@ export function commandLine(
     environment: { PATH: systemPath, LANG: 'C.UTF-8', PLATFORM_BOOTSTRAP: '1' },
     needsFilter: way === 'bubblewrap' && files.filter !== undefined,
   };
+}
+
+/** In front of an executable that nothing else would end with the process beside it. */
+function alone(way: Way, { setpriv }: Tools): string[] {
+  return way === 'none' && setpriv !== undefined ? [setpriv, '--pdeathsig', 'KILL', '--'] : [];
 }
 
 /** For the process of a script, or for the one beside an executable. */

@@ -8,7 +8,8 @@ import { constants } from 'node:os';
 const NOT_STARTED = 126;
 const SIGNALLED = 128;
 
-const workload = spawn(process.argv[2], [], { stdio: ['ignore', 'inherit', 'inherit'] });
+const [, , program, ...args] = process.argv;
+const workload = spawn(program, args, { stdio: ['ignore', 'inherit', 'inherit'] });
 workload.once('error', ({ code }) => {
   const hint = code === 'EACCES' ? ' Its file system may forbid to run programs (noexec).' : '';
   console.error(`The executable of the package cannot be started here (${code}).${hint}`);

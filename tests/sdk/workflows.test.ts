@@ -260,3 +260,29 @@ test('what is still running is run again at the start', async () => {
   assert.deepEqual([resumed?.idempotencyKey, resumed?.outcome], ['a', { result: 'a' }]);
   assert.deepEqual(await client.resumeWorkflows([{ definition, version: 1, run }]), []);
 });
+
+test('at the start no run waits for another one', async () => {
+  const definition = `waiting-${key}`;
+  const died = AbortSignal.abort(new Error('died'));
+  const names = Array.from({ length: 40 }, (_, index) => `run-${index}`);
+  for (const name of names) {
+    const crash = new AbortController();
+    const started = client.runWorkflow(
+      options(null, { definition, idempotencyKey: name, signal: crash.signal }),
+      (flow) => {
+        crash.abort(died.reason);
+        flow.signal.throwIfAborted();
+      },
+    );
+    await assert.rejects(started, { message: 'died' });
+  }
+  let here = 0;
+  const all = Promise.withResolvers<void>();
+  const run = async () => {
+    here += 1;
+    if (here === names.length) all.resolve();
+    await all.promise;
+  };
+  const resumed = await client.resumeWorkflows([{ definition, version: 1, run }]);
+  assert.equal(resumed.filter(({ outcome }) => 'result' in outcome).length, names.length);
+});

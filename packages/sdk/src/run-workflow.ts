@@ -97,10 +97,9 @@ export interface ResumedRun {
   readonly outcome: Outcome;
 }
 
-const RESUMED_AT_ONCE = 16;
-
 /**
- * Executes every run of these definitions that is still running, as an app does when it starts.
+ * Executes every run of these definitions that is still running, as an app does when it starts. All at once, at most 256:
+ * one may wait for days, and must not hold up the others.
  *
  * @returns how each of them came out, once all have
  * @throws {PlatformError} when the runs cannot be listed
@@ -110,23 +109,23 @@ export async function resumeWorkflows(
   definitions: readonly WorkflowDefinition[],
   { signal }: { readonly signal?: AbortSignal } = {},
 ): Promise<ResumedRun[]> {
-  const waiting: (() => Promise<ResumedRun>)[] = [];
+  const interrupted: { readonly found: WorkflowRun; readonly run: WorkflowDefinition['run'] }[] = [];
   for (const { definition, version, run } of definitions) {
-    for (const found of await runningRuns(access, definition, signal)) {
-      if (found.version !== version) continue;
-      waiting.push(async () => {
-        const { id, idempotencyKey } = found;
-        const outcome = await outcomeOf(() => execute(access, found, run, openExecution(access, signal)));
-        return { id, definition, idempotencyKey, outcome };
-      });
-    }
+    const running = await runningRuns(access, definition, signal);
+    interrupted.push(...running.filter((found) => found.version === version).map((found) => ({ found, run })));
   }
-  const resumed: ResumedRun[] = [];
-  async function work(): Promise<void> {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) resumed.push(await next());
-  }
-  await Promise.all(Array.from({ length: RESUMED_AT_ONCE }, work));
-  return resumed;
+  return Promise.all(interrupted.map(({ found, run }) => resume(access, found, run, signal)));
+}
+
+async function resume(
+  access: ServiceAccess,
+  found: WorkflowRun,
+  run: WorkflowDefinition['run'],
+  signal: AbortSignal | undefined,
+): Promise<ResumedRun> {
+  const { id, definition, idempotencyKey } = found;
+  const outcome = await outcomeOf(() => execute(access, found, run, openExecution(access, signal)));
+  return { id, definition, idempotencyKey, outcome };
 }
 
 async function runningRuns(

@@ -31,7 +31,7 @@ async function filesOf({ path: file }: BuiltApp): Promise<Map<string, Buffer>> {
 test('the system apps and the examples are built', () => {
   assert.deepEqual(
     built.map(({ id }) => id),
-    [...SYSTEM_APPS, 'chat', 'notes', 'photo-box', 'repo-issues'],
+    [...SYSTEM_APPS, 'chat', 'notes', 'order', 'photo-box', 'repo-issues'],
   );
 });
 

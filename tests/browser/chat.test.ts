@@ -3,17 +3,15 @@
 // is in the chart of Settings → AI, and is refused in words when its limit is lowered. The AI provider and the outside
 // service are scripted FAKES on loopback.
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, before, test } from 'node:test';
-import { planPackage } from '@platform/cli/packaging';
 import type { Manifest } from '@platform/contract';
-import { buildSdk } from '@platform/sdk/build';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
-import { publishTestApp } from '../support/publish.ts';
+import { publishExample } from '../support/publish.ts';
 import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
 import { startTlsUpstream, type TlsUpstream } from '../support/tls-upstream.ts';
 import { until } from '../support/wait.ts';
@@ -23,7 +21,6 @@ import { signedInContext } from './signed-in.ts';
 
 const TOKEN = 'canary-chat-token-90c1';
 const KEY = 'sk-canary-chat-47ab';
-const EXAMPLES = path.join(import.meta.dirname, '../../examples');
 
 /** The backend of Chat, and one call through the slot when it starts. */
 const MAIN = `
@@ -91,16 +88,6 @@ function scripted(): object {
   return { id: 'openai', name: 'OpenAI', baseUrl, dialect: 'openai', platformKeyFile: 'key', environment, models };
 }
 
-/** An example with another manifest, and more files. */
-async function publishExample(example: string, appId: string, change: (manifest: Manifest) => object, more = {}) {
-  const folder = path.join(EXAMPLES, example);
-  const { manifest, files } = await planPackage({ folder, sdk: await buildSdk() });
-  const contents: Record<string, Buffer | string> = { ...more };
-  for (const { name, source } of files.filter(({ name }) => name !== 'manifest.json'))
-    contents[name] = 'bytes' in source ? source.bytes : await readFile(source.path);
-  await publishTestApp(publisher, appId, { ...manifest, ...change(manifest), id: appId }, contents);
-}
-
 /** Chat, which has a slot for the tracker too. */
 async function publishChatWithSlot(): Promise<void> {
   const change = ({ workload, permissions }: Manifest) => ({
@@ -114,15 +101,16 @@ async function publishChatWithSlot(): Promise<void> {
     ],
     secretSlots: [{ name: 'tracker', origin: tracker.origin, pathPrefix: '/api', methods: ['GET'] }],
   });
-  await publishExample('chat', 'issue-chat', change, { 'workload/main.mjs': MAIN });
+  await publishExample(publisher, 'issue-chat', { example: 'chat', change, more: { 'workload/main.mjs': MAIN } });
 }
 
 /** Repository Issues, with the tracker in the place of GitHub. */
 async function publishRepoIssues(): Promise<void> {
-  await publishExample('repo-issues', 'tracker-issues', (manifest) => ({
+  const change = (manifest: Manifest) => ({
     ...JSON.parse(JSON.stringify(manifest).replaceAll('https://api.github.com', tracker.origin)),
     name: 'Tracker Issues',
-  }));
+  });
+  await publishExample(publisher, 'tracker-issues', { example: 'repo-issues', change });
 }
 
 /** A model, also one that does something special and is not listed. */

@@ -1,5 +1,10 @@
 // Publishes small packages as a person does, over HTTP.
 import { strict as assert } from 'node:assert';
+import { readFile } from 'node:fs/promises';
+import * as path from 'node:path';
+import { planPackage } from '@platform/cli/packaging';
+import type { Manifest } from '@platform/contract';
+import { buildSdk } from '@platform/sdk/build';
 import type { TestAccount } from './client.ts';
 import { buildTestPackage, testManifest } from './packages.ts';
 
@@ -20,4 +25,27 @@ export async function publishTestApp(
     headers: { 'content-type': 'application/gzip' },
   });
   assert.equal(answer.status, 201, answer.text);
+}
+
+const EXAMPLES = path.join(import.meta.dirname, '../../examples');
+
+interface ExampleChanges {
+  readonly example: string;
+  /** Members of its manifest in place of its own. */
+  readonly change: (manifest: Manifest) => object;
+  /** Further files, by path in the package. */
+  readonly more?: Readonly<Record<string, string>>;
+}
+
+/** An example under another id, with another manifest and more files. */
+export async function publishExample(
+  account: TestAccount,
+  appId: string,
+  { example, change, more = {} }: ExampleChanges,
+): Promise<void> {
+  const { manifest, files } = await planPackage({ folder: path.join(EXAMPLES, example), sdk: await buildSdk() });
+  const contents: Record<string, Buffer | string> = { ...more };
+  for (const { name, source } of files.filter(({ name }) => name !== 'manifest.json'))
+    contents[name] = 'bytes' in source ? source.bytes : await readFile(source.path);
+  await publishTestApp(account, appId, { ...manifest, ...change(manifest), id: appId }, contents);
 }

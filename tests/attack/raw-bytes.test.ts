@@ -172,10 +172,10 @@ const chunked = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n0\r
 
 /** What must not be taken for a request: it has no credential, another one's, or leads where no service is. */
 const STOWAWAYS = [
-  'GET /v1/services/outbound/two/stowaway HTTP/1.1\r\nHost: <host>\r\n\r\n',
-  `GET /v1/services/outbound/two/stowaway HTTP/1.1\r\nHost: <host>\r\nAuthorization: Bearer ${STRANGER}\r\n\r\n`,
-  'GET /stowaway HTTP/1.1\r\nHost: upstream\r\n\r\n',
-  'POST /v1/gateway/outbound/authorize HTTP/1.1\r\nHost: <host>\r\nAuthorization: Bearer <token>\r\nContent-Length: 32\r\n\r\n{"slot":"stowaway","method":"GET"}',
+  'GET /v1/services/outbound/two/stowaway HTTP/1.1\r\nHost: <host>\r\nConnection: close\r\n\r\n',
+  `GET /v1/services/outbound/two/stowaway HTTP/1.1\r\nHost: <host>\r\nConnection: close\r\nAuthorization: Bearer ${STRANGER}\r\n\r\n`,
+  'GET /stowaway HTTP/1.1\r\nHost: upstream\r\nConnection: close\r\n\r\n',
+  'POST /v1/gateway/outbound/authorize HTTP/1.1\r\nHost: <host>\r\nConnection: close\r\nAuthorization: Bearer <token>\r\nContent-Length: 32\r\n\r\n{"slot":"stowaway","method":"GET"}',
 ];
 
 /** Framings that two parsers could read in two ways, with what stands behind the message. */
@@ -228,7 +228,7 @@ for (const service of Object.keys(SERVICES) as Service[]) {
   test(`${service}: no framing lets a second request along`, async () => {
     const { to, body } = SERVICES[service];
     for (const [name, framed] of Object.entries(FRAMINGS)) {
-      const exchanges = STOWAWAYS.map((more) => ({ to, parts: [{ text: framed(service, body, more) }], end: true }));
+      const exchanges = STOWAWAYS.map((more) => ({ to, parts: [{ text: framed(service, body, more) }] }));
       const told = await burglar.send(...exchanges);
       for (const { how, received } of told) {
         assert.equal(how, 'closed', name);

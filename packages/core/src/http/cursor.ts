@@ -22,6 +22,8 @@ export function cursorCodec(key: Buffer): CursorCodec {
     },
     decode(list, cursor) {
       const bytes = Buffer.from(cursor, 'base64url');
+      // Decoding is lenient: one cursor has one spelling.
+      if (bytes.toString('base64url') !== cursor) throw refuse('invalid_cursor');
       const payload = bytes.subarray(MAC_BYTES);
       if (bytes.length <= MAC_BYTES || !timingSafeEqual(bytes.subarray(0, MAC_BYTES), mac(list, payload)))
         throw refuse('invalid_cursor');

@@ -100,7 +100,7 @@ export async function readTimeline(
   id: WorkflowId,
 ): Promise<WorkflowTimeline> {
   const installationId = await requireOwn(context, own);
-  const found = await selectSummary(context.database, installationId, id);
+  const found = await selectSummary(context.database, installationId, id, context.clock());
   if (found === undefined) throw refuse('not_found', 'There is no such workflow run, or it was removed.');
   await noteExpiry(context, found);
   const now = context.clock();

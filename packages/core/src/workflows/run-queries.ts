@@ -40,28 +40,33 @@ const EVENT_BYTES = 320;
 /** What a run takes of the room of its installation: inputs, results, room for results to come, and its history. */
 export const HELD_BYTES = `(stored_bytes + last_sequence * ${EVENT_BYTES})`;
 
+/** Nobody sees a run once it is due for removal, whether or not the housekeeping was there yet. */
+const isKept = (now: string) => `(cleanup_at IS NULL OR cleanup_at > ${now})`;
+
 const FIND = {
   name: 'find-workflow-run',
-  text: `SELECT ${COLUMNS} FROM workflow_runs WHERE id = $1 AND installation_id = $2`,
+  text: `SELECT ${COLUMNS} FROM workflow_runs WHERE id = $1 AND installation_id = $2 AND ${isKept('$3')}`,
 };
 
 export async function findRun(
   pool: pg.Pool,
   installationId: InstallationId,
   id: WorkflowId,
+  now: Date,
 ): Promise<RunRow | undefined> {
-  return (await pool.query<RunRow>({ ...FIND, values: [id, installationId] })).rows[0];
+  return (await pool.query<RunRow>({ ...FIND, values: [id, installationId, now] })).rows[0];
 }
 
 const RECOVER = {
   name: 'recover-workflow-run',
   text: `SELECT ${COLUMNS} FROM workflow_runs
-          WHERE installation_id = $1 AND definition = $2 AND version = $3 AND idempotency_key = $4`,
+          WHERE installation_id = $1 AND definition = $2 AND version = $3 AND idempotency_key = $4
+            AND ${isKept('$5')}`,
 };
 
-export async function findRunByIdentity(pool: pg.Pool, run: RunIdentity): Promise<RunRow | undefined> {
+export async function findRunByIdentity(pool: pg.Pool, run: RunIdentity, now: Date): Promise<RunRow | undefined> {
   const { installationId, definition, version, idempotencyKey } = run;
-  const values = [installationId, definition, version, idempotencyKey];
+  const values = [installationId, definition, version, idempotencyKey, now];
   return (await pool.query<RunRow>({ ...RECOVER, values })).rows[0];
 }
 
@@ -107,6 +112,15 @@ export async function selectHeldBytes(pool: pg.Pool, installationId: Installatio
 
 export async function deleteRuns(trx: Executor, ids: readonly WorkflowId[]): Promise<void> {
   await sql`DELETE FROM workflow_runs WHERE id = ANY (${ids}::text[])`.execute(trx);
+}
+
+/** Frees an identity that a run has which is due for removal. */
+export async function deleteDueRun(trx: Executor, run: NewRun): Promise<void> {
+  const { installationId, definition, version, idempotencyKey, now } = run;
+  await sql`
+    DELETE FROM workflow_runs
+     WHERE installation_id = ${installationId} AND definition = ${definition} AND version = ${version}
+       AND idempotency_key = ${idempotencyKey} AND cleanup_at <= ${now}`.execute(trx);
 }
 
 export interface NewRun extends RunIdentity {
@@ -178,6 +192,7 @@ export async function deleteEndedRun(
     DELETE FROM workflow_runs
      WHERE id = ${run.id} AND installation_id = ${run.installationId}
        AND (status <> 'running' OR expires_at <= ${run.now})
+       AND (cleanup_at IS NULL OR cleanup_at > ${run.now})
     RETURNING id`.execute(db);
   return rows.length > 0;
 }
@@ -198,6 +213,7 @@ function selected(columns: string, installationId: InstallationId, selection: Ru
     SELECT ${sql.raw(columns)}, octet_length(input) + coalesce(octet_length(result), 0) AS size
       FROM workflow_runs
      WHERE installation_id = ${installationId}
+       AND (cleanup_at IS NULL OR cleanup_at > ${now})
        AND (${before}::text IS NULL OR id < ${before})
        AND (${definition}::text IS NULL OR definition = ${definition})
        AND (${status}::text IS NULL
@@ -243,10 +259,12 @@ export async function selectSummary(
   db: Executor,
   installationId: InstallationId,
   id: WorkflowId,
+  now: Date,
 ): Promise<SummaryRow | undefined> {
   const { rows } = await sql<SummaryRow>`
     SELECT ${sql.raw(SUMMARY)} FROM workflow_runs
-     WHERE id = ${id} AND installation_id = ${installationId}`.execute(db);
+     WHERE id = ${id} AND installation_id = ${installationId}
+       AND (cleanup_at IS NULL OR cleanup_at > ${now})`.execute(db);
   return rows[0];
 }
 

@@ -11,6 +11,7 @@ import {
 import type { CoreContext } from '../context.ts';
 import { newId } from '../credentials/ids.ts';
 import {
+  deleteDueRun,
   deleteEndedRun,
   deleteRuns,
   endRun,
@@ -49,9 +50,9 @@ export async function createRun(
   const { definition, version, idempotencyKey, durationSeconds } = requested;
   const input = storedInput(requested.input);
   const identity = { installationId, definition, version, idempotencyKey };
-  const known = await findRunByIdentity(context.pool, identity);
-  if (known !== undefined) return { run: recovered(known, input, context.clock()), created: false };
   const now = context.clock();
+  const known = await findRunByIdentity(context.pool, identity, now);
+  if (known !== undefined) return { run: recovered(known, input, now), created: false };
   await context.at('workflows.create.committing');
   const created = await insertWithRoom(context, {
     ...identity,
@@ -65,7 +66,7 @@ export async function createRun(
   await context.at('workflows.create.committed');
   if (created !== undefined) return { run: runOf(created, now), created: true };
   // Another process created it at the same moment.
-  const other = await findRunByIdentity(context.pool, identity);
+  const other = await findRunByIdentity(context.pool, identity, now);
   if (other === undefined) throw refuse('unavailable', 'The run was removed at this moment. Repeat the call.');
   return { run: recovered(other, input, now), created: false };
 }
@@ -78,6 +79,7 @@ function insertWithRoom(context: CoreContext, run: NewRun): Promise<RunRow | und
     const replaced = await selectReplaced(trx, installationId, room);
     if (replaced === null) throw noRoom();
     if (replaced.length > 0) await deleteRuns(trx, replaced);
+    await deleteDueRun(trx, run);
     return insertRun(trx, run);
   });
 }
@@ -113,11 +115,11 @@ export async function readRun(
 
 /** @throws RefusalError `not_found` */
 export async function requireRun(
-  { pool }: CoreContext,
+  { pool, clock }: CoreContext,
   installationId: InstallationId,
   id: WorkflowId,
 ): Promise<RunRow> {
-  const row = await findRun(pool, installationId, id);
+  const row = await findRun(pool, installationId, id, clock());
   if (row === undefined) throw refuse('not_found', 'There is no such workflow run, or it was removed.');
   return row;
 }

@@ -185,10 +185,7 @@ where
     })
     .await;
     let settled = settle(execution, &lease, executed).await;
-    // Where the platform could not be reached the lease is given back once more, in the background.
-    if !settled.as_ref().is_err_and(Error::is_passing) {
-        lease.settled();
-    }
+    lease.settled();
     settled
 }
 

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::credential::Credential;
 use crate::error::{Error, FieldError, Refusal, Result};
 use crate::keep_awake::Awake;
-use crate::patience::{Patience, patiently};
+use crate::patience::{BRIEFLY, ONCE, patiently};
 use crate::wire::ErrorCode;
 
 /// A route of the platform; its path has parameters such as `{id}`.
@@ -36,14 +36,6 @@ pub(crate) struct Shared {
     pub(crate) timeout: Duration,
     pub(crate) awake: Awake,
 }
-
-/// Short: who calls waits for it.
-const BRIEFLY: Patience = Patience {
-    total: Duration::from_secs(10),
-    attempts: 3,
-    first_pause: Duration::from_millis(100),
-    longest_pause: Duration::from_secs(1),
-};
 
 /// What is sent. Of a route that only reads, the call is repeated when the platform does not answer; of others only after
 /// [`Call::repeatable`].
@@ -149,11 +141,7 @@ impl Access {
     async fn text(&self, call: Call<'_>) -> Result<Bytes> {
         let url = call.url(&self.shared.api)?;
         let limit = call.timeout.unwrap_or(self.shared.timeout);
-        let patience = if call.repeatable {
-            BRIEFLY
-        } else {
-            Patience { attempts: 1, ..BRIEFLY }
-        };
+        let patience = if call.repeatable { BRIEFLY } else { ONCE };
         let answered = patiently(patience, || async {
             let response = self
                 .send(|authorization| self.request(&call, &url, authorization))

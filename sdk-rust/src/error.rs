@@ -112,17 +112,6 @@ impl Error {
         self.refusal().map(|refusal| refusal.status)
     }
 
-    /// Whether the same call may succeed later.
-    pub(crate) fn is_passing(&self) -> bool {
-        match self {
-            Self::Network(_) | Self::TimedOut(_) => true,
-            Self::Refused(refusal) => {
-                refusal.status >= 500 || matches!(refusal.code, ErrorCode::RateLimited | ErrorCode::ConcurrencyLimited)
-            }
-            _ => false,
-        }
-    }
-
     pub(crate) fn is_refusal(&self, code: &ErrorCode) -> bool {
         matches!(self, Self::Refused(refusal) if refusal.code == *code)
     }

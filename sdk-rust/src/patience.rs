@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 use crate::error::{Error, Result};
+use crate::wire::ErrorCode;
 
 /// How long, and how.
 #[derive(Clone, Copy)]
@@ -15,6 +16,8 @@ pub(crate) struct Patience {
     pub(crate) attempts: u32,
     pub(crate) first_pause: Duration,
     pub(crate) longest_pause: Duration,
+    /// Whether the same call may succeed later.
+    pub(crate) passes: fn(&Error) -> bool,
 }
 
 /// A restart of the platform or its database takes seconds.
@@ -23,7 +26,41 @@ pub(crate) const WHILE_THE_PLATFORM_RESTARTS: Patience = Patience {
     attempts: u32::MAX,
     first_pause: Duration::from_millis(100),
     longest_pause: Duration::from_secs(5),
+    passes: passes_with_time,
 };
+
+/// For calls that a program waits for: as long as the platform cannot be reached for a moment.
+pub(crate) const BRIEFLY: Patience = Patience {
+    total: Duration::from_secs(7),
+    attempts: 3,
+    first_pause: Duration::from_millis(300),
+    longest_pause: Duration::from_secs(1),
+    passes: passes_at_once,
+};
+
+pub(crate) const ONCE: Patience = Patience { attempts: 1, ..BRIEFLY };
+
+fn passes_with_time(error: &Error) -> bool {
+    match error {
+        Error::Network(_) | Error::TimedOut(_) => true,
+        Error::Refused(refusal) => {
+            refusal.status >= 500 || matches!(refusal.code, ErrorCode::RateLimited | ErrorCode::ConcurrencyLimited)
+        }
+        _ => false,
+    }
+}
+
+/// Nobody there, or somebody on the way who could not hand it on; not what was decided, such as a pause of the account.
+fn passes_at_once(error: &Error) -> bool {
+    match error {
+        Error::Network(_) => true,
+        Error::Refused(refusal) => {
+            matches!(refusal.status, 502..=504)
+                && !matches!(refusal.code, ErrorCode::RuntimePaused | ErrorCode::TransportUnavailable)
+        }
+        _ => false,
+    }
+}
 
 /// Repeats the call while the platform may answer otherwise later. Returns the last error once its patience is over.
 pub(crate) async fn patiently<T, F, Fut>(patience: Patience, mut call: F) -> Result<T>
@@ -35,7 +72,7 @@ where
     let mut failures = 0;
     loop {
         let error = match call().await {
-            Err(error) if error.is_passing() => error,
+            Err(error) if (patience.passes)(&error) => error,
             outcome => return outcome,
         };
         failures += 1;

@@ -20,6 +20,7 @@ pub struct ServiceRequest {
     access: Access,
     request: Result<RequestBuilder>,
     kind: Kind,
+    timeout: Option<Duration>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -43,6 +44,7 @@ impl ServiceRequest {
             access: access.clone(),
             request,
             kind,
+            timeout: None,
         }
     }
 
@@ -79,9 +81,12 @@ impl ServiceRequest {
         self.map(|request| request.body(body))
     }
 
-    /// Time limit from sending to the end of the answer's body. Default: none.
+    /// Time limit for the beginning of the answer. Default: none but the platform's own.
     pub fn timeout(self, timeout: Duration) -> Self {
-        self.map(|request| request.timeout(timeout))
+        Self {
+            timeout: Some(timeout),
+            ..self
+        }
     }
 
     /// Sends it. The answer of the provider or service is returned as it begins, whatever its status.
@@ -95,17 +100,14 @@ impl ServiceRequest {
         let unbuilt = |error: reqwest::Error| Error::InvalidRequest(error.without_url().to_string());
         let mut request = self.request?.build().map_err(unbuilt)?;
         authorize(&self.access, &mut request)?;
-        let limit = request.timeout().copied();
-        let response = self
-            .access
-            .shared
-            .http
-            .execute(request)
-            .await
-            .map_err(|error| match limit {
-                Some(limit) if error.is_timeout() => Error::TimedOut(limit),
-                _ => network(error),
-            })?;
+        let sent = self.access.shared.http.execute(request);
+        let response = match self.timeout {
+            Some(limit) => tokio::time::timeout(limit, sent)
+                .await
+                .map_err(|_| Error::TimedOut(limit))?,
+            None => sent.await,
+        };
+        let response = response.map_err(network)?;
         match self.kind {
             _ if response.status().is_success() || !is_problem(&response) => Ok(response),
             // Providers write no problem documents; their errors are for the caller to read.

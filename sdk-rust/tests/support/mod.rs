@@ -161,6 +161,15 @@ impl HeldClock {
     }
 }
 
+/// Lets every task go on, and sockets be read, several times: what follows from what happened so far has then happened.
+pub async fn settled() {
+    for _ in 0..50 {
+        tokio::task::yield_now().await;
+        // The sockets are polled when the runtime has nothing else to do.
+        tokio::task::spawn_blocking(|| ()).await.unwrap();
+    }
+}
+
 pub fn notification(title: &str) -> Value {
     json!({ "id": "ntf-1", "appId": "notes", "topic": "t", "title": title, "body": "", "priority": "normal",
         "presentation": null, "delivery": "inbox", "dedupeKey": null, "createdAt": "2026-11-23T10:00:00.000Z",

@@ -16,6 +16,7 @@ import { type Launch, LaunchAccess, launchAgain, readLaunch } from './launch.ts'
 import { sendLinksToShell } from './links.ts';
 import { reportPlace } from './place.ts';
 import { PlatformError } from './platform-error.ts';
+import { type SchedulesService, schedulesService } from './schedules.ts';
 import {
   listApps,
   type NotificationsService,
@@ -29,9 +30,13 @@ import { type AppState, stateOver } from './state.ts';
 export type {
   BridgeContext,
   CatalogEntry,
+  ChangeSchedule,
+  CreateSchedule,
   InstalledApp,
   Notification,
   PublishNotification,
+  Schedule,
+  ScheduleTargetApp,
   SearchResult,
   ServicesApp,
   ShellEvent,
@@ -42,6 +47,7 @@ export type { Backend } from './backend.ts';
 export type { Bridge, BridgeCallOptions, BridgeParams } from './bridge.ts';
 export type { CallOptions } from './call-options.ts';
 export { PlatformError, type SdkErrorCode } from './platform-error.ts';
+export type { SchedulesService } from './schedules.ts';
 export type { NotificationListOptions, NotificationsService, Page, PageOptions, StreamOptions } from './services.ts';
 export type { AppState } from './state.ts';
 
@@ -124,6 +130,11 @@ export class App {
 
   notifications(): NotificationsService {
     return this.#notifications;
+  }
+
+  /** Schedules of the account, for the platform's own app that manages them. Grant `schedules.manage`. */
+  schedules(): SchedulesService {
+    return schedulesService(this.#access);
   }
 
   /** Installed apps of the account, those covered by the grant `apps.catalog.read`. */

@@ -14,6 +14,7 @@ import {
   type WorkflowFunction,
   type WorkflowOptions,
 } from './run-workflow.ts';
+import { type SchedulesService, schedulesService } from './schedules.ts';
 import {
   listApps,
   type NotificationsService,
@@ -35,8 +36,12 @@ import {
 import { type WorkflowsService, workflowsService } from './workflows.ts';
 
 export type {
+  ChangeSchedule,
+  CreateSchedule,
   Notification,
   PublishNotification,
+  Schedule,
+  ScheduleTargetApp,
   SearchEntry,
   ServicesApp,
   SystemInventory,
@@ -57,6 +62,7 @@ export type {
   WorkflowFunction,
   WorkflowOptions,
 } from './run-workflow.ts';
+export type { SchedulesService } from './schedules.ts';
 export type {
   NotificationListOptions,
   NotificationsService,
@@ -82,6 +88,8 @@ export class PlatformServicesClient {
   readonly search: SearchService;
   /** Workflow runs of this installation. Need no grant. */
   readonly workflows: WorkflowsService;
+  /** Schedules of the account, for the platform's own app that manages them. Grant `schedules.manage`. */
+  readonly schedules: SchedulesService;
   readonly #access: { readonly api: string; readonly token: string };
   readonly #objectStorage: ObjectStorage | null;
 
@@ -91,6 +99,7 @@ export class PlatformServicesClient {
     this.notifications = notificationsService(this.#access);
     this.search = searchService(this.#access);
     this.workflows = workflowsService(this.#access);
+    this.schedules = schedulesService(this.#access);
   }
 
   /**

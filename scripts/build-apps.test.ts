@@ -10,7 +10,17 @@ import { manifest } from '@platform/contract';
 import { extract } from 'tar-stream';
 import { type BuiltApp, buildApps } from './build-apps.ts';
 
-const SYSTEM_APPS = ['agent', 'contacts', 'fleet', 'launcher', 'notifications', 'settings', 'store', 'wallet'];
+const SYSTEM_APPS = [
+  'agent',
+  'contacts',
+  'fleet',
+  'launcher',
+  'notifications',
+  'schedules',
+  'settings',
+  'store',
+  'wallet',
+];
 const LARGEST_SCRIPT_BYTES = 20_000;
 
 let built: readonly BuiltApp[] = [];

@@ -13,7 +13,17 @@ import { buildTestPackage, testManifest } from './packages.ts';
 import { type TestDatabase, testDatabase } from './postgres.ts';
 import { unlimitedRates } from './rates.ts';
 
-const SYSTEM_APPS = ['launcher', 'store', 'settings', 'wallet', 'contacts', 'agent', 'notifications', 'fleet'];
+const SYSTEM_APPS = [
+  'launcher',
+  'store',
+  'settings',
+  'wallet',
+  'contacts',
+  'agent',
+  'notifications',
+  'schedules',
+  'fleet',
+];
 
 export interface ConstellationOptions {
   readonly config?: Partial<CoreConfig>;

@@ -7,7 +7,7 @@ import { startApp } from '../../shared/start-app.tsx';
 import { messageOf, useLoaded } from '../../shared/use-loaded.ts';
 
 /** What every account has from the beginning, most used first; everything else is what the person chose. */
-const ORDER = ['store', 'notifications', 'contacts', 'agent', 'wallet', 'settings'];
+const ORDER = ['store', 'notifications', 'schedules', 'contacts', 'agent', 'wallet', 'settings'];
 
 startApp(Home);
 

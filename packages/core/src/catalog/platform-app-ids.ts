@@ -1,7 +1,16 @@
 // The apps that come with the platform. No account can claim their ids, also while one of them is not published.
 
 /** Every account has them from its beginning. */
-export const defaultAppIds = ['launcher', 'store', 'settings', 'wallet', 'contacts', 'agent', 'notifications'] as const;
+export const defaultAppIds = [
+  'launcher',
+  'store',
+  'settings',
+  'wallet',
+  'contacts',
+  'agent',
+  'notifications',
+  'schedules',
+] as const;
 
 /** They are for the master account alone. */
 export const masterAppIds: readonly string[] = ['fleet'];

@@ -57,13 +57,13 @@ function appIds(answer: RawAnswer): string[] {
 }
 
 describe('a new account', () => {
-  test('has the seven default apps, each its own installation with all it requested', async () => {
+  test('has the eight default apps, each its own installation with all it requested', async () => {
     const answer = await bob.fetch('/v1/apps');
-    const expected = ['agent', 'contacts', 'launcher', 'notifications', 'settings', 'store', 'wallet'];
+    const expected = ['agent', 'contacts', 'launcher', 'notifications', 'schedules', 'settings', 'store', 'wallet'];
     assert.deepEqual(appIds(answer), expected);
     const rows = await Promise.all(expected.map((appId) => installationRow(platform, bob, appId)));
-    assert.equal(new Set(rows.map(({ id }) => id)).size, 7);
-    assert.equal(new Set(rows.map(({ host_label }) => host_label)).size, 7);
+    assert.equal(new Set(rows.map(({ id }) => id)).size, 8);
+    assert.equal(new Set(rows.map(({ host_label }) => host_label)).size, 8);
   });
 
   test('may remove a default app and install it again like any other', async () => {
@@ -183,7 +183,16 @@ describe('the list of installed apps', () => {
       }
       cursor = page.nextCursor;
     } while (cursor !== null);
-    assert.deepEqual(seen, ['agent', 'contacts', 'launcher', 'notifications', 'settings', 'store', 'wallet']);
+    assert.deepEqual(seen, [
+      'agent',
+      'contacts',
+      'launcher',
+      'notifications',
+      'schedules',
+      'settings',
+      'store',
+      'wallet',
+    ]);
   });
 
   test('reports a newer version, and no older one', async () => {

@@ -1,0 +1,66 @@
+// What the form holds: kept as text while the person is elsewhere, and made into what the platform stores.
+import type { ChangeSchedule, CreateSchedule, Schedule, ScheduleTargetApp } from '@platform/sdk/browser';
+import { cronOf, FIRST, type When, whenOf, zoneHere } from './when.ts';
+
+export interface Draft {
+  /** Of the schedule that is changed; `null` for a new one. */
+  readonly id: string | null;
+  readonly name: string;
+  readonly target: Schedule['target'];
+  readonly when: When;
+  readonly timeZone: string;
+  readonly misfire: Schedule['misfire'];
+  /** JSON, or nothing. */
+  readonly payload: string;
+}
+
+export function newDraft([first]: readonly ScheduleTargetApp[]): Draft {
+  const target = { appId: first?.appId ?? '', trigger: first?.triggers[0] ?? '' };
+  return { id: null, name: '', target, when: FIRST, timeZone: zoneHere(), misfire: 'once', payload: '' };
+}
+
+export function draftOf({ id, name, target, cron, timeZone, misfire, payload }: Schedule): Draft {
+  const text = payload === undefined ? '' : JSON.stringify(payload, null, 2);
+  return { id, name, target, when: whenOf(cron), timeZone, misfire, payload: text };
+}
+
+/** What this app kept itself, of this version or a former one. */
+export function readDraft(text: string): Draft | undefined {
+  try {
+    const draft = JSON.parse(text) as Draft;
+    return typeof draft.when.repeats === 'string' && typeof draft.payload === 'string' ? draft : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws Error in plain words for a payload that is no JSON object */
+export function created(draft: Draft): CreateSchedule {
+  const { name, target, when, timeZone, misfire } = draft;
+  const payload = payloadOf(draft);
+  return { name, target, cron: cronOf(when), timeZone, misfire, ...(payload === null ? {} : { payload }) };
+}
+
+/** The target only when it is another: the app of the present one may be gone. @throws as `created` */
+export function changed(draft: Draft, former: Schedule): ChangeSchedule {
+  const { name, target, when, timeZone, misfire } = draft;
+  const same = target.appId === former.target.appId && target.trigger === former.target.trigger;
+  const rest = { name, cron: cronOf(when), timeZone, misfire, payload: payloadOf(draft) };
+  return same ? rest : { ...rest, target };
+}
+
+function payloadOf({ payload }: Draft): Record<string, unknown> | null {
+  if (payload.trim() === '') return null;
+  const found = parsed(payload);
+  if (typeof found !== 'object' || found === null || Array.isArray(found))
+    throw new Error('The data for the app must be a JSON object, such as {"report": "full"}.');
+  return found as Record<string, unknown>;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,115 @@
+// One schedule: what it runs and when, how it went last, and what can be done with it.
+import type { Schedule } from '@platform/sdk/browser';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { AppIcon } from '../../shared/app-icon.tsx';
+import { timeIn, wordsOf } from './when.ts';
+
+interface ScheduleRowProps {
+  readonly schedule: Schedule;
+  /** The app that it calls; without a name when that is not installed any more. */
+  readonly app: { readonly name: string; readonly icon: string | null } | undefined;
+  /** It was started by hand, and how that ended is not known yet. */
+  readonly running: boolean;
+  readonly onRun: () => void;
+  readonly onPause: () => void;
+  readonly onChange: () => void;
+  readonly onDelete: () => void;
+}
+
+const OUTCOMES = {
+  delivered: { text: 'Delivered', tone: 'good' },
+  failed: { text: 'Failed', tone: 'danger' },
+  skipped: { text: 'Skipped', tone: 'warn' },
+} as const;
+
+export function ScheduleRow({ schedule, app, running, ...on }: ScheduleRowProps) {
+  const { name, target, cron, timeZone, enabled, nextRunAt } = schedule;
+  const appName = app?.name ?? target.appId;
+  return (
+    <article class="card" aria-label={name}>
+      <AppIcon name={appName} icon={app?.icon ?? null} />
+      <div class="grow">
+        <h2>
+          {name} {!enabled && <span class="badge warn">Paused</span>}
+        </h2>
+        <p class="quiet small">
+          {appName}: {target.trigger} {app === undefined && <span class="badge danger">Not installed</span>}
+        </p>
+        <p>
+          {wordsOf(cron)} <span class="quiet small">{timeZone.replaceAll('_', ' ')}</span>
+        </p>
+        {nextRunAt !== null && (
+          <p class="small">
+            Next: <time dateTime={nextRunAt}>{timeIn(timeZone, nextRunAt, 'short')}</time>
+          </p>
+        )}
+        <LastRun schedule={schedule} running={running} />
+        <div class="row actions">
+          <button type="button" onClick={on.onRun} disabled={running} aria-label={`Run now: ${name}`}>
+            Run now
+          </button>
+          <button type="button" onClick={on.onPause} aria-label={`${enabled ? 'Pause' : 'Resume'} ${name}`}>
+            {enabled ? 'Pause' : 'Resume'}
+          </button>
+          <button type="button" onClick={on.onChange} aria-label={`Change ${name}`}>
+            Change
+          </button>
+          <DeleteButton name={name} onDelete={on.onDelete} />
+        </div>
+      </div>
+    </article>
+  );
+}
+
+function LastRun({ schedule, running }: { readonly schedule: Schedule; readonly running: boolean }) {
+  const { lastRun, timeZone } = schedule;
+  return (
+    <p class="small" aria-live="polite">
+      {running && <span class="badge">Running…</span>}
+      {!running && lastRun === null && <span class="quiet">Not run yet.</span>}
+      {!running && lastRun !== null && (
+        <>
+          Last run: <time dateTime={lastRun.at}>{timeIn(timeZone, lastRun.at, 'short')}</time>{' '}
+          <span class={`badge ${OUTCOMES[lastRun.outcome].tone}`}>{OUTCOMES[lastRun.outcome].text}</span>
+          {lastRun.detail !== undefined && <span class="detail">{lastRun.detail}</span>}
+        </>
+      )}
+    </p>
+  );
+}
+
+/** Asks before it deletes, in its own place: browsers ignore `confirm` in a frame. */
+function DeleteButton({ name, onDelete }: { readonly name: string; readonly onDelete: () => void }) {
+  const [asking, setAsking] = useState<boolean>();
+  const keep = useRef<HTMLButtonElement>(null);
+  const ask = useRef<HTMLButtonElement>(null);
+  // With the drawing: a key that is pressed next must not find the focus nowhere.
+  useLayoutEffect(() => {
+    if (asking === undefined) return;
+    if (asking) keep.current?.focus();
+    else ask.current?.focus();
+  }, [asking]);
+  if (asking !== true)
+    return (
+      <button ref={ask} type="button" class="danger" onClick={() => setAsking(true)} aria-label={`Delete ${name}`}>
+        Delete
+      </button>
+    );
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset would frame the question.
+    <span class="row" role="group" aria-label={`Delete ${name}?`}>
+      <span>Delete it?</span>
+      <button type="button" class="danger" onClick={onDelete}>
+        Yes, delete
+      </button>
+      <button
+        ref={keep}
+        type="button"
+        onClick={() => setAsking(false)}
+        onKeyDown={(event) => event.key === 'Escape' && setAsking(false)}
+      >
+        Keep
+      </button>
+    </span>
+  );
+}

@@ -9,7 +9,7 @@ import type { Browser, Page } from 'playwright-core';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type IntelligenceApp, type IntelligenceWorld, startIntelligenceWorld } from '../support/intelligence-world.ts';
 import { DESKTOP, launchBrowser, PHONE } from './browser.ts';
-import { look } from './look.ts';
+import { look, settingsFit } from './look.ts';
 import { signedInContext } from './signed-in.ts';
 
 const OWN_KEY = 'sk-canary-own-77d0c2';
@@ -85,19 +85,6 @@ async function openPage(account: TestAccount, viewport: typeof PHONE | typeof DE
   return page;
 }
 
-/** The page alone scrolls, and only down: what is beyond takes the navigation away with it. */
-async function fits(page: Page): Promise<void> {
-  const beyond = await page.evaluate(() => {
-    const over = (selector: string) => {
-      const { scrollWidth, clientWidth, scrollHeight, clientHeight } =
-        document.querySelector(selector) ?? document.body;
-      return [scrollWidth - clientWidth, scrollHeight - clientHeight];
-    };
-    return [...over('.settings'), over('.settings-page')[0]];
-  });
-  assert.deepEqual(beyond, [0, 0, 0]);
-}
-
 for (const [device, viewport] of [
   ['desktop', DESKTOP],
   ['phone', PHONE],
@@ -151,7 +138,7 @@ for (const [device, viewport] of [
     assert.match(figures, /gpt-1 openai\s+1\s+100,903\s+45,865\s+not known/);
     assert.match(figures, /Removed apps\s+\$0\.14\s+small openai\s+\d/);
     await page.getByText(/^Estimated cost: at least \$1\.\d\d\. No price is known for 1 model\./).waitFor();
-    await fits(page);
+    await settingsFit(page);
     await look(page, device, 'ai', [
       page.getByRole('heading', { name: 'AI' }),
       table,
@@ -197,7 +184,7 @@ for (const [device, viewport] of [
     });
     await page.goto(`${world.core.origin}/#/settings/apps/letter-writer`);
     await page.getByText(/ of 1,000 tokens used this month/).waitFor();
-    await fits(page);
+    await settingsFit(page);
     await look(page, device, 'app-ai', [page.getByRole('heading', { name: 'AI', exact: true })]);
     await page.getByRole('button', { name: 'Change the limits of letter-writer' }).click();
     await page.getByRole('button', { name: 'Use the operator’s limits' }).click();

@@ -36,6 +36,19 @@ export async function look(page: Page, device: string, name: string, parts: read
   assert.deepEqual(await tooWide(page), [], `${name} on a ${device}`);
 }
 
+/** In Settings the page alone scrolls, and only down: what is beyond takes the navigation away with it. */
+export async function settingsFit(page: Page): Promise<void> {
+  const beyond = await page.evaluate(() => {
+    const over = (selector: string) => {
+      const { scrollWidth, clientWidth, scrollHeight, clientHeight } =
+        document.querySelector(selector) ?? document.body;
+      return [scrollWidth - clientWidth, scrollHeight - clientHeight];
+    };
+    return [...over('.settings'), over('.settings-page')[0]];
+  });
+  assert.deepEqual(beyond, [0, 0, 0]);
+}
+
 function bringToTop(part: Locator): Promise<unknown> {
   return part.evaluate((element) => {
     element.scrollIntoView();

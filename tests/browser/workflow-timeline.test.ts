@@ -16,7 +16,7 @@ import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type Constellation, startConstellation } from '../support/constellation.ts';
 import { installTestApp } from '../support/installed-app.ts';
 import { DESKTOP, launchBrowser, PHONE } from './browser.ts';
-import { look } from './look.ts';
+import { look, settingsFit } from './look.ts';
 import { signedInContext } from './signed-in.ts';
 
 const SHELL = path.join(import.meta.dirname, '../../packages/shell/dist');
@@ -91,19 +91,6 @@ async function openPage(viewport: typeof PHONE | typeof DESKTOP, hash: string): 
   return page;
 }
 
-/** The page alone scrolls, and only down. */
-async function fits(page: Page): Promise<void> {
-  const beyond = await page.evaluate(() => {
-    const over = (selector: string) => {
-      const { scrollWidth, clientWidth, scrollHeight, clientHeight } =
-        document.querySelector(selector) ?? document.body;
-      return [scrollWidth - clientWidth, scrollHeight - clientHeight];
-    };
-    return [...over('.settings'), over('.settings-page')[0]];
-  });
-  assert.deepEqual(beyond, [0, 0, 0]);
-}
-
 /** Bars of one step: their kinds, and whether all are drawn within their lane. */
 function bars(page: Page, step: string): Promise<readonly string[]> {
   const lane = page.getByRole('listitem').filter({ has: page.getByText(step, { exact: true }) });
@@ -149,7 +136,7 @@ test('a run of three days: attempts, interruptions, waits and sizes', async (t) 
     await page.getByText(/^No process has worked on it for \d+ h/).waitFor();
     assert.deepEqual(await bars(page, 'pay'), ['bar-failed', 'bar-waiting', 'bar-lost', 'bar-done']);
     assert.deepEqual(await bars(page, 'mail'), ['bar-lost', 'bar-waiting']);
-    await fits(page);
+    await settingsFit(page);
     await look(page, device, 'workflow-days', [
       page.getByRole('heading', { name: 'place-order' }),
       page.getByRole('heading', { name: 'Timeline' }),
@@ -196,11 +183,11 @@ test('a run of 256 steps with the longest names, and one of three milliseconds',
     const page = await openPage(viewport, 'large-shop/workflows');
     t.after(() => page.context().close());
     await page.getByRole('link', { name: 'gone' }).getByText('Cancelled').waitFor();
-    await fits(page);
+    await settingsFit(page);
     await look(page, device, 'workflows');
     await page.getByRole('link', { name: key }).click();
     await page.getByText('256 of 256').waitFor();
-    await fits(page);
+    await settingsFit(page);
     await look(page, device, 'workflow-large', [
       page.getByRole('heading', { name: longest }),
       page.getByRole('heading', { name: 'Timeline' }),

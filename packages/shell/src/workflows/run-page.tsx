@@ -20,7 +20,7 @@ const SILENT_MS = 60_000;
 export function RunPage({ appId, workflowId }: { readonly appId: string; readonly workflowId: string }) {
   const reading = useReading(() => call('apps.workflows.read', { params: { appId, workflowId } }));
   const { value, failure } = reading;
-  usePolling(reading.again, value === null || value.run.status === 'running' ? EVERY_MS : null);
+  usePolling(reading.again, value?.run.status === 'running' ? EVERY_MS : null);
   const up = { page: { page: 'workflows', appId }, label: `Workflows of ${nameOf(appId)}` } as const;
   const drawn = value === null ? null : timelineOf(value, Date.now());
   return (

@@ -59,8 +59,8 @@ function Step({ step, timeline }: { readonly step: StepRow; readonly timeline: T
             What happened<span class="only-read"> in step {activity.step}</span>
           </summary>
           <ol class="step-bars">
-            {bars.map((bar) => (
-              <li key={`${bar.kind} ${bar.from}`}>
+            {bars.map((bar, index) => (
+              <li key={index}>
                 <i class={`bar-${bar.kind}`} aria-hidden="true" />
                 {barLine(bar)}
               </li>
@@ -76,11 +76,11 @@ function Step({ step, timeline }: { readonly step: StepRow; readonly timeline: T
 function Lane({ timeline, bars }: { readonly timeline: Timeline; readonly bars: readonly Bar[] }) {
   return (
     <div class="lane" aria-hidden="true">
-      {bars.map((bar) => {
+      {bars.map((bar, index) => {
         const { left, width } = placeOf(timeline, bar);
         return (
           <span
-            key={`${bar.kind} ${bar.from}`}
+            key={index}
             class={`bar-${bar.kind}`}
             title={barLine(bar)}
             // A short one stays visible, also at the end.

@@ -4,9 +4,10 @@ import type { TestAccount } from './client.ts';
 import type { PlatformPlace } from './platform-process.ts';
 import { type RawAnswer, rawRequest } from './raw-http.ts';
 
-export type AskBackend = (path: string) => Promise<RawAnswer>;
+/** With a body it is a POST, without one a GET. */
+export type AskBackend = (path: string, body?: unknown) => Promise<RawAnswer>;
 
-/** Launches the app; each call of the answer is one GET to its backend, which starts it if need be. */
+/** Launches the app; each call of the answer is one request to its backend, which starts it if need be. */
 export async function openBackend(
   { nodePort }: Pick<PlatformPlace, 'nodePort'>,
   account: TestAccount,
@@ -16,11 +17,13 @@ export async function openBackend(
   if (launch.backend === null) throw new Error(`${appId} has no backend`);
   const { capability, endpointTicket } = launch.backend;
   const endpoint = endpointOf(endpointTicket);
-  return (path) =>
+  return (path, body) =>
     rawRequest({
       port: nodePort,
+      method: body === undefined ? 'GET' : 'POST',
       path: `${endpoint.pathname}${path}`,
       headers: { host: endpoint.host, origin: launch.origin, authorization: `Bearer ${capability}` },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
 }
 

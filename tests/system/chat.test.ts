@@ -5,10 +5,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, before, test } from 'node:test';
-import type { LaunchDescriptor } from '@platform/contract';
+import { type AskBackend, openBackend } from '../support/backend.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
-import { type RawAnswer, rawRequest } from '../support/raw-http.ts';
+import type { RawAnswer } from '../support/raw-http.ts';
 import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
 import { until } from '../support/wait.ts';
 
@@ -46,28 +46,16 @@ async function write(...providers: readonly object[]): Promise<void> {
   await writeFile(path.join(folder, 'providers.json'), JSON.stringify({ providers }));
 }
 
-type Ask = (target: string, body?: object) => Promise<RawAnswer>;
-
 /** Somebody who installed Chat, and asks as its page does. */
-async function newcomer(name: string): Promise<{ readonly account: TestAccount; readonly ask: Ask }> {
+async function newcomer(name: string): Promise<{ readonly account: TestAccount; readonly ask: AskBackend }> {
   const account = await registerAccount(platform, name);
   await account.browser.take('/v1/apps', { body: { appId: 'chat' } });
-  const { origin, backend } = await account.browser.take<LaunchDescriptor>('/v1/apps/chat/launch', { body: {} });
-  const ticket = JSON.parse(Buffer.from((backend?.endpointTicket ?? '').slice(5), 'base64url').toString());
-  const { host, pathname } = new URL(ticket.url);
-  const ask: Ask = (target, body) =>
-    rawRequest({
-      port: place.nodePort,
-      method: body === undefined ? 'GET' : 'POST',
-      path: `${pathname}${target}`,
-      headers: { host, origin, authorization: `Bearer ${backend?.capability}` },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
+  const ask = await openBackend(place, account, 'chat');
   return { account, ask };
 }
 
 /** With the provider's path below `prefix`, so that it is seen which entry of the file a call went to. */
-async function offer(ask: Ask, prefix: string, more: object = {}): Promise<RawAnswer> {
+async function offer(ask: AskBackend, prefix: string, more: object = {}): Promise<RawAnswer> {
   await write({ ...ENTRY, baseUrl: `${provider.origin}/v1/${prefix}`, ...more });
   process.kill(platform.pid, 'SIGHUP');
   return until(`Chat to use ${prefix}`, async () => {

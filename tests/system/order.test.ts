@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import type { LaunchDescriptor, SecretBinding, WorkflowSummary, WorkflowTimeline } from '@platform/contract';
+import type { SecretBinding, WorkflowSummary, WorkflowTimeline } from '@platform/contract';
+import { type AskBackend, openBackend } from '../support/backend.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { publishExample } from '../support/publish.ts';
-import { type RawAnswer, rawRequest } from '../support/raw-http.ts';
 import { type ArrivedRequest, startTlsUpstream, type TlsUpstream } from '../support/tls-upstream.ts';
 import { until } from '../support/wait.ts';
 
@@ -18,6 +18,8 @@ let stripe: TlsUpstream;
 let place: PlatformPlace;
 let platform: PlatformProcess;
 let account: TestAccount;
+/** As its page asks it. */
+let ask: AskBackend;
 
 before(async () => {
   stripe = await startTlsUpstream();
@@ -41,26 +43,13 @@ before(async () => {
   const [slot] = (await account.browser.take<{ items: SecretBinding[] }>(list)).items;
   const body = { secret: 'stripe', declarationHash: slot?.declarationHash };
   await account.browser.take(`${list}/stripe`, { method: 'PUT', body });
+  ask = await openBackend(place, account, APP);
 });
 after(async () => {
   await platform?.stop();
   await stripe?.close();
   await place?.remove();
 });
-
-/** As its page asks it. */
-async function ask(path: string, body?: object, method = 'POST'): Promise<RawAnswer> {
-  const { origin, backend } = await account.browser.take<LaunchDescriptor>(`/v1/apps/${APP}/launch`, { body: {} });
-  const ticket = JSON.parse(Buffer.from((backend?.endpointTicket ?? '').slice(5), 'base64url').toString());
-  const { host, pathname } = new URL(ticket.url);
-  return rawRequest({
-    port: place.nodePort,
-    method,
-    path: pathname + path,
-    headers: { host, origin, authorization: `Bearer ${backend?.capability}` },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-}
 
 async function timelineOf(order: string): Promise<WorkflowTimeline | undefined> {
   const path = `/v1/apps/${APP}/workflows`;
@@ -91,8 +80,8 @@ test('a charge that fails is tried again with the same key, and a refused order 
   assert.equal((await ask('/orders', order)).status, 202);
   assert.equal((await ask('/orders', order)).status, 202, 'asked again it stays one order');
   assert.equal((await ask('/orders', { ...order, item: 'tulips' })).status, 409);
-  assert.equal((await ask(`/orders/${id}/refuse`)).status, 200);
-  assert.equal((await ask(`/orders/${id}/approve`)).status, 200, 'the first decision counts');
+  assert.equal((await ask(`/orders/${id}/refuse`, {})).status, 200);
+  assert.equal((await ask(`/orders/${id}/approve`, {})).status, 200, 'the first decision counts');
   const { run, activities } = await ended(id);
   assert.equal(run.status, 'completed');
   const keyOf = (step: string) => activities.find((activity) => activity.step === step)?.id;
@@ -123,7 +112,7 @@ test('a declined card ends the order with a mail, and is not tried again', async
     ['reserve', 'pay', 'mail'],
   );
   assert.equal(stripe.arrived.length, 1);
-  const { orders } = (await ask('/orders', undefined, 'GET')).json as { orders: { paid: { why: string } }[] };
+  const { orders } = (await ask('/orders')).json as { orders: { paid: { why: string } }[] };
   assert.equal(orders[0]?.paid.why, 'Your card was declined.');
 });
 
@@ -141,14 +130,14 @@ test('a backend that is stopped gives its step back, and goes on as soon as it s
   await waiting(1, 'failed');
   await account.browser.take(`/v1/apps/${APP}/start`, { body: {} });
   await waiting(2, 'claimed');
-  assert.equal((await ask(`/orders/${id}/approve`)).status, 200);
+  assert.equal((await ask(`/orders/${id}/approve`, {})).status, 200);
   assert.equal((await ended(id)).run.status, 'completed');
 });
 
 test('what is no order is refused', async () => {
   for (const body of [null, {}, { id: 'x' }, { id: randomUUID(), item: 'constructor', email: 'a@b' }]) {
-    const answer = await ask('/orders', body as object);
+    const answer = await ask('/orders', body);
     assert.equal(answer.status, 400, `${JSON.stringify(body)}: ${answer.text}`);
   }
-  assert.equal((await ask(`/orders/${randomUUID()}/approve`)).status, 404);
+  assert.equal((await ask(`/orders/${randomUUID()}/approve`, {})).status, 404);
 });

@@ -1,18 +1,15 @@
 // The example Repository Issues on a whole platform, its GitHub a scripted upstream on loopback: what it says without a
 // token, and what it does with one.
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import * as path from 'node:path';
 import { after, before, test } from 'node:test';
-import type { LaunchDescriptor, SecretBinding } from '@platform/contract';
-import { buildSdk } from '@platform/sdk/build';
+import type { SecretBinding } from '@platform/contract';
+import { type AskBackend, openBackend } from '../support/backend.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
-import { publishTestApp } from '../support/publish.ts';
-import { type RawAnswer, rawRequest } from '../support/raw-http.ts';
+import { publishExample } from '../support/publish.ts';
+import type { RawAnswer } from '../support/raw-http.ts';
 import { startTlsUpstream, type TlsUpstream } from '../support/tls-upstream.ts';
 
-const FOLDER = path.join(import.meta.dirname, '../../examples/repo-issues');
 const APP = 'repo-issues-here';
 const TOKEN = 'canary-example-token-77aa';
 
@@ -20,6 +17,7 @@ let upstream: TlsUpstream;
 let place: PlatformPlace;
 let platform: PlatformProcess;
 let account: TestAccount;
+let backend: AskBackend;
 const issues = [{ number: 1, title: 'First' }];
 
 before(async () => {
@@ -42,22 +40,12 @@ before(async () => {
   });
   platform = await startPlatform(place);
   account = await registerAccount(platform, 'tester');
-  const text = await readFile(path.join(FOLDER, 'manifest.json'), 'utf8');
-  const manifest = JSON.parse(text.replaceAll('https://api.github.com', upstream.origin));
-  const file = (name: string) => readFile(path.join(FOLDER, name));
-  const sdk = await buildSdk();
-  await publishTestApp(
-    account,
-    APP,
-    { ...manifest, id: APP },
-    {
-      'frontend/index.html': await file('frontend/index.html'),
-      'frontend/icon.svg': await file('frontend/icon.svg'),
-      'workload/server.mjs': await file('workload/server.mjs'),
-      'workload/platform-sdk.mjs': await readFile(sdk.workload),
-    },
-  );
+  await publishExample(account, APP, {
+    example: 'repo-issues',
+    change: (manifest) => JSON.parse(JSON.stringify(manifest).replaceAll('https://api.github.com', upstream.origin)),
+  });
   await account.browser.take('/v1/apps', { body: { appId: APP } });
+  backend = await openBackend(place, account, APP);
 });
 after(async () => {
   await platform?.stop();
@@ -66,17 +54,8 @@ after(async () => {
 });
 
 /** As its page asks it. */
-async function ask(repository: string, title?: string): Promise<RawAnswer> {
-  const { origin, backend } = await account.browser.take<LaunchDescriptor>(`/v1/apps/${APP}/launch`, { body: {} });
-  const ticket = JSON.parse(Buffer.from((backend?.endpointTicket ?? '').slice(5), 'base64url').toString());
-  const { host, pathname } = new URL(ticket.url);
-  return rawRequest({
-    port: place.nodePort,
-    method: title === undefined ? 'GET' : 'POST',
-    path: `${pathname}/issues?repository=${encodeURIComponent(repository)}`,
-    headers: { host, origin, authorization: `Bearer ${backend?.capability}` },
-    ...(title === undefined ? {} : { body: JSON.stringify({ title }) }),
-  });
+function ask(repository: string, title?: string): Promise<RawAnswer> {
+  return backend(`/issues?repository=${encodeURIComponent(repository)}`, title === undefined ? undefined : { title });
 }
 
 test('without a token it says where to choose one', async () => {

@@ -11,7 +11,7 @@ import { limits } from '@platform/contract';
 import type { App, PlatformError, ServicesApp } from '@platform/sdk/browser';
 import { buildSdk } from '@platform/sdk/build';
 import type { Browser, Frame, Page } from 'playwright-core';
-import { serviceCases, withTopic } from '../sdk/service-cases.ts';
+import { serviceCases, withTopic } from '../sdk/suite/notification-cases.ts';
 import { registerAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { DESKTOP, launchBrowser, newPerson } from './browser.ts';
@@ -125,7 +125,7 @@ async function documented(beginning: string): Promise<string> {
 }
 
 async function publish(): Promise<void> {
-  const cases = await readFile(new URL('../sdk/service-cases.ts', import.meta.url), 'utf8');
+  const cases = await readFile(new URL('../sdk/suite/notification-cases.ts', import.meta.url), 'utf8');
   const files = {
     'manifest.json': JSON.stringify(MANIFEST),
     'frontend/index.html': PAGE,

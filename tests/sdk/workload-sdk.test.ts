@@ -11,7 +11,7 @@ import { buildSdk } from '@platform/sdk/build';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type Constellation, startConstellation } from '../support/constellation.ts';
 import { buildTestPackage, testManifest } from '../support/packages.ts';
-import { SUITE_GRANTS, serviceCases, withTopic } from './service-cases.ts';
+import { SUITE_GRANTS, withTopic } from './suite/notification-cases.ts';
 
 const GATEWAY_TOKEN = `pgw_${'t'.repeat(43)}`;
 
@@ -74,10 +74,6 @@ async function install(appId: string, permissions: unknown): Promise<string> {
   const start = `/v1/node/installations/${rows[0]?.id}/starts`;
   return (await account.browser.take<{ coreServiceCredential: string }>(start, { headers, body: {} }))
     .coreServiceCredential;
-}
-
-for (const [promise, run] of Object.entries(serviceCases)) {
-  test(promise, () => run({ notifications: client.notifications, equal: assert.deepEqual }));
 }
 
 async function found(query: string): Promise<string[]> {

@@ -2,7 +2,7 @@
 // in a frontend in the browser. Nothing here may come from Node. Needs the grants `SUITE_GRANTS`.
 import type { NotificationsService } from '@platform/sdk';
 
-export const SUITE_GRANTS = [
+export const SUITE_GRANTS: { id: 'notifications.publish' | 'notifications.read'; resources: string[] }[] = [
   { id: 'notifications.publish', resources: ['suite.*'] },
   { id: 'notifications.read', resources: ['suite.*'] },
 ];

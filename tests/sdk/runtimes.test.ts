@@ -1,0 +1,81 @@
+// The suite of the SDK in every runtime, from its package as it is installed elsewhere.
+import { strict as assert } from 'node:assert';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { lockedTools } from '../support/locked-tools.ts';
+import { installPackedSdk } from '../support/packed-sdk.ts';
+import { bundleSuite, type SuiteWorld, startSuiteWorld } from '../support/sdk-suite.ts';
+import { allCases, type CaseResult } from './suite/run.ts';
+
+const RUNTIMES = path.join(import.meta.dirname, '../runtimes');
+const [cpu, bunCpu] = process.arch === 'arm64' ? ['arm64', 'aarch64'] : ['x64', 'x64'];
+
+/** The program, below the folder of the runtimes, and its arguments. */
+const runtimes: Readonly<Record<string, readonly [program: string, ...args: string[]]>> = {
+  'Node 20': [`node-20-${cpu}/bin/node`],
+  'Node 22': [`node-22-${cpu}/bin/node`],
+  'Node 24': [process.execPath],
+  Bun: [`@oven/bun-linux-${bunCpu}/bin/bun`],
+  Deno: [`@deno/linux-${cpu}-glibc/deno`, 'run', '--cached-only', '--allow-net=127.0.0.1', '--allow-env'],
+};
+
+/** Which runtime it is, then the results; the exit of the process by itself is part of the promise. */
+const PROGRAM = `
+import { runSuite } from './suite.mjs';
+const { versions } = globalThis.process;
+const runtime = versions.deno ? 'Deno' : versions.bun ? 'Bun' : 'Node ' + versions.node.split('.')[0];
+const [apiUrl, gatewayToken, misbehaving] = [process.env.API_URL, process.env.TOKEN, process.env.MISBEHAVING];
+const results = await runSuite({ apiUrl, gatewayToken, misbehaving });
+console.log(JSON.stringify({ runtime, results }));
+`;
+
+let world: SuiteWorld;
+let project = '';
+let tools = '';
+before(async () => {
+  project = await mkdtemp(path.join(tmpdir(), 'sdk-runtimes-'));
+  tools = await lockedTools(RUNTIMES);
+  await installPackedSdk(project);
+  await writeFile(path.join(project, 'suite.mjs'), await bundleSuite());
+  await writeFile(path.join(project, 'program.mjs'), PROGRAM);
+  world = await startSuiteWorld();
+});
+after(async () => {
+  await world?.close();
+  await rm(project, { recursive: true, force: true });
+});
+
+for (const [name, [program, ...args]] of Object.entries(runtimes)) {
+  test(`in ${name} the SDK keeps every promise of its suite`, async () => {
+    const { environment, misbehaving } = await world.open();
+    const env = {
+      PATH: process.env.PATH,
+      HOME: project,
+      DENO_NO_UPDATE_CHECK: '1',
+      NO_COLOR: '1',
+      API_URL: environment.PLATFORM_API_URL,
+      TOKEN: environment.PLATFORM_GATEWAY_TOKEN,
+      MISBEHAVING: misbehaving,
+    };
+    const file = path.isAbsolute(program) ? program : path.join(tools, 'node_modules', program);
+    const { stdout } = await promisify(execFile)(file, [...args, 'program.mjs'], {
+      cwd: project,
+      env,
+      timeout: 120_000,
+    });
+    const { runtime, results } = JSON.parse(stdout) as { runtime: string; results: CaseResult[] };
+    assert.equal(runtime, name);
+    assert.deepEqual(
+      results.filter(({ failure }) => failure !== undefined),
+      [],
+    );
+    assert.deepEqual(
+      results.map((result) => result.name),
+      Object.keys(allCases()),
+    );
+  });
+}

@@ -3,13 +3,14 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
-import { type NodeCredential, type RouteSpec, routes } from '@platform/contract';
+import { type NodeCredential, type RouteSpec, routes, type WorkloadStart } from '@platform/contract';
 import { linkKeyOf } from '@platform/core';
 import { removeNode } from '@platform/core/operator';
 import { fetchOverLink, type LinkCertificate, type LinkKey, linkCertificate } from '@platform/link';
 import { enrolmentSecret, joinBody, joinTestNode } from '../../packages/core/test-support/joined-node.ts';
 import { registerAccount } from '../support/client.ts';
 import { type Constellation, newNodeKey, startConstellation, type TestCore } from '../support/constellation.ts';
+import { publishTestApp } from '../support/publish.ts';
 
 let platform: Constellation;
 let core: TestCore;
@@ -88,6 +89,35 @@ test('joining is guarded by the token, for the key of the connection only', asyn
   const another = await joinTestNode(platform, 'another');
   const stolen = await over(another.key, { path: '/v1/node/assignments', headers });
   assert.equal(stolen.status, 401, stolen.text);
+});
+
+test('the credential of a backend is worth nothing on the connection of another node', async () => {
+  const [home, another] = [await joinTestNode(platform, 'home'), await joinTestNode(platform, 'elsewhere')];
+  const account = await registerAccount(platform, 'tenant');
+  const files = { 'frontend/index.html': '<!doctype html><title>t</title>', 'workload/main.js': '' };
+  await publishTestApp(account, 'placed', { workload: { runtime: 'node', entry: 'main.js' } }, files);
+  await account.browser.take('/v1/apps', { body: { appId: 'placed' } });
+  const { rows } = await core.context.pool.query<{ id: string }>(
+    "UPDATE installations SET node_id = $1 WHERE app_id = 'placed' RETURNING id",
+    [home.id],
+  );
+  const started = await home.call(`/v1/node/installations/${rows[0]?.id}/starts`, {});
+  assert.equal(started.status, 200, started.text);
+  const { coreServiceCredential } = started.json as WorkloadStart;
+  const headers = { authorization: `Bearer ${coreServiceCredential}` };
+  const calls = [
+    { path: '/v1/services/workflows', headers },
+    { path: '/v1/services/workflows', method: 'POST', headers, body: {} },
+    { path: '/v1/gateway/outbound/authorize', method: 'POST', headers, body: { slot: 'one', method: 'GET' } },
+    { path: '/v1/gateway/object-storage/authorize', method: 'POST', headers, body: {} },
+    { path: '/v1/gateway/intelligence/renew', method: 'POST', headers, body: { reservations: [] } },
+  ];
+  for (const call of calls) {
+    const { status, text } = await over(another.key, call);
+    assert.equal(status, 401, `${call.path}: ${text}`);
+    assert.match(text, /another node/);
+    assert.notEqual((await over(home.key, call)).status, 401, call.path);
+  }
 });
 
 test('a node gets the routes of nodes and of workloads, and none of people', async () => {

@@ -40,6 +40,8 @@ export interface InstallationCaller extends InstallationIdentity {
   readonly epoch: number;
   /** X25519, for which secrets are sealed; `null` when the node of this start gave none. */
   readonly envelopeKey: Buffer | null;
+  /** Of the node that this start is on; `null` for one from before nodes had keys. */
+  readonly nodeKey: Buffer | null;
 }
 
 /** The Runtime of a node. */

@@ -23,12 +23,14 @@ export function refusalOverLink(peer: LinkPeer, path: string): Refusal | null {
 }
 
 /**
- * @throws RefusalError for a caller that has no business on a link, and for a node on the connection of another: what
- *   was stolen from one is worth nothing without its key
+ * @throws RefusalError for a caller that has no business on a link, and for a node, or a backend on it, on the connection
+ *   of another node: what was stolen from one is worth nothing without its key
  */
 export function checkCallerOverLink(peer: LinkPeer, caller: Caller): void {
   if (caller.kind === 'node' && caller.publicKey?.equals(peer.key) !== true)
     throw refuse('unauthenticated', 'This credential belongs to another node than the key of this connection.');
+  if (caller.kind === 'installation' && caller.nodeKey?.equals(peer.key) !== true)
+    throw refuse('unauthenticated', 'This credential is of a backend on another node than the key of this connection.');
   if (caller.kind !== 'anonymous' && !CALLERS.includes(caller.kind))
     throw refuse('not_authorized', 'This credential is not for this connection.');
 }

@@ -22,6 +22,7 @@ export async function findInstallationCaller(
     paused: row.paused,
     epoch: Number(row.epoch),
     envelopeKey: row.envelope_key,
+    nodeKey: row.node_key,
   };
 }
 

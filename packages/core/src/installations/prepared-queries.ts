@@ -127,13 +127,15 @@ const identity = `
 interface CoreCredentialRow extends IdentityRow {
   readonly epoch: string;
   readonly envelope_key: Buffer | null;
+  readonly node_key: Buffer | null;
 }
 
 const FIND_BY_CORE_CREDENTIAL = {
   name: 'find-by-core-credential',
   text: `
-    SELECT c.epoch, c.envelope_key, ${identity}
+    SELECT c.epoch, c.envelope_key, n.public_key AS node_key, ${identity}
       JOIN core_credentials c ON c.installation_id = i.id AND c.node_id = i.node_id
+      JOIN nodes n ON n.id = c.node_id
      WHERE c.token_hash = $1 AND i.removed_at IS NULL`,
 };
 

@@ -55,7 +55,8 @@ export const tables = {
   nodes: {
     readBy: {
       disk: 'the node on which a volume lies, for the operator',
-      installations: 'where a backend is reached, at every launch, and its node for the operator',
+      installations:
+        'where a backend is reached, at every launch, its node for the operator, and the key of that node at every call',
       intelligence: 'who runs the machine that a call is made on',
       'object-storage': 'whether the node of a backend is the platform’s own',
       placement: 'what nodes offer, in the statement that chooses one',

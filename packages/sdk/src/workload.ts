@@ -84,7 +84,9 @@ export interface PlatformServicesOptions {
 }
 
 export class PlatformServicesClient {
+  /** Notifications of the account, with a live stream. Grants `notifications.publish` and `notifications.read`. */
   readonly notifications: NotificationsService;
+  /** The search index of this installation. Grant `search.index`. */
   readonly search: SearchService;
   /** Workflow runs of this installation. Need no grant. */
   readonly workflows: WorkflowsService;
@@ -93,7 +95,8 @@ export class PlatformServicesClient {
   readonly #access: { readonly api: string; readonly token: string };
   readonly #objectStorage: ObjectStorage | null;
 
-  constructor({ apiUrl, gatewayToken, objectStorage = null }: PlatformServicesOptions) {
+  constructor(options: PlatformServicesOptions) {
+    const { apiUrl, gatewayToken, objectStorage = null } = options;
     this.#objectStorage = objectStorage;
     this.#access = { api: apiUrl.replace(/\/$/, ''), token: gatewayToken };
     this.notifications = notificationsService(this.#access);

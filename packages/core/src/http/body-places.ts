@@ -40,10 +40,13 @@ export class BodyPlaces {
     caller: { readonly kind: 'anonymous' | 'known'; readonly name: string },
     read: () => Promise<Body>,
   ): Promise<Body> {
+    // Node hands over the head before it looks at what came with it.
+    if (!request.complete) await new Promise((resolve) => setImmediate(resolve));
     if (request.complete) return read();
     const gone = new AbortController();
     const close = (): void => gone.abort(new Error('aborted'));
-    request.once('close', close);
+    if (request.destroyed) close();
+    else request.once('close', close);
     const turns = caller.kind === 'anonymous' ? this.#ofStrangers : this.#ofCallers;
     let end = (): void => undefined;
     try {

@@ -213,7 +213,8 @@ class HeldLease {
 
   end(): void {
     this.#cancel();
-    this.#ended.abort();
+    // A reason of its own would be an error with a stack, for each activity.
+    this.#ended.abort('ended');
   }
 
   async #renew(): Promise<void> {

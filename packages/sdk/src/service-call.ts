@@ -141,12 +141,16 @@ async function within<Result>(
   { signal, timeoutMilliseconds = DEFAULT_TIMEOUT_MILLISECONDS }: CallOptions,
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
-  const limit = AbortSignal.timeout(timeoutMilliseconds);
+  // Not AbortSignal.timeout, whose timer would outlast the call.
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), timeoutMilliseconds);
   try {
-    return await work(signal === undefined ? limit : AbortSignal.any([signal, limit]));
+    return await work(signal === undefined ? limit.signal : AbortSignal.any([signal, limit.signal]));
   } catch (error) {
     signal?.throwIfAborted();
-    throw limit.aborted ? timedOut(timeoutMilliseconds, error) : callError(error);
+    throw limit.signal.aborted ? timedOut(timeoutMilliseconds, error) : callError(error);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

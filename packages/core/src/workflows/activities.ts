@@ -17,21 +17,18 @@ import { newId } from '../credentials/ids.ts';
 import {
   type ActivityRow,
   type Claim,
-  claimStep,
   findActivity,
   findActivityOfStep,
   type HeldLease,
   renewLease,
-  settleActivity,
 } from './activity-queries.ts';
+import { noRoom } from './grouped-creations.ts';
+import { claimRules, groupedStatements, RESULT_BYTES } from './grouped-statements.ts';
 import { selectHeldBytes } from './run-queries.ts';
-import { noRoom, notRunning, requireRun, statusOf, storedInput } from './runs.ts';
+import { notRunning, requireRun, statusOf, storedInput } from './runs.ts';
 import { type StoredJson, storedJson } from './stored-json.ts';
 
 const LEASE_MILLISECONDS = limits.workflowLeaseSeconds.value * 1_000;
-/** By how much clocks of two replicas may differ. */
-const SKEW_MILLISECONDS = 60_000;
-const RESULT_BYTES = limits.workflowInput.value;
 /** A step that could not be claimed may be free when one looks why. */
 const CLAIMS = 3;
 
@@ -61,15 +58,9 @@ export async function claimActivity(
       inputHash: input.hash,
       leaseHash: hashOf(leaseToken),
       leaseExpiresAt,
-      latestLease: new Date(leaseExpiresAt.getTime() + SKEW_MILLISECONDS),
-      mostEvents: limits.workflowHistory.value,
-      mostActivities: limits.workflowActivities.value,
-      resultBytes: RESULT_BYTES,
-      mostBytes: limits.workflowStored.value,
-      mostRuns: limits.workflowRuns.value,
     };
     await context.at('workflows.claim.committing');
-    const claimed = await claimStep(context.pool, claim);
+    const claimed = await groupedStatements(context.pool).claims.add(claim);
     await context.at('workflows.claim.committed');
     if (claimed !== undefined) {
       const { id, attempt } = claimed;
@@ -95,12 +86,13 @@ async function knownStep(context: CoreContext, claim: Claim): Promise<ClaimAnswe
     return { outcome: 'completed', activity: { id, step, name, attempt, result: JSON.parse(result) } };
   }
   if (status !== 'running') throw notRunning(status);
-  if (row?.lease_expires_at != null && row.lease_expires_at > now && row.lease_expires_at <= claim.latestLease)
+  const latestLease = claim.leaseExpiresAt.getTime() + claimRules.skewSeconds * 1_000;
+  if (row?.lease_expires_at != null && row.lease_expires_at > now && row.lease_expires_at.getTime() <= latestLease)
     throw leased(Math.ceil((row.lease_expires_at.getTime() - now.getTime()) / 1_000));
   const isFull = row === undefined && run.activities >= limits.workflowActivities.value;
   if (isFull || run.last_sequence >= limits.workflowHistory.value) throw refuse('activity_limit');
-  const wanted = row === undefined ? Buffer.byteLength(claim.input) + claim.resultBytes : -claim.mostBytes;
-  if ((await selectHeldBytes(context.pool, installationId)) + wanted > claim.mostBytes) throw noRoom();
+  const wanted = row === undefined ? Buffer.byteLength(claim.input) + RESULT_BYTES : -claimRules.mostBytes;
+  if ((await selectHeldBytes(context.pool, installationId)) + wanted > claimRules.mostBytes) throw noRoom();
   return null;
 }
 
@@ -157,7 +149,7 @@ export async function completeActivity(
   const result = 'result' in end ? storedResult(end.result) : null;
   const lease = heldLease(context, activity, end.leaseToken);
   await context.at('workflows.settle.committing');
-  const settled = await settleActivity(context.pool, lease, result, RESULT_BYTES);
+  const settled = await groupedStatements(context.pool).settlements.add({ lease, result });
   await context.at('workflows.settle.committed');
   if (settled !== undefined) return activityOf(settled);
   const { row, status } = await knownActivity(context, lease);

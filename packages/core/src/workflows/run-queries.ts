@@ -5,6 +5,9 @@ import { sql } from 'kysely';
 import type pg from 'pg';
 import type { Executor } from '../database/schema.ts';
 
+/** A pool, or a connection of one. */
+type Queries = Pick<pg.Pool | pg.ClientBase, 'query'>;
+
 export interface RunIdentity {
   readonly installationId: InstallationId;
   readonly definition: string;
@@ -43,6 +46,12 @@ export const HELD_BYTES = `(stored_bytes + last_sequence * ${EVENT_BYTES})`;
 /** Nobody sees a run once it is due for removal, whether or not the housekeeping was there yet. */
 const isKept = (now: string) => `(cleanup_at IS NULL OR cleanup_at > ${now})`;
 
+/**
+ * Of whatever number of rows, the planner expects one, and looks each up in an index; otherwise it would read the whole
+ * table, as long as this was small when the statement was prepared.
+ */
+export const FEW = 'LIMIT (SELECT 1000)';
+
 const FIND = {
   name: 'find-workflow-run',
   text: `SELECT ${COLUMNS} FROM workflow_runs WHERE id = $1 AND installation_id = $2 AND ${isKept('$3')}`,
@@ -57,45 +66,110 @@ export async function findRun(
   return (await pool.query<RunRow>({ ...FIND, values: [id, installationId, now] })).rows[0];
 }
 
+/** Runs by their identities: parameters 2 to 5. */
+const ASKED = `(
+  SELECT * FROM unnest($2::text[], $3::integer[], $4::text[], $5::timestamptz[]) ${FEW}
+) AS asked (definition, version, idempotency_key, now)`;
+
+function askedFor(runs: readonly DatedIdentity[]): readonly unknown[][] {
+  return [
+    runs.map(({ definition }) => definition),
+    runs.map(({ version }) => version),
+    runs.map(({ idempotencyKey }) => idempotencyKey),
+    runs.map(({ now }) => now),
+  ];
+}
+
+/** With the time of the call. */
+type DatedIdentity = RunIdentity & { readonly now: Date };
+
 const RECOVER = {
-  name: 'recover-workflow-run',
-  text: `SELECT ${COLUMNS} FROM workflow_runs
-          WHERE installation_id = $1 AND definition = $2 AND version = $3 AND idempotency_key = $4
-            AND ${isKept('$5')}`,
+  name: 'recover-workflow-runs',
+  text: `SELECT ${COLUMNS.replaceAll(/\w+/g, 'r.$&')}
+           FROM ${ASKED}, LATERAL (
+                  SELECT * FROM workflow_runs
+                   WHERE installation_id = $1 AND definition = asked.definition AND version = asked.version
+                     AND idempotency_key = asked.idempotency_key AND ${isKept('asked.now')} OFFSET 0) r`,
 };
 
-export async function findRunByIdentity(pool: pg.Pool, run: RunIdentity, now: Date): Promise<RunRow | undefined> {
-  const { installationId, definition, version, idempotencyKey } = run;
-  const values = [installationId, definition, version, idempotencyKey, now];
-  return (await pool.query<RunRow>({ ...RECOVER, values })).rows[0];
+/** Those that exist of runs of one installation, by their identities. */
+export async function findRunsByIdentity(
+  db: Queries,
+  installationId: InstallationId,
+  runs: readonly DatedIdentity[],
+): Promise<ReadonlyMap<string, RunRow>> {
+  const { rows } = await db.query<RunRow>({ ...RECOVER, values: [installationId, ...askedFor(runs)] });
+  return byIdentity(rows);
 }
 
-/** Serialises the creation of an installation's runs. Returns whether it is still there. */
-export async function lockForRun(trx: Executor, installationId: InstallationId): Promise<boolean> {
-  const { rows } = await sql`
-    SELECT FROM installations WHERE id = ${installationId} AND removed_at IS NULL FOR NO KEY UPDATE`.execute(trx);
-  return rows.length > 0;
+function byIdentity(rows: readonly RunRow[]): ReadonlyMap<string, RunRow> {
+  const keyOf = ({ definition, version, idempotency_key: idempotencyKey }: RunRow) =>
+    identityKey({ definition, version, idempotencyKey });
+  return new Map(rows.map((row) => [keyOf(row), row]));
 }
+
+/** Tells the runs of one installation apart. */
+export function identityKey({
+  definition,
+  version,
+  idempotencyKey,
+}: Pick<RunIdentity, 'definition' | 'version' | 'idempotencyKey'>): string {
+  return JSON.stringify([definition, version, idempotencyKey]);
+}
+
+const LOCK = {
+  name: 'lock-installation-for-workflow-runs',
+  text: `
+    WITH installation AS MATERIALIZED (
+      SELECT id FROM installations WHERE id = $1 AND removed_at IS NULL FOR NO KEY UPDATE
+    ), due AS (
+      DELETE FROM workflow_runs r USING installation, ${ASKED}
+       WHERE r.installation_id = installation.id AND r.definition = asked.definition AND r.version = asked.version
+         AND r.idempotency_key = asked.idempotency_key AND r.cleanup_at <= asked.now
+    )
+    SELECT FROM installation`,
+};
 
 /**
- * Which runs make room for one more, so that there are at most `runs` with `bytes` of inputs and results: those that
- * ended first.
+ * Serialises the creation of an installation's runs, and frees identities that runs have which are due for removal.
+ *
+ * @returns whether the installation is still there
+ */
+export async function lockForRuns(
+  client: pg.ClientBase,
+  installationId: InstallationId,
+  runs: readonly DatedIdentity[],
+): Promise<boolean> {
+  return (await client.query({ ...LOCK, values: [installationId, ...askedFor(runs)] })).rows.length > 0;
+}
+
+const REPLACED = {
+  name: 'select-replaced-workflow-runs',
+  text: `
+    SELECT id, ended_at IS NOT NULL AS has_ended
+      FROM (SELECT id, ended_at, row_number() OVER kept AS number, sum(held) OVER kept AS bytes
+              FROM (SELECT id, ${HELD_BYTES} AS held,
+                           coalesce(completed_at, CASE WHEN expires_at <= $4 THEN expires_at END) AS ended_at
+                      FROM workflow_runs WHERE installation_id = $1) r
+            WINDOW kept AS (ORDER BY ended_at DESC NULLS FIRST, id)) r
+     WHERE number > $2 OR bytes > $3`,
+};
+
+/**
+ * Which runs make room for more, so that there are at most `runs` with `bytes` of inputs and results: those that ended
+ * first.
  *
  * @returns `null` when the running ones leave no room
  */
 export async function selectReplaced(
-  trx: Executor,
+  client: pg.ClientBase,
   installationId: InstallationId,
   { runs, bytes, now }: { readonly runs: number; readonly bytes: number; readonly now: Date },
 ): Promise<readonly WorkflowId[] | null> {
-  const { rows } = await sql<{ id: WorkflowId; has_ended: boolean }>`
-    SELECT id, ended_at IS NOT NULL AS has_ended
-      FROM (SELECT id, ended_at, row_number() OVER kept AS number, sum(stored_bytes) OVER kept AS bytes
-              FROM (SELECT id, ${sql.raw(HELD_BYTES)} AS stored_bytes,
-                           coalesce(completed_at, CASE WHEN expires_at <= ${now} THEN expires_at END) AS ended_at
-                      FROM workflow_runs WHERE installation_id = ${installationId}) r
-            WINDOW kept AS (ORDER BY ended_at DESC NULLS FIRST, id)) r
-     WHERE number >= ${runs} OR bytes > ${bytes}`.execute(trx);
+  const { rows } = await client.query<{ id: WorkflowId; has_ended: boolean }>({
+    ...REPLACED,
+    values: [installationId, runs, bytes, now],
+  });
   return rows.every(({ has_ended }) => has_ended) ? rows.map(({ id }) => id) : null;
 }
 
@@ -110,19 +184,6 @@ export async function selectHeldBytes(pool: pg.Pool, installationId: Installatio
   return Number((await pool.query<{ held: string }>({ ...HELD, values: [installationId] })).rows[0]?.held ?? 0);
 }
 
-export async function deleteRuns(trx: Executor, ids: readonly WorkflowId[]): Promise<void> {
-  await sql`DELETE FROM workflow_runs WHERE id = ANY (${ids}::text[])`.execute(trx);
-}
-
-/** Frees an identity that a run has which is due for removal. */
-export async function deleteDueRun(trx: Executor, run: NewRun): Promise<void> {
-  const { installationId, definition, version, idempotencyKey, now } = run;
-  await sql`
-    DELETE FROM workflow_runs
-     WHERE installation_id = ${installationId} AND definition = ${definition} AND version = ${version}
-       AND idempotency_key = ${idempotencyKey} AND cleanup_at <= ${now}`.execute(trx);
-}
-
 export interface NewRun extends RunIdentity {
   readonly id: WorkflowId;
   readonly input: string;
@@ -132,22 +193,47 @@ export interface NewRun extends RunIdentity {
   readonly expiresAt: Date;
 }
 
-/** @returns `undefined` when there is a run of this identity */
-export async function insertRun(trx: Executor, run: NewRun): Promise<RunRow | undefined> {
-  const { id, installationId, definition, version, idempotencyKey, input, inputHash, bytes, now, expiresAt } = run;
-  const { rows } = await sql<RunRow>`
-    WITH run AS (
-      INSERT INTO workflow_runs (id, installation_id, definition, version, idempotency_key, status, input, input_hash,
+const INSERT = {
+  name: 'insert-workflow-runs',
+  text: `
+    WITH replaced AS (
+      DELETE FROM workflow_runs r USING (SELECT unnest($2::text[]) AS id ${FEW}) d WHERE r.id = d.id
+    ), run AS (
+      INSERT INTO workflow_runs (installation_id, id, definition, version, idempotency_key, status, input, input_hash,
                                  stored_bytes, last_sequence, created_at, updated_at, expires_at)
-      VALUES (${id}, ${installationId}, ${definition}, ${version}, ${idempotencyKey}, 'running', ${input}, ${inputHash},
-              ${bytes}, 1, ${now}, ${now}, ${expiresAt})
+      SELECT $1, id, definition, version, idempotency_key, 'running', input, input_hash, bytes, 1, now, now, expires_at
+        FROM unnest($3::text[], $4::text[], $5::integer[], $6::text[], $7::text[], $8::bytea[], $9::bigint[],
+                    $10::timestamptz[], $11::timestamptz[])
+               AS a (id, definition, version, idempotency_key, input, input_hash, bytes, now, expires_at)
       ON CONFLICT (installation_id, definition, version, idempotency_key) DO NOTHING
-      RETURNING ${sql.raw(COLUMNS)}
+      RETURNING ${COLUMNS}
     ), recorded AS (
       INSERT INTO workflow_history (run_id, sequence, at, event) SELECT id, 1, created_at, 'created' FROM run
     )
-    SELECT * FROM run`.execute(trx);
-  return rows[0];
+    SELECT * FROM run`,
+};
+
+/** Removes the replaced ones. @returns those that were not there by their identity */
+export async function insertRuns(
+  client: pg.ClientBase,
+  installationId: InstallationId,
+  runs: readonly NewRun[],
+  replaced: readonly WorkflowId[],
+): Promise<ReadonlyMap<string, RunRow>> {
+  const values = [
+    installationId,
+    replaced,
+    runs.map(({ id }) => id),
+    runs.map(({ definition }) => definition),
+    runs.map(({ version }) => version),
+    runs.map(({ idempotencyKey }) => idempotencyKey),
+    runs.map(({ input }) => input),
+    runs.map(({ inputHash }) => inputHash),
+    runs.map(({ bytes }) => bytes),
+    runs.map(({ now }) => now),
+    runs.map(({ expiresAt }) => expiresAt),
+  ];
+  return byIdentity((await client.query<RunRow>({ ...INSERT, values })).rows);
 }
 
 const END = {
@@ -339,11 +425,14 @@ export async function deleteKeptRuns(db: Executor, now: Date, most: number): Pro
   return Number(numAffectedRows ?? 0n);
 }
 
-/** Ends all runs of an installation and has the housekeeping remove them. */
+/** Ends all runs of an installation and has the housekeeping remove them. Locks them in the order of all statements. */
 export async function abandonRuns(trx: Executor, installationId: InstallationId, now: Date): Promise<void> {
   await sql`
-    UPDATE workflow_runs
-       SET status = CASE status WHEN 'running' THEN 'cancelled' ELSE status END,
-           completed_at = coalesce(completed_at, ${now}), cleanup_at = ${now}
-     WHERE installation_id = ${installationId}`.execute(trx);
+    WITH run AS MATERIALIZED (
+      SELECT id FROM workflow_runs WHERE installation_id = ${installationId} ORDER BY id FOR NO KEY UPDATE
+    )
+    UPDATE workflow_runs r
+       SET status = CASE r.status WHEN 'running' THEN 'cancelled' ELSE r.status END,
+           completed_at = coalesce(r.completed_at, ${now}), cleanup_at = ${now}
+      FROM run WHERE r.id = run.id`.execute(trx);
 }

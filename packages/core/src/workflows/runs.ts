@@ -10,27 +10,13 @@ import {
 } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { newId } from '../credentials/ids.ts';
-import {
-  deleteDueRun,
-  deleteEndedRun,
-  deleteRuns,
-  endRun,
-  findRun,
-  findRunByIdentity,
-  insertRun,
-  lockForRun,
-  type NewRun,
-  type RunIdentity,
-  type RunRow,
-  selectReplaced,
-} from './run-queries.ts';
+import { groupedCreations } from './grouped-creations.ts';
+import { deleteEndedRun, endRun, findRun, type RunIdentity, type RunRow } from './run-queries.ts';
 import { type StoredJson, storedJson } from './stored-json.ts';
 
 type InstallationId = RunIdentity['installationId'];
 
 const DAY_MILLISECONDS = 86_400_000;
-/** A run ends when its app ends it, which nobody can tell. */
-const RETRY_SECONDS = 5;
 
 /**
  * @throws RefusalError `workflow_conflict` for an identity with another input, `workflow_run_limit`,
@@ -49,13 +35,13 @@ export async function createRun(
 ): Promise<{ readonly run: WorkflowRun; readonly created: boolean }> {
   const { definition, version, idempotencyKey, durationSeconds } = requested;
   const input = storedInput(requested.input);
-  const identity = { installationId, definition, version, idempotencyKey };
   const now = context.clock();
-  const known = await findRunByIdentity(context.pool, identity, now);
-  if (known !== undefined) return { run: recovered(known, input, now), created: false };
   await context.at('workflows.create.committing');
-  const created = await insertWithRoom(context, {
-    ...identity,
+  const made = await groupedCreations(context.pool).add({
+    installationId,
+    definition,
+    version,
+    idempotencyKey,
     id: workflowId.parse(newId('wf', context)),
     input: input.text,
     inputHash: input.hash,
@@ -64,31 +50,9 @@ export async function createRun(
     expiresAt: new Date(now.getTime() + durationSeconds * 1_000),
   });
   await context.at('workflows.create.committed');
-  if (created !== undefined) return { run: runOf(created, now), created: true };
-  // Another process created it at the same moment.
-  const other = await findRunByIdentity(context.pool, identity, now);
-  if (other === undefined) throw refuse('unavailable', 'The run was removed at this moment. Repeat the call.');
-  return { run: recovered(other, input, now), created: false };
-}
-
-function insertWithRoom(context: CoreContext, run: NewRun): Promise<RunRow | undefined> {
-  const { installationId, now } = run;
-  return context.database.transaction().execute(async (trx) => {
-    if (!(await lockForRun(trx, installationId))) throw refuse('not_found');
-    const room = { runs: limits.workflowRuns.value, bytes: limits.workflowStored.value - run.bytes, now };
-    const replaced = await selectReplaced(trx, installationId, room);
-    if (replaced === null) throw noRoom();
-    if (replaced.length > 0) await deleteRuns(trx, replaced);
-    await deleteDueRun(trx, run);
-    return insertRun(trx, run);
-  });
-}
-
-export function noRoom(): Error {
-  const detail =
-    `An app has at most ${limits.workflowRuns.value} running runs, with ${limits.workflowStored.value / 2 ** 20} MiB of inputs, ` +
-    'results and histories together. Wait until one ends, or cancel one.';
-  return refuse('workflow_run_limit', detail, { retryAfter: RETRY_SECONDS });
+  if (made === undefined) throw refuse('unavailable', 'The run was removed at this moment. Repeat the call.');
+  const { row, created } = made;
+  return { run: created ? runOf(row, now) : recovered(row, input, now), created };
 }
 
 function recovered(row: RunRow, input: StoredJson, now: Date): WorkflowRun {

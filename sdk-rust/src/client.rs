@@ -34,6 +34,7 @@ pub struct PlatformServicesClient {
 }
 
 /// Makes a client that is not made from the environment.
+#[must_use = "it makes no client until `build`"]
 pub struct ClientBuilder {
     api_url: String,
     token: String,

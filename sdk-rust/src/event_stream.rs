@@ -45,6 +45,7 @@ pub enum NotificationChange {
 }
 
 /// Live events. Dropping it closes the connection.
+#[must_use = "it connects when it is read"]
 pub struct NotificationStream {
     reader: Option<Reader>,
     next: Option<Pin<Box<dyn Future<Output = Read> + Send>>>,

@@ -16,6 +16,7 @@ const PROBLEM: &str = "application/problem+json";
 const OWN_ERRORS: &str = "urn:platform:error:";
 
 /// A request to an AI provider or to an outside service. It is sent once, and has no time limit unless it is given one.
+#[must_use = "it does nothing until it is sent"]
 pub struct ServiceRequest {
     access: Access,
     request: Result<RequestBuilder>,

@@ -39,6 +39,7 @@ impl Default for WorkLeaseOptions {
 }
 
 /// A work lease. Dropping the handle releases it.
+#[must_use = "dropping it releases the lease"]
 pub struct WorkLeaseHandle {
     held: Arc<Held>,
     keeper: AbortHandle,

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const crate = fileURLToPath(new URL('../../sdk-rust/', import.meta.url));
 const FETCH_MS = 120_000;
-const BUILD_MS = 900_000;
+const BUILD_MS = 540_000;
 const OUTPUT_BYTES = 16 * 1024 * 1024;
 
 export type RustPrograms =

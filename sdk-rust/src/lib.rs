@@ -50,8 +50,9 @@
 //!
 //! # async fn example() -> Result<(), Error> {
 //! let platform = PlatformServicesClient::from_env()?;
-//! // What was still running when this app ended.
-//! let resumed = platform.resume_workflows(&[WorkflowDefinition::new("order", 1, order)]);
+//! // What was still running when this app ended goes on beside what comes now.
+//! let starting = platform.clone();
+//! tokio::spawn(async move { starting.resume_workflows(&[WorkflowDefinition::new("order", 1, order)]).await });
 //! let options = WorkflowOptions {
 //!     definition: "order".into(),
 //!     version: 1,
@@ -60,7 +61,7 @@
 //!     duration: Duration::from_secs(3_600),
 //! };
 //! let receipt = platform.run_workflow(options, order).await?;
-//! # let _ = (resumed.await?, receipt);
+//! # let _ = receipt;
 //! # Ok(())
 //! # }
 //! ```

@@ -31,13 +31,13 @@ export async function packSdk(folder: string): Promise<string> {
 export async function stageSdk(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   await writeDeclarations(path.join(folder, 'types'), ENTRIES);
-  await bundle(path.join(folder, 'dist'));
+  await bundleSdk(path.join(folder, 'dist'));
   await writeFile(path.join(folder, 'package.json'), `${JSON.stringify(await manifest(), null, 2)}\n`);
   await copyFile(path.join(root, 'README.md'), path.join(folder, 'README.md'));
 }
 
-/** Readable, for stack traces and debuggers; whoever bundles it minifies it too. */
-async function bundle(outDir: string): Promise<void> {
+/** Its modules: readable, for stack traces and debuggers; whoever bundles them minifies them too. */
+export async function bundleSdk(outDir: string): Promise<void> {
   await build({
     root,
     configFile: false,

@@ -7,6 +7,8 @@ import { serviceCases } from './notification-cases.ts';
 import type { Cases, SuiteTools } from './tools.ts';
 import { workflowCases } from './workflow-cases.ts';
 
+const CASE_MILLISECONDS = 60_000;
+
 export interface Place {
   readonly apiUrl: string;
   readonly gatewayToken: string;
@@ -31,13 +33,21 @@ export async function runSuite({ apiUrl, gatewayToken, misbehaving }: Place): Pr
   };
   const results: CaseResult[] = [];
   for (const [name, run] of Object.entries(allCases())) {
-    const failure = await run(tools).then(
+    const failure = await Promise.race([run(tools), tooLong()]).then(
       () => undefined,
       (error: unknown) => (error instanceof Error ? (error.stack ?? String(error)) : String(error)),
     );
     results.push(failure === undefined ? { name } : { name, failure });
   }
   return results;
+}
+
+/** A case that hangs is named, and the others still run. No timer, because cases hold those back. */
+function tooLong(): Promise<never> {
+  const limit = AbortSignal.timeout(CASE_MILLISECONDS);
+  return new Promise((_resolve, reject) =>
+    limit.addEventListener('abort', () => reject(new Error(`it did not end within ${CASE_MILLISECONDS} ms`))),
+  );
 }
 
 export function allCases(): Cases {

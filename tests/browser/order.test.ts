@@ -111,7 +111,7 @@ async function backendPid(): Promise<number | undefined> {
 
 /** `kill -9`, and a minute passes: the lease of what it did ends. */
 async function killBackend(): Promise<void> {
-  const pid = await until('the backend to run', backendPid);
+  const pid = await until('the backend to run', backendPid, 120_000);
   process.kill(pid, 'SIGKILL');
   await until('the backend to be gone', async () => (await backendPid()) !== pid);
   const client = new pg.Client(await databaseUrlOf(place));

@@ -73,7 +73,7 @@ test('a charge that fails is tried again with the same key, and a refused order 
     failures -= 1;
     const status = failures >= 0 ? 503 : 200;
     const id = target.endsWith('/refunds') ? 're_1' : 'pi_1';
-    res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ id }));
+    res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ id, status: 'succeeded' }));
   };
   const id = randomUUID();
   const order = { id, item: 'roses', email: 'ada@example.com' };
@@ -117,7 +117,8 @@ test('a declined card ends the order with a mail, and is not tried again', async
 });
 
 test('a backend that is stopped gives its step back, and goes on as soon as it starts', async () => {
-  stripe.answer = (_req, res) => void res.setHeader('content-type', 'application/json').end('{"id":"pi_3"}');
+  stripe.answer = (_req, res) =>
+    void res.setHeader('content-type', 'application/json').end('{"id":"pi_3","status":"succeeded"}');
   const id = randomUUID();
   assert.equal((await ask('/orders', { id, item: 'sunflowers', email: 'ada@example.com' })).status, 202);
   const waiting = (attempt: number, state: string) =>

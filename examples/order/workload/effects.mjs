@@ -36,12 +36,14 @@ export function effectsIn(folder, { stripe, stepMilliseconds }) {
       const fields = { amount: cents, currency: 'eur', payment_method: 'pm_card_visa', confirm: true };
       const answer = await post('payment_intents', { ...fields, 'payment_method_types[]': 'card' }, key, signal);
       if (answer === null) return { order: id, cents, paid: true, reference: null };
-      if (answer.error) return { order: id, cents, paid: false, why: answer.error.message };
-      return { order: id, cents, paid: true, reference: answer.id };
+      if (answer.status === 'succeeded') return { order: id, cents, paid: true, reference: answer.id };
+      return { order: id, cents, paid: false, why: answer.error?.message ?? `Stripe says ${answer.status}.` };
     }),
 
     refund: booking(ledgers.refunded, async ({ id, cents, reference }, key, signal) => {
-      if (reference !== null) await post('refunds', { payment_intent: reference }, key, signal);
+      if (reference === null) return { order: id, cents };
+      const answer = await post('refunds', { payment_intent: reference }, key, signal);
+      if (answer?.error || answer === null) throw new Error(`Stripe did not refund ${reference}. Do it by hand.`);
       return { order: id, cents };
     }),
 

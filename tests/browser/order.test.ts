@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
-import type { Manifest, WorkflowSummary, WorkflowTimeline } from '@platform/contract';
+import type { LogEntry, Manifest, WorkflowSummary, WorkflowTimeline } from '@platform/contract';
 import pg from 'pg';
 import type { Browser, FrameLocator, Page } from 'playwright-core';
 import { registerAccount, type TestAccount } from '../support/client.ts';
@@ -23,7 +23,8 @@ import { signedInContext } from './signed-in.ts';
 
 /**
  * The backend of Order, but the pause after an effect lasts until the backend is killed, and the same step's next one
- * nothing: so that each step is interrupted once, after its effect and before its result is kept.
+ * nothing: so that each step is interrupted once, after its effect and before its result is kept. Each pause writes down
+ * under which keys there are effects.
  */
 const MAIN = `
   import { appendFileSync, existsSync, readFileSync } from 'node:fs';
@@ -34,6 +35,11 @@ const MAIN = `
   timers.setTimeout = (milliseconds, value, options) => {
     const before = existsSync(file) ? readFileSync(file).length : 0;
     appendFileSync(file, '.');
+    const keysIn = (name) => {
+      const path = process.env.PLATFORM_VOLUME_DIR + '/' + name + '.json';
+      return existsSync(path) ? JSON.parse(readFileSync(path)).map(({ key }) => key) : [];
+    };
+    console.log('booked ' + JSON.stringify(['reserved', 'paid', 'mailed'].map(keysIn)));
     return wait(before % 2 === 0 ? 2 ** 30 : 0, value, options);
   };
   syncBuiltinESMExports();
@@ -75,6 +81,14 @@ async function runsOf(appId: string): Promise<readonly WorkflowSummary[]> {
 async function timelineOf(appId: string): Promise<WorkflowTimeline> {
   const [run] = await runsOf(appId);
   return account.browser.take<WorkflowTimeline>(`/v1/apps/${appId}/workflows/${run?.id}`);
+}
+
+/** Keys of what was reserved, paid and mailed, at the last pause of the backend. */
+async function bookedKeys(): Promise<readonly (readonly string[])[]> {
+  const { items } = await account.browser.take<{ items: LogEntry[] }>(`/v1/apps/${KILLED}/logs?limit=200`);
+  const lines = items.filter(({ line }) => line.startsWith('booked '));
+  const last = lines.reduce((newest, line) => (line.at >= newest.at ? line : newest));
+  return JSON.parse(last.line.slice('booked '.length));
 }
 
 /** Resolves when this attempt of the step is under way. */
@@ -174,6 +188,12 @@ test('an order whose backend is killed in each step, and core once, finishes wit
   );
   const completed = events.filter(({ event }) => event === 'activity-completed').map(({ step }) => step);
   assert.deepEqual(completed, expected, 'each step was completed once');
+  const keyOf = (step: string) => activities.find((activity) => activity.step === step)?.id;
+  assert.deepEqual(
+    await bookedKeys(),
+    [[keyOf('reserve')], [keyOf('pay')], [keyOf('mail')]],
+    'each effect is there once',
+  );
   for (const line of ['Reserved', 'Paid (pretended)', 'Approved', 'Mailed to'])
     assert.equal(await app.getByText(line).count(), 1, line);
 

@@ -22,7 +22,7 @@ export function parseBody(bytes: Uint8Array, body: JsonBody, findSecrets?: FindS
   const found = body.refusesSecrets === true ? findSecrets?.(text) : null;
   if (found != null)
     throw refuse('forbidden_material', undefined, { errors: [{ path: found.path, message: found.kind }] });
-  if (body.keepsJson === true) refuseAlteredJson(text);
+  if (body.keepsJson === true) refuseAlteredJson(text, value);
   if (body.cleansText !== true) refuseUnstorableJson(text, value);
   // A member named __proto__ is own data to JSON.parse; no schema knows it, so it is unknown like any other.
   const result = body.schema.safeParse(value, { error: schemaWords });

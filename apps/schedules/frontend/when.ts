@@ -54,7 +54,7 @@ export function wordsOf(cron: string): string {
   if (repeats === 'weekdays') return `Monday to Friday at ${time}`;
   if (repeats === 'week') return `Every ${WEEKDAYS[Number(weekday)]} at ${time}`;
   if (repeats === 'month') return `Every month on day ${date} at ${time}`;
-  if (cron === '* * * * *') return 'Every minute';
+  if (/^\*(?:\/1)? \* \* \* \*$/.test(cron)) return 'Every minute';
   const [, minutes] = EVERY_SOME_MINUTES.exec(cron) ?? [];
   // Other numbers do not divide an hour: the line begins anew at each.
   if (minutes !== undefined && 60 % Number(minutes) === 0) return `Every ${minutes} minutes`;

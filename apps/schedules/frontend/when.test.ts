@@ -1,0 +1,36 @@
+// The choices of the form and cron lines lead to each other, and lines are said in words that hold for them.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { cronOf, FIRST, whenOf, wordsOf } from './when.ts';
+
+const WORDS: readonly (readonly [string, string])[] = [
+  ['0 8 * * *', 'Every day at 08:00'],
+  ['5 23 * * 1-5', 'Monday to Friday at 23:05'],
+  ['30 7 * * 6', 'Every Saturday at 07:30'],
+  ['0 0 * * 0', 'Every Sunday at 00:00'],
+  ['15 9 31 * *', 'Every month on day 31 at 09:15'],
+  ['0 * * * *', 'Every hour, on the hour'],
+  ['20 * * * *', 'Every hour, 20 min past'],
+  ['* * * * *', 'Every minute'],
+  ['*/1 * * * *', 'Every minute'],
+  ['*/15 * * * *', 'Every 15 minutes'],
+  ['*/7 * * * *', 'Cron line */7 * * * *'],
+  ['*/0 * * * *', 'Cron line */0 * * * *'],
+  ['0 8 1 * 1', 'Cron line 0 8 1 * 1'],
+  ['0 8 * 1 *', 'Cron line 0 8 * 1 *'],
+  ['0 8,12 * * *', 'Cron line 0 8,12 * * *'],
+  ['0 8 * * 7', 'Cron line 0 8 * * 7'],
+  ['0 8 * * MON', 'Cron line 0 8 * * MON'],
+];
+for (const [cron, words] of WORDS) test(`${cron}: ${words}`, () => assert.equal(wordsOf(cron), words));
+
+test('what the form offers leads to a cron line and back', () => {
+  const times = { time: '06:45', minute: '45', weekday: '3', date: '28' };
+  for (const repeats of ['hour', 'day', 'weekdays', 'week', 'month', 'custom'] as const) {
+    const when = { ...FIRST, ...times, repeats };
+    const cron = cronOf(when);
+    assert.match(cron, /^\S+ \S+ \S+ \S+ \S+$/);
+    assert.equal(cronOf(whenOf(cron)), cron);
+    if (repeats !== 'custom') assert.equal(whenOf(cron).repeats, repeats);
+  }
+});

@@ -7,7 +7,14 @@ import type { Point } from '@platform/core';
 import { cordonNode } from '@platform/core/operator';
 import { installationRow } from '../../packages/core/test-support/apps.ts';
 import { joinTestNode } from '../../packages/core/test-support/joined-node.ts';
-import { JOBS, type Manager, managerOf, managerPackage, TRIGGERS } from '../../packages/core/test-support/schedules.ts';
+import {
+  JOBS,
+  type Manager,
+  managerOf,
+  managerPackage,
+  SCHEDULES,
+  TRIGGERS,
+} from '../../packages/core/test-support/schedules.ts';
 import { registerAccount } from '../support/client.ts';
 import { type Constellation, newNodeKey, startConstellation } from '../support/constellation.ts';
 import { startCoreProcess } from '../support/core-process.ts';
@@ -80,34 +87,54 @@ for (const [index, dieAt] of POINTS.entries())
     // Whatever is changed, the replicas look at once.
     await manager.change(scheduleId, { name: dieAt });
     await until('core to die', () => mortal.dead, 60_000);
-    const { publicKey } = newNodeKey();
-    const survivor = await world.replica({
-      localNode: { publicKey, name: 'none', inherits: false, leased: false, runtime: false },
-      schedules,
-    });
-    try {
-      await until(
-        'the run to end',
-        async () => {
-          const [row] = await query<{ ended: boolean }>(
-            `SELECT last_outcome = 'delivered' AND last_at >= $2 AND next_run_at > now()
-                    AND NOT EXISTS (SELECT FROM schedule_runs) AS ended
-               FROM account_schedules WHERE id = $1`,
-            [scheduleId, due],
-          );
-          return row?.ended === true;
-        },
-        60_000,
-      );
-      const signal = AbortSignal.timeout(30_000);
-      const answer = await survivor.backends.call(id, { method: 'GET', path: '/seen', signal });
-      const all = JSON.parse((await answer.read(1_000_000)).toString('utf8')) as Seen[];
-      const ours = all.filter(({ firing }) => firing.scheduledFor === due.toISOString());
-      context.diagnostic(`the backend got the run ${ours.length} times`);
-      assert.ok(ours.length === 1 || ours.length === 2, `${ours.length} times`);
-      assert.equal(new Set(ours.map(({ key }) => key)).size, 1, 'always under one key');
-      if (dieAt !== 'schedules.settle.committing') assert.equal(ours.length, 1);
-    } finally {
-      await survivor.stop();
-    }
+    const ours = (await seenAfterwards(due)).filter(({ firing }) => firing.scheduledFor === due.toISOString());
+    context.diagnostic(`the backend got the run ${ours.length} times`);
+    assert.ok(ours.length === 1 || ours.length === 2, `${ours.length} times`);
+    assert.equal(new Set(ours.map(({ key }) => key)).size, 1, 'always under one key');
+    if (dieAt !== 'schedules.settle.committing') assert.equal(ours.length, 1);
   });
+
+for (const dieAt of ['schedules.run.committing', 'schedules.run.committed'] as const)
+  test(`core that is killed at ${dieAt} has the run of a person or not, and never half`, async () => {
+    const begun = new Date();
+    const mortal = await startCoreProcess(world, { dieAt, schedules: { idle: true } });
+    await manager.change(scheduleId, { name: dieAt });
+    await assert.rejects(manager.call(`${SCHEDULES}/${scheduleId}/run`, { method: 'POST' }, mortal));
+    await until('core to die', () => mortal.dead, 60_000);
+    const stored = await query('SELECT FROM schedule_runs', []);
+    assert.equal(stored.length, dieAt === 'schedules.run.committed' ? 1 : 0);
+    // The person did not hear of it, and presses again.
+    await manager.runNow(scheduleId);
+    const ours = (await seenAfterwards(begun)).filter(({ firing }) => firing.name === dieAt);
+    assert.equal(ours.length, stored.length + 1);
+    assert.equal(new Set(ours.map(({ key }) => key)).size, ours.length);
+  });
+
+/** What the backend saw once another replica has delivered all there is. */
+async function seenAfterwards(since: Date): Promise<Seen[]> {
+  const { publicKey } = newNodeKey();
+  const survivor = await world.replica({
+    localNode: { publicKey, name: 'none', inherits: false, leased: false, runtime: false },
+    schedules,
+  });
+  try {
+    await until(
+      'the runs to end',
+      async () => {
+        const [row] = await query<{ ended: boolean }>(
+          `SELECT last_outcome = 'delivered' AND last_at >= $2 AND next_run_at > now()
+                  AND NOT EXISTS (SELECT FROM schedule_runs) AS ended
+             FROM account_schedules WHERE id = $1`,
+          [scheduleId, since],
+        );
+        return row?.ended === true;
+      },
+      60_000,
+    );
+    const signal = AbortSignal.timeout(30_000);
+    const answer = await survivor.backends.call(id, { method: 'GET', path: '/seen', signal });
+    return JSON.parse((await answer.read(1_000_000)).toString('utf8')) as Seen[];
+  } finally {
+    await survivor.stop();
+  }
+}

@@ -47,9 +47,11 @@ export const valid = {
   target: { appId: JOBS, trigger: 'daily' },
 };
 
+type Replica = Pick<Constellation, 'port' | 'origin'>;
+
 export interface Manager {
-  /** As its workload. */
-  call(path: string, settings?: CallSettings): Promise<RawAnswer>;
+  /** As its workload; to the constellation's own core, or to another replica. */
+  call(path: string, settings?: CallSettings, replica?: Replica): Promise<RawAnswer>;
   /** As its frontend. */
   callFrontend(path: string, settings?: CallSettings): Promise<RawAnswer>;
   create(more?: object): Promise<Schedule>;
@@ -66,13 +68,17 @@ export async function managerOf(world: Constellation, account: TestAccount): Pro
   const credential = await startedCredential(world, id);
   const send =
     (more: Record<string, string>) =>
-    (target: string, { body, headers, method = body === undefined ? 'GET' : 'POST' }: CallSettings = {}) =>
+    (
+      target: string,
+      { body, headers, method = body === undefined ? 'GET' : 'POST' }: CallSettings = {},
+      { port, origin: at }: Replica = world,
+    ) =>
       rawRequest({
-        port: world.port,
+        port,
         method,
         path: target,
         headers: {
-          host: new URL(world.origin).host,
+          host: new URL(at).host,
           ...more,
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
           ...headers,

@@ -15,7 +15,6 @@ import {
   type WholeCall,
 } from '../../test-support/node-double.ts';
 import { installJobs, JOBS, type Manager, managerOf, managerPackage, SCHEDULES } from '../../test-support/schedules.ts';
-import { newId } from '../credentials/ids.ts';
 import { notify } from '../database/notify.ts';
 
 const START = '2026-11-21T10:00:00.000Z';
@@ -148,27 +147,6 @@ test('a schedule that is due calls its trigger, once for two replicas, with what
   await at('2026-11-23T07:00:00.000Z');
   const keys = seen(id).map(({ key }) => key);
   assert.equal(new Set(keys).size, 2, 'each run has its own key');
-});
-
-test('of 500 that are due at once, two replicas deliver each once', async () => {
-  const others = await Promise.all(Array.from({ length: 4 }, () => newAccount()));
-  for (const one of [manager, ...others.map((other) => other.manager)]) {
-    const { id } = await one.create();
-    const more = Array.from({ length: 99 }, () => newId('sch', world.core.context));
-    await world.core.context.pool.query(
-      `INSERT INTO account_schedules
-         SELECT (jsonb_populate_record(s, jsonb_build_object('id', n.id))).*
-           FROM account_schedules s, unnest($2::text[]) AS n (id) WHERE s.id = $1`,
-      [id, more],
-    );
-  }
-  const { rows } = await world.core.context.pool.query<{ id: string }>('SELECT id FROM account_schedules');
-  assert.equal(rows.length, 500);
-  await at('2026-11-22T07:00:01.000Z');
-  const times = new Map(rows.map(({ id }) => [id, 0]));
-  for (const { firing } of node.wholeCalls.flatMap(deliveryOf))
-    if (times.has(firing.scheduleId)) times.set(firing.scheduleId, (times.get(firing.scheduleId) ?? 0) + 1);
-  assert.deepEqual(new Set(times.values()), new Set([1]));
 });
 
 test('what a backend does not take is tried again with the same key, less and less often, for an hour', async () => {

@@ -81,10 +81,11 @@ export async function advanceSchedules(trx: Executor, advances: readonly Advance
 
 /** When the next schedule is due; `null` when none is. Those of paused accounts wait for the end of the pause. */
 export async function nextScheduleDue(db: Executor): Promise<Date | null> {
+  // Not `min`, for which PostgreSQL would read them all.
   const { rows } = await sql<{ at: Date | null }>`
-    SELECT min(s.next_run_at) AS at FROM account_schedules s
+    SELECT s.next_run_at AS at FROM account_schedules s
       JOIN accounts a ON a.key = s.account_key AND a.paused_at IS NULL AND a.suspended_at IS NULL
-     WHERE s.enabled`.execute(db);
+     WHERE s.enabled ORDER BY s.next_run_at LIMIT 1`.execute(db);
   return rows[0]?.at ?? null;
 }
 

@@ -1,79 +1,25 @@
 // A handle of a work lease: renewed within its bounds, never believed longer than it lasts, over when it is over.
 import { strict as assert } from 'node:assert';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, test } from 'node:test';
+import { type HeldClock, heldClock, until } from '../test-support/held-clock.ts';
+import { LEASE_ID, LeaseServer } from '../test-support/lease-server.ts';
 import type { ServiceAccess } from './call-options.ts';
-import type { Clock } from './clock.ts';
 import { acquireWorkLease, type WorkLeaseOptions } from './work-lease.ts';
 
-const ID = 'lease-01890000-0000-7000-8000-000000000001';
-
-/** Answers like core; the tests say how. */
+let server: LeaseServer;
 let access: ServiceAccess;
-let calls: string[];
-let status: number;
-let close: () => void;
-/** A clock that stands still. */
-let clock: Clock & { advance(milliseconds: number): void; timers(): number };
+let calls: readonly string[];
+let clock: HeldClock;
 
 beforeEach(async () => {
-  calls = [];
-  status = 200;
-  const server = createServer(answer).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  access = { api: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token: 'pgw_test' };
+  server = new LeaseServer();
+  access = await server.listen();
+  calls = server.calls;
   clock = heldClock();
-  close = () => {
-    server.closeAllConnections();
-    server.close();
-  };
 });
-afterEach(() => close());
-
-function answer(request: IncomingMessage, response: ServerResponse): void {
-  request.resume();
-  const isCreate = request.url?.endsWith('/work-leases') === true;
-  const what = isCreate ? 'create' : request.method === 'DELETE' ? 'release' : 'renew';
-  calls.push(what);
-  const refused = status >= 400 && !isCreate;
-  if (what === 'release' && !refused) return void response.writeHead(204).end();
-  const code = status === 404 ? 'not_found' : 'unavailable';
-  // Each answer names another time, so that a test sees which one the handle has taken.
-  const lease = { id: ID, expiresAt: new Date(calls.length * 1_000).toISOString() };
-  response
-    .writeHead(refused ? status : 200, { 'content-type': 'application/json' })
-    .end(JSON.stringify(refused ? { code, detail: 'No.', status } : { lease }));
-}
-
-function heldClock(): typeof clock {
-  let now = 0;
-  let timers: { due: number; action: () => void }[] = [];
-  return {
-    now: () => now,
-    after(milliseconds, action) {
-      const timer = { due: now + milliseconds, action };
-      timers.push(timer);
-      return () => {
-        timers = timers.filter((other) => other !== timer);
-      };
-    },
-    advance(milliseconds) {
-      now += milliseconds;
-      for (const timer of timers.filter(({ due }) => due <= now)) {
-        timers = timers.filter((other) => other !== timer);
-        timer.action();
-      }
-    },
-    timers: () => timers.length,
-  };
-}
+afterEach(() => server.close());
 
 const acquire = (options: WorkLeaseOptions) => acquireWorkLease(access, options, clock);
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
-}
 
 test('it is renewed at a third of its duration, and not beyond the time it was asked for', async () => {
   const lease = await acquire({ durationSeconds: 60, renewForSeconds: 50 });
@@ -105,7 +51,7 @@ test('without renewal it runs out', async () => {
 
 test('a renewal that fails is tried again, and when none succeeds the lease is over in time', async () => {
   const lease = await acquire({ durationSeconds: 60, renewForSeconds: 3_600 });
-  status = 503;
+  server.status = 503;
   clock.advance(20_000);
   // Its end, and after the failure the next attempt.
   await until(() => calls.length === 2 && clock.timers() === 2);
@@ -118,7 +64,7 @@ test('a renewal that fails is tried again, and when none succeeds the lease is o
 
 test('a lease that the platform ended is over at the next renewal', async () => {
   const lease = await acquire({ durationSeconds: 60, renewForSeconds: 3_600 });
-  status = 404;
+  server.status = 404;
   clock.advance(20_000);
   await new Promise((resolve) => lease.ended.addEventListener('abort', resolve));
   assert.equal((lease.ended.reason as { code: string }).code, 'lease_lost');
@@ -129,7 +75,7 @@ test('a lease that the platform ended is over at the next renewal', async () => 
 test('its block releases it, and releasing again does nothing', async () => {
   {
     await using lease = await acquire({ renewForSeconds: 600 });
-    assert.equal(lease.id, ID);
+    assert.equal(lease.id, LEASE_ID);
   }
   assert.deepEqual(calls, ['create', 'release']);
   const lease = await acquire({});
@@ -142,7 +88,7 @@ test('its block releases it, and releasing again does nothing', async () => {
 
 test('releasing what the platform had ended already is no error', async () => {
   const lease = await acquire({});
-  status = 404;
+  server.status = 404;
   await lease.release();
 });
 

@@ -11,6 +11,7 @@ import { limits } from '@platform/contract';
 import type { App, PlatformError, ServicesApp } from '@platform/sdk/browser';
 import { buildSdk } from '@platform/sdk/build';
 import type { Browser, Frame, Page } from 'playwright-core';
+import { bundleSdk } from '../../scripts/pack-sdk/pack.ts';
 import { serviceCases, withTopic } from '../sdk/suite/notification-cases.ts';
 import { registerAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
@@ -130,6 +131,8 @@ async function publish(): Promise<void> {
     'manifest.json': JSON.stringify(MANIFEST),
     'frontend/index.html': PAGE,
     'frontend/page.js': SCRIPT,
+    'frontend/packed.html': PAGE.replace('page.js', 'packed.js'),
+    'frontend/packed.js': SCRIPT.replace('./platform-sdk.js', './packed/browser.js'),
     'frontend/cases.js': stripTypeScriptTypes(cases),
     'frontend/example.js': `${await documented('import { App }')}\nexport { apps, read, sent, unread };`,
     'workload/server.mjs': SERVER,
@@ -138,6 +141,7 @@ async function publish(): Promise<void> {
     await mkdir(path.dirname(path.join(folder, name)), { recursive: true });
     await writeFile(path.join(folder, name), content);
   }
+  await bundleSdk(path.join(folder, 'frontend/packed'));
   const plan = await planPackage({ folder, sdk: await buildSdk() });
   const { path: file } = await writePackage(plan, path.join(folder, 'package.tgz'));
   const publisher = await registerAccount(platform, 'publisher');
@@ -185,6 +189,61 @@ for (const name of Object.keys(serviceCases)) {
     assert.equal(await frame.evaluate((one) => sdkTest.runCase(one), name), 'kept');
   });
 }
+
+test('the page entry of the SDK’s package keeps the same promises in a frame', async (t) => {
+  const frame = await openApp();
+  // The app comes back where it was left.
+  t.after(() => frame.evaluate(() => location.assign('/')).then(() => frame.waitForURL(/\/$/)));
+  await frame.evaluate(() => location.assign('/packed.html')).catch(() => {});
+  await frame.waitForURL(/\/packed\.html$/);
+  await frame.waitForFunction(() => 'sdkTest' in globalThis);
+  for (const name of Object.keys(serviceCases))
+    assert.equal(await frame.evaluate((one) => sdkTest.runCase(one), name), 'kept', name);
+  const { method } = await frame.evaluate(() => sdkTest.app.backend.json<{ method: string }>('/packed'));
+  assert.equal(method, 'GET');
+});
+
+test('calls of the shell end with their signal and their time limit, also while a person decides', async () => {
+  const frame = await openApp();
+  const failures = await frame.evaluate(async () => {
+    const { app, codeOf } = sdkTest;
+    const ending = new AbortController();
+    const { signal } = ending;
+    const calls = [
+      app.openLink('https://outside.example/', { signal }),
+      app.apps.list({ signal }),
+      app.search('milk', { signal }),
+      app.state.get({ signal }),
+      app.state.set(1, { signal }),
+      app.backend.json('/', {}, { signal }),
+      app.backend.fetch('/', { signal }),
+      app.notifications().list({ signal }),
+    ].map(codeOf);
+    ending.abort({ code: 'changed my mind' });
+    const late = codeOf(app.apps.return({ signal }));
+    const limited = codeOf(app.openLink('https://outside.example/', { timeoutMilliseconds: 20 }));
+    return [...(await Promise.all(calls)), await late, await limited];
+  });
+  assert.deepEqual(failures, [...Array(9).fill('changed my mind'), 'timed_out']);
+  // The call ends, the question to the person stays.
+  await page.getByRole('dialog', { name: 'Open outside.example?' }).waitFor();
+  await page.reload();
+});
+
+test('mistakes of the page are errors with a code', async () => {
+  const frame = await openApp();
+  const codes = await frame.evaluate(async () => {
+    const { app, codeOf } = sdkTest;
+    return [
+      await codeOf(app.backend.fetch('notes')),
+      await codeOf(app.backend.json('https://elsewhere.example/')),
+      await codeOf(app.bridge.request('chrome.set', { title: () => 'Notes' })),
+      await codeOf(app.bridge.request('no.such.method', {})),
+    ];
+  });
+  assert.deepEqual(codes.slice(0, 3), ['invalid_request', 'invalid_request', 'invalid_request']);
+  assert.notEqual(codes[3], 'no refusal');
+});
 
 test('the backend answers, sees the request whole, and never the credential or a cookie', async () => {
   const frame = await openApp();

@@ -12,6 +12,9 @@ export function withTopic(topic: string): { id: string; resources: string[] }[] 
   return SUITE_GRANTS.map(({ id, resources }) => ({ id, resources: [...resources, topic] }));
 }
 
+/** Without the records of another run for the same installation. */
+const freshTopic = () => `suite.${crypto.randomUUID()}`;
+
 export interface CaseTools {
   readonly notifications: NotificationsService;
   /** Deep equality of plain data. */
@@ -37,13 +40,14 @@ async function failureOf(work: Promise<unknown>): Promise<Failure> {
 
 export const serviceCases: Readonly<Record<string, (tools: CaseTools) => Promise<void>>> = {
   async 'a published notification comes back, and is the newest of its topic'({ notifications, equal }) {
-    await notifications.publish({ topic: 'suite.list', title: 'First' });
-    const stored = await notifications.publish({ topic: 'suite.list', title: 'Second', body: 'Zwei', priority: 'low' });
+    const topic = freshTopic();
+    await notifications.publish({ topic, title: 'First' });
+    const stored = await notifications.publish({ topic, title: 'Second', body: 'Zwei', priority: 'low' });
     equal(
       [stored.topic, stored.title, stored.body, stored.priority, stored.readAt],
-      ['suite.list', 'Second', 'Zwei', 'low', null],
+      [topic, 'Second', 'Zwei', 'low', null],
     );
-    const { items, nextCursor } = await notifications.list({ topic: 'suite.list' });
+    const { items, nextCursor } = await notifications.list({ topic });
     equal(items[0], stored);
     equal(
       items.map(({ title }) => title),
@@ -74,12 +78,13 @@ export const serviceCases: Readonly<Record<string, (tools: CaseTools) => Promise
   },
 
   async 'pages lead through every record once'({ notifications, equal }) {
-    for (const title of ['a', 'b', 'c']) await notifications.publish({ topic: 'suite.pages', title });
+    const topic = freshTopic();
+    for (const title of ['a', 'b', 'c']) await notifications.publish({ topic, title });
     const titles: string[] = [];
     let cursor: string | null = null;
     do {
       const page: Awaited<ReturnType<typeof notifications.list>> = await notifications.list({
-        topic: 'suite.pages',
+        topic,
         limit: 2,
         ...(cursor === null ? {} : { cursor }),
       });

@@ -32,7 +32,7 @@ export interface CoreDouble {
   /** Requests of workloads that arrived: method, path and the credential shown. */
   readonly services: { readonly target: string; readonly authorization: string | undefined }[];
   /** Makes a package of `workload/` files and returns its hash. */
-  publish(files: Readonly<Record<string, string>>): Promise<string>;
+  publish(files: Readonly<Record<string, string | Buffer>>): Promise<string>;
   publishBlob(blob: Buffer, hash?: string): string;
   /** Delays downloads of the package until the returned function is called. */
   holdPackage(hash: string): () => void;

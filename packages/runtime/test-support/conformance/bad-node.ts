@@ -12,7 +12,7 @@ export interface BadNode extends TestNode {
   /** Milliseconds to wait for anything. */
   readonly limit: number;
   /** Installs a package of one file; `workload` replaces members of its manifest. */
-  assign(source: string, workload?: Readonly<Record<string, unknown>>): Promise<Assignment>;
+  assign(source: string | Buffer, workload?: Readonly<Record<string, unknown>>): Promise<Assignment>;
   statusOf(one: Assignment): Promise<InstallationStatus>;
   /** Waits for a reason, of the state or of the last exit. */
   reason(one: Assignment, wanted: RegExp): Promise<string>;
@@ -44,7 +44,10 @@ export async function startBadNode({ node: options, prepare, timeFactor = 1 }: B
   const limit = 20_000 * timeFactor;
   const assigned: Assignment[] = [];
 
-  async function assign(source: string, workload: Readonly<Record<string, unknown>> = {}): Promise<Assignment> {
+  async function assign(
+    source: string | Buffer,
+    workload: Readonly<Record<string, unknown>> = {},
+  ): Promise<Assignment> {
     const hash = await node.core.publish({ 'index.mjs': source });
     const one = makeAssignment(hash, { workload });
     assigned.push(one);

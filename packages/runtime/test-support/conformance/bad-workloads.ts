@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Assignment } from '@platform/contract';
+import { elf } from '../../../../tests/support/elf.ts';
 import { until } from '../../../../tests/support/wait.ts';
 import { type BadNode, type BadNodeOptions, SERVE, startBadNode } from './bad-node.ts';
 import { hostileBehaviour } from './hostile-workload.ts';
@@ -56,6 +57,30 @@ export function badWorkloads({ name, processLimitIn = 'status', boots, ...option
       assert.equal(said, 'The package has no file workload/missing.mjs, which its manifest names as entry.');
       await bad.unharmed();
     });
+
+    test('that is an executable for another processor fails with that sentence', async () => {
+      const machine = process.arch === 'arm64' ? 'x64' : 'arm64';
+      const one = await bad.assign(elf({ machine }), { runtime: 'binary' });
+      assert.equal((await bad.call(one)).status, 503);
+      await bad.reason(
+        one,
+        /^workload\/index\.mjs is compiled for \S+, and the processor of this machine is \S+\. Publish/,
+      );
+      await bad.unharmed();
+    });
+
+    if (boots !== 'few') {
+      test('that is an executable which the kernel cannot load ends at once, and its status says so', async () => {
+        const file = elf();
+        // The memory that its first segment takes.
+        file.writeBigUInt64LE(1n << 46n, 64 + 40);
+        const one = await bad.assign(file, { runtime: 'binary' });
+        void bad.call(one);
+        await bad.reason(one, /Killed by SIG(SEGV|KILL)\.|Exited with code 12[67]\./);
+        await bad.unharmed();
+        await bad.stop(one);
+      });
+    }
 
     test('that never listens is ended after its time, and its callers do not wait for ever', async () => {
       const one = await bad.assign(`console.log('up'); setInterval(() => {}, 1000);`);

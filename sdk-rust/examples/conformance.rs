@@ -59,6 +59,7 @@ async fn run() -> Outcome {
         an_executor_is_tried_again_as_its_policy_says,
         a_mistake_of_the_replay_names_the_step_and_leaves_the_run,
         a_result_that_is_too_large_fails_the_activity,
+        what_an_activity_gives_is_what_later_executions_see,
         a_cancelled_run_is_not_executed,
         what_is_still_running_is_resumed,
     );
@@ -541,6 +542,37 @@ async fn a_result_that_is_too_large_fails_the_activity(platform: &PlatformServic
         code(platform.run_workflow(options("large", Value::Null), never).await),
         "workflow_failed"
     );
+    Ok(())
+}
+
+async fn what_an_activity_gives_is_what_later_executions_see(platform: &PlatformServicesClient) -> Outcome {
+    let given =
+        json!({ "b": [1.0, -0.0, 2.5, 1e-7, "é😀"], "a": null, "__proto__": { "x": 9_007_199_254_740_991_u64 } });
+    let seen = std::sync::Mutex::new(Vec::new());
+    let given_once = Notify::new();
+    let run = async |flow: Flow, input: Value| {
+        let value: Value = flow
+            .activity("values", "values", given.clone(), async |value, _context| {
+                Ok::<Value, Failure>(value)
+            })
+            .await?;
+        if let Ok(mut seen) = seen.lock() {
+            seen.push(json!([input, value]).to_string());
+        }
+        given_once.notify_one();
+        std::future::pending::<Result<Value, Error>>().await
+    };
+    for _ in 0..2 {
+        tokio::select! {
+            ended = platform.run_workflow(options("values", given.clone()), run) => {
+                return Err(Failure::new(format!("{ended:?}")));
+            }
+            () = given_once.notified() => {}
+        }
+    }
+    let seen = seen.into_inner()?;
+    equal!(seen.len(), 2);
+    equal!(seen[0], seen[1]);
     Ok(())
 }
 

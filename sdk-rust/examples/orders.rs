@@ -9,7 +9,7 @@ use std::convert::Infallible;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use hyper::body::Incoming;
@@ -23,6 +23,7 @@ use platform_services::{
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Notify;
+use tokio::task::JoinSet;
 
 const DEFINITION: &str = "order";
 const VERSION: u32 = 1;
@@ -32,6 +33,7 @@ struct Shop {
     /// Stands for what is outside, such as a bank: it knows what it did by the idempotency key.
     ledger: PathBuf,
     confirmations: Mutex<HashMap<String, Arc<Notify>>>,
+    runs: Mutex<JoinSet<()>>,
 }
 
 #[tokio::main]
@@ -42,20 +44,25 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         platform,
         ledger,
         confirmations: Mutex::default(),
+        runs: Mutex::default(),
     });
     let listener = TcpListener::bind(("0.0.0.0", std::env::var("PORT")?.parse()?)).await?;
     // What was under way when the former process ended.
-    tokio::spawn(resume(Arc::clone(&shop)));
+    shop.spawn(resume(Arc::clone(&shop)));
     let mut ending = signal(SignalKind::terminate())?;
     loop {
         let (stream, _) = tokio::select! {
             accepted = listener.accept() => accepted?,
-            _ = ending.recv() => return Ok(()),
+            _ = ending.recv() => break,
         };
         let shop = Arc::clone(&shop);
         let answer = service_fn(move |request| answer(Arc::clone(&shop), request));
         tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), answer));
     }
+    // Gives the steps under way back, so that the next process can take them at once.
+    shop.runs().abort_all();
+    shop.platform.finish_background_work().await;
+    Ok(())
 }
 
 async fn resume(shop: Arc<Shop>) {
@@ -116,6 +123,16 @@ impl Shop {
         Ok(format!("{what}-{key}"))
     }
 
+    fn runs(&self) -> MutexGuard<'_, JoinSet<()>> {
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn spawn(&self, run: impl Future<Output = ()> + Send + 'static) {
+        let mut runs = self.runs();
+        while runs.try_join_next().is_some() {}
+        runs.spawn(run);
+    }
+
     fn confirmation(&self, number: &str) -> Arc<Notify> {
         let mut confirmations = self.confirmations.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(confirmations.entry(number.to_owned()).or_default())
@@ -123,7 +140,8 @@ impl Shop {
 
     /// Begins the run; it goes on after the answer.
     fn take(self: Arc<Self>, number: String) {
-        tokio::spawn(async move {
+        let shop = Arc::clone(&self);
+        shop.spawn(async move {
             let options = WorkflowOptions {
                 definition: DEFINITION.to_owned(),
                 version: VERSION,

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep};
 
 use crate::activity::Execution;
-use crate::call::Access;
+use crate::call::{Access, Counted};
 use crate::error::Error;
 use crate::signal::Signal;
 use crate::wire::{CompleteActivity, ErrorCode, WorkflowError};
@@ -28,6 +27,7 @@ pub(crate) struct HeldLease {
     run_id: String,
     renewals: AbortHandle,
     is_settled: bool,
+    _counted: Counted,
 }
 
 impl HeldLease {
@@ -51,6 +51,7 @@ impl HeldLease {
             // On its own, so that an executor that keeps its thread busy does not hold it up.
             renewals: tokio::spawn(renewals.run()).abort_handle(),
             is_settled: false,
+            _counted: execution.access.counted(),
         }
     }
 
@@ -65,9 +66,6 @@ impl Drop for HeldLease {
         if self.is_settled {
             return;
         }
-        let Ok(runtime) = Handle::try_current() else {
-            return;
-        };
         let (access, run_id, id) = (self.access.clone(), self.run_id.clone(), self.id.clone());
         let message = "The execution of this step was dropped.".to_owned();
         let lease_token = self.token.clone();
@@ -76,7 +74,8 @@ impl Drop for HeldLease {
             error: WorkflowError { code: None, message },
         };
         // Others need not wait until it expires.
-        runtime.spawn(async move { workflows::settle(&access, &run_id, &id, &body).await });
+        self.access
+            .in_background(async move { workflows::settle(&access, &run_id, &id, &body).await });
     }
 }
 

@@ -9,6 +9,8 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use reqwest::{Method, Response, Url};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use tokio::runtime::Handle;
+use tokio::sync::watch;
 
 use crate::credential::Credential;
 use crate::error::{Error, FieldError, Refusal, Result};
@@ -35,6 +37,8 @@ pub(crate) struct Shared {
     pub(crate) http: reqwest::Client,
     pub(crate) timeout: Duration,
     pub(crate) awake: Awake,
+    /// How many steps are being executed, and how much of what dropped futures and handles left is under way.
+    pub(crate) background: watch::Sender<usize>,
 }
 
 /// What is sent. Of a route that only reads, the call is repeated when the platform does not answer; of others only after
@@ -126,6 +130,22 @@ fn segment(parameter: &str) -> Result<&str> {
 }
 
 impl Access {
+    pub(crate) fn counted(&self) -> Counted {
+        self.shared.background.send_modify(|count| *count += 1);
+        Counted(Arc::clone(&self.shared))
+    }
+
+    /// Does this although nobody waits for it; without a runtime it is left undone.
+    pub(crate) fn in_background(&self, work: impl Future<Output = Result<()>> + Send + 'static) {
+        let Ok(runtime) = Handle::try_current() else { return };
+        let counted = self.counted();
+        runtime.spawn(async move {
+            // What it leaves undone ends by itself, a little later.
+            let _ = work.await;
+            drop(counted);
+        });
+    }
+
     /// The JSON of a successful answer.
     pub(crate) async fn json<A: DeserializeOwned>(&self, call: Call<'_>) -> Result<A> {
         let text = self.text(call).await?;
@@ -175,6 +195,15 @@ impl Access {
             Some(token) => accepted(request(bearer(&token)?).send().await.map_err(network)?).await,
             None => Err(refused),
         }
+    }
+}
+
+/// Work that the end of the process should wait for.
+pub(crate) struct Counted(Arc<Shared>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.background.send_modify(|count| *count -= 1);
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use reqwest::Method;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tokio::sync::watch;
 
 use crate::call::{Access, Call, Shared};
 use crate::credential::{Credential, Renewal};
@@ -74,6 +75,7 @@ impl ClientBuilder {
             http,
             timeout: self.timeout,
             awake: Awake::default(),
+            background: watch::Sender::default(),
         };
         let access = Access {
             shared: Arc::new(shared),
@@ -239,5 +241,19 @@ impl PlatformServicesClient {
     /// `not_found` when it is over.
     pub async fn release_work_lease(&self, id: &str) -> Result<()> {
         work_lease::release(&self.access, id).await
+    }
+
+    /// Waits until no step is being executed, and what dropped futures and handles left is done: steps given back, leases
+    /// released. At the end of a process, after its tasks were aborted; otherwise others wait for these steps until their
+    /// leases expire.
+    pub async fn finish_background_work(&self) {
+        // The sender is in this client.
+        let _ = self
+            .access
+            .shared
+            .background
+            .subscribe()
+            .wait_for(|count| *count == 0)
+            .await;
     }
 }

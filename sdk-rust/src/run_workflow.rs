@@ -95,7 +95,7 @@ impl Flow {
     {
         let execute = |context| {
             let executed = executor(input.clone(), context);
-            async { Ok(serde_json::to_value(executed.await.map_err(Into::into)?)?) }
+            async { Ok(as_kept(serde_json::to_value(executed.await.map_err(Into::into)?)?)) }
         };
         let kept = async {
             let kept = json(&input)?;
@@ -160,7 +160,7 @@ where
     Fut: Future<Output = Result<R, E>>,
 {
     let result = run(flow, typed(input, "input")?).await.map_err(Into::into)?;
-    Ok(serde_json::to_value(result)?)
+    Ok(as_kept(serde_json::to_value(result)?))
 }
 
 /// Executes a run, or tells how it ended.
@@ -250,7 +250,25 @@ impl Drop for StopOnDrop {
 }
 
 fn json(value: &impl Serialize) -> Result<Value> {
-    serde_json::to_value(value).map_err(|error| Error::InvalidRequest(format!("The input is not JSON: {error}.")))
+    let invalid = |error| Error::InvalidRequest(format!("The input is not JSON: {error}."));
+    serde_json::to_value(value).map(as_kept).map_err(invalid)
+}
+
+/// As the next execution will see it: the platform has one kind of number, so that `1.0` comes back as `1`.
+fn as_kept(value: Value) -> Value {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match value {
+        Value::Number(number) => match number.as_f64() {
+            Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < EXACT => (float as i64).into(),
+            _ => Value::Number(number),
+        },
+        Value::Array(items) => items.into_iter().map(as_kept).collect(),
+        Value::Object(members) => members
+            .into_iter()
+            .map(|(name, value)| (name, as_kept(value)))
+            .collect(),
+        other => other,
+    }
 }
 
 fn typed<T: DeserializeOwned>(value: Value, what: &str) -> Result<T> {
@@ -260,4 +278,19 @@ fn typed<T: DeserializeOwned>(value: Value, what: &str) -> Result<T> {
         ))
     };
     serde_json::from_value(value).map_err(unexpected)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::as_kept;
+
+    #[test]
+    fn numbers_are_those_that_the_platform_gives_back() {
+        let given =
+            json!({ "a": [1.0, -0.0, 1.5, 1e300, 9_007_199_254_740_992.0], "b": { "c": -3.0, "d": 7, "e": "1.0" } });
+        let kept = json!({ "a": [1, 0, 1.5, 1e300, 9_007_199_254_740_992.0], "b": { "c": -3, "d": 7, "e": "1.0" } });
+        assert_eq!(as_kept(given), kept);
+    }
 }

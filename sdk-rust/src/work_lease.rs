@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::runtime::Handle;
 use tokio::select;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep_until};
@@ -147,11 +146,10 @@ impl Drop for WorkLeaseHandle {
         if self.is_over() || self.held.state().released {
             return;
         }
-        // It runs out by itself where this cannot be done.
-        if let Ok(runtime) = Handle::try_current() {
-            let held = Arc::clone(&self.held);
-            runtime.spawn(async move { release(&held.access, &held.id).await });
-        }
+        let held = Arc::clone(&self.held);
+        self.held
+            .access
+            .in_background(async move { release(&held.access, &held.id).await });
     }
 }
 

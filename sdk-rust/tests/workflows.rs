@@ -246,7 +246,8 @@ async fn an_execution_that_is_dropped_gives_its_step_back_and_leaves_the_run() {
     let running = gated(&client, &gate);
     gate.entered.notified().await;
     running.abort();
-    platform.until(SETTLE, 1).await;
+    client.finish_background_work().await;
+    assert_eq!(platform.count(SETTLE), 1);
     let seen = platform.seen();
     let settle = seen.iter().find(|seen| seen.is(SETTLE)).unwrap();
     assert_eq!(settle.body["leaseToken"], "token-1");

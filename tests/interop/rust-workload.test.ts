@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import type { InstallationId } from '@platform/contract';
 import { installationRow } from '../../packages/core/test-support/apps.ts';
 import { descendants } from '../../packages/runtime/test-support/processes.ts';
-import { registerAccount } from '../support/client.ts';
+import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type Constellation, startConstellation } from '../support/constellation.ts';
 import { publishTestApp } from '../support/publish.ts';
 import { type RealNode, startRealNode } from '../support/real-node.ts';
@@ -20,6 +20,7 @@ const START_MS = 60_000;
 let rust: RustPrograms;
 let world: Constellation;
 let node: RealNode | undefined;
+let account: TestAccount;
 let id: InstallationId;
 let ahead = 0;
 
@@ -30,7 +31,7 @@ before(async () => {
   const config = { nodeLostMilliseconds: 10 * LEASE_MS };
   world = await startConstellation({ clock: () => new Date(Date.now() + ahead), config });
   node = await startRealNode(world, { credential: world.core.localNode.nodeCredential });
-  const account = await registerAccount(world, 'merchant');
+  account = await registerAccount(world, 'merchant');
   const workload = { runtime: 'binary', entry: 'orders', volume: true };
   const files = { 'workload/orders': await readFile(rust.program('orders')), 'frontend/index.html': '' };
   await publishTestApp(account, 'rust-orders', { workload }, files);
@@ -47,7 +48,7 @@ async function ask(method: string, path: string): Promise<string> {
   return (await answer.read(65_536)).toString('utf8');
 }
 
-const ledger = async () => (await ask('GET', '/ledger')).trim().split('\n');
+const ledger = async () => (await ask('GET', '/ledger')).split('\n').slice(0, -1);
 
 /** The workload's own process, by the name of its file. */
 function workload() {
@@ -85,4 +86,20 @@ test('a workload in Rust that is killed while it executes a step finishes the wo
     ],
   );
   assert.match(await ask('GET', '/orders/17'), new RegExp(`^completed "reserve-act-\\S+ charge-${charge}"$`));
+});
+
+test('one that is stopped gives its step back, and the next start takes it at once', async (t) => {
+  if (rust.missing !== null) return t.skip(rust.missing);
+  const before = await ledger();
+  await ask('POST', '/orders/18');
+  await until('it charges', async () => (await ledger()).length === before.length + 2, START_MS);
+  const stopped = workload();
+  await account.browser.take('/v1/apps/rust-orders/stop', { method: 'POST' });
+  await until('it is gone', () => !stopped.alive(), START_MS);
+  await account.browser.take('/v1/apps/rust-orders/start', { method: 'POST' });
+  const again = async () => (await ledger().catch(() => [])).slice(before.length);
+  await until('it charges again', async () => (await again()).length === 3, START_MS);
+  const [, first, second] = await again();
+  assert.match(first ?? '', /^charge \S+ done in attempt 1$/);
+  assert.equal(second, first?.replace('done in attempt 1', 'known in attempt 2'));
 });

@@ -702,6 +702,8 @@ pub struct ClaimActivity {
     /// Default `null`.
     #[serde(default)]
     pub input: Value,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease_token: Option<String>,
 }
 
 impl ClaimActivity {
@@ -710,6 +712,7 @@ impl ClaimActivity {
         Self {
             activity: activity.into(),
             input: Value::Null,
+            lease_token: None,
         }
     }
 }

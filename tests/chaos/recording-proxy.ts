@@ -32,7 +32,8 @@ export async function startRecordingProxy(
     const { activity } = JSON.parse(body) as { activity?: { id: string; leaseToken?: string } };
     if (activity?.leaseToken === undefined) return;
     const known = leases.get(activity.id) ?? { runId, tokens: [] };
-    known.tokens.push(activity.leaseToken);
+    // A claim that is repeated answers with the same.
+    if (!known.tokens.includes(activity.leaseToken)) known.tokens.push(activity.leaseToken);
     leases.set(activity.id, known);
   }
 

@@ -13,6 +13,8 @@ import { until } from './wait.ts';
 export interface MortalPostgres extends TestDatabase {
   /** `kill -9` of the server and its backends. Resolves when they have ended. */
   kill(): Promise<void>;
+  /** Ends it in order. */
+  stop(): Promise<void>;
   /** Starts it again, where it was. */
   start(): Promise<void>;
   query<Row extends pg.QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
@@ -36,6 +38,7 @@ export async function startMortalPostgres(): Promise<MortalPostgres> {
       await server.exited;
       await until('all backends to end', () => !backends.some(({ alive }) => alive()));
     },
+    stop: () => server.stop(),
     async start() {
       server = await run();
     },

@@ -128,11 +128,13 @@ async function execute(
 
 /** Claims the step; while another process has it, looks again and again. */
 async function claimOrWait({ calls, runId, signal, ...patience }: Execution, { step, name, input }: Step) {
+  // Repeating the claim gives the same lease, if the answer was lost.
+  const leaseToken = newLeaseToken();
   for (let looks = 0; ; looks += 1) {
     const begun = patience.clock.now();
     try {
       const claim = await patiently(patience, signal, (within) =>
-        calls.claim(runId, step, { activity: name, input }, { signal: within }),
+        calls.claim(runId, step, { activity: name, input, leaseToken }, { signal: within }),
       );
       return { ...claim, begun };
     } catch (error) {
@@ -142,6 +144,15 @@ async function claimOrWait({ calls, runId, signal, ...patience }: Execution, { s
       await pause(patience.clock, Math.min(growing, longest) * (0.5 + patience.random()), signal);
     }
   }
+}
+
+/** 32 random bytes, base64url. */
+function newLeaseToken(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(32));
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replace('=', '');
 }
 
 async function settle(

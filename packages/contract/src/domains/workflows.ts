@@ -170,10 +170,15 @@ export const completeWorkflowBody = z.discriminatedUnion('status', [
 ]);
 export type CompleteWorkflow = z.input<typeof completeWorkflowBody>;
 
-export const claimActivityBody = z.strictObject({ activity: name, input: value.default(null) });
-export type ClaimActivity = z.input<typeof claimActivityBody>;
+const leaseToken = z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be 32 bytes in base64url');
 
-const leaseToken = z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be the lease token of a claim');
+export const claimActivityBody = z.strictObject({
+  activity: name,
+  input: value.default(null),
+  /** Which token the lease gets, 32 random bytes: repeating the claim then answers with the same lease. Default: a new one. */
+  leaseToken: leaseToken.optional(),
+});
+export type ClaimActivity = z.input<typeof claimActivityBody>;
 
 const activityShape = { id: activityId, step: z.string(), name: z.string(), attempt };
 

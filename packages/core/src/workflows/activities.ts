@@ -41,10 +41,13 @@ export async function claimActivity(
   context: CoreContext,
   run: { readonly installationId: InstallationId; readonly workflowId: WorkflowId },
   step: string,
-  { activity: name, input: value }: { readonly activity: string; readonly input: unknown },
+  {
+    activity: name,
+    input: value,
+    leaseToken = context.random(32).toString('base64url'),
+  }: { readonly activity: string; readonly input: unknown; readonly leaseToken?: string | undefined },
 ): Promise<ClaimAnswer> {
   const input = storedInput(value);
-  const leaseToken = context.random(32).toString('base64url');
   for (let attempts = 1; ; attempts += 1) {
     const now = context.clock();
     const leaseExpiresAt = new Date(now.getTime() + LEASE_MILLISECONDS);
@@ -67,15 +70,18 @@ export async function claimActivity(
       const activity = { id, step, name, attempt, leaseToken, leaseExpiresAt: leaseExpiresAt.toISOString() };
       return { outcome: 'claimed', activity };
     }
-    const known = await knownStep(context, claim);
+    const known = await knownStep(context, claim, leaseToken);
     if (known === null && attempts < CLAIMS) continue;
     if (known === null) throw leased(1);
     return known;
   }
 }
 
-/** Why a step could not be claimed: its result, or a refusal; `null` when it could be by now. */
-async function knownStep(context: CoreContext, claim: Claim): Promise<ClaimAnswer | null> {
+/**
+ * Why a step could not be claimed: its result, the lease that the same call got before, or a refusal; `null` when it could
+ * be by now.
+ */
+async function knownStep(context: CoreContext, claim: Claim, leaseToken: string): Promise<ClaimAnswer | null> {
   const { installationId, workflowId, now } = claim;
   const run = await requireRun(context, installationId, workflowId);
   const status = statusOf(run, now);
@@ -87,8 +93,14 @@ async function knownStep(context: CoreContext, claim: Claim): Promise<ClaimAnswe
   }
   if (status !== 'running') throw notRunning(status);
   const latestLease = claim.leaseExpiresAt.getTime() + claimRules.skewSeconds * 1_000;
-  if (row?.lease_expires_at != null && row.lease_expires_at > now && row.lease_expires_at.getTime() <= latestLease)
+  if (row?.lease_expires_at != null && row.lease_expires_at > now && row.lease_expires_at.getTime() <= latestLease) {
+    if (row.lease_hash.equals(claim.leaseHash)) {
+      const { id, step, name, attempt } = row;
+      const leaseExpiresAt = row.lease_expires_at.toISOString();
+      return { outcome: 'claimed', activity: { id, step, name, attempt, leaseToken, leaseExpiresAt } };
+    }
     throw leased(Math.ceil((row.lease_expires_at.getTime() - now.getTime()) / 1_000));
+  }
   const isFull = row === undefined && run.activities >= limits.workflowActivities.value;
   if (isFull || run.last_sequence >= limits.workflowHistory.value) throw refuse('activity_limit');
   const wanted = row === undefined ? Buffer.byteLength(claim.input) + RESULT_BYTES : -claimRules.mostBytes;

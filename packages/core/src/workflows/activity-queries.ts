@@ -63,8 +63,9 @@ const CLAIM = {
          SET attempt = a.attempt + 1, lease_hash = EXCLUDED.lease_hash, lease_expires_at = EXCLUDED.lease_expires_at,
              was_taken_over = a.lease_expires_at IS NOT NULL
        WHERE a.completed_at IS NULL AND a.name = EXCLUDED.name AND a.input_hash = EXCLUDED.input_hash
-         AND (a.lease_expires_at IS NULL OR a.lease_expires_at <= EXCLUDED.created_at
-              OR a.lease_expires_at > EXCLUDED.lease_expires_at + make_interval(secs => $13::integer))
+         AND CASE WHEN a.lease_expires_at IS NULL THEN a.lease_hash <> EXCLUDED.lease_hash
+                  ELSE a.lease_expires_at <= EXCLUDED.created_at
+                       OR a.lease_expires_at > EXCLUDED.lease_expires_at + make_interval(secs => $13::integer) END
       RETURNING a.id, a.run_id, a.attempt, a.was_taken_over
     ), counted AS (
       UPDATE workflow_runs r

@@ -101,6 +101,28 @@ test('a step is claimed, renewed, completed once, and answers with its result ev
   assert.deepEqual(await eventsOf(shop, id), ['1 created', '2 activity-claimed pay#1', '3 activity-completed pay#1']);
 });
 
+test('a claim that is repeated with its token, because the answer was lost, has one lease', async () => {
+  const { id } = await created();
+  const body = { activity: 'charge', input: 1, leaseToken: 'a'.repeat(43) };
+  const both = await Promise.all([shop.claim(id, 'pay', body), shop.claim(id, 'pay', body)]);
+  const claim = claimedFrom(await shop.claim(id, 'pay', body));
+  for (const one of both) assert.deepEqual(claimedFrom(one), claim);
+  assert.deepEqual([claim.attempt, claim.leaseToken], [1, body.leaseToken]);
+  assertRefused(await shop.claim(id, 'pay', { ...body, leaseToken: 'b'.repeat(43) }), 409, 'activity_leased');
+  assertRefused(await shop.claim(id, 'pay', { ...body, input: 2 }), 409, 'activity_conflict');
+  activityFrom(await shop.complete(id, claim.id, { leaseToken: body.leaseToken, error: { message: 'no' } }));
+  assertRefused(await shop.claim(id, 'pay', body), 409, 'activity_leased');
+  const next = claimedFrom(await shop.claim(id, 'pay', { activity: 'charge', input: 1 }));
+  assert.equal(next.attempt, 2, 'what comes late takes no step');
+  assertRefused(await shop.claim(id, 'pay', { ...body, leaseToken: 'a' }), 400, 'invalid_request');
+  assert.deepEqual(await eventsOf(shop, id), [
+    '1 created',
+    '2 activity-claimed pay#1',
+    '3 activity-failed pay#1',
+    '4 activity-claimed pay#2',
+  ]);
+});
+
 test('a step keeps its activity and input', async () => {
   const { id } = await created();
   await shop.claim(id, 'pay', { activity: 'charge', input: 1 });

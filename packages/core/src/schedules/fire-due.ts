@@ -42,7 +42,7 @@ async function fireDue(context: CoreContext): Promise<number> {
   const due = await context.database.transaction().execute(async (trx) => {
     const rows = await lockDue(trx, now, AT_ONCE);
     if (rows.length === 0) return 0;
-    const planned = rows.map((row) => planOf(row, now));
+    const planned = rows.map((row) => planOrPause(context, row, now));
     const runs = planned.flatMap((plan) => plan.runs);
     if (runs.length > 0) await insertRuns(trx, runs, now, 'clock');
     await advanceSchedules(
@@ -58,17 +58,26 @@ async function fireDue(context: CoreContext): Promise<number> {
   return due;
 }
 
-function planOf(row: DueRow, now: Date): { readonly runs: readonly NewRun[]; readonly advance: Advance } {
-  const { id, misfire, next_run_at: nextRunAt } = row;
-  let times: Times;
+interface Plan {
+  readonly runs: readonly NewRun[];
+  readonly advance: Advance;
+}
+
+/** One schedule whose times cannot be found is paused; the others go on. */
+function planOrPause({ log }: CoreContext, row: DueRow, now: Date): Plan {
   try {
-    times = timesOf({ cron: row.cron, timeZone: row.time_zone }, now);
+    return planOf(row, now);
   } catch (error) {
     // It was valid when it was stored: the time zone data or the library changed.
-    if (!(error instanceof RefusalError)) throw error;
+    if (!(error instanceof RefusalError)) log.error({ err: error, schedule: row.id }, 'a schedule has no times');
     const outcome = { outcome: 'failed', detail: endedBy(error) } as const;
-    return { runs: [], advance: { id, nextRunAt: null, outcome } };
+    return { runs: [], advance: { id: row.id, nextRunAt: null, outcome } };
   }
+}
+
+function planOf(row: DueRow, now: Date): Plan {
+  const { id, misfire, next_run_at: nextRunAt } = row;
+  const times = timesOf({ cron: row.cron, timeZone: row.time_zone }, now);
   const { due, missed } = dueTimes(times, { nextRunAt, misfire, now });
   const room = Math.max(0, limits.scheduleWaiting.value - row.waiting);
   const runs = due.slice(0, room).map((time) => newRun(row, time, now));
@@ -82,9 +91,10 @@ function planOf(row: DueRow, now: Date): { readonly runs: readonly NewRun[]; rea
   return { runs, advance: { id, nextRunAt: times.nextAfter(now), outcome } };
 }
 
-function endedBy({ refusal }: RefusalError): string {
-  const [error] = refusal.errors ?? [];
-  if (error?.path === 'timeZone') return 'The platform no longer knows its time zone, so it was paused.';
+function endedBy(error: unknown): string {
+  if (!(error instanceof RefusalError)) return 'Its next time could not be found, so it was paused.';
+  const [reason] = error.refusal.errors ?? [];
+  if (reason?.path === 'timeZone') return 'The platform no longer knows its time zone, so it was paused.';
   return 'Its cron line has no time in the future any more, so it was paused.';
 }
 

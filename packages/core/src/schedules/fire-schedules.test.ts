@@ -180,6 +180,19 @@ test('a run that failed is delivered when the backend is well again', async () =
   assert.deepEqual((await manager.read(id)).lastRun, { at: '2026-11-22T07:01:00.000Z', outcome: 'delivered' });
 });
 
+test('a schedule whose zone the platform no longer knows is paused, and holds up no other', async () => {
+  const [lost, other] = [await manager.create(), await manager.create()];
+  await world.core.context.pool.query("UPDATE account_schedules SET time_zone = 'Europe/Atlantis' WHERE id = $1", [
+    lost.id,
+  ]);
+  await at('2026-11-22T07:00:00.000Z');
+  assert.equal(seen(other.id).length, 1);
+  assert.deepEqual(seen(lost.id), []);
+  const { enabled, nextRunAt, lastRun } = await manager.read(lost.id);
+  assert.deepEqual([enabled, nextRunAt, lastRun?.outcome], [false, null, 'failed']);
+  assert.match(lastRun?.detail ?? '', /no longer knows its time zone, so it was paused/);
+});
+
 test('a redirect is no delivery, and nobody follows it', async () => {
   const { id } = await manager.create();
   node.answer = (call) => ({ ...answering(302)(call), headers: { ...workload, location: 'http://127.0.0.1:1/' } });

@@ -259,8 +259,14 @@ class HeldLease {
 
 /** What the platform gives back for it: a value as the next execution will see it. `undefined` becomes `null`. */
 export function asJson(value: unknown): unknown {
-  const text = JSON.stringify(value);
-  return text === undefined ? null : JSON.parse(text);
+  try {
+    const text = JSON.stringify(value);
+    return text === undefined ? null : JSON.parse(text);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    const detail = 'The value has too many levels to be written as JSON. Pass a reference instead.';
+    throw new PlatformError({ code: 'invalid_request', detail, cause: error });
+  }
 }
 
 export function codeOf(error: unknown): unknown {

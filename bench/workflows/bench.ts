@@ -17,8 +17,8 @@ const AT_ONCE = 16;
 /** What the contract allows an app: 12,000 requests a minute, of which a step takes two. */
 const ALLOWED_PER_SECOND = 100;
 const STORED = 1_000_000;
-const ROUNDS = 5;
-const RUNS = 400;
+const ROUNDS = 3;
+const RUNS = 300;
 const STEPS = 60;
 const STEPS_A_ROUND = 30;
 

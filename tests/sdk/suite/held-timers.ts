@@ -3,8 +3,6 @@
 export interface HeldTimers {
   /** Lets go those that were set for exactly this long, and forgets them. @returns how many there were */
   fire(milliseconds: number): number;
-  /** Resolves when a timer of that length is held. */
-  renewed(milliseconds: number): Promise<void>;
   /** Gives the runtime its own timers back. */
   restore(): void;
 }
@@ -14,12 +12,10 @@ const LONG_MILLISECONDS = 10_000;
 export function holdTimers(): HeldTimers {
   const { setTimeout: ownSet, clearTimeout: ownClear } = globalThis;
   const held = new Map<unknown, { readonly milliseconds: number; readonly action: () => void }>();
-  const waiting = new Set<() => void>();
   const set = (action: () => void, milliseconds = 0): unknown => {
     if (milliseconds < LONG_MILLISECONDS) return ownSet(action, milliseconds);
     const timer = { unref: () => timer };
     held.set(timer, { milliseconds, action });
-    for (const tell of waiting) tell();
     return timer;
   };
   const clear = (timer: unknown): void => {
@@ -35,16 +31,6 @@ export function holdTimers(): HeldTimers {
       }
       return due.length;
     },
-    renewed: (milliseconds) =>
-      new Promise((resolve) => {
-        const look = () => {
-          if (![...held.values()].some((timer) => timer.milliseconds === milliseconds)) return;
-          waiting.delete(look);
-          resolve();
-        };
-        waiting.add(look);
-        look();
-      }),
     restore() {
       Object.assign(globalThis, { setTimeout: ownSet, clearTimeout: ownClear });
     },

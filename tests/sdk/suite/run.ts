@@ -33,7 +33,7 @@ export async function runSuite({ apiUrl, gatewayToken, misbehaving }: Place): Pr
   };
   const results: CaseResult[] = [];
   for (const [name, run] of Object.entries(allCases())) {
-    const failure = await Promise.race([run(tools), tooLong()]).then(
+    const failure = await withinLimit(run(tools)).then(
       () => undefined,
       (error: unknown) => (error instanceof Error ? (error.stack ?? String(error)) : String(error)),
     );
@@ -43,11 +43,19 @@ export async function runSuite({ apiUrl, gatewayToken, misbehaving }: Place): Pr
 }
 
 /** A case that hangs is named, and the others still run. No timer, because cases hold those back. */
-function tooLong(): Promise<never> {
+async function withinLimit(work: Promise<void>): Promise<void> {
   const limit = AbortSignal.timeout(CASE_MILLISECONDS);
-  return new Promise((_resolve, reject) =>
-    limit.addEventListener('abort', () => reject(new Error(`it did not end within ${CASE_MILLISECONDS} ms`))),
-  );
+  let late = () => {};
+  const tooLong = new Promise<never>((_resolve, reject) => {
+    late = () => reject(new Error(`it did not end within ${CASE_MILLISECONDS} ms`));
+  });
+  limit.addEventListener('abort', late);
+  try {
+    await Promise.race([work, tooLong]);
+  } finally {
+    // A listener would keep the process alive in Deno.
+    limit.removeEventListener('abort', late);
+  }
 }
 
 export function allCases(): Cases {

@@ -4,7 +4,7 @@ export * from './bridge.ts';
 export * from './bridge-calls.ts';
 export * from './client-network.ts';
 export * from './configuration.ts';
-export type { CallerKind, JsonBody, RateLimitName, RouteSpec, StreamedMember, SystemRole } from './domain.ts';
+export type { CallerKind, JsonBody, KeptJson, RateLimitName, RouteSpec, StreamedMember, SystemRole } from './domain.ts';
 export * from './domains.ts';
 export * from './enrolment-token.ts';
 export * from './errors.ts';

@@ -71,7 +71,23 @@ export interface JsonBody {
    * Holds values that are given back as they came. Refused is what would not: repeated members and integers beyond 2^53
    * (RFC 7493, sections 2.2 and 2.3), and numbers beyond a double.
    */
-  readonly keepsJson?: true;
+  readonly keepsJson?: KeptJson;
+}
+
+/** `limit` leaves room for escapes and white space; this is for what they stand for, and looked at before parsing. */
+export interface KeptJson {
+  /** Bytes of the body as compact JSON. More than any valid body has. */
+  readonly most: number;
+  /** The error code that refuses a larger one. */
+  readonly tooLarge: 'workflow_input_too_large' | 'workflow_result_too_large' | 'payload_too_large';
+}
+
+/** Bytes that a body has besides the value that it is about, at most. */
+const BESIDES = 8 * 1_024;
+
+/** @param most bytes of the value, as compact JSON */
+export function keptJson(most: number, tooLarge: KeptJson['tooLarge']): KeptJson {
+  return { most: most + BESIDES, tooLarge };
 }
 
 /** The one member of a body, a list of objects, whose items are read one by one. Says what the body's schema says. */

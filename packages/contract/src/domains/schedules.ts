@@ -1,7 +1,7 @@
 // Schedules (contract 4d): at which times core calls a trigger of an app's backend. One app manages those of an account:
 // the one with the system role.
 import * as z from 'zod';
-import { type Errors, KiB, type Limits, type Metrics, type Routes } from '../domain.ts';
+import { type Errors, KiB, keptJson, type Limits, type Metrics, type Routes } from '../domain.ts';
 import { appId, scheduleId, timestamp } from '../primitives.ts';
 import { readableLine, visible } from '../text.ts';
 import { items, json, page, pageQuery } from './common.ts';
@@ -183,6 +183,8 @@ const managed = {
   rate: 'service',
 } as const;
 
+const KEPT = keptJson(limits.schedulePayload.value, 'payload_too_large');
+
 const routes = {
   'services.schedules.list': {
     ...managed,
@@ -197,7 +199,7 @@ const routes = {
     method: 'POST',
     path: COLLECTION,
     summary: 'Add a schedule',
-    body: { ...json(createScheduleBody), keepsJson: true },
+    body: { ...json(createScheduleBody), keepsJson: KEPT },
     answers: { 201: scheduleAnswer },
     fillsDatabase: true,
   },
@@ -230,7 +232,7 @@ const routes = {
     path: ONE,
     summary: 'Change, pause or resume a schedule',
     params: ofSchedule,
-    body: { ...json(changeScheduleBody), keepsJson: true },
+    body: { ...json(changeScheduleBody), keepsJson: KEPT },
     answers: { 200: scheduleAnswer },
   },
   'services.schedules.delete': {

@@ -1,7 +1,7 @@
 // Durable workflows (specification 2.6, 4.9; contract 4): runs of an app's own functions, and their activities, of which
 // each is completed once. The service keeps inputs, results and the structure of what happened; it runs nothing itself.
 import * as z from 'zod';
-import { type Errors, KiB, type Limits, MiB, type Routes } from '../domain.ts';
+import { type Errors, type KeptJson, KiB, keptJson, type Limits, MiB, type Routes } from '../domain.ts';
 import { activityId, appId, timestamp, workflowId } from '../primitives.ts';
 import { readableLine, readableText, storable } from '../text.ts';
 import { json, ofApp, page, pageQuery } from './common.ts';
@@ -274,8 +274,8 @@ const ofActivity = z.strictObject({ workflowId, activityId });
 const ofStep = z.strictObject({ workflowId, step: workflowStep });
 
 /** A body whose values are given back as they came. */
-function kept<Schema extends z.ZodType>(schema: Schema) {
-  return { ...json(schema), keepsJson: true } as const;
+function kept<Schema extends z.ZodType>(schema: Schema, largest: number, tooLarge: KeptJson['tooLarge']) {
+  return { ...json(schema), keepsJson: keptJson(largest, tooLarge) } as const;
 }
 
 const COLLECTION = '/v1/services/workflows';
@@ -286,7 +286,7 @@ const routes = {
     path: COLLECTION,
     summary: 'Create a workflow run, or recover the one of this identity',
     callers: ['installation'],
-    body: kept(createWorkflowBody),
+    body: kept(createWorkflowBody, limits.workflowInput.value, 'workflow_input_too_large'),
     answers: { 200: workflowAnswer, 201: workflowAnswer },
     rate: 'workflow',
     fillsDatabase: true,
@@ -334,7 +334,7 @@ const routes = {
     summary: 'End a workflow run with its result or error',
     callers: ['installation'],
     params: ofRun,
-    body: kept(completeWorkflowBody),
+    body: kept(completeWorkflowBody, limits.workflowResult.value, 'workflow_result_too_large'),
     answers: { 200: workflowAnswer },
     rate: 'workflow',
   },
@@ -344,7 +344,7 @@ const routes = {
     summary: 'Claim a step, or get the result it was completed with',
     callers: ['installation'],
     params: ofStep,
-    body: kept(claimActivityBody),
+    body: kept(claimActivityBody, limits.workflowInput.value, 'workflow_input_too_large'),
     answers: { 200: claimAnswer },
     rate: 'workflow',
     fillsDatabase: true,
@@ -365,7 +365,7 @@ const routes = {
     summary: 'Complete an activity with its result, or give it back with an error',
     callers: ['installation'],
     params: ofActivity,
-    body: kept(completeActivityBody),
+    body: kept(completeActivityBody, limits.workflowInput.value, 'workflow_result_too_large'),
     answers: { 200: activityAnswer },
     rate: 'workflow',
   },

@@ -3,6 +3,7 @@
 import { type JsonBody, limits, refuse, schemaWords } from '@platform/contract';
 import { refuseAlteredJson } from './altered-json.ts';
 import { fieldErrors } from './field-errors.ts';
+import { refuseLargeJson } from './large-json.ts';
 import { refuseUnstorableJson } from './storable-values.ts';
 
 /** Finds key material in the text of a body. */
@@ -12,17 +13,18 @@ const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * @param findSecrets for bodies that refuse key material
- * @throws RefusalError `invalid_request` or `forbidden_material`
+ * @throws RefusalError `invalid_request`, `forbidden_material`, or what `keepsJson` says
  */
 export function parseBody(bytes: Uint8Array, body: JsonBody, findSecrets?: FindSecrets): unknown {
   const text = decode(bytes);
   if (tooDeep(text))
     throw refuse('invalid_request', `The body is nested deeper than ${limits.jsonDepth.value} levels.`);
+  if (body.keepsJson !== undefined) refuseLargeJson(text, body.keepsJson);
   const value = parseJson(text);
   const found = body.refusesSecrets === true ? findSecrets?.(text) : null;
   if (found != null)
     throw refuse('forbidden_material', undefined, { errors: [{ path: found.path, message: found.kind }] });
-  if (body.keepsJson === true) refuseAlteredJson(text, value);
+  if (body.keepsJson !== undefined) refuseAlteredJson(text, value);
   if (body.cleansText !== true) refuseUnstorableJson(text, value);
   // A member named __proto__ is own data to JSON.parse; no schema knows it, so it is unknown like any other.
   const result = body.schema.safeParse(value, { error: schemaWords });

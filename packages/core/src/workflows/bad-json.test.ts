@@ -57,6 +57,22 @@ const KEPT = [
   '{"b":1,"a":2,"10":3}',
 ];
 
+test('a value far too large is refused before it is parsed, also where it would be refused for its content', async () => {
+  const members = Array.from({ length: 10_000 }, (_, index) => `"m${index}":1`);
+  assertRefused(await create(`{${members},"m0":2}`), 413, 'workflow_input_too_large');
+  const { id } = runFrom(await create('null'), 201);
+  const claim = claimedFrom(await workflowsOf(app).claim(id, 'step'));
+  const result = 'x'.repeat(100_000);
+  const { leaseToken } = claim;
+  assertRefused(
+    await workflowsOf(app).complete(id, claim.id, { leaseToken, result }),
+    413,
+    'workflow_result_too_large',
+  );
+  const escaped = `"${'\\u0061'.repeat(20_000)}"`;
+  assert.equal(runFrom(await create(escaped), 201).input, 'a'.repeat(20_000));
+});
+
 for (const input of KEPT) {
   test(`${input.slice(0, 60)} comes back`, async () => {
     const run = runFrom(await create(input), 201);

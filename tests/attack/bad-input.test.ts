@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type RouteSpec, routes } from '@platform/contract';
+import { openFrontend } from '../../packages/core/test-support/apps.ts';
 import { type Cast, makeCast } from '../support/cast.ts';
 import { type Constellation, startConstellation } from '../support/constellation.ts';
 import { problemCode } from '../support/raw-http.ts';
@@ -10,11 +11,15 @@ const UUID = '01890000-0000-7000-8000-000000000000';
 
 let constellation: Constellation;
 let cast: Cast;
+/** Of the app that alone may manage schedules. */
+let manager: Record<string, string>;
 let rowsBefore: Record<string, string>;
 
 before(async () => {
   constellation = await startConstellation();
   cast = await makeCast(constellation);
+  const { origin, capability } = await openFrontend(constellation, cast.account, 'schedules');
+  manager = { authorization: `Bearer ${capability}`, origin };
   rowsBefore = await rowCounts();
 });
 after(() => constellation.close());
@@ -49,10 +54,12 @@ function pathOf(spec: RouteSpec): string {
     .replace(':workflowId', `wf-${UUID}`)
     .replace(':activityId', `act-${UUID}`)
     .replace(':step', 'step')
+    .replace(':scheduleId', `sch-${UUID}`)
     .replace(':id', 'some-id');
 }
 
 function headersOf(spec: RouteSpec): Record<string, string> {
+  if (spec.systemRole !== undefined) return { ...manager };
   const kind = spec.callers[0] ?? 'anonymous';
   const headers = cast.credentials(kind);
   return spec.origin === 'app' ? { ...headers, origin: cast.credentials('frontend').origin ?? '' } : headers;

@@ -166,11 +166,17 @@ export function newNodeKey(): LinkKey {
   return keyFromSeed(randomBytes(32));
 }
 
+/** Of the one app that may manage schedules. */
+const MANAGER = {
+  systemRoles: ['schedules.manager-ui'],
+  permissions: [{ id: 'schedules.manage', resources: ['*'] }],
+};
+
 async function minimalSystemPackages(directory: string): Promise<{ path: string }[]> {
   return Promise.all(
     SYSTEM_APPS.map(async (id) => {
       const file = path.join(directory, `${id}.tgz`);
-      await writeFile(file, await buildTestPackage({ manifest: testManifest(id) }));
+      await writeFile(file, await buildTestPackage({ manifest: testManifest(id, id === 'schedules' ? MANAGER : {}) }));
       return { path: file };
     }),
   );

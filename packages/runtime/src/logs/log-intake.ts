@@ -20,8 +20,9 @@ export interface LogIntake {
   dropped(): number;
 }
 
-export function createLogIntake(writer: LogWriter): LogIntake {
-  const allowance = createAllowance(writer);
+/** `milliseconds` is a time that never goes back, from any beginning. */
+export function createLogIntake(writer: LogWriter, milliseconds: () => number = () => performance.now()): LogIntake {
+  const allowance = createAllowance(writer, milliseconds);
   const endings: Promise<void>[] = [];
   return {
     take(stream, name) {
@@ -101,7 +102,7 @@ function picture(character: string): string {
   return code === 0x7f ? '\u2421' : '\ufffd';
 }
 
-function createAllowance(writer: LogWriter) {
+function createAllowance(writer: LogWriter, milliseconds: () => number) {
   let second = 0;
   let lines = 0;
   /** Not reported in the log yet. */
@@ -123,7 +124,7 @@ function createAllowance(writer: LogWriter) {
   };
   return {
     line(stream: LogEntry['stream'], line: string) {
-      const now = Math.floor(performance.now() / 1000);
+      const now = Math.floor(milliseconds() / 1000);
       if (now !== second) {
         reportDropped();
         second = now;
@@ -138,7 +139,7 @@ function createAllowance(writer: LogWriter) {
       reporting ??= setTimeout(reportDropped, 1_000).unref();
     },
     bytes(count: number, stream: Readable) {
-      const now = Math.floor(performance.now() / 100);
+      const now = Math.floor(milliseconds() / 100);
       if (now !== tenth) {
         tenth = now;
         bytes = 0;

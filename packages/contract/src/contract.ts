@@ -16,6 +16,7 @@ export * from './permissions.ts';
 export * from './plain-text.ts';
 export * from './primitives.ts';
 export * from './public-addresses.ts';
+export * from './public-routes.ts';
 export * from './request-target.ts';
 export * from './resource-pattern.ts';
 export * from './routes.ts';

@@ -31,6 +31,18 @@ export const gatewayPolicy = z.strictObject({
   /** How often it may; a Gateway is the only one that sees these requests. Absent: as the limits say. */
   objectStorageRate: z.strictObject({ perMinute: z.int().min(1), burst: z.int().min(1) }).optional(),
   /**
+   * What the internet reaches of the workload (contract 4e). Requests under way that no route matches any more end, and
+   * so do all when the name is another. Absent: nothing.
+   */
+  public: z
+    .strictObject({
+      /** The only `Host` under which public requests are served; a port in it does not matter. */
+      hostname: z.string(),
+      /** As `openRoutes` gives them; never empty. */
+      routes: z.array(z.string()).min(1),
+    })
+    .optional(),
+  /**
    * Origins of the operator's that its services reach on any address: of its AI providers and of its object store. For
    * the Runtime of a Gateway without a network, which dials in its place; Gateways go by what core says at each call.
    * Absent: none.

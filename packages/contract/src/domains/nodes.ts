@@ -84,6 +84,18 @@ export const registerNodeBody = z.strictObject({
   /** Where browsers reach the endpoint side: PLATFORM_NODE_ORIGIN. */
   inboundOrigin: z.url(),
   machine: nodeMachine.optional(),
+  /** Where Ingresses reach it. Absent from nodes that serve no public requests, such as those of former versions. */
+  publicSide: z
+    .strictObject({
+      /**
+       * Plain http on the loopback interface for a node on the machine of its Ingress, https under the key of the node for
+       * any other. An origin: hosts and paths of public requests stay as they are.
+       */
+      url: z.url(),
+      /** `pni_…`: what an Ingress presents there as Bearer, besides its key over https. */
+      credential: z.string().min(20).max(200),
+    })
+    .optional(),
 });
 
 /** Ed25519 public key, 32 bytes, base64url. */

@@ -56,7 +56,12 @@ export const assignmentsQuery = z.strictObject({
   /** The revision already known; the answer waits up to 25 s for a newer one. */
   after: z.string().max(32).optional(),
 });
-export const assignments = z.strictObject({ revision: z.string(), items: z.array(assignment) });
+export const assignments = z.strictObject({
+  revision: z.string(),
+  items: z.array(assignment),
+  /** Link keys of the Ingresses, 32 bytes each, base64url: who may reach the public side over TLS. Absent: nobody. */
+  ingressKeys: z.array(z.string()).optional(),
+});
 export type Assignments = z.infer<typeof assignments>;
 
 export const startWorkloadBody = z.strictObject({

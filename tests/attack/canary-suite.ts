@@ -376,9 +376,9 @@ export function keysOfServices(around: Surroundings): void {
 
   test('no key is in the memory of a workload that no answer told it', async () => {
     const { PLATFORM_GATEWAY_TOKEN: token = '' } = await environmentOf(UNTOLD);
-    const memories: Record<string, string> = {};
+    const memories: Record<string, Buffer> = {};
     for (const pid of await around.workloads(platform)) {
-      const memory = (await writtenMemory(pid)).toString('latin1');
+      const memory = await writtenMemory(pid);
       if (memory.includes(token)) memories[`the memory of process ${pid}`] = memory;
     }
     assert.ok(Object.keys(memories).length > 0, 'what is known to be there is found');

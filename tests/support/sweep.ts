@@ -8,8 +8,8 @@ import pg from 'pg';
 import { databaseText } from '../../packages/core/test-support/database-sweep.ts';
 import { databaseUrlOf, type PlatformPlace } from './platform-process.ts';
 
-/** What is searched, by where it was found. Bytes stand as Latin-1. */
-export type Texts = Readonly<Record<string, string>>;
+/** What is searched, by where it was found. In a text bytes stand as Latin-1; memory can be longer than a text may be. */
+export type Texts = Readonly<Record<string, string | Buffer>>;
 
 /**
  * As it is, in hexadecimal, in base64 of either alphabet wherever in a longer text it begins, percent-encoded, and as JSON,
@@ -51,7 +51,7 @@ export function assertNowhere(texts: Texts, secrets: Readonly<Record<string, str
   const found = Object.entries(texts).flatMap(([where, text]) =>
     Object.entries(secrets).flatMap(([name, secret]) =>
       formed(secret).flatMap((form, index) => {
-        const at = text.indexOf(form);
+        const at = typeof text === 'string' ? text.indexOf(form) : text.indexOf(form, 0, 'latin1');
         return at === -1 ? [] : [`${name}, form ${index}, lies in ${where} at ${at}`];
       }),
     ),

@@ -3,20 +3,21 @@ import type { Readable } from 'node:stream';
 import {
   type Assignments,
   assignments,
+  credentialProofText,
   type InstallationStatus,
+  limits,
   type NodeHeartbeat,
   type NodeLease,
+  nodeChallenge,
+  nodeCredential,
   nodeLease,
-  plainLine,
   type registerNodeBody,
   type WorkloadStart,
   workloadLeases,
   workloadStart,
 } from '@platform/contract';
-import { type LinkCertificate, type LinkKey, linkConnector } from '@platform/link';
-import { buildConnector, Pool } from 'undici';
-import * as z from 'zod';
-import { openCredentials } from './node-credentials.ts';
+import { type LinkCertificate, type LinkKey, openCoreConnection, type Proof } from '@platform/link';
+import type * as z from 'zod';
 
 export interface CoreClientOptions {
   /** Where core listens, e.g. `http://127.0.0.1:8787`. */
@@ -54,78 +55,29 @@ export interface CoreClient {
   close(): Promise<void>;
 }
 
-/** Core answered with something else than success. Holds the status, the stable code and core's sentence for people. */
-export class CoreError extends Error {
-  readonly status: number;
-  constructor(status: number, { code, detail }: { readonly code: string; readonly detail?: string | undefined }) {
-    super(`core answered ${status} ${code}${detail === undefined ? '' : `: ${detail}`}`);
-    this.name = 'CoreError';
-    this.status = status;
-  }
-}
-
 const LONG_POLL_TIMEOUT = 40_000;
-const ORDINARY_TIMEOUT = 10_000;
-const CONNECTIONS = 8;
-const LARGEST_ERROR = 64 * 1024;
 
-interface CallOptions {
-  readonly body?: unknown;
-  readonly signal?: AbortSignal;
-  readonly timeout?: number;
-}
+/** How a node proves itself. */
+const proof: Proof = {
+  challengePath: '/v1/node/challenge',
+  credentialPath: '/v1/node/credential',
+  text: credentialProofText,
+  readNonce: (body) => nodeChallenge.parse(body).nonce,
+  readCredential: (body) => nodeCredential.parse(body).nodeCredential,
+  seconds: limits.nodeCredentialSeconds.value,
+};
 
 export function createCoreClient(options: CoreClientOptions): CoreClient {
-  const { protocol } = new URL(options.coreOrigin);
-  const pool = new Pool(`${protocol}//${options.coreHost}`, {
-    connections: CONNECTIONS,
-    pipelining: 1,
-    connect: linkConnector(buildConnector, {
-      origin: options.coreOrigin,
-      key: options.coreKey,
-      certificate: options.linkCertificate,
-    }),
-  });
-  const credentials = openCredentials({
-    key: options.nodeKey,
+  const { call, close } = openCoreConnection({
+    coreOrigin: options.coreOrigin,
+    coreKey: options.coreKey,
     coreHost: options.coreHost,
-    initial: options.nodeCredential,
+    certificate: options.linkCertificate,
+    proof,
+    key: options.nodeKey,
+    credential: options.nodeCredential,
     uptime: options.uptime,
-    async call(path, body) {
-      const response = await send('POST', path, {}, { body });
-      return { status: response.statusCode, body: await response.body.json() };
-    },
   });
-
-  function send(method: 'GET' | 'POST', path: string, headers: Readonly<Record<string, string>>, more: CallOptions) {
-    const timeout = more.timeout ?? ORDINARY_TIMEOUT;
-    return pool.request({
-      method,
-      path,
-      headers: {
-        host: options.coreHost,
-        ...headers,
-        ...(more.body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(more.body === undefined ? {} : { body: JSON.stringify(more.body) }),
-      ...(more.signal === undefined ? {} : { signal: more.signal }),
-      headersTimeout: timeout,
-      bodyTimeout: timeout,
-    });
-  }
-
-  async function call(method: 'GET' | 'POST', path: string, more: CallOptions) {
-    const credential = await credentials.current();
-    let response = await send(method, path, { authorization: `Bearer ${credential}` }, more);
-    if (response.statusCode === 401 && options.nodeKey !== undefined) {
-      await response.body.dump();
-      // It ended: another renewal came between, or core came back with an older database.
-      const next = await credentials.after(credential);
-      response = await send(method, path, { authorization: `Bearer ${next}` }, more);
-    }
-    if (response.statusCode >= 200 && response.statusCode < 300) return response.body;
-    throw new CoreError(response.statusCode, await problemOf(response.body));
-  }
 
   return {
     async register(body, signal) {
@@ -153,25 +105,6 @@ export function createCoreClient(options: CoreClientOptions): CoreClient {
       await (await call('POST', '/v1/node/status', { body: { items }, signal })).dump();
     },
     packageBlob: (hash, signal) => call('GET', `/v1/node/packages/${hash}`, { signal }),
-    close: () => pool.destroy(),
+    close,
   };
-}
-
-const problem = z.object({
-  code: z.string(),
-  detail: z
-    .string()
-    .overwrite((text) => plainLine(text, 500))
-    .optional(),
-});
-
-async function problemOf(body: { text(): Promise<string> } & Readable): Promise<z.output<typeof problem>> {
-  const none = { code: '' };
-  if (Number(body.readableLength) > LARGEST_ERROR) return none;
-  try {
-    return problem.safeParse(JSON.parse(await body.text())).data ?? none;
-  } catch {
-    // not a problem document; the status says enough
-    return none;
-  }
 }

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import type { Assignment, InstallationStatus, NodeLease } from '@platform/contract';
+import { RemovedError } from '@platform/link';
 import { until } from '../../../tests/support/wait.ts';
 import { makeAssignment } from '../test-support/core-double.ts';
 import { startTestNode, type TestNode } from '../test-support/node.ts';
 import type { Log } from './clock.ts';
 import { Lease } from './lease.ts';
-import { NodeRemovedError } from './node-credentials.ts';
 
 const log: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const never = new AbortController().signal;
@@ -87,7 +87,7 @@ describe('a lease', () => {
     answer = async () => ({ leaseMilliseconds: 45_000, heartbeatMilliseconds: 1 });
     await lease.beat(never);
     answer = async () => {
-      throw new NodeRemovedError();
+      throw new RemovedError();
     };
     const ending = new AbortController();
     const kept = lease.keep(ending.signal);

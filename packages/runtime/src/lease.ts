@@ -3,8 +3,8 @@
 
 import { uptime as bootSeconds } from 'node:os';
 import type { NodeLease } from '@platform/contract';
+import { RemovedError } from '@platform/link';
 import type { Log } from './clock.ts';
-import { NodeRemovedError } from './node-credentials.ts';
 import { pause } from './pause.ts';
 
 /** Milliseconds since the machine started, sleep included (CLOCK_BOOTTIME). */
@@ -83,7 +83,7 @@ export class Lease {
       } catch (error) {
         if (signal.aborted) break;
         this.#options.log.debug({ err: error }, 'a heartbeat did not reach core');
-        if (error instanceof NodeRemovedError) this.#remove();
+        if (error instanceof RemovedError) this.#remove();
       }
     }
     clearInterval(checks);

@@ -1,8 +1,9 @@
 // Keeps this node in step with core: follows the assignments, and reports what really runs.
 
 import type { Assignment, InstallationStatus } from '@platform/contract';
+import { CoreError } from '@platform/link';
 import type { Log } from './clock.ts';
-import { type CoreClient, CoreError } from './core-client.ts';
+import type { CoreClient } from './core-client.ts';
 import type { Lease } from './lease.ts';
 import type { Installation } from './lifecycle/installation.ts';
 import type { PackageStore } from './packages.ts';

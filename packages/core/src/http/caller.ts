@@ -50,6 +50,8 @@ export interface NodeCaller {
   readonly nodeId: string;
   /** `null` for a node from before nodes had keys. */
   readonly publicKey: Buffer | null;
+  /** SHA-256 of the credential that it presented. */
+  readonly credentialHash: Buffer;
   readonly expiresAt: Date;
 }
 

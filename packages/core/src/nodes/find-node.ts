@@ -11,6 +11,7 @@ export async function findNodeCaller({ pool }: CoreContext, tokenHash: Buffer): 
         kind: 'node',
         nodeId: found.id,
         publicKey: found.public_key,
+        credentialHash: tokenHash,
         expiresAt: found.credential_expires_at,
       };
 }

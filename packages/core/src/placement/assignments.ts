@@ -8,6 +8,7 @@ import { notify } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import type { Signals } from '../database/signals.ts';
 import { intelligenceForNode } from '../grants/assigned-providers.ts';
+import type { NodeCaller } from '../http/caller.ts';
 import { grantsForNode } from './network-grants.ts';
 import { storeOrigin, whyNoStorage } from './offers-storage.ts';
 import { type AssignmentRow, raiseRevision, selectAssignments } from './queries.ts';
@@ -50,17 +51,14 @@ export async function bindingsChanged(
  */
 export async function awaitAssignments(
   context: CoreContext,
-  nodeId: string,
+  node: Pick<NodeCaller, 'nodeId' | 'credentialHash'>,
   after: string | undefined,
   closed: AbortSignal,
 ): Promise<Assignments> {
   const over = new AbortController();
   const end = () => over.abort();
-  let ended = false;
   const offReplaced = context.signals.on('node-credential-replaced', (replaced) => {
-    if (replaced.nodeId !== nodeId) return;
-    ended = true;
-    end();
+    if (replaced.nodeId === node.nodeId) end();
   });
   const timer = setTimeout(end, LONGEST_WAIT_MILLISECONDS);
   for (const signal of [context.stopping, closed]) signal.addEventListener('abort', end);
@@ -69,9 +67,9 @@ export async function awaitAssignments(
     for (;;) {
       // Listening starts before reading, so that a change in between is not slept through.
       const changed = nextChange(context.signals, over.signal);
-      // A poll that began with the former credential gets no assignments.
-      if (ended) throw refuse('unauthenticated', 'The credential of this node was replaced.');
-      const current = await readAssignments(context, nodeId);
+      const { credentialHolds, ...current } = await readAssignments(context, node);
+      // It may have ended before anybody listened here.
+      if (!credentialHolds) throw refuse('unauthenticated', 'The credential of this node was replaced.');
       if (current.revision !== after || over.signal.aborted) return current;
       await changed;
     }
@@ -98,9 +96,12 @@ function nextChange(signals: Signals, over: AbortSignal): Promise<void> {
   });
 }
 
-async function readAssignments(context: CoreContext, nodeId: string): Promise<Assignments> {
-  const { revision, rows } = await selectAssignments(context.database, nodeId);
-  return { revision, items: rows.flatMap((row) => assignmentOf(context, row) ?? []) };
+async function readAssignments(
+  context: CoreContext,
+  node: Pick<NodeCaller, 'nodeId' | 'credentialHash'>,
+): Promise<Assignments & { readonly credentialHolds: boolean }> {
+  const { rows, ...current } = await selectAssignments(context.database, node);
+  return { ...current, items: rows.flatMap((row) => assignmentOf(context, row) ?? []) };
 }
 
 function assignmentOf(

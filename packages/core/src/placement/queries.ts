@@ -12,6 +12,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Plan } from '../accounts/plan.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { grantedBackend } from '../grants/granted-backend.ts';
+import type { NodeCaller } from '../http/caller.ts';
 import type { AssignedBinding } from './usable-slots.ts';
 
 type Executor = Kysely<DatabaseSchema>;
@@ -68,13 +69,17 @@ export interface AssignmentRow {
   readonly volume_store: string | null;
 }
 
-/** The assignments of a node: one statement, so that list and revision are one snapshot. */
+/**
+ * The assignments of a node: one statement, so that list and revision are one snapshot, as is
+ * whether the node still has the credential of this hash.
+ */
 export async function selectAssignments(
   db: Executor,
-  nodeId: string,
-): Promise<{ revision: string; rows: AssignmentRow[] }> {
-  const { rows } = await sql<{ revision: string } & (AssignmentRow | { readonly id: null })>`
-    SELECT r.value::text AS revision, i.id, i.app_id, i.host_label, i.endpoint_id, i.generation,
+  { nodeId, credentialHash }: Pick<NodeCaller, 'nodeId' | 'credentialHash'>,
+): Promise<{ revision: string; credentialHolds: boolean; rows: AssignmentRow[] }> {
+  const { rows } = await sql<{ revision: string; credential_holds: boolean } & (AssignmentRow | { readonly id: null })>`
+    SELECT r.value::text AS revision,
+           EXISTS (SELECT FROM nodes WHERE id = ${nodeId} AND credential_hash = ${credentialHash}) AS credential_holds, i.id, i.app_id, i.host_label, i.endpoint_id, i.generation,
            i.stopped OR a.suspended_at IS NOT NULL OR a.paused_at IS NOT NULL AS halted,
            a.paused_at IS NOT NULL AS paused, a.suspended_at IS NOT NULL OR a.paused_at IS NOT NULL AS barred,
            i.version, v.package_hash,
@@ -92,9 +97,13 @@ export async function selectAssignments(
              ON i.node_id = ${nodeId} AND i.removed_at IS NULL AND ${grantedBackend}
      WHERE r.name = 'assignments'
      ORDER BY i.id`.execute(db);
-  const revision = rows[0]?.revision;
-  if (revision === undefined) throw new Error('the revision of assignments is missing from the database');
-  return { revision, rows: rows.filter((row) => row.id !== null) };
+  const [first] = rows;
+  if (first === undefined) throw new Error('the revision of assignments is missing from the database');
+  return {
+    revision: first.revision,
+    credentialHolds: first.credential_holds,
+    rows: rows.filter((row) => row.id !== null),
+  };
 }
 
 /**

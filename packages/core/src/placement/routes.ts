@@ -17,7 +17,7 @@ export function placementRoutes(context: CoreContext, followers: Followers): Han
       await followers.confirm(caller.nodeId, query.after);
       const closed = new AbortController();
       reply.raw.once('close', () => closed.abort());
-      return { status: 200, body: await awaitAssignments(context, caller.nodeId, query.after, closed.signal) };
+      return { status: 200, body: await awaitAssignments(context, caller, query.after, closed.signal) };
     },
     'node.starts': async ({ caller, params, body }) => ({
       status: 200,

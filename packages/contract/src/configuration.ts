@@ -178,7 +178,7 @@ export const configurationVariables = {
   },
   PLATFORM_UDP_PORT_RANGE: {
     default: '',
-    meaning: 'UDP ports that core may assign to apps, e.g. `40000-40999`. Empty: none.',
+    meaning: 'UDP ports of this machine that apps may be given, e.g. `40000-40999`. Empty: none.',
   },
   PLATFORM_WORKLOAD_DNS: {
     default: '9.9.9.9,1.1.1.1',

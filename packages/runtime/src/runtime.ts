@@ -135,7 +135,11 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
       ? openIdentities(join(dataDirectory, 'runtime', 'identities.json'), takenIds(dataDirectory))
       : undefined;
   const failures = openFailures(join(dataDirectory, 'runtime', 'failures.json'), log);
-  const udpPorts = openUdpPorts(join(dataDirectory, 'runtime', 'udp-ports.json'), options.udp);
+  const udpPorts = openUdpPorts({
+    file: join(dataDirectory, 'runtime', 'udp-ports.json'),
+    options: options.udp,
+    isHere: (id) => assigned.some(({ installationId }) => installationId === id) || volumes.has(id),
+  });
   const tally = createTally();
   const slots = createSlots(Math.max(2, availableParallelism()));
   const reporter = createReporter(core, (id) => fleet.find(id)?.status(), log);

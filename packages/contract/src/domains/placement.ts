@@ -7,6 +7,7 @@ import { json, ofInstallation } from './common.ts';
 import { gatewayPolicy } from './gateway.ts';
 import { assignedProvider } from './intelligence.ts';
 import { mostPublicPorts, publicPort, workloadManifest } from './packages.ts';
+import { publicPortBinding } from './workloads.ts';
 
 export const assignment = z.strictObject({
   installationId,
@@ -32,7 +33,14 @@ export const assignment = z.strictObject({
     tunnel: z.boolean(),
   }),
   /** Public UDP ports that the manifest declares and `endpoints.public.udp` grants. */
-  udpPorts: z.array(publicPort.pick({ name: true, containerPort: true })).max(mostPublicPorts),
+  udpPorts: z
+    .array(
+      publicPort.pick({ name: true, containerPort: true }).extend({
+        /** The number it had on another node: it gets the same here if that is free. Absent where it had none. */
+        hostPort: publicPortBinding.shape.hostPort.optional(),
+      }),
+    )
+    .max(mostPublicPorts),
   /** `object-storage.raw`. A virtual machine is rebuilt when it changes; other workloads run on. */
   objectStorage: z.boolean().default(false),
   /**

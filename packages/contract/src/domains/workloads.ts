@@ -45,7 +45,7 @@ export const workloadStatus = z.strictObject({
   /** One sentence; present when the state needs an explanation. */
   reason: z.string().optional(),
   restarts: z.int(),
-  /** Of a running workload with public UDP ports, open or not. */
+  /** Those that have a number on its machine, open or not. */
   publicPorts: z.array(publicPortStatus).optional(),
 });
 export type WorkloadStatus = z.infer<typeof workloadStatus>;

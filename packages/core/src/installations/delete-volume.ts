@@ -3,6 +3,7 @@
 import { refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { Nodes } from '../nodes/nodes.ts';
+import { deletePorts } from '../placement/port-queries.ts';
 import { forgetVolume, selectVolume } from './queries.ts';
 
 /**
@@ -19,5 +20,6 @@ export async function deleteVolume(
   if (volume === undefined) throw refuse('not_found', 'This app has no volume.');
   if (volume.installed) throw refuse('volume_in_use');
   await nodes.deleteVolume(volume.id);
-  await forgetVolume(database, volume.id);
+  // Installed again meanwhile, it has new ones.
+  if (await forgetVolume(database, volume.id)) await deletePorts(database, volume.id);
 }

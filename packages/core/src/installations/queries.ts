@@ -224,13 +224,14 @@ export async function selectVolume(
 }
 
 /** The volume of a removed app is gone: a later installation begins with an empty one, on whichever node. */
-export async function forgetVolume(db: Executor, id: InstallationId): Promise<void> {
-  await db
+export async function forgetVolume(db: Executor, id: InstallationId): Promise<boolean> {
+  const { numUpdatedRows } = await db
     .updateTable('installations')
     .set({ has_volume: false, volume_store: null })
     .where('id', '=', id)
     .where('removed_at', 'is not', null)
-    .execute();
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
 }
 
 /** Accounts with one of these apps that they never had, installed or removed; in the order of their keys. */

@@ -3,6 +3,7 @@ import { type DomainRoute, refuse } from '@platform/contract';
 import { linkPeer, publicKeyText } from '@platform/link';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
+import { upsertPorts } from '../placement/port-queries.ts';
 import { upsertStatus } from '../placement/queries.ts';
 import { takeHeartbeat } from './heartbeat.ts';
 import { joinNode } from './join-node.ts';
@@ -36,7 +37,9 @@ export function nodeRoutes(context: CoreContext): HandlersOf<NodeRoute> {
     'node.status': async ({ caller, body }) => {
       // Of two reports about one installation the later one counts.
       const latest = new Map(body.items.map((item) => [item.installationId, item]));
-      if (latest.size > 0) await upsertStatus(context.database, caller.nodeId, [...latest.values()]);
+      const items = [...latest.values()];
+      if (items.length > 0) await upsertStatus(context.database, caller.nodeId, items);
+      await upsertPorts(context.database, caller.nodeId, items);
       await touchNode(context.database, caller.nodeId, context.clock());
       return { status: 204 };
     },

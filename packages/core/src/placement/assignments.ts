@@ -130,6 +130,7 @@ function assignmentOf(
     version: row.version,
     workload,
     ...granted,
+    udpPorts: granted.udpPorts.map((port) => withFormerNumber(port, row.former_ports)),
     ...providers.assignment,
     gateway: {
       revision: row.grants_revision,
@@ -146,4 +147,13 @@ function assignmentOf(
     ...(row.movable ? { movable: true } : {}),
     ...(row.volume_store === null ? {} : { volumeStore: row.volume_store }),
   };
+}
+
+/** A wish for the node: clients know the number. Without one the member is absent, as nodes of former versions take it. */
+function withFormerNumber(
+  port: Assignment['udpPorts'][number],
+  former: AssignmentRow['former_ports'],
+): Assignment['udpPorts'][number] {
+  const hostPort = former !== null && Object.hasOwn(former, port.name) ? former[port.name] : undefined;
+  return hostPort === undefined ? port : { ...port, hostPort };
 }

@@ -4,6 +4,7 @@ import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
 import { assignmentsChanged } from './assignments.ts';
 import type { Followers } from './followers.ts';
+import { deletePortsWithoutVolume, deleteUndeclaredPorts } from './port-queries.ts';
 import { deleteEndedStates, deleteWorkloadState, isAnyPlaced } from './queries.ts';
 import { type PlacementRoute, placementRoutes } from './routes.ts';
 
@@ -21,10 +22,12 @@ export function placementDomain(context: CoreContext, followers: Followers): Dom
     },
     async upgraded(trx, ids) {
       await deleteEndedStates(trx, ids);
+      await deleteUndeclaredPorts(trx, ids);
       if (await isAnyPlaced(trx, ids)) await assignmentsChanged(trx);
     },
     async installationEnded(trx, id) {
       await deleteWorkloadState(trx, id);
+      await deletePortsWithoutVolume(trx, id);
       if (await isAnyPlaced(trx, [id])) await assignmentsChanged(trx);
     },
   };

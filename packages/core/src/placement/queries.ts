@@ -59,6 +59,8 @@ export interface AssignmentRow {
   /** Revision of the grants. */
   readonly grants_revision: number;
   readonly public_ports: PublicPort[] | null;
+  /** Numbers that its UDP ports had on another node, by name. */
+  readonly former_ports: Readonly<Record<string, number>> | null;
   readonly secret_slots: SecretSlot[] | null;
   readonly bindings: AssignedBinding[] | null;
   readonly plan: Plan | null;
@@ -85,6 +87,8 @@ export async function selectAssignments(
            i.version, v.package_hash,
            v.manifest -> 'workload' AS workload, i.resources, i.grants, i.revision::integer AS grants_revision,
            v.manifest -> 'publicPorts' AS public_ports, v.manifest -> 'secretSlots' AS secret_slots,
+           (SELECT jsonb_object_agg(p.name, p.host_port) FROM udp_ports p
+             WHERE p.installation_id = i.id AND p.node_id IS DISTINCT FROM i.node_id) AS former_ports,
            (SELECT jsonb_agg(to_jsonb(b)) FROM secret_bindings b WHERE b.installation_id = i.id) AS bindings,
            i.volume_store, a.plan,
            (SELECT labels FROM nodes WHERE id = ${nodeId}) AS labels,

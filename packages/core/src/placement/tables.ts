@@ -24,6 +24,15 @@ declare module '../database/schema.ts' {
       last_exit: NullableJson<{ at: string; reason: string }>;
       unenforced: Generated<string[]>;
     };
+    udp_ports: {
+      installation_id: InstallationId;
+      name: string;
+      node_id: string | null;
+      host: string;
+      host_port: number;
+      container_port: number;
+      closed: string | null;
+    };
   }
 }
 
@@ -36,6 +45,7 @@ export const tables = {
       nodes: 'how many backends of a node run, for the operator',
     },
   },
+  udp_ports: {},
   placement_rules: {},
   reserved_labels: { readBy: { nodes: 'which labels of a node are reserved, for the operator' } },
 } satisfies OwnedTables;

@@ -83,7 +83,7 @@ export class Installation {
         ...unlimitedVolume(this.#parts.workload, this.#assignment),
         ...(this.#workload?.shortfalls() ?? []),
       ],
-      ...publicPorts(this.#workload),
+      ...publicPorts(this.#workload, this.#parts.workload, this.#assignment),
     };
   }
 
@@ -281,6 +281,7 @@ export class Installation {
       writer: logs.writer(this.#assignment.installationId),
       now: clock.now,
       onActivity: () => this.#idle?.signal(),
+      onPorts: () => this.#parts.onStatus(this.#assignment.installationId),
       abort,
       ...(survivor === undefined ? {} : { survivor }),
     });

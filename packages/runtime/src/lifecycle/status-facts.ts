@@ -17,8 +17,13 @@ export function writesDisk({ workload, volumeStore }: Assignment): boolean {
   return workload.volume && volumeStore === undefined;
 }
 
-export function publicPorts(workload: Workload | undefined): Pick<InstallationStatus, 'publicPorts'> {
-  const ports = workload?.publicPorts() ?? [];
+/** Of one that does not run, the numbers that are kept for it. */
+export function publicPorts(
+  workload: Workload | undefined,
+  { udpPorts }: WorkloadParts,
+  assignment: Assignment,
+): Pick<InstallationStatus, 'publicPorts'> {
+  const ports = workload?.publicPorts() ?? udpPorts.kept(assignment);
   return ports.length === 0 ? {} : { publicPorts: [...ports] };
 }
 

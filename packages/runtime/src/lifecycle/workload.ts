@@ -81,6 +81,8 @@ export interface StartOptions {
   readonly writer: LogWriter;
   readonly now: Clock['now'];
   readonly onActivity: () => void;
+  /** Its public UDP ports opened or closed. */
+  readonly onPorts: () => void;
   readonly abort: AbortSignal;
   /** What an earlier Runtime started for this installation and still runs. It is taken over, or ended first. */
   readonly survivor?: Survivor;
@@ -272,7 +274,7 @@ interface Assembly extends StartOptions, Pick<WorkloadParts, 'tally' | 'udpPorts
 
 function assemble(
   instance: WorkloadInstance,
-  { assignment, writer, now, tally, log, udpPorts, startedAt }: Assembly,
+  { assignment, writer, now, tally, log, udpPorts, startedAt, onPorts }: Assembly,
 ): Workload {
   const intake = createLogIntake(writer);
   intake.take(instance.stdout, 'stdout');
@@ -294,11 +296,13 @@ function assemble(
   let published: readonly PublicPortStatus[] = [];
   const publish = async (next: Assignment): Promise<void> => {
     const bindings = udpPorts.of(next);
+    if (bindings.length + published.length === 0) return;
     const closed = await instance.publishUdp(bindings);
     published = bindings.map(({ hostAddress: _, ...shown }) => {
       const why = closed.get(shown.name);
       return why === undefined ? shown : { ...shown, closed: why };
     });
+    onPorts();
   };
   // It runs already and its ports follow: a datagram that comes too early is one that was lost.
   change(() => publish(assignment)).catch((error: unknown) => {

@@ -127,7 +127,7 @@ test('a port that the platform chooses is in the environment of the workload, an
   again.core.assign([later, stranger]);
   assert.equal((await seen(again, stranger)).ports, undefined, 'the only port of the range is not given twice');
   const { unenforced } = await again.core.status(stranger.installationId);
-  assert.ok(unenforced.some((text) => text.includes('no port of PLATFORM_UDP_PORT_RANGE is left')));
+  assert.ok(unenforced.some((text) => text.includes('is left for voice: other apps have them all')));
 });
 
 test('a revoked port is closed at once while the workload runs on, and a granted one opens', { skip }, async () => {

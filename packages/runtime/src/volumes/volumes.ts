@@ -29,6 +29,8 @@ export interface Volumes {
   attach(request: VolumeRequest): Promise<AttachedVolume>;
   /** Deletes the volume of an installation, also one that a driver made. @throws Error while it is in use */
   remove(installationId: string): Promise<void>;
+  /** Whether an installation has one, also one that a driver made. */
+  has(installationId: string): boolean;
   /** Where the volume of an installation is or will be, for drivers that make volumes of their own. */
   place(installationId: string): string;
   /** Why the size of this volume is not limited, in a few words; undefined when it is. */
@@ -103,8 +105,13 @@ export function openVolumes(path: string, tools: ImageTools | string = findImage
     return { folder, release: () => unmountImage(images, folder) };
   }
 
+  /** Images of every driver are named after the folder, what was not finished too. */
+  const imagesOf = (installationId: string) =>
+    readdirSync(directory).filter((name) => name.startsWith(`${installationId}.`));
+
   return {
     place,
+    has: (installationId) => existsSync(place(installationId)) || imagesOf(installationId).length > 0,
     async attach(request) {
       const { installationId } = request;
       if (attached.has(installationId)) throw new Error(`the volume of ${installationId} is in use`);
@@ -126,9 +133,7 @@ export function openVolumes(path: string, tools: ImageTools | string = findImage
       try {
         const folder = place(installationId);
         if (typeof usable !== 'string' && isMounted(folder)) await unmountImage(usable, folder);
-        // Images of every driver are named after the folder, what was not finished too.
-        const files = readdirSync(directory).filter((name) => name.startsWith(`${installationId}.`));
-        for (const file of files) await rm(join(directory, file), { force: true });
+        for (const file of imagesOf(installationId)) await rm(join(directory, file), { force: true });
         await removeFolder(folder);
       } finally {
         attached.delete(installationId);

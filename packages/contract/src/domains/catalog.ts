@@ -61,6 +61,8 @@ export const catalogDetail = catalogEntry.extend({
   permissions: z.array(requestedGrant),
   /** Where it wants to send a secret of its owner's. */
   secretSlots: z.array(declaredSlot),
+  /** What anyone on the internet may request of it once it has all it asks for: declared, and `endpoints.public` requested. */
+  publicRoutes: z.array(z.string()),
   /** The highest first, of those that were published last. */
   versions: z.array(z.strictObject({ version, hash: z.string(), size: z.int(), publishedAt: timestamp })),
 });

@@ -87,12 +87,26 @@ test('a published version is in the list and the detail, and its files lie under
     publishedAt,
     permissions,
     secretSlots: [],
+    publicRoutes: [],
     versions: [{ version: '1.0.0', hash, size: body.length, publishedAt }],
   });
   const { packagesDirectory } = world.core.context.config;
   assert.deepEqual(fs.readFileSync(path.join(packagesDirectory, `${hash}.tgz`)), body);
   assert.deepEqual(fs.readdirSync(path.join(packagesDirectory, hash)), ['frontend']);
   assert.deepEqual(scratch(), []);
+});
+
+test('the detail says what the internet could request of an app: what it declares, as far as it asks for it', async () => {
+  const id = newAppId();
+  const more = {
+    workload: { runtime: 'node', entry: 'main.js' },
+    publicEndpoints: ['GET:/feed', 'POST:/hooks/*', 'WS:/live'],
+    permissions: [{ id: 'endpoints.public', resources: ['GET:*', 'POST:/hooks/a', 'DELETE:/*'] }],
+  };
+  const files = { 'frontend/index.html': '<!doctype html><title>t</title>', 'workload/main.js': '' };
+  const answer = await publish(owner, id, '1.0.0', await packageOf(id, more, files));
+  assert.equal(answer.status, 201, answer.text);
+  assert.deepEqual((await detailOf(id)).publicRoutes, ['GET:/feed', 'POST:/hooks/a']);
 });
 
 test('the catalog is listed in pages that follow each other', async () => {

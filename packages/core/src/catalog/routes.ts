@@ -1,6 +1,6 @@
 // The catalog over HTTP.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { askedResources, type CatalogEntry, type DomainRoute, limits, refuse } from '@platform/contract';
+import { askedResources, type CatalogEntry, type DomainRoute, limits, openRoutes, refuse } from '@platform/contract';
 import { endUpload } from '@platform/http';
 import type { CoreContext } from '../context.ts';
 import { requestedGrants } from '../grants/frontend-grants.ts';
@@ -40,14 +40,16 @@ export function catalogRoutes(context: CoreContext, verify: VerifyPackage): Hand
       const app = await findAppVersion(database, appId, query.version);
       if (app === undefined || !isOfferedTo(context, { key: caller.accountKey, name: caller.accountName }, app))
         throw refuse('not_found');
+      const permissions = requestedGrants(app.manifest);
       const versions = await listLastVersions(database, appId, limits.pageMaximum.value);
       versions.sort((a, b) => compareVersions(a.version, b.version));
       return {
         status: 200,
         body: {
           ...catalogEntryOf(app),
-          permissions: requestedGrants(app.manifest),
+          permissions,
           secretSlots: declaredSlots(app.manifest),
+          publicRoutes: openRoutes(app.manifest.publicEndpoints ?? [], resourcesOf(permissions, 'endpoints.public')),
           versions: versions.map((version) => ({ ...version, publishedAt: version.publishedAt.toISOString() })),
         },
       };

@@ -202,6 +202,32 @@ test('an upgrade and a replacement at the same time never leave more than the re
   }
 });
 
+test('an update opens no route or port that the former version did not declare, however wide the grant', async () => {
+  const permissions: Grant[] = [
+    { id: 'endpoints.public', resources: ['*'] },
+    { id: 'endpoints.public.udp', resources: ['*'] },
+  ];
+  const game = { name: 'game', protocol: 'udp', containerPort: 7777 };
+  const voice = { name: 'voice', protocol: 'udp', containerPort: 'auto' };
+  const first = {
+    permissions,
+    workload: nodeWorkload,
+    publicEndpoints: ['GET:/feed', 'WS:/live'],
+    publicPorts: [game],
+  };
+  const second = { ...first, publicEndpoints: ['GET:/*', 'WS:/live'], publicPorts: [game, voice] };
+  await publish(account, 'opening', first);
+  await publish(account, 'opening', { ...second, version: '2.0.0' });
+  await account.browser.take('/v1/apps', { body: { appId: 'opening', version: '1.0.0' } });
+  assert.deepEqual((await read('opening')).permissions, permissions);
+  await account.browser.take('/v1/apps/opening/upgrade', { body: { version: '2.0.0' } });
+  const kept = [
+    { id: 'endpoints.public', resources: ['GET:/feed', 'WS:/live'] },
+    { id: 'endpoints.public.udp', resources: ['UDP:7777'] },
+  ];
+  assert.deepEqual((await read('opening')).permissions, kept);
+});
+
 test('going back to a former version is allowed and brings nothing back', async () => {
   await publish(account, 'returning', { permissions: [reading] });
   await publish(account, 'returning', { version: '2.0.0' });

@@ -23,6 +23,7 @@ import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { carriedGrants, requestedGrants } from '../grants/frontend-grants.ts';
+import { openedByName } from '../grants/public-grants.ts';
 import {
   demandRoom,
   lockPlacement,
@@ -35,7 +36,7 @@ import { requireVolumeDisk } from './install-app.ts';
 import { lockOwn, type OwnInstallation, updateVersion } from './queries.ts';
 
 /**
- * Keeps of the held grants what the other version requests too. Going back to a former version does not bring back
+ * Keeps of the held grants what the other version requests too, and opens nothing to the internet that was not open. Going back to a former version does not bring back
  * what was lost on the way. The backend runs within what it was granted before, and a first one not at all, unless
  * `acceptResources` grants all that this version asks for; with the version that is installed already, that is all that
  * changes.
@@ -69,7 +70,10 @@ export async function upgradeApp(
     await requireVolumeDisk(trx, context, { accountKey, name: release.manifest.name, place });
     await updateVersion(trx, installation.id, {
       version,
-      grants: carriedGrants(installation.grants, requestedGrants(release.manifest)),
+      grants: carriedGrants(
+        openedByName(installation.grants, installation.manifest),
+        requestedGrants(release.manifest),
+      ),
       resources,
       place,
     });

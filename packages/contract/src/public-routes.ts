@@ -24,6 +24,12 @@ function covers(pattern: string, other: string): boolean {
   );
 }
 
+/** The name that a `Host` stands for, as policies and the topology write it: lower case, without port. */
+export function publicHostname(host: string): string {
+  const port = host.lastIndexOf(':');
+  return (port < 0 ? host : host.slice(0, port)).toLowerCase();
+}
+
 /**
  * The routes that are open, as narrow as the narrower of declaration and grant, e.g. `POST:/hooks/x` where `POST:/hooks/*`
  * is declared and `POST:/hooks/x` granted. A trailing `*` stands for every path with that beginning.

@@ -3,13 +3,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Refusal } from '@platform/contract';
-import { type Carried, type Carrying, Exchange } from './carry.ts';
+import { type Carried, type Carrying, Exchange, type Tap } from './carry.ts';
 import type { IncomingUpgrade } from './server.ts';
 import { setTransportFields, transportFields } from './transport-security.ts';
 
 const { ServerResponse } = process.getBuiltinModule('node:http');
 
 export interface CarryingUpgrade extends Pick<Carrying, 'upstream' | 'refuse'> {
+  /** `end` is called when the upstream has agreed, and `head` only when it has not. */
+  readonly tap?: Tap;
   /** Idle limit: milliseconds without a byte in either direction, after which the connection ends. */
   readonly idleMilliseconds: number;
 }

@@ -13,10 +13,10 @@ import { transportFields } from './transport-security.ts';
  */
 const LINGER_MS = 20_000;
 
-export const HEAD_TOO_LARGE: Refusal = {
-  code: 'head_too_large',
-  detail: 'The head of the request is larger than 16 KiB. In a browser, too many cookies do that.',
-};
+export function headTooLarge(mostBytes: number): Refusal {
+  const detail = `The head of the request is larger than ${mostBytes / 1_024} KiB. In a browser, too many cookies do that.`;
+  return { code: 'head_too_large', detail };
+}
 
 const PAGE = `<!doctype html>
 <html lang="en">
@@ -41,23 +41,24 @@ the cookies of this site, and your sign-in was one of them. Your apps and their 
  * Answers on a connection whose request has no response object, and ends it: a page for a person, a problem document for
  * a program.
  *
+ * @param refusal of {@link headTooLarge}
  * @param packet the bytes in which the head became too large; of a long one they hold its end only, and no `Accept`
  */
-export function endWithHeadTooLarge(socket: Duplex, packet: Buffer | undefined): void {
+export function endWithHeadTooLarge(socket: Duplex, refusal: Refusal, packet: Buffer | undefined): void {
   if (!socket.writable) {
     socket.destroy();
     return;
   }
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(timer));
-  socket.end(response(packet, transportFields(socket)));
+  socket.end(response(refusal, packet, transportFields(socket)));
 }
 
-function response(packet: Buffer | undefined, transport: Readonly<Record<string, string>>): string {
+function response(refusal: Refusal, packet: Buffer | undefined, transport: Readonly<Record<string, string>>): string {
   const requestId = randomUUID();
   const { status } = errors.head_too_large;
   const [type, body] = isProgram(packet)
-    ? ['application/problem+json', JSON.stringify(problemOf(HEAD_TOO_LARGE, requestId))]
+    ? ['application/problem+json', JSON.stringify(problemOf(refusal, requestId))]
     : ['text/html; charset=utf-8', PAGE];
   const fields = [
     `content-type: ${type}`,

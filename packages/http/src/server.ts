@@ -9,7 +9,7 @@ import { checkRequestTarget, limits as contractLimits, type Refusal, type Reques
 import { countPerAddress } from './connection-count.ts';
 import { endLingering, endReading } from './end-response.ts';
 import { endFaulty } from './fault.ts';
-import { endWithHeadTooLarge, HEAD_TOO_LARGE } from './head-too-large.ts';
+import { endWithHeadTooLarge, headTooLarge } from './head-too-large.ts';
 import { type Abandonable, hold } from './hold.ts';
 import { endWithProblem, sendProblem } from './problem.ts';
 import { MAX_HEADER_FIELDS, type RequestHead, readRequestHead } from './request-head.ts';
@@ -80,6 +80,12 @@ export interface StrictServerOptions {
    * Default: none
    */
   paceRefusals?(socket: Duplex, refusals: number): number;
+  /**
+   * Observes a refusal that no handler gives, before it is sent.
+   *
+   * @param req `null` for bytes that are no request
+   */
+  onRefused?(refusal: Refusal, socket: Duplex, req: IncomingMessage | null): void;
   readonly limits?: Partial<ServerLimits>;
 }
 
@@ -103,6 +109,8 @@ export interface ServerLimits {
   readonly headBytes: number;
   /** Milliseconds to a complete head. */
   readonly headMilliseconds: number;
+  /** Milliseconds between two looks for heads and requests that take too long, which end so much later at most. */
+  readonly lookMilliseconds: number;
   /** Milliseconds to a complete request, body included; 0 where bodies are timed by their readers. */
   readonly requestMilliseconds: number;
   /** Milliseconds that a connection may wait for its next request; 0 for any time. */
@@ -117,6 +125,7 @@ const defaultLimits: ServerLimits = {
   pipelinedRequests: 32,
   headBytes: 16 * 1024,
   headMilliseconds: 20_000,
+  lookMilliseconds: 30_000,
   requestMilliseconds: 0,
   keepAliveMilliseconds: 65_000,
   reading: { bytesPerSecond: contractLimits.answerRate.value, milliseconds: 300_000 },
@@ -177,6 +186,7 @@ export function createStrictServer(options: StrictServerOptions): Server {
         connection.ending = true;
         res.shouldKeepAlive = false;
       }
+      if ('code' in reading) options.onRefused?.(reading, req.socket, req);
       if ('code' in reading) own.work = hold(pace(req.socket), () => refuse(res, reading));
       else own.work = options.onRequest({ ...reading, res, expectsContinue: expectation === 'continue' });
     } catch (error) {
@@ -189,6 +199,7 @@ export function createStrictServer(options: StrictServerOptions): Server {
     {
       maxHeaderSize: limits.headBytes,
       headersTimeout: limits.headMilliseconds,
+      connectionsCheckingInterval: limits.lookMilliseconds,
       requestTimeout: limits.requestMilliseconds,
       keepAliveTimeout: limits.keepAliveMilliseconds,
       // The absence of Host is refused with our own document, and Host is needed by HTTP/1.0 requests as well.
@@ -224,10 +235,11 @@ export function createStrictServer(options: StrictServerOptions): Server {
   });
   server.on('checkContinue', (req, res) => receive(req, res, 'continue'));
   server.on('checkExpectation', (req, res) => receive(req, res, 'other'));
-  server.on('connect', (_req, socket: Duplex) => {
+  server.on('connect', (req, socket: Duplex) => {
     socket.on('error', () => socket.destroy());
     // Its own answer comes behind those that are still awaited, unless one of them ends the connection.
     const refusal: Refusal = { code: 'method_not_allowed', detail: 'CONNECT is not offered: this is not a proxy.' };
+    options.onRefused?.(refusal, socket, req);
     hold(pace(socket), () => afterAll(connections.get(socket)?.pending ?? [], () => endWithProblem(socket, refusal)));
   });
   server.on('upgrade', (req: IncomingMessage, socket: Socket, first: Buffer) => {
@@ -235,6 +247,7 @@ export function createStrictServer(options: StrictServerOptions): Server {
     try {
       const reading = accept(req, options);
       const refusal = 'code' in reading ? reading : handshakeRefusal(req);
+      if (refusal !== null) options.onRefused?.(refusal, socket, req);
       if (refusal !== null) hold(pace(socket), () => endWithProblem(socket, refusal));
       else if (!('code' in reading)) options.upgrade?.accept({ ...reading, socket, first });
     } catch (error) {
@@ -254,7 +267,7 @@ export function createStrictServer(options: StrictServerOptions): Server {
     hold(milliseconds, () => {
       try {
         if (milliseconds > 0) socket.resume();
-        refuseBroken(error, socket, connection, options);
+        refuseBroken(error, socket, connection, { ...options, headBytes: limits.headBytes });
       } catch (fault) {
         socket.destroy();
         options.onFault(fault);
@@ -333,7 +346,11 @@ function refuseBroken(
   { code, rawPacket }: { readonly code?: string; readonly rawPacket?: Buffer },
   socket: Duplex,
   { pending, unread }: Connection,
-  { browsers }: Pick<StrictServerOptions, 'browsers'>,
+  {
+    browsers,
+    onRefused,
+    headBytes,
+  }: Pick<StrictServerOptions, 'browsers' | 'onRefused'> & Pick<ServerLimits, 'headBytes'>,
 ): void {
   if (code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -343,13 +360,14 @@ function refuseBroken(
     socket.end(() => socket.destroy());
     return;
   }
-  const refusal = refusalOf(code);
+  const refusal = refusalOf(code, headBytes);
+  onRefused?.(refusal, socket, null);
   const last = pending.at(-1);
   const isBroken = last !== undefined && !last.res.req.complete;
   if (!isBroken) {
     // The bytes after the last request are one that has no response object.
     afterAll(pending, () => {
-      if (browsers === true && refusal === HEAD_TOO_LARGE) endWithHeadTooLarge(socket, rawPacket);
+      if (browsers === true && refusal.code === 'head_too_large') endWithHeadTooLarge(socket, refusal, rawPacket);
       else endWithProblem(socket, refusal);
     });
     return;
@@ -377,10 +395,10 @@ function afterAll(pending: readonly Pending[], done: () => void): void {
   }
 }
 
-function refusalOf(code: string | undefined): Refusal {
+function refusalOf(code: string | undefined, headBytes: number): Refusal {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
-      return HEAD_TOO_LARGE;
+      return headTooLarge(headBytes);
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
       return { code: 'payload_too_large', detail: 'The extensions of a chunk are too large.' };
     case 'ERR_HTTP_REQUEST_TIMEOUT':

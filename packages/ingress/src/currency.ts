@@ -1,0 +1,41 @@
+// For how long an Ingress may go by what core said last. While it is cut off it serves what it knows, so that a restart of
+// core closes no app; but a grant that was revoked meanwhile must not stay open for ever (docs/operations/public.md).
+
+/** After the last line of the topology stream; one comes every ten seconds. */
+export const CURRENT_MILLISECONDS = 60_000;
+const LOOK_MILLISECONDS = 1_000;
+
+export interface CurrencyOptions {
+  /** Milliseconds since some moment, going on while the machine sleeps. */
+  readonly uptime: () => number;
+  /** From now on nothing may be gone by: what is under way has to end. */
+  lapsed(): void;
+}
+
+export class Currency {
+  readonly #uptime: () => number;
+  readonly #timer: NodeJS.Timeout;
+  #confirmedAt: number | null = null;
+
+  constructor({ uptime, lapsed }: CurrencyOptions) {
+    this.#uptime = uptime;
+    this.#timer = setInterval(() => {
+      if (this.#confirmedAt === null || this.isCurrent()) return;
+      this.#confirmedAt = null;
+      lapsed();
+    }, LOOK_MILLISECONDS);
+  }
+
+  /** Core has just said that what is known counts. */
+  confirm(): void {
+    this.#confirmedAt = this.#uptime();
+  }
+
+  isCurrent(): boolean {
+    return this.#confirmedAt !== null && this.#uptime() - this.#confirmedAt < CURRENT_MILLISECONDS;
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+}

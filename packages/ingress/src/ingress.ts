@@ -1,0 +1,122 @@
+// The Ingress: answers the internet for the apps of a platform, as core's topology says, and carries what may pass to their
+// nodes. Read this file first: it puts the parts together. The way of a request is front.ts; what it goes by is topology.ts,
+// which follow-topology.ts keeps current.
+import { uptime as bootSeconds } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { linkCertificate } from '@platform/link';
+import { type AccessLogPlace, openAccessLog } from './access-log.ts';
+import { type CorePlace, createCoreClient } from './core-client.ts';
+import { Currency } from './currency.ts';
+import { followTopology } from './follow-topology.ts';
+import { Front } from './front.ts';
+import { defaultLimits, type IngressLimits } from './limits.ts';
+import { createPublicServer, listenPlain } from './listener.ts';
+import type { Log } from './log.ts';
+import { type IngressMetrics, noMetrics } from './metrics-port.ts';
+import { NodeLinks } from './node-links.ts';
+import { Topology } from './topology.ts';
+import { reportTraffic, Traffic } from './traffic.ts';
+
+export type { AccessLogPlace } from './access-log.ts';
+export { defaultLimits, type IngressLimits } from './limits.ts';
+
+export interface IngressOptions extends CorePlace {
+  readonly listen: { readonly host: string; readonly port: number };
+  /** Default: those of contract 4e. */
+  readonly limits?: IngressLimits;
+  /** Addresses and CIDR blocks whose forwarding fields are believed. */
+  readonly trustedProxies: readonly string[];
+  readonly accessLog: AccessLogPlace;
+  readonly log: Log;
+  readonly metrics?: IngressMetrics;
+  /** Core does not know this Ingress any more. */
+  readonly onRemoved?: () => void;
+  readonly clock: () => Date;
+  /** Milliseconds since some moment, going on while the machine sleeps. Default: since its start. */
+  readonly uptime?: () => number;
+}
+
+export interface Ingress {
+  readonly port: number;
+  /** Resolves when the topology is known for the first time. */
+  readonly informed: Promise<void>;
+  /** What it knows, for metrics. */
+  state(): { readonly publicNames: number; readonly nodes: number; readonly isCurrent: boolean };
+  /** Takes no new connections, gives requests under way ten seconds at most, and ends. */
+  stop(): Promise<void>;
+}
+
+/** For requests under way, before what is left is broken off; within the time that a service manager gives. */
+const DRAIN_MILLISECONDS = 8_000;
+
+/** @throws Error when the address cannot be bound */
+export async function startIngress(options: IngressOptions): Promise<Ingress> {
+  const { log, metrics = noMetrics, limits = defaultLimits, trustedProxies, clock } = options;
+  const uptime = options.uptime ?? (() => bootSeconds() * 1_000);
+  const certificate = await linkCertificate(options.key);
+  const core = createCoreClient(options, { certificate, uptime });
+  const nodes = new NodeLinks(certificate);
+  const topology = new Topology({ nodes: (known) => nodes.change(known) });
+  const traffic = new Traffic();
+  const access = openAccessLog(
+    options.accessLog,
+    () => metrics.logLineDropped(),
+    (error) => log.error({ reason: error.message }, 'the access log cannot be written'),
+  );
+  const currency = new Currency({ uptime, lapsed: () => front.cutOff() });
+  const front = new Front({
+    topology,
+    limits,
+    isCurrent: () => currency.isCurrent(),
+    now: () => performance.now(),
+    nodes,
+    traffic,
+    access,
+    log,
+    metrics,
+    trustedProxies,
+    clock,
+  });
+  const server = createPublicServer({
+    front,
+    protocol: 'http',
+    limits,
+    behindProxies: trustedProxies.length > 0,
+    log,
+  });
+  const listener = await listenPlain(server, options.listen);
+  const stopping = new AbortController();
+  const informed = Promise.withResolvers<void>();
+  const following = followTopology(
+    {
+      core,
+      topology,
+      log,
+      heard() {
+        if (topology.revision === undefined) return;
+        currency.confirm();
+        informed.resolve();
+      },
+      removed: () => options.onRemoved?.(),
+    },
+    stopping.signal,
+  );
+  const endReports = reportTraffic(traffic, core, log);
+  return {
+    port: listener.port,
+    informed: informed.promise,
+    state: () => ({ publicNames: topology.size, nodes: nodes.size, isCurrent: currency.isCurrent() }),
+    async stop() {
+      const drained = listener.drain();
+      front.endSockets();
+      await Promise.race([drained, delay(DRAIN_MILLISECONDS, undefined, { ref: false })]);
+      listener.end();
+      await drained;
+      currency.close();
+      stopping.abort();
+      await following;
+      await endReports();
+      await Promise.all([nodes.close(), core.close(), access.close()]);
+    },
+  };
+}

@@ -1,0 +1,92 @@
+// HTTP/1.1 in front of the front: the strict server with the limits for strangers, plain, or behind whatever ends TLS.
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { createStrictServer, faultOf, listenFast, placeToListen, type StrictServerOptions } from '@platform/http';
+import type { Client } from './client-address.ts';
+import type { Front } from './front.ts';
+import { HEAD_MILLISECONDS, type IngressLimits } from './limits.ts';
+import type { Log } from './log.ts';
+
+/** WebSockets included. */
+const CONNECTIONS = 16_384;
+/** Of one client network, where no proxy stands before the clients. */
+const CONNECTIONS_PER_NETWORK = 512;
+/** Heads that are late end so much later at most. */
+const LOOK_MILLISECONDS = 2_000;
+
+export interface ServerOptions {
+  readonly front: Front;
+  /** What clients speak on its connections. */
+  readonly protocol: Client['protocol'];
+  readonly limits: IngressLimits;
+  /** Trusted proxies stand before it: all clients have their addresses. */
+  readonly behindProxies: boolean;
+  readonly log: Log;
+}
+
+/** A server for public requests, not yet listening. */
+export function createPublicServer({ front, protocol, limits, behindProxies, log }: ServerOptions): Server {
+  const connectionOf = (socket: Duplex): Client => ({ address: addressOf(socket), protocol });
+  const options: StrictServerOptions = {
+    isOwnHost: (host) => front.isOwnHost(host),
+    onRequest: (incoming) => front.receive(incoming, connectionOf(incoming.req.socket)),
+    upgrade: {
+      wants: (req) => front.wantsUpgrade(req),
+      accept: (incoming) => front.receiveUpgrade(incoming, connectionOf(incoming.socket)),
+    },
+    onFault: (error) => log.error(faultOf(error), 'a public request failed'),
+    onRefused: (refusal, socket, req) => front.refused(refusal, connectionOf(socket), req),
+    paceRefusals: (socket, refusals) => front.paceRefusals(socket, refusals),
+    strictTransport: protocol === 'https',
+    limits: {
+      connections: CONNECTIONS,
+      connectionsPerAddress: behindProxies ? CONNECTIONS : CONNECTIONS_PER_NETWORK,
+      headBytes: limits.headBytes,
+      headMilliseconds: HEAD_MILLISECONDS,
+      lookMilliseconds: LOOK_MILLISECONDS,
+    },
+  };
+  return createStrictServer(options);
+}
+
+export interface Listener {
+  readonly port: number;
+  /** Takes no new connections; resolves when those that were open have ended, idle ones at once. */
+  drain(): Promise<void>;
+  /** Breaks off what is still open. */
+  end(): void;
+}
+
+/** @throws Error when the address cannot be bound */
+export async function listenPlain(
+  server: Server,
+  place: { readonly host: string; readonly port: number },
+): Promise<Listener> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  server.listen(await placeToListen(place));
+  await once(server, 'listening');
+  const more = await listenFast(server);
+  return {
+    port: (server.address() as AddressInfo).port,
+    async drain() {
+      more.close();
+      const closed = once(server, 'close');
+      server.close();
+      server.closeIdleConnections();
+      await closed;
+    },
+    end() {
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+function addressOf(socket: Duplex): string {
+  return 'remoteAddress' in socket && typeof socket.remoteAddress === 'string' ? socket.remoteAddress : '';
+}

@@ -1,0 +1,28 @@
+// What the Ingress counts, without the library that collects it.
+
+export interface IngressMetrics {
+  /** An answer of a node, or a WebSocket. @param status of its head */
+  answered(status: number, seconds: number, bytes: number): void;
+  /** By error code. */
+  refused(code: string): void;
+  /** A node did not take a request, or failed to answer it. */
+  nodeFailed(): void;
+  requestBegan(): void;
+  requestEnded(): void;
+  webSocketOpened(): void;
+  webSocketClosed(): void;
+  logLineDropped(): void;
+}
+
+const nothing = (): void => undefined;
+
+export const noMetrics: IngressMetrics = {
+  answered: nothing,
+  refused: nothing,
+  nodeFailed: nothing,
+  requestBegan: nothing,
+  requestEnded: nothing,
+  webSocketOpened: nothing,
+  webSocketClosed: nothing,
+  logLineDropped: nothing,
+};

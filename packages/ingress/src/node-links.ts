@@ -1,0 +1,83 @@
+// The connections of this Ingress to the public sides of nodes: a pool for each, and who takes turns on it.
+import type { TopologyNode } from '@platform/contract';
+import { type Connect, openPool } from '@platform/http';
+import { type LinkCertificate, linkConnector, readPublicKey } from '@platform/link';
+import { buildConnector, type Pool } from 'undici';
+import { FairQueue } from './fair-queue.ts';
+
+/** Milliseconds until a connection to a node must stand; who waits for it gets 503 within two seconds. */
+const CONNECT_MILLISECONDS = 1_500;
+
+/** Requests under way to one node. WebSockets that stand are not among them. */
+const MOST_PER_NODE = 512;
+
+export interface NodeLink {
+  readonly pool: Pool;
+  readonly queue: FairQueue;
+  /** What this Ingress presents there. */
+  readonly credential: string;
+}
+
+interface Open extends NodeLink {
+  readonly node: TopologyNode;
+}
+
+export class NodeLinks {
+  readonly #certificate: LinkCertificate;
+  readonly #open = new Map<string, Open>();
+
+  /** @param certificate what proves this Ingress to nodes over https */
+  constructor(certificate: LinkCertificate) {
+    this.#certificate = certificate;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  find(nodeId: string): NodeLink | undefined {
+    return this.#open.get(nodeId);
+  }
+
+  /** From now on these are the nodes. What is under way to others comes to its end. */
+  change(nodes: ReadonlyMap<string, TopologyNode>): void {
+    for (const [id, { node, pool }] of this.#open) {
+      const next = nodes.get(id);
+      if (next?.url === node.url && next.key === node.key) continue;
+      this.#open.delete(id);
+      void pool.close().catch(() => undefined);
+    }
+    for (const [id, node] of nodes) {
+      const known = this.#open.get(id);
+      if (known?.node.credential === node.credential) continue;
+      const parts = known ?? { pool: this.#openPool(node), queue: new FairQueue(MOST_PER_NODE) };
+      this.#open.set(id, { ...parts, node, credential: node.credential });
+    }
+  }
+
+  async close(): Promise<void> {
+    const pools = [...this.#open.values()].map(({ pool }) => pool);
+    this.#open.clear();
+    await Promise.all(pools.map((pool) => pool.destroy()));
+  }
+
+  /**
+   * The pool takes the node for plain http: for https undici would end a connection whenever the next request has another
+   * `Host`. What the connection is, the connector decides.
+   */
+  #openPool({ url, key }: TopologyNode): Pool {
+    const { origin, protocol } = new URL(url);
+    const connect = linkConnector(buildConnector, {
+      origin,
+      // A key that is none is proven by nobody.
+      key: key === null ? undefined : (readPublicKey(key) ?? Buffer.alloc(32)),
+      certificate: this.#certificate,
+      connectTimeout: CONNECT_MILLISECONDS,
+    });
+    const pinned: Connect = (options, callback) => {
+      if (protocol === 'https:' && key === null) callback(new Error(`${origin} has no key to prove`), null);
+      else connect({ ...options, protocol }, callback);
+    };
+    return openPool('http://node.invalid', { connect: pinned });
+  }
+}

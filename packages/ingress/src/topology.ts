@@ -1,0 +1,164 @@
+// The topology as this Ingress knows it: which requests to which public name pass, and where they go. It changes in steps:
+// what the stream says between two `current` lines takes effect at once.
+import {
+  type PublicRoutes,
+  publicRoutes,
+  type TopologyLine,
+  type TopologyNode,
+  type TopologyRoute,
+} from '@platform/contract';
+
+/** A request or WebSocket under way that ends when its route does. */
+export interface UnderWay {
+  /** As `PublicRoutes.match` takes it. */
+  readonly method: string;
+  readonly path: string;
+  /** Its route is gone. */
+  revoke(): void;
+}
+
+/** One public name. Stays the same object while its name lives. */
+export class PublicName {
+  readonly hostname: string;
+  #route: TopologyRoute;
+  /** Compiled at the first request: of 100,000 names most get none. */
+  #routes: PublicRoutes | null = null;
+  #underWay: Set<UnderWay> | null = null;
+
+  constructor(route: TopologyRoute) {
+    this.hostname = route.hostname;
+    this.#route = route;
+  }
+
+  get installationId(): string {
+    return this.#route.installationId;
+  }
+
+  get nodeId(): string | null {
+    return this.#route.nodeId;
+  }
+
+  passes(method: string, path: string): boolean {
+    this.#routes ??= publicRoutes(this.#route.routes);
+    return this.#routes.match(method, path);
+  }
+
+  begin(exchange: UnderWay): void {
+    this.#underWay ??= new Set();
+    this.#underWay.add(exchange);
+  }
+
+  end(exchange: UnderWay): void {
+    this.#underWay?.delete(exchange);
+    if (this.#underWay?.size === 0) this.#underWay = null;
+  }
+
+  /** From now on this counts; what is under way and has no route any more ends. */
+  change(route: TopologyRoute): void {
+    const isOther = route.installationId !== this.#route.installationId;
+    this.#route = route;
+    this.#routes = null;
+    for (const exchange of this.#underWay ?? [])
+      if (isOther || !this.passes(exchange.method, exchange.path)) exchange.revoke();
+  }
+
+  /** Ends everything that is under way. */
+  endAll(): void {
+    for (const exchange of this.#underWay ?? []) exchange.revoke();
+  }
+}
+
+export interface TopologyHooks {
+  /** These nodes are known from now on, the others are not. */
+  nodes(nodes: ReadonlyMap<string, TopologyNode>): void;
+}
+
+export class Topology {
+  readonly #hooks: TopologyHooks;
+  readonly #names = new Map<string, PublicName>();
+  readonly #nodes = new Map<string, TopologyNode>();
+  #revision: string | undefined;
+  #step: Step = newStep();
+
+  constructor(hooks: TopologyHooks) {
+    this.#hooks = hooks;
+  }
+
+  /** What is in effect; `undefined` before the first `current`. */
+  get revision(): string | undefined {
+    return this.#revision;
+  }
+
+  get size(): number {
+    return this.#names.size;
+  }
+
+  /** @param hostname lower case, without port */
+  find(hostname: string): PublicName | undefined {
+    return this.#names.get(hostname);
+  }
+
+  names(): Iterable<PublicName> {
+    return this.#names.values();
+  }
+
+  /** Forgets lines that no `current` followed: their stream has ended. */
+  abandonStep(): void {
+    this.#step = newStep();
+  }
+
+  /** @returns the revision that came into effect with this line, if one did */
+  take(line: TopologyLine): string | undefined {
+    const step = this.#step;
+    switch (line.kind) {
+      case 'snapshot':
+        this.#step = { ...newStep(), isSnapshot: true };
+        return undefined;
+      case 'nodes':
+        for (const id of line.gone) step.nodes.set(id, null);
+        for (const node of line.items) step.nodes.set(node.nodeId, node);
+        return undefined;
+      case 'routes':
+        for (const hostname of line.gone) step.routes.set(hostname, null);
+        for (const route of line.items) step.routes.set(route.hostname, route);
+        return undefined;
+      case 'current':
+        this.#step = newStep();
+        this.#apply(step);
+        this.#revision = line.revision;
+        return line.revision;
+    }
+  }
+
+  #apply({ isSnapshot, nodes, routes }: Step): void {
+    if (isSnapshot) this.#nodes.clear();
+    for (const [id, node] of nodes) {
+      if (node === null) this.#nodes.delete(id);
+      else this.#nodes.set(id, node);
+    }
+    // Before the names: one that moves finds the node where it is now.
+    if (isSnapshot || nodes.size > 0) this.#hooks.nodes(this.#nodes);
+    if (isSnapshot) {
+      for (const hostname of this.#names.keys()) if (!routes.has(hostname)) routes.set(hostname, null);
+    }
+    for (const [hostname, route] of routes) {
+      const known = this.#names.get(hostname);
+      if (route === null) {
+        this.#names.delete(hostname);
+        known?.endAll();
+      } else if (known === undefined) this.#names.set(hostname, new PublicName(route));
+      else known.change(route);
+    }
+  }
+}
+
+/** What was said since the last `current`; `null` for what is gone. */
+interface Step {
+  readonly isSnapshot: boolean;
+  readonly nodes: Map<string, TopologyNode | null>;
+  readonly routes: Map<string, TopologyRoute | null>;
+}
+
+function newStep(): Step {
+  return { isSnapshot: false, nodes: new Map(), routes: new Map() };
+}

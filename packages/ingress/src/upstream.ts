@@ -1,0 +1,72 @@
+// A node as the upstream of a public request: what travels to it, what passes back, and what its silence means.
+import type { IncomingHttpHeaders } from 'node:http';
+import { ANSWERED_BY, CLIENT_ADDRESS, CLIENT_PROTOCOL, type Refusal } from '@platform/contract';
+import {
+  type AcceptedRequest,
+  type ResponseFilter,
+  responseFilter,
+  type Upstream,
+  type UpstreamFailure,
+} from '@platform/http';
+import type { Client } from './client-address.ts';
+import { ANSWER_MILLISECONDS } from './limits.ts';
+import type { NodeLink } from './node-links.ts';
+
+/** What only a node says to an Ingress, and what no app may say in the name of its siblings. */
+const DROPPED = new Set([ANSWERED_BY, 'set-cookie', 'set-cookie2', 'x-request-id']);
+
+/** A field that the front set before, such as `Strict-Transport-Security`, is its own. */
+const passing = responseFilter((name, res) => DROPPED.has(name) || res.hasHeader(name));
+
+/** Seconds after which a node that was not reached may be there again. */
+export const NODE_RETRY = 2;
+
+export const NOT_REACHED: Refusal = { code: 'workload_unavailable', retryAfter: NODE_RETRY };
+
+/** Every answer carries one; that of the node, so that its log and this one's name a request alike. */
+function withRequestId(requestId: string): ResponseFilter {
+  return (headers, res) => {
+    const passed = passing(headers, res);
+    passed.push('x-request-id', requestIdOf(headers) ?? requestId);
+    return passed;
+  };
+}
+
+/** The id that a node gave to a request. */
+export function requestIdOf(headers: IncomingHttpHeaders): string | undefined {
+  const id = headers['x-request-id'];
+  return typeof id === 'string' && /^[\w-]{1,64}$/.test(id) ? id : undefined;
+}
+
+/**
+ * Whether a node does not take this Ingress, or does not know the app: it was started again, or the app moved, and the
+ * topology says so in a moment. No app can say the first, and none has a reason to say the second.
+ */
+export function isNodeRefusal(status: number, headers: IncomingHttpHeaders): boolean {
+  return status === 421 || (status === 401 && headers['www-authenticate'] !== undefined);
+}
+
+export function upstreamOf(
+  { pool, credential }: NodeLink,
+  { req, head, path, query }: AcceptedRequest,
+  client: Client,
+  { requestId, onFailure }: { readonly requestId: string; readonly onFailure: (failure: UpstreamFailure) => void },
+): Upstream {
+  return {
+    name: 'node',
+    dispatcher: pool,
+    path: `${path}${query}`,
+    headers: [
+      ...head.forwarded,
+      ...['host', head.host],
+      ...['authorization', `Bearer ${credential}`],
+      ...[CLIENT_ADDRESS, client.address],
+      ...[CLIENT_PROTOCOL, client.protocol],
+      // Not a credential: the app's own CORS policy needs it.
+      ...(req.headers.origin === undefined ? [] : ['origin', req.headers.origin]),
+    ],
+    filterResponse: withRequestId(requestId),
+    headersTimeout: ANSWER_MILLISECONDS,
+    onFailure,
+  };
+}

@@ -2,7 +2,7 @@
 // Node's (llhttp, strict); this adds the rules that an origin server needs and the parser leaves open (RFC 9112), the
 // limits, and one behaviour on broken input.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import { checkRequestTarget, limits as contractLimits, type Refusal, type RequestTarget } from '@platform/contract';
@@ -228,8 +228,9 @@ export function createStrictServer(options: StrictServerOptions): Server {
   server.on('connection', (socket) => {
     connections.set(socket, newConnection());
     if (options.strictTransport === true) requireTransportSecurity(socket);
-    // The TLS listener that hands over a connection has already counted it for its peer.
-    const counted = socket instanceof TLSSocket || within(socket);
+    // A link that hands over a connection, over TLS or as a stream of another carrier, has already counted it for its peer.
+    const overLink = socket instanceof TLSSocket || !(socket instanceof Socket);
+    const counted = overLink || within(socket);
     if (!counted || options.admits?.(socket) === false) socket.destroy();
     else requireReading(socket, limits.reading);
   });

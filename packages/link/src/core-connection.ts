@@ -3,7 +3,7 @@
 import type { Readable } from 'node:stream';
 import { nodeRefusal } from '@platform/contract';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
-import type { LinkCertificate } from './certificate.ts';
+import type { LinkCertificate } from './carriers/tls/certificate.ts';
 import { linkConnector } from './connect.ts';
 import { openCredentials, type Proof } from './credentials.ts';
 import type { LinkKey } from './key.ts';

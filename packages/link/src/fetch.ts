@@ -1,22 +1,15 @@
 // One request on a connection of its own, for parts that call others rarely. Answers as `fetch` does.
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { connect as connectPlain, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import { connect as connectTls } from 'node:tls';
-import type { LinkCertificate } from './certificate.ts';
-import { ownCertificate, PINNED_TLS, provesKey } from './connect.ts';
+import { isIrohAddress } from './carriers/iroh/address.ts';
+import { httpOrigin, type LinkTarget, openLink } from './connect.ts';
 
 const { request } = process.getBuiltinModule('node:http');
 
-export interface LinkRequest {
-  /**
-   * The public key, 32 bytes, that the server must prove before anything is sent. Default: over https its certificate
-   * must be valid for the name of `host`.
-   */
-  readonly key?: Buffer | undefined;
-  /** The client certificate, sent over https if the server requests one. Default: none. */
-  readonly certificate?: LinkCertificate | undefined;
+/** `key`: that of the server, which must prove it before anything is sent. */
+export interface LinkRequest extends Pick<LinkTarget, 'key' | 'certificate' | 'iroh'> {
   readonly method: string;
   /** Value of the Host header. Default: that of the URL. */
   readonly host?: string;
@@ -26,24 +19,20 @@ export interface LinkRequest {
   readonly signal: AbortSignal;
 }
 
-/** The other side is there and holds another key. */
-export class WrongKeyError extends Error {
-  constructor(host: string) {
-    super(`${host} does not hold the key that is expected of it`);
-    this.name = 'WrongKeyError';
-  }
-}
-
 /**
- * @param url `https://address:port/path`; `http://…` only without a key
+ * @param at `https://address:port/path`; `http://…` only without a key; or an iroh address and the path
  * @throws WrongKeyError when the other side does not prove its key; Error when it is not reached
  */
-export async function fetchOverLink(url: string, options: LinkRequest): Promise<Response> {
-  const { host, pathname, search } = new URL(url);
+export async function fetchOverLink(
+  at: string | { readonly address: string; readonly path: string },
+  options: LinkRequest,
+): Promise<Response> {
+  const { origin, path } = whereOf(at);
+  const { host } = new URL(httpOrigin(origin));
   options.signal.throwIfAborted();
-  const socket = await open(new URL(url), options);
+  const socket = await openLink({ ...options, origin }, { host: options.host ?? host, signal: options.signal });
   try {
-    const response = await send(socket, { ...options, host: options.host ?? host, path: `${pathname}${search}` });
+    const response = await send(socket, { ...options, host: options.host ?? host, path });
     const status = response.statusCode ?? 0;
     const isEmpty = status === 204 || status === 304;
     if (isEmpty) socket.destroy();
@@ -54,30 +43,11 @@ export async function fetchOverLink(url: string, options: LinkRequest): Promise<
   }
 }
 
-/** A connection to the authenticated server. */
-async function open(
-  { protocol, hostname, port, host }: URL,
-  { key, certificate, signal, ...options }: LinkRequest,
-): Promise<Socket> {
-  const place = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (protocol === 'https:' ? 443 : 80)) };
-  if (protocol !== 'https:' && key !== undefined) throw new Error('a key can be proven over https only');
-  const servername = new URL(`https://${options.host ?? host}`).hostname;
-  const socket =
-    protocol !== 'https:'
-      ? connectPlain(place)
-      : connectTls({
-          ...place,
-          ...ownCertificate(certificate),
-          ...(key === undefined ? { servername } : PINNED_TLS),
-        });
-  try {
-    await once(socket, protocol === 'https:' ? 'secureConnect' : 'connect', { signal });
-    if (key !== undefined && !provesKey(socket, key)) throw new WrongKeyError(host);
-    return socket;
-  } catch (error) {
-    socket.destroy();
-    throw error;
-  }
+function whereOf(at: Parameters<typeof fetchOverLink>[0]): { readonly origin: string; readonly path: string } {
+  if (typeof at !== 'string') return { origin: at.address, path: at.path };
+  if (isIrohAddress(at)) return { origin: at, path: '/' };
+  const { origin, pathname, search } = new URL(at);
+  return { origin, path: `${pathname}${search}` };
 }
 
 async function send(

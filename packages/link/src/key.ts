@@ -30,6 +30,11 @@ export function keyFromSeed(seed: Buffer): LinkKey {
   return linkKey(createPrivateKey({ key: Buffer.concat([PKCS8_HEAD, seed]), format: 'der', type: 'pkcs8' }));
 }
 
+/** The 32 bytes that {@link keyFromSeed} makes the key of. */
+export function seedOf({ privateKey }: LinkKey): Buffer {
+  return Buffer.from(privateKey.export({ format: 'jwk' }).d ?? '', 'base64url');
+}
+
 /** The 32 bytes of a public key as text: base64url, 43 characters. */
 export function publicKeyText(publicKey: Buffer): string {
   return publicKey.toString('base64url');

@@ -3,7 +3,7 @@
 // The library below takes its parts together with it.
 import 'reflect-metadata';
 import { X509CertificateGenerator } from '@peculiar/x509';
-import type { LinkKey } from './key.ts';
+import type { LinkKey } from '../../key.ts';
 
 export interface LinkCertificate {
   /** PEM, as `node:tls` takes them. */

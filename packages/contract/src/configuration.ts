@@ -35,6 +35,26 @@ export const configurationVariables = {
     meaning:
       "Domain below which every app gets its own host. Never below the shell's host; on https a domain registered separately from the shell's (by the public suffix list, private suffixes included), else the start is refused.",
   },
+  PLATFORM_INGRESS_RATE: {
+    default: '10',
+    meaning:
+      'Requests from the internet per second, in the long run, that one client network (an IPv4 address, or a /64 of IPv6) may send to one app.',
+  },
+  PLATFORM_INGRESS_BURST: { default: '50', meaning: 'How many of them may come at once.' },
+  PLATFORM_INGRESS_CONCURRENCY: {
+    default: '200',
+    meaning: 'Requests and WebSockets from the internet that one app may have open at a time on this Ingress.',
+  },
+  PLATFORM_INGRESS_BODY_MIB: { default: '10', meaning: 'Largest body of a request from the internet, in MiB.' },
+  PLATFORM_INGRESS_HEADER_KIB: {
+    default: '32',
+    meaning: 'Largest head of a request from the internet, in KiB, 4 to 64.',
+  },
+  PLATFORM_INGRESS_LOG: {
+    default: 'stdout',
+    meaning:
+      'Access log of the Ingress, a line of JSON for each request without its query: `stdout`, `off`, or an absolute path of a file to append to.',
+  },
   PLATFORM_NODE_ORIGIN: {
     default: 'http://node.platform.localhost:8788',
     meaning:
@@ -47,7 +67,7 @@ export const configurationVariables = {
   PLATFORM_TRUSTED_PROXIES: {
     default: '',
     meaning:
-      'Comma-separated addresses or CIDR blocks of reverse proxies whose X-Forwarded-For is trusted for rate limits by client address.',
+      'Comma-separated addresses or CIDR blocks of reverse proxies. Core and the Ingress trust their X-Forwarded-For for the address of a client, the Ingress their X-Forwarded-Proto as well.',
   },
   PLATFORM_LOCAL_NODE: {
     default: 'true',

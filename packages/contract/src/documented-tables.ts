@@ -1,7 +1,7 @@
 // The tables of the documentation as the code has them. A test proves that the files say the same.
 import { configurationVariables } from './configuration.ts';
 import { coreMetrics, errors, limits } from './domains.ts';
-import { nodeMetrics, partMetrics } from './metrics.ts';
+import { ingressMetrics, nodeMetrics, partMetrics } from './metrics.ts';
 import { permissions } from './permissions.ts';
 
 const BEGIN = '<!-- table: made from the code by `npm run docs` -->';
@@ -62,12 +62,14 @@ export function documentedTables(): { file: string; table: string }[] {
       file: 'operators.md',
       table: table(
         ['metric', 'kind', 'labels', 'meaning'],
-        Object.entries({ ...partMetrics, ...nodeMetrics, ...coreMetrics }).map(([name, { type, labels, meaning }]) => [
-          `\`${name}\``,
-          type,
-          labels.map((label) => `\`${label}\``).join(', '),
-          meaning,
-        ]),
+        Object.entries({ ...partMetrics, ...nodeMetrics, ...ingressMetrics, ...coreMetrics }).map(
+          ([name, { type, labels, meaning }]) => [
+            `\`${name}\``,
+            type,
+            labels.map((label) => `\`${label}\``).join(', '),
+            meaning,
+          ],
+        ),
       ),
     },
   ];

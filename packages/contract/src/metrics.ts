@@ -61,6 +61,50 @@ export const nodeMetrics = {
 export type NodeMetric = keyof typeof nodeMetrics;
 export type CoreMetric = keyof typeof coreMetrics;
 
+/** Of an Ingress. */
+export const ingressMetrics = {
+  platform_ingress_requests_total: {
+    type: 'counter',
+    labels: ['status'],
+    meaning: 'Requests from the internet that a node answered, by class of status: 1xx for WebSockets, 2xx to 5xx.',
+  },
+  platform_ingress_refused_total: {
+    type: 'counter',
+    labels: ['code'],
+    meaning: 'Requests from the internet that the Ingress refused, by error code.',
+  },
+  platform_ingress_request_seconds: {
+    type: 'histogram',
+    labels: [],
+    meaning: 'Time from the head of a request to the end of its answer. WebSockets are not counted.',
+  },
+  platform_ingress_answer_bytes_total: {
+    type: 'counter',
+    labels: [],
+    meaning: 'Bytes of the bodies of answers, as nodes sent them.',
+  },
+  platform_ingress_open_requests: { type: 'gauge', labels: [], meaning: 'Requests under way.' },
+  platform_ingress_open_websockets: { type: 'gauge', labels: [], meaning: 'Open WebSockets.' },
+  platform_ingress_node_failures_total: {
+    type: 'counter',
+    labels: [],
+    meaning: 'Requests that a node was not reached for, or that it failed to answer.',
+  },
+  platform_ingress_public_names: { type: 'gauge', labels: [], meaning: 'Public names that the Ingress serves.' },
+  platform_ingress_nodes: { type: 'gauge', labels: [], meaning: 'Nodes that the Ingress can reach.' },
+  platform_ingress_current: {
+    type: 'gauge',
+    labels: [],
+    meaning:
+      'Whether the Ingress goes by what core says now: 1, or 0 once it has been cut off for a minute, when it refuses everything.',
+  },
+  platform_ingress_log_lines_dropped_total: {
+    type: 'counter',
+    labels: [],
+    meaning: 'Lines of the access log that were dropped because nothing took them.',
+  },
+} as const satisfies Metrics;
+
 /** Of the supervisor, which runs the parts of the platform as processes of their own. */
 export const partMetrics = {
   platform_part_up: {

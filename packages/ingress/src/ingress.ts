@@ -12,7 +12,7 @@ import { Front } from './front.ts';
 import { defaultLimits, type IngressLimits } from './limits.ts';
 import { createPublicServer, listenPlain } from './listener.ts';
 import type { Log } from './log.ts';
-import { type IngressMetrics, noMetrics } from './metrics-port.ts';
+import { type IngressMetrics, type IngressState, noMetrics } from './metrics-port.ts';
 import { NodeLinks } from './node-links.ts';
 import { Topology } from './topology.ts';
 import { reportTraffic, Traffic } from './traffic.ts';
@@ -41,7 +41,7 @@ export interface Ingress {
   /** Resolves when the topology is known for the first time. */
   readonly informed: Promise<void>;
   /** What it knows, for metrics. */
-  state(): { readonly publicNames: number; readonly nodes: number; readonly isCurrent: boolean };
+  state(): IngressState;
   /** Takes no new connections, gives requests under way ten seconds at most, and ends. */
   stop(): Promise<void>;
 }
@@ -102,10 +102,16 @@ export async function startIngress(options: IngressOptions): Promise<Ingress> {
     stopping.signal,
   );
   const endReports = reportTraffic(traffic, core, log);
+  const state = (): IngressState => ({
+    publicNames: topology.size,
+    nodes: nodes.size,
+    isCurrent: currency.isCurrent(),
+  });
+  metrics.watch({ state });
   return {
     port: listener.port,
     informed: informed.promise,
-    state: () => ({ publicNames: topology.size, nodes: nodes.size, isCurrent: currency.isCurrent() }),
+    state,
     async stop() {
       const drained = listener.drain();
       front.endSockets();

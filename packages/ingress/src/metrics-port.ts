@@ -1,6 +1,16 @@
 // What the Ingress counts, without the library that collects it.
 
+/** What an Ingress knows at a moment. */
+export interface IngressState {
+  readonly publicNames: number;
+  readonly nodes: number;
+  /** Whether it still goes by what it knows. */
+  readonly isCurrent: boolean;
+}
+
 export interface IngressMetrics {
+  /** Begins to read what the Ingress knows. Called once. */
+  watch(ingress: { state(): IngressState }): void;
   /** An answer of a node, or a WebSocket. @param status of its head */
   answered(status: number, seconds: number, bytes: number): void;
   /** By error code. */
@@ -17,6 +27,7 @@ export interface IngressMetrics {
 const nothing = (): void => undefined;
 
 export const noMetrics: IngressMetrics = {
+  watch: nothing,
   answered: nothing,
   refused: nothing,
   nodeFailed: nothing,

@@ -1,7 +1,7 @@
 // Reads the environment once, at start. A wrong or contradictory value stops the start with one message that names
 // the variable, what is wrong with it and how to set it (contract 6). The subjects have files of their own:
 // web-settings.ts, push-settings.ts, node-settings.ts, docker-settings.ts, microvm-settings.ts, network-settings.ts,
-// outbound-settings.ts, notification-settings.ts, search-settings.ts, account-disk-settings.ts, object-store-settings.ts.
+// ingress-limits.ts, outbound-settings.ts, notification-settings.ts, search-settings.ts, account-disk-settings.ts, object-store-settings.ts.
 import { readFileSync } from 'node:fs';
 import * as path from 'node:path';
 import {
@@ -13,6 +13,7 @@ import {
 import type { LogLevel } from '../log.ts';
 import { type AccountDiskSettings, readAccountDiskSettings } from './account-disk-settings.ts';
 import type { CoreConfig } from './config.ts';
+import { type IngressLimitSettings, readIngressLimits } from './ingress-limits.ts';
 import { type NetworkSettings, readNetworkSettings } from './network-settings.ts';
 import { type NodeSettings, readNodeSettings } from './node-settings.ts';
 import { type NotificationSettings, readNotificationSettings } from './notification-settings.ts';
@@ -40,6 +41,7 @@ export interface PlatformConfig
     WebSettings,
     NodeSettings,
     NetworkSettings,
+    IngressLimitSettings,
     OutboundSettings,
     AccountDiskSettings,
     ObjectStoreSettings,
@@ -82,6 +84,7 @@ export function readConfiguration(environment: Environment, surroundings: Surrou
     ...readPushSettings(read, web.origin),
     ...readNodeSettings(read),
     ...readNetworkSettings(read),
+    ...readIngressLimits(read),
     ...readOutboundSettings(read),
     ...readAccountDiskSettings(read),
     ...readNotificationSettings(read),

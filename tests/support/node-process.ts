@@ -17,7 +17,7 @@ export interface NodePlace {
 /** A data folder and ports that stay the same over several starts. */
 export async function nodePlace(more: NodeJS.ProcessEnv = {}): Promise<NodePlace> {
   const dataDirectory = await mkdtemp(path.join(tmpdir(), 'platform-node-'));
-  const [nodePort, controlPort] = [await freePort(), await freePort()];
+  const [nodePort, controlPort, publicPort] = [await freePort(), await freePort(), await freePort()];
   return {
     dataDirectory,
     nodePort,
@@ -26,6 +26,7 @@ export async function nodePlace(more: NodeJS.ProcessEnv = {}): Promise<NodePlace
       PLATFORM_DATA_DIR: dataDirectory,
       PLATFORM_NODE_ORIGIN: `http://node.platform.localhost:${nodePort}`,
       PLATFORM_NODE_CONTROL: `127.0.0.1:${controlPort}`,
+      PLATFORM_NODE_PUBLIC: `127.0.0.1:${publicPort}`,
       ...more,
     },
     async remove() {

@@ -31,6 +31,7 @@ export async function startRealNode(
       : {
           nodeKey: key,
           control: { host: '127.0.0.1', port: await freePort() },
+          public: { host: '127.0.0.1', port: 0 },
           controllerKey: linkKeyOf(core.context.masterKey).publicKey,
         }),
     // Two nodes never have one origin.

@@ -6,6 +6,7 @@ const members = [
   'listenHost',
   'nodePort',
   'nodeControl',
+  'nodePublic',
   'allowUnsandboxed',
   'runtimeDriver',
   'dockerSocket',

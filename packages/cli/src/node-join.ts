@@ -50,6 +50,7 @@ const membership = z.strictObject({
 type Membership = z.infer<typeof membership>;
 
 const CONTROL_PORT = 8_790;
+const PUBLIC_PORT = 8_792;
 const CALL_MILLISECONDS = 15_000;
 
 export async function joinNode(args: readonly string[]): Promise<number> {
@@ -190,7 +191,9 @@ async function run(
     const coreKey = member.coreKey === null ? null : readPublicKey(member.coreKey);
     const controllerKey = readPublicKey(member.controllerKey ?? member.coreKey ?? '');
     const control = config.nodeControl ?? { host: member.address, port: CONTROL_PORT };
+    const publicSide = config.nodePublic ?? { host: control.host, port: PUBLIC_PORT };
     await requireFreePort('PLATFORM_NODE_CONTROL', control.host, control.port);
+    await requireFreePort('PLATFORM_NODE_PUBLIC', publicSide.host, publicSide.port);
     const metrics = await openNodeMetrics(config, started);
     const removed = Promise.withResolvers<string>();
     const runtime = await step('Runtime', () =>
@@ -202,6 +205,7 @@ async function run(
         ...(controllerKey === null ? {} : { controllerKey }),
         key,
         control,
+        public: publicSide,
         onRemoved: () => removed.resolve('removed'),
         log,
         metrics: metrics.node,

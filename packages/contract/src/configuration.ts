@@ -83,6 +83,11 @@ export const configurationVariables = {
     meaning:
       'Address and port on which core reaches this node from other machines. Empty: on a joined node, the address it used to reach core, port 8790; on the machine of core, none.',
   },
+  PLATFORM_NODE_PUBLIC: {
+    default: '',
+    meaning:
+      'Address and port on which Ingresses on other machines reach the public side of this node, over TLS under its key. Empty: on a joined node, the address of PLATFORM_NODE_CONTROL, port 8792; on the machine of core, a free port of the loopback interface, for an Ingress of that machine alone.',
+  },
   PLATFORM_NODE_MEMORY_MIB: {
     default: "80 % of the machine's memory",
     meaning: 'Memory in MiB that all workloads of this node may use together.',

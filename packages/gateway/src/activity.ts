@@ -4,10 +4,17 @@ import type { DescriptorShare } from './descriptor-budget.ts';
 
 /** Requests of one direction at a time: core, shared by all installations, must not be filled by one of them. */
 export const CONCURRENT_AT_MOST = 512;
+/**
+ * The same of public requests, open WebSockets included. They are counted by themselves, so that strangers do not keep the
+ * app's own pages out. An Ingress lets fewer pass at first (contract 4e), so this is what an operator can raise it to.
+ */
+export const PUBLIC_AT_MOST = 10_000;
 
 export interface Activity {
   readonly out: Direction;
   readonly in: Direction;
+  /** Of the inbound ones, those from the internet. */
+  readonly public: Direction;
   /** Requests under way, both directions. */
   count(): number;
   /** Resolves once nothing is under way. */
@@ -29,9 +36,10 @@ export interface Direction {
  */
 export function openActivity(onChange: () => void, share: DescriptorShare): Activity {
   let whenIdle: (() => void) | null = null;
-  const counts = { out: 0, in: 0 };
-  const totals = { out: 0, in: 0 };
-  const direction = (name: keyof typeof counts): Direction => ({
+  const counts = { out: 0, in: 0, public: 0 };
+  const totals = { out: 0, in: 0, public: 0 };
+  const all = () => counts.out + counts.in + counts.public;
+  const direction = (name: keyof typeof counts, atMost: number): Direction => ({
     begin() {
       counts[name] += 1;
       totals[name] += 1;
@@ -42,18 +50,19 @@ export function openActivity(onChange: () => void, share: DescriptorShare): Acti
       counts[name] -= 1;
       share.end();
       onChange();
-      if (counts.out + counts.in === 0) whenIdle?.();
+      if (all() === 0) whenIdle?.();
     },
     begun: () => totals[name],
-    isOverLimit: () => counts[name] > CONCURRENT_AT_MOST || share.isOver(),
+    isOverLimit: () => counts[name] > atMost || share.isOver(),
   });
   return {
-    out: direction('out'),
-    in: direction('in'),
-    count: () => counts.out + counts.in,
+    out: direction('out', CONCURRENT_AT_MOST),
+    in: direction('in', CONCURRENT_AT_MOST),
+    public: direction('public', PUBLIC_AT_MOST),
+    count: all,
     idle: () =>
       new Promise((resolve) => {
-        if (counts.out + counts.in === 0) resolve();
+        if (all() === 0) resolve();
         else whenIdle = resolve;
       }),
   };

@@ -19,11 +19,13 @@ import {
   type UpstreamFailure,
 } from '@platform/http';
 import { type EnvelopeKey, EnvelopeOpener } from '@platform/link';
-import { openActivity } from './activity.ts';
+import { type Direction, openActivity } from './activity.ts';
 import { openByteMeter } from './byte-meter.ts';
 import { type DescriptorBudget, processDescriptors } from './descriptor-budget.ts';
 import { type Front, type ListenTarget, openFront } from './front.ts';
 import { openInbound } from './inbound/inbound.ts';
+import { openPublicInbound, WEBSOCKET_METHOD } from './inbound/public.ts';
+import { workloadFields } from './inbound/public-client.ts';
 import { processMemory } from './memory-budget.ts';
 import { objectStorageService, readObjectTarget } from './services/object-storage/object-storage.ts';
 import { type OpenService, openServices } from './services/registry.ts';
@@ -99,6 +101,13 @@ export interface RunningGateway {
   /** The same for a WebSocket handshake. Counts as a request under way for as long as the connection is open. */
   forwardUpgrade(incoming: IncomingUpgrade, path: string): void;
   /**
+   * Carries a request from the internet, as an authenticated Ingress sent it, if the policy in effect lets it pass;
+   * otherwise it is refused with `unknown_host` or `not_found`. Headers set on its response win over the workload's.
+   */
+  forwardPublic(incoming: IncomingRequest): void;
+  /** The same for a WebSocket handshake. Counts as a request under way for as long as the connection is open. */
+  forwardPublicUpgrade(incoming: IncomingUpgrade): void;
+  /**
    * Puts a later policy into effect, an older one is ignored. Resolves when the former one no longer holds for any
    * request; rejects when a service could not give it up.
    */
@@ -154,6 +163,14 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     meter: meters.inbound,
     onFailure,
   });
+  const publicInbound = openPublicInbound({
+    to: options.inbound,
+    policy: options.policy.public,
+    clientFields: workloadFields,
+    headersTimeout,
+    meter: meters.inbound,
+    onFailure,
+  });
   let { policy: latest } = options;
   let closing: Promise<void> | null = null;
 
@@ -167,7 +184,8 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     onFault,
     onFailure: (reason: string) => options.log({ event: 'listener_failure', installationId, reason }),
   };
-  const release = (): Promise<unknown> => Promise.all([services.close(), storage?.close(), inbound.close()]);
+  const cutInbound = (): Promise<unknown> => Promise.all([inbound.close(), publicInbound.close()]);
+  const release = (): Promise<unknown> => Promise.all([services.close(), storage?.close(), cutInbound()]);
   const fronts: Front[] = [];
   try {
     fronts.push(await openFront({ ...shared, listen: options.listen, hosts: options.hosts, services }));
@@ -190,16 +208,44 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     throw error;
   }
 
-  function inboundRefusal(): Refusal | null {
+  function inboundRefusal(direction: Direction): Refusal | null {
     if (closing !== null) return { code: 'unavailable', retryAfter: 1 };
-    return activity.in.isOverLimit() ? { code: 'concurrency_limited', retryAfter: 1 } : null;
+    return direction.isOverLimit() ? { code: 'concurrency_limited', retryAfter: 1 } : null;
+  }
+
+  function take(direction: Direction, { res }: IncomingRequest, forward: () => Abandonable | null): void {
+    direction.begin();
+    let work: Abandonable | null = null;
+    res.on('close', () => {
+      work?.abandon();
+      direction.end();
+    });
+    const refusal = inboundRefusal(direction);
+    if (refusal !== null) {
+      sendProblem(res, refusal, { close: closing !== null });
+      return;
+    }
+    try {
+      work = forward();
+    } catch (error) {
+      endFaulty(res);
+      onFault(error);
+    }
+  }
+
+  function takeUpgrade(direction: Direction, { socket }: IncomingUpgrade, forward: () => void): void {
+    direction.begin();
+    socket.once('close', direction.end);
+    const refusal = inboundRefusal(direction);
+    if (refusal !== null) endWithProblem(socket, refusal);
+    else forward();
   }
 
   async function stop(): Promise<void> {
     const stopped = Promise.all(fronts.map((front) => front.close()));
     const force = setTimeout(() => {
       for (const front of fronts) front.cut();
-      void inbound.close();
+      void cutInbound();
     }, CLOSE_GRACE_MS);
     await Promise.all([stopped, activity.idle()]);
     clearTimeout(force);
@@ -207,42 +253,30 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   }
 
   return {
-    forwardInbound(incoming, path) {
-      const { res } = incoming;
-      activity.in.begin();
-      let work: Abandonable | null = null;
-      res.on('close', () => {
-        work?.abandon();
-        activity.in.end();
-      });
-      const refusal = inboundRefusal();
-      if (refusal !== null) {
-        sendProblem(res, refusal, { close: closing !== null });
-        return;
-      }
-      try {
-        work = inbound.forward(incoming, path);
-      } catch (error) {
-        endFaulty(res);
-        onFault(error);
-      }
+    forwardInbound: (incoming, path) => take(activity.in, incoming, () => inbound.forward(incoming, path)),
+    forwardUpgrade: (incoming, path) =>
+      takeUpgrade(activity.in, incoming, () => inbound.forwardUpgrade(incoming, path)),
+    forwardPublic(incoming) {
+      // Refused first: what nobody granted keeps no workload awake.
+      const refusal = publicInbound.refusalOf(incoming, incoming.req.method ?? '');
+      if (refusal !== null) sendProblem(incoming.res, refusal);
+      else take(activity.public, incoming, () => publicInbound.forward(incoming));
     },
-    forwardUpgrade(incoming, path) {
-      activity.in.begin();
-      incoming.socket.once('close', activity.in.end);
-      const refusal = inboundRefusal();
+    forwardPublicUpgrade(incoming) {
+      const refusal = publicInbound.refusalOf(incoming, WEBSOCKET_METHOD);
       if (refusal !== null) endWithProblem(incoming.socket, refusal);
-      else inbound.forwardUpgrade(incoming, path);
+      else takeUpgrade(activity.public, incoming, () => publicInbound.forwardUpgrade(incoming));
     },
     async apply(policy) {
       if (policy.revision < latest.revision || isDeepStrictEqual(policy, latest)) return;
       latest = policy;
+      publicInbound.apply(policy.public);
       await Promise.all([services.apply(policy), storage?.apply(policy)]);
     },
     activeRequests: activity.count,
     traffic: () => ({
       outbound: trafficOf(activity.out.begun(), meters.outbound.total()),
-      inbound: trafficOf(activity.in.begun(), meters.inbound.total()),
+      inbound: trafficOf(activity.in.begun() + activity.public.begun(), meters.inbound.total()),
     }),
     address: () => fronts[0]?.address() ?? null,
     storageAddress: () => fronts[1]?.address() ?? null,

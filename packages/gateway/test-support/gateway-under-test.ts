@@ -85,6 +85,16 @@ export function openDoor(gateway: Pick<RunningGateway, 'forwardInbound' | 'forwa
   });
 }
 
+/** The same for public requests, as an authenticated public side that has checked nothing else would. */
+export function openPublicDoor(gateway: Pick<RunningGateway, 'forwardPublic' | 'forwardPublicUpgrade'>): Server {
+  return createStrictServer({
+    isOwnHost: () => true,
+    onRequest: (incoming) => void gateway.forwardPublic(incoming),
+    upgrade: { wants: isWebSocketUpgrade, accept: (incoming) => gateway.forwardPublicUpgrade(incoming) },
+    onFault: (error) => assert.fail(String(error)),
+  });
+}
+
 export function portOf(server: Pick<Server, 'address'>): number {
   const address: AddressInfo | string | null = server.address();
   return address !== null && typeof address === 'object' ? address.port : 0;

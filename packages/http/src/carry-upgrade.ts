@@ -50,8 +50,14 @@ export function carryUpgrade(incoming: IncomingUpgrade, carrying: CarryingUpgrad
       socket.destroy();
     },
     abort(refusal: Refusal) {
-      if (tunnel === null) exchange.abort(refusal);
-      else socket.destroy();
+      if (tunnel === null && !res.headersSent) {
+        exchange.abort(refusal);
+        return;
+      }
+      // Also what waits to be sent to a caller that does not read.
+      exchange.abandon();
+      tunnel?.destroy();
+      socket.destroy();
     },
   };
 }

@@ -64,7 +64,8 @@ export type ExchangeEnd = 'complete' | 'abandoned' | 'failed';
 /** An exchange under way. */
 export interface Carried extends Abandonable {
   /**
-   * Aborts the exchange: answers with the refusal, or cuts off an answer that has begun. No effect once it has ended.
+   * Aborts the exchange: answers with the refusal, or cuts off an answer that has begun, with what a slow caller has not
+   * taken of it yet. No effect once the caller has everything.
    */
   abort(refusal: Refusal): void;
 }
@@ -159,7 +160,10 @@ export class Exchange implements Dispatcher.DispatchHandler, Carried {
   }
 
   abort(refusal: Refusal): void {
-    if (!this.#finish('abandoned')) return;
+    if (!this.#finish('abandoned')) {
+      if (this.#headWritten && !this.#res.writableFinished) this.#res.destroy();
+      return;
+    }
     this.#controller?.abort(new Error('aborted'));
     this.#refuse(refusal);
   }

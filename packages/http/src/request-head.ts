@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Refusal } from '@platform/contract';
 import { isTraceparent, isTracestate } from './trace-context.ts';
 
-/** Fields a request may carry; Node cuts the list one above this, so that the excess is seen rather than lost. */
+/** Fields a request may carry by default; Node cuts the list one above, so that the excess is seen rather than lost. */
 export const MAX_HEADER_FIELDS = 100;
 
 export interface RequestHead {
@@ -77,11 +77,15 @@ function dispositionOf(name: string): number {
   return FORWARD;
 }
 
-/** Validates and reads the head of `req`. Does not judge the target, the host or the credential. */
-export function readRequestHead(req: IncomingMessage): HeadReading {
+/**
+ * Validates and reads the head of `req`. Does not judge the target, the host or the credential.
+ *
+ * @param fields how many it may have
+ */
+export function readRequestHead(req: IncomingMessage, fields = MAX_HEADER_FIELDS): HeadReading {
   const raw = req.rawHeaders;
-  if (raw.length > MAX_HEADER_FIELDS * 2) {
-    return refused('head_too_large', `A request carries at most ${MAX_HEADER_FIELDS} header fields.`);
+  if (raw.length > fields * 2) {
+    return refused('head_too_large', `A request carries at most ${fields} header fields.`);
   }
   const forwarded: string[] = [];
   let host: string | null = null;

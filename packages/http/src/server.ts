@@ -107,6 +107,8 @@ export interface ServerLimits {
   readonly pipelinedRequests: number;
   /** Bytes of a request's head. */
   readonly headBytes: number;
+  /** Fields of a request's head. */
+  readonly headFields: number;
   /** Milliseconds to a complete head. */
   readonly headMilliseconds: number;
   /** Milliseconds between two looks for heads and requests that take too long, which end so much later at most. */
@@ -124,6 +126,7 @@ const defaultLimits: ServerLimits = {
   connectionsPerAddress: Number.POSITIVE_INFINITY,
   pipelinedRequests: 32,
   headBytes: 16 * 1024,
+  headFields: MAX_HEADER_FIELDS,
   headMilliseconds: 20_000,
   lookMilliseconds: 30_000,
   requestMilliseconds: 0,
@@ -180,7 +183,7 @@ export function createStrictServer(options: StrictServerOptions): Server {
     res.sendDate = false;
     if (options.strictTransport === true) setTransportFields(res, req.socket);
     try {
-      const reading = expectation === 'other' ? UNKNOWN_EXPECTATION : accept(req, options);
+      const reading = expectation === 'other' ? UNKNOWN_EXPECTATION : accept(req, options, limits);
       if ('code' in reading || req.headers.upgrade !== undefined) {
         // Behind an Upgrade that is ignored the parser drops what came with it in one packet.
         connection.ending = true;
@@ -214,7 +217,7 @@ export function createStrictServer(options: StrictServerOptions): Server {
     (req, res) => receive(req, res, 'none'),
   );
   // One more is read, so that the excess is seen rather than cut off.
-  server.maxHeadersCount = MAX_HEADER_FIELDS + 1;
+  server.maxHeadersCount = limits.headFields + 1;
   const perAddress = countPerAddress(limits.connectionsPerAddress);
   let open = 0;
   /** Also those of further sockets (listen-fast.ts), which Node's own limit would not count. */
@@ -246,7 +249,7 @@ export function createStrictServer(options: StrictServerOptions): Server {
   server.on('upgrade', (req: IncomingMessage, socket: Socket, first: Buffer) => {
     socket.on('error', () => socket.destroy());
     try {
-      const reading = accept(req, options);
+      const reading = accept(req, options, limits);
       const refusal = 'code' in reading ? reading : handshakeRefusal(req);
       if (refusal !== null) options.onRefused?.(refusal, socket, req);
       if (refusal !== null) hold(pace(socket), () => endWithProblem(socket, refusal));
@@ -300,11 +303,15 @@ function cutOff(socket: Socket, milliseconds: number): void {
 }
 
 /** The request as a handler may see it, with its target in origin form; or why it is refused. */
-function accept(req: IncomingMessage, options: StrictServerOptions): AcceptedRequest | Refusal {
+function accept(
+  req: IncomingMessage,
+  options: StrictServerOptions,
+  { headFields }: Pick<ServerLimits, 'headFields'>,
+): AcceptedRequest | Refusal {
   if (req.httpVersionMajor !== 1 || req.httpVersionMinor > 1)
     return { code: 'invalid_request', detail: 'Use HTTP/1.1.' };
   if (req.method === 'TRACE') return { code: 'method_not_allowed', detail: 'TRACE is not offered here.' };
-  const reading = readRequestHead(req);
+  const reading = readRequestHead(req, headFields);
   if (!reading.ok) return reading.refusal;
   const { head } = reading;
   if (!HOST.test(head.host)) return { code: 'invalid_request', detail: 'Send the name of a host as Host.' };

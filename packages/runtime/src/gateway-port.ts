@@ -73,6 +73,13 @@ export interface RunningGateway {
   forwardInbound(incoming: IncomingRequest, path: string): void;
   /** The same for a WebSocket handshake. */
   forwardUpgrade(incoming: IncomingUpgrade, path: string): void;
+  /**
+   * Sends a request from the internet to the workload, as an authenticated Ingress sent it, if its policy lets it pass;
+   * otherwise it refuses with `unknown_host` or `not_found`.
+   */
+  forwardPublic(incoming: IncomingRequest): void;
+  /** The same for a WebSocket handshake. */
+  forwardPublicUpgrade(incoming: IncomingUpgrade): void;
   /** Puts a later policy into effect; resolves when the former one no longer holds. Rejects when it may still hold. */
   apply(policy: GatewayPolicy): Promise<void>;
   /** Requests under way, both directions. */

@@ -1,6 +1,6 @@
 // Keeps this node in step with core: follows the assignments, and reports what really runs.
 
-import type { Assignment, InstallationStatus } from '@platform/contract';
+import { type Assignment, type Assignments, type InstallationStatus, publicHostname } from '@platform/contract';
 import { CoreError } from '@platform/link';
 import type { Log } from './clock.ts';
 import type { CoreClient } from './core-client.ts';
@@ -16,6 +16,10 @@ export interface Fleet {
   awaitAssigned(installationId: string, milliseconds: number): Promise<Installation | undefined>;
   /** The same by endpoint id. Resolves at once when too many requests wait, since any client may request any id. */
   awaitEndpoint(endpointId: string, milliseconds: number): Promise<Installation | undefined>;
+  /** Whose public name this is, in lower case. */
+  atHostname(hostname: string): Installation | undefined;
+  /** The same by its public name, as {@link awaitEndpoint}. */
+  awaitHostname(hostname: string, milliseconds: number): Promise<Installation | undefined>;
   /**
    * Starts applying the assignments. Resolves when every network policy is in effect, after two seconds at the
    * latest; the rest continues in the background.
@@ -41,17 +45,33 @@ const LONGEST_RETRY = 15_000;
 export function createFleet(parts: FleetParts): Fleet {
   const installations = new Map<string, Installation>();
   const endpoints = new Map<string, Installation>();
-  /** By installation id and by endpoint id, which cannot be mistaken for each other. */
+  /** By public name. */
+  const hosts = new Map<string, Installation>();
+  /** By installation id, by endpoint id and by public name, which cannot be mistaken for each other. */
   const awaited = new Map<string, Set<() => void>>();
   let waitingRequests = 0;
   /** Being stopped; the same installation may be assigned again only when that is done, or two would share a volume. */
   const leaving = new Map<string, Promise<void>>();
   let wanted: ReadonlyMap<string, Assignment> = new Map();
 
-  function resolveWaiting({ installationId, endpointId }: Assignment): void {
-    for (const id of [installationId, endpointId]) {
+  function resolveWaiting(assignment: Assignment): void {
+    const { installationId, endpointId } = assignment;
+    for (const id of [installationId, endpointId, hostnameOf(assignment) ?? '']) {
       for (const resolve of awaited.get(id) ?? []) resolve();
     }
+  }
+
+  /** Both of its addresses, those of the internet and those of its owner. */
+  function enter(installation: Installation, assignment: Assignment): void {
+    const hostname = hostnameOf(assignment);
+    endpoints.set(assignment.endpointId, installation);
+    if (hostname !== undefined) hosts.set(hostname, installation);
+  }
+
+  function leave(installation: Installation): void {
+    const hostname = hostnameOf(installation.assignment);
+    endpoints.delete(installation.assignment.endpointId);
+    if (hostname !== undefined && hosts.get(hostname) === installation) hosts.delete(hostname);
   }
 
   /** Waits until `known` finds the id, or for some milliseconds. */
@@ -85,12 +105,12 @@ export function createFleet(parts: FleetParts): Fleet {
     if (known === undefined) {
       const made = parts.make(assignment);
       installations.set(installationId, made);
-      endpoints.set(assignment.endpointId, made);
+      enter(made, assignment);
       resolveWaiting(assignment);
       return;
     }
-    endpoints.delete(known.assignment.endpointId);
-    endpoints.set(assignment.endpointId, known);
+    leave(known);
+    enter(known, assignment);
     resolveWaiting(assignment);
     known.update(assignment).catch((error: unknown) => {
       parts.log.error({ installationId, err: error }, 'an assignment could not be carried out');
@@ -102,7 +122,7 @@ export function createFleet(parts: FleetParts): Fleet {
     const known = installations.get(installationId);
     if (known === undefined) return leaving.get(installationId);
     installations.delete(installationId);
-    endpoints.delete(known.assignment.endpointId);
+    leave(known);
     const left = known.remove().finally(() => {
       leaving.delete(installationId);
       const again = wanted.get(installationId);
@@ -117,6 +137,8 @@ export function createFleet(parts: FleetParts): Fleet {
     all: () => installations.values(),
     awaitAssigned: (installationId, milliseconds) => waitFor(installationId, installations, milliseconds),
     awaitEndpoint: (endpointId, milliseconds) => waitFor(endpointId, endpoints, milliseconds),
+    atHostname: (hostname) => hosts.get(hostname),
+    awaitHostname: (hostname, milliseconds) => waitFor(hostname, hosts, milliseconds),
     async apply(assignments) {
       wanted = new Map(assignments.map((one) => [one.installationId, one]));
       for (const installationId of [...installations.keys()]) {
@@ -139,6 +161,10 @@ export function createFleet(parts: FleetParts): Fleet {
   };
 }
 
+function hostnameOf({ gateway }: Assignment): string | undefined {
+  return gateway.public === undefined ? undefined : publicHostname(gateway.public.hostname);
+}
+
 /** A first use should not wait for a download. One after the other, so that starts come first. */
 async function prefetch({ packages }: FleetParts, wanted: () => Iterable<Assignment>): Promise<void> {
   const hashes = () => new Set(Array.from(wanted(), (one) => one.packageHash));
@@ -157,7 +183,7 @@ async function prefetch({ packages }: FleetParts, wanted: () => Iterable<Assignm
 const REAPPLY = 60_000;
 
 export interface FollowHooks {
-  apply(assignments: readonly Assignment[]): Promise<void>;
+  apply(list: Assignments): Promise<void>;
   registered(): void;
   /** Core was not reached, or is not the same any more: until the next list this node may not know of everything. */
   lost(): void;
@@ -193,7 +219,7 @@ export async function follow(
       // Polling for the next revision confirms this one to core, so it comes last.
       const due = parts.uptime() - appliedAt >= REAPPLY;
       if (list.revision !== revision || due) {
-        await hooks.apply(list.items);
+        await hooks.apply(list);
         appliedAt = parts.uptime();
       }
       revision = list.revision;

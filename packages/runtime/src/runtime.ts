@@ -21,6 +21,7 @@ import { findSurvivors } from './lifecycle/survivors.ts';
 import { type ControlParts, handleControl } from './listener/control.ts';
 import { connectEndpoint, type Endpoints, handleEndpoint } from './listener/endpoints.ts';
 import { type HttpServer, startHttpServer } from './listener/http-server.ts';
+import { openPublicSide, type PublicSideOptions } from './listener/public.ts';
 import { openLogStore } from './logs/log-store.ts';
 import { describeMachine, machineLoad } from './machine.ts';
 import type { NodeMetrics } from './metrics.ts';
@@ -55,6 +56,11 @@ export interface RuntimeOptions extends DriverOptions {
    * port of the loopback interface.
    */
   readonly control?: { readonly host: string; readonly port: number };
+  /**
+   * Where Ingresses on other machines reach the public side, over TLS under `nodeKey`. Default: plain HTTP on a free port of
+   * the loopback interface.
+   */
+  readonly public?: { readonly host: string; readonly port: number };
   /** The link key of all cores of the platform, the only one that is served at `control`. Default: any key is. */
   readonly controllerKey?: Buffer;
   /** Memory in MiB that workloads may take together. Default: 80 % of what the machine or its container has. */
@@ -98,6 +104,8 @@ export interface Runtime {
 const LOOPBACK = '127.0.0.1';
 const CONTROL_CREDENTIAL_BYTES = 32;
 const NEWLY_ASSIGNED_WAIT = 3_000;
+/** An Ingress may know of a name before this node does; its client waits for at most 2 s in all (contract 4e). */
+const NEW_NAME_WAIT = 1_000;
 const LISTENER_GRACE = 2_000;
 
 export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
@@ -215,13 +223,13 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   const endpointHost = new URL(options.nodeOrigin).host;
   /** Whether this node has core's current assignments, as far as it knows. */
   let isInformed = false;
+  const requireInformed = (found: Installation | undefined) => {
+    if (found === undefined && !isInformed)
+      throw refuse('workload_unavailable', 'This machine is still loading its list of apps.', { retryAfter: 1 });
+    return found;
+  };
   const backends: Endpoints = {
-    async find(id) {
-      const found = await fleet.awaitEndpoint(id, NEWLY_ASSIGNED_WAIT);
-      if (found === undefined && !isInformed)
-        throw refuse('workload_unavailable', 'This machine is still loading its list of apps.', { retryAfter: 1 });
-      return found;
-    },
+    find: async (id) => requireInformed(await fleet.awaitEndpoint(id, NEWLY_ASSIGNED_WAIT)),
     onWake,
   };
   const endpoints = await startHttpServer({
@@ -235,6 +243,14 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     log,
   });
   const control = await openControl(options, (incoming) => handleControl(controlParts, incoming));
+  const publicSide = await openPublicSide({
+    ...publicOver(options),
+    credential: `pni_${options.random(CONTROL_CREDENTIAL_BYTES).toString('base64url')}`,
+    find: (hostname) =>
+      fleet.atHostname(hostname) ?? fleet.awaitHostname(hostname, NEW_NAME_WAIT).then(requireInformed),
+    onWake,
+    log,
+  });
 
   let assigned: readonly Assignment[] = [];
   /** Without the lease, core may be starting elsewhere what can move. */
@@ -254,6 +270,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
       removed() {
         assigned = [];
         void carryOut();
+        void publicSide.admit([]);
         options.onRemoved?.();
       },
     },
@@ -263,14 +280,15 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     lost() {
       isInformed = false;
     },
-    apply(assignments) {
+    async apply({ items, ingressKeys }) {
       isInformed = true;
-      assigned = assignments;
+      assigned = items;
+      const admitting = publicSide.admit(ingressKeys ?? []);
       const began = performance.now();
       const settled = carryOut();
       options.metrics?.reconciled((performance.now() - began) / 1_000);
       void survivors.endRest();
-      return settled;
+      await Promise.all([settled, admitting]);
     },
     registered() {
       for (const { assignment } of fleet.all()) reporter.changed(assignment.installationId);
@@ -281,6 +299,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     controlUrl: control.url,
     controlCredential: controlParts.credential,
     inboundOrigin: options.nodeOrigin,
+    publicSide: publicSide.registration,
     machine: describeMachine(driver.report, {
       memoryMiB: options.memoryMiB,
       diskMiB: await measuring,
@@ -316,7 +335,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
       stopping.abort();
       driver.leave?.();
       await following;
-      const closing = [endpoints.close(LISTENER_GRACE), control.close(LISTENER_GRACE)];
+      const closing = [endpoints, control, publicSide].map((side) => side.close(LISTENER_GRACE));
       await Promise.all([survivors.endRest(), ...[...fleet.all()].map((installation) => installation.close())]);
       await Promise.all([...closing, reporter.close()]);
       await core.close();
@@ -356,6 +375,10 @@ async function openControl(
     link: { key: nodeKey, isKnown: (key) => controllerKey?.equals(key) ?? true },
   });
   return { ...server, url: `https://${host}:${server.port}/control` };
+}
+
+function publicOver({ public: at, nodeKey }: RuntimeOptions): Pick<PublicSideOptions, 'over'> {
+  return at === undefined || nodeKey === undefined ? {} : { over: { ...at, key: nodeKey } };
 }
 
 function describeSandbox(report: DriverReport, allowUnsandboxed: boolean): string {

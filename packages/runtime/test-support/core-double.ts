@@ -12,8 +12,10 @@ import {
   type NodeLease,
   type NodeLogs,
   nodeHeartbeatBody,
+  registerNodeBody,
 } from '@platform/contract';
 import { pack } from 'tar-stream';
+import type * as z from 'zod';
 
 export interface CoreDouble {
   readonly origin: string;
@@ -36,7 +38,12 @@ export interface CoreDouble {
   publishBlob(blob: Buffer, hash?: string): string;
   /** Delays downloads of the package until the returned function is called. */
   holdPackage(hash: string): () => void;
-  assign(items: readonly Assignment[]): void;
+  /** @param ingressKeys who may reach the public side over TLS; default: as before */
+  assign(items: readonly Assignment[], ingressKeys?: readonly string[]): void;
+  /** Whether the node waits for the next list, and so has put the last one into effect. */
+  isFollowed(): boolean;
+  /** Where the node serves public requests, as it has registered. */
+  publicSide(): { readonly url: string; readonly credential: string };
   control(method: string, path: string, credential?: string): Promise<{ status: number; body: unknown }>;
   status(installationId: string): Promise<InstallationStatus>;
   logs(installationId: string, query?: string): Promise<NodeLogs>;
@@ -73,7 +80,8 @@ export async function startCoreDouble(now: () => Date = () => new Date()): Promi
   let heartbeats = 0;
   let lastHeartbeat: NodeHeartbeat | undefined;
   let lease: NodeLease | 'silence' = { leaseMilliseconds: null, heartbeatMilliseconds: 10_000 };
-  let registration: { controlUrl: string; controlCredential: string } | undefined;
+  let ingressKeys: readonly string[] | undefined;
+  let registration: z.infer<typeof registerNodeBody> | undefined;
   const waiting = new Set<() => void>();
 
   const answer = (res: http.ServerResponse, status: number, value?: unknown) => {
@@ -98,7 +106,7 @@ export async function startCoreDouble(now: () => Date = () => new Date()): Promi
     if (req.headers.authorization !== `Bearer ${nodeCredential}` || req.headers.host !== 'core.test')
       return answer(res, 401, { code: 'unauthenticated' });
     if (url.pathname === '/v1/node/register') {
-      registration = JSON.parse(body);
+      registration = registerNodeBody.parse(JSON.parse(body));
       return answer(res, 204);
     }
     if (url.pathname === '/v1/node/heartbeat') {
@@ -113,7 +121,7 @@ export async function startCoreDouble(now: () => Date = () => new Date()): Promi
           res.once('close', resolve);
         });
       }
-      return answer(res, 200, { revision: String(revision), items });
+      return answer(res, 200, { revision: String(revision), items, ingressKeys });
     }
     if (url.pathname === '/v1/node/status') {
       for (const status of JSON.parse(body).items as InstallationStatus[]) {
@@ -193,11 +201,17 @@ export async function startCoreDouble(now: () => Date = () => new Date()): Promi
       heldPackages.set(hash, promise);
       return resolve;
     },
-    assign(next) {
+    assign(next, keys = ingressKeys) {
       items = next;
+      ingressKeys = keys;
       revision += 1;
       for (const wake of waiting) wake();
       waiting.clear();
+    },
+    isFollowed: () => waiting.size > 0,
+    publicSide() {
+      if (registration?.publicSide === undefined) throw new Error('The node has registered no public side.');
+      return registration.publicSide;
     },
     control,
     async status(id) {
@@ -243,6 +257,8 @@ export function makeAssignment(
     network?: Partial<Assignment['network']>;
     udpPorts?: Assignment['udpPorts'];
     objectStorage?: boolean;
+    /** Open to the internet, under a name of its own. */
+    publicRoutes?: readonly string[];
   } = {},
 ): Assignment {
   installations += 1;
@@ -266,5 +282,13 @@ export function makeAssignment(
     network: { public: false, tunnel: false, ...more.network },
     udpPorts: more.udpPorts ?? [],
     objectStorage: more.objectStorage ?? false,
+    ...(more.publicRoutes === undefined
+      ? {}
+      : {
+          gateway: {
+            revision: 1,
+            public: { hostname: `app-${installations}--${file}.public.platform.localhost`, routes: more.publicRoutes },
+          },
+        }),
   });
 }

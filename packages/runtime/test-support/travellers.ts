@@ -52,6 +52,8 @@ export function makeTravellers(place: Place, driver: () => Driver): Travellers {
         return {
           forwardInbound: () => undefined,
           forwardUpgrade: () => undefined,
+          forwardPublic: () => undefined,
+          forwardPublicUpgrade: () => undefined,
           apply: async () => undefined,
           activeRequests: () => 0,
           traffic: () => ({ outbound: quiet, inbound: quiet }),

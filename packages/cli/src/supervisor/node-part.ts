@@ -41,6 +41,7 @@ async function start(order: NodeOrder, started: Started): Promise<Serving<NodeRe
     key: openNodeIdentity(folder).key,
     // Cores on other machines reach this one there.
     ...(config.nodeControl === null ? {} : { control: config.nodeControl }),
+    ...(config.nodePublic === null ? {} : { public: config.nodePublic }),
     log: createLog(logLevel),
     metrics: metrics?.node,
   });

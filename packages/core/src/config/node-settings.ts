@@ -10,6 +10,8 @@ export interface NodeSettings extends Pick<CoreConfig, 'nodeLostMilliseconds'>, 
   readonly linkListen: AddressAndPort | null;
   /** Where core reaches the control side of this machine as a node of another one; `null`: found out. */
   readonly nodeControl: AddressAndPort | null;
+  /** Where Ingresses of other machines reach its public side; `null`: found out. */
+  readonly nodePublic: AddressAndPort | null;
   /** `null`: what the machine has, less a part for itself. */
   readonly nodeMemoryMiB: number | null;
   readonly sharedVolumes: string | null;
@@ -24,6 +26,7 @@ export function readNodeSettings(read: Read): NodeSettings {
     localNode: choiceOf(read, 'PLATFORM_LOCAL_NODE', ['true', 'false'] as const) === 'true',
     linkListen: addressAndPortOf(read, 'PLATFORM_LINK_LISTEN'),
     nodeControl: addressAndPortOf(read, 'PLATFORM_NODE_CONTROL'),
+    nodePublic: addressAndPortOf(read, 'PLATFORM_NODE_PUBLIC'),
     nodeMemoryMiB: read(memory) === undefined ? null : integerOf(read, memory, 32, 2 ** 31 - 1),
     nodeLostMilliseconds: integerOf(read, 'PLATFORM_NODE_LOST_SECONDS', 20, 86_400) * 1_000,
     sharedVolumes: optionalPathOf(read, 'PLATFORM_VOLUMES_SHARED'),

@@ -12,10 +12,13 @@ import {
   type IncomingRequest,
   type IncomingUpgrade,
   sendProblem,
+  type UpstreamFailure,
 } from '@platform/http';
 import { openByteMeter } from '../byte-meter.ts';
 import type { GatewayEvent, RunningGateway } from '../gateway.ts';
 import { type Inbound, openInbound } from '../inbound/inbound.ts';
+import { openPublicInbound, type PublicInbound, WEBSOCKET_METHOD } from '../inbound/public.ts';
+import { sidecarFields } from '../inbound/public-client.ts';
 import { filterSidecarResponse } from '../inbound/workload-answer.ts';
 import { type FromSidecar, receive, type SidecarSettings, send, socketNames, type Traffic } from './protocol.ts';
 
@@ -55,6 +58,8 @@ const NOTHING = { requests: 0, sentBytes: 0, receivedBytes: 0 } as const;
 interface Link {
   readonly control: Socket;
   readonly inbound: Inbound;
+  /** Checks by the latest policy, whatever the sidecar has yet, and ends what it ends. */
+  readonly public: PublicInbound;
   readonly settings: SidecarSettings;
   release(): void;
 }
@@ -127,41 +132,64 @@ class Sidecar implements SidecarGateway {
   }
 
   forwardInbound(incoming: IncomingRequest, path: string): void {
-    const { res } = incoming;
+    this.#forward(incoming, ({ inbound }) => inbound.forward(incoming, path));
+  }
+
+  forwardUpgrade(incoming: IncomingUpgrade, path: string): void {
+    this.#forwardUpgrade(incoming, ({ inbound }) => inbound.forwardUpgrade(incoming, path));
+  }
+
+  forwardPublic(incoming: IncomingRequest): void {
+    this.#forward(incoming, (link) => {
+      const refusal = link.public.refusalOf(incoming, incoming.req.method ?? '');
+      if (refusal === null) return link.public.forward(incoming);
+      sendProblem(incoming.res, refusal);
+      return null;
+    });
+  }
+
+  forwardPublicUpgrade(incoming: IncomingUpgrade): void {
+    this.#forwardUpgrade(incoming, (link) => {
+      const refusal = link.public.refusalOf(incoming, WEBSOCKET_METHOD);
+      if (refusal === null) link.public.forwardUpgrade(incoming);
+      else endWithProblem(incoming.socket, refusal);
+    });
+  }
+
+  #forward({ res }: IncomingRequest, go: (link: Link) => Abandonable | null): void {
     this.#options.onActivity();
     let work: Abandonable | null = null;
     res.on('close', () => work?.abandon());
     this.#whenLinked(
       () => !res.closed,
-      (inbound) => {
-        if (inbound === undefined) sendProblem(res, { code: 'unavailable', retryAfter: 1 }, { close: true });
-        else work = inbound.forward(incoming, path);
+      (link) => {
+        if (link === undefined) sendProblem(res, { code: 'unavailable', retryAfter: 1 }, { close: true });
+        else work = go(link);
       },
     );
   }
 
-  forwardUpgrade(incoming: IncomingUpgrade, path: string): void {
-    const { socket } = incoming;
+  #forwardUpgrade({ socket }: IncomingUpgrade, go: (link: Link) => void): void {
     this.#options.onActivity();
     this.#whenLinked(
       () => !socket.destroyed,
-      (inbound) => {
-        if (inbound === undefined) endWithProblem(socket, { code: 'unavailable', retryAfter: 1 });
-        else inbound.forwardUpgrade(incoming, path);
+      (link) => {
+        if (link === undefined) endWithProblem(socket, { code: 'unavailable', retryAfter: 1 });
+        else go(link);
       },
     );
   }
 
   /** Resolves at once, or when a restarting sidecar is connected; without one after {@link PATIENCE_MS}. */
-  #whenLinked(isWanted: () => boolean, go: (inbound: Inbound | undefined) => void): void {
+  #whenLinked(isWanted: () => boolean, go: (link: Link | undefined) => void): void {
     if (this.#link !== undefined || this.#closing !== undefined) {
-      go(this.#link?.inbound);
+      go(this.#link);
       return;
     }
     const goOn = () => {
       clearTimeout(timer);
       this.#waiting.delete(goOn);
-      if (isWanted()) go(this.#link?.inbound);
+      if (isWanted()) go(this.#link);
     };
     const timer = setTimeout(goOn, PATIENCE_MS);
     this.#waiting.add(goOn);
@@ -189,6 +217,7 @@ class Sidecar implements SidecarGateway {
     const { policy: latest } = this.settings;
     if (policy.revision < latest.revision || isDeepStrictEqual(policy, latest)) return;
     this.#settings = { ...this.settings, policy };
+    this.#link?.public.apply(policy.public);
     const { control } = this.#link ?? {};
     // One that is being started again begins with it.
     if (control === undefined) return;
@@ -254,17 +283,21 @@ class Sidecar implements SidecarGateway {
 
   #take(control: Socket, settings: SidecarSettings): void {
     const socket = openSocketFile(join(this.#options.folder, socketNames.inbound));
-    const inbound = openInbound({
+    const way = {
       to: { socketPath: socket.path },
-      appOrigin: settings.appOrigin,
       headersTimeout: HEADERS_TIMEOUT_MS,
       meter: openByteMeter(),
-      filterResponse: filterSidecarResponse,
       // The sidecar has reported why, unless it is the sidecar itself that failed.
-      onFailure: (failure) =>
+      onFailure: (failure: UpstreamFailure) =>
         this.#options.log({ event: 'upstream_failure', installationId: settings.installationId, ...failure }),
+    };
+    const inbound = openInbound({ ...way, appOrigin: settings.appOrigin, filterResponse: filterSidecarResponse });
+    const publicInbound = openPublicInbound({
+      ...way,
+      policy: settings.policy.public,
+      clientFields: sidecarFields,
     });
-    const link = { control, inbound, settings, release: socket.close };
+    const link = { control, inbound, public: publicInbound, settings, release: socket.close };
     this.#link = link;
     control.on('close', () => {
       if (this.#link === link) this.#drop();
@@ -280,7 +313,7 @@ class Sidecar implements SidecarGateway {
     this.#former = this.traffic();
     this.#traffic = { outbound: NOTHING, inbound: NOTHING };
     link.control.destroy();
-    void link.inbound.close().then(link.release);
+    void Promise.all([link.inbound.close(), link.public.close()]).then(link.release);
   }
 
   #receive(message: FromSidecar): void {

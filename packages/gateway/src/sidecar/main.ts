@@ -20,6 +20,10 @@ const SLOW_KNOCK_MS = 25;
 /** A packet to an address that is not there yet is lost without a word. */
 const KNOCK_TIMEOUT_MS = 250;
 
+/** The Runtime's listeners and the Gateway's limits have let them pass: these are above both. */
+const CONNECTIONS = 12_000;
+const INBOUND_HEAD_BYTES = 128 * 1024;
+
 interface Serving {
   readonly settings: SidecarSettings;
   readonly gateway: RunningGateway;
@@ -97,26 +101,34 @@ async function serve(settings: SidecarSettings): Promise<Serving> {
     log: (event: GatewayEvent) => report({ kind: 'event', event }),
   });
   // The Runtime's listener has checked these requests; what is read strictly here is read a second time. It has also
-  // dropped every Platform-* field of a stranger: those that arrive are core's.
+  // dropped every Platform-* field of a stranger: those that arrive are core's, or on a public request an Ingress's. The
+  // Runtime names the app's own host for everything but public requests, whatever a caller named.
   const appHost = new URL(settings.appOrigin).host;
   const inbound = createStrictServer({
-    isOwnHost: (host) => host === appHost,
+    isOwnHost: () => true,
     onRequest(incoming) {
       const { req, res, head, path, query } = incoming;
+      if (head.host !== appHost) {
+        gateway.forwardPublic(incoming);
+        return null;
+      }
       res.setHeader(ANSWERED_BY, 'platform');
       gateway.forwardInbound({ ...incoming, head: withPlatformFields(head, req) }, path + query);
       return null;
     },
     upgrade: {
       wants: isWebSocketUpgrade,
-      accept: (incoming) => gateway.forwardUpgrade(incoming, incoming.path + incoming.query),
+      accept: (incoming) => {
+        if (incoming.head.host !== appHost) gateway.forwardPublicUpgrade(incoming);
+        else gateway.forwardUpgrade(incoming, incoming.path + incoming.query);
+      },
     },
     onFault: (error) =>
       report({
         kind: 'event',
         event: { event: 'gateway_fault', installationId: settings.installationId, ...faultOf(error) },
       }),
-    limits: { keepAliveMilliseconds: 0 },
+    limits: { keepAliveMilliseconds: 0, connections: CONNECTIONS, headBytes: INBOUND_HEAD_BYTES },
   });
   await listen(inbound, socketNames.inbound);
   return { settings, gateway };

@@ -189,6 +189,13 @@ export class Installation {
     if (!this.#held) this.#waitForDisk();
   }
 
+  /** The Gateway of the running workload, if it runs and may be used. */
+  get gateway(): RunningGateway | undefined {
+    const { paused, desired } = this.#assignment;
+    const isUsable = !paused && desired !== 'stopped' && this.#ending === undefined && this.#state === 'running';
+    return isUsable ? this.#workload?.gateway : undefined;
+  }
+
   /**
    * The Gateway of the running workload, which is started if needed. Concurrent callers share one start, also those
    * that retry after `workload_unavailable`.

@@ -20,6 +20,8 @@ function watched(use: () => Partial<ResourceUse>, { isAdopted } = { isAdopted: f
     activeRequests: () => 0,
     forwardInbound: () => undefined,
     forwardUpgrade: () => undefined,
+    forwardPublic: () => undefined,
+    forwardPublicUpgrade: () => undefined,
     apply: async () => undefined,
     close: async () => undefined,
   };

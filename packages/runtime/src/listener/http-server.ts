@@ -14,10 +14,11 @@ import {
   type IncomingUpgrade,
   listenFast,
   placeToListen,
+  type ServerLimits,
   sendProblem,
   type UpgradeRoutes,
 } from '@platform/http';
-import { acceptLinks, type LinkKey } from '@platform/link';
+import { acceptLinks, type LinkKey, type LinkLimits } from '@platform/link';
 import type { Log } from '../clock.ts';
 
 export interface HttpServerOptions {
@@ -25,7 +26,11 @@ export interface HttpServerOptions {
   /** 0 takes a free one. */
   readonly port: number;
   /** Serves TLS under this key instead of plain HTTP, and only to peers whose keys are known. */
-  readonly link?: { readonly key: LinkKey; readonly isKnown: (key: Buffer) => boolean };
+  readonly link?: {
+    readonly key: LinkKey;
+    readonly isKnown: (key: Buffer) => boolean;
+    readonly limits?: Partial<LinkLimits>;
+  };
   /** Every answer says that this host is reached over https only (RFC 6797). Default: no. */
   readonly strictTransport?: boolean;
   /** Whether a `Host` value (lower case) names this server. */
@@ -37,11 +42,15 @@ export interface HttpServerOptions {
   };
   /** Browsers reach this listener, so it answers a head full of cookies as the strict server does for them. */
   readonly browsers?: true;
+  /** Default: those of a listener that browsers or core reach. */
+  readonly limits?: Partial<ServerLimits>;
   readonly log: Log;
 }
 
 export interface HttpServer {
   readonly port: number;
+  /** Ends the connections of peers whose keys are not known any more. */
+  recheck(): Promise<void>;
   /** Takes no new connections, gives running requests `graceMilliseconds`, then breaks them off. */
   close(graceMilliseconds: number): Promise<void>;
 }
@@ -71,7 +80,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
         }),
     onFault: (error) => log.error(faultOf(error), 'a request to the node failed'),
     ...(options.browsers === undefined ? {} : { browsers: options.browsers }),
-    limits: { connections: CONNECTIONS, connectionsPerAddress: CONNECTIONS_PER_ADDRESS },
+    limits: { connections: CONNECTIONS, connectionsPerAddress: CONNECTIONS_PER_ADDRESS, ...options.limits },
   });
   if (options.link !== undefined) return behindTls(server, options, options.link);
   server.listen(await placeToListen(options));
@@ -79,6 +88,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   const sockets = await listenFast(server);
   return {
     port: portOf(server),
+    recheck: async () => undefined,
     close(grace) {
       sockets.close();
       return close(server, grace, upgraded);
@@ -92,7 +102,7 @@ async function behindTls(
   link: NonNullable<HttpServerOptions['link']>,
 ): Promise<HttpServer> {
   const listener = await acceptLinks(server, { ...link, host, port });
-  return { port: listener.port, close: () => listener.close() };
+  return { port: listener.port, recheck: () => listener.recheck(), close: () => listener.close() };
 }
 
 async function receive({ handle, log }: HttpServerOptions, incoming: IncomingRequest): Promise<void> {

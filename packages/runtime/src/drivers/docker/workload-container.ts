@@ -61,6 +61,8 @@ export async function runningWorkload(
     gateway: {
       forwardInbound: (incoming, path) => gateway.forwardInbound(incoming, path),
       forwardUpgrade: (incoming, path) => gateway.forwardUpgrade(incoming, path),
+      forwardPublic: (incoming) => gateway.forwardPublic(incoming),
+      forwardPublicUpgrade: (incoming) => gateway.forwardPublicUpgrade(incoming),
       async apply(policy) {
         try {
           await gateway.apply(policy);

@@ -137,6 +137,8 @@ function closedGateway(listen: Parameters<WorkloadSpec['openGateway']>[0]['liste
   return {
     forwardInbound: ({ res }) => void res.destroy(),
     forwardUpgrade: ({ socket }) => void socket.destroy(),
+    forwardPublic: ({ res }) => void res.destroy(),
+    forwardPublicUpgrade: ({ socket }) => void socket.destroy(),
     apply: async () => undefined,
     activeRequests: () => 0,
     traffic: () => ({ outbound: nothing, inbound: nothing }),

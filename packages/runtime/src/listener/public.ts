@@ -1,0 +1,205 @@
+// The public side of this node: requests of the internet as Ingresses bring them, for the apps that run here. Why it is a
+// listener of its own, and who may reach it: docs/decisions/public-side-of-nodes.md.
+import type { EventEmitter } from 'node:events';
+import {
+  type GatewayPolicy,
+  type PublicRoutes,
+  publicHostname,
+  publicRoutes,
+  RefusalError,
+  refuse,
+} from '@platform/contract';
+import { type AcceptedRequest, type IncomingRequest, type IncomingUpgrade, isWebSocketUpgrade } from '@platform/http';
+import type { LinkKey } from '@platform/link';
+import type { Log } from '../clock.ts';
+import type { RunningGateway } from '../gateway-port.ts';
+import type { Installation } from '../lifecycle/installation.ts';
+import { sameCredential } from './bearer.ts';
+import { type Endpoints, wake } from './endpoints.ts';
+import { type HttpServer, startHttpServer } from './http-server.ts';
+
+/** How it finds whose name a request is for, and wakes its backend. */
+export interface PublicHosts extends Pick<Endpoints, 'onWake'> {
+  /**
+   * By its public name, lower case and without port. Waits a moment for a name that core has told an Ingress first.
+   *
+   * @throws RefusalError `workload_unavailable` while this node has no list of core that could know it
+   */
+  find(hostname: string): Installation | undefined | Promise<Installation | undefined>;
+}
+
+export interface PublicSideOptions extends PublicHosts {
+  /**
+   * Where Ingresses on other machines reach it, over TLS under the key of this node. Default: plain HTTP on a free port of
+   * the loopback interface.
+   */
+  readonly over?: { readonly host: string; readonly port: number; readonly key: LinkKey };
+  /** `pni_…`, what every request must present. */
+  readonly credential: string;
+  readonly log: Log;
+}
+
+export interface PublicSide extends Pick<HttpServer, 'close'> {
+  /** What core tells Ingresses. */
+  readonly registration: { readonly url: string; readonly credential: string };
+  /** Lets the Ingresses with these link keys (base64url) connect over TLS, and ends the connections of all others. */
+  admit(keys: readonly string[]): Promise<void>;
+}
+
+const LOOPBACK = '127.0.0.1';
+
+/**
+ * What an Ingress has let pass must pass here as well, with the fields that it adds: its limits are the operator's to set,
+ * and each of its WebSockets is a connection.
+ */
+const LIMITS = { connections: 16_384, connectionsPerAddress: 16_384, headBytes: 128 * 1024, headFields: 110 };
+const LINK_LIMITS = { ofKey: 16_384, ofKnown: 32_768 };
+
+/** Requests of one installation that wait for its backend to start. */
+const WAITING_AT_MOST = 100;
+const RETRY_AFTER_SECONDS = 5;
+/** The method of WebSockets in routes. */
+const WEBSOCKET = 'WS';
+
+/** Opens the listener. @throws Error when the address cannot be bound */
+export async function openPublicSide(options: PublicSideOptions): Promise<PublicSide> {
+  const { over, credential, log } = options;
+  const front = createPublicFront(options);
+  const host = over?.host ?? LOOPBACK;
+  let admitted: ReadonlySet<string> = new Set();
+  const server = await startHttpServer({
+    host,
+    port: over?.port ?? 0,
+    // Who has no credential does not learn which names are here.
+    isOwnHost: () => true,
+    handle: front.handle,
+    upgrade: { wants: isWebSocketUpgrade, accept: front.connect },
+    limits: LIMITS,
+    ...(over === undefined
+      ? {}
+      : {
+          link: {
+            key: over.key,
+            isKnown: (key) => admitted.has(key.toString('base64url')),
+            limits: LINK_LIMITS,
+          },
+        }),
+    log,
+  });
+  const authority = `${host.includes(':') ? `[${host}]` : host}:${server.port}`;
+  return {
+    registration: { url: `${over === undefined ? 'http' : 'https'}://${authority}`, credential },
+    async admit(keys) {
+      admitted = new Set(keys);
+      await server.recheck();
+    },
+    close: server.close,
+  };
+}
+
+export interface PublicFront {
+  /** @throws RefusalError */
+  handle(incoming: IncomingRequest): Promise<void>;
+  /** @throws RefusalError */
+  connect(incoming: IncomingUpgrade): Promise<void>;
+}
+
+/** What the listener does with a request. */
+export function createPublicFront(options: PublicHosts & Pick<PublicSideOptions, 'credential'>): PublicFront {
+  const expected = `Bearer ${options.credential}`;
+  /** How many wait, by installation. */
+  const waiting = new WeakMap<Installation, number>();
+
+  /** @throws RefusalError `unauthenticated`, `unknown_host`, `not_found`, `workload_unavailable` */
+  async function admit(request: AcceptedRequest, method: string): Promise<Installation> {
+    if (!sameCredential(request.head.authorization ?? undefined, expected))
+      throw refuse('unauthenticated', 'Public requests come through an Ingress.');
+    const found = options.find(publicHostname(request.head.host));
+    const installation = found instanceof Promise ? await found : found;
+    if (installation === undefined) throw refuse('unknown_host');
+    requireOpen(installation, request, method);
+    return installation;
+  }
+
+  /** @throws RefusalError `unknown_host`, `not_found`, `workload_unavailable` */
+  async function reach(
+    installation: Installation,
+    request: AcceptedRequest,
+    { method, caller }: { readonly method: string; readonly caller: EventEmitter },
+  ): Promise<RunningGateway> {
+    const running = installation.gateway;
+    if (running !== undefined) return running;
+    const leave = enter(installation);
+    caller.once('close', leave);
+    try {
+      const gateway = await wake(options, installation);
+      // Meanwhile it may have been closed, and its Gateway not have heard of it.
+      requireOpen(installation, request, method);
+      return gateway;
+    } catch (error) {
+      // Why it does not run is its owner's business.
+      throw error instanceof RefusalError && WHY.has(error.refusal.code) ? unavailable() : error;
+    } finally {
+      leave();
+      caller.off('close', leave);
+    }
+  }
+
+  /** @returns what ends the wait, once @throws RefusalError `workload_unavailable` where too many wait */
+  function enter(installation: Installation): () => void {
+    const others = waiting.get(installation) ?? 0;
+    if (others >= WAITING_AT_MOST) throw unavailable();
+    waiting.set(installation, others + 1);
+    let left = false;
+    return () => {
+      if (!left) waiting.set(installation, (waiting.get(installation) ?? 1) - 1);
+      left = true;
+    };
+  }
+
+  return {
+    async handle(incoming) {
+      const { req, res } = incoming;
+      const method = req.method ?? '';
+      const installation = await admit(incoming, method);
+      const gateway = await reach(installation, incoming, { method, caller: res });
+      if (res.destroyed || res.writableEnded) return;
+      // The name is the app's own origin, for which it speaks itself.
+      res.removeHeader('X-Content-Type-Options');
+      gateway.forwardPublic(incoming);
+    },
+    async connect(incoming) {
+      const { socket } = incoming;
+      const installation = await admit(incoming, WEBSOCKET);
+      const gateway = await reach(installation, incoming, { method: WEBSOCKET, caller: socket });
+      if (!socket.destroyed) gateway.forwardPublicUpgrade(incoming);
+    },
+  };
+}
+
+/** @throws RefusalError `unknown_host`, `not_found` */
+function requireOpen({ assignment }: Installation, { head, path }: AcceptedRequest, method: string): void {
+  const open = assignment.gateway.public;
+  if (open === undefined || publicHostname(open.hostname) !== publicHostname(head.host)) throw refuse('unknown_host');
+  if (!routesOf(open).match(method, path)) throw refuse('not_found');
+}
+
+/** With these `Installation.reach` says what became of a backend. */
+const WHY = new Set(['workload_unavailable', 'runtime_paused']);
+
+function unavailable() {
+  return refuse('workload_unavailable', 'The app does not answer right now. Try again later.', {
+    retryAfter: RETRY_AFTER_SECONDS,
+  });
+}
+
+type OpenToPublic = NonNullable<GatewayPolicy['public']>;
+const compiled = new WeakMap<OpenToPublic, PublicRoutes>();
+
+function routesOf(open: OpenToPublic): PublicRoutes {
+  const known = compiled.get(open);
+  if (known !== undefined) return known;
+  const made = publicRoutes(open.routes);
+  compiled.set(open, made);
+  return made;
+}

@@ -14,6 +14,7 @@ import {
 } from '@platform/http';
 import type { AccessLog } from './access-log.ts';
 import { Admission, type AdmissionOptions } from './admission.ts';
+import { answerDoctor, answerDoctorUpgrade } from './answer-doctor.ts';
 import { type Client, clientReader, type ReadClient } from './client-address.ts';
 import { HeldBodies } from './held-bodies.ts';
 import type { Log } from './log.ts';
@@ -31,6 +32,8 @@ export interface FrontOptions extends AdmissionOptions {
   readonly metrics: IngressMetrics;
   readonly trustedProxies: readonly string[];
   readonly clock: () => Date;
+  /** Whether a host is one under which this Ingress answers `platform doctor`. */
+  isDoctor(host: string): boolean;
 }
 
 /** What requests and WebSockets share. */
@@ -67,12 +70,13 @@ export class Front {
 
   /** For `StrictServerOptions`: whether this `Host` is a public name. */
   isOwnHost(host: string): boolean {
-    return this.#passage.admission.isOwnHost(host);
+    return this.#passage.admission.isOwnHost(host) || this.#passage.options.isDoctor(host);
   }
 
   /** For `StrictServerOptions`: whether a request is an upgrade to a WebSocket on a route that is one. */
   wantsUpgrade(req: IncomingMessage): boolean {
     if (!isWebSocketUpgrade(req)) return false;
+    if (this.#passage.options.isDoctor(req.headers.host ?? '')) return true;
     const name = this.#passage.admission.find(req.headers.host ?? '');
     return name?.passes('WS', (req.url ?? '').split('?', 1)[0] ?? '') ?? false;
   }
@@ -83,7 +87,9 @@ export class Front {
    * @param connection the address and protocol of the connection that it came by
    * @returns what is called once the answer is over, however it ended
    */
-  receive(incoming: IncomingRequest, connection: Client): Abandonable {
+  receive(incoming: IncomingRequest, connection: Client): Abandonable | null {
+    if (this.#passage.options.isDoctor(incoming.head.host))
+      return answerDoctor(incoming, connection, this.#passage.readClient);
     const request = new PublicRequest(this.#passage, incoming, connection);
     request.begin();
     return request;
@@ -91,7 +97,8 @@ export class Front {
 
   /** The same of a valid WebSocket handshake. */
   receiveUpgrade(incoming: IncomingUpgrade, connection: Client): void {
-    new PublicSocket(this.#passage, incoming, connection).begin();
+    if (this.#passage.options.isDoctor(incoming.head.host)) answerDoctorUpgrade(incoming);
+    else new PublicSocket(this.#passage, incoming, connection).begin();
   }
 
   /**

@@ -7,6 +7,7 @@ import { linkCertificate } from '@platform/link';
 import { type AccessLogPlace, openAccessLog } from './access-log.ts';
 import { type CorePlace, createCoreClient } from './core-client.ts';
 import { Currency } from './currency.ts';
+import { doctorNames } from './doctor-name.ts';
 import { followTopology } from './follow-topology.ts';
 import { Front } from './front.ts';
 import { defaultLimits, type IngressLimits } from './limits.ts';
@@ -76,6 +77,7 @@ export async function startIngress(options: IngressOptions): Promise<Ingress> {
     metrics,
     trustedProxies,
     clock,
+    isDoctor: doctorNames(options.key, clock),
   });
   const server = createPublicServer({
     front,

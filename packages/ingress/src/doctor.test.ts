@@ -1,0 +1,105 @@
+// What an Ingress answers `platform doctor`, and that it answers it nobody else.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { keyFromSeed } from '@platform/link';
+import { openRaw, type RawAnswer } from '../../http/test-support/raw-exchange.ts';
+import { key, startUnderTest, type UnderTest } from '../test-support/ingress-under-test.ts';
+import { doctorFacts, PIECES, SOCKET_TEXT } from './answer-doctor.ts';
+import { doctorLabel, doctorNames } from './doctor-name.ts';
+
+const DOMAIN = 'public.platform.localhost';
+const nameNow = () => `${doctorLabel(key, new Date())}.${DOMAIN}`;
+
+let tested: UnderTest;
+before(async () => {
+  tested = await startUnderTest({ trustedProxies: ['127.0.0.1'] });
+});
+after(() => tested.close());
+
+async function ask(host: string, target: string, fields: readonly string[] = []): Promise<RawAnswer> {
+  const lines = [`${target} HTTP/1.1`, `Host: ${host}`, 'Connection: close', ...fields];
+  const connection = await openRaw(tested.port, `${lines.join('\r\n')}\r\n\r\n`);
+  await connection.until(() => connection.answers().length === 1);
+  connection.socket.destroy();
+  const [answer] = connection.answers();
+  assert.ok(answer !== undefined, connection.received());
+  return answer;
+}
+
+const codeOf = ({ body }: RawAnswer) => (JSON.parse(body) as { code: string }).code;
+
+test('the doctor reads how its request arrived, and whom the Ingress takes for the client', async () => {
+  const host = `${nameNow()}:8791`;
+  const plain = await ask(host, 'GET /facts');
+  assert.equal(plain.status, 200, plain.body);
+  assert.deepEqual(doctorFacts.parse(JSON.parse(plain.body)), {
+    host,
+    peer: '127.0.0.1',
+    forwardedFor: null,
+    client: { address: '127.0.0.1', protocol: 'http' },
+  });
+  const forwarded = ['X-Forwarded-For: 203.0.113.9, 198.51.100.7', 'X-Forwarded-Proto: https'];
+  const { forwardedFor, client, peer } = doctorFacts.parse(JSON.parse((await ask(host, 'GET /facts', forwarded)).body));
+  assert.deepEqual(
+    { forwardedFor, client, peer },
+    {
+      forwardedFor: '203.0.113.9, 198.51.100.7',
+      client: { address: '198.51.100.7', protocol: 'https' },
+      peer: '127.0.0.1',
+    },
+  );
+});
+
+test('the doctor gets an answer in two pieces, and a WebSocket that says something and closes', async () => {
+  const pieces = await ask(nameNow(), 'GET /pieces');
+  assert.equal(pieces.status, 200);
+  assert.match(pieces.body, new RegExp(PIECES.join('[\\s\\S]*')));
+  const lines = [
+    ...['GET /socket HTTP/1.1', `Host: ${nameNow()}`, 'Connection: Upgrade', 'Upgrade: websocket'],
+    ...['Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='],
+  ];
+  const connection = await openRaw(tested.port, `${lines.join('\r\n')}\r\n\r\n`);
+  await connection.until(() => connection.received().includes(SOCKET_TEXT));
+  assert.match(connection.received(), /^HTTP\/1\.1 101 .*Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK\+xOo=/s);
+  connection.socket.destroy();
+});
+
+test('the doctor is answered nothing else', async () => {
+  for (const target of ['GET /', 'POST /facts', 'GET /facts/', 'GET /socket', 'GET /pieces/1']) {
+    const answer = await ask(nameNow(), target);
+    assert.deepEqual([answer.status, codeOf(answer)], [404, 'not_found'], target);
+  }
+});
+
+test('a name that was guessed, has ended, or is of another key is unknown, as any name is', async () => {
+  const minutes = (count: number) => new Date(Date.now() + count * 60_000);
+  const strange = [
+    'doctor--00000000000000000000',
+    'doctor--',
+    doctorLabel(keyFromSeed(Buffer.alloc(32, 8)), new Date()),
+    doctorLabel(key, minutes(-3)),
+    doctorLabel(key, minutes(3)),
+    `x${doctorLabel(key, new Date())}`,
+  ];
+  const unknown = await ask(`nobody.${DOMAIN}`, 'GET /facts');
+  for (const label of strange) {
+    const answer = await ask(`${label}.${DOMAIN}`, 'GET /facts');
+    assert.deepEqual([answer.status, codeOf(answer)], [421, 'unknown_host'], label);
+    assert.equal(answer.body.length, unknown.body.length);
+  }
+  assert.equal(tested.core.reports.length, 0);
+});
+
+describe('the name of the doctor', () => {
+  let now = new Date('2026-11-23T12:00:30Z');
+  const isDoctor = doctorNames(key, () => now);
+  const label = doctorLabel(key, now);
+
+  test('holds for its minute and the ones beside it, with any case, domain and port', () => {
+    for (const host of [`${label}.a.example`, `${label.toUpperCase()}.b.example:443`, label]) assert.ok(isDoctor(host));
+    now = new Date('2026-11-23T12:01:59Z');
+    assert.ok(isDoctor(`${label}.a.example`));
+    now = new Date('2026-11-23T12:02:00Z');
+    assert.ok(!isDoctor(`${label}.a.example`));
+  });
+});

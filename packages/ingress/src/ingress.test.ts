@@ -73,7 +73,7 @@ async function openWebSocket(): Promise<RawConnection> {
 }
 
 describe('a public request', () => {
-  test('arrives with method, path, query and Host as sent, the word of the Ingress, and nothing of the client’s authority', async () => {
+  test('arrives with method, path and query as sent, under its public name, the word of the Ingress, and nothing of the client’s authority', async () => {
     const seen: IncomingMessage[] = [];
     tested.node.handle = (req, res) => {
       seen.push(req);
@@ -108,7 +108,7 @@ describe('a public request', () => {
     assert.equal(request?.url, '/hooks/%7Ex?y=%2F');
     const { connection: _, ...headers } = request?.headers ?? {};
     assert.deepEqual(headers, {
-      host: `${HOSTNAME}:8791`,
+      host: HOSTNAME,
       authorization: `Bearer ${tested.node.entry().credential}`,
       [CLIENT_ADDRESS]: '127.0.0.1',
       [CLIENT_PROTOCOL]: 'http',

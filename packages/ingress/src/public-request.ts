@@ -190,6 +190,7 @@ export class PublicRequest implements Abandonable, UnderWay, Tap {
     if (body === undefined) this.#watchUpload();
     this.#carried = carry(this.#incoming, {
       upstream: upstreamOf(node, this.#incoming, this.#client, {
+        hostname: name.hostname,
         requestId: this.#requestId,
         onFailure: ({ code, reason, requestId }) => {
           metrics.nodeFailed();

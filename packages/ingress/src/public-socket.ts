@@ -115,6 +115,7 @@ export class PublicSocket implements UnderWay, Tap {
     this.#reaching = setTimeout(() => this.#carried?.abort(NOT_REACHED), REACH_MILLISECONDS);
     this.#carried = carryUpgrade(this.#incoming, {
       upstream: upstreamOf(node, this.#incoming, this.#client, {
+        hostname: name.hostname,
         requestId: this.#requestId,
         onFailure: ({ code, reason, requestId }) => {
           metrics.nodeFailed();

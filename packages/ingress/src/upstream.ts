@@ -50,7 +50,15 @@ export function upstreamOf(
   { pool, credential }: NodeLink,
   { req, head, path, query }: AcceptedRequest,
   client: Client,
-  { requestId, onFailure }: { readonly requestId: string; readonly onFailure: (failure: UpstreamFailure) => void },
+  {
+    hostname,
+    requestId,
+    onFailure,
+  }: {
+    readonly hostname: string;
+    readonly requestId: string;
+    readonly onFailure: (failure: UpstreamFailure) => void;
+  },
 ): Upstream {
   return {
     name: 'node',
@@ -58,7 +66,8 @@ export function upstreamOf(
     path: `${path}${query}`,
     headers: [
       ...head.forwarded,
-      ...['host', head.host],
+      // Without the port, which the client chose.
+      ...['host', hostname],
       ...['authorization', `Bearer ${credential}`],
       ...[CLIENT_ADDRESS, client.address],
       ...[CLIENT_PROTOCOL, client.protocol],

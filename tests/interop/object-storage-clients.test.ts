@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { access, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -33,6 +33,7 @@ import {
   type GatewayToStore,
   startGatewayToStore,
 } from '../../packages/gateway/test-support/storage-under-test.ts';
+import { lacksProgram } from '../support/lacks-program.ts';
 import { lacksPython, PYTHON, type SwiftStore, startSwift } from '../support/swift-store.ts';
 
 const run = promisify(execFile);
@@ -40,13 +41,6 @@ const MiB = 1024 * 1024;
 /** Two parts of an upload. */
 const LARGE = randomBytes(6 * MiB);
 const ODD = 'photos/one day é+&.txt';
-
-async function lacks(program: string): Promise<string | false> {
-  return access(`/usr/bin/${program}`).then(
-    () => false as const,
-    () => `needs Debian’s ${program}`,
-  );
-}
 
 describe('through the Gateway to Swift', { skip: lacksPython('swift', 'python3-swift') }, async () => {
   let swift: SwiftStore;
@@ -200,7 +194,7 @@ describe('through the Gateway to Swift', { skip: lacksPython('swift', 'python3-s
     assert.equal(stdout, 'done\n');
   });
 
-  test('rclone', { skip: await lacks('rclone') }, async () => {
+  test('rclone', { skip: lacksProgram('rclone') }, async () => {
     const { PLATFORM_S3_ENDPOINT: endpoint = '' } = environment;
     const env = {
       ...environment,
@@ -233,7 +227,7 @@ describe('through the Gateway to Swift', { skip: lacksPython('swift', 'python3-s
     assert.equal(await rclone('lsf', '-R', '--files-only', 'store:app'), '');
   });
 
-  test('s3cmd', { skip: await lacks('s3cmd') }, async () => {
+  test('s3cmd', { skip: lacksProgram('s3cmd') }, async () => {
     const host = `127.0.0.1:${gateway.port}`;
     const options = [
       ...[`--config=${join(folder, 's3cfg')}`, `--host=${host}`, `--host-bucket=${host}`, '--no-ssl', '--no-progress'],

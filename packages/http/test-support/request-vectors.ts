@@ -43,7 +43,7 @@ interface VectorFile {
   }[];
 }
 
-interface Case {
+export interface Case {
   readonly name: string;
   readonly raw: string;
   readonly expected: Expected;
@@ -137,7 +137,8 @@ function latin1(base64: string): string {
   return Buffer.from(base64, 'base64').toString('latin1');
 }
 
-const requestCases = [
+/** Every request vector, as bytes of Latin-1. */
+export const requestCases: readonly Case[] = [
   ...readCases('http-request-cases.json'),
   ...readCases('http-request-llhttp.json'),
   ...LARGE_CHUNKS,
@@ -179,7 +180,7 @@ async function run(item: Case, front: Front): Promise<void> {
  * The bytes with the host of the front. Heads only: bodies keep their lengths. Accepted cases of llhttp name hosts of
  * their own.
  */
-function underHost({ name, raw, expected, count }: Case, host: string): string {
+export function underHost({ name, raw, expected, count }: Case, host: string): string {
   if (name.includes('.md:') && expected.startsWith('accept'))
     return raw.replace(/\r\nhost: *[^\r\n]*/gi, `\r\nHost: ${host}`);
   const pipelined = count > 1 || name.startsWith('pipe/');
@@ -230,13 +231,13 @@ function judgeArrived(item: Case, arrived: readonly RecordedRequest[], { carries
   }
 }
 
-interface PathCase {
+export interface PathCase {
   readonly name: string;
   readonly class: string;
   readonly target: string;
 }
 
-const { cases: pathCases } = vectorsOf('paths.json') as { readonly cases: readonly PathCase[] };
+export const { cases: pathCases } = vectorsOf('paths.json') as { readonly cases: readonly PathCase[] };
 const INVALID = new Set(['encoded-slash', 'overlong-utf8', 'bad-percent', 'nul', 'control']);
 const CLIMBING = new Set(['dot-segments', 'encoded-dots', 'backslash']);
 const CLIMBS = /(^|[/\\])(\.|%2e){1,2}([/\\?]|$)|\\|%5c/i;

@@ -57,7 +57,7 @@ test('a stranger with any key gets no page, no account and no route but that of 
   for (const path of ['/', '/index.html', '/assets/x.js', '/v1', '/v1/', '//v1/node/join', '/v1/node/join/x'])
     assert.equal((await over(key, { path, headers })).status, 401, path);
   for (const [id, spec] of Object.entries(routes) as [string, RouteSpec][]) {
-    if (id === 'node.join') continue;
+    if (id === 'node.join' || id === 'ingress.join') continue;
     const { status, text } = await over(key, { method: spec.method, path: concrete(spec), headers });
     assert.equal(status, 401, `${id}: ${text}`);
   }
@@ -120,16 +120,16 @@ test('the credential of a backend is worth nothing on the connection of another 
   }
 });
 
-test('a node gets the routes of nodes and of workloads, and none of people', async () => {
+test('a node gets the routes of members and of workloads, and none of people', async () => {
   const node = await joinTestNode(platform, 'routes');
   for (const path of ['/', '/index.html', '/v1/auth/register/options'])
     assert.equal((await over(node.key, { path, method: path === '/' ? 'GET' : 'POST' })).status, 404, path);
   for (const [id, spec] of Object.entries(routes) as [string, RouteSpec][]) {
-    const mine = spec.callers.includes('node') || spec.callers.includes('installation');
-    const joins = ['node.join', 'node.challenge', 'node.credential'].includes(id);
-    const shared = (Object.values(routes) as RouteSpec[]).some(
-      ({ path, callers }) => path === spec.path && (callers.includes('node') || callers.includes('installation')),
-    );
+    const ofMembers = ({ callers }: RouteSpec) =>
+      (['node', 'installation', 'ingress'] as const).some((kind) => callers.includes(kind));
+    const mine = ofMembers(spec);
+    const joins = /^(node|ingress)\.(join|challenge|credential)$/.test(id);
+    const shared = (Object.values(routes) as RouteSpec[]).some((other) => other.path === spec.path && ofMembers(other));
     const { status, text } = await over(node.key, { method: spec.method, path: concrete(spec) });
     if (!mine && !joins && !shared) assert.equal(status, 404, `${id}: ${text}`);
     else assert.notEqual(status, 404, `${id}: ${text}`);

@@ -7,7 +7,7 @@ import { type Cast, makeCast } from '../support/cast.ts';
 import { type Constellation, startConstellation } from '../support/constellation.ts';
 import { problemCode } from '../support/raw-http.ts';
 
-const KINDS: readonly CallerKind[] = ['anonymous', 'session', 'frontend', 'installation', 'node'];
+const KINDS: readonly CallerKind[] = ['anonymous', 'session', 'frontend', 'installation', 'node', 'ingress'];
 const UUID = '01890000-0000-7000-8000-000000000000';
 
 let constellation: Constellation;
@@ -55,7 +55,7 @@ for (const [id, spec] of table) {
 
   if (!spec.callers.includes('anonymous')) {
     test(`${id} refuses credentials that nobody was given`, async () => {
-      const forged = ['pfc_', 'pcs_', 'pnd_', 'pgw_', 'pdc_'].map((prefix) => ({
+      const forged = ['pfc_', 'pcs_', 'pnd_', 'pin_', 'pgw_', 'pdc_'].map((prefix) => ({
         authorization: `Bearer ${prefix}${'A'.repeat(43)}`,
       }));
       for (const headers of [

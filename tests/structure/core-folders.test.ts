@@ -10,7 +10,7 @@ const SOURCE = path.join(import.meta.dirname, '../../packages/core/src');
 const files = globSync('**/*.ts', { cwd: SOURCE, exclude: ['**/*.test.ts'] });
 /** What every domain stands on. */
 const FOUNDATION = [
-  ...['background', 'config', 'credentials', 'database', 'grants', 'http'],
+  ...['background', 'config', 'credentials', 'database', 'grants', 'http', 'members'],
   ...['context.ts', 'domain.ts', 'lifecycle.ts', 'log.ts', 'metrics.ts', 'normalize.ts', 'points.ts', 'version.ts'],
 ];
 /** What stands on the domains: the serving of app hosts, the wiring, and what other packages import. */

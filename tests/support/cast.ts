@@ -44,6 +44,7 @@ export async function makeCast(constellation: Constellation, name = 'castowner')
     rawRequest({ port, ...rest, headers: { host, ...headers } });
   const session = { cookie: account.cookie, origin };
   const node = { authorization: `Bearer ${core.localNode.nodeCredential}` };
+  const ingress = { authorization: `Bearer ${core.localIngress?.ingressCredential}` };
 
   async function post(path: string, headers: Record<string, string>, body: unknown): Promise<Record<string, unknown>> {
     const answer = await send({
@@ -90,6 +91,12 @@ export async function makeCast(constellation: Constellation, name = 'castowner')
 
   const mighty = await install(`${name}-mighty`, EVERYTHING);
   const powerless = await install(`${name}-powerless`, []);
-  const byKind: Record<CallerKind, Record<string, string>> = { anonymous: { origin }, session, node, ...mighty };
+  const byKind: Record<CallerKind, Record<string, string>> = {
+    anonymous: { origin },
+    session,
+    node,
+    ingress,
+    ...mighty,
+  };
   return { account, send, credentials: (kind) => ({ ...byKind[kind] }), powerless: (kind) => ({ ...powerless[kind] }) };
 }

@@ -79,6 +79,7 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
   const systemPackages = options.systemPackages ?? (await minimalSystemPackages(directory));
   const masterKey = randomBytes(32);
   const localNode = { publicKey: newNodeKey().publicKey, name: 'local', inherits: false, leased: false, runtime: true };
+  const localIngress = { publicKey: newNodeKey().publicKey, name: 'local' };
   const lines: LogLine[] = [];
   const log = recordingLog(lines);
   const started: Core[] = [];
@@ -93,6 +94,8 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
       challengeMilliseconds: 300_000,
       sessionCookie: 'platform_session',
       appsDomain: 'apps.platform.localhost',
+      ingressDomain: 'public.platform.localhost',
+      ingressOrigin: { scheme: 'http', port: ':8791' },
       nodeOrigin: 'http://node.platform.localhost:8788',
       nodeLostMilliseconds: 60_000,
       notificationDays: limits.notificationDays.value,
@@ -126,6 +129,7 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
       ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
       ...(options.at === undefined ? {} : { at: options.at }),
       ...(options.withoutNode === true ? {} : { localNode }),
+      localIngress,
       ...more,
     });
     started.push(core);

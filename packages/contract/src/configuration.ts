@@ -35,6 +35,21 @@ export const configurationVariables = {
     meaning:
       "Domain below which every app gets its own host. Never below the shell's host; on https a domain registered separately from the shell's (by the public suffix list, private suffixes included), else the start is refused.",
   },
+  PLATFORM_INGRESS_DOMAIN: {
+    default: 'public.platform.localhost',
+    meaning:
+      "Domain below which every app that serves the internet gets a host. Neither above nor below the shell's host or PLATFORM_APPS_DOMAIN, and never below PLATFORM_RP_ID; on https of another site than the shell's (by the public suffix list), best registered for this alone. Changing it changes the internet address of every app.",
+  },
+  PLATFORM_INGRESS_LISTEN: {
+    default: '127.0.0.1:8791',
+    meaning:
+      'Address and port on which the Ingress of this machine answers requests from the internet. Set and empty: this machine has no Ingress.',
+  },
+  PLATFORM_INGRESS_TLS: {
+    default: '',
+    meaning:
+      'Certificates of the Ingress: empty for none (plain HTTP, on a laptop or behind a proxy that ends TLS), `files:<folder>` for `<host or wildcard>.crt` and `.key` there, or `acme`.',
+  },
   PLATFORM_INGRESS_RATE: {
     default: '10',
     meaning:
@@ -252,7 +267,6 @@ export type ConfigurationVariable = keyof typeof configurationVariables;
 
 /** Names of the specification and contract whose parts are not there yet; setting one is told at start, not refused. */
 export const laterConfigurationVariables = [
-  'PLATFORM_INGRESS_DOMAIN',
   'PLATFORM_MESSAGING_SERVER_NAME',
   'PLATFORM_MESSAGING_BRIDGE_URL',
   'PLATFORM_MESSAGING_BRIDGE_TOKEN',

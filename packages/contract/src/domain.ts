@@ -43,7 +43,7 @@ export interface MetricEntry {
 }
 
 /** Who may call: `anonymous` needs no credential; every other kind is made from exactly one credential. */
-export type CallerKind = 'anonymous' | 'session' | 'frontend' | 'installation' | 'node';
+export type CallerKind = 'anonymous' | 'session' | 'frontend' | 'installation' | 'node' | 'ingress';
 
 export type RateLimitName =
   | 'authentication'

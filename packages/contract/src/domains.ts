@@ -9,6 +9,7 @@ import { disk, volumes } from './domains/disk.ts';
 import { fleet } from './domains/fleet.ts';
 import { grants } from './domains/grants.ts';
 import { health } from './domains/health.ts';
+import { ingress } from './domains/ingress.ts';
 import { installations } from './domains/installations.ts';
 import { intelligence } from './domains/intelligence.ts';
 import { later } from './domains/later.ts';
@@ -20,6 +21,7 @@ import { outbound } from './domains/outbound.ts';
 import { packages } from './domains/packages.ts';
 import { pause } from './domains/pause.ts';
 import { placement } from './domains/placement.ts';
+import { publicAddresses } from './domains/public-address.ts';
 import { push } from './domains/push.ts';
 import { schedules } from './domains/schedules.ts';
 import { search } from './domains/search.ts';
@@ -40,6 +42,7 @@ export * from './domains/installations.ts';
 export * from './domains/intelligence.ts';
 export * from './domains/later.ts';
 export * from './domains/leases.ts';
+export * from './domains/members.ts';
 export * from './domains/nodes.ts';
 export * from './domains/notifications.ts';
 export * from './domains/object-storage.ts';
@@ -77,6 +80,8 @@ const domains = {
   outbound,
   nodes,
   placement,
+  publicAddresses,
+  ingress,
   objectStorage,
   fleet,
   intelligence,

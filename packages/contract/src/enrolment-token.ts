@@ -1,7 +1,8 @@
-// The enrolment token as an operator carries it from core to a new node: the secret, and how to know the right core.
+// The enrolment token as an operator carries it from core to a new node or Ingress: the secret, and how to know the right core.
 import * as z from 'zod';
+import type { MemberKind } from './domains/members.ts';
 
-const TOKEN = /^(pne_[A-Za-z0-9_-]{43})\.([A-Za-z0-9_-]{1,1000})$/;
+const TOKEN = /^(p[ni]e_[A-Za-z0-9_-]{43})\.([A-Za-z0-9_-]{1,1000})$/;
 
 const contents = z.strictObject({
   /** Host under which core is addressed, e.g. `cloud.example.org` or `shell.platform.localhost:8787`. */
@@ -11,7 +12,7 @@ const contents = z.strictObject({
 });
 
 export interface EnrolmentToken extends z.infer<typeof contents> {
-  /** `pne_…`: what core is shown; works once, for an hour. */
+  /** What core is shown: `pne_…` for a node, `pie_…` for an Ingress; works once, for an hour. */
   readonly secret: string;
 }
 
@@ -21,10 +22,13 @@ export function writeEnrolmentToken({ secret, host, key }: EnrolmentToken): stri
   return `${secret}.${rest}`;
 }
 
-/** The parts of a token, or `null` for anything else. */
-export function readEnrolmentToken(token: string): EnrolmentToken | null {
+/** How the secrets of tokens begin. */
+export const enrolmentPrefixes = { node: 'pne_', ingress: 'pie_' } as const satisfies Record<MemberKind, string>;
+
+/** The parts of a token for a member of this kind, or `null` for anything else. */
+export function readEnrolmentToken(token: string, kind: MemberKind = 'node'): EnrolmentToken | null {
   const [, secret, rest] = TOKEN.exec(token) ?? [];
-  if (secret === undefined || rest === undefined) return null;
+  if (secret === undefined || rest === undefined || !secret.startsWith(enrolmentPrefixes[kind])) return null;
   try {
     return { secret, ...contents.parse(JSON.parse(atob(rest.replaceAll('-', '+').replaceAll('_', '/')))) };
   } catch {

@@ -42,7 +42,7 @@ test('every route names at least one caller, and only routes for frontends and w
       assert.equal('grant' in spec, forApps && !INTRINSIC.test(id), `${id}: grant and callers disagree`);
     const changes = spec.method !== 'GET' && spec.callers.some((kind) => kind === 'session' || kind === 'anonymous');
     // What machines prove with a key or a token, no browser has.
-    if (spec.path.startsWith('/v1/node/')) continue;
+    if (spec.path.startsWith('/v1/node/') || spec.path.startsWith('/v1/ingress/')) continue;
     assert.equal('origin' in spec, changes, `${id}: a state-changing browser route demands its origin, no other does`);
   }
 });

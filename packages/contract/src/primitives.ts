@@ -117,5 +117,6 @@ export const credentialPrefixes = {
   gateway: 'pgw_',
   core: 'pcs_',
   node: 'pnd_',
+  ingress: 'pin_',
 } as const;
 export type CredentialKind = keyof typeof credentialPrefixes;

@@ -27,12 +27,20 @@ import { takeFromBucket } from './http/rate-buckets.ts';
 import { rateLimiter } from './http/rate-limit.ts';
 import { createServer } from './http/server.ts';
 import { shellFiles } from './http/shell-files.ts';
+import {
+  ensureLocalIngress,
+  findIngressCaller,
+  isIngressKey,
+  type LocalIngress,
+  type LocalIngressOptions,
+} from './ingress/ingresses.ts';
 import { ensureDefaultInstallations } from './installations/default-installations.ts';
 import { findFrontendCaller, findInstallationCaller } from './installations/find-caller.ts';
 import { followSystemPackages } from './installations/follow-system-packages.ts';
 import { bearsSystemRole } from './installations/prepared-queries.ts';
 import { announceProviders } from './intelligence/announce-providers.ts';
 import { Lifecycle } from './lifecycle.ts';
+import { Followers } from './members/followers.ts';
 import type { CoreMetrics } from './metrics.ts';
 import { Backends } from './nodes/call-backend.ts';
 import { opensControlCredentials } from './nodes/control-side.ts';
@@ -41,7 +49,7 @@ import { listenForNodes } from './nodes/listen-for-nodes.ts';
 import { ensureLocalNode, type LocalNode, type LocalNodeOptions, withoutLocalNode } from './nodes/local-node.ts';
 import { Nodes } from './nodes/nodes.ts';
 import { EventHub } from './notifications/event-hub.ts';
-import { Followers } from './placement/followers.ts';
+import { ensureTopology } from './placement/ensure-topology.ts';
 import { type At, nothingListens } from './points.ts';
 import type { Pushing } from './push/domain.ts';
 import type { PushOptions } from './push/open-push-worker.ts';
@@ -68,6 +76,8 @@ export interface CoreOptions {
   readonly metrics?: CoreMetrics;
   /** The machine of this core as a node; `runtime` is whether workloads run on it. Default: it is none. */
   readonly localNode?: LocalNodeOptions & { readonly runtime: boolean };
+  /** The machine of this core as an Ingress. Default: it is none. */
+  readonly localIngress?: LocalIngressOptions;
   /** The database lies on the disk of the packages: apps leave the reserve of that disk alone. Default: it does not. */
   readonly embeddedDatabase?: boolean;
   /** Where nodes of other machines reach this core over TLS under its own key. Default: nowhere. */
@@ -90,6 +100,8 @@ export interface Core {
   readonly linkPort: number | null;
   /** What the Runtime on this machine presents to core, new at every start; `null` without one. */
   readonly localNode: LocalNode | null;
+  /** What the Ingress on this machine presents to core, new at every start; `null` without one. */
+  readonly localIngress: LocalIngress | null;
   /** How domains reach the backends of installed apps. */
   readonly backends: Backends;
   /**
@@ -164,6 +176,12 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   await followSystemPackages(context, shipped);
   await ensureDefaultInstallations(context);
   await announceProviders(context);
+  await ensureTopology(context);
+  const { localIngress: besideCore } = options;
+  const localIngress =
+    besideCore === undefined
+      ? null
+      : await ensureLocalIngress(context, { ...besideCore, nodeId: localNode?.nodeId ?? null });
   const bodies = new BodyPool();
   parts.defer(() => bodies.close());
   const largeBodies = new LargeBodies(config.packagesDirectory, bodies);
@@ -185,6 +203,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
         findFrontendCaller: (hash) => findFrontendCaller(context, hash),
         findInstallationCaller: (hash) => findInstallationCaller(context, hash),
         findNodeCaller: (hash) => findNodeCaller(context, hash),
+        findIngressCaller: (hash) => findIngressCaller(context, hash),
       },
       new IdentityCache(signals, clock),
       { sessionCookie: sessionCookieName(config), clock, failures },
@@ -203,7 +222,10 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   await server.listen(place);
   const sockets = await listenFast(server.server);
   parts.defer(() => sockets.close());
-  const link = linkListen === null ? null : await listenForNodes(context, server.server, linkListen);
+  const link =
+    linkListen === null
+      ? null
+      : await listenForNodes(context, server.server, linkListen, (key) => isIngressKey(database, key));
   if (link !== null) parts.defer(() => link.close());
   for (const worker of domains.flatMap(({ workers = [] }) => workers)) {
     parts.defer(() => worker.stop());
@@ -215,6 +237,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     context,
     linkPort: link?.port ?? null,
     localNode,
+    localIngress,
     backends,
     async reload() {
       intelligence.reload();

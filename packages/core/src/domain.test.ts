@@ -50,7 +50,9 @@ test('hooks run one after the other in the order of the domains; one that fails 
     },
     { accountPaused: async () => void called.push('never') },
   ]);
-  const change = world.core.context.database.transaction().execute((trx) => lifecycle.accountPaused(trx, 'acct-1'));
+  const change = world.core.context.database
+    .transaction()
+    .execute((trx) => lifecycle.accountPaused(trx, 'acct-1', () => undefined));
   await assert.rejects(change, /not now/);
   assert.deepEqual(called, ['first', 'second acct-1']);
 });

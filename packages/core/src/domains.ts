@@ -8,9 +8,11 @@ import type { Domain } from './domain.ts';
 import { fleetDomain } from './fleet/domain.ts';
 import { healthRoutes } from './http/health.ts';
 import { idleBuckets } from './http/idle-buckets.ts';
+import { ingressDomain } from './ingress/domain.ts';
 import { installationDomain } from './installations/domain.ts';
 import { intelligenceDomain } from './intelligence/domain.ts';
 import { leaseDomain } from './leases/domain.ts';
+import { Followers } from './members/followers.ts';
 import { Backends } from './nodes/call-backend.ts';
 import { nodeDomain } from './nodes/domain.ts';
 import type { Nodes } from './nodes/nodes.ts';
@@ -20,7 +22,6 @@ import { objectStorageDomain } from './object-storage/domain.ts';
 import { outboundDomain } from './outbound/domain.ts';
 import { pauseDomain } from './pause/domain.ts';
 import { placementDomain } from './placement/domain.ts';
-import { Followers } from './placement/followers.ts';
 import { type Pushing, pushDomain } from './push/domain.ts';
 import type { DeliveryOptions } from './schedules/deliver-runs.ts';
 import { scheduleDomain } from './schedules/domain.ts';
@@ -28,6 +29,7 @@ import { searchDomain } from './search/domain.ts';
 import type { Searching } from './search/open-searching.ts';
 import { postgresEngine } from './search/postgres-engine.ts';
 import { secretDomain } from './secrets/domain.ts';
+import { topologyDomain } from './topology/domain.ts';
 import { workflowDomain } from './workflows/domain.ts';
 
 /** What more than one domain uses, or what is opened before them. */
@@ -66,6 +68,8 @@ export function coreDomains(context: CoreContext, parts: SharedParts) {
     scheduleDomain(context, { backends, deliveryOptions }),
     nodeDomain(context, { nodes, monotonic }),
     objectStorageDomain(context),
+    topologyDomain(context),
+    ingressDomain(context, followers),
     placementDomain(context, followers),
   ] as const;
 }

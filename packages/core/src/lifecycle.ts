@@ -9,8 +9,8 @@ type Trx = Transaction<DatabaseSchema>;
 /** Each runs in the transaction of the change, after the rows of the account or installation were changed. */
 export interface Hooks {
   accountCreated?(trx: Trx, account: { readonly key: string; readonly name: string }): Promise<void>;
-  /** Its owner paused it, or the operator suspended it. */
-  accountPaused?(trx: Trx, accountKey: string): Promise<void>;
+  /** Its owner paused it, or the operator suspended it. `afterCommit` as with an installation that ended. */
+  accountPaused?(trx: Trx, accountKey: string, afterCommit: AfterCommit): Promise<void>;
   accountResumed?(trx: Trx, accountKey: string): Promise<void>;
   /** What it is entitled to changed. */
   planChanged?(trx: Trx, accountKey: string): Promise<void>;

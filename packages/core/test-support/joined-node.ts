@@ -4,7 +4,7 @@ import {
   type Assignments,
   credentialProofText,
   joinProofText,
-  type NodeChallenge,
+  type MemberChallenge,
   type NodeCredential,
   type NodeMachine,
   readEnrolmentToken,
@@ -65,7 +65,7 @@ export async function proofBody(platform: Constellation, key: LinkKey, more: obj
   const publicKey = publicKeyText(key.publicKey);
   const challenged = await anonymous(platform, '/v1/node/challenge', { publicKey });
   assert.equal(challenged.status, 200, challenged.text);
-  const { nonce } = challenged.json as NodeChallenge;
+  const { nonce } = challenged.json as MemberChallenge;
   const signature = signText(key, credentialProofText(new URL(platform.origin).host, nonce));
   return { publicKey, nonce, signature, ...more };
 }

@@ -1,8 +1,39 @@
-// Between core and its Ingresses: the topology of public names, as it is pushed to each of them (specification 4.11), and
+// Between core and its Ingresses: how one joins and proves itself, the topology of public names, as it is pushed to each of them (specification 4.11), and
 // what an Ingress adds to a public request on its way to a node. Not a public interface; versioned with the platform.
 import * as z from 'zod';
-import { installationId } from '../primitives.ts';
-import { nodeName } from './nodes.ts';
+import type { Limits, Routes } from '../domain.ts';
+import { installationId, timestamp } from '../primitives.ts';
+import { json } from './common.ts';
+import {
+  ANONYMOUS_BYTES,
+  challengeMemberBody,
+  joinMemberBody,
+  memberChallenge,
+  memberName,
+  proveMemberBody,
+} from './members.ts';
+
+const limits = {
+  topologyItems: { value: 1_000, unit: 'items', meaning: 'public names in one line of the topology stream' },
+  topologySilence: {
+    value: 25,
+    unit: 'seconds',
+    meaning: 'time after its last sign of life for which a revocation waits for an Ingress, up to 2 s',
+  },
+  topologyMemory: {
+    value: 3_600,
+    unit: 'seconds',
+    meaning:
+      'time for which core remembers a deleted public name; an Ingress that was away longer gets the whole topology',
+  },
+} as const satisfies Limits;
+
+export const ingressCredential = z.strictObject({
+  ingressId: z.string(),
+  ingressCredential: z.string(),
+  expiresAt: timestamp,
+});
+export type IngressCredential = z.infer<typeof ingressCredential>;
 
 /** A position in the topology: decimal digits, growing with every change. */
 export const topologyRevision = z.string().regex(/^\d{1,18}$/);
@@ -11,7 +42,7 @@ export const topologyRevision = z.string().regex(/^\d{1,18}$/);
 export const topologyNode = z.strictObject({
   nodeId: z.string(),
   /** For the log and the metrics. */
-  name: nodeName,
+  name: memberName,
   /** `publicSide.url` of its registration. */
   url: z.url(),
   /** The link key the node must prove over https, 32 bytes, base64url; `null` over plain http. */
@@ -41,7 +72,7 @@ export const topologyLine = z.discriminatedUnion('kind', [
   /** Everything known so far is void with the next `current`: the whole topology follows. */
   z.strictObject({ kind: z.literal('snapshot') }),
   z.strictObject({ kind: z.literal('nodes'), items: z.array(topologyNode), gone: z.array(z.string()) }),
-  /** @see topologyRoute; `gone` holds host names. At most 1,000 of both together. */
+  /** @see topologyRoute; `gone` holds host names. At most `limits.topologyItems` of both together. */
   z.strictObject({ kind: z.literal('routes'), items: z.array(topologyRoute), gone: z.array(z.string()) }),
   z.strictObject({ kind: z.literal('current'), revision: topologyRevision }),
 ]);
@@ -82,3 +113,65 @@ export type IngressReport = z.infer<typeof ingressReportBody>;
  */
 export const CLIENT_ADDRESS = 'platform-client-address';
 export const CLIENT_PROTOCOL = 'platform-client-protocol';
+
+/** Of the topology stream: a line of JSON each, {@link topologyLine}, or an empty one. */
+export const TOPOLOGY_STREAM = 'application/x-ndjson';
+
+const routes = {
+  'ingress.join': {
+    method: 'POST',
+    path: '/v1/ingress/join',
+    summary: 'Join as an Ingress, with the operator’s enrolment token',
+    callers: ['anonymous'],
+    body: json(joinMemberBody, ANONYMOUS_BYTES),
+    answers: { 201: ingressCredential },
+    rate: 'authentication',
+  },
+  'ingress.challenge': {
+    method: 'POST',
+    path: '/v1/ingress/challenge',
+    summary: 'A nonce that an Ingress signs once, within a minute',
+    callers: ['anonymous'],
+    body: json(challengeMemberBody, ANONYMOUS_BYTES),
+    answers: { 200: memberChallenge },
+    rate: 'authentication',
+  },
+  'ingress.credential': {
+    method: 'POST',
+    path: '/v1/ingress/credential',
+    summary: 'An Ingress’s next credential, in exchange for a signature by its key; the previous one expires',
+    callers: ['anonymous'],
+    body: json(proveMemberBody, ANONYMOUS_BYTES),
+    answers: { 200: ingressCredential },
+    rate: 'authentication',
+  },
+  'ingress.topology': {
+    method: 'GET',
+    path: '/v1/ingress/topology',
+    summary: 'The topology of public names, and every change of it as it happens',
+    callers: ['ingress'],
+    query: topologyQuery,
+    answers: { 200: TOPOLOGY_STREAM },
+    rate: 'none',
+  },
+  'ingress.applied': {
+    method: 'POST',
+    path: '/v1/ingress/applied',
+    summary: 'Report that a revision of the topology is in effect',
+    callers: ['ingress'],
+    body: json(appliedTopologyBody),
+    answers: { 204: null },
+    rate: 'none',
+  },
+  'ingress.report': {
+    method: 'POST',
+    path: '/v1/ingress/report',
+    summary: 'Report the requests of public names',
+    callers: ['ingress'],
+    body: json(ingressReportBody, 1024 * 1024),
+    answers: { 204: null },
+    rate: 'none',
+  },
+} as const satisfies Routes;
+
+export const ingress = { limits, routes } as const;

@@ -8,15 +8,27 @@ import { installationId, timestamp } from '../primitives.ts';
 import { readableLine } from '../text.ts';
 import { json } from './common.ts';
 import { machineLoad } from './fleet.ts';
+import {
+  ANONYMOUS_BYTES,
+  challengeMemberBody,
+  joinMemberBody,
+  memberChallenge,
+  memberName,
+  proveMemberBody,
+} from './members.ts';
 import { workloadRuntime, workloadRuntimes } from './packages.ts';
 import { logEntry, publicPortStatus, workloadStatus, workloads, workloadUse } from './workloads.ts';
 
 const limits = {
-  nodeTokenSeconds: { value: 3_600, unit: 'seconds', meaning: 'lifetime of a node’s enrolment token' },
+  nodeTokenSeconds: {
+    value: 3_600,
+    unit: 'seconds',
+    meaning: 'lifetime of the enrolment token of a node or an Ingress',
+  },
   nodeCredentialSeconds: {
     value: 3_600,
     unit: 'seconds',
-    meaning: 'lifetime of a node credential; nodes renew it at half',
+    meaning: 'lifetime of the credential of a node or an Ingress, which renews it at half',
   },
   backendCalls: {
     value: 64,
@@ -33,7 +45,11 @@ const limits = {
     unit: 'items',
     meaning: 'sentences that a node reports of one backend as not enforced; the rest is dropped',
   },
-  nodeChallengeSeconds: { value: 60, unit: 'seconds', meaning: 'lifetime of the nonce a node signs for a credential' },
+  nodeChallengeSeconds: {
+    value: 60,
+    unit: 'seconds',
+    meaning: 'lifetime of the nonce that a node or an Ingress signs for a credential',
+  },
 } as const satisfies Limits;
 
 /** What a node is made of, and what runs its workloads; shown to the operator and counted at placement. */
@@ -98,49 +114,10 @@ export const registerNodeBody = z.strictObject({
     .optional(),
 });
 
-/** Ed25519 public key, 32 bytes, base64url. */
-const publicKey = z.string().regex(/^[A-Za-z0-9_-]{43}$/);
-/** Ed25519 signature, 64 bytes, base64url. */
-const signature = z.string().regex(/^[A-Za-z0-9_-]{86}$/);
+export const nodeName = memberName;
 
-export const nodeName = z
-  .string()
-  .max(63)
-  .regex(/^[a-z0-9]+(?:[-.][a-z0-9]+)*$/, 'must be lower-case letters, digits, single hyphens and dots');
-
-/** Bodies of what anybody may send. */
-const ANONYMOUS_BYTES = 4 * 1024;
-
-export const joinNodeBody = z.strictObject({
-  /** `pne_…`: the secret of an enrolment token. */
-  token: z.string().max(100),
-  publicKey,
-  name: nodeName,
-  /** Over {@link joinProofText}. */
-  signature,
-});
 export const nodeCredential = z.strictObject({ nodeId: z.string(), nodeCredential: z.string(), expiresAt: timestamp });
 export type NodeCredential = z.infer<typeof nodeCredential>;
-
-export const challengeNodeBody = z.strictObject({ publicKey });
-export const nodeChallenge = z.strictObject({ nonce: z.string() });
-export type NodeChallenge = z.infer<typeof nodeChallenge>;
-export const proveNodeBody = z.strictObject({
-  publicKey,
-  nonce: z.string().max(100),
-  /** Over {@link credentialProofText}. */
-  signature,
-});
-
-/** What a node signs to join; names core, so that the signature is worth nothing elsewhere. */
-export function joinProofText(coreHost: string, token: string): string {
-  return `platform node join v1\n${coreHost}\n${token}`;
-}
-
-/** What a node signs for its next credential. */
-export function credentialProofText(coreHost: string, nonce: string): string {
-  return `platform node credential v1\n${coreHost}\n${nonce}`;
-}
 
 /** A node that reports absurd totals spoils a figure and nothing else. */
 const tally = z.int().min(0).max(1e15);
@@ -240,7 +217,7 @@ const routes = {
     path: '/v1/node/join',
     summary: 'Join as a node, with the operator’s enrolment token',
     callers: ['anonymous'],
-    body: json(joinNodeBody, ANONYMOUS_BYTES),
+    body: json(joinMemberBody, ANONYMOUS_BYTES),
     answers: { 201: nodeCredential },
     rate: 'authentication',
   },
@@ -249,8 +226,8 @@ const routes = {
     path: '/v1/node/challenge',
     summary: 'A nonce that a node signs once, within a minute',
     callers: ['anonymous'],
-    body: json(challengeNodeBody, ANONYMOUS_BYTES),
-    answers: { 200: nodeChallenge },
+    body: json(challengeMemberBody, ANONYMOUS_BYTES),
+    answers: { 200: memberChallenge },
     rate: 'authentication',
   },
   'node.credential': {
@@ -258,7 +235,7 @@ const routes = {
     path: '/v1/node/credential',
     summary: 'A node’s next credential, in exchange for a signature by its key; the previous one expires',
     callers: ['anonymous'],
-    body: json(proveNodeBody, ANONYMOUS_BYTES),
+    body: json(proveMemberBody, ANONYMOUS_BYTES),
     answers: { 200: nodeCredential },
     rate: 'authentication',
   },

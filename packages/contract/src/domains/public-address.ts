@@ -1,6 +1,16 @@
 // The internet address of an installation, as its owner sees it (contract 4e).
 import * as z from 'zod';
+import type { Limits, Routes } from '../domain.ts';
+import { emptyBody, json, ofApp } from './common.ts';
 import { publicPortStatus } from './workloads.ts';
+
+const limits = {
+  publicRequestDays: {
+    value: 30,
+    unit: 'days',
+    meaning: 'time for which the counts of public requests of an installation are kept',
+  },
+} as const satisfies Limits;
 
 /** A route of the manifest, and whether requests pass it. */
 export const publicRouteStatus = z.strictObject({
@@ -8,7 +18,10 @@ export const publicRouteStatus = z.strictObject({
   method: z.string(),
   /** Exact, or everything below where it ends with `/*`. */
   path: z.string(),
-  /** `partly`: the grant is narrower. `no-backend`: it is granted, and its backend may not run. */
+  /**
+   * `partly`: the grant is narrower. `no-backend`: it is granted, and its backend may not run, since it is not reviewed,
+   * stopped, or everything of the account is paused.
+   */
   state: z.enum(['open', 'partly', 'not-granted', 'no-backend']),
 });
 export type PublicRouteStatus = z.infer<typeof publicRouteStatus>;
@@ -36,3 +49,48 @@ export const publicAddress = z.strictObject({
   ports: z.array(publicPortState),
 });
 export type PublicAddress = z.infer<typeof publicAddress>;
+
+/** What came to the address on one day, as the Ingresses counted it; up to a minute late. */
+export const publicRequests = z.strictObject({
+  /** UTC, e.g. `2026-11-23`. */
+  day: z.iso.date(),
+  /** Passed to its backend. */
+  requests: z.int(),
+  /** Refused by an Ingress, by error code, e.g. `rate_limited`. */
+  refused: z.record(z.string(), z.int()),
+});
+export type PublicRequests = z.infer<typeof publicRequests>;
+
+const routes = {
+  'apps.public': {
+    method: 'GET',
+    path: '/v1/apps/:appId/public',
+    summary: 'The internet address of an app, its routes and ports',
+    callers: ['session'],
+    params: ofApp,
+    answers: { 200: publicAddress },
+    rate: 'session',
+  },
+  'apps.renewPublic': {
+    method: 'POST',
+    path: '/v1/apps/:appId/public/renew',
+    summary: 'Another internet address for an app; the former one is gone at once',
+    callers: ['session'],
+    origin: 'shell',
+    params: ofApp,
+    body: json(emptyBody.optional()),
+    answers: { 200: publicAddress },
+    rate: 'session',
+  },
+  'apps.publicRequests': {
+    method: 'GET',
+    path: '/v1/apps/:appId/public/requests',
+    summary: 'Requests from the internet to an app, today',
+    callers: ['session'],
+    params: ofApp,
+    answers: { 200: publicRequests },
+    rate: 'session',
+  },
+} as const satisfies Routes;
+
+export const publicAddresses = { limits, routes } as const;

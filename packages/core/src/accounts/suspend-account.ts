@@ -20,12 +20,15 @@ export function listAccountStates({ database, clock }: Pick<CoreContext, 'databa
  * @returns false when it was suspended already
  * @throws RefusalError `not_found`
  */
-export function suspendAccount(context: CoreContext, name: string): Promise<boolean> {
-  return change(context, name, context.clock(), async (trx, accountKey) => {
+export async function suspendAccount(context: CoreContext, name: string): Promise<boolean> {
+  const afterwards: (() => Promise<void>)[] = [];
+  const changed = await change(context, name, context.clock(), async (trx, accountKey) => {
     await deleteSignIns(trx, accountKey);
     await notify(trx, 'session-ended', { accountKey, sessionId: null });
-    await context.lifecycle.accountPaused(trx, accountKey);
+    await context.lifecycle.accountPaused(trx, accountKey, (work) => afterwards.push(work));
   });
+  for (const work of afterwards) await work();
+  return changed;
 }
 
 /**

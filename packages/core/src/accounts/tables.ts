@@ -64,6 +64,7 @@ export const tables = {
         'locked while a schedule is added; whether an account is paused, in the statements that look for what is due',
       placement:
         'whether an account is paused or suspended, and its plan, in the assignments of a node; its name in rules',
+      topology: 'whether an account is paused or suspended, whose apps then have no public routes',
     },
   },
   passkeys: {},

@@ -35,6 +35,7 @@ export const tables = {
       nodes: 'what the backends on a node reserve, and whether an app has one to call',
       outbound: 'the secret slots of an installed version, at every outbound call',
       placement: 'the workload of an installed version, in the assignments of a node and in every placement',
+      topology: 'the public routes that an installed version declares',
     },
   },
 } satisfies OwnedTables;

@@ -28,6 +28,10 @@ export interface CoreConfig {
   readonly sessionCookie: string;
   /** Host suffix of app frontends, without leading dot, e.g. `apps.platform.localhost`. */
   readonly appsDomain: string;
+  /** Host suffix of the internet addresses of apps, without leading dot, e.g. `public.platform.localhost`. */
+  readonly ingressDomain: string;
+  /** How people reach those addresses: the port with its colon, or empty. */
+  readonly ingressOrigin: { readonly scheme: 'http' | 'https'; readonly port: string };
   readonly nodeOrigin: string;
   /** A node without a heartbeat for so long is taken for lost. */
   readonly nodeLostMilliseconds: number;
@@ -81,4 +85,9 @@ export function sessionCookieName(config: Pick<CoreConfig, 'origin' | 'sessionCo
 export function appOrigin(config: Pick<CoreConfig, 'origin' | 'appsDomain'>, appId: string, hostLabel: string): string {
   const { scheme, port } = originParts(config);
   return `${scheme}://${appId}--${hostLabel}.${config.appsDomain}${port}`;
+}
+
+/** The public hostname of an installation: `<app-id>--<opaque>.<ingress domain>` (specification 4.11). */
+export function publicHostname(config: Pick<CoreConfig, 'ingressDomain'>, appId: string, label: string): string {
+  return `${appId}--${label}.${config.ingressDomain}`;
 }

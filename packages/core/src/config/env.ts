@@ -1,7 +1,7 @@
 // Reads the environment once, at start. A wrong or contradictory value stops the start with one message that names
 // the variable, what is wrong with it and how to set it (contract 6). The subjects have files of their own:
-// web-settings.ts, push-settings.ts, node-settings.ts, docker-settings.ts, microvm-settings.ts, network-settings.ts,
-// ingress-limits.ts, outbound-settings.ts, notification-settings.ts, search-settings.ts, account-disk-settings.ts, object-store-settings.ts.
+// web-settings.ts, ingress-settings.ts, ingress-limits.ts, push-settings.ts, node-settings.ts, docker-settings.ts, microvm-settings.ts, network-settings.ts,
+// outbound-settings.ts, notification-settings.ts, search-settings.ts, account-disk-settings.ts, object-store-settings.ts.
 import { readFileSync } from 'node:fs';
 import * as path from 'node:path';
 import {
@@ -14,6 +14,7 @@ import type { LogLevel } from '../log.ts';
 import { type AccountDiskSettings, readAccountDiskSettings } from './account-disk-settings.ts';
 import type { CoreConfig } from './config.ts';
 import { type IngressLimitSettings, readIngressLimits } from './ingress-limits.ts';
+import { type IngressSettings, readIngressSettings } from './ingress-settings.ts';
 import { type NetworkSettings, readNetworkSettings } from './network-settings.ts';
 import { type NodeSettings, readNodeSettings } from './node-settings.ts';
 import { type NotificationSettings, readNotificationSettings } from './notification-settings.ts';
@@ -39,6 +40,7 @@ import { readWebSettings, type WebSettings } from './web-settings.ts';
 export interface PlatformConfig
   extends Omit<CoreConfig, 'packagesDirectory' | 'shellDirectory'>,
     WebSettings,
+    IngressSettings,
     NodeSettings,
     NetworkSettings,
     IngressLimitSettings,
@@ -81,6 +83,10 @@ export function readConfiguration(environment: Environment, surroundings: Surrou
   const web = readWebSettings(read);
   const config = {
     ...web,
+    ...readIngressSettings(read, {
+      ingressDomain: web.ingressDomain,
+      switchedOff: environment.PLATFORM_INGRESS_LISTEN?.trim() === '',
+    }),
     ...readPushSettings(read, web.origin),
     ...readNodeSettings(read),
     ...readNetworkSettings(read),
@@ -177,7 +183,7 @@ function readMasterAccount(value: string | undefined): string | null {
 
 function effectiveValues(
   read: Read,
-  config: Pick<PlatformConfig, 'rpId' | 'dataDirectory' | 'masterKeyFile' | 'vapidSubject'>,
+  config: Pick<PlatformConfig, 'rpId' | 'dataDirectory' | 'masterKeyFile' | 'vapidSubject' | 'ingressListen'>,
 ): PlatformConfig['effective'] {
   const computed: Partial<Record<ConfigurationVariable, string>> = {
     PLATFORM_RP_ID: config.rpId,
@@ -185,6 +191,7 @@ function effectiveValues(
     PLATFORM_MASTER_KEY_FILE: config.masterKeyFile,
     PLATFORM_DATABASE_URL: '(embedded)',
     PLATFORM_VAPID_SUBJECT: config.vapidSubject ?? '',
+    ...(config.ingressListen === null ? { PLATFORM_INGRESS_LISTEN: '' } : {}),
   };
   return (Object.keys(configurationVariables) as ConfigurationVariable[]).map((name) => {
     const given = read(name);

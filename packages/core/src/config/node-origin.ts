@@ -7,7 +7,7 @@ import type { AddressAndPort } from './variables.ts';
 
 /** What of the platform a node must not pose as. */
 export interface OwnPlaces {
-  readonly config: Pick<CoreConfig, 'origin' | 'rpId' | 'appsDomain'>;
+  readonly config: Pick<CoreConfig, 'origin' | 'rpId' | 'appsDomain' | 'ingressDomain'>;
   /** Where nodes reach core over TLS under its own key; `null` for nowhere. */
   readonly linkListen: AddressAndPort | null;
 }
@@ -25,6 +25,8 @@ export function foreignOriginReason(value: string, { config, linkListen }: OwnPl
   if (host === new URL(config.origin).hostname) return `names ${host}, the host of the shell`;
   if (isBelow(host, config.rpId)) return `lies below ${config.rpId}, whose passkeys every host below it may use`;
   if (isBelow(host, config.appsDomain)) return `lies below ${config.appsDomain}, where only apps are`;
+  if (isBelow(host, config.ingressDomain))
+    return `lies below ${config.ingressDomain}, where only public names of apps are`;
   if (linkListen !== null && portOf(url) === linkListen.port && isListenedAt(host, linkListen.host))
     return 'is the address at which core takes nodes';
   return null;

@@ -17,6 +17,7 @@ export interface WebSettings
     | 'challengeMilliseconds'
     | 'sessionCookie'
     | 'appsDomain'
+    | 'ingressDomain'
     | 'nodeOrigin'
     | 'listenHost'
     | 'listenPort'
@@ -34,7 +35,8 @@ export function readWebSettings(read: Read): WebSettings {
   if (listenPort === nodePort)
     throw wrong('PLATFORM_NODE_ORIGIN', 'has the same port as PLATFORM_OS_ORIGIN', 'give the two different ports');
   const appsDomain = readAppsDomain(textOf(read, 'PLATFORM_APPS_DOMAIN'), origin, rpId);
-  const own = { config: { origin: origin.origin, rpId, appsDomain }, linkListen: null };
+  const ingressDomain = readIngressDomain(textOf(read, 'PLATFORM_INGRESS_DOMAIN'), { origin, rpId, appsDomain });
+  const own = { config: { origin: origin.origin, rpId, appsDomain, ingressDomain }, linkListen: null };
   const foreign = foreignOriginReason(nodeOrigin.origin, own);
   if (foreign !== null) throw wrong('PLATFORM_NODE_ORIGIN', foreign, 'set a host of its own');
   return {
@@ -51,6 +53,7 @@ export function readWebSettings(read: Read): WebSettings {
       'letters, digits, - and _ only, and no prefix: on https core adds __Host- itself',
     ),
     appsDomain,
+    ingressDomain,
     nodeOrigin: nodeOrigin.origin,
     listenHost: readAddress(textOf(read, 'PLATFORM_LISTEN_HOST')),
     listenPort,
@@ -102,28 +105,63 @@ function readRpId(rpId: string, origin: URL): string {
 
 function readAppsDomain(domain: string, origin: URL, rpId: string): string {
   const name = 'PLATFORM_APPS_DOMAIN';
-  if (!/^(?=.{1,150}$)[a-z0-9]+(?:[-.][a-z0-9]+)*$/.test(domain))
-    throw wrong(name, `is "${domain}", which is not a lower-case domain`, 'set it like apps.example.org');
+  checkDomain(name, domain, 'apps.example.org');
   // Descendants of the relying party ID may use its passkeys and their PRF: apps must never be among them.
-  if (domain === rpId || domain.endsWith(`.${rpId}`))
+  if (isBelow(domain, rpId))
     throw wrong(
       name,
       `lies below the relying party ${rpId}, so that every app could use the passkeys`,
       'use a domain that is not below PLATFORM_RP_ID',
     );
-  if (domain === origin.hostname || origin.hostname.endsWith(`.${domain}`))
-    throw wrong(name, 'contains the host of the shell', 'use a domain of its own');
+  if (isBelow(origin.hostname, domain)) throw wrong(name, 'contains the host of the shell', 'use a domain of its own');
+  checkSite(name, domain, origin, 'apps-of-example.net');
+  return domain;
+}
+
+interface Neighbours {
+  readonly origin: URL;
+  readonly rpId: string;
+  readonly appsDomain: string;
+}
+
+function readIngressDomain(domain: string, { origin, rpId, appsDomain }: Neighbours): string {
+  const name = 'PLATFORM_INGRESS_DOMAIN';
+  checkDomain(name, domain, 'public.example.org');
+  if (isBelow(domain, rpId))
+    throw wrong(
+      name,
+      `lies below the relying party ${rpId}, so that every public page of an app could use the passkeys`,
+      'use a domain that is not below PLATFORM_RP_ID',
+    );
+  if (isBelow(domain, origin.hostname) || isBelow(origin.hostname, domain))
+    throw wrong(name, 'lies above or below the host of the shell', 'use a domain of its own');
+  // A hostname selects exactly one thing: the frontend of an app, or what it answers to the internet.
+  if (isBelow(domain, appsDomain) || isBelow(appsDomain, domain))
+    throw wrong(name, `lies above or below PLATFORM_APPS_DOMAIN (${appsDomain})`, 'use a domain of its own');
+  checkSite(name, domain, origin, 'public-of-example.net');
+  return domain;
+}
+
+function isBelow(host: string, domain: string): boolean {
+  return host === domain || host.endsWith(`.${domain}`);
+}
+
+function checkDomain(name: ConfigurationVariable, domain: string, example: string): void {
+  if (!/^(?=.{1,150}$)[a-z0-9]+(?:[-.][a-z0-9]+)*$/.test(domain))
+    throw wrong(name, `is "${domain}", which is not a lower-case domain`, `set it like ${example}`);
   if (isIP(domain) !== 0)
-    throw wrong(name, `is the address ${domain}, below which there are no hosts`, 'set it like apps.example.org');
+    throw wrong(name, `is the address ${domain}, below which there are no hosts`, `set it like ${example}`);
+}
+
+function checkSite(name: ConfigurationVariable, domain: string, origin: URL, example: string): void {
   const site = siteOf(origin.hostname);
   // http is for localhost alone, where one site is what lets frames keep their storage.
   if (origin.protocol === 'https:' && siteOf(`app.${domain}`) === site)
     throw wrong(
       name,
       `is "${domain}", which belongs to the same site (${site}) as PLATFORM_OS_ORIGIN, so that every app could set cookies for the shell`,
-      'register a second domain for apps and set it like apps-of-example.net',
+      `register a second domain for apps and set it like ${example}`,
     );
-  return domain;
 }
 
 /**

@@ -14,8 +14,12 @@ export interface SignalMap {
   'node-credential-replaced': { nodeId: string };
   /** The list of assignments has a new revision. */
   'assignments-changed': Record<string, never>;
-  /** A node has carried out the assignments up to this revision. */
-  'assignments-carried-out': { nodeId: string; revision: string };
+  /** A follower has carried out this revision: a node of the assignments, an Ingress of the topology. */
+  'carried-out': { follows: 'assignments' | 'topology'; followerId: string; revision: string };
+  /** An Ingress has another credential, or was removed. */
+  'ingress-credential-replaced': { ingressId: string };
+  /** The topology of public names has a new revision. */
+  'topology-changed': Record<string, never>;
   /** An account was paused or suspended, or no longer is. */
   'pause-changed': { accountKey: string };
   /** `sequence`: the newest of those that were published together. */

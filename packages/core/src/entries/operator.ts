@@ -8,6 +8,7 @@ export { deleteAnyVersion, withdrawVersion } from '../catalog/withdraw-version.t
 export type { CoreContext } from '../context.ts';
 export { listDiskUse } from '../disk/account-disk.ts';
 export type { PackageRow, VolumeRow } from '../disk/queries.ts';
+export { createIngressToken, type IngressRow, listIngresses, removeIngress } from '../ingress/ingresses.ts';
 export { type Backend, findBackend, listBackends } from '../installations/backends.ts';
 export { deleteVolume } from '../installations/delete-volume.ts';
 export { installApp } from '../installations/install-app.ts';
@@ -17,6 +18,7 @@ export { selectOwn } from '../installations/queries.ts';
 export { uninstallApp } from '../installations/uninstall-app.ts';
 export { upgradeApp } from '../installations/upgrade-app.ts';
 export { type LocalCore, type LocalCoreOptions, openLocalCore } from '../local-core.ts';
+export { Followers } from '../members/followers.ts';
 export { createNodeToken } from '../nodes/join-node.ts';
 export {
   cordonNode,
@@ -28,7 +30,6 @@ export {
   uncordonNode,
 } from '../nodes/manage-nodes.ts';
 export type { Nodes } from '../nodes/nodes.ts';
-export { Followers } from '../placement/followers.ts';
 export {
   addRule,
   listReservedLabels,

@@ -16,6 +16,7 @@ export interface CredentialLookups {
   findFrontendCaller(tokenHash: Buffer): Promise<Caller | null>;
   findInstallationCaller(tokenHash: Buffer): Promise<Caller | null>;
   findNodeCaller(tokenHash: Buffer): Promise<Caller | null>;
+  findIngressCaller(tokenHash: Buffer): Promise<Caller | null>;
 }
 
 export interface Authenticator {
@@ -46,12 +47,13 @@ export function authenticator(
       if (kind === 'frontend') return lookups.findFrontendCaller(hash);
       if (kind === 'core') return lookups.findInstallationCaller(hash);
       if (kind === 'node') return lookups.findNodeCaller(hash);
+      if (kind === 'ingress') return lookups.findIngressCaller(hash);
       return Promise.resolve(null);
     };
     const caller = await cache.find(hash, () => failures.look(network, find));
     if (caller === null) throw refuse('unauthenticated', 'The credential is unknown or has ended.');
-    if (caller.kind === 'node' && caller.expiresAt <= options.clock())
-      throw refuse('unauthenticated', 'The credential of this node has expired. It renews it with its key.');
+    if ((caller.kind === 'node' || caller.kind === 'ingress') && caller.expiresAt <= options.clock())
+      throw refuse('unauthenticated', `The credential of this ${caller.kind} has expired. It renews it with its key.`);
     if ('expiresAt' in caller && caller.expiresAt <= options.clock())
       throw refuse('unauthenticated', 'The capability has expired. Open the app again.');
     return caller;

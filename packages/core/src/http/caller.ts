@@ -55,7 +55,15 @@ export interface NodeCaller {
   readonly expiresAt: Date;
 }
 
-export type Caller = AnonymousCaller | SessionCaller | FrontendCaller | InstallationCaller | NodeCaller;
+/** An Ingress. */
+export interface IngressCaller {
+  readonly kind: 'ingress';
+  readonly ingressId: string;
+  readonly publicKey: Buffer;
+  readonly expiresAt: Date;
+}
+
+export type Caller = AnonymousCaller | SessionCaller | FrontendCaller | InstallationCaller | NodeCaller | IngressCaller;
 
 type KindsOf<Id extends RouteId> = (typeof routes)[Id]['callers'][number] & CallerKind;
 /** The callers a route can see: whatever its table entry names, nothing else. */

@@ -10,7 +10,7 @@ const FRESH_MILLISECONDS = 60_000;
 
 interface Entry {
   readonly caller: Caller;
-  /** An account or a node. */
+  /** An account, a node or an Ingress. */
   readonly owner: string;
   readonly until: number;
 }
@@ -39,6 +39,7 @@ export class IdentityCache {
       this.#forgetEvery((caller) => caller.kind === 'installation' && caller.installationId === installationId),
     );
     signals.on('node-credential-replaced', ({ nodeId }) => this.#forget(nodeId, () => true));
+    signals.on('ingress-credential-replaced', ({ ingressId }) => this.#forget(ingressId, () => true));
     signals.on('pause-changed', ({ accountKey }) => this.#forget(accountKey, () => true));
     signals.on('session-ended', ({ accountKey, sessionId }) =>
       this.#forget(
@@ -96,5 +97,6 @@ export class IdentityCache {
 
 function ownerOf(caller: Caller): string {
   if (caller.kind === 'node') return caller.nodeId;
+  if (caller.kind === 'ingress') return caller.ingressId;
   return caller.kind === 'anonymous' ? '' : caller.accountKey;
 }

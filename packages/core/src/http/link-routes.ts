@@ -1,14 +1,21 @@
-// Which routes links serve: to known nodes those of nodes and of the Gateways that run there, to all others joining
-// only. Pages, accounts and session routes are never served over a link.
+// Which routes links serve: to known nodes and Ingresses those of nodes, of the Gateways that run there and of Ingresses,
+// to all others joining only. Pages, accounts and session routes are never served over a link.
 import { type Refusal, type RouteId, type RouteSpec, refuse, routes } from '@platform/contract';
-import type { LinkPeer } from '@platform/link';
+import { type LinkPeer, linkPeer, publicKeyText } from '@platform/link';
+import type { FastifyRequest } from 'fastify';
 import type { Caller } from './caller.ts';
 import { pathMatches } from './path-matches.ts';
 
-const JOIN: RouteId = 'node.join';
-/** How a node gets its credential, for which it has none to show yet. */
-const WITHOUT_CREDENTIAL: readonly string[] = [JOIN, 'node.challenge', 'node.credential'] satisfies readonly RouteId[];
-const CALLERS: readonly string[] = ['node', 'installation'] satisfies readonly Caller['kind'][];
+const JOINS = ['node.join', 'ingress.join'] as const satisfies readonly RouteId[];
+/** How a member gets its credential, for which it has none to show yet. */
+const WITHOUT_CREDENTIAL: readonly string[] = [
+  ...JOINS,
+  'node.challenge',
+  'node.credential',
+  'ingress.challenge',
+  'ingress.credential',
+] satisfies readonly RouteId[];
+const CALLERS: readonly string[] = ['node', 'installation', 'ingress'] satisfies readonly Caller['kind'][];
 
 const served = (Object.entries(routes) as [RouteId, RouteSpec][])
   .filter(([id, { callers }]) => WITHOUT_CREDENTIAL.includes(id) || callers.some((kind) => CALLERS.includes(kind)))
@@ -16,9 +23,12 @@ const served = (Object.entries(routes) as [RouteId, RouteSpec][])
 
 /** Why a request to this path is not served to this peer; `null` where it is. */
 export function refusalOverLink(peer: LinkPeer, path: string): Refusal | null {
-  // A removed node learns here that it is one no more, which is why strangers get an answer at all.
-  if (!peer.known && path !== routes[JOIN].path)
-    return { code: 'unauthenticated', detail: 'The key of this connection is not one of a node of this platform.' };
+  // A removed member learns here that it is one no more, which is why strangers get an answer at all.
+  if (!peer.known && !JOINS.some((id) => path === routes[id].path))
+    return {
+      code: 'unauthenticated',
+      detail: 'The key of this connection is not one of a node or an Ingress of this platform.',
+    };
   return served.some((pattern) => pathMatches(pattern, path)) ? null : { code: 'not_found' };
 }
 
@@ -29,8 +39,17 @@ export function refusalOverLink(peer: LinkPeer, path: string): Refusal | null {
 export function checkCallerOverLink(peer: LinkPeer, caller: Caller): void {
   if (caller.kind === 'node' && caller.publicKey?.equals(peer.key) !== true)
     throw refuse('unauthenticated', 'This credential belongs to another node than the key of this connection.');
+  if (caller.kind === 'ingress' && !caller.publicKey.equals(peer.key))
+    throw refuse('unauthenticated', 'This credential belongs to another Ingress than the key of this connection.');
   if (caller.kind === 'installation' && caller.nodeKey?.equals(peer.key) !== true)
     throw refuse('unauthenticated', 'This credential is of a backend on another node than the key of this connection.');
   if (caller.kind !== 'anonymous' && !CALLERS.includes(caller.kind))
     throw refuse('not_authorized', 'This credential is not for this connection.');
+}
+
+/** @throws RefusalError for a machine that joins with another key than that of its connection */
+export function requireOwnKey(request: FastifyRequest, publicKey: string): void {
+  const peer = linkPeer(request.raw.socket);
+  if (peer !== undefined && publicKeyText(peer.key) !== publicKey)
+    throw refuse('unauthenticated', 'The connection was made under another key than the one that joins.');
 }

@@ -101,5 +101,6 @@ function placeOf(caller: Caller, request: FastifyRequest): { kind: 'anonymous' |
   if ('installationId' in caller) return { kind: 'known', name: caller.installationId };
   if (caller.kind === 'session') return { kind: 'known', name: caller.accountKey };
   if (caller.kind === 'node') return { kind: 'known', name: caller.nodeId };
+  if (caller.kind === 'ingress') return { kind: 'known', name: caller.ingressId };
   return { kind: 'anonymous', name: clientNetwork(request.ip) };
 }

@@ -188,6 +188,7 @@ function rateSubject(caller: Caller, request: FastifyRequest): string {
   // Not the session: an account may have a hundred.
   if (caller.kind === 'session') return caller.accountKey;
   if (caller.kind === 'node') return caller.nodeId;
+  if (caller.kind === 'ingress') return caller.ingressId;
   return clientNetwork(request.ip);
 }
 

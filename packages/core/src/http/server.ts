@@ -1,6 +1,6 @@
 // The API of core on fastify: request ids, CORS, one place that turns refusals and bugs into answers.
 import type http from 'node:http';
-import { type Refusal, RefusalError } from '@platform/contract';
+import { type Refusal, RefusalError, TOPOLOGY_STREAM } from '@platform/contract';
 import { isTraceparent, sendProblem } from '@platform/http';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Log } from '../context.ts';
@@ -59,7 +59,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const { answered } = options;
   if (answered !== undefined) {
     app.addHook('onResponse', async (request, reply) => {
-      const isStream = String(reply.raw.getHeader('content-type') ?? '').startsWith('text/event-stream');
+      const type = String(reply.raw.getHeader('content-type') ?? '');
+      const isStream = type.startsWith('text/event-stream') || type === TOPOLOGY_STREAM;
       const route = request.routeOptions.url ?? null;
       answered({ route, status: reply.raw.statusCode, seconds: reply.elapsedTime / 1_000, isStream });
     });

@@ -35,8 +35,10 @@ export async function createDefaultInstallations(
   const missing = appIds.filter((appId) => !releases.some((release) => release.appId === appId));
   if (missing.length > 0)
     context.log.error({ missing, account: account.name }, 'an account lacks apps of the platform');
-  for (const release of releases) await installWhole(trx, context, account.key, release);
-  if (releases.some(({ manifest }) => manifest.workload !== undefined)) await assignmentsChanged(trx);
+  const installations: InstallationId[] = [];
+  for (const release of releases) installations.push(await installWhole(trx, context, account.key, release));
+  if (releases.some(({ manifest }) => manifest.workload !== undefined))
+    await assignmentsChanged(trx, { context, installations });
 }
 
 /**
@@ -64,14 +66,16 @@ async function ensure(context: CoreContext, appIds: readonly string[], accountKe
         from: last,
         most: AT_ONCE,
       });
+      const installations: InstallationId[] = [];
       for (const release of releases)
         for (const account of lacking.filter(({ appId }) => appId === release.appId)) {
           const installationId = await installWhole(trx, context, account.key, release);
+          installations.push(installationId);
           await notify(trx, 'installation-changed', { installationId, accountKey: account.key });
           context.log.info({ appId: release.appId, account: account.name }, 'an account got an app of the platform');
         }
       if (lacking.length > 0 && releases.some(({ manifest }) => manifest.workload !== undefined))
-        await assignmentsChanged(trx);
+        await assignmentsChanged(trx, { context, installations });
       return lacking.length < AT_ONCE ? null : (lacking.at(-1)?.key ?? null);
     });
   }

@@ -39,7 +39,7 @@ export async function installApp(
     const id = await insertInstallation(trx, newInstallation(context, accountKey, release, { grants, place }));
     if (id === undefined) throw refuse('already_installed');
     await notify(trx, 'installation-changed', { installationId: id, accountKey });
-    if (release.manifest.workload !== undefined) await assignmentsChanged(trx);
+    if (release.manifest.workload !== undefined) await assignmentsChanged(trx, { context, installations: [id] });
     await context.at('installations.install.committing');
   });
   await context.at('installations.install.committed');

@@ -79,7 +79,7 @@ async function setStopped(
     if (installation.stopped !== stopped) {
       await updateStopped(trx, installation.id, stopped);
       if (stopped) await context.lifecycle.installationStopped(trx, installation.id);
-      await assignmentsChanged(trx);
+      await assignmentsChanged(trx, null);
     }
     return installation.id;
   });

@@ -1,17 +1,24 @@
 // The snapshot of an installed app: what it holds, what it asks for, and the replacement of its grants
 // (specification 4.1).
 import { isDeepStrictEqual } from 'node:util';
-import { askedResources, type Grant, type PermissionsView, refuse, resourcesInForce } from '@platform/contract';
+import {
+  askedResources,
+  type Grant,
+  openRoutes,
+  type PermissionsView,
+  refuse,
+  resourcesInForce,
+} from '@platform/contract';
 import type { Kysely } from 'kysely';
-import type { IntelligenceSettings } from '../config/intelligence-file.ts';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { intelligenceForNode } from '../grants/assigned-providers.ts';
 import { checkGrants } from '../grants/check-grants.ts';
 import { requestedGrants } from '../grants/frontend-grants.ts';
+import { resourcesOf } from '../grants/grant-coverage.ts';
+import type { Change, Followers } from '../members/followers.ts';
 import { assignmentsChanged } from '../placement/assignments.ts';
-import type { Followers } from '../placement/followers.ts';
 import { grantsForNode } from '../placement/network-grants.ts';
 import { grantedSlots } from '../placement/usable-slots.ts';
 import { lockOwn, type OwnInstallation, selectOwn, updateGrants } from './queries.ts';
@@ -42,8 +49,8 @@ function viewOf({ manifest, resources }: OwnInstallation, permissions: Grant[], 
 
 /**
  * Replaces the grants within the request of the installed version. When the answer is there, no request under the
- * former grants begins any more, and the node of a running workload has ended what they allowed of the network and of
- * calls through its Gateway: or two seconds have passed.
+ * former grants begins any more, and the node of a running workload and every Ingress have ended what they allowed of the
+ * network, of calls through its Gateway and of public requests: or two seconds have passed.
  *
  * @throws RefusalError `not_found`, `grants_exceed_request`, `invalid_request`
  */
@@ -60,29 +67,34 @@ export async function replacePermissions(
     const permissions = checkGrants(requestedGrants(installation.manifest), chosen);
     const revision = await updateGrants(trx, installation.id, permissions);
     await notify(trx, 'installation-changed', { installationId: installation.id, accountKey });
-    const assigned = await updateAssignment(trx, installation, permissions, context.intelligence.settings);
+    const assigned = await updateAssignment(trx, context, installation, permissions);
     return { view: viewOf(installation, permissions, revision), assigned };
   });
-  if (assigned !== undefined) await followers.carriedOut(assigned.nodeId, assigned.revision);
+  await followers.allCarriedOut(assigned);
   return view;
 }
 
 /**
- * Most grants are checked at each request and concern no node. Those of the network, of object storage, of AI providers
- * and of secret slots do: what was begun under them ends with them.
+ * Most grants are checked at each request and concern no node. Those of the network, of object storage, of AI providers,
+ * of secret slots and of public routes do: what was begun under them ends with them.
  */
 async function updateAssignment(
   trx: Kysely<DatabaseSchema>,
-  { grants, manifest, node_id: nodeId }: OwnInstallation,
+  context: CoreContext,
+  { id, grants, manifest, node_id: nodeId }: OwnInstallation,
   permissions: readonly Grant[],
-  providers: IntelligenceSettings,
-): Promise<{ nodeId: string; revision: bigint } | undefined> {
-  if (nodeId === null || manifest.workload === undefined) return undefined;
+): Promise<Change | null> {
+  if (manifest.workload === undefined) return null;
+  const routes = (held: readonly Grant[]) =>
+    openRoutes(manifest.publicEndpoints ?? [], resourcesOf(held, 'endpoints.public'));
   const means = (held: readonly Grant[]) => [
     grantsForNode(held, manifest.publicPorts ?? [], true),
-    intelligenceForNode(held, providers),
+    intelligenceForNode(held, context.intelligence.settings),
     grantedSlots(held, manifest),
+    routes(held),
   ];
-  if (isDeepStrictEqual(means(grants), means(permissions))) return undefined;
-  return { nodeId, revision: await assignmentsChanged(trx) };
+  if (isDeepStrictEqual(means(grants), means(permissions))) return null;
+  const touched = isDeepStrictEqual(routes(grants), routes(permissions)) ? null : { context, installations: [id] };
+  if (nodeId === null && touched === null) return null;
+  return { nodeIds: nodeId === null ? [] : [nodeId], ...(await assignmentsChanged(trx, touched)) };
 }

@@ -2,9 +2,9 @@
 import type { DomainRoute } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
+import type { Followers } from '../members/followers.ts';
 import type { Nodes } from '../nodes/nodes.ts';
 import type { EventHub } from '../notifications/event-hub.ts';
-import type { Followers } from '../placement/followers.ts';
 import { deleteVolume } from './delete-volume.ts';
 import { exchangeCapability } from './exchange-capability.ts';
 import { installApp } from './install-app.ts';
@@ -13,10 +13,11 @@ import { readLogs, readStatus, startApp, stopApp } from './lifecycle.ts';
 import { findApp, listApps, listSummaries } from './list-apps.ts';
 import { streamLogs } from './log-stream.ts';
 import { readPermissions, replacePermissions } from './permissions.ts';
+import { readPublicAddress, readPublicRequests, renewPublicAddress } from './public-address.ts';
 import { uninstallApp } from './uninstall-app.ts';
 import { upgradeApp } from './upgrade-app.ts';
 
-export type InstallationRoute = DomainRoute<'installations' | 'workloads' | 'grants' | 'volumes'>;
+export type InstallationRoute = DomainRoute<'installations' | 'workloads' | 'grants' | 'volumes' | 'publicAddresses'>;
 
 export interface InstallationRouteParts {
   readonly nodes: Nodes;
@@ -77,6 +78,18 @@ export function installationRoutes(
     'apps.permissions.replace': async ({ caller, params, body }) => ({
       status: 200,
       body: await replacePermissions(context, followers, caller.accountKey, params.appId, body.permissions),
+    }),
+    'apps.public': async ({ caller, params }) => ({
+      status: 200,
+      body: await readPublicAddress(context, caller.accountKey, params.appId),
+    }),
+    'apps.renewPublic': async ({ caller, params }) => ({
+      status: 200,
+      body: await renewPublicAddress(context, followers, caller.accountKey, params.appId),
+    }),
+    'apps.publicRequests': async ({ caller, params }) => ({
+      status: 200,
+      body: await readPublicRequests(context, caller.accountKey, params.appId),
     }),
     'frontend.exchange': async ({ body, origin }) => ({
       status: 200,

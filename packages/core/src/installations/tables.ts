@@ -52,6 +52,7 @@ export const tables = {
       placement: 'what runs on a node, and what waits for one',
       secrets: 'the apps that use a secret',
       search: 'only entries of installed apps are found; locked against removal while an index is written',
+      topology: 'of what a public route is computed',
       workflows: 'locked against removal while a run is created, which serialises the creation of its runs',
     },
     // Where an installation runs is decided by placement and is a part of its row, because every request, launch and

@@ -13,6 +13,7 @@ export async function announceProviders({ config, database, intelligence }: Core
     return [id, dialect, environment, originOfProvider(provider)];
   });
   await database.transaction().execute(async (trx) => {
-    if (await keepAnnounced(trx, JSON.stringify([bodyBytes, told, storeOrigin(config)]))) await assignmentsChanged(trx);
+    if (await keepAnnounced(trx, JSON.stringify([bodyBytes, told, storeOrigin(config)])))
+      await assignmentsChanged(trx, null);
   });
 }

@@ -27,7 +27,7 @@ export async function takeHeartbeat(context: CoreContext, nodeId: string, report
       diskFull: report.diskFull === true,
     });
     if (heartbeat !== undefined) await takeReport(trx, nodeId, { report, now: context.clock() });
-    if (heartbeat?.returned === true) await assignmentsChanged(trx);
+    if (heartbeat?.returned === true) await assignmentsChanged(trx, null);
     return heartbeat;
   });
   if (counted === undefined) throw refuse('unauthenticated', 'This node was removed.');

@@ -1,4 +1,4 @@
-// The port at which nodes of other machines reach this core: over TLS under core's link key, and proving their own.
+// The port at which nodes and Ingresses of other machines reach this core: over TLS under core's link key, and proving their own.
 import type { Server } from 'node:http';
 import { acceptLinks } from '@platform/link';
 import type { CoreContext } from '../context.ts';
@@ -11,7 +11,8 @@ export interface NodeListener {
 }
 
 /**
- * Lets `server` answer there too; http/link-routes.ts says what. The connections of a node end when it is removed.
+ * Lets `server` answer there too; http/link-routes.ts says what. The connections of a
+ * node or an Ingress end when it is removed.
  *
  * @throws Error when the address cannot be bound
  */
@@ -19,20 +20,27 @@ export async function listenForNodes(
   { database, masterKey, signals, log }: CoreContext,
   server: Server,
   at: { readonly host: string; readonly port: number },
+  isIngressKey: (key: Buffer) => Promise<boolean>,
 ): Promise<NodeListener> {
   const link = await acceptLinks(server, {
     ...at,
     key: linkKeyOf(masterKey),
-    isKnown: async (key) => (await findNodeByKey(database, key)) !== undefined,
+    isKnown: async (key) => (await findNodeByKey(database, key)) !== undefined || (await isIngressKey(key)),
     strangers: 'served',
   });
   const recheck = (): void => {
     // While the database is away nothing is served; the signals say when it is back.
     link
       .recheck()
-      .catch((error: unknown) => log.warn({ err: error }, 'the keys of connected nodes could not be checked'));
+      .catch((error: unknown) =>
+        log.warn({ err: error }, 'the keys of connected nodes and Ingresses could not be checked'),
+      );
   };
-  const stops = [signals.on('node-credential-replaced', recheck), signals.onReset(recheck)];
+  const stops = [
+    signals.on('node-credential-replaced', recheck),
+    signals.on('ingress-credential-replaced', recheck),
+    signals.onReset(recheck),
+  ];
   return {
     port: link.port,
     async close() {

@@ -3,7 +3,8 @@
 import { randomBytes } from 'node:crypto';
 import type { CoreContext } from '../context.ts';
 import { newId } from '../credentials/ids.ts';
-import { freshCredential, replaceCredential } from './node-credentials.ts';
+import { freshCredential } from '../members/member-credentials.ts';
+import { nodeMembers } from './node-member.ts';
 import { adoptKeylessNode, findNodeByKey, insertNode, leaveLocalNode, updateLeased } from './node-queries.ts';
 
 export interface LocalNodeOptions {
@@ -26,14 +27,14 @@ export interface LocalNode {
 
 /** Makes sure that this machine is a node and gives its Runtime a new credential; the one of the former start ends. */
 export async function ensureLocalNode(context: CoreContext, options: LocalNodeOptions): Promise<LocalNode> {
-  const credential = freshCredential(context);
+  const credential = freshCredential(context, 'node');
   const nodeId = await context.database.transaction().execute(async (trx) => {
     const known =
       (await findNodeByKey(trx, options.publicKey)) ??
       (options.inherits ? await adoptKeylessNode(trx, options.publicKey) : undefined);
     if (known !== undefined) {
       await updateLeased(trx, known, options.leased);
-      await replaceCredential(trx, known, credential);
+      await nodeMembers(context).replaceCredential(trx, known, credential);
       return known;
     }
     const id = newId('node', context);
@@ -50,7 +51,7 @@ export async function ensureLocalNode(context: CoreContext, options: LocalNodeOp
     for (const name of names) if (await insertNode(trx, { ...node, name })) return id;
     throw new Error(`no name is left for the node ${options.name}`);
   });
-  return { nodeId, nodeCredential: credential.nodeCredential, expiresAt: credential.expiresAt };
+  return { nodeId, nodeCredential: credential.credential, expiresAt: credential.expiresAt };
 }
 
 /** Core runs without a Runtime on this machine: what it ran before is taken for lost in time. */

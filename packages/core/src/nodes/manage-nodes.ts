@@ -89,7 +89,7 @@ export async function removeNode(context: CoreContext, name: string, what: 'empt
     await abandonNode(trx, node.id);
     await deleteNode(trx, node.id);
     await notify(trx, 'node-credential-replaced', { nodeId: node.id });
-    await assignmentsChanged(trx);
+    await assignmentsChanged(trx, { context, goneNode: node.id });
   });
 }
 

@@ -1,16 +1,12 @@
 // All SQL of a node's identity: its key, its credential, its heartbeat, its joining, and its addresses.
-import type { InstallationId, NodeMachine } from '@platform/contract';
+import { type InstallationId, type NodeMachine, refuse } from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
 import type pg from 'pg';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { unreviewedBackendText } from '../grants/granted-backend.ts';
+import type { IssuedCredential } from '../members/member-credentials.ts';
 
 type Executor = Kysely<DatabaseSchema>;
-
-export interface IssuedCredential {
-  readonly hash: Buffer;
-  readonly expiresAt: Date;
-}
 
 interface NodeOfCredential {
   readonly id: string;
@@ -96,10 +92,22 @@ export async function updateLeased(db: Executor, nodeId: string, leased: boolean
   await db.updateTable('nodes').set({ local: true, leased }).where('id', '=', nodeId).execute();
 }
 
-/** Whether the node shares its machine with a core; an unknown node is `remote`. */
-export async function whereNodeIs(db: Executor, nodeId: string): Promise<'local' | 'remote'> {
-  const row = await db.selectFrom('nodes').select('local').where('id', '=', nodeId).executeTakeFirst();
-  return row?.local === true ? 'local' : 'remote';
+export interface RegisteringNode {
+  readonly name: string;
+  /** It shares its machine with a core. */
+  readonly local: boolean;
+  readonly publicKey: Buffer | null;
+}
+
+/** @throws RefusalError `unauthenticated` for a node that was removed a moment ago */
+export async function registeringNode(db: Executor, nodeId: string): Promise<RegisteringNode> {
+  const row = await db
+    .selectFrom('nodes')
+    .select(['name', 'local', 'public_key'])
+    .where('id', '=', nodeId)
+    .executeTakeFirst();
+  if (row === undefined) throw refuse('unauthenticated', 'This node was removed.');
+  return { name: row.name, local: row.local, publicKey: row.public_key };
 }
 
 /** Gives a local node a lease, because core now runs without it: without heartbeats it is declared lost. */

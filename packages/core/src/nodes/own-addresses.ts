@@ -13,19 +13,21 @@ type Places = Pick<CoreContext, 'config' | 'linkListen'>;
 export interface ReportedAddresses {
   readonly controlUrl: string;
   readonly inboundOrigin: string;
+  readonly publicUrl: string | undefined;
 }
 
 const MEMBERS = [
   ['inboundOrigin', 'PLATFORM_NODE_ORIGIN'],
   ['controlUrl', 'PLATFORM_NODE_CONTROL'],
+  ['publicUrl', 'PLATFORM_NODE_PUBLIC'],
 ] as const;
 
 /** @throws RefusalError `invalid_request` when an address is one of the platform's own */
 export function refusePlatformAddresses(places: Places, addresses: ReportedAddresses): void {
   for (const [member, variable] of MEMBERS) {
-    const reason = foreignOriginReason(addresses[member], places);
-    if (reason !== null)
-      throw refused(member, `The address ${addresses[member]} ${reason}. Set ${variable} to another.`);
+    const address = addresses[member];
+    const reason = address === undefined ? null : foreignOriginReason(address, places);
+    if (reason !== null) throw refused(member, `The address ${address} ${reason}. Set ${variable} to another.`);
   }
 }
 

@@ -5,10 +5,12 @@ import type * as z from 'zod';
 import type { CoreContext } from '../context.ts';
 import { seal } from '../credentials/master-key.ts';
 import { notify } from '../database/notify.ts';
+import { assignmentsChanged } from '../placement/assignments.ts';
 import { lockPlacement } from '../placement/placement.ts';
 import { placedInstallations } from '../placement/queries.ts';
+import { keepPublicSide, servesPublic } from '../topology/node-addresses.ts';
 import { CONTROL_PURPOSE } from './control-side.ts';
-import { updateNode, whereNodeIs } from './node-queries.ts';
+import { registeringNode, updateNode } from './node-queries.ts';
 import { refuseOriginOfOthers, refusePlatformAddresses, withdrawOrigin } from './own-addresses.ts';
 
 type Registration = z.output<typeof registerNodeBody>;
@@ -48,11 +50,16 @@ async function register(context: CoreContext, nodeId: string, registration: Regi
     const seenAt = context.clock();
     // What the node has counts at placement.
     await lockPlacement(trx);
-    const where = await whereNodeIs(trx, nodeId);
+    const node = await registeringNode(trx, nodeId);
+    const where = node.local ? 'local' : 'remote';
     const controlUrl = checkControlUrl(registration.controlUrl, where);
-    refusePlatformAddresses(context, { controlUrl, inboundOrigin });
+    const publicSide = checkPublicSide(registration.publicSide, node.local);
+    refusePlatformAddresses(context, { controlUrl, inboundOrigin, publicUrl: publicSide?.url });
     await refuseOriginOfOthers(trx, { id: nodeId, where, log: context.log }, inboundOrigin);
     const former = await updateNode(trx, nodeId, { controlUrl, controlCredential, inboundOrigin, machine, seenAt });
+    // Its assignments say what it needs for public requests from now on, or no longer.
+    if ((await servesPublic(trx, nodeId)) !== (publicSide !== undefined)) await assignmentsChanged(trx, null);
+    await keepPublicSide(trx, context, { id: nodeId, ...node }, publicSide);
     if ((former ?? config.nodeOrigin) === inboundOrigin) return;
     // Security policies of the frontends name the origin of their node.
     for (const { id, account_key } of await placedInstallations(trx, nodeId))
@@ -81,6 +88,28 @@ function checkControlUrl(value: string, where: 'local' | 'remote'): string {
       ],
     });
   return url.href.replace(/\/$/, '');
+}
+
+/**
+ * Ingresses present a credential there. Plain http means something to the Ingress on the same machine alone, which is the
+ * only one that gets it.
+ */
+function checkPublicSide(side: Registration['publicSide'], local: boolean): Registration['publicSide'] {
+  if (side === undefined) return undefined;
+  const url = new URL(side.url);
+  const fits = url.protocol === 'https:' || (local && url.protocol === 'http:' && LOOPBACK.test(url.hostname));
+  if (!fits || url.origin !== side.url.replace(/\/$/, ''))
+    throw refuse('invalid_request', 'The public side is not one at which an Ingress goes to this node.', {
+      errors: [
+        {
+          path: 'publicSide.url',
+          message: local
+            ? 'must be an https origin, or an http one on the loopback interface'
+            : 'must be an https origin',
+        },
+      ],
+    });
+  return { ...side, url: url.origin };
 }
 
 /** It is written into launch descriptors and security policies, so it holds a scheme, a host and a port only. */

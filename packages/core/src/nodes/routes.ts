@@ -1,13 +1,14 @@
 // The routes of nodes: joining, renewing credentials, registering addresses, heartbeats and reports.
-import { type DomainRoute, refuse } from '@platform/contract';
-import { linkPeer, publicKeyText } from '@platform/link';
+import type { DomainRoute } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
+import { requireOwnKey } from '../http/link-routes.ts';
+import { challengeMember } from '../members/member-credentials.ts';
 import { upsertPorts } from '../placement/port-queries.ts';
 import { upsertStatus } from '../placement/queries.ts';
 import { takeHeartbeat } from './heartbeat.ts';
-import { joinNode } from './join-node.ts';
-import { challengeNode, renewCredential } from './node-credentials.ts';
+import { joinNode, renewNode } from './join-node.ts';
+import { nodeMembers } from './node-member.ts';
 import { touchNode } from './node-queries.ts';
 import { registerNode } from './register-node.ts';
 
@@ -16,16 +17,14 @@ export type NodeRoute = DomainRoute<'nodes'>;
 export function nodeRoutes(context: CoreContext): HandlersOf<NodeRoute> {
   return {
     'node.join': async ({ body, request }) => {
-      const peer = linkPeer(request.raw.socket);
-      if (peer !== undefined && publicKeyText(peer.key) !== body.publicKey)
-        throw refuse('unauthenticated', 'The connection was made under another key than the one that joins.');
+      requireOwnKey(request, body.publicKey);
       return { status: 201, body: await joinNode(context, body) };
     },
     'node.challenge': async ({ body }) => ({
       status: 200,
-      body: { nonce: await challengeNode(context, body.publicKey) },
+      body: { nonce: await challengeMember(context, nodeMembers(context), body.publicKey) },
     }),
-    'node.credential': async ({ body }) => ({ status: 200, body: await renewCredential(context, body) }),
+    'node.credential': async ({ body }) => ({ status: 200, body: await renewNode(context, body) }),
     'node.heartbeat': async ({ caller, body }) => ({
       status: 200,
       body: await takeHeartbeat(context, caller.nodeId, body ?? {}),

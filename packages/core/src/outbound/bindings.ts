@@ -5,8 +5,8 @@ import { declaredSlots } from '../catalog/secret-slots.ts';
 import type { CoreContext } from '../context.ts';
 import type { Executor } from '../database/schema.ts';
 import { lockOwn, selectInstalledManifests, selectOwn } from '../installations/queries.ts';
+import type { Followers } from '../members/followers.ts';
 import { bindingsChanged } from '../placement/assignments.ts';
-import type { Followers } from '../placement/followers.ts';
 import { holdSecret } from '../secrets/queries.ts';
 import { type BindingRow, deleteBinding, selectBindings, upsertBinding } from './queries.ts';
 

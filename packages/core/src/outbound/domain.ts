@@ -2,7 +2,7 @@
 // call itself is the Gateway's; core sees neither its body nor its answer.
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
-import type { Followers } from '../placement/followers.ts';
+import type { Followers } from '../members/followers.ts';
 import { dropUndeclared } from './bindings.ts';
 import { deleteBindings } from './queries.ts';
 import { type OutboundRoute, outboundRoutes } from './routes.ts';

@@ -2,7 +2,7 @@
 import type { DomainRoute } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
-import type { Followers } from '../placement/followers.ts';
+import type { Followers } from '../members/followers.ts';
 import { authorizeCall } from './authorize-call.ts';
 import { bindSecret, listBindings, unbindSecret } from './bindings.ts';
 

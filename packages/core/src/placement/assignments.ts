@@ -1,46 +1,56 @@
 // The assignments of a node with their revision, and the long poll for the next one.
-import { type Assignment, type Assignments, grantedWorkload, refuse } from '@platform/contract';
+import {
+  type Assignment,
+  type Assignments,
+  type GatewayPolicy,
+  grantedWorkload,
+  openRoutes,
+  refuse,
+} from '@platform/contract';
+import { publicKeyText } from '@platform/link';
 import type { Kysely } from 'kysely';
-import { appOrigin } from '../config/config.ts';
+import { appOrigin, publicHostname } from '../config/config.ts';
 import type { CoreContext } from '../context.ts';
 import { dataPlaneCapability } from '../credentials/master-key.ts';
 import { notify } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import type { Signals } from '../database/signals.ts';
 import { intelligenceForNode } from '../grants/assigned-providers.ts';
+import { resourcesOf } from '../grants/grant-coverage.ts';
 import type { NodeCaller } from '../http/caller.ts';
+import type { Change } from '../members/followers.ts';
+import { routesChanged, type Touched } from '../topology/change-routes.ts';
 import { grantsForNode } from './network-grants.ts';
 import { storeOrigin, whyNoStorage } from './offers-storage.ts';
-import { type AssignmentRow, raiseRevision, selectAssignments } from './queries.ts';
+import { type AssignmentRow, raiseRevision, selectAssignments, selectIngressKeys } from './queries.ts';
 import { usableSlots } from './usable-slots.ts';
 
 /** A node asks again after this long without a change; shorter than what proxies cut. */
 const LONGEST_WAIT_MILLISECONDS = 25_000;
 
 /**
- * Notifies nodes that an installation with a workload came, went or changed. Call it last in the transaction: it
- * takes the lock of the revision, so that no reader sees a later revision before an earlier change. Returns the new
- * revision.
+ * Notifies nodes that an installation with a workload came, went or changed, and Ingresses where that changed a public
+ * name. Call it last in the transaction: it takes the locks of both revisions, in this order, so that no reader sees a
+ * later revision before an earlier change. Returns the new revisions.
+ *
+ * @param touched whose public names it may change; `null` for a change that concerns none
  */
-export async function assignmentsChanged(trx: Kysely<DatabaseSchema>): Promise<bigint> {
+export async function assignmentsChanged(
+  trx: Kysely<DatabaseSchema>,
+  touched: Touched | null,
+): Promise<Omit<Change, 'nodeIds'>> {
   const revision = await raiseRevision(trx);
   await notify(trx, 'assignments-changed', {});
-  return revision;
-}
-
-/** The revision that these nodes must reach; none when the change concerns no node. */
-export interface AssignedChange {
-  readonly nodeIds: readonly string[];
-  readonly revision: bigint;
+  return { revision, topology: touched === null ? null : await routesChanged(trx, touched) };
 }
 
 /** The same for changed secret bindings of installations on these nodes; `null` stands for one that is on none. */
 export async function bindingsChanged(
   trx: Kysely<DatabaseSchema>,
   nodes: readonly (string | null)[],
-): Promise<AssignedChange | null> {
+): Promise<Change | null> {
   const nodeIds = [...new Set(nodes)].filter((id) => id !== null);
-  return nodeIds.length === 0 ? null : { nodeIds, revision: await assignmentsChanged(trx) };
+  return nodeIds.length === 0 ? null : { nodeIds, ...(await assignmentsChanged(trx, null)) };
 }
 
 /**
@@ -100,13 +110,17 @@ async function readAssignments(
   context: CoreContext,
   node: Pick<NodeCaller, 'nodeId' | 'credentialHash'>,
 ): Promise<Assignments & { readonly credentialHolds: boolean }> {
-  const { rows, ...current } = await selectAssignments(context.database, node);
-  return { ...current, items: rows.flatMap((row) => assignmentOf(context, row) ?? []) };
+  const { rows, servesPublic, ...current } = await selectAssignments(context.database, node);
+  const items = rows.flatMap((row) => assignmentOf(context, row, servesPublic) ?? []);
+  // Read after the revision, which every change of them raises.
+  const keys = servesPublic ? { ingressKeys: (await selectIngressKeys(context.database)).map(publicKeyText) } : {};
+  return { ...current, items, ...keys };
 }
 
 function assignmentOf(
   { config, masterKey, intelligence, rates }: CoreContext,
   row: AssignmentRow,
+  servesPublic: boolean,
 ): Assignment | undefined {
   const inForce = grantedWorkload(row.workload, row.resources);
   if (inForce === undefined) return undefined;
@@ -141,6 +155,7 @@ function assignmentOf(
             ...providers.policy,
             ...(Object.keys(slots).length === 0 ? {} : { outbound: slots }),
             ...(granted.objectStorage ? { objectStorage: true, objectStorageRate: rates.objectStorage } : {}),
+            ...(servesPublic ? publicPolicy(config, row) : {}),
             ...(privateOrigins.length === 0 ? {} : { privateOrigins }),
           }),
     },
@@ -156,4 +171,11 @@ function withFormerNumber(
 ): Assignment['udpPorts'][number] {
   const hostPort = former !== null && Object.hasOwn(former, port.name) ? former[port.name] : undefined;
   return hostPort === undefined ? port : { ...port, hostPort };
+}
+
+/** What the topology says of it as well. */
+function publicPolicy(config: CoreContext['config'], row: AssignmentRow): Pick<GatewayPolicy, 'public'> {
+  const routes = openRoutes(row.public_endpoints ?? [], resourcesOf(row.grants, 'endpoints.public'));
+  if (row.public_label === null || routes.length === 0) return {};
+  return { public: { hostname: publicHostname(config, row.app_id, row.public_label), routes } };
 }

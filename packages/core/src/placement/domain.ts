@@ -2,33 +2,47 @@
 // last of the domains: no reader sees a later revision before an earlier change.
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
+import type { Followers } from '../members/followers.ts';
+import { routesChanged } from '../topology/change-routes.ts';
 import { assignmentsChanged } from './assignments.ts';
-import type { Followers } from './followers.ts';
 import { deletePortsWithoutVolume, deleteUndeclaredPorts } from './port-queries.ts';
-import { deleteEndedStates, deleteWorkloadState, isAnyPlaced } from './queries.ts';
+import { deleteEndedStates, deleteWorkloadState, isAnyPlaced, nodeOf, nodesOfAccount } from './queries.ts';
 import { type PlacementRoute, placementRoutes } from './routes.ts';
 
 export function placementDomain(context: CoreContext, followers: Followers): Domain<PlacementRoute> {
   return {
     handlers: placementRoutes(context, followers),
-    async accountPaused(trx) {
-      await assignmentsChanged(trx);
+    async accountPaused(trx, accountKey, afterCommit) {
+      const change = await assignmentsChanged(trx, { context, accountKey });
+      if (change.topology === null) return;
+      // Nothing of the internet reaches it any more when the answer is there.
+      const nodeIds = await nodesOfAccount(trx, accountKey);
+      afterCommit(() => followers.allCarriedOut({ nodeIds, ...change }));
     },
-    async accountResumed(trx) {
-      await assignmentsChanged(trx);
+    async accountResumed(trx, accountKey) {
+      await assignmentsChanged(trx, { context, accountKey });
     },
     async planChanged(trx) {
-      await assignmentsChanged(trx);
+      await assignmentsChanged(trx, null);
     },
-    async upgraded(trx, ids) {
-      await deleteEndedStates(trx, ids);
-      await deleteUndeclaredPorts(trx, ids);
-      if (await isAnyPlaced(trx, ids)) await assignmentsChanged(trx);
+    async upgraded(trx, installations) {
+      await deleteEndedStates(trx, installations);
+      await deleteUndeclaredPorts(trx, installations);
+      const touched = { context, installations };
+      if (await isAnyPlaced(trx, installations)) await assignmentsChanged(trx, touched);
+      else await routesChanged(trx, touched);
     },
-    async installationEnded(trx, id) {
+    async installationEnded(trx, id, afterCommit) {
       await deleteWorkloadState(trx, id);
       await deletePortsWithoutVolume(trx, id);
-      if (await isAnyPlaced(trx, [id])) await assignmentsChanged(trx);
+      const nodeId = await nodeOf(trx, id);
+      const touched = { context, installations: [id] };
+      if (nodeId === null) {
+        await routesChanged(trx, touched);
+        return;
+      }
+      const change = await assignmentsChanged(trx, touched);
+      if (change.topology !== null) afterCommit(() => followers.allCarriedOut({ nodeIds: [nodeId], ...change }));
     },
   };
 }

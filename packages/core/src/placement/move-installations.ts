@@ -37,7 +37,7 @@ async function takeAll(context: CoreContext, nodeId: string, heldBy: string | nu
       if (rows.length === 0) return 0;
       const changed = rows.map(({ id, account_key }) => ({ installationId: id, accountKey: account_key }));
       await notifyEach(trx, 'installation-changed', changed);
-      await assignmentsChanged(trx);
+      await assignmentsChanged(trx, { context, installations: rows.map(({ id }) => id) });
       return rows.length;
     });
     count += taken;
@@ -100,7 +100,7 @@ async function place(context: CoreContext, row: WaitingRow): Promise<boolean> {
       : { hasVolume: workload.volume, volumeStore: workload.volume ? node.sharedStore : null };
     if (!(await setPlaced(trx, row.id, { nodeId: node.id, ...volume }))) return false;
     await notify(trx, 'installation-changed', { installationId: row.id, accountKey: row.account_key });
-    await assignmentsChanged(trx);
+    await assignmentsChanged(trx, { context, installations: [row.id] });
     return true;
   });
 }

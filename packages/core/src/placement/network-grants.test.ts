@@ -69,7 +69,7 @@ async function poll(known?: string): Promise<Assignments> {
 async function follow(known: string): Promise<{ readonly answer: Promise<Assignments> }> {
   const { signals } = platform.core.context;
   const confirmed = new Promise<void>((resolve) => {
-    const off = signals.on('assignments-carried-out', ({ revision }) => {
+    const off = signals.on('carried-out', ({ revision }) => {
       if (revision !== known) return;
       off();
       resolve();

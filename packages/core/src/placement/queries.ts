@@ -62,6 +62,9 @@ export interface AssignmentRow {
   /** Numbers that its UDP ports had on another node, by name. */
   readonly former_ports: Readonly<Record<string, number>> | null;
   readonly secret_slots: SecretSlot[] | null;
+  readonly public_endpoints: string[] | null;
+  /** Of its public hostname; `null` before it has one. */
+  readonly public_label: string | null;
   readonly bindings: AssignedBinding[] | null;
   readonly plan: Plan | null;
   /** Of the node. */
@@ -72,16 +75,21 @@ export interface AssignmentRow {
 }
 
 /**
- * The assignments of a node: one statement, so that list and revision are one snapshot, as is
- * whether the node still has the credential of this hash.
+/**
+ * The assignments of a node: one statement, so that list and revision are one snapshot, as are whether the node still has
+ * the credential of this hash, and `servesPublic`: whether it takes public requests, and knows what assignments say of them.
  */
 export async function selectAssignments(
   db: Executor,
   { nodeId, credentialHash }: Pick<NodeCaller, 'nodeId' | 'credentialHash'>,
-): Promise<{ revision: string; credentialHolds: boolean; rows: AssignmentRow[] }> {
-  const { rows } = await sql<{ revision: string; credential_holds: boolean } & (AssignmentRow | { readonly id: null })>`
+): Promise<{ revision: string; credentialHolds: boolean; servesPublic: boolean; rows: AssignmentRow[] }> {
+  const { rows } = await sql<
+    { revision: string; credential_holds: boolean; serves_public: boolean } & (AssignmentRow | { readonly id: null })
+  >`
     SELECT r.value::text AS revision,
-           EXISTS (SELECT FROM nodes WHERE id = ${nodeId} AND credential_hash = ${credentialHash}) AS credential_holds, i.id, i.app_id, i.host_label, i.endpoint_id, i.generation,
+           EXISTS (SELECT FROM nodes WHERE id = ${nodeId} AND credential_hash = ${credentialHash}) AS credential_holds,
+           EXISTS (SELECT FROM topology_nodes WHERE node_id = ${nodeId} AND url IS NOT NULL) AS serves_public,
+           i.id, i.app_id, i.host_label, i.endpoint_id, i.generation,
            i.stopped OR a.suspended_at IS NOT NULL OR a.paused_at IS NOT NULL AS halted,
            a.paused_at IS NOT NULL AS paused, a.suspended_at IS NOT NULL OR a.paused_at IS NOT NULL AS barred,
            i.version, v.package_hash,
@@ -89,6 +97,9 @@ export async function selectAssignments(
            v.manifest -> 'publicPorts' AS public_ports, v.manifest -> 'secretSlots' AS secret_slots,
            (SELECT jsonb_object_agg(p.name, p.host_port) FROM udp_ports p
              WHERE p.installation_id = i.id AND p.node_id IS DISTINCT FROM i.node_id) AS former_ports,
+           v.manifest -> 'publicEndpoints' AS public_endpoints,
+           (SELECT label FROM public_names p
+             WHERE p.installation_id = i.id AND p.generation = i.generation) AS public_label,
            (SELECT jsonb_agg(to_jsonb(b)) FROM secret_bindings b WHERE b.installation_id = i.id) AS bindings,
            i.volume_store, a.plan,
            (SELECT labels FROM nodes WHERE id = ${nodeId}) AS labels,
@@ -106,6 +117,7 @@ export async function selectAssignments(
   return {
     revision: first.revision,
     credentialHolds: first.credential_holds,
+    servesPublic: first.serves_public,
     rows: rows.filter((row) => row.id !== null),
   };
 }
@@ -253,4 +265,23 @@ export async function isAnyPlaced(db: Executor, installationIds: readonly Instal
     db,
   );
   return rows.length > 0;
+}
+
+/** The nodes on which something of an account is placed. */
+export async function nodesOfAccount(db: Executor, accountKey: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('installations')
+    .select('node_id')
+    .distinct()
+    .where('account_key', '=', accountKey)
+    .where('node_id', 'is not', null)
+    .where('removed_at', 'is', null)
+    .execute();
+  return rows.flatMap(({ node_id }) => node_id ?? []);
+}
+
+/** Link keys of all Ingresses. */
+export async function selectIngressKeys(db: Executor): Promise<Buffer[]> {
+  const rows = await db.selectFrom('ingresses').select('public_key').orderBy('id').execute();
+  return rows.map(({ public_key }) => public_key);
 }

@@ -3,8 +3,8 @@ import { type DomainRoute, refuse } from '@platform/contract';
 import { packageFile } from '../catalog/package-file.ts';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
+import type { Followers } from '../members/followers.ts';
 import { awaitAssignments } from './assignments.ts';
-import type { Followers } from './followers.ts';
 import { isPackagePlaced } from './queries.ts';
 import { sendPackage } from './send-package.ts';
 import { startWorkload } from './start-workload.ts';
@@ -14,7 +14,7 @@ export type PlacementRoute = DomainRoute<'placement'>;
 export function placementRoutes(context: CoreContext, followers: Followers): HandlersOf<PlacementRoute> {
   return {
     'node.assignments': async ({ caller, query, reply }) => {
-      await followers.confirm(caller.nodeId, query.after);
+      await followers.confirm('assignments', caller.nodeId, query.after);
       const closed = new AbortController();
       reply.raw.once('close', () => closed.abort());
       return { status: 200, body: await awaitAssignments(context, caller, query.after, closed.signal) };

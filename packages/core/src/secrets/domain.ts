@@ -1,7 +1,7 @@
 // The domain of secrets: what an account keeps for calls of its apps to outside services. outbound/ uses them.
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
-import type { Followers } from '../placement/followers.ts';
+import type { Followers } from '../members/followers.ts';
 import { type SecretRoute, secretRoutes } from './routes.ts';
 
 export function secretDomain(context: CoreContext, followers: Followers): Domain<SecretRoute> {

@@ -1,8 +1,8 @@
 // The secrets of an account as its owner keeps them: put, listed by name, removed. No function returns a value.
 import { limits, refuse, type Secret } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
+import type { Followers } from '../members/followers.ts';
 import { bindingsChanged } from '../placement/assignments.ts';
-import type { Followers } from '../placement/followers.ts';
 import {
   countOtherSecrets,
   deleteSecret,

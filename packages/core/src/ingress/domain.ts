@@ -1,0 +1,34 @@
+// The domain of Ingresses: how they join, what they are told of public names, and what they report.
+import { PeriodicTask } from '../background/periodic-task.ts';
+import type { CoreContext } from '../context.ts';
+import type { Domain } from '../domain.ts';
+import { deleteSilentFollowers } from '../members/follower-queries.ts';
+import type { Followers } from '../members/followers.ts';
+import { deleteRequests } from './report-queries.ts';
+import { forgetRequests } from './report-traffic.ts';
+import { type IngressRoute, ingressRoutes } from './routes.ts';
+
+/** A follower that was silent for so long is gone. */
+const GONE_MILLISECONDS = 86_400_000;
+
+export function ingressDomain(context: CoreContext, followers: Followers): Domain<IngressRoute> {
+  const forgetting = new PeriodicTask(context, {
+    name: 'forget-public-requests',
+    everyMilliseconds: 3_600_000,
+    piece: () => forget(context),
+  });
+  return {
+    handlers: ingressRoutes(context, followers),
+    workers: [forgetting],
+    async installationEnded(trx, id) {
+      // The next life of the installation has another address.
+      await deleteRequests(trx, id);
+    },
+  };
+}
+
+/** @returns whether there may be more */
+async function forget(context: CoreContext): Promise<boolean> {
+  await deleteSilentFollowers(context.database, GONE_MILLISECONDS);
+  return forgetRequests(context);
+}

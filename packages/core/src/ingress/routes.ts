@@ -1,0 +1,35 @@
+// The routes of Ingresses: joining, renewing credentials, the topology, and reports.
+import type { DomainRoute } from '@platform/contract';
+import type { CoreContext } from '../context.ts';
+import type { HandlersOf } from '../http/handlers.ts';
+import { requireOwnKey } from '../http/link-routes.ts';
+import type { Followers } from '../members/followers.ts';
+import { challengeMember } from '../members/member-credentials.ts';
+import { ingressMembers, joinIngress, renewIngress } from './ingresses.ts';
+import { reportTraffic } from './report-traffic.ts';
+import { streamTopology } from './stream-topology.ts';
+
+export type IngressRoute = DomainRoute<'ingress'>;
+
+export function ingressRoutes(context: CoreContext, followers: Followers): HandlersOf<IngressRoute> {
+  return {
+    'ingress.join': async ({ body, request }) => {
+      requireOwnKey(request, body.publicKey);
+      return { status: 201, body: await joinIngress(context, body) };
+    },
+    'ingress.challenge': async ({ body }) => ({
+      status: 200,
+      body: { nonce: await challengeMember(context, ingressMembers(context), body.publicKey) },
+    }),
+    'ingress.credential': async ({ body }) => ({ status: 200, body: await renewIngress(context, body) }),
+    'ingress.topology': (call) => streamTopology({ context, followers }, call),
+    'ingress.applied': async ({ caller, body }) => {
+      await followers.confirm('topology', caller.ingressId, body.revision);
+      return { status: 204 };
+    },
+    'ingress.report': async ({ caller, body }) => {
+      await reportTraffic(context, caller.ingressId, body);
+      return { status: 204 };
+    },
+  };
+}

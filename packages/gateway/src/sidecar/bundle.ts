@@ -9,6 +9,8 @@ if (file === undefined) throw new Error('Name the file to write.');
 const bundle = await rolldown({
   input: fileURLToPath(new URL('main.ts', import.meta.url)),
   platform: 'node',
+  // A native module. The Runtime leads to core here, over whichever carrier, so it is never loaded.
+  external: [/^@number0\/iroh(?:\/|$)/],
   treeshake: {
     // Everything else only declares things: what the Gateway does not use of it stays behind, zod for one.
     moduleSideEffects: (id) => id.includes('/packages/gateway/') || id.includes('/undici/'),

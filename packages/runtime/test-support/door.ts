@@ -17,3 +17,15 @@ export function openDoor(gateway: Pick<RunningGateway, 'forwardInbound' | 'forwa
     },
   });
 }
+
+/** The same for public requests, without the checks of the public side. */
+export function openPublicDoor(gateway: Pick<RunningGateway, 'forwardPublic' | 'forwardPublicUpgrade'>): Server {
+  return createStrictServer({
+    isOwnHost: () => true,
+    onRequest: (incoming) => void gateway.forwardPublic(incoming),
+    upgrade: { wants: isWebSocketUpgrade, accept: (incoming) => gateway.forwardPublicUpgrade(incoming) },
+    onFault: (error) => {
+      throw error;
+    },
+  });
+}

@@ -9,6 +9,7 @@ import { isolationBehaviour } from './isolation.ts';
 import { lifecycleBehaviour } from './lifecycle.ts';
 import { limitsBehaviour } from './limits.ts';
 import { networkBehaviour } from './network.ts';
+import { publicBehaviour } from './public.ts';
 import { restartBehaviour } from './restart.ts';
 import { runtimeKilledBehaviour } from './runtime-killed.ts';
 import { udpBehaviour } from './udp.ts';
@@ -53,6 +54,7 @@ export function driverConformance(under: DriverUnderTest, more?: (suite: Suite) 
     isolationBehaviour(suite);
     networkBehaviour(suite);
     udpBehaviour(suite);
+    publicBehaviour(suite);
     // Each has a workload of its own.
     describe('limits and restart', { concurrency: under.parallel ?? 1 }, () => {
       limitsBehaviour(suite);

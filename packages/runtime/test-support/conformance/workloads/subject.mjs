@@ -84,10 +84,29 @@ process.on('SIGTERM', () => {
   console.log('bye');
   process.exit(3);
 });
+/** Sends as fast as it is read, without end. */
+function pour(res) {
+  const piece = Buffer.alloc(256 * 1024, 'x');
+  const push = () => {
+    while (!res.destroyed) if (!res.write(piece)) return res.once('drain', push);
+  };
+  push();
+}
+
 http
   .createServer(async (req, res) => {
+    if (req.url === '/public/seen') {
+      res.writeHead(200, { 'set-cookie': 'a=b', 'content-security-policy': "default-src 'self'" });
+      return res.end(JSON.stringify(req.headers));
+    }
+    if (req.url === '/public/endless') return pour(res);
     if (req.url === '/raw') return res.socket.end(Buffer.from(raw, 'latin1'));
     if (req.url !== '/run') return res.end('served');
     res.end(JSON.stringify(await run(await text(req))) ?? '');
+  })
+  .on('upgrade', (_req, socket) => {
+    socket.on('error', () => socket.destroy());
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    socket.pipe(socket);
   })
   .listen(process.env.LISTEN ?? Number(process.env.PORT), () => console.log('up'));

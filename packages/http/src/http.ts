@@ -1,5 +1,6 @@
 // The public API of this package: reading requests, refusing them, carrying them to an upstream, and dialing out.
 
+export { type AcceptedRequest, type AcceptOptions, acceptRequest, UNKNOWN_EXPECTATION } from './accept-request.ts';
 export {
   type Carried,
   type Carrying,
@@ -11,6 +12,7 @@ export {
   type UpstreamFailure,
 } from './carry.ts';
 export { type CarryingUpgrade, carryUpgrade } from './carry-upgrade.ts';
+export { countPerAddress } from './connection-count.ts';
 export { type DialServer, type DialServerOptions, dialerAt, serveDials } from './dial-socket.ts';
 export {
   BlockedAddressError,
@@ -43,8 +45,9 @@ export {
 } from './request-head.ts';
 export { type ResponseFilter, responseFilter } from './response-head.ts';
 export {
-  type AcceptedRequest,
   createStrictServer,
+  defaultServerLimits,
+  handOver,
   type IncomingRequest,
   type IncomingUpgrade,
   type ServerLimits,
@@ -52,5 +55,13 @@ export {
   type UpgradeRoutes,
 } from './server.ts';
 export { openShares, type Share, type Shares } from './shares.ts';
+export {
+  type ReadingProgress,
+  type ReadingRate,
+  type ReadingWatch,
+  requireReading,
+  watchReading,
+} from './slow-reader.ts';
 export { isTraceparent, isTracestate } from './trace-context.ts';
+export { requireTransportSecurity, setTransportFields } from './transport-security.ts';
 export { isWebSocketUpgrade } from './web-socket.ts';

@@ -3,8 +3,7 @@
 // kernel's queue meanwhile is dropped and tried again after one second, then two. Several sockets on the same port are
 // accepted from in the same turn, and have a queue each; the kernel spreads connections over them.
 import { once } from 'node:events';
-import type { Server } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 
 /** With the server's own. */
 const SOCKETS = 32;

@@ -87,9 +87,9 @@ const WINDOW_MS = 10_000;
  * for ten seconds. Time in which its reader was the slower side does not count.
  */
 export function requireUploadRate(req: IncomingMessage, res: ServerResponse, bytesPerSecond: number): void {
-  let before = req.socket.bytesRead;
+  let before = arrivedOf(req);
   const timer = setInterval(() => {
-    const now = req.socket.bytesRead;
+    const now = arrivedOf(req);
     const arrived = now - before;
     before = now;
     if (req.readableLength > 0 || arrived >= (bytesPerSecond * WINDOW_MS) / 1_000) return;
@@ -99,6 +99,11 @@ export function requireUploadRate(req: IncomingMessage, res: ServerResponse, byt
   }, WINDOW_MS);
   const stop = (): void => clearInterval(timer);
   req.once('end', stop).once('close', stop);
+}
+
+/** Bytes that arrived; where others arrive on the same connection (HTTP/2), those of this request alone. */
+function arrivedOf(req: IncomingMessage): number {
+  return 'bytesArrived' in req && typeof req.bytesArrived === 'number' ? req.bytesArrived : req.socket.bytesRead;
 }
 
 /** Refuses an upload that is still being read, and ends its connection; its reader gets an error. */

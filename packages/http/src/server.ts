@@ -5,29 +5,20 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
-import { checkRequestTarget, limits as contractLimits, type Refusal, type RequestTarget } from '@platform/contract';
+import { limits as contractLimits, type Refusal } from '@platform/contract';
+import { type AcceptedRequest, type AcceptOptions, acceptRequest, UNKNOWN_EXPECTATION } from './accept-request.ts';
 import { countPerAddress } from './connection-count.ts';
 import { endLingering, endReading } from './end-response.ts';
 import { endFaulty } from './fault.ts';
 import { endWithHeadTooLarge, headTooLarge } from './head-too-large.ts';
 import { type Abandonable, hold } from './hold.ts';
 import { endWithProblem, sendProblem } from './problem.ts';
-import { MAX_HEADER_FIELDS, type RequestHead, readRequestHead } from './request-head.ts';
+import { MAX_HEADER_FIELDS } from './request-head.ts';
 import { type ReadingRate, requireReading } from './slow-reader.ts';
 import { requireTransportSecurity, setTransportFields } from './transport-security.ts';
 import { handshakeRefusal } from './web-socket.ts';
 
 const { createServer } = process.getBuiltinModule('node:http');
-
-/** A request with a valid head. */
-export interface AcceptedRequest {
-  readonly req: IncomingMessage;
-  readonly head: RequestHead;
-  /** Path as sent, without query, accepted by the server's `readTarget`. */
-  readonly path: string;
-  /** `?…` as sent, or empty. */
-  readonly query: string;
-}
 
 /** An accepted request and its response. */
 export interface IncomingRequest extends AcceptedRequest {
@@ -43,14 +34,7 @@ export interface IncomingUpgrade extends AcceptedRequest {
   readonly first: Buffer;
 }
 
-export interface StrictServerOptions {
-  /** Whether the `Host`, lower case and with its port, is served here; any other is refused with 421 `unknown_host`. */
-  isOwnHost(host: string): boolean;
-  /**
-   * Whether a target in origin form is taken, and its parts. Default: `checkRequestTarget`; a front of files, which
-   * resolves dot segments itself, takes more.
-   */
-  readTarget?(target: string, host: string): RequestTarget;
+export interface StrictServerOptions extends AcceptOptions {
   /** Takes over an accepted request. What it returns is abandoned when the response closes. */
   onRequest(incoming: IncomingRequest): Abandonable | null | undefined;
   /** Handling a request failed with an internal error; the request has been ended. */
@@ -121,7 +105,7 @@ export interface ServerLimits {
   readonly reading: ReadingRate;
 }
 
-const defaultLimits: ServerLimits = {
+export const defaultServerLimits: ServerLimits = {
   connections: 1_024,
   connectionsPerAddress: Number.POSITIVE_INFINITY,
   pipelinedRequests: 32,
@@ -156,7 +140,7 @@ interface Connection {
 
 /** Creates a server, not yet listening. `Date` is not sent unless the handler sets `res.sendDate`. */
 export function createStrictServer(options: StrictServerOptions): Server {
-  const limits = { ...defaultLimits, ...options.limits };
+  const limits = { ...defaultServerLimits, ...options.limits };
   const connections = new WeakMap<Duplex, Connection>();
   const pace = (socket: Duplex, refusals = 1) => options.paceRefusals?.(socket, refusals) ?? 0;
 
@@ -183,7 +167,7 @@ export function createStrictServer(options: StrictServerOptions): Server {
     res.sendDate = false;
     if (options.strictTransport === true) setTransportFields(res, req.socket);
     try {
-      const reading = expectation === 'other' ? UNKNOWN_EXPECTATION : accept(req, options, limits);
+      const reading = expectation === 'other' ? UNKNOWN_EXPECTATION : acceptRequest(req, options, limits);
       if ('code' in reading || req.headers.upgrade !== undefined) {
         // Behind an Upgrade that is ignored the parser drops what came with it in one packet.
         connection.ending = true;
@@ -249,7 +233,7 @@ export function createStrictServer(options: StrictServerOptions): Server {
   server.on('upgrade', (req: IncomingMessage, socket: Socket, first: Buffer) => {
     socket.on('error', () => socket.destroy());
     try {
-      const reading = accept(req, options, limits);
+      const reading = acceptRequest(req, options, limits);
       const refusal = 'code' in reading ? reading : handshakeRefusal(req);
       if (refusal !== null) options.onRefused?.(refusal, socket, req);
       if (refusal !== null) hold(pace(socket), () => endWithProblem(socket, refusal));
@@ -281,14 +265,23 @@ export function createStrictServer(options: StrictServerOptions): Server {
   return server;
 }
 
+/**
+ * Gives a connection to a server that does not listen itself, such as one whose TLS has ended here. Node starts the time
+ * limits of heads with listening.
+ */
+export function handOver(server: Server, connection: Socket): void {
+  if (!server.listening && !timed.has(server)) {
+    timed.add(server);
+    server.emit('listening');
+  }
+  server.emit('connection', connection);
+}
+
+const timed = new WeakSet<Server>();
+
 function newConnection(): Connection {
   return { pending: [], unread: null, ending: false, broken: false };
 }
-
-const UNKNOWN_EXPECTATION: Refusal = {
-  code: 'invalid_request',
-  detail: 'Only the expectation 100-continue can be met.',
-};
 
 /**
  * Ends a connection, after `milliseconds` in which nothing more is read, with what its parser still holds: one read may contain well over a thousand short requests,
@@ -300,44 +293,6 @@ function cutOff(socket: Socket, milliseconds: number): void {
   if (typeof parser === 'object' && parser !== null) Reflect.set(parser, 'onIncoming', () => 2);
   if (milliseconds > 0) socket.pause();
   hold(milliseconds, () => socket.destroy());
-}
-
-/** The request as a handler may see it, with its target in origin form; or why it is refused. */
-function accept(
-  req: IncomingMessage,
-  options: StrictServerOptions,
-  { headFields }: Pick<ServerLimits, 'headFields'>,
-): AcceptedRequest | Refusal {
-  if (req.httpVersionMajor !== 1 || req.httpVersionMinor > 1)
-    return { code: 'invalid_request', detail: 'Use HTTP/1.1.' };
-  if (req.method === 'TRACE') return { code: 'method_not_allowed', detail: 'TRACE is not offered here.' };
-  const reading = readRequestHead(req, headFields);
-  if (!reading.ok) return reading.refusal;
-  const { head } = reading;
-  if (!HOST.test(head.host)) return { code: 'invalid_request', detail: 'Send the name of a host as Host.' };
-  if (!options.isOwnHost(head.host) && !options.isOwnHost(head.host.toLowerCase())) return { code: 'unknown_host' };
-  const origin = originForm(req.url ?? '', head.host);
-  if (origin === null) return { code: 'unknown_host', detail: 'The target names another host.' };
-  const target = options.readTarget?.(origin, head.host) ?? checkRequestTarget(origin);
-  if (!target.ok) return { code: 'invalid_path' };
-  req.url = origin;
-  return { req, head, path: target.path, query: target.query };
-}
-
-/** A name or an address, with or without a port: a subset of RFC 3986 section 3.2 that all parsers read alike. */
-const HOST = /^(?:[a-z0-9_.-]{1,255}|\[[0-9a-f:.]{2,45}\])(?::[0-9]{1,5})?$/i;
-
-/** Absolute form, RFC 9112 section 3.2.2: authority, then an optional path and query. */
-const ABSOLUTE_FORM = /^http:\/\/([^/?#]*)([/?].*)?$/i;
-
-/** The target in origin form; `null` when it is absolute and names anything but `host`. */
-function originForm(target: string, host: string): string | null {
-  if (target.startsWith('/')) return target;
-  const absolute = ABSOLUTE_FORM.exec(target);
-  if (absolute === null) return target;
-  if (absolute[1]?.toLowerCase() !== host.toLowerCase()) return null;
-  const rest = absolute[2] ?? '/';
-  return rest.startsWith('?') ? `/${rest}` : rest;
 }
 
 /** A message that breaks these rules may be an attempt at request smuggling, so its connection ends with it. */

@@ -9,11 +9,12 @@ import { setTimeout as after } from 'node:timers/promises';
 import { buildConnector } from 'undici';
 import { listening, opened } from '../test-support/listening.ts';
 import { portOf } from '../test-support/port-of.ts';
+import type { AcceptedRequest } from './accept-request.ts';
 import { carry, type Upstream } from './carry.ts';
 import { carryUpgrade } from './carry-upgrade.ts';
 import { openPool } from './pool.ts';
 import { responseFilter } from './response-head.ts';
-import type { AcceptedRequest, IncomingRequest } from './server.ts';
+import type { IncomingRequest } from './server.ts';
 import type { ReadingRate } from './slow-reader.ts';
 import { isWebSocketUpgrade } from './web-socket.ts';
 

@@ -12,30 +12,53 @@ export interface ReadingRate {
 /** How often the rate is looked at within its time. */
 const LOOKS = 5;
 
+/** What was written for a client, and how much of it is on its way. Both only grow. */
+export interface ReadingProgress {
+  readonly given: number;
+  readonly taken: number;
+}
+
+/** Five looks at a client within the time of `rate`. */
+export interface ReadingWatch {
+  /** Milliseconds from look to look. */
+  readonly interval: number;
+  /** @returns true when bytes have waited all that time and the client was slower than the rate */
+  look(now: ReadingProgress): boolean;
+}
+
+export function watchReading({ bytesPerSecond, milliseconds }: ReadingRate, begin: ReadingProgress): ReadingWatch {
+  const least = (bytesPerSecond * milliseconds) / 1_000;
+  let start = begin;
+  let looks = 0;
+  return {
+    interval: milliseconds / LOOKS,
+    look(now) {
+      if (now.taken >= start.given || now.taken - start.taken >= least) {
+        // Nothing waits that waited at the start, or enough was taken: the time starts anew.
+        start = now;
+        looks = 0;
+        return false;
+      }
+      looks += 1;
+      return looks === LOOKS;
+    },
+  };
+}
+
 /**
  * Destroys `socket` when bytes have waited there for `milliseconds`, and its client was slower than the rate all that
  * time; also one that has switched to another protocol.
  */
-export function requireReading(socket: Socket, { bytesPerSecond, milliseconds }: ReadingRate): void {
-  const least = (bytesPerSecond * milliseconds) / 1_000;
-  let start = progressOf(socket);
-  let looks = 0;
+export function requireReading(socket: Socket, rate: ReadingRate): void {
+  const watch = watchReading(rate, progressOf(socket));
   const timer = setInterval(() => {
-    const now = progressOf(socket);
-    if (now.taken >= start.given || now.taken - start.taken >= least) {
-      // Nothing waits that waited at the start, or enough was taken: the time starts anew.
-      start = now;
-      looks = 0;
-      return;
-    }
-    looks += 1;
-    if (looks === LOOKS) socket.destroy();
-  }, milliseconds / LOOKS);
+    if (watch.look(progressOf(socket))) socket.destroy();
+  }, watch.interval);
   socket.once('close', () => clearInterval(timer));
 }
 
 /** Bytes that were written to the socket, and those of them that the kernel has taken over. */
-function progressOf(socket: Socket): { readonly given: number; readonly taken: number } {
+function progressOf(socket: Socket): ReadingProgress {
   const given = socket.bytesWritten;
   // One write may be of any length, and the public figures count it as a whole when it ends. Node's own time limit for
   // writes looks at this figure too: what is left of the writes under way.

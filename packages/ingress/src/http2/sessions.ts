@@ -1,0 +1,152 @@
+// The front of HTTP/2: takes connections whose handshake agreed on it, and hands their requests to the handler of the
+// strict HTTP/1.1 server, by the same rules. Frames are nghttp2's, in Node; this adds the limits.
+
+import { METHODS } from 'node:http';
+import { type IncomingHttpHeaders, performServerHandshake, type ServerHttp2Session } from 'node:http2';
+import type { TLSSocket } from 'node:tls';
+import type { Refusal } from '@platform/contract';
+import {
+  type Abandonable,
+  type AcceptedRequest,
+  acceptRequest,
+  defaultServerLimits,
+  endFaulty,
+  hold,
+  requireReading,
+  requireTransportSecurity,
+  type ServerLimits,
+  type StrictServerOptions,
+  sendProblem,
+  setTransportFields,
+  UNKNOWN_EXPECTATION,
+} from '@platform/http';
+import { Http2Request } from './request.ts';
+import { Http2Response } from './response.ts';
+import { watchSession } from './session-watch.ts';
+
+export interface Http2Limits
+  extends Pick<ServerLimits, 'headBytes' | 'headFields' | 'headMilliseconds' | 'keepAliveMilliseconds' | 'reading'> {
+  /** Requests that one connection may have under way. */
+  readonly streams: number;
+  /** Requests that a client may cancel at once, and then in each second: cancelling costs it nothing. */
+  readonly resets: { readonly burst: number; readonly rate: number };
+  /** PING and SETTINGS of a client in ten seconds: each is answered. */
+  readonly controls: number;
+}
+
+export interface Http2Front {
+  /** Takes a connection over. */
+  accept(socket: TLSSocket): void;
+  /** Ends connections once the requests on them are answered. */
+  drain(): void;
+}
+
+const MiB = 1024 * 1024;
+
+export const defaultHttp2Limits: Http2Limits = {
+  headBytes: defaultServerLimits.headBytes,
+  headFields: defaultServerLimits.headFields,
+  headMilliseconds: defaultServerLimits.headMilliseconds,
+  keepAliveMilliseconds: defaultServerLimits.keepAliveMilliseconds,
+  reading: defaultServerLimits.reading,
+  streams: 100,
+  resets: { burst: 200, rate: 20 },
+  controls: 100,
+};
+
+/** What a stream, and a connection, may have arrived of bodies that nobody reads. */
+const STREAM_WINDOW = 256 * 1024;
+const CONNECTION_WINDOW = MiB;
+/** MiB that nghttp2 may hold for one connection. */
+const SESSION_MEMORY = 4;
+const KNOWN_METHODS = new Set(METHODS);
+
+/** @param options as those of the HTTP/1.1 server; WebSockets are not offered over HTTP/2 (RFC 8441), so clients use that */
+export function serveHttp2(options: StrictServerOptions, limitOptions: Partial<Http2Limits> = {}): Http2Front {
+  const limits: Http2Limits = { ...defaultHttp2Limits, ...limitOptions };
+  const sessions = new Set<ServerHttp2Session>();
+
+  function accept(socket: TLSSocket): void {
+    if (options.admits?.(socket) === false) {
+      socket.destroy();
+      return;
+    }
+    // A client that has said all it will say gets no more answers: nobody would end its connection.
+    socket.allowHalfOpen = false;
+    if (options.strictTransport === true) requireTransportSecurity(socket);
+    requireReading(socket, limits.reading);
+    const session = performServerHandshake(socket, {
+      settings: {
+        enablePush: false,
+        initialWindowSize: STREAM_WINDOW,
+        maxConcurrentStreams: limits.streams,
+        maxHeaderListSize: limits.headBytes,
+      },
+      maxSessionMemory: SESSION_MEMORY,
+      // One more is read, so that the excess is seen rather than cut off; before them come four pseudo-fields.
+      maxHeaderListPairs: limits.headFields + 5,
+      streamResetBurst: limits.resets.burst,
+      streamResetRate: limits.resets.rate,
+      maxSessionRejectedStreams: 10,
+      maxSessionInvalidFrames: 100,
+      // Fields that a workload answers twice pass as over HTTP/1.1.
+      strictSingleValueFields: false,
+    });
+    session.setLocalWindowSize(CONNECTION_WINDOW);
+    sessions.add(session);
+    const watch = watchSession(session, socket, limits);
+    session.on('stream', (stream, headers, _flags, fields: string[]) => {
+      const incoming = new Http2Request(stream, headers, fields, socket);
+      const outgoing = new Http2Response(incoming, stream);
+      watch.add(outgoing);
+      receive(incoming, outgoing, headers);
+    });
+    // What ends a session is the client's fault or leave; its streams close with it.
+    session.on('error', () => session.destroy());
+    session.on('close', () => sessions.delete(session));
+  }
+
+  function receive(incoming: Http2Request, outgoing: Http2Response, headers: IncomingHttpHeaders): void {
+    const res = outgoing.asServerResponse();
+    const connection = incoming.socket;
+    let work: Abandonable | null | undefined = null;
+    options.onBegin?.();
+    res.on('close', () => {
+      work?.abandon();
+      options.onEnd?.();
+    });
+    if (options.strictTransport === true) setTransportFields(res, connection);
+    try {
+      const reading = read(incoming, headers);
+      if ('code' in reading) {
+        options.onRefused?.(reading, connection, incoming.asIncomingMessage());
+        work = hold(options.paceRefusals?.(connection, 1) ?? 0, () => void sendProblem(res, reading));
+        return;
+      }
+      const expectsContinue = headers.expect !== undefined;
+      work = options.onRequest({ ...reading, res, expectsContinue });
+    } catch (error) {
+      endFaulty(res);
+      options.onFault(error);
+    }
+  }
+
+  /** The request as a handler may see it; or why it is refused. */
+  function read(incoming: Http2Request, headers: IncomingHttpHeaders): AcceptedRequest | Refusal {
+    if (incoming.method === 'CONNECT')
+      return { code: 'method_not_allowed', detail: 'CONNECT is not offered: this is not a proxy.' };
+    // The parser of HTTP/1.1 knows no others.
+    if (!KNOWN_METHODS.has(incoming.method)) return { code: 'invalid_request', detail: 'The method is not known.' };
+    if (headers[':scheme'] !== 'https')
+      return { code: 'invalid_request', detail: 'On this connection the :scheme is https.' };
+    if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue') return UNKNOWN_EXPECTATION;
+    return acceptRequest(incoming.asIncomingMessage(), options, limits, incoming.socket);
+  }
+
+  return {
+    accept,
+    drain() {
+      for (const session of sessions) session.close();
+    },
+  };
+}

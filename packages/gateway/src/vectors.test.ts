@@ -2,11 +2,19 @@
 // arrive unchanged, and answers of core and of the workload pass only if they are valid.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { METHODS, type Server } from 'node:http';
 import { createServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
+import { CLIENT_ADDRESS, CLIENT_PROTOCOL } from '@platform/contract';
+import type { AcceptedRequest } from '@platform/http';
 import { portOf } from '../../http/test-support/port-of.ts';
 import { openRaw } from '../../http/test-support/raw-exchange.ts';
-import { type RecordingUpstream, startRecordingUpstream } from '../../http/test-support/recording-upstream.ts';
+import {
+  headerValues,
+  type RecordedRequest,
+  type RecordingUpstream,
+  startRecordingUpstream,
+} from '../../http/test-support/recording-upstream.ts';
 import { testPathVectors, testRequestVectors } from '../../http/test-support/request-vectors.ts';
 import {
   type HostileUpstream,
@@ -16,10 +24,17 @@ import {
 import {
   GATEWAY_CREDENTIAL,
   type GatewayUnderTest,
+  openPublicDoor,
   startGatewayUnderTest,
 } from '../test-support/gateway-under-test.ts';
+import type { RunningGateway } from './gateway.ts';
 
 const HOST = 'gw.example.test';
+/** Open for every request. */
+const PUBLIC = {
+  revision: 1,
+  public: { hostname: HOST, routes: METHODS.map((method) => `${method}:/*`) },
+};
 const AUTHORIZATION = `Authorization: Bearer ${GATEWAY_CREDENTIAL}`;
 
 describe('a Gateway in front of core', () => {
@@ -94,6 +109,62 @@ describe('a Gateway in front of a hostile workload', () => {
   }));
 });
 
+describe('a Gateway in front of a workload that the internet reaches', () => {
+  let workload: RecordingUpstream;
+  let tested: GatewayUnderTest;
+  let door: Server;
+  before(async () => {
+    tested = await startGatewayUnderTest('http://127.0.0.1:9', { policy: PUBLIC });
+    workload = await startRecordingUpstream(undefined, { path: tested.socketPath });
+    door = openPublicDoor(stated(tested.gateway));
+    door.listen(0, '127.0.0.1');
+    await once(door, 'listening');
+  });
+  after(async () => {
+    door.close();
+    door.closeAllConnections();
+    await tested.close();
+    await workload.close();
+  });
+  const front = () => ({
+    to: portOf(door),
+    host: HOST,
+    isServed: ({ status }: { readonly status: number }) => status === 200,
+    takeArrived: () => workload.take().map(withoutOwnFields),
+    carriesTo: HOST,
+  });
+  const handshake = 'a WebSocket handshake without version and key is refused (RFC 6455 4.2.1)';
+  testRequestVectors('public side', front, {
+    refused: { 'connection.md:545': handshake, 'connection.md:756': handshake },
+  });
+  testPathVectors('public side', front);
+});
+
+describe('a Gateway in front of a hostile workload that the internet reaches', () => {
+  let workload: HostileUpstream;
+  let tested: GatewayUnderTest;
+  let door: Server;
+  before(async () => {
+    tested = await startGatewayUnderTest('http://127.0.0.1:9', { policy: PUBLIC });
+    workload = await startHostileUpstream({ path: tested.socketPath });
+    door = openPublicDoor(stated(tested.gateway));
+    door.listen(0, '127.0.0.1');
+    await once(door, 'listening');
+  });
+  after(async () => {
+    door.close();
+    door.closeAllConnections();
+    await tested.close();
+    workload.server.close();
+  });
+  testResponseVectors('public side', () => ({
+    to: portOf(door),
+    fields: [`Host: ${HOST}`],
+    upstream: workload,
+    dropped: ['x-secret', 'upgrade', 'set-cookie', 'clear-site-data'],
+  }));
+});
+
 test('bytes that a workload sends on an idle connection are discarded with the connection', async () => {
   const chatty = createServer((socket) => {
     socket.on('error', () => undefined);
@@ -113,3 +184,38 @@ test('bytes that a workload sends on an idle connection are discarded with the c
   await tested.close();
   chatty.close();
 });
+
+/** Names a client for every request, as an Ingress does: the vectors know of none. */
+function stated(gateway: RunningGateway): Pick<RunningGateway, 'forwardPublic' | 'forwardPublicUpgrade'> {
+  const name = ({ req }: AcceptedRequest) =>
+    Object.assign(req.headers, { [CLIENT_ADDRESS]: '192.0.2.7', [CLIENT_PROTOCOL]: 'https' });
+  return {
+    forwardPublic(incoming) {
+      name(incoming);
+      gateway.forwardPublic(incoming);
+    },
+    forwardPublicUpgrade(incoming) {
+      name(incoming);
+      gateway.forwardPublicUpgrade(incoming);
+    },
+  };
+}
+
+/** What arrived, without the fields that the Gateway states: exactly one of each, so nothing of a client under their names. */
+function withoutOwnFields(request: RecordedRequest): RecordedRequest {
+  const own: Readonly<Record<string, string>> = {
+    forwarded: `for=192.0.2.7;host=${HOST};proto=https`,
+    'x-forwarded-for': '192.0.2.7',
+    'x-forwarded-proto': 'https',
+    'x-forwarded-host': HOST,
+    'platform-public': '1',
+  };
+  for (const [name, value] of Object.entries(own)) assert.deepEqual(headerValues(request, name), [value]);
+  const rawHeaders = request.rawHeaders.filter((_field, index, all) => own[nameAt(all, index)] === undefined);
+  return { ...request, rawHeaders };
+}
+
+/** The name of the field that this entry of a raw list is part of. */
+function nameAt(rawHeaders: readonly string[], index: number): string {
+  return rawHeaders[index - (index % 2)]?.toLowerCase() ?? '';
+}

@@ -144,6 +144,11 @@ export const requestCases: readonly Case[] = [
   ...LARGE_CHUNKS,
 ];
 
+/** Every request vector under this host, byte for byte: for tests of what its bytes do behind other requests. */
+export function requestVectorsUnder(host: string): { readonly name: string; readonly raw: string }[] {
+  return requestCases.map((item) => ({ name: item.name, raw: underHost(item, host) }));
+}
+
 /** The key of a case in {@link Narrowing}: its name, for those of llhttp without their title. */
 const keyOf = ({ name }: Case): string => name.split(' ', 1)[0] ?? '';
 

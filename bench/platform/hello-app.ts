@@ -1,11 +1,8 @@
 // A small app with a backend for the benches of the whole platform: installed once for real, and a thousand times as
 // rows of the database, as it is after a thousand people installed it.
 import { strict as assert } from 'node:assert';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import type { InstallationId } from '@platform/contract';
+import { createHash } from 'node:crypto';
 import pg from 'pg';
-import { dataPlaneCapability } from '../../packages/core/test-support/internals.ts';
 import { openBackend } from '../../tests/support/backend.ts';
 import type { TestAccount } from '../../tests/support/client.ts';
 import { buildTestPackage, testManifest } from '../../tests/support/packages.ts';
@@ -80,6 +77,13 @@ export async function addSleepers(place: PlatformPlace, count: number): Promise<
          FROM installations i, generate_series(1, $2) n WHERE i.app_id = $1 AND i.account_key NOT LIKE 'acct-sleep%'`,
       [APP, count],
     );
+    const hashes = Array.from({ length: count }, (_value, at) => capabilityHash(sleeperCapability(at + 1)));
+    await client.query(
+      `INSERT INTO data_plane_capabilities (token_hash, installation_id, created_at, expires_at)
+       SELECT hash, 'inst-01890000-0000-7000-8000-' || lpad(n::text, 12, '0'), now(), now() + interval '12 h'
+         FROM unnest($1::bytea[]) WITH ORDINALITY AS made (hash, n)`,
+      [hashes],
+    );
     await client.query("UPDATE revisions SET value = value + 1 WHERE name = 'assignments'");
     await client.query("SELECT pg_notify('platform_signals', $1)", [
       JSON.stringify({ name: 'assignments-changed', data: {} }),
@@ -87,17 +91,23 @@ export async function addSleepers(place: PlatformPlace, count: number): Promise<
   });
 }
 
+function sleeperCapability(n: number): string {
+  return `pdc_${createHash('sha256').update(`sleeper ${n}`).digest('base64url')}`;
+}
+
+function capabilityHash(capability: string): Buffer {
+  return createHash('sha256').update(capability).digest();
+}
+
 /** One request of the app's page to the backend of sleeper number `n`, counted from 1. */
 export function askSleeper(place: PlatformPlace, n: number): Promise<RawAnswer> {
-  const masterKey = Buffer.from(readFileSync(join(place.dataDirectory, 'master.key'), 'utf8').trim(), 'base64url');
-  const id = `inst-01890000-0000-7000-8000-${String(n).padStart(12, '0')}` as InstallationId;
   return rawRequest({
     port: place.nodePort,
     path: `/e/sleep${n}/`,
     headers: {
       host: `node.platform.localhost:${place.nodePort}`,
       origin: `http://${APP}--sleep${n}.apps.platform.localhost:${place.port}`,
-      authorization: `Bearer ${dataPlaneCapability(masterKey, id, 1)}`,
+      authorization: `Bearer ${sleeperCapability(n)}`,
     },
   });
 }

@@ -76,7 +76,9 @@ test('no credential that was given out lies in the database, the data folder or 
   const environment = JSON.parse(answer.text) as Record<string, string>;
   const gateway = environment.PLATFORM_GATEWAY_TOKEN ?? '';
   assert.match(gateway, /^pgw_/);
-  assert.equal(environment.PLATFORM_APP_CAPABILITY, launch.backend.capability);
+  const appCapability = environment.PLATFORM_APP_CAPABILITY ?? '';
+  assert.match(appCapability, /^pdc_[\w-]{43}$/);
+  assert.notEqual(appCapability, launch.backend.capability);
   assert.equal(environment.PLATFORM_APP_ORIGIN, launch.origin);
   assert.equal(
     JSON.stringify(environment).includes('pcs_'),
@@ -108,13 +110,14 @@ test('no credential that was given out lies in the database, the data folder or 
     launch: launch.frontendCapability,
     gateway,
     dataPlane: launch.backend.capability,
+    appCapability,
   };
   const database = await databaseOf(place);
   assert.ok(database.includes('canary-owner'), 'the sweep reads what is there');
   const places = { log: platform.output(), database, ...folderTexts(place.dataDirectory) };
   assertNowhere(places, canaries);
   for (const [where, text] of Object.entries(places))
-    assert.doesNotMatch(text, /p(?:cs|nd|gw|fc)_[A-Za-z0-9_-]{43}/, `a credential lies in ${where}`);
+    assert.doesNotMatch(text, /p(?:cs|nd|gw|fc|dc)_[A-Za-z0-9_-]{43}/, `a credential lies in ${where}`);
 });
 
 test('a workload is told nothing of other secrets, and its log shows none', async () => {

@@ -170,7 +170,7 @@ export async function startIntelligenceWorld(
       token,
       events,
       environment: {
-        ...workloadEnvironment({ assignment, gatewayCredential: token, inside }),
+        ...workloadEnvironment({ assignment, gatewayCredential: token, appCapability: 'pdc_of-this-start', inside }),
         ...Object.fromEntries(urls),
       },
       usage,

@@ -4,6 +4,7 @@
 import type { Domain } from './domain.ts';
 import { accounts } from './domains/accounts.ts';
 import { catalog } from './domains/catalog.ts';
+import { clients } from './domains/clients.ts';
 import { common } from './domains/common.ts';
 import { disk, volumes } from './domains/disk.ts';
 import { fleet } from './domains/fleet.ts';
@@ -31,6 +32,7 @@ import { workloads } from './domains/workloads.ts';
 
 export * from './domains/accounts.ts';
 export * from './domains/catalog.ts';
+export * from './domains/clients.ts';
 export { common, emptyBody, page, pageQuery } from './domains/common.ts';
 export * from './domains/disk.ts';
 export * from './domains/fleet.ts';
@@ -68,6 +70,7 @@ const domains = {
   disk,
   volumes,
   installations,
+  clients,
   workloads,
   pause,
   notifications,

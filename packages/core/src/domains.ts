@@ -1,6 +1,8 @@
 // The domains of core, one line each. What a domain adds to the platform is in its own folder, behind domain.ts.
 import { accountDomain } from './accounts/domain.ts';
 import { catalogDomain } from './catalog/domain.ts';
+import { keepOfStart } from './clients/capabilities.ts';
+import { clientDomain } from './clients/domain.ts';
 import { defaultRates, type Rates } from './config/rates.ts';
 import type { CoreContext } from './context.ts';
 import { diskDomain } from './disk/domain.ts';
@@ -56,6 +58,7 @@ export function coreDomains(context: CoreContext, parts: SharedParts) {
     diskDomain(context),
     pauseDomain(context),
     installationDomain(context, { nodes, followers, hub }),
+    clientDomain(context, followers),
     notificationDomain(context, hub),
     pushDomain(context, pushing),
     searchDomain(context, searching),
@@ -70,7 +73,10 @@ export function coreDomains(context: CoreContext, parts: SharedParts) {
     objectStorageDomain(context),
     topologyDomain(context),
     ingressDomain(context, followers),
-    placementDomain(context, followers),
+    placementDomain(context, {
+      followers,
+      keepCapability: (trx, installationId, tokenHash) => keepOfStart(trx, context, { installationId, tokenHash }),
+    }),
   ] as const;
 }
 

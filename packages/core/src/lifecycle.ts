@@ -18,6 +18,8 @@ export interface Hooks {
   installationStopped?(trx: Trx, id: InstallationId): Promise<void>;
   /** These run another version of their app from now on. */
   upgraded?(trx: Trx, ids: readonly InstallationId[]): Promise<void>;
+  /** These sessions were signed out or ended otherwise. What is handed to `afterCommit` runs once that cannot be taken back. */
+  sessionsEnded?(trx: Trx, sessionIds: readonly string[], afterCommit: AfterCommit): Promise<void>;
   /** Removed by its owner. What is handed to `afterCommit` runs once that cannot be taken back. */
   installationEnded?(trx: Trx, id: InstallationId, afterCommit: AfterCommit): Promise<void>;
 }
@@ -55,6 +57,10 @@ export class Lifecycle implements Required<Hooks> {
 
   async upgraded(...change: Parameters<Required<Hooks>['upgraded']>): Promise<void> {
     for (const domain of this.#domains) await domain.upgraded?.(...change);
+  }
+
+  async sessionsEnded(...change: Parameters<Required<Hooks>['sessionsEnded']>): Promise<void> {
+    for (const domain of this.#domains) await domain.sessionsEnded?.(...change);
   }
 
   async installationEnded(...change: Parameters<Required<Hooks>['installationEnded']>): Promise<void> {

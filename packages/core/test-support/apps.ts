@@ -47,8 +47,20 @@ export async function install(
   return app;
 }
 
-export function launch(account: TestAccount, appId: string): Promise<LaunchDescriptor> {
+/** The descriptor of an app with or without a frontend. */
+export function launchAny(account: TestAccount, appId: string): Promise<LaunchDescriptor> {
   return account.browser.take<LaunchDescriptor>(`/v1/apps/${appId}/launch`, { body: {} });
+}
+
+/** The descriptor of an app with a frontend. */
+export async function launch(
+  account: TestAccount,
+  appId: string,
+): Promise<LaunchDescriptor & { readonly url: string; readonly frontendCapability: string }> {
+  const descriptor = await launchAny(account, appId);
+  const { url, frontendCapability } = descriptor;
+  assert.ok(url !== null && frontendCapability !== null, `${appId} has no frontend`);
+  return { ...descriptor, url, frontendCapability };
 }
 
 export function exchange(constellation: Constellation, capability: string, origin: string): Promise<RawAnswer> {

@@ -2,7 +2,6 @@
 // makes. A test of core imports the files themselves.
 export { openingsOf } from '../src/config/close-folder.ts';
 export { newId } from '../src/credentials/ids.ts';
-export { dataPlaneCapability } from '../src/credentials/master-key.ts';
 export type { OwnedTables } from '../src/database/schema.ts';
 export { heldItems } from '../src/http/streamed-items.ts';
 export type { BackendAnswer, BackendRequest } from '../src/nodes/call-backend.ts';

@@ -12,6 +12,7 @@ import {
   nodeCredential,
   nodeLease,
   type registerNodeBody,
+  validCapabilities,
   type WorkloadStart,
   workloadLeases,
   workloadStart,
@@ -44,9 +45,15 @@ export interface CoreClient {
   assignments(after: string | undefined, signal: AbortSignal): Promise<Assignments>;
   /**
    * New credentials for one workload start; the former ones end.
-   * @param envelopeKey for which core seals secrets from now on
+   * @param start.envelopeKey for which core seals secrets from now on
+   * @param start.appCapabilityHash SHA-256 of PLATFORM_APP_CAPABILITY, base64url
    */
-  startWorkload(installationId: string, envelopeKey: string): Promise<WorkloadStart>;
+  startWorkload(
+    installationId: string,
+    start: { readonly envelopeKey: string; readonly appCapabilityHash: string },
+  ): Promise<WorkloadStart>;
+  /** Which of these data-plane capabilities are valid for an installation: milliseconds until they end, by hash. */
+  validCapabilities(installationId: string, hashes: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Milliseconds until the last work lease of an installation ends, negative when it has; null without one. */
   leasesEndIn(installationId: string): Promise<number | null>;
   status(items: readonly InstallationStatus[], signal: AbortSignal): Promise<void>;
@@ -56,6 +63,8 @@ export interface CoreClient {
 }
 
 const LONG_POLL_TIMEOUT = 40_000;
+/** A client waits for the answer, and so may the owner who disconnects one. */
+const QUESTION_TIMEOUT = 5_000;
 
 /** How a node proves itself. */
 const proof: Proof = {
@@ -93,9 +102,15 @@ export function createCoreClient(options: CoreClientOptions): CoreClient {
       const body = await call('GET', `/v1/node/assignments${query}`, { signal, timeout: LONG_POLL_TIMEOUT });
       return assignments.parse(await body.json());
     },
-    async startWorkload(installationId, envelopeKey) {
-      const body = await call('POST', `/v1/node/installations/${installationId}/starts`, { body: { envelopeKey } });
+    async startWorkload(installationId, start) {
+      const body = await call('POST', `/v1/node/installations/${installationId}/starts`, { body: start });
       return workloadStart.parse(await body.json());
+    },
+    async validCapabilities(installationId, hashes) {
+      const path = `/v1/node/installations/${installationId}/capabilities`;
+      const body = await call('POST', path, { body: { hashes }, timeout: QUESTION_TIMEOUT });
+      const { items } = validCapabilities.parse(await body.json());
+      return new Map(items.map(({ hash, endsInMilliseconds }) => [hash, endsInMilliseconds]));
     },
     async leasesEndIn(installationId) {
       const body = await call('GET', `/v1/node/installations/${installationId}/leases`, {});

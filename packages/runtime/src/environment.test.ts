@@ -12,7 +12,7 @@ function build(environment: Record<string, string>, volume?: string) {
   const built = { ...assignment, workload };
   const inside = { volume, temporary: '/tmp', port: 8080 };
   return {
-    variables: workloadEnvironment({ assignment: built, gatewayCredential: 'pgw_x', inside }),
+    variables: workloadEnvironment({ assignment: built, gatewayCredential: 'pgw_x', appCapability: 'pdc_x', inside }),
     dropped: reservedNames(built),
   };
 }
@@ -63,7 +63,12 @@ test('AI providers are led to through the Gateway, with its credential as their 
     ],
   };
   const inside = { volume: undefined, temporary: '/tmp', port: 8080 };
-  const variables = workloadEnvironment({ assignment: built, gatewayCredential: 'pgw_x', inside });
+  const variables = workloadEnvironment({
+    assignment: built,
+    gatewayCredential: 'pgw_x',
+    appCapability: 'pdc_x',
+    inside,
+  });
   assert.equal(variables.OPENAI_API_KEY, 'pgw_x');
   assert.deepEqual(gatewayUrls(built), {
     OPENAI_BASE_URL: '/v1/services/intelligence/models',

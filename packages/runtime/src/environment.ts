@@ -10,6 +10,8 @@ export interface EnvironmentInput {
   readonly assignment: Assignment;
   /** `pgw_…` */
   readonly gatewayCredential: string;
+  /** `pdc_…` */
+  readonly appCapability: string;
   readonly inside: InsidePlaces;
   /** Its public UDP ports. */
   readonly publicPorts?: readonly PublicPortBinding[];
@@ -37,6 +39,7 @@ export function storageUrls({ objectStorage }: Pick<Assignment, 'objectStorage'>
 export function workloadEnvironment({
   assignment,
   gatewayCredential,
+  appCapability,
   inside,
   publicPorts = [],
 }: EnvironmentInput): Readonly<Record<string, string>> {
@@ -50,7 +53,7 @@ export function workloadEnvironment({
     ...providerKeys(assignment, gatewayCredential),
     PORT: String(inside.port),
     PLATFORM_GATEWAY_TOKEN: gatewayCredential,
-    PLATFORM_APP_CAPABILITY: assignment.dataPlaneCapability,
+    PLATFORM_APP_CAPABILITY: appCapability,
     PLATFORM_APP_ORIGIN: assignment.appOrigin,
     ...(inside.volume === undefined ? {} : { PLATFORM_VOLUME_DIR: inside.volume }),
     ...(assignment.objectStorage ? storageVariables(gatewayCredential) : {}),

@@ -300,6 +300,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     controlCredential: controlParts.credential,
     inboundOrigin: options.nodeOrigin,
     publicSide: publicSide.registration,
+    asksCapabilities: true as const,
     machine: describeMachine(driver.report, {
       memoryMiB: options.memoryMiB,
       diskMiB: await measuring,

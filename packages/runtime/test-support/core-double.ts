@@ -6,6 +6,7 @@ import { buffer, text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import {
   type Assignment,
+  askCapabilitiesBody,
   assignment,
   type InstallationStatus,
   type NodeHeartbeat,
@@ -13,7 +14,9 @@ import {
   type NodeLogs,
   nodeHeartbeatBody,
   registerNodeBody,
+  startWorkloadBody,
 } from '@platform/contract';
+
 import { pack } from 'tar-stream';
 import type * as z from 'zod';
 
@@ -29,6 +32,12 @@ export interface CoreDouble {
   readonly leases: Map<string, number>;
   /** How often a node asked for the leases of an installation. */
   readonly leaseQuestions: Map<string, number>;
+  /** Hashes of the capabilities that nodes asked about, question by question. */
+  readonly questions: (readonly string[])[];
+  /** Answers of the next questions about capabilities with this status, until set back to 200. */
+  answerQuestions(status: number): void;
+  /** Ends a capability before its time. Nodes learn it from a raised `clientsRevision`. */
+  endCapability(capability: string): void;
   /** `/v1/services/stream` answers with a stream that ends when this is called. */
   endStreams(): void;
   /** Requests of workloads that arrived: method, path and the credential shown. */
@@ -73,6 +82,11 @@ export async function startCoreDouble(now: () => Date = () => new Date()): Promi
   const leaseQuestions = new Map<string, number>();
   const streams = new Set<http.ServerResponse>();
   const services: CoreDouble['services'] = [];
+  const questions: (readonly string[])[] = [];
+  const ended = new Set<string>();
+  /** By installation: of starts. */
+  const ofStarts = new Map<string, string>();
+  let questionStatus = 200;
   let items: readonly Assignment[] = [];
   let revision = 1;
   let startStatus = 200;
@@ -136,7 +150,20 @@ export async function startCoreDouble(now: () => Date = () => new Date()): Promi
       const given = starts.get(start) ?? [];
       const credential = `pcs_${start}_${given.length + 1}`;
       starts.set(start, [...given, credential]);
+      const { appCapabilityHash } = startWorkloadBody.parse(JSON.parse(body));
+      if (appCapabilityHash !== undefined) ofStarts.set(start, appCapabilityHash);
       return answer(res, 200, { coreServiceCredential: credential, epoch: given.length + 1 });
+    }
+    const questioned = /^\/v1\/node\/installations\/([^/]+)\/capabilities$/.exec(url.pathname)?.[1];
+    if (questioned !== undefined) {
+      const { hashes } = askCapabilitiesBody.parse(JSON.parse(body));
+      questions.push(hashes);
+      if (questionStatus !== 200) return answer(res, questionStatus, { code: 'unavailable' });
+      const valid = new Set([hashOf(capabilityFor({ installationId: questioned })), ofStarts.get(questioned)]);
+      const items = hashes.flatMap((hash) =>
+        valid.has(hash) && !ended.has(hash) ? [{ hash, endsInMilliseconds: CAPABILITY_MILLISECONDS }] : [],
+      );
+      return answer(res, 200, { items });
     }
     const asked = /^\/v1\/node\/installations\/([^/]+)\/leases$/.exec(url.pathname)?.[1];
     if (asked !== undefined) {
@@ -223,6 +250,13 @@ export async function startCoreDouble(now: () => Date = () => new Date()): Promi
     answerStarts(status) {
       startStatus = status;
     },
+    questions,
+    answerQuestions(status) {
+      questionStatus = status;
+    },
+    endCapability(capability) {
+      ended.add(hashOf(capability));
+    },
     answerLeases(status) {
       leaseStatus = status;
     },
@@ -242,6 +276,18 @@ export async function startCoreDouble(now: () => Date = () => new Date()): Promi
       await closed;
     },
   };
+}
+
+/** Longer than any test moves its clock, except those that mean it. */
+const CAPABILITY_MILLISECONDS = 12 * 3_600_000;
+
+/** What this core takes for a capability of a client of an installation. */
+export function capabilityFor({ installationId }: { readonly installationId: string }): string {
+  return `pdc_${createHash('sha256').update(installationId).digest('base64url')}`;
+}
+
+function hashOf(capability: string): string {
+  return createHash('sha256').update(capability).digest('base64url');
 }
 
 let installations = 0;
@@ -270,7 +316,7 @@ export function makeAssignment(
     appId: `app-${installations}`,
     appOrigin: `http://app-${installations}--x.apps.platform.localhost:8787`,
     endpointId: `endpoint${installations}`,
-    dataPlaneCapability: `pdc_capability${installations}`,
+    clientsRevision: 0,
     desired: more.desired ?? 'automatic',
     packageHash,
     version: more.version ?? '1.0.0',

@@ -5,7 +5,7 @@ import type { Assignment, NodeLease } from '@platform/contract';
 import { startGateway } from '../../../tests/support/gateway.ts';
 import type { Log } from '../src/clock.ts';
 import { type Runtime, type RuntimeOptions, startRuntime } from '../src/runtime.ts';
-import { type CoreDouble, startCoreDouble } from './core-double.ts';
+import { type CoreDouble, capabilityFor, startCoreDouble } from './core-double.ts';
 import { type HeldClock, holdClock } from './held-clock.ts';
 import { makePlace, type Place } from './place.ts';
 
@@ -74,7 +74,7 @@ export async function startTestNode(
         ...call,
         headers: {
           origin: assignment.appOrigin,
-          authorization: `Bearer ${assignment.dataPlaneCapability}`,
+          authorization: `Bearer ${capabilityFor(assignment)}`,
           ...call.headers,
         },
       }),

@@ -71,13 +71,21 @@ export const launchDescriptor = z.strictObject({
   appId,
   /** The app's own origin. */
   origin: z.string(),
-  /** Carries ticket and capabilities in its fragment only. */
-  url: z.string(),
+  /** Carries ticket and capabilities in its fragment only. `null` without a frontend: native clients take `backend`. */
+  url: z.string().nullable(),
+  /** `auto` without a frontend. */
   chrome: z.enum(['auto', 'always', 'never']),
   permissions: z.array(grant),
-  /** Single use: exchanged once, at once, by the frontend SDK. */
-  frontendCapability: z.string(),
-  backend: z.strictObject({ endpointTicket: z.string(), capability: z.string() }).nullable(),
+  /** Single use: exchanged once, at once, by the frontend SDK. `null` without a frontend. */
+  frontendCapability: z.string().nullable(),
+  /** What native clients and the frontend reach the backend with; `null` without one. */
+  backend: z
+    .strictObject({
+      endpointTicket: z.string(),
+      /** `pdc_…`: made for this launch, and ends with the session, the installation, on demand, or after 12 hours. */
+      capability: z.string(),
+    })
+    .nullable(),
 });
 export type LaunchDescriptor = z.infer<typeof launchDescriptor>;
 
@@ -91,7 +99,10 @@ export const launchFragment = z.strictObject({
 });
 export type LaunchFragment = z.infer<typeof launchFragment>;
 
-/** What an endpoint ticket of kind `pet1.` holds, as base64url of its JSON: where to reach the Gateway. */
+/**
+ * What an endpoint ticket of kind `pet1.` holds, as base64url of its JSON: the address of the backend. It opens nothing by
+ * itself: every request needs a capability.
+ */
 export const endpointTicket = z.strictObject({ url: z.string() });
 
 export const exchangeBody = z.strictObject({ capability: z.string().min(20).max(100) });

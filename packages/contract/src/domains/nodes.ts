@@ -100,6 +100,8 @@ export const registerNodeBody = z.strictObject({
   /** Where browsers reach the endpoint side: PLATFORM_NODE_ORIGIN. */
   inboundOrigin: z.url(),
   machine: nodeMachine.optional(),
+  /** It asks core about the capabilities of clients. Absent from nodes of former versions, which are given one to compare. */
+  asksCapabilities: z.literal(true).optional(),
   /** Where Ingresses reach it. Absent from nodes that serve no public requests, such as those of former versions. */
   publicSide: z
     .strictObject({

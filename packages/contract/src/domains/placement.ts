@@ -3,6 +3,7 @@
 import * as z from 'zod';
 import type { Routes } from '../domain.ts';
 import { appId, installationId, version } from '../primitives.ts';
+import { capabilityHash } from './clients.ts';
 import { json, ofInstallation } from './common.ts';
 import { gatewayPolicy } from './gateway.ts';
 import { assignedProvider } from './intelligence.ts';
@@ -16,8 +17,16 @@ export const assignment = z.strictObject({
   appOrigin: z.string(),
   /** Opaque name under which the node listener serves this installation: `/e/<endpointId>/`. */
   endpointId: z.string(),
-  /** `pdc_…`, injected as PLATFORM_APP_CAPABILITY and demanded from native clients and browsers. */
-  dataPlaneCapability: z.string(),
+  /**
+   * `pdc_…`, injected as PLATFORM_APP_CAPABILITY and demanded from clients by nodes of former versions, which need it. Other
+   * nodes get none: they ask core about the capability of a client, and make one for the workload at each start.
+   */
+  dataPlaneCapability: z.string().optional(),
+  /**
+   * Another number means that data-plane capabilities ended before their time: what the node knows of them no longer
+   * counts. Absent from cores and for nodes of former versions.
+   */
+  clientsRevision: z.int().min(0).optional(),
   desired: z.enum(['automatic', 'always', 'stopped']),
   /** Stopped because the owner paused everything: callers get 503 `runtime_paused`. */
   paused: z.boolean().default(false),
@@ -81,6 +90,10 @@ export const startWorkloadBody = z.strictObject({
     .string()
     .regex(/^[A-Za-z0-9_-]{43}$/)
     .optional(),
+  /**
+   * SHA-256 of PLATFORM_APP_CAPABILITY of this start, base64url: the node makes it. Absent from nodes of former versions.
+   */
+  appCapabilityHash: capabilityHash.optional(),
 });
 
 /** Answer of `POST /v1/node/installations/:id/starts`: new credentials for one workload start; the former ones end. */

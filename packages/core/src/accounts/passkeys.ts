@@ -163,7 +163,7 @@ export function renamePasskey({ database }: CoreContext, accountKey: string, id:
  */
 export async function removePasskey(context: CoreContext, caller: SessionCaller, id: string): Promise<void> {
   const { accountKey, sessionId } = caller;
-  await context.database.transaction().execute(async (trx) => {
+  const afterwards = await context.database.transaction().execute(async (trx) => {
     // Of two removals at the same time the second sees what the first left.
     await lockAccount(trx, { key: accountKey });
     await requireSession(trx, context, caller);
@@ -173,6 +173,8 @@ export async function removePasskey(context: CoreContext, caller: SessionCaller,
     if (existing.length === 1)
       throw refuse('not_authorized', 'This is the only passkey of the account. Add another one before removing it.');
     await deletePasskey(trx, accountKey, wanted.id);
-    await endSessionsOfPasskey(trx, { accountKey, passkeyId: wanted.id, exceptSessionId: sessionId });
+    const opened = { accountKey, passkeyId: wanted.id, exceptSessionId: sessionId };
+    return endSessionsOfPasskey(trx, context, opened);
   });
+  for (const work of afterwards) await work();
 }

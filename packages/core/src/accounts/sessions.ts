@@ -1,10 +1,11 @@
 // Opens and ends sessions. Ending one deletes its frontend capabilities and notifies every replica in one transaction.
 import { limits } from '@platform/contract';
+import type { Transaction as TransactionOf } from 'kysely';
 import type { CoreContext } from '../context.ts';
 import { hashCredential } from '../credentials/credential.ts';
 import { newId } from '../credentials/ids.ts';
 import { notify } from '../database/notify.ts';
-import type { Executor } from './queries.ts';
+import type { DatabaseSchema } from '../database/schema.ts';
 import {
   clearExpiredSessions,
   deleteSession,
@@ -14,6 +15,8 @@ import {
   type EndedSession,
   insertSession,
 } from './session-queries.ts';
+
+type Transaction = TransactionOf<DatabaseSchema>;
 
 /** For this long an expired session is distinguished from an unknown one. */
 const REMEMBERED_MILLISECONDS = 7 * 24 * 60 * 60 * 1000;
@@ -35,11 +38,13 @@ export interface OpenedSession {
   readonly token: string;
   /** Whether other sessions ended with it; an answer waits until this replica has forgotten them. */
   readonly endedOthers: boolean;
+  /** What an answer waits for as well: their consequences elsewhere. Run once the transaction has committed. */
+  readonly afterwards: readonly (() => Promise<void>)[];
 }
 
 export async function openSession(
-  trx: Executor,
-  { config, clock, random }: Pick<CoreContext, 'config' | 'clock' | 'random'>,
+  trx: Transaction,
+  { config, clock, random, lifecycle }: Pick<CoreContext, 'config' | 'clock' | 'random' | 'lifecycle'>,
   { accountKey, passkeyId }: { readonly accountKey: string; readonly passkeyId: string },
   { userAgent, formerToken }: Browser,
 ): Promise<OpenedSession> {
@@ -48,7 +53,7 @@ export async function openSession(
   await clearExpiredSessions(trx, new Date(now.getTime() - REMEMBERED_MILLISECONDS));
   const surplus = await deleteSessionsBeyond(trx, accountKey, limits.sessionsPerAccount.value - 1);
   const ended = former === undefined ? surplus : [former, ...surplus];
-  for (const session of ended) await notifySessionEnded(trx, session);
+  const afterwards = await followEnded(trx, lifecycle, ended);
   const token = `pss_${random(32).toString('base64url')}`;
   const id = newId('ses', { clock, random });
   const expiresAt = new Date(now.getTime() + config.sessionMilliseconds);
@@ -62,36 +67,54 @@ export async function openSession(
     last_used_at: now,
     expires_at: expiresAt,
   });
-  return { id, openedAt: now, expiresAt, token, endedOthers: ended.length > 0 };
+  return { id, openedAt: now, expiresAt, token, endedOthers: ended.length > 0, afterwards };
 }
 
-/** @returns whether there was such a session of this account */
+/**
+ * When it resolves, nodes have ended what clients began with the session, or two seconds have passed.
+ *
+ * @returns whether there was such a session of this account
+ */
 export async function endSession(
-  { database }: Pick<CoreContext, 'database'>,
+  { database, lifecycle }: Pick<CoreContext, 'database' | 'lifecycle'>,
   accountKey: string,
   sessionId: string,
 ): Promise<boolean> {
-  return database.transaction().execute(async (trx) => {
+  const afterwards = await database.transaction().execute(async (trx) => {
     const ended = await deleteSession(trx, accountKey, sessionId);
-    if (ended === undefined) return false;
-    await notifySessionEnded(trx, ended);
-    return true;
+    return ended === undefined ? undefined : followEnded(trx, lifecycle, [ended]);
   });
+  for (const work of afterwards ?? []) await work();
+  return afterwards !== undefined;
 }
 
 /**
  * Ends every session that a passkey opened, in the transaction that removes the passkey. The caller's own session stays
  * open: it is the owner's, whichever passkey opened it.
+ *
+ * @returns what is to be run once that has committed
  */
 export async function endSessionsOfPasskey(
-  trx: Executor,
+  trx: Transaction,
+  { lifecycle }: Pick<CoreContext, 'lifecycle'>,
   passkey: { readonly accountKey: string; readonly passkeyId: string; readonly exceptSessionId: string },
-): Promise<void> {
-  for (const session of await deleteSessionsOfPasskey(trx, passkey)) await notifySessionEnded(trx, session);
+): Promise<(() => Promise<void>)[]> {
+  return followEnded(trx, lifecycle, await deleteSessionsOfPasskey(trx, passkey));
 }
 
-function notifySessionEnded(trx: Executor, { id, account_key }: EndedSession): Promise<void> {
-  return notify(trx, 'session-ended', { accountKey: account_key, sessionId: id });
+/** What else ends with sessions, in the same transaction. @returns what is to be run once that has committed */
+async function followEnded(
+  trx: Transaction,
+  lifecycle: CoreContext['lifecycle'],
+  ended: readonly EndedSession[],
+): Promise<(() => Promise<void>)[]> {
+  const afterwards: (() => Promise<void>)[] = [];
+  if (ended.length === 0) return afterwards;
+  for (const { id, account_key } of ended)
+    await notify(trx, 'session-ended', { accountKey: account_key, sessionId: id });
+  const ids = ended.map(({ id }) => id);
+  await lifecycle.sessionsEnded(trx, ids, (work) => afterwards.push(work));
+  return afterwards;
 }
 
 function readable(userAgent: string): string {

@@ -23,8 +23,9 @@ export function listAccountStates({ database, clock }: Pick<CoreContext, 'databa
 export async function suspendAccount(context: CoreContext, name: string): Promise<boolean> {
   const afterwards: (() => Promise<void>)[] = [];
   const changed = await change(context, name, context.clock(), async (trx, accountKey) => {
-    await deleteSignIns(trx, accountKey);
+    const sessionIds = await deleteSignIns(trx, accountKey);
     await notify(trx, 'session-ended', { accountKey, sessionId: null });
+    await context.lifecycle.sessionsEnded(trx, sessionIds, (work) => afterwards.push(work));
     await context.lifecycle.accountPaused(trx, accountKey, (work) => afterwards.push(work));
   });
   for (const work of afterwards) await work();

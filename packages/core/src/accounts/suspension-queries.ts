@@ -53,8 +53,13 @@ export async function isSuspended(db: Executor, accountKey: string): Promise<boo
   return row != null && row.suspended_at !== null;
 }
 
-/** Ends what opens the account: its sessions, with their capabilities and push subscriptions, and its recovery link. */
-export async function deleteSignIns(db: Executor, accountKey: string): Promise<void> {
-  await db.deleteFrom('sessions').where('account_key', '=', accountKey).execute();
+/**
+ * Ends what opens the account: its sessions, with their capabilities and push subscriptions, and its recovery link.
+ *
+ * @returns ids of the sessions
+ */
+export async function deleteSignIns(db: Executor, accountKey: string): Promise<string[]> {
+  const ended = await db.deleteFrom('sessions').where('account_key', '=', accountKey).returning('id').execute();
   await db.deleteFrom('enrolment_links').where('account_key', '=', accountKey).execute();
+  return ended.map(({ id }) => id);
 }

@@ -68,7 +68,12 @@ export const tables = {
     },
   },
   passkeys: {},
-  sessions: { readBy: { installations: 'a frontend capability lasts as long as its session' } },
+  sessions: {
+    readBy: {
+      clients: 'a capability of a client lasts as long as its session; locked while one is made',
+      installations: 'a frontend capability lasts as long as its session',
+    },
+  },
   enrolment_links: {},
   challenges: {},
 } satisfies OwnedTables;

@@ -20,8 +20,8 @@ function purposeKey(masterKey: Buffer, purpose: string): KeyObject {
 }
 
 /**
- * The data-plane capability of one installation (specification 2.2). Derived, so that nothing reusable is stored,
- * and both the launch descriptor and the node's assignment can name it; a new `generation` ends the former one.
+ * The data-plane capability of an installation on a node of a former version, which compares what clients present with
+ * the one that its assignment names. Lives as long as the installation; a new `generation` ends the former one.
  */
 export function dataPlaneCapability(masterKey: Buffer, installationId: InstallationId, generation: number): string {
   const mac = createHmac('sha256', purposeKey(masterKey, 'data-plane')).update(`${installationId}\0${generation}`);

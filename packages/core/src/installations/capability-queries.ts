@@ -14,9 +14,11 @@ export interface LaunchRow {
   readonly inbound_origin: string | null;
   /** `null` without a node. */
   readonly node_local: boolean | null;
+  /** Whether its node asks about the capabilities of clients; nodes of former versions compare them with one. */
+  readonly node_asks: boolean;
   readonly paused: boolean;
-  /** False without a frontend, when the session has ended, and while the account is paused. */
-  readonly issued: boolean;
+  /** False when the session has ended, and while the account is paused. */
+  readonly live: boolean;
 }
 
 const ISSUE_LAUNCH = {
@@ -35,21 +37,22 @@ const ISSUE_LAUNCH = {
         SELECT f.token_hash FROM frontend_capabilities f JOIN target t ON t.id = f.installation_id
          WHERE f.session_id = $4 AND f.kind = 'frontend' AND f.expires_at > $5
          ORDER BY f.expires_at DESC OFFSET $7)),
+    opener AS (
+      SELECT s.id, s.expires_at FROM sessions s JOIN accounts a ON a.key = s.account_key AND a.paused_at IS NULL
+       WHERE s.id = $4 AND s.account_key = $1 AND s.expires_at > $5),
     issued AS (
       INSERT INTO frontend_capabilities (token_hash, kind, installation_id, session_id, expires_at)
       SELECT $3, 'launch', o.id, s.id, LEAST($6::timestamptz, s.expires_at)
-        FROM opened o JOIN sessions s ON s.id = $4 AND s.account_key = $1 AND s.expires_at > $5
-        JOIN accounts a ON a.key = $1 AND a.paused_at IS NULL
-       WHERE o.manifest ? 'frontend'
-      RETURNING installation_id)
+        FROM opened o CROSS JOIN opener s WHERE o.manifest ? 'frontend')
     SELECT o.id, o.host_label, o.endpoint_id, o.generation, o.grants, o.manifest -> 'frontend' AS frontend,
-           ${grantedBackendText('o', 'o')} AS has_workload, n.inbound_origin, n.local AS node_local, EXISTS (SELECT FROM issued) AS issued,
+           ${grantedBackendText('o', 'o')} AS has_workload, n.inbound_origin, n.local AS node_local,
+           COALESCE(n.asks_capabilities, n.control_url IS NULL) AS node_asks, EXISTS (SELECT FROM opener) AS live,
            a.paused_at IS NOT NULL AS paused
       FROM opened o JOIN accounts a ON a.key = $1 LEFT JOIN nodes n ON n.id = o.node_id`,
 };
 
 /**
- * Stores a launch capability for an installed app and returns what its descriptor needs. Locks the installation against
+ * Stores a launch capability for an installed app with a frontend, and returns what its descriptor needs. Locks the installation against
  * concurrent removal, and deletes its expired capabilities and the oldest of too many of this session.
  */
 export async function issueLaunch(

@@ -1,6 +1,7 @@
-// Opening an app: the launch descriptor, with a capability that works once, at once, and only at the app's own origin
-// (specification 2.2, 5.2; contract 3).
+// Opening an app: the launch descriptor, with a capability that works once, at once, and only at the app's own origin, and
+// with what this client reaches the backend with (specification 2.2, 5.2; contract 3).
 import { LAUNCH_MARK, type LaunchDescriptor, limits, refuse } from '@platform/contract';
+import { clientCapability } from '../clients/capabilities.ts';
 import { appOrigin } from '../config/config.ts';
 import { usableOrigin } from '../config/node-origin.ts';
 import type { CoreContext } from '../context.ts';
@@ -13,20 +14,19 @@ import { issueLaunch, type LaunchRow } from './capability-queries.ts';
 
 /** @throws RefusalError `not_found` for an app that is not installed or has nothing to open, `session_expired`, `runtime_paused`, `workload_unavailable` while its node has no origin of its own */
 export async function launchApp(context: CoreContext, caller: SessionCaller, appId: string): Promise<LaunchDescriptor> {
-  const { config, masterKey } = context;
+  const { config } = context;
   const frontendCapability = newCredential('frontend', context.random);
   const row = await keepLaunch(context, caller, appId, hashCredential(frontendCapability));
   const { frontend } = row;
-  if (frontend == null) throw refuse('not_found', 'This app has no frontend to open.');
+  if (frontend == null && !row.has_workload) throw refuse('not_found', 'This app has nothing to open.');
   if (row.paused) throw pausedRefusal();
-  if (!row.issued) throw refuse('session_expired');
+  if (!row.live) throw refuse('session_expired');
   const origin = appOrigin(config, appId, row.host_label);
-  const backend = row.has_workload
-    ? {
-        endpointTicket: endpointTicket(requireOrigin(context, row), row.endpoint_id),
-        capability: dataPlaneCapability(masterKey, row.id, row.generation),
-      }
-    : null;
+  const backend = row.has_workload ? await backendOf(context, caller, row) : null;
+  if (frontend == null) {
+    const permissions = row.grants;
+    return { appId, origin, url: null, chrome: 'auto', permissions, frontendCapability: null, backend };
+  }
   const fragment = base64urlJson({
     capability: frontendCapability,
     ticket: backend?.endpointTicket ?? null,
@@ -42,6 +42,19 @@ export async function launchApp(context: CoreContext, caller: SessionCaller, app
     frontendCapability,
     backend,
   };
+}
+
+async function backendOf(
+  context: CoreContext,
+  { sessionId }: SessionCaller,
+  row: LaunchRow,
+): Promise<NonNullable<LaunchDescriptor['backend']>> {
+  const { id, endpoint_id, node_asks, generation } = row;
+  const ticket = endpointTicket(requireOrigin(context, row), endpoint_id);
+  const capability = node_asks
+    ? await clientCapability(context, { installationId: id, sessionId })
+    : dataPlaneCapability(context.masterKey, id, generation);
+  return { endpointTicket: ticket, capability };
 }
 
 /** No capability is made for an address that is not the node's own. */

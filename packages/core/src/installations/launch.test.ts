@@ -1,7 +1,7 @@
 // Opening an app: what the descriptor says, and the one use of the capability in it.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { exchangeAnswer, type LaunchDescriptor, launchDescriptor, launchFragment, limits } from '@platform/contract';
+import { exchangeAnswer, launchDescriptor, launchFragment, limits } from '@platform/contract';
 import { registerAccount, signIn, type TestAccount } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { problemCode, type RawAnswer, rawRequest } from '../../../../tests/support/raw-http.ts';
@@ -11,6 +11,7 @@ import {
   install,
   installationRow,
   launch,
+  launchAny,
   nodeWorkload,
   openFrontend,
   publish,
@@ -49,7 +50,7 @@ beforeEach(() => {
 
 after(() => platform.close());
 
-function fragmentOf({ url }: LaunchDescriptor) {
+function fragmentOf({ url }: { readonly url: string }) {
   const { hash } = new URL(url);
   assert.match(hash, /^#platform=[\w-]+$/);
   return launchFragment.parse(JSON.parse(Buffer.from(hash.slice('#platform='.length), 'base64url').toString('utf8')));
@@ -98,8 +99,14 @@ test('an app without a backend has none in its descriptor, and opens at its entr
   assert.equal(page.text, 'start');
 });
 
-test('an app without a frontend has nothing to open', async () => {
-  assertRefused(await account.fetch('/v1/apps/engine/launch', { body: {} }), 404, 'not_found');
+test('an app without a frontend is launched for native clients, which take its backend', async () => {
+  const descriptor = await launchAny(account, 'engine');
+  assert.deepEqual(launchDescriptor.parse(descriptor), descriptor);
+  const { endpoint_id } = await installationRow(platform, account, 'engine');
+  assert.deepEqual([descriptor.url, descriptor.frontendCapability, descriptor.chrome], [null, null, 'auto']);
+  assert.match(descriptor.backend?.capability ?? '', /^pdc_[\w-]{43}$/);
+  const ticket = Buffer.from((descriptor.backend?.endpointTicket ?? '').slice('pet1.'.length), 'base64url').toString();
+  assert.equal(JSON.parse(ticket).url, `http://node.platform.localhost:8788/e/${endpoint_id}`);
 });
 
 test('a launch needs the shell’s own origin: an app cannot open another with the cookie the browser sends', async () => {

@@ -28,6 +28,8 @@ declare module '../database/schema.ts' {
       wanted_hosting: string | null;
       installed_at: Date;
       removed_at: Date | null;
+      /** Raised when data-plane capabilities end before their time. */
+      clients_revision: Generated<string>;
     };
     frontend_capabilities: {
       token_hash: Buffer;
@@ -42,6 +44,7 @@ declare module '../database/schema.ts' {
 export const tables = {
   installations: {
     readBy: {
+      clients: 'whose backend a capability opens, and on which node; locked while one is made or ended',
       catalog: 'an installed version is not withdrawn',
       disk: 'the size of volumes, and which versions are installed',
       intelligence: 'the node that a call is made on; whose an app is that used AI models',
@@ -60,6 +63,7 @@ export const tables = {
     columnsOf: {
       placement: ['node_id', 'waiting', 'held_by', 'wanted_hosting', 'has_volume', 'volume_store', 'epoch'],
       catalog: ['version'],
+      clients: ['clients_revision'],
     },
   },
   frontend_capabilities: {},

@@ -199,6 +199,7 @@ export async function updateNode(
     readonly controlCredential: Buffer;
     readonly inboundOrigin: string;
     readonly machine: NodeMachine | undefined;
+    readonly asksCapabilities: boolean;
     readonly seenAt: Date;
   },
 ): Promise<string | null> {
@@ -212,7 +213,7 @@ export async function updateNode(
            disk_mib = ${machine?.diskMiB ?? null},
            driver = ${machine?.driver ?? null}, mechanism = ${machine?.mechanism ?? null},
            runtimes = ${machine?.runtimes ?? ['node']}, processor = ${machine?.processor ?? null}, version = ${machine?.version ?? null},
-           shared_store = ${machine?.sharedStore ?? null}
+           shared_store = ${machine?.sharedStore ?? null}, asks_capabilities = ${node.asksCapabilities}
       FROM former
      WHERE nodes.id = former.id
     RETURNING former.inbound_origin AS former`.execute(db);

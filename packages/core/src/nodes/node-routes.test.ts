@@ -61,7 +61,7 @@ function assertRefused(answer: RawAnswer, status: number, code: string): void {
 
 test('an assignment says what to run, from which package, and who may reach it', async () => {
   const row = await installationRow(platform, account, 'worker');
-  const { origin, backend } = await launch(account, 'worker');
+  const { origin } = await launch(account, 'worker');
   const { items } = await assigned();
   assert.equal(items.length, 1, 'apps without a workload are not assigned');
   const { workload, ...rest } = items[0] ?? assert.fail();
@@ -70,7 +70,7 @@ test('an assignment says what to run, from which package, and who may reach it',
     appId: 'worker',
     appOrigin: origin,
     endpointId: row.endpoint_id,
-    dataPlaneCapability: backend?.capability,
+    clientsRevision: 0,
     desired: 'always',
     paused: false,
     packageHash: blob.hash,

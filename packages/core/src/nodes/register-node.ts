@@ -45,7 +45,7 @@ async function register(context: CoreContext, nodeId: string, registration: Regi
     Buffer.from(registration.controlCredential, 'utf8'),
     random,
   );
-  const { machine } = registration;
+  const { machine, asksCapabilities = false } = registration;
   await context.database.transaction().execute(async (trx) => {
     const seenAt = context.clock();
     // What the node has counts at placement.
@@ -56,7 +56,8 @@ async function register(context: CoreContext, nodeId: string, registration: Regi
     const publicSide = checkPublicSide(registration.publicSide, node.local);
     refusePlatformAddresses(context, { controlUrl, inboundOrigin, publicUrl: publicSide?.url });
     await refuseOriginOfOthers(trx, { id: nodeId, where, log: context.log }, inboundOrigin);
-    const former = await updateNode(trx, nodeId, { controlUrl, controlCredential, inboundOrigin, machine, seenAt });
+    const values = { controlUrl, controlCredential, inboundOrigin, machine, asksCapabilities, seenAt };
+    const former = await updateNode(trx, nodeId, values);
     // Its assignments say what it needs for public requests from now on, or no longer.
     if ((await servesPublic(trx, nodeId)) !== (publicSide !== undefined)) await assignmentsChanged(trx, null);
     await keepPublicSide(trx, context, { id: nodeId, ...node }, publicSide);

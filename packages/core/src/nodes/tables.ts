@@ -33,6 +33,7 @@ declare module '../database/schema.ts' {
       shared_store: string | null;
       disk_mib: number | null;
       disk_full: Generated<boolean>;
+      asks_capabilities: boolean | null;
       load_cpus: number | null;
       load_memory_mib: number | null;
       traffic: NullableJson<NonNullable<NodeHeartbeat['traffic']>>;
@@ -54,6 +55,7 @@ declare module '../database/schema.ts' {
 export const tables = {
   nodes: {
     readBy: {
+      clients: 'whether a node asks about capabilities',
       disk: 'the node on which a volume lies, for the operator',
       installations:
         'where a backend is reached, at every launch, its node for the operator, and the key of that node at every call',

@@ -6,7 +6,7 @@ import type { CoreContext } from '../context.ts';
 import type { Executor } from '../database/schema.ts';
 import { lockOwn, selectInstalledManifests, selectOwn } from '../installations/queries.ts';
 import type { Followers } from '../members/followers.ts';
-import { bindingsChanged } from '../placement/assignments.ts';
+import { assignmentsChangedOn } from '../placement/assignments.ts';
 import { holdSecret } from '../secrets/queries.ts';
 import { type BindingRow, deleteBinding, selectBindings, upsertBinding } from './queries.ts';
 
@@ -55,7 +55,7 @@ export async function bindSecret(
     const { origin, pathPrefix, methods } = declared;
     const binding = { slot, secret, declarationHash, declaration: { origin, pathPrefix, methods }, inject };
     await upsertBinding(trx, { id: installation.id, accountKey, binding });
-    return { bound: bindingOf(declared, binding), changed: await bindingsChanged(trx, [installation.node_id]) };
+    return { bound: bindingOf(declared, binding), changed: await assignmentsChangedOn(trx, [installation.node_id]) };
   });
   await followers.allCarriedOut(changed);
   return bound;
@@ -74,7 +74,7 @@ export async function unbindSecret(
   const changed = await database.transaction().execute(async (trx) => {
     const installation = await lockOwn(trx, accountKey, appId);
     if (installation === undefined || !(await deleteBinding(trx, installation.id, slot))) throw refuse('not_found');
-    return bindingsChanged(trx, [installation.node_id]);
+    return assignmentsChangedOn(trx, [installation.node_id]);
   });
   await followers.allCarriedOut(changed);
 }

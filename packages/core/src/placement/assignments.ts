@@ -44,8 +44,8 @@ export async function assignmentsChanged(
   return { revision, topology: touched === null ? null : await routesChanged(trx, touched) };
 }
 
-/** The same for changed secret bindings of installations on these nodes; `null` stands for one that is on none. */
-export async function bindingsChanged(
+/** The same for changes of installations on these nodes; `null` stands for one that is on none. */
+export async function assignmentsChangedOn(
   trx: Kysely<DatabaseSchema>,
   nodes: readonly (string | null)[],
 ): Promise<Change | null> {
@@ -137,7 +137,9 @@ function assignmentOf(
     appId: row.app_id,
     appOrigin: appOrigin(config, row.app_id, row.host_label),
     endpointId: row.endpoint_id,
-    dataPlaneCapability: dataPlaneCapability(masterKey, row.id, row.generation),
+    ...(row.asks_capabilities
+      ? { clientsRevision: row.clients_revision }
+      : { dataPlaneCapability: dataPlaneCapability(masterKey, row.id, row.generation) }),
     desired: row.halted ? 'stopped' : workload.mode,
     paused: row.paused,
     packageHash: row.package_hash,

@@ -2,16 +2,16 @@
 // last of the domains: no reader sees a later revision before an earlier change.
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
-import type { Followers } from '../members/followers.ts';
 import { routesChanged } from '../topology/change-routes.ts';
 import { assignmentsChanged } from './assignments.ts';
 import { deletePortsWithoutVolume, deleteUndeclaredPorts } from './port-queries.ts';
 import { deleteEndedStates, deleteWorkloadState, isAnyPlaced, nodeOf, nodesOfAccount } from './queries.ts';
-import { type PlacementRoute, placementRoutes } from './routes.ts';
+import { type PlacementParts, type PlacementRoute, placementRoutes } from './routes.ts';
 
-export function placementDomain(context: CoreContext, followers: Followers): Domain<PlacementRoute> {
+export function placementDomain(context: CoreContext, parts: PlacementParts): Domain<PlacementRoute> {
+  const { followers } = parts;
   return {
-    handlers: placementRoutes(context, followers),
+    handlers: placementRoutes(context, parts),
     async accountPaused(trx, accountKey, afterCommit) {
       const change = await assignmentsChanged(trx, { context, accountKey });
       if (change.topology === null) return;

@@ -45,6 +45,9 @@ export interface AssignmentRow {
   readonly host_label: string;
   readonly endpoint_id: string;
   readonly generation: number;
+  readonly clients_revision: number;
+  /** Whether the node asks about the capabilities of clients. */
+  readonly asks_capabilities: boolean;
   /** Stopped by its owner, or its account is suspended or paused. */
   readonly halted: boolean;
   readonly paused: boolean;
@@ -90,6 +93,8 @@ export async function selectAssignments(
            EXISTS (SELECT FROM nodes WHERE id = ${nodeId} AND credential_hash = ${credentialHash}) AS credential_holds,
            EXISTS (SELECT FROM topology_nodes WHERE node_id = ${nodeId} AND url IS NOT NULL) AS serves_public,
            i.id, i.app_id, i.host_label, i.endpoint_id, i.generation,
+           i.clients_revision::integer AS clients_revision,
+           (SELECT COALESCE(asks_capabilities, control_url IS NULL) FROM nodes WHERE id = ${nodeId}) AS asks_capabilities,
            i.stopped OR a.suspended_at IS NOT NULL OR a.paused_at IS NOT NULL AS halted,
            a.paused_at IS NOT NULL AS paused, a.suspended_at IS NOT NULL OR a.paused_at IS NOT NULL AS barred,
            i.version, v.package_hash,

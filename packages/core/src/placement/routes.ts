@@ -7,11 +7,19 @@ import type { Followers } from '../members/followers.ts';
 import { awaitAssignments } from './assignments.ts';
 import { isPackagePlaced } from './queries.ts';
 import { sendPackage } from './send-package.ts';
-import { startWorkload } from './start-workload.ts';
+import { type KeepCapability, startWorkload } from './start-workload.ts';
 
 export type PlacementRoute = DomainRoute<'placement'>;
 
-export function placementRoutes(context: CoreContext, followers: Followers): HandlersOf<PlacementRoute> {
+export interface PlacementParts {
+  readonly followers: Followers;
+  readonly keepCapability: KeepCapability;
+}
+
+export function placementRoutes(
+  context: CoreContext,
+  { followers, keepCapability }: PlacementParts,
+): HandlersOf<PlacementRoute> {
   return {
     'node.assignments': async ({ caller, query, reply }) => {
       await followers.confirm('assignments', caller.nodeId, query.after);
@@ -21,7 +29,7 @@ export function placementRoutes(context: CoreContext, followers: Followers): Han
     },
     'node.starts': async ({ caller, params, body }) => ({
       status: 200,
-      body: await startWorkload(context, caller.nodeId, params.id, body?.envelopeKey),
+      body: await startWorkload(context, caller.nodeId, params.id, { start: body, keepCapability }),
     }),
     'node.package': async ({ caller, params, reply }) => {
       if (!(await isPackagePlaced(context.database, caller.nodeId, params.hash))) throw refuse('not_found');

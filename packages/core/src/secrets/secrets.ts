@@ -2,7 +2,7 @@
 import { limits, refuse, type Secret } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { Followers } from '../members/followers.ts';
-import { bindingsChanged } from '../placement/assignments.ts';
+import { assignmentsChangedOn } from '../placement/assignments.ts';
 import {
   countOtherSecrets,
   deleteSecret,
@@ -54,7 +54,7 @@ export async function removeSecret(
   const changed = await database.transaction().execute(async (trx) => {
     const nodes = await selectNodesOfUses(trx, accountKey, name);
     if (!(await deleteSecret(trx, accountKey, name))) throw refuse('not_found', 'You have no secret of this name.');
-    return bindingsChanged(trx, nodes);
+    return assignmentsChangedOn(trx, nodes);
   });
   await followers.allCarriedOut(changed);
 }

@@ -4,7 +4,7 @@ import http from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import type { Assignment } from '@platform/contract';
 import { until } from '../../../../tests/support/wait.ts';
-import { makeAssignment } from '../../test-support/core-double.ts';
+import { capabilityFor, makeAssignment } from '../../test-support/core-double.ts';
 import { NODE_HOST, startTestNode, type TestNode } from '../../test-support/node.ts';
 
 const IDLE_SECONDS = 30;
@@ -141,7 +141,7 @@ function readStream({ runtime }: TestNode, one: Assignment): Promise<http.Client
         host: '127.0.0.1',
         port: runtime.listenerPort,
         path: `/e/${one.endpointId}/events`,
-        headers: { host: NODE_HOST, origin: one.appOrigin, authorization: `Bearer ${one.dataPlaneCapability}` },
+        headers: { host: NODE_HOST, origin: one.appOrigin, authorization: `Bearer ${capabilityFor(one)}` },
         agent: false,
       },
       (response) => {

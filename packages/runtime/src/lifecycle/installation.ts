@@ -7,6 +7,7 @@ import type { Survivor } from '../drivers/driver.ts';
 import type { RunningGateway } from '../gateway-port.ts';
 import type { LogStore } from '../logs/log-store.ts';
 import { attempt, type Outcome } from './attempt.ts';
+import { Clients } from './clients.ts';
 import { CRASHES_AT_MOST, CrashSeries, HEALTHY, LONGEST_DELAY } from './crash-series.ts';
 import type { Failures } from './failures.ts';
 import { IdleWatch } from './idle-watch.ts';
@@ -23,7 +24,7 @@ export interface InstallationParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly slots: Slots;
-  readonly core: Pick<CoreClient, 'leasesEndIn'>;
+  readonly core: Pick<CoreClient, 'leasesEndIn' | 'validCapabilities'>;
   readonly failures: Failures;
   readonly disk: Pick<DiskWatch, 'level'>;
   /** Called after every change of the status. */
@@ -40,6 +41,9 @@ export class Installation {
   /** The start under way, as long as there is no workload yet. */
   #launching: Promise<Workload> | undefined;
   #grantsSettled: Promise<void> = Promise.resolve();
+  #clientsSettled: Promise<void> = Promise.resolve();
+  /** Who may reach its backend. */
+  readonly clients: Clients;
   /** The start, run and end under way; undefined at rest and between attempts. */
   #run: Promise<void> | undefined;
   #abort = new AbortController();
@@ -58,6 +62,7 @@ export class Installation {
   constructor(parts: InstallationParts, assignment: Assignment, survivor?: Survivor) {
     this.#parts = parts;
     this.#assignment = assignment;
+    this.clients = new Clients({ ...parts, installationId: assignment.installationId });
     const onChange = () => parts.onStatus(assignment.installationId);
     // What an earlier Runtime gave up stays given up, unless what would be started is another thing now.
     this.#shown = new ShownState(parts.clock, onChange, parts.failures.recall(assignment));
@@ -69,9 +74,9 @@ export class Installation {
     return this.#assignment;
   }
 
-  /** Resolves when the grants of the latest assignment are in effect. Never rejects. */
+  /** Resolves when what the latest assignment revoked has ended. Never rejects. */
   get grantsSettled(): Promise<void> {
-    return this.#grantsSettled;
+    return Promise.all([this.#grantsSettled, this.#clientsSettled]).then(() => undefined);
   }
 
   status(): InstallationStatus {
@@ -98,6 +103,8 @@ export class Installation {
     const former = this.#assignment;
     this.#assignment = assignment;
     if (!sameGrants(former, assignment)) this.#grantsSettled = this.#takeGrants(assignment);
+    if (assignment.paused || assignment.endpointId !== former.endpointId) this.clients.endAll();
+    else if (assignment.clientsRevision !== former.clientsRevision) this.#clientsSettled = this.clients.recheck();
     if (assignment.desired !== former.desired) this.#held = false;
     if (assignment.desired === 'stopped') {
       await this.stop();
@@ -164,6 +171,7 @@ export class Installation {
 
   /** Its app was removed: ends what its Gateway has under way at once, and then stops it. */
   async remove(): Promise<void> {
+    this.clients.endAll();
     const { revision } = this.#assignment.gateway;
     await this.update({ ...this.#assignment, gateway: { revision }, desired: 'stopped' });
   }
@@ -283,7 +291,7 @@ export class Installation {
   async #launch(abort: AbortSignal, survivor?: Survivor): Promise<Workload> {
     const { clock, logs, workload: parts } = this.#parts;
     abort.throwIfAborted();
-    return startWorkload(parts, {
+    const started = await startWorkload(parts, {
       assignment: this.#assignment,
       writer: logs.writer(this.#assignment.installationId),
       now: clock.now,
@@ -292,6 +300,9 @@ export class Installation {
       abort,
       ...(survivor === undefined ? {} : { survivor }),
     });
+    // The capability of the former start ends sooner now.
+    void this.clients.recheck();
+    return started;
   }
 
   #listening(workload: Workload): void {

@@ -96,15 +96,16 @@ describe('a workload', () => {
     await known(one);
     const environment = JSON.parse((await node.call(one, '/env')).text);
     assert.match(environment.PLATFORM_GATEWAY_TOKEN, /^pgw_[\w-]{43}$/);
+    assert.match(environment.PLATFORM_APP_CAPABILITY, /^pdc_[\w-]{43}$/);
     assert.deepEqual(
-      { ...environment, PLATFORM_GATEWAY_TOKEN: '' },
+      { ...environment, PLATFORM_GATEWAY_TOKEN: '', PLATFORM_APP_CAPABILITY: '' },
       {
         COLOUR: 'blue',
         HOME: '/volume',
         LANG: 'C.UTF-8',
         PATH: '/opt/platform/bin:/usr/local/bin:/usr/bin:/bin',
         PLATFORM_API_URL: 'http://127.0.0.1:7070',
-        PLATFORM_APP_CAPABILITY: one.dataPlaneCapability,
+        PLATFORM_APP_CAPABILITY: '',
         PLATFORM_APP_ORIGIN: one.appOrigin,
         PLATFORM_GATEWAY_TOKEN: '',
         PLATFORM_VOLUME_DIR: '/volume',

@@ -31,10 +31,9 @@ const cases: Readonly<Record<string, Case>> = {
     change: { workload: { ...former.workload, port: 8_081 } },
     why: /^Restarting: its configuration/,
   },
-  'another capability': {
-    change: { dataPlaneCapability: 'pdc_other' },
-    why: /^Restarting: its configuration/,
-  },
+  'another endpoint': { change: { endpointId: 'other' }, why: /^Restarting: its configuration/ },
+  'capabilities of clients that ended': { change: { clientsRevision: 1 } },
+  'the capability that a core gives to nodes of former versions': { change: { dataPlaneCapability: 'pdc_other' } },
   'object storage granted': {
     change: { objectStorage: true },
     why: /^Restarting: it gets object storage\.$/,

@@ -24,6 +24,8 @@ export function whyRestart(former: Assignment, next: Assignment): string | undef
 function startRelevant(assignment: Assignment): string {
   // What is asked of the installation or kept apart from its run.
   const {
+    dataPlaneCapability: _dataPlaneCapability,
+    clientsRevision: _clientsRevision,
     desired: _desired,
     paused: _paused,
     network: _network,

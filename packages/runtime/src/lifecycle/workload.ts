@@ -1,6 +1,13 @@
 // One run of a workload: package, volume, credentials, driver and Gateway brought together, and taken apart again.
 
-import type { Assignment, PublicPortStatus, WorkloadStart, WorkloadUse } from '@platform/contract';
+import { createHash } from 'node:crypto';
+import {
+  type Assignment,
+  credentialPrefixes,
+  type PublicPortStatus,
+  type WorkloadStart,
+  type WorkloadUse,
+} from '@platform/contract';
 import { type EnvelopeKey, type LinkCertificate, newEnvelopeKey, publicKeyText } from '@platform/link';
 import type { Clock, Log } from '../clock.ts';
 import type { CoreClient } from '../core-client.ts';
@@ -109,7 +116,9 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
   const { installationId, workload } = assignment;
   const app = await packageFolder(parts.packages, assignment);
   const uid = parts.identities?.idOf(installationId);
-  const gatewayCredential = `pgw_${parts.random(CREDENTIAL_BYTES).toString('base64url')}`;
+  const newCredential = (prefix: string) => prefix + parts.random(CREDENTIAL_BYTES).toString('base64url');
+  const gatewayCredential = newCredential(credentialPrefixes.gateway);
+  const appCapability = newCredential(credentialPrefixes.dataPlane);
   for (const name of reservedNames(assignment)) {
     writer.append('system', `The variable ${name} of the manifest is reserved for the platform and was ignored.`);
   }
@@ -117,7 +126,7 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
   let credentials: Promise<StartCredentials> | undefined;
   let coreFailure: unknown;
   const newCredentials = () => {
-    credentials ??= credentialsOf(parts.core, installationId);
+    credentials ??= credentialsOf(parts.core, installationId, appCapability);
     credentials.catch((error: unknown) => {
       coreFailure = error;
     });
@@ -163,7 +172,13 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
     ...(volume === undefined ? {} : { volume }),
     ...(uid === undefined ? {} : { uid }),
     environment: (inside) =>
-      workloadEnvironment({ assignment, gatewayCredential, inside, publicPorts: parts.udpPorts.of(assignment) }),
+      workloadEnvironment({
+        assignment,
+        gatewayCredential,
+        appCapability,
+        inside,
+        publicPorts: parts.udpPorts.of(assignment),
+      }),
     gatewayUrls: gatewayUrls(assignment),
     storageUrls: storageUrls(assignment),
     fingerprint: fingerprintOf(assignment),
@@ -207,9 +222,15 @@ interface StartCredentials extends WorkloadStart {
   readonly envelopeKey: EnvelopeKey;
 }
 
-async function credentialsOf(core: WorkloadParts['core'], installationId: string): Promise<StartCredentials> {
+async function credentialsOf(
+  core: WorkloadParts['core'],
+  installationId: string,
+  appCapability: string,
+): Promise<StartCredentials> {
   const envelopeKey = await newEnvelopeKey();
-  return { ...(await core.startWorkload(installationId, envelopeKey.publicKey)), envelopeKey };
+  const appCapabilityHash = createHash('sha256').update(appCapability).digest('base64url');
+  const start = { envelopeKey: envelopeKey.publicKey, appCapabilityHash };
+  return { ...(await core.startWorkload(installationId, start)), envelopeKey };
 }
 
 interface OpenVolume {

@@ -1,11 +1,18 @@
 // `/e/<endpoint id>/…`: how browsers and native clients reach the backend of an app on this node.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Refusal, refuse } from '@platform/contract';
-import { type AcceptedRequest, type IncomingRequest, type IncomingUpgrade, sendProblem } from '@platform/http';
+import { refuse } from '@platform/contract';
+import {
+  type AcceptedRequest,
+  endWithProblem,
+  type IncomingRequest,
+  type IncomingUpgrade,
+  sendProblem,
+} from '@platform/http';
 import type { RunningGateway } from '../gateway-port.ts';
+import { unauthenticated } from '../lifecycle/clients.ts';
 import type { Installation } from '../lifecycle/installation.ts';
 import { guardAnswer } from './answer-guard.ts';
-import { bearerOf, sameCredential } from './bearer.ts';
+import { bearerOf } from './bearer.ts';
 
 export interface Endpoints {
   /**
@@ -48,19 +55,25 @@ async function findEndpoint(endpoints: Endpoints, { req, path, query }: Accepted
 export async function handleEndpoint(endpoints: Endpoints, incoming: IncomingRequest): Promise<void> {
   const { req, res } = incoming;
   const { installation, path } = await findEndpoint(endpoints, incoming);
-  const { appOrigin, dataPlaneCapability } = installation.assignment;
+  const { appOrigin } = installation.assignment;
   if (req.headers.origin !== undefined) allowOrigin(res, appOrigin);
   if (isPreflight(req)) {
     answerPreflight(req, res);
     return;
   }
-  if (!sameCredential(bearerOf(req), dataPlaneCapability)) {
-    sendProblem(res, unauthenticated);
-    return;
-  }
+  let forwarded = false;
+  const end = () => {
+    // What has reached the workload is broken off, so that half an answer does not look whole.
+    if (forwarded) res.destroy();
+    else if (!res.writableEnded) sendProblem(res, unauthenticated().refusal, { close: true });
+  };
+  const release = await installation.clients.admit({ capability: bearerOf(req), address: addressOf(req), end });
+  res.once('close', release);
+  if (res.closed) release();
   const gateway = await wake(endpoints, installation);
   if (res.destroyed || res.writableEnded) return;
   guardAnswer(res);
+  forwarded = true;
   gateway.forwardInbound(incoming, path);
 }
 
@@ -70,20 +83,26 @@ export async function connectEndpoint(endpoints: Endpoints, incoming: IncomingUp
   const { installation, path } = await findEndpoint(endpoints, incoming);
   const offered = offeredProtocols(req);
   const capability = bearerOf(req) ?? offered.capability;
-  if (!sameCredential(capability, installation.assignment.dataPlaneCapability))
-    throw refuse('unauthenticated', unauthenticated.detail);
+  let forwarded = false;
+  const end = () => {
+    if (forwarded) socket.destroy();
+    else endWithProblem(socket, unauthenticated().refusal);
+  };
+  const release = await installation.clients.admit({ capability, address: addressOf(req), end });
+  socket.once('close', release);
+  if (socket.closed) release();
   const gateway = await wake(endpoints, installation);
-  if (socket.destroyed) return;
+  if (socket.destroyed || socket.writableEnded) return;
+  forwarded = true;
   gateway.forwardUpgrade(
     { ...incoming, head: { ...head, forwarded: withProtocols(head.forwarded, offered.others) } },
     path,
   );
 }
 
-const unauthenticated = {
-  code: 'unauthenticated',
-  detail: 'Present the data-plane capability of the installation as Bearer.',
-} as const satisfies Refusal;
+function addressOf({ socket }: IncomingMessage): string | undefined {
+  return socket.remoteAddress;
+}
 
 /** @throws RefusalError of {@link Installation.reach} */
 export function wake({ onWake }: Pick<Endpoints, 'onWake'>, installation: Installation): Promise<RunningGateway> {

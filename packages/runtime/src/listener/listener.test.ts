@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import type { Assignment } from '@platform/contract';
 import { until } from '../../../../tests/support/wait.ts';
-import { makeAssignment } from '../../test-support/core-double.ts';
+import { capabilityFor, makeAssignment } from '../../test-support/core-double.ts';
 import { type CallOptions, request, startTestNode, type TestNode } from '../../test-support/node.ts';
 
 const ECHO = `
@@ -133,7 +133,7 @@ describe('the node listener', () => {
   }
 
   test('refuses the capability of one app at the endpoint of another', async () => {
-    const answer = await node.call(one, '/', { headers: { authorization: `Bearer ${other.dataPlaneCapability}` } });
+    const answer = await node.call(one, '/', { headers: { authorization: `Bearer ${capabilityFor(other)}` } });
     assert.equal(answer.status, 401);
   });
 
@@ -167,7 +167,7 @@ describe('the node listener', () => {
       `/control/installations/${one.installationId}/status`,
     ]) {
       const answer = await request(node.runtime.listenerPort, path, {
-        headers: { authorization: `Bearer ${one.dataPlaneCapability}` },
+        headers: { authorization: `Bearer ${capabilityFor(one)}` },
       });
       assert.equal(answer.status, 404, path);
       assert.equal(answer.headers['content-type'], 'application/problem+json');

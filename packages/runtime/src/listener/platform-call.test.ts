@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Assignment } from '@platform/contract';
 import { until } from '../../../../tests/support/wait.ts';
-import { makeAssignment } from '../../test-support/core-double.ts';
+import { capabilityFor, makeAssignment } from '../../test-support/core-double.ts';
 import { request, startTestNode, type TestNode } from '../../test-support/node.ts';
 
 const IDLE_SECONDS = 30;
@@ -39,10 +39,10 @@ describe('a call of core', () => {
   const state = async () => (await node.core.status(one.installationId)).state;
 
   test('is carried for the credential of core alone, which the backend does not see', async () => {
-    for (const wrong of ['pnc_wrong', one.dataPlaneCapability])
+    for (const wrong of ['pnc_wrong', capabilityFor(one)])
       assert.equal((await node.core.control('GET', path('/'), wrong)).status, 401);
     const endpoint = await request(node.runtime.listenerPort, `/control${path('/')}`, {
-      headers: { authorization: `Bearer ${one.dataPlaneCapability}` },
+      headers: { authorization: `Bearer ${capabilityFor(one)}` },
     });
     assert.equal(endpoint.status, 404);
     assert.equal(

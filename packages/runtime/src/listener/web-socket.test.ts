@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Assignment } from '@platform/contract';
 import { until } from '../../../../tests/support/wait.ts';
 import { openRaw, type RawConnection } from '../../../http/test-support/raw-exchange.ts';
-import { makeAssignment } from '../../test-support/core-double.ts';
+import { capabilityFor, makeAssignment } from '../../test-support/core-double.ts';
 import { NODE_HOST, startTestNode, type TestNode } from '../../test-support/node.ts';
 
 const BACKEND = `
@@ -93,12 +93,12 @@ describe('a WebSocket to a backend', () => {
   }
 
   test('is refused without exactly the right capability, or from another origin, and wakes nothing', async () => {
-    const right = one.dataPlaneCapability;
+    const right = capabilityFor(one);
     const protocol = (...offered: string[]) => ({ 'Sec-WebSocket-Protocol': offered.join(', ') });
     assert.deepEqual(await refusal({}), [401, 'unauthenticated']);
     assert.deepEqual(await refusal({ Authorization: 'Bearer pdc_wrong' }), [401, 'unauthenticated']);
     assert.deepEqual(await refusal(protocol(bearer('pdc_wrong'))), [401, 'unauthenticated']);
-    assert.deepEqual(await refusal(protocol(bearer(other.dataPlaneCapability))), [401, 'unauthenticated']);
+    assert.deepEqual(await refusal(protocol(bearer(capabilityFor(other)))), [401, 'unauthenticated']);
     assert.deepEqual(await refusal(protocol(bearer(right), bearer('pdc_wrong'))), [401, 'unauthenticated']);
     assert.deepEqual(await refusal(protocol(bearer(right), bearer(right))), [401, 'unauthenticated']);
     assert.deepEqual(await refusal({ Origin: other.appOrigin, Authorization: `Bearer ${right}` }), [
@@ -115,13 +115,13 @@ describe('a WebSocket to a backend', () => {
 
   test('wakes a stopped backend, which sees neither the capability nor its subprotocol', async () => {
     const connection = await connect(
-      { 'Sec-WebSocket-Protocol': `chat, ${bearer(one.dataPlaneCapability)}` },
+      { 'Sec-WebSocket-Protocol': `chat, ${bearer(capabilityFor(one))}` },
       'sent with the handshake',
     );
     await connection.until(() => connection.received().endsWith('sent with the handshake'));
     assert.match(connection.received(), /^HTTP\/1\.1 101 /);
     assert.ok(connection.received().includes('{"url":"/chat?x=1","authorization":null,"protocol":"chat"}'));
-    assert.ok(!connection.received().includes(one.dataPlaneCapability));
+    assert.ok(!connection.received().includes(capabilityFor(one)));
     assert.equal(await state(), 'running');
     connection.socket.destroy();
   });
@@ -130,7 +130,7 @@ describe('a WebSocket to a backend', () => {
     if (family !== 'handshake') continue;
     const [expected, reason] = OTHERWISE[name] ?? [status, ''];
     test(`${name} is answered ${expected}${reason === '' ? '' : `: ${reason}`}`, async () => {
-      const connection = await connect({ Authorization: `Bearer ${one.dataPlaneCapability}`, ...change });
+      const connection = await connect({ Authorization: `Bearer ${capabilityFor(one)}`, ...change });
       await connection.until(() => connection.received().includes('\r\n\r\n'));
       assert.equal(Number(/^HTTP\/1\.1 (\d{3})/.exec(connection.received())?.[1]), expected, connection.received());
       connection.socket.destroy();
@@ -138,7 +138,7 @@ describe('a WebSocket to a backend', () => {
   }
 
   test('is refused while the account is paused', async () => {
-    const authorization = { Authorization: `Bearer ${one.dataPlaneCapability}` };
+    const authorization = { Authorization: `Bearer ${capabilityFor(one)}` };
     node.core.assign([{ ...one, desired: 'stopped', paused: true }, other]);
     await until('the pause', async () => (await state()) === 'stopped');
     assert.deepEqual(await refusal(authorization), [503, 'runtime_paused']);
@@ -152,7 +152,7 @@ describe('a WebSocket to a backend', () => {
   });
 
   test('ends with its backend, and with the node', async () => {
-    const authorization = { Authorization: `Bearer ${one.dataPlaneCapability}` };
+    const authorization = { Authorization: `Bearer ${capabilityFor(one)}` };
     const first = await connect(authorization);
     await first.until(() => first.received().includes('"url"'));
     await node.core.control('POST', `/installations/${one.installationId}/stop`);

@@ -53,6 +53,7 @@ export interface Started {
   readonly instance: WorkloadInstance;
   /** `pgw_…` of this start. */
   readonly gatewayCredential: string;
+  readonly appCapability: string;
   /** `pcs_…` of this start. */
   readonly coreServiceCredential: string;
   output(): string;
@@ -91,7 +92,7 @@ export interface ConformanceBench {
   close(): Promise<void>;
 }
 
-type Prepared = Pick<Started, 'assignment' | 'gatewayCredential' | 'coreServiceCredential'> & {
+type Prepared = Pick<Started, 'assignment' | 'gatewayCredential' | 'appCapability' | 'coreServiceCredential'> & {
   readonly spec: WorkloadSpec;
   readonly volume: AttachedVolume | undefined;
 };
@@ -134,6 +135,7 @@ export async function openBench(under: DriverUnderTest, former?: Place): Promise
     const assignment = request.installation ?? makeInstallation(request.workload);
     const { installationId, workload } = assignment;
     const gatewayCredential = `pgw_${randomBytes(32).toString('base64url')}`;
+    const appCapability = `pdc_${randomBytes(32).toString('base64url')}`;
     const coreServiceCredential = `pcs_${randomBytes(32).toString('base64url')}`;
     const uid = uidOf(installationId);
     const hooks: GatewayHooks = { onActivity() {}, log() {} };
@@ -156,7 +158,7 @@ export async function openBench(under: DriverUnderTest, former?: Place): Promise
       app: packageFolder(place, request),
       ...(volume === undefined ? {} : { volume: volume.folder }),
       ...(uid === undefined ? {} : { uid }),
-      environment: (inside) => workloadEnvironment({ assignment, gatewayCredential, inside }),
+      environment: (inside) => workloadEnvironment({ assignment, gatewayCredential, appCapability, inside }),
       gatewayUrls: gatewayUrls(assignment),
       storageUrls: storageUrls(assignment),
       network: request.network ?? under.network ?? { public: false, tunnel: false },
@@ -173,7 +175,7 @@ export async function openBench(under: DriverUnderTest, former?: Place): Promise
       gatewayHooks: hooks,
       abort: request.abort ?? new AbortController().signal,
     };
-    return { assignment, spec, volume, gatewayCredential, coreServiceCredential };
+    return { assignment, spec, volume, gatewayCredential, appCapability, coreServiceCredential };
   }
 
   async function start(request: StartRequest = {}): Promise<Started> {
@@ -248,7 +250,7 @@ function makeInstallation(
 }
 
 async function running(
-  given: Pick<Started, 'assignment' | 'instance' | 'gatewayCredential' | 'coreServiceCredential'> & {
+  given: Pick<Started, 'assignment' | 'instance' | 'gatewayCredential' | 'appCapability' | 'coreServiceCredential'> & {
     readonly volume: AttachedVolume | undefined;
   },
   limit: ConformanceBench['limit'],

@@ -8,13 +8,13 @@ export const ENVIRONMENT_CANARY = 'canary-of-the-runtime-environment';
 
 export function environmentBehaviour({ subject, neighbour }: Suite): void {
   test('a workload gets exactly the environment of the specification, and what its manifest may add', async () => {
-    const { assignment, gatewayCredential } = subject();
+    const { assignment, gatewayCredential, appCapability } = subject();
     const seen = await subject().run(() => ({ ...process.env }));
     const { HOME, PATH, PLATFORM_API_URL, PLATFORM_VOLUME_DIR, PORT, ...rest } = seen;
     assert.deepEqual(rest, {
       COLOUR: 'blue',
       LANG: 'C.UTF-8',
-      PLATFORM_APP_CAPABILITY: assignment.dataPlaneCapability,
+      PLATFORM_APP_CAPABILITY: appCapability,
       PLATFORM_APP_ORIGIN: assignment.appOrigin,
       PLATFORM_GATEWAY_TOKEN: gatewayCredential,
       TZ: 'UTC',
@@ -32,7 +32,7 @@ export function environmentBehaviour({ subject, neighbour }: Suite): void {
       subject().coreServiceCredential,
       neighbour().gatewayCredential,
       neighbour().coreServiceCredential,
-      neighbour().assignment.dataPlaneCapability,
+      neighbour().appCapability,
     ];
     const found = await subject().run(({ fs }, words) => {
       const texts = fs

@@ -45,7 +45,7 @@ export interface AppFrame {
 }
 
 /** An app must never share the origin of this page: the sandbox would mean nothing. */
-export function requireForeignOrigin({ origin, url }: Pick<LaunchDescriptor, 'origin' | 'url'>): void {
+export function requireForeignOrigin({ origin, url }: { readonly origin: string; readonly url: string }): void {
   if (new URL(url).origin !== origin || origin === location.origin || !/^https?:\/\//.test(origin)) {
     throw new Error('The launch descriptor names an invalid app address.');
   }
@@ -103,7 +103,7 @@ export function createAppFrame(options: AppFrameOptions): AppFrame {
   /** Only its own origin reads the answer, as only its own origin reads the fragment of a first address. */
   async function launch(nonce: string): Promise<void> {
     const descriptor = await options.launch();
-    if (closed || descriptor.origin !== origin) return;
+    if (closed || descriptor.origin !== origin || descriptor.url === null) return;
     const fragment = new URL(descriptor.url).hash;
     const message: BridgeLaunched = { type: 'platform.launched', version: BRIDGE_VERSION, nonce, fragment };
     element.contentWindow?.postMessage(message, origin);

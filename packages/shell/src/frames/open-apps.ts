@@ -146,7 +146,9 @@ async function launch(appId: string): Promise<void> {
     const descriptor = await call('apps.launch', { params: { appId } });
     // Meanwhile the person may have gone elsewhere, and come back to another launch.
     if (live !== mine) return;
-    mine.frame = frameOf(appId, descriptor, answers);
+    // Another version without one was installed in another window.
+    if (descriptor.url === null) throw new Error('This app has no page to open any more.');
+    mine.frame = frameOf(appId, { ...descriptor, url: descriptor.url }, answers);
     update(appId, { phase: 'loading', origin: descriptor.origin, chrome: descriptor.chrome });
     stage?.append(mine.frame.element);
   } catch (error) {
@@ -156,7 +158,11 @@ async function launch(appId: string): Promise<void> {
   }
 }
 
-function frameOf(appId: string, descriptor: LaunchDescriptor, answers: FrameBridge): AppFrame {
+function frameOf(
+  appId: string,
+  descriptor: LaunchDescriptor & { readonly url: string },
+  answers: FrameBridge,
+): AppFrame {
   const target = targets.get(appId) ?? null;
   const place = target === null ? placeOf(appId) : null;
   const frame = createAppFrame({

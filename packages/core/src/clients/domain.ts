@@ -1,0 +1,21 @@
+// The clients domain: what native clients and frontends reach backends with, and when it ends.
+import type { CoreContext } from '../context.ts';
+import type { Domain } from '../domain.ts';
+import type { Followers } from '../members/followers.ts';
+import { assignmentsChangedOn } from '../placement/assignments.ts';
+import { deleteOfInstallation, deleteOfSessions } from './queries.ts';
+import { type ClientRoute, clientRoutes } from './routes.ts';
+
+export function clientDomain(context: CoreContext, followers: Followers): Domain<ClientRoute> {
+  return {
+    handlers: clientRoutes(context, followers),
+    async sessionsEnded(trx, sessionIds, afterCommit) {
+      const change = await assignmentsChangedOn(trx, await deleteOfSessions(trx, sessionIds));
+      afterCommit(() => followers.allCarriedOut(change));
+    },
+    async installationEnded(trx, id) {
+      // Its node loses the assignment with the same revision, and ends what is under way.
+      await deleteOfInstallation(trx, id);
+    },
+  };
+}

@@ -93,6 +93,13 @@ string_enum! {
     }
 }
 
+string_enum! {
+    pub enum SystemNodeCarrier {
+        Tls = "tls",
+        Iroh = "iroh",
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SystemNodeLoad {
@@ -112,6 +119,7 @@ pub struct SystemNode {
     pub version: Option<String>,
     pub driver: Option<String>,
     pub mechanism: Option<String>,
+    pub carrier: Option<SystemNodeCarrier>,
     /// RFC 3339.
     pub seen_at: Option<String>,
     pub cpus: Option<f64>,

@@ -1,6 +1,6 @@
 // A node with a real Runtime, real Gateways and real sandboxes, in this process beside the core of a constellation.
 import { randomBytes, randomUUID } from 'node:crypto';
-import { linkKeyOf } from '@platform/core';
+import { type Core, linkKeyOf } from '@platform/core';
 import { startGateway } from '@platform/gateway';
 import type { LinkKey } from '@platform/link';
 import { type Runtime, startRuntime } from '@platform/runtime';
@@ -15,12 +15,17 @@ export interface RealNode {
 
 const quiet = () => undefined;
 
-/** Resolves when core knows it. With a key, core reaches it over the link, as it does the nodes of other machines. */
+/**
+ * Resolves when core knows it. With a key, core reaches it over the link, as it does the nodes of other machines; over iroh
+ * where core takes connections over UDP.
+ */
 export async function startRealNode(
-  { port, origin, core }: Pick<Constellation, 'port' | 'origin' | 'core'>,
+  { port, origin, core }: Pick<Constellation, 'port' | 'origin'> & { readonly core: Pick<Core, 'context'> },
   { credential, key }: { readonly credential: string; readonly key?: LinkKey },
 ): Promise<RealNode> {
   const place = makePlace();
+  const { masterKey, iroh } = core.context;
+  const coreKey = linkKeyOf(masterKey).publicKey;
   const runtime = await startRuntime({
     dataDirectory: place.folder,
     coreOrigin: `http://127.0.0.1:${port}`,
@@ -32,7 +37,10 @@ export async function startRealNode(
           nodeKey: key,
           control: { host: '127.0.0.1', port: await freePort() },
           public: { host: '127.0.0.1', port: 0 },
-          controllerKey: linkKeyOf(core.context.masterKey).publicKey,
+          controllerKey: coreKey,
+          ...(iroh === null
+            ? {}
+            : { iroh: { core: { host: '127.0.0.1', port: iroh.port, key: coreKey }, relay: null } }),
         }),
     // Two nodes never have one origin.
     nodeOrigin: key === undefined ? core.context.config.nodeOrigin : `http://${randomUUID()}.platform.localhost:8788`,

@@ -8,6 +8,9 @@ type Node = SystemInventory['nodes']['items'][number];
 /** Of the memory of a machine, or of all of them. */
 const NEARLY_FULL = 0.9;
 
+/** How core reaches a node. */
+const LINK = { tls: 'TLS, direct', iroh: 'iroh' } as const;
+
 const MANNER = { ready: 'badge good', cordoned: 'badge warn', joining: 'badge', lost: 'badge danger' } as const;
 
 export function Nodes({ value }: { readonly value: SystemInventory['nodes'] }) {
@@ -28,6 +31,7 @@ export function Nodes({ value }: { readonly value: SystemInventory['nodes'] }) {
             'Load',
             'Memory used',
             'Sandbox',
+            'Link',
             'Last seen',
           ]}
           figures={[2, 3, 4, 5, 6]}
@@ -57,6 +61,7 @@ function cells(node: Node) {
     node.load === null || node.cpus === null ? '–' : `${figure(node.load.cpus)} of ${figure(node.cpus)}`,
     node.load === null ? '–' : memory(node.load.memoryUsedMiB),
     node.mechanism ?? '–',
+    node.carrier === null ? '–' : LINK[node.carrier],
     node.seenAt === null ? 'never' : ago(node.seenAt),
   ];
 }

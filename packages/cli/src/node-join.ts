@@ -31,6 +31,7 @@ import { openNodeMetrics } from './metrics.ts';
 import { nodeConfig } from './node-config.ts';
 import { machineName, openNodeIdentity } from './node-identity.ts';
 import { startNodeRuntime } from './node-runtime.ts';
+import { nodeSides } from './node-sides.ts';
 import { requireFreePort, runUntilStopped, Started, stopSignals } from './running.ts';
 import { paint, say, step } from './terminal.ts';
 
@@ -49,8 +50,6 @@ const membership = z.strictObject({
 });
 type Membership = z.infer<typeof membership>;
 
-const CONTROL_PORT = 8_790;
-const PUBLIC_PORT = 8_792;
 const CALL_MILLISECONDS = 15_000;
 
 export async function joinNode(args: readonly string[]): Promise<number> {
@@ -190,10 +189,7 @@ async function run(
     const member = await belong(folder.path, key);
     const coreKey = member.coreKey === null ? null : readPublicKey(member.coreKey);
     const controllerKey = readPublicKey(member.controllerKey ?? member.coreKey ?? '');
-    const control = config.nodeControl ?? { host: member.address, port: CONTROL_PORT };
-    const publicSide = config.nodePublic ?? { host: control.host, port: PUBLIC_PORT };
-    await requireFreePort('PLATFORM_NODE_CONTROL', control.host, control.port);
-    await requireFreePort('PLATFORM_NODE_PUBLIC', publicSide.host, publicSide.port);
+    const sides = await nodeSides(config, { ...member, coreKey, controllerKey });
     const metrics = await openNodeMetrics(config, started);
     const removed = Promise.withResolvers<string>();
     const runtime = await step('Runtime', () =>
@@ -204,15 +200,14 @@ async function run(
         ...(coreKey === null ? {} : { coreKey }),
         ...(controllerKey === null ? {} : { controllerKey }),
         key,
-        control,
-        public: publicSide,
+        ...sides.over,
         onRemoved: () => removed.resolve('removed'),
         log,
         metrics: metrics.node,
       }),
     );
     started.add(() => runtime.stop());
-    greet(config, member, runtime.sandbox, `${control.host} port ${control.port}`);
+    greet(config, member, runtime.sandbox, sides.shown);
     void runtime.registered.then(() => say('  Core knows this node.\n'));
     const ended = await Promise.race([stopRequested, removed.promise]);
     if (ended !== 'removed') return { why: ended, code: 0 };

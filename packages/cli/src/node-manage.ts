@@ -57,7 +57,7 @@ export async function list(args: readonly string[]): Promise<number> {
   return 0;
 }
 
-const HEADINGS = ['NAME', 'STATE', 'SEEN', 'MEMORY', 'DISK', 'CPUS', 'APPS', 'DRIVER', 'VERSION', 'LABELS'];
+const HEADINGS = ['NAME', 'STATE', 'SEEN', 'MEMORY', 'DISK', 'CPUS', 'APPS', 'LINK', 'DRIVER', 'VERSION', 'LABELS'];
 
 function cells(row: NodeRow): string[] {
   return [
@@ -68,6 +68,7 @@ function cells(row: NodeRow): string[] {
     `${row.disk_promised_mib} of ${row.disk_mib ?? '?'} MiB${row.disk_full ? ' (full)' : ''}`,
     row.cpus === null ? '?' : String(row.cpus),
     `${row.running} of ${row.apps} run`,
+    row.carrier === 'tls' ? 'tls, direct' : (row.carrier ?? '-'),
     row.driver === null ? '?' : `${row.driver} (${row.mechanism ?? '?'})`,
     row.version ?? '?',
     row.labels.map((label) => (row.reserved.includes(label) ? `${label} (reserved)` : label)).join(', '),

@@ -9,7 +9,7 @@ import type { NodeMetrics } from '@platform/runtime/metrics';
 import type { NodeConfig } from './node-config.ts';
 
 export type NodePlace = Pick<RuntimeOptions, 'dataDirectory' | 'coreOrigin' | 'coreHost'> &
-  Partial<Pick<RuntimeOptions, 'coreKey' | 'controllerKey' | 'control' | 'public' | 'onRemoved'>> & {
+  Partial<Pick<RuntimeOptions, 'coreKey' | 'controllerKey' | 'control' | 'public' | 'iroh' | 'onRemoved'>> & {
     readonly key: LinkKey;
     readonly log: ReturnType<typeof createLog>;
     readonly metrics: NodeMetrics | undefined;

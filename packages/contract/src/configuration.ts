@@ -93,6 +93,16 @@ export const configurationVariables = {
     meaning:
       "Address and port on which core accepts nodes on other machines, over TLS with core's own key, e.g. `10.0.0.1:8789`. Empty: nodes connect through PLATFORM_OS_ORIGIN, which must then be https.",
   },
+  PLATFORM_LINK_CARRIER: {
+    default: 'tls',
+    meaning:
+      '`iroh` for nodes behind NAT: on the machine of core, it also accepts their connections over UDP at the port of PLATFORM_LINK_LISTEN; on such a node, core reaches it over the connection that the node keeps to core. `tls`: over TCP alone.',
+  },
+  PLATFORM_IROH_RELAY: {
+    default: '',
+    meaning:
+      'URL of an iroh relay, for nodes and cores between which no UDP packet passes directly. The same on both. Empty: none; no public relay is ever used.',
+  },
   PLATFORM_NODE_CONTROL: {
     default: '',
     meaning:

@@ -1,6 +1,7 @@
 // The one place where core is wired: configuration in, a listening server out. Read this file first.
 import type { AddressInfo } from 'node:net';
 import { listenFast, placeToListen } from '@platform/http';
+import { IrohEndpoint } from '@platform/link';
 import { findSession, findSessionToken } from './accounts/find-session.ts';
 import { findForbiddenMaterial } from './accounts/forbidden-material.ts';
 import { ensureSystemPackages } from './catalog/system-packages.ts';
@@ -8,6 +9,7 @@ import { type CoreConfig, sessionCookieName } from './config/config.ts';
 import { IntelligenceFile } from './config/intelligence-file.ts';
 import { defaultRates, type Rates } from './config/rates.ts';
 import type { CoreContext, Log } from './context.ts';
+import { linkKeyOf } from './credentials/master-key.ts';
 import { requireMasterKey } from './credentials/master-key-check.ts';
 import { migrate } from './database/migrate.ts';
 import { openDatabase } from './database/open-database.ts';
@@ -82,6 +84,8 @@ export interface CoreOptions {
   readonly embeddedDatabase?: boolean;
   /** Where nodes of other machines reach this core over TLS under its own key. Default: nowhere. */
   readonly linkListen?: { readonly host: string; readonly port: number } | null;
+  /** Nodes behind NAT connect there over UDP as well; `relay` is a URL, if there is one. Default: they cannot. */
+  readonly iroh?: { readonly relay: string | null } | null;
   /** How web push connects and repeats, for tests; none of it can be configured. Default: as documented. */
   readonly push?: PushOptions;
   /** How runs of schedules are delivered and repeated, for tests. Default: as documented. */
@@ -138,7 +142,10 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const stopping = new AbortController();
   const { linkListen = null } = options;
   const rates = options.rates ?? defaultRates;
+  const iroh = await openIroh({ ...options, linkListen });
+  if (iroh !== null) parts.defer(() => iroh.close());
   const context: CoreContext = {
+    iroh,
     rates,
     config,
     intelligence,
@@ -248,6 +255,16 @@ export async function createCore(options: CoreOptions): Promise<Core> {
       await running.disposeAsync();
     },
   };
+}
+
+async function openIroh({
+  masterKey,
+  linkListen = null,
+  iroh = null,
+}: Pick<CoreOptions, 'masterKey' | 'linkListen' | 'iroh'>): Promise<IrohEndpoint | null> {
+  if (iroh === null) return null;
+  const listen = linkListen === null ? {} : { listen: linkListen };
+  return IrohEndpoint.open({ key: linkKeyOf(masterKey), ...listen, relay: iroh.relay });
 }
 
 /** Loaded only where the operator set it up, which a laptop has not. */

@@ -1,4 +1,5 @@
 // The context that every domain of core receives: configuration, database, clock, randomness, log, signals.
+import type { IrohEndpoint } from '@platform/link';
 import type { Kysely } from 'kysely';
 import type pg from 'pg';
 import type { CoreConfig } from './config/config.ts';
@@ -27,6 +28,8 @@ export interface CoreContext {
   readonly rates: Rates;
   /** Where nodes reach core over TLS under its own key; `null` for nowhere. */
   readonly linkListen: AddressAndPort | null;
+  /** Reaches nodes behind NAT; `null` where that is off. */
+  readonly iroh: IrohEndpoint | null;
   /** Ordinary queries. */
   readonly database: Kysely<DatabaseSchema>;
   /** Bare prepared statements on hot paths. */

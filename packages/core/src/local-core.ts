@@ -44,6 +44,8 @@ export async function openLocalCore({ config, databaseUrl, masterKey, nodeKey }:
     intelligence,
     rates: config.rates,
     linkListen: config.linkListen,
+    // A node has its connection to core itself.
+    iroh: null,
     database,
     pool,
     // Never started: this process only notifies the others, through the database.

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { type Assignment, type NodeHeartbeat, refuse } from '@platform/contract';
-import { type IncomingRequest, isWebSocketUpgrade } from '@platform/http';
+import { isWebSocketUpgrade } from '@platform/http';
 import { type LinkCertificate, type LinkKey, linkCertificate } from '@platform/link';
 import { type Clock, systemClock } from './clock.ts';
 import { createCoreClient } from './core-client.ts';
@@ -19,8 +19,10 @@ import { Installation } from './lifecycle/installation.ts';
 import { createSlots } from './lifecycle/slots.ts';
 import { findSurvivors } from './lifecycle/survivors.ts';
 import { type ControlParts, handleControl } from './listener/control.ts';
+import { openControl } from './listener/control-side.ts';
 import { connectEndpoint, type Endpoints, handleEndpoint } from './listener/endpoints.ts';
-import { type HttpServer, startHttpServer } from './listener/http-server.ts';
+import { startHttpServer } from './listener/http-server.ts';
+import { type NodeIroh, type NodeIrohOptions, openNodeIroh } from './listener/node-iroh.ts';
 import { openPublicSide, type PublicSideOptions } from './listener/public.ts';
 import { openLogStore } from './logs/log-store.ts';
 import { describeMachine, machineLoad } from './machine.ts';
@@ -61,6 +63,11 @@ export interface RuntimeOptions extends DriverOptions {
    * the loopback interface.
    */
   readonly public?: { readonly host: string; readonly port: number };
+  /**
+   * Core and Ingresses reach this node over connections that it makes to them over UDP, instead of at `control` and
+   * `public`. Default: they do not.
+   */
+  readonly iroh?: Omit<NodeIrohOptions, 'key'>;
   /** The link key of all cores of the platform, the only one that is served at `control`. Default: any key is. */
   readonly controllerKey?: Buffer;
   /** Memory in MiB that workloads may take together. Default: 80 % of what the machine or its container has. */
@@ -101,7 +108,6 @@ export interface Runtime {
   stop(): Promise<void>;
 }
 
-const LOOPBACK = '127.0.0.1';
 const CONTROL_CREDENTIAL_BYTES = 32;
 const NEWLY_ASSIGNED_WAIT = 3_000;
 /** An Ingress may know of a name before this node does; its client waits for at most 2 s in all (contract 4e). */
@@ -242,9 +248,11 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     browsers: true,
     log,
   });
-  const control = await openControl(options, (incoming) => handleControl(controlParts, incoming));
+  const { nodeKey: key } = options;
+  const iroh = options.iroh === undefined || key === undefined ? null : await openNodeIroh({ ...options.iroh, key });
+  const control = await openControl(options, iroh, (incoming) => handleControl(controlParts, incoming));
   const publicSide = await openPublicSide({
-    ...publicOver(options),
+    ...publicOver(options, iroh),
     credential: `pni_${options.random(CONTROL_CREDENTIAL_BYTES).toString('base64url')}`,
     find: (hostname) =>
       fleet.atHostname(hostname) ?? fleet.awaitHostname(hostname, NEW_NAME_WAIT).then(requireInformed),
@@ -271,6 +279,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
         assigned = [];
         void carryOut();
         void publicSide.admit([]);
+        iroh?.keepToIngresses([]);
         options.onRemoved?.();
       },
     },
@@ -280,10 +289,11 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     lost() {
       isInformed = false;
     },
-    async apply({ items, ingressKeys }) {
+    async apply({ items, ingressKeys, ingressLinks }) {
       isInformed = true;
       assigned = items;
       const admitting = publicSide.admit(ingressKeys ?? []);
+      iroh?.keepToIngresses(ingressLinks ?? []);
       const began = performance.now();
       const settled = carryOut();
       options.metrics?.reconciled((performance.now() - began) / 1_000);
@@ -339,6 +349,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
       const closing = [endpoints, control, publicSide].map((side) => side.close(LISTENER_GRACE));
       await Promise.all([survivors.endRest(), ...[...fleet.all()].map((installation) => installation.close())]);
       await Promise.all([...closing, reporter.close()]);
+      await iroh?.close();
       await core.close();
       await driver.close();
       await sweepVolumes();
@@ -359,27 +370,10 @@ function coreLink(
   return new URL(coreOrigin).protocol === 'https:' ? { coreLink: { host, key, certificate } } : {};
 }
 
-/** The control side, and the address at which core reaches it. */
-async function openControl(
-  { control, nodeKey, controllerKey, log }: RuntimeOptions,
-  handle: (incoming: IncomingRequest) => Promise<void>,
-): Promise<HttpServer & { readonly url: string }> {
-  if (control === undefined || nodeKey === undefined) {
-    const isOwnHost = (name: string) => name.startsWith(`${LOOPBACK}:`);
-    const server = await startHttpServer({ host: LOOPBACK, port: 0, isOwnHost, handle, log });
-    return { ...server, url: `http://${LOOPBACK}:${server.port}/control` };
-  }
-  const host = control.host.includes(':') ? `[${control.host}]` : control.host;
-  const isOwnHost = (name: string) => name.startsWith(`${host}:`);
-  const server = await startHttpServer({
-    ...{ ...control, isOwnHost, handle, log },
-    link: { key: nodeKey, isKnown: (key) => controllerKey?.equals(key) ?? true },
-  });
-  return { ...server, url: `https://${host}:${server.port}/control` };
-}
-
-function publicOver({ public: at, nodeKey }: RuntimeOptions): Pick<PublicSideOptions, 'over'> {
-  return at === undefined || nodeKey === undefined ? {} : { over: { ...at, key: nodeKey } };
+function publicOver({ public: at, nodeKey }: RuntimeOptions, iroh: NodeIroh | null): Pick<PublicSideOptions, 'over'> {
+  if (nodeKey === undefined) return {};
+  if (iroh !== null) return { over: { key: nodeKey, iroh } };
+  return at === undefined ? {} : { over: { ...at, key: nodeKey } };
 }
 
 function describeSandbox(report: DriverReport, allowUnsandboxed: boolean): string {

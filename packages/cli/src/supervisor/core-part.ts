@@ -50,6 +50,7 @@ async function start(order: CoreOrder, started: Started): Promise<Serving<CoreRe
     ...(metrics === undefined ? {} : { metrics: metrics.core }),
     embeddedDatabase: config.databaseUrl === null,
     linkListen: config.linkListen,
+    iroh: config.linkCarrier === 'iroh' ? { relay: config.irohRelay } : null,
     localNode: {
       publicKey: Buffer.from(node.publicKey),
       name: node.name,

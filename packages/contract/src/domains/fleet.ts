@@ -56,6 +56,11 @@ const inventoryNode = z.strictObject({
   driver: z.string().nullable(),
   /** What confines workloads there, in words. */
   mechanism: z.string().nullable(),
+  /**
+   * What carries core's connections to it: `tls` directly, `iroh` over a connection that it keeps. `null` for the machine of
+   * core itself, and before it has registered.
+   */
+  carrier: z.enum(['tls', 'iroh']).nullable(),
   seenAt: timestamp.nullable(),
   /** What it offers to workloads; `null` before it has said so. */
   cpus: z.number().nullable(),

@@ -92,7 +92,7 @@ export type NodeMachine = z.infer<typeof nodeMachine>;
 export const registerNodeBody = z.strictObject({
   /**
    * Where core reaches the control side of the node: plain http on the loopback interface for a node on core's machine,
-   * https under the key of the node for any other.
+   * https under the key of the node for any other, or `iroh://<key>/control` where it is reached on a connection of its own.
    */
   controlUrl: z.url(),
   /** What core presents there as Bearer. */

@@ -78,6 +78,8 @@ export const assignments = z.strictObject({
   items: z.array(assignment),
   /** Link keys of the Ingresses, 32 bytes each, base64url: who may reach the public side over TLS. Absent: nobody. */
   ingressKeys: z.array(z.string()).optional(),
+  /** Iroh addresses of Ingresses, to which a node behind NAT connects. Absent: of none. */
+  ingressLinks: z.array(z.string()).optional(),
 });
 export type Assignments = z.infer<typeof assignments>;
 

@@ -143,13 +143,12 @@ export class Backends {
 
   #send(
     id: InstallationId,
-    { url, link, credential }: ControlTarget,
+    { origin, base, link, credential }: ControlTarget,
     { method, path, headers, body, signal }: BackendRequest,
   ): Promise<Dispatcher.ResponseData> {
-    const { origin, pathname } = new URL(url);
     return this.#pools.to(origin, link).request({
       method,
-      path: `${pathname}/installations/${id}/call${path}`,
+      path: `${base}/installations/${id}/call${path}`,
       headers: { ...headers, authorization: `Bearer ${credential}` },
       body: body ?? null,
       signal: AbortSignal.any([signal, this.#context.stopping]),

@@ -1,6 +1,6 @@
 // Where the control side of a node is reached and with what; refuses nodes that cannot be asked from this machine.
 import { type InstallationId, refuse } from '@platform/contract';
-import { type LinkCertificate, linkCertificate } from '@platform/link';
+import { isIrohAddress, type LinkTarget, linkCertificate } from '@platform/link';
 import type { CoreContext } from '../context.ts';
 import { linkKeyOf, unseal } from '../credentials/master-key.ts';
 import type { Executor } from '../database/schema.ts';
@@ -22,20 +22,32 @@ export async function opensControlCredentials(database: Executor, masterKey: Buf
   }
 }
 
+/** Of connections over iroh, which nodes keep to core. */
+export const CONTROL_SERVICE = 'control';
+
+/** As every node names it. */
+const CONTROL_PATH = '/control';
+
 export interface ControlTarget {
-  /** Ends with `/control`. */
-  readonly url: string;
+  /** `http://…` or `https://…` without a path, or an iroh address. */
+  readonly origin: string;
+  /** Before the path of every request. */
+  readonly base: string;
   /** What core presents as Bearer. */
   readonly credential: string;
-  /** For https: what the node must prove, and what core proves to it. `null` for the node on this machine. */
-  readonly link: { readonly key: Buffer; readonly certificate: LinkCertificate } | null;
+  /** What the node must prove, and what core proves to it. `null` for the node on this machine. */
+  readonly link: NodeLink | null;
+}
+
+export interface NodeLink extends Pick<LinkTarget, 'certificate' | 'iroh'> {
+  readonly key: Buffer;
 }
 
 export class ControlSide {
   readonly #context: CoreContext;
   readonly #localNodeId: string | null;
   /** Made at the first link to a node. */
-  #certificate: Promise<LinkCertificate> | undefined;
+  #certificate: ReturnType<typeof linkCertificate> | undefined;
 
   /** @param localNodeId the node on this very machine, whose loopback addresses mean something here */
   constructor(context: CoreContext, localNodeId: string | null) {
@@ -51,13 +63,19 @@ export class ControlSide {
     const { control_url: url, control_credential: sealed, public_key: key } = address;
     if (address.lost_at !== null) throw refuse('workload_unavailable', boundToLost(address.name));
     if (url === null || sealed === null) throw this.unavailable(id, 'it has not registered yet');
-    const { masterKey } = this.#context;
+    const { masterKey, iroh } = this.#context;
     const credential = unseal(masterKey, CONTROL_PURPOSE, address.node_id, sealed).toString('utf8');
-    if (url.startsWith('https:')) {
-      if (key === null) throw this.unavailable(id, 'the node has no key');
+    const isIroh = isIrohAddress(url);
+    if ((isIroh || url.startsWith('https:')) && key === null) throw this.unavailable(id, 'the node has no key');
+    if (isIroh && key !== null) {
+      if (iroh === null) throw this.unavailable(id, 'it is reached over iroh: PLATFORM_LINK_CARRIER is not iroh here');
+      return { origin: url, base: CONTROL_PATH, credential, link: { key, iroh } };
+    }
+    const { origin, pathname: base } = new URL(url);
+    if (key !== null && url.startsWith('https:')) {
       // Nodes require core's certificate here.
       this.#certificate ??= linkCertificate(linkKeyOf(masterKey));
-      return { url, credential, link: { key, certificate: await this.#certificate } };
+      return { origin, base, credential, link: { key, certificate: await this.#certificate } };
     }
     // That node does not listen on this machine's loopback interface, and another process there must not get its
     // credential.
@@ -66,7 +84,7 @@ export class ControlSide {
         id,
         'it is reached on the machine of another core only: PLATFORM_NODE_CONTROL is not set there',
       );
-    return { url, credential, link: null };
+    return { origin, base, credential, link: null };
   }
 
   /** Logs why; the caller learns that the node does not answer. */

@@ -18,6 +18,8 @@ export interface NodeRow {
   readonly version: string | null;
   readonly driver: string | null;
   readonly mechanism: string | null;
+  /** What carries core's connections to it; `null` for the machine of core itself, and before it has registered. */
+  readonly carrier: 'tls' | 'iroh' | null;
   readonly cpus: number | null;
   readonly memory_mib: number | null;
   /** Memory of workloads that never sleep, and of all that are placed there. */
@@ -35,7 +37,8 @@ export interface NodeRow {
 /** All nodes with their load of workloads, by name; memory in MiB. */
 export async function listNodeRows(db: Executor): Promise<NodeRow[]> {
   const { rows } = await sql<NodeRow>`
-    SELECT n.id, n.name, n.labels, n.local, n.seen_at, n.version, n.driver, n.mechanism, n.cpus, n.memory_mib,
+    SELECT n.id, n.name, n.labels, n.local, n.seen_at, n.version, n.driver, n.mechanism,
+           CASE split_part(n.control_url, ':', 1) WHEN 'https' THEN 'tls' WHEN 'iroh' THEN 'iroh' END AS carrier, n.cpus, n.memory_mib,
            n.disk_mib, n.disk_full, ${DISK_PROMISED}::float8 AS disk_promised_mib,
            n.shared_store, ARRAY(SELECT l.label FROM reserved_labels l WHERE l.label = ANY (n.labels)) AS reserved,
            CASE WHEN n.lost_at IS NOT NULL THEN 'lost'

@@ -43,6 +43,7 @@ function nodeItem(row: NodeRow, report: NodeReport | undefined): SystemInventory
     version: row.version,
     driver: row.driver,
     mechanism: row.mechanism,
+    carrier: row.carrier,
     seenAt: row.seen_at?.toISOString() ?? null,
     cpus: row.cpus,
     memoryMiB: row.memory_mib,

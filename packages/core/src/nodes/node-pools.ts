@@ -1,8 +1,8 @@
 // Connections to the control sides of nodes, kept for the next call. A pool without connections is dropped, so nothing is
 // left of a node that is gone.
-import { linkConnector } from '@platform/link';
+import { httpOrigin, linkConnector } from '@platform/link';
 import { buildConnector, Pool } from 'undici';
-import type { ControlTarget } from './control-side.ts';
+import type { NodeLink } from './control-side.ts';
 
 /** No connection was made: the node has not seen the request. Its cause says why. */
 export class UnreachedError extends Error {
@@ -27,9 +27,9 @@ export class NodePools {
   /**
    * For a request that is sent at once.
    *
-   * @param origin `http://address:port`, or `https://address:port` with a link
+   * @param origin `http://address:port`; with a link `https://address:port` or an iroh address
    */
-  to(origin: string, link: ControlTarget['link']): Pool {
+  to(origin: string, link: NodeLink | null): Pool {
     const name = `${origin} ${link?.key.toString('hex')}`;
     const known = this.#pools.get(name);
     if (known !== undefined) return known;
@@ -57,9 +57,9 @@ export class NodePools {
     await Promise.all(pools.map((pool) => pool.destroy()));
   }
 
-  #open(origin: string, link: ControlTarget['link']): Pool {
+  #open(origin: string, link: NodeLink | null): Pool {
     const connect = linkConnector(buildConnector, { origin, ...link });
-    return new Pool(origin, {
+    return new Pool(httpOrigin(origin), {
       pipelining: 1,
       connections: CONNECTIONS,
       headersTimeout: this.#headersTimeout,

@@ -175,12 +175,12 @@ export class Nodes {
     { method, path }: Pick<ControlCall, 'method' | 'path'>,
     signal: AbortSignal,
   ): Promise<Response> {
-    const target = await this.#controlSide.target(id, address);
-    const url = `${target.url}/installations/${id}${path}`;
-    const headers = { authorization: `Bearer ${target.credential}` };
+    const { origin, base, credential, link } = await this.#controlSide.target(id, address);
+    const whole = `${base}/installations/${id}${path}`;
+    const headers = { authorization: `Bearer ${credential}` };
     try {
-      if (target.link === null) return await fetch(url, { method, headers, redirect: 'error', signal });
-      return await fetchOverLink(url, { ...target.link, method, headers, signal });
+      if (link === null) return await fetch(`${origin}${whole}`, { method, headers, redirect: 'error', signal });
+      return await fetchOverLink({ address: origin, path: whole }, { ...link, method, headers, signal });
     } catch (error) {
       throw this.#unavailable(id, 'it could not be reached', error);
     }

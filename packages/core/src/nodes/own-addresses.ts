@@ -1,5 +1,6 @@
 // The addresses that a node reports are its own: none of the platform's, and none of another node.
 import { type RefusalError, refuse } from '@platform/contract';
+import { isIrohAddress } from '@platform/link';
 import type { Kysely } from 'kysely';
 import { foreignOriginReason } from '../config/node-origin.ts';
 import type { CoreContext } from '../context.ts';
@@ -26,7 +27,8 @@ const MEMBERS = [
 export function refusePlatformAddresses(places: Places, addresses: ReportedAddresses): void {
   for (const [member, variable] of MEMBERS) {
     const address = addresses[member];
-    const reason = address === undefined ? null : foreignOriginReason(address, places);
+    // An iroh address names a key, and no host.
+    const reason = address === undefined || isIrohAddress(address) ? null : foreignOriginReason(address, places);
     if (reason !== null) throw refused(member, `The address ${address} ${reason}. Set ${variable} to another.`);
   }
 }

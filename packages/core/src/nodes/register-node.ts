@@ -1,6 +1,7 @@
 // Registers a node's addresses: its control side for core, its endpoint side for browsers and native clients.
 
 import { RefusalError, refuse, type registerNodeBody } from '@platform/contract';
+import { readIrohAddress } from '@platform/link';
 import type * as z from 'zod';
 import type { CoreContext } from '../context.ts';
 import { seal } from '../credentials/master-key.ts';
@@ -9,7 +10,7 @@ import { assignmentsChanged } from '../placement/assignments.ts';
 import { lockPlacement } from '../placement/placement.ts';
 import { placedInstallations } from '../placement/queries.ts';
 import { keepPublicSide, servesPublic } from '../topology/node-addresses.ts';
-import { CONTROL_PURPOSE } from './control-side.ts';
+import { CONTROL_PURPOSE, CONTROL_SERVICE } from './control-side.ts';
 import { registeringNode, updateNode } from './node-queries.ts';
 import { refuseOriginOfOthers, refusePlatformAddresses, withdrawOrigin } from './own-addresses.ts';
 
@@ -52,8 +53,9 @@ async function register(context: CoreContext, nodeId: string, registration: Regi
     await lockPlacement(trx);
     const node = await registeringNode(trx, nodeId);
     const where = node.local ? 'local' : 'remote';
-    const controlUrl = checkControlUrl(registration.controlUrl, where);
-    const publicSide = checkPublicSide(registration.publicSide, node.local);
+    const key = node.publicKey;
+    const controlUrl = checkControlUrl(registration.controlUrl, { where, key });
+    const publicSide = checkPublicSide(registration.publicSide, { where, key });
     refusePlatformAddresses(context, { controlUrl, inboundOrigin, publicUrl: publicSide?.url });
     await refuseOriginOfOthers(trx, { id: nodeId, where, log: context.log }, inboundOrigin);
     const values = { controlUrl, controlCredential, inboundOrigin, machine, asksCapabilities, seenAt };
@@ -68,13 +70,21 @@ async function register(context: CoreContext, nodeId: string, registration: Regi
   });
 }
 
+interface Registering {
+  readonly where: 'local' | 'remote';
+  readonly key: Buffer | null;
+}
+
+/** Of connections over iroh, which nodes keep to Ingresses. */
+const PUBLIC_SERVICE = 'public';
 const LOOPBACK = /^(127(\.\d{1,3}){3}|\[::1\])$/;
 
 /**
  * Core presents a credential at this address and trusts its answers, so it must be the Runtime on this machine, or a
  * link whose other side proves the node's key.
  */
-function checkControlUrl(value: string, where: 'local' | 'remote'): string {
+function checkControlUrl(value: string, { where, key }: Registering): string {
+  if (isOverIroh(value, CONTROL_SERVICE, key)) return value;
   const url = new URL(value);
   const plain = url.username === '' && url.password === '' && url.search === '' && url.hash === '';
   const fits =
@@ -84,7 +94,10 @@ function checkControlUrl(value: string, where: 'local' | 'remote'): string {
       errors: [
         {
           path: 'controlUrl',
-          message: where === 'local' ? 'must be https, or http on the loopback interface' : 'must be https',
+          message:
+            where === 'local'
+              ? 'must be https, or http on the loopback interface'
+              : "must be https, or an iroh address with the node's own key",
         },
       ],
     });
@@ -95,8 +108,9 @@ function checkControlUrl(value: string, where: 'local' | 'remote'): string {
  * Ingresses present a credential there. Plain http means something to the Ingress on the same machine alone, which is the
  * only one that gets it.
  */
-function checkPublicSide(side: Registration['publicSide'], local: boolean): Registration['publicSide'] {
-  if (side === undefined) return undefined;
+function checkPublicSide(side: Registration['publicSide'], { where, key }: Registering): Registration['publicSide'] {
+  if (side === undefined || isOverIroh(side.url, PUBLIC_SERVICE, key)) return side;
+  const local = where === 'local';
   const url = new URL(side.url);
   const fits = url.protocol === 'https:' || (local && url.protocol === 'http:' && LOOPBACK.test(url.hostname));
   if (!fits || url.origin !== side.url.replace(/\/$/, ''))
@@ -106,11 +120,16 @@ function checkPublicSide(side: Registration['publicSide'], local: boolean): Regi
           path: 'publicSide.url',
           message: local
             ? 'must be an https origin, or an http one on the loopback interface'
-            : 'must be an https origin',
+            : "must be an https origin, or an iroh address with the node's own key",
         },
       ],
     });
   return { ...side, url: url.origin };
+}
+
+function isOverIroh(value: string, service: string, key: Buffer | null): boolean {
+  const address = readIrohAddress(value);
+  return address?.service === service && key?.equals(address.key) === true;
 }
 
 /** It is written into launch descriptors and security policies, so it holds a scheme, a host and a port only. */

@@ -44,7 +44,7 @@ export async function keepPublicSide(
     await notify(trx, 'topology-changed', {});
     return;
   }
-  const key = side.url.startsWith('https:') ? node.publicKey : null;
+  const key = side.url.startsWith('http:') ? null : node.publicKey;
   if (former !== undefined && former.url === side.url && sameKey(former.key, key)) {
     if (openCredential(context, node.id, former.credential) === side.credential) return;
   }

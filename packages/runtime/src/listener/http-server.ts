@@ -18,18 +18,19 @@ import {
   sendProblem,
   type UpgradeRoutes,
 } from '@platform/http';
-import { acceptLinks, type LinkKey, type LinkLimits } from '@platform/link';
+import { acceptLinks, type IrohEndpoint, type LinkKey, type LinkLimits } from '@platform/link';
 import type { Log } from '../clock.ts';
 
 export interface HttpServerOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  /** Serves TLS under this key instead of plain HTTP, and only to peers whose keys are known. */
+  /** Serves TLS under this key, or a service of iroh, instead of plain HTTP, and only to peers whose keys are known. */
   readonly link?: {
     readonly key: LinkKey;
     readonly isKnown: (key: Buffer) => boolean;
     readonly limits?: Partial<LinkLimits>;
+    readonly iroh?: { readonly endpoint: IrohEndpoint; readonly service: string };
   };
   /** Every answer says that this host is reached over https only (RFC 6797). Default: no. */
   readonly strictTransport?: boolean;
@@ -82,6 +83,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     ...(options.browsers === undefined ? {} : { browsers: options.browsers }),
     limits: { connections: CONNECTIONS, connectionsPerAddress: CONNECTIONS_PER_ADDRESS, ...options.limits },
   });
+  if (options.link?.iroh !== undefined) return overIroh(server, options.link, options.link.iroh);
   if (options.link !== undefined) return behindTls(server, options, options.link);
   server.listen(await placeToListen(options));
   await once(server, 'listening');
@@ -103,6 +105,15 @@ async function behindTls(
 ): Promise<HttpServer> {
   const listener = await acceptLinks(server, { ...link, host, port });
   return { port: listener.port, recheck: () => listener.recheck(), close: () => listener.close() };
+}
+
+function overIroh(
+  server: Server,
+  { isKnown, limits }: NonNullable<HttpServerOptions['link']>,
+  { endpoint, service }: { readonly endpoint: IrohEndpoint; readonly service: string },
+): HttpServer {
+  const listener = endpoint.offer({ name: service, server, isKnown, ...(limits === undefined ? {} : { limits }) });
+  return { port: endpoint.port, recheck: () => listener.recheck(), close: async () => listener.close() };
 }
 
 async function receive({ handle, log }: HttpServerOptions, incoming: IncomingRequest): Promise<void> {

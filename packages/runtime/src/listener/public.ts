@@ -10,13 +10,14 @@ import {
   refuse,
 } from '@platform/contract';
 import { type AcceptedRequest, type IncomingRequest, type IncomingUpgrade, isWebSocketUpgrade } from '@platform/http';
-import type { LinkKey } from '@platform/link';
+import { irohAddressText, type LinkKey } from '@platform/link';
 import type { Log } from '../clock.ts';
 import type { RunningGateway } from '../gateway-port.ts';
 import type { Installation } from '../lifecycle/installation.ts';
 import { sameCredential } from './bearer.ts';
 import { type Endpoints, wake } from './endpoints.ts';
 import { type HttpServer, startHttpServer } from './http-server.ts';
+import type { NodeIroh } from './node-iroh.ts';
 
 /** How it finds whose name a request is for, and wakes its backend. */
 export interface PublicHosts extends Pick<Endpoints, 'onWake'> {
@@ -30,10 +31,13 @@ export interface PublicHosts extends Pick<Endpoints, 'onWake'> {
 
 export interface PublicSideOptions extends PublicHosts {
   /**
-   * Where Ingresses on other machines reach it, over TLS under the key of this node. Default: plain HTTP on a free port of
-   * the loopback interface.
+   * Where Ingresses on other machines reach it under the key of this node: over TLS, or over iroh. Default: plain HTTP on a
+   * free port of the loopback interface.
    */
-  readonly over?: { readonly host: string; readonly port: number; readonly key: LinkKey };
+  readonly over?: { readonly key: LinkKey } & (
+    | { readonly host: string; readonly port: number }
+    | { readonly iroh: Pick<NodeIroh, 'endpoint' | 'direct' | 'relay'> }
+  );
   /** `pni_…`, what every request must present. */
   readonly credential: string;
   readonly log: Log;
@@ -42,11 +46,13 @@ export interface PublicSideOptions extends PublicHosts {
 export interface PublicSide extends Pick<HttpServer, 'close'> {
   /** What core tells Ingresses. */
   readonly registration: { readonly url: string; readonly credential: string };
-  /** Lets the Ingresses with these link keys (base64url) connect over TLS, and ends the connections of all others. */
+  /** Lets the Ingresses with these link keys (base64url) connect, and ends the connections of all others. */
   admit(keys: readonly string[]): Promise<void>;
 }
 
 const LOOPBACK = '127.0.0.1';
+/** Of iroh. */
+const SERVICE = 'public';
 
 /**
  * What an Ingress has let pass must pass here as well, with the fields that it adds: its limits are the operator's to set,
@@ -65,11 +71,11 @@ const WEBSOCKET = 'WS';
 export async function openPublicSide(options: PublicSideOptions): Promise<PublicSide> {
   const { over, credential, log } = options;
   const front = createPublicFront(options);
-  const host = over?.host ?? LOOPBACK;
+  const at = over !== undefined && 'host' in over ? over : { host: LOOPBACK, port: 0 };
+  const iroh = over !== undefined && 'iroh' in over ? over.iroh : null;
   let admitted: ReadonlySet<string> = new Set();
   const server = await startHttpServer({
-    host,
-    port: over?.port ?? 0,
+    ...at,
     // Who has no credential does not learn which names are here.
     isOwnHost: () => true,
     handle: front.handle,
@@ -82,13 +88,18 @@ export async function openPublicSide(options: PublicSideOptions): Promise<Public
             key: over.key,
             isKnown: (key) => admitted.has(key.toString('base64url')),
             limits: LINK_LIMITS,
+            ...(iroh === null ? {} : { iroh: { endpoint: iroh.endpoint, service: SERVICE } }),
           },
         }),
     log,
   });
-  const authority = `${host.includes(':') ? `[${host}]` : host}:${server.port}`;
+  const authority = `${at.host.includes(':') ? `[${at.host}]` : at.host}:${server.port}`;
+  const url =
+    over !== undefined && iroh !== null
+      ? irohAddressText({ key: over.key.publicKey, service: SERVICE, direct: iroh.direct, relay: iroh.relay })
+      : `${over === undefined ? 'http' : 'https'}://${authority}`;
   return {
-    registration: { url: `${over === undefined ? 'http' : 'https'}://${authority}`, credential },
+    registration: { url, credential },
     async admit(keys) {
       admitted = new Set(keys);
       await server.recheck();

@@ -60,6 +60,8 @@ export interface Constellation {
   readonly port: number;
   readonly databaseUrl: string;
   readonly directory: string;
+  /** Of the Ingress on core's machine, which runs only where a test starts it (`real-ingress.ts`). */
+  readonly ingressKey: LinkKey;
   /** Every line core logged, for sweeps. */
   readonly log: readonly LogLine[];
   /** Starts a further replica of core on the same database and packages; stopped with the rest. */
@@ -79,7 +81,8 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
   const systemPackages = options.systemPackages ?? (await minimalSystemPackages(directory));
   const masterKey = randomBytes(32);
   const localNode = { publicKey: newNodeKey().publicKey, name: 'local', inherits: false, leased: false, runtime: true };
-  const localIngress = { publicKey: newNodeKey().publicKey, name: 'local' };
+  const ingressKey = newNodeKey();
+  const localIngress = { publicKey: ingressKey.publicKey, name: 'local' };
   const lines: LogLine[] = [];
   const log = recordingLog(lines);
   const started: Core[] = [];
@@ -144,6 +147,7 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
     port,
     databaseUrl: database.url,
     directory,
+    ingressKey,
     log: lines,
     replica: async (more) => start(await freePort(), more),
     async close() {

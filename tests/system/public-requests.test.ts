@@ -1,0 +1,193 @@
+// Requests of the internet through core's topology, a real Ingress, a real node and a real workload, with the node beside
+// the Ingress and on another machine; and that whatever closes a route ends what it has under way before it is answered.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Grant } from '@platform/contract';
+import { cordonNode, suspendAccount, uncordonNode } from '@platform/core/operator';
+import { joinTestNode } from '../../packages/core/test-support/joined-node.ts';
+import type { RawConnection } from '../../packages/http/test-support/raw-exchange.ts';
+import { registerAccount, type TestAccount } from '../support/client.ts';
+import { type Constellation, startConstellation } from '../support/constellation.ts';
+import { installPublicApp, publicAddressOf, type RealIngress, startRealIngress } from '../support/real-ingress.ts';
+import { type RealNode, startRealNode } from '../support/real-node.ts';
+import { until } from '../support/wait.ts';
+
+const WORKLOAD = `
+  import http from 'node:http';
+  const seen = { uploads: 0, ended: [] };
+  const note = (what) => () => seen.ended.push(what);
+  http.createServer((req, res) => {
+    if (req.url === '/drip') { res.on('close', note('drip')); return void res.write('first'); }
+    if (req.url === '/endless') {
+      res.on('close', note('endless'));
+      const piece = Buffer.alloc(256 * 1024, 'x');
+      const push = () => { while (!res.destroyed) if (!res.write(piece)) return void res.once('drain', push); };
+      return push();
+    }
+    if (req.url === '/upload') { seen.uploads += 1; req.on('error', note('upload')); return void req.resume(); }
+    if (req.url === '/seen') return void res.end(JSON.stringify(seen));
+    res.writeHead(200, { 'set-cookie': 'a=b', 'content-security-policy': "default-src 'self'", 'x-own': 'kept' });
+    res.end(JSON.stringify({ url: req.url, method: req.method, headers: req.headers }));
+  }).on('upgrade', (req, socket) => {
+    socket.on('close', note('socket')).on('error', () => socket.destroy());
+    socket.write('HTTP/1.1 101 Switching Protocols\\r\\nConnection: Upgrade\\r\\nUpgrade: websocket\\r\\n\\r\\n');
+    socket.pipe(socket);
+  }).listen(Number(process.env.PORT));
+`;
+const ROUTES = ['GET:/*', 'POST:/upload', 'WS:/room'];
+const grants = (routes: readonly string[]): Grant[] => [{ id: 'endpoints.public', resources: [...routes] }];
+
+let world: Constellation;
+let local: RealNode;
+let ingress: RealIngress;
+
+before(async () => {
+  world = await startConstellation();
+  local = await startRealNode(world, { credential: world.core.localNode.nodeCredential });
+  ingress = await startRealIngress(world);
+});
+after(async () => {
+  await ingress?.stop();
+  await local?.stop();
+  await world?.close();
+});
+
+describe('with the node beside the Ingress', () => chain('beside'));
+
+describe('with the node on another machine', () => {
+  let far: RealNode;
+  before(async () => {
+    const joined = await joinTestNode(world, 'far');
+    far = await startRealNode(world, { credential: joined.credential(), key: joined.key });
+    await cordonNode(world.core.context, 'local');
+  });
+  after(async () => {
+    await uncordonNode(world.core.context, 'local');
+    await far?.stop();
+  });
+  chain('far');
+});
+
+function chain(where: string): void {
+  let count = 0;
+  async function settle(): Promise<{ owner: TestAccount; appId: string; hostname: string }> {
+    count += 1;
+    const appId = `app-${where}-${count}`;
+    const owner = await registerAccount(world, `owner-${where}-${count}`);
+    const { hostname } = await installPublicApp(owner, appId, { workload: WORKLOAD, routes: ROUTES });
+    await known(hostname);
+    return { owner, appId, hostname };
+  }
+  const codeOf = ({ body }: { readonly body: string }) => JSON.parse(body).code;
+
+  test('a request wakes its backend and arrives as its client sent it, without what strangers may not say', async () => {
+    const { hostname } = await settle();
+    const fields = [
+      'Cookie: a=b',
+      'Authorization: Bearer x',
+      'X-Forwarded-For: 10.0.0.1',
+      'Platform-Client-Address: ::1',
+    ];
+    const answer = await ingress.get(`${hostname}:8791`, '/a/b?c=%2F', { fields: [...fields, 'X-Mine: kept'] });
+    assert.equal(answer.status, 200, answer.body);
+    assert.match(answer.head, /content-security-policy: default-src 'self'/i);
+    assert.match(answer.head, /x-own: kept/i);
+    assert.doesNotMatch(answer.head, /set-cookie|pni_|platform-/i);
+    const { url, headers } = JSON.parse(answer.body);
+    const { connection: _, ...rest } = headers;
+    assert.equal(url, '/a/b?c=%2F');
+    assert.deepEqual(rest, {
+      host: hostname,
+      forwarded: `for=127.0.0.1;host=${hostname};proto=http`,
+      'x-forwarded-for': '127.0.0.1',
+      'x-forwarded-proto': 'http',
+      'x-forwarded-host': hostname,
+      'platform-public': '1',
+      'x-mine': 'kept',
+    });
+  });
+
+  test('unknown names and closed routes are refused', async () => {
+    const { hostname } = await settle();
+    assert.equal((await ingress.get(`x${hostname}`, '/')).status, 421);
+    const closed = await ingress.get(hostname, '/', { method: 'POST', body: 'x' });
+    assert.deepEqual([closed.status, codeOf(closed)], [404, 'not_found']);
+    const socket = await ingress.send(hostname, 'GET /other', {
+      fields: ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', `Sec-WebSocket-Key: ${KEY}`],
+    });
+    await socket.closed();
+    assert.equal(socket.answers()[0]?.status, 200, 'a plain request where no WebSocket is open');
+    assert.equal(JSON.parse(socket.answers()[0]?.body ?? '').headers.upgrade, undefined);
+  });
+
+  const closings: Readonly<Record<string, (owner: TestAccount, appId: string) => Promise<unknown>>> = {
+    'a grant that is withdrawn': (owner, appId) => put(owner, appId, []),
+    'a grant that becomes narrower': (owner, appId) => put(owner, appId, grants(['GET:/seen'])),
+    'another public name': (owner, appId) =>
+      owner.browser.take(`/v1/apps/${appId}/public/renew`, { method: 'POST', body: {} }),
+    'a pause': (owner) => owner.browser.take('/v1/runtime/pause', { method: 'POST', body: {} }),
+    'an app that is removed': (owner, appId) => owner.browser.take(`/v1/apps/${appId}`, { method: 'DELETE' }),
+    'an account that is suspended': (owner) => suspendAccount(world.core.context, owner.name),
+  };
+  for (const [name, close] of Object.entries(closings)) {
+    test(`${name} ends WebSockets, downloads and uploads before it is answered, also those of clients that stall`, async () => {
+      const { owner, appId, hostname } = await settle();
+      const socket = await ingress.openWebSocket(hostname, '/room');
+      const drip = await ingress.send(hostname, 'GET /drip');
+      await drip.until(() => drip.received().includes('first'));
+      const stalled = await ingress.send(hostname, 'GET /endless');
+      await stalled.until(() => stalled.received().length > 1_000_000);
+      stalled.socket.pause();
+      const upload = await ingress.send(hostname, 'POST /upload', {
+        fields: ['Content-Length: 9000000'],
+        body: 'begun',
+      });
+      await until(
+        'the upload to arrive',
+        async () => JSON.parse((await ingress.get(hostname, '/seen')).body).uploads === 1,
+      );
+      const began = performance.now();
+      await close(owner, appId);
+      const took = performance.now() - began;
+      // What has been sent on loopback by now is read in the next turns.
+      for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      assert.deepEqual([socket.isClosed(), drip.isClosed()], [true, true], `${name} took ${took} ms`);
+      stalled.socket.resume();
+      await Promise.all([stalled.closed(), answered(upload)]);
+      assert.equal(stalled.answers().length, 0);
+      // Whichever part is first: Ingress, or the node by its assignment.
+      assert.ok([404, 421, 503].includes(upload.answers()[0]?.status ?? 404), upload.received());
+      const after = await ingress.get(hostname, '/drip');
+      assert.ok(after.status === 404 || after.status === 421, `${after.status}`);
+      upload.socket.destroy();
+    });
+  }
+
+  test('a route that is opened again passes at once, and what closed it has restarted nothing', async () => {
+    const { owner, appId, hostname } = await settle();
+    const socket = await ingress.openWebSocket(hostname, '/room');
+    await put(owner, appId, []);
+    await socket.closed();
+    await put(owner, appId, grants(ROUTES));
+    const { hostname: again } = await publicAddressOf(owner, appId);
+    await known(again);
+    const { body } = await ingress.get(again, '/seen');
+    assert.deepEqual(JSON.parse(body), { uploads: 0, ended: ['socket'] });
+  });
+}
+
+const KEY = 'dGhlIHNhbXBsZSBub25jZQ==';
+
+/** Only what closes is waited for by core; what opens is there soon after. */
+async function known(hostname: string): Promise<void> {
+  await until('the Ingress to know the name', async () => (await ingress.get(hostname, '/seen')).status === 200);
+}
+
+function put(owner: TestAccount, appId: string, permissions: readonly Grant[]): Promise<unknown> {
+  return owner.browser.take(`/v1/apps/${appId}/permissions`, { method: 'PUT', body: { permissions } });
+}
+
+/** Until there is an answer, or none will come. */
+function answered(connection: RawConnection): Promise<void> {
+  return connection.until(() => connection.answers().length > 0);
+}

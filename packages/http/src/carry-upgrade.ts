@@ -10,7 +10,9 @@ import { setTransportFields, transportFields } from './transport-security.ts';
 const { ServerResponse } = process.getBuiltinModule('node:http');
 
 export interface CarryingUpgrade extends Pick<Carrying, 'upstream' | 'refuse'> {
-  /** `end` is called when the upstream has agreed, and `head` only when it has not. */
+  /**
+   * `end` is called when the upstream has agreed, and `head` only when it has not; `chunk` gets its bytes before and after.
+   */
   readonly tap?: Tap;
   /** Idle limit: milliseconds without a byte in either direction, after which the connection ends. */
   readonly idleMilliseconds: number;
@@ -19,8 +21,14 @@ export interface CarryingUpgrade extends Pick<Carrying, 'upstream' | 'refuse'> {
 /** The only fields of a 101 that are forwarded: those of the WebSocket handshake (RFC 6455 section 4.2.2). */
 const HANDSHAKE_FIELDS = ['sec-websocket-accept', 'sec-websocket-protocol', 'sec-websocket-extensions'];
 
+/** An upgrade under way, or a connection that has switched. */
+export interface CarriedUpgrade extends Carried {
+  /** Takes no more of the upstream; the caller gets `last` and what was sent before, then the end. */
+  close(last: Buffer): void;
+}
+
 /** Carries an upgrade request. The connection is closed in every case; `abort` also closes one that has switched. */
-export function carryUpgrade(incoming: IncomingUpgrade, carrying: CarryingUpgrade): Carried {
+export function carryUpgrade(incoming: IncomingUpgrade, carrying: CarryingUpgrade): CarriedUpgrade {
   const { req, socket, first } = incoming;
   let tunnel: Duplex | null = null;
   const res = new ServerResponse(req);
@@ -35,6 +43,8 @@ export function carryUpgrade(incoming: IncomingUpgrade, carrying: CarryingUpgrad
       tunnel = upstream;
       res.detachSocket(socket);
       socket.write(switchingHead(headers, transportFields(socket)));
+      const { tap } = carrying;
+      if (tap?.chunk !== undefined) upstream.on('data', (bytes: Buffer) => tap.chunk?.(bytes));
       join(socket, upstream, carrying.idleMilliseconds);
       if (first.length > 0) upstream.write(first);
     },
@@ -58,6 +68,10 @@ export function carryUpgrade(incoming: IncomingUpgrade, carrying: CarryingUpgrad
       exchange.abandon();
       tunnel?.destroy();
       socket.destroy();
+    },
+    close(last) {
+      tunnel?.unpipe(socket);
+      socket.end(last, () => socket.destroySoon());
     },
   };
 }

@@ -11,7 +11,7 @@ export {
   type Upstream,
   type UpstreamFailure,
 } from './carry.ts';
-export { type CarryingUpgrade, carryUpgrade } from './carry-upgrade.ts';
+export { type CarriedUpgrade, type CarryingUpgrade, carryUpgrade } from './carry-upgrade.ts';
 export { countPerAddress } from './connection-count.ts';
 export { type DialServer, type DialServerOptions, dialerAt, serveDials } from './dial-socket.ts';
 export {

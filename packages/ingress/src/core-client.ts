@@ -1,8 +1,14 @@
 // The Ingress's side of its conversation with core: the topology, confirmations, and what it counted.
 import type { Readable } from 'node:stream';
-import { type IngressReport, limits, TOPOLOGY_BEAT_MILLISECONDS } from '@platform/contract';
+import {
+  credentialProofText,
+  type IngressReport,
+  ingressCredential,
+  limits,
+  memberChallenge,
+  TOPOLOGY_BEAT_MILLISECONDS,
+} from '@platform/contract';
 import { type LinkCertificate, type LinkKey, openCoreConnection, type Proof } from '@platform/link';
-import * as z from 'zod';
 
 export interface CorePlace {
   /** Where core listens, e.g. `http://127.0.0.1:8787`. */
@@ -29,9 +35,9 @@ const SILENCE_MILLISECONDS = TOPOLOGY_BEAT_MILLISECONDS + 5_000;
 const proof: Proof = {
   challengePath: '/v1/ingress/challenge',
   credentialPath: '/v1/ingress/credential',
-  text: (coreHost, nonce) => `platform ingress credential v1\n${coreHost}\n${nonce}`,
-  readNonce: (body) => z.object({ nonce: z.string() }).parse(body).nonce,
-  readCredential: (body) => z.object({ ingressCredential: z.string() }).parse(body).ingressCredential,
+  text: (coreHost, nonce) => credentialProofText(coreHost, nonce, 'ingress'),
+  readNonce: (body) => memberChallenge.parse(body).nonce,
+  readCredential: (body) => ingressCredential.parse(body).ingressCredential,
   seconds: limits.nodeCredentialSeconds.value,
 };
 

@@ -2,7 +2,7 @@
 // topology changes. Core and node are stand-ins of the test.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { CLIENT_ADDRESS, CLIENT_PROTOCOL } from '@platform/contract';
@@ -193,6 +193,30 @@ describe('a WebSocket', () => {
     );
     assert.equal(faulty.status, 400);
     assert.equal(accepted.length, 1);
+  });
+});
+
+describe('an Ingress that stops', () => {
+  test('says so to WebSockets where a frame may begin, ends the others, and lets requests under way come to their end', async () => {
+    const accepted = acceptWebSockets();
+    const idle = await openWebSocket();
+    const within = await openWebSocket();
+    const frame = Buffer.from([0x81, 5, ...Buffer.from('Hello')]);
+    accepted[0]?.write(Buffer.concat([frame, frame]));
+    accepted[1]?.write(frame.subarray(0, 4));
+    await idle.until(() => idle.received().endsWith('Hello'));
+    await within.until(() => within.received().endsWith('He'));
+    const held = Promise.withResolvers<ServerResponse>();
+    tested.node.handle = (_req, res) => held.resolve(res);
+    const request = await raw(['GET / HTTP/1.1', `Host: ${HOSTNAME}`]);
+    const res = await held.promise;
+    const stopped = tested.ingress.stop();
+    await Promise.all([idle.closed(), within.closed()]);
+    assert.ok(idle.received().endsWith('Hello\x88\x02\x03\xe9'));
+    assert.ok(within.received().endsWith('He'));
+    res.end('in the end');
+    await Promise.all([stopped, request.closed()]);
+    assert.equal(request.answers()[0]?.body, 'in the end');
   });
 });
 

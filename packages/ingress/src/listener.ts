@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createStrictServer, faultOf, listenFast, placeToListen, type StrictServerOptions } from '@platform/http';
 import type { Client } from './client-address.ts';
 import type { Front } from './front.ts';
@@ -15,6 +16,8 @@ const CONNECTIONS = 16_384;
 const CONNECTIONS_PER_NETWORK = 512;
 /** Heads that are late end so much later at most. */
 const LOOK_MILLISECONDS = 2_000;
+/** Between two looks for connections that have become idle, while it stops. */
+const IDLE_LOOK_MILLISECONDS = 50;
 
 export interface ServerOptions {
   readonly front: Front;
@@ -76,10 +79,12 @@ export async function listenPlain(
     port: (server.address() as AddressInfo).port,
     async drain() {
       more.close();
-      const closed = once(server, 'close');
       server.close();
-      server.closeIdleConnections();
-      await closed;
+      // Node counts only those connections that its own socket accepted, and closes those that are idle now.
+      while (sockets.size > 0) {
+        server.closeIdleConnections();
+        await delay(IDLE_LOOK_MILLISECONDS);
+      }
     },
     end() {
       for (const socket of sockets) socket.destroy();

@@ -7,6 +7,7 @@ import { describe, test } from 'node:test';
 import type { IngressReport } from '@platform/contract';
 import { openAccessLog } from './access-log.ts';
 import { clientReader } from './client-address.ts';
+import { FrameBoundary } from './closing-frame.ts';
 import { FairQueue } from './fair-queue.ts';
 import { HeldBodies } from './held-bodies.ts';
 import { TokenBuckets } from './token-buckets.ts';
@@ -105,6 +106,27 @@ describe('the client', () => {
     const stranger = { address: '192.0.2.7', protocol: 'https' } as const;
     assert.deepEqual(read(stranger, forwarded('192.0.2.1', 'http')), stranger);
   });
+});
+
+test('the boundary of frames is found however their bytes are cut', () => {
+  const payload = (length: number) => Buffer.alloc(length, 0x81);
+  const frames = [
+    Buffer.from([0x81, 0]),
+    Buffer.concat([Buffer.from([0x82, 126, 1, 0]), payload(256)]),
+    Buffer.concat([Buffer.from([0x02, 127, 0, 0, 0, 0, 0, 1, 0, 0]), payload(65_536)]),
+    Buffer.concat([Buffer.from([0x80, 0x83, 1, 2, 3, 4]), payload(3)]),
+  ];
+  const bytes = Buffer.concat(frames);
+  const ends = new Set(frames.map((_, index) => Buffer.concat(frames.slice(0, index + 1)).length));
+  for (const step of [1, 3, 7, 1_000, bytes.length]) {
+    const boundary = new FrameBoundary();
+    assert.ok(boundary.isAt);
+    for (let at = 0; at < bytes.length; at += step) {
+      boundary.passed(bytes.subarray(at, at + step));
+      const passed = Math.min(at + step, bytes.length);
+      assert.equal(boundary.isAt, ends.has(passed), `${passed} bytes in steps of ${step}`);
+    }
+  }
 });
 
 test('held bodies are bounded, for one network more than for all', () => {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Refusal } from '@platform/contract';
 import {
-  type Carried,
+  type CarriedUpgrade,
   carryUpgrade,
   endWithProblem,
   hold,
@@ -12,6 +12,7 @@ import {
   type Tap,
 } from '@platform/http';
 import type { Client } from './client-address.ts';
+import { FrameBoundary, GOING_AWAY } from './closing-frame.ts';
 import type { Passage } from './front.ts';
 import { REACH_MILLISECONDS, WEBSOCKET_IDLE_MILLISECONDS } from './limits.ts';
 import type { PublicName, UnderWay } from './topology.ts';
@@ -29,9 +30,10 @@ export class PublicSocket implements UnderWay, Tap {
   readonly #time: Date;
   #requestId: string = randomUUID();
   #name: PublicName | null = null;
+  readonly #boundary = new FrameBoundary();
   readonly #leaves: (() => void)[] = [];
   #leaveQueue: (() => void) | null = null;
-  #carried: Carried | null = null;
+  #carried: CarriedUpgrade | null = null;
   #reaching: NodeJS.Timeout | null = null;
   #isSent = false;
   #isOver = false;
@@ -78,9 +80,11 @@ export class PublicSocket implements UnderWay, Tap {
     this.#end({ code: 'not_found' });
   }
 
-  /** The Ingress stops. */
+  /** The Ingress stops: says so where a frame may begin. */
   end(): void {
-    if (this.#status === SWITCHED) this.#incoming.socket.destroySoon();
+    if (this.#status !== SWITCHED) return;
+    if (this.#boundary.isAt) this.#carried?.close(GOING_AWAY);
+    else this.#incoming.socket.destroySoon();
   }
 
   #end(refusal: Refusal): void {
@@ -132,6 +136,9 @@ export class PublicSocket implements UnderWay, Tap {
           this.#stopReaching();
         },
         head: (status, headers) => this.#answered(status, headers),
+        chunk: (bytes) => {
+          if (this.#status === SWITCHED) this.#boundary.passed(bytes);
+        },
         end: (how) => {
           this.#stopReaching();
           this.#leaveQueue?.();

@@ -48,6 +48,7 @@ export interface PlatformPlace {
   readonly origin: string;
   readonly port: number;
   readonly nodePort: number;
+  readonly ingressPort: number;
   remove(): Promise<void>;
 }
 
@@ -69,18 +70,20 @@ export async function emptyPlace(more: NodeJS.ProcessEnv = {}): Promise<Platform
 }
 
 async function placeOf(dataDirectory: string, more: NodeJS.ProcessEnv): Promise<PlatformPlace> {
-  const [port, nodePort] = [await freePort(), await freePort()];
+  const [port, nodePort, ingressPort] = [await freePort(), await freePort(), await freePort()];
   const origin = `http://shell.platform.localhost:${port}`;
   return {
     dataDirectory,
     origin,
     port,
     nodePort,
+    ingressPort,
     environment: {
       ...inherited,
       PLATFORM_DATA_DIR: dataDirectory,
       PLATFORM_OS_ORIGIN: origin,
       PLATFORM_NODE_ORIGIN: `http://node.platform.localhost:${nodePort}`,
+      PLATFORM_INGRESS_LISTEN: `127.0.0.1:${ingressPort}`,
       ...more,
     },
     async remove() {
@@ -93,7 +96,7 @@ async function placeOf(dataDirectory: string, more: NodeJS.ProcessEnv): Promise<
 const START_LIMIT_MS = 90_000;
 
 /** The processes of a running platform below its supervisor. */
-export const PARTS = ['PostgreSQL', 'Core', 'Node'] as const;
+export const PARTS = ['PostgreSQL', 'Core', 'Node', 'Ingress'] as const;
 export type PartName = (typeof PARTS)[number];
 
 interface Instance {

@@ -2,7 +2,7 @@
 // about anybody.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { coreMetrics, nodeMetrics, partMetrics } from '@platform/contract';
+import { coreMetrics, ingressMetrics, nodeMetrics, partMetrics } from '@platform/contract';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { freePort } from '../support/free-port.ts';
 import { buildTestPackage, testManifest } from '../support/packages.ts';
@@ -23,7 +23,7 @@ const SERVER = `
   http.createServer((req, res) => res.end('y'.repeat(50_000))).listen(Number(process.env.PORT));
 `;
 const LIMIT_MS = 60_000;
-const METRICS = { ...partMetrics, ...nodeMetrics, ...coreMetrics };
+const METRICS = { ...partMetrics, ...nodeMetrics, ...ingressMetrics, ...coreMetrics };
 
 let port: number;
 let place: PlatformPlace;
@@ -91,7 +91,7 @@ test('every documented metric is there with its kind, and no other of ours', asy
   const seen = [...text.matchAll(/^# TYPE (platform_\w+) (\w+)$/gm)].map(([, name, type]) => [name, type]);
   const documented = Object.entries(METRICS).map(([name, { type }]) => [name, type]);
   assert.deepEqual(seen.sort(), documented.sort());
-  for (const part of ['core', 'node']) {
+  for (const part of ['core', 'node', 'ingress']) {
     assert.match(text, new RegExp(`^nodejs_eventloop_lag_seconds\\{part="${part}"\\} \\d`, 'm'));
     assert.match(text, new RegExp(`^process_resident_memory_bytes\\{part="${part}"\\} \\d`, 'm'));
   }

@@ -18,4 +18,5 @@ export const commands = {
   account: async () => (await import('./account-manage.ts')).accountCommand,
   search: async () => (await import('./search.ts')).searchCommand,
   node: async () => (await import('./node.ts')).nodeCommand,
+  ingress: async () => (await import('./ingress.ts')).ingressCommand,
 } as const satisfies Record<string, () => Promise<Command>>;

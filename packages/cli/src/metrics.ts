@@ -2,6 +2,7 @@
 // memory.
 import type { PlatformConfig } from '@platform/core/config';
 import type { CoreMetrics } from '@platform/core/metrics';
+import type { CollectedMetrics } from '@platform/ingress/metrics';
 import type { NodeMetrics } from '@platform/runtime/metrics';
 import { requireFreePort, type Started } from './running.ts';
 
@@ -30,6 +31,27 @@ export async function openNodeMetrics(
   return { node };
 }
 
+/** The Ingress's, and those of its process. */
+export async function openOwnIngressMetrics(): Promise<{
+  readonly ingress: CollectedMetrics;
+  text(): Promise<string>;
+}> {
+  const { createIngressMetrics } = await import('@platform/ingress/metrics');
+  const ingress = createIngressMetrics();
+  return { ingress, text: await withProcess('ingress', ingress) };
+}
+
+/** Of an Ingress alone, which serves them itself; nothing where PLATFORM_METRICS_LISTEN is not set. */
+export async function openIngressMetrics(
+  config: PlatformConfig,
+  started: Started,
+): Promise<{ readonly ingress?: CollectedMetrics }> {
+  if (config.metricsListen === null) return {};
+  const { ingress, text } = await openOwnIngressMetrics();
+  await serveMetrics(config.metricsListen, started, text);
+  return { ingress };
+}
+
 /** Serves what `text` gives until the command ends. */
 export async function serveMetrics(
   place: NonNullable<PlatformConfig['metricsListen']>,
@@ -43,7 +65,10 @@ export async function serveMetrics(
 }
 
 /** The metrics of a part and of its process, labelled to distinguish it from the other processes. */
-async function withProcess(part: 'core' | 'node', own: { text(): Promise<string> }): Promise<() => Promise<string>> {
+async function withProcess(
+  part: 'core' | 'node' | 'ingress',
+  own: { text(): Promise<string> },
+): Promise<() => Promise<string>> {
   const { collectDefaultMetrics, Registry } = await import('prom-client');
   const registry = new Registry();
   registry.setDefaultLabels({ part });

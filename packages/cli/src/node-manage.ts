@@ -1,6 +1,5 @@
 // The operator's side of nodes, on the machine of core: beside a running platform or without one.
 import { parseArgs } from 'node:util';
-import type { PlatformConfig } from '@platform/core/config';
 import {
   type CoreContext,
   cordonNode,
@@ -16,7 +15,8 @@ import { configuration } from './configuration.ts';
 import { withLocalCore } from './local-core.ts';
 import { requireLabel } from './node-rules.ts';
 import { sayTable } from './say-table.ts';
-import { paint, say } from './terminal.ts';
+import { sayToken } from './say-token.ts';
+import { say } from './terminal.ts';
 
 export async function printToken(args: readonly string[]): Promise<number> {
   const { values } = parse(args, { label: { type: 'string', multiple: true } }, 0);
@@ -25,25 +25,8 @@ export async function printToken(args: readonly string[]): Promise<number> {
   if (labels.includes('platform-hosted') && labels.includes('self-hosted'))
     throw new UsageError('A node is either platform-hosted or self-hosted.');
   const config = configuration();
-  const address = coreAddress(config);
-  const { token, expiresAt } = await withLocalCore(config, (context) => createNodeToken(context, labels));
-  if (address === null) {
-    const what = 'Other machines cannot reach this core yet: set PLATFORM_LINK_LISTEN, restart the platform, and run';
-    say(`${paint('yellow', `${what} this command again.`)}\n`);
-  }
-  say(`Run this once on the new machine, in its checkout, before ${expiresAt.toISOString()}:\n`);
-  say(`  ${paint('cyan', `npm run platform -- node join ${address ?? '<core-url>'} ${token}`)}\n`);
+  sayToken('node', config, await withLocalCore(config, (context) => createNodeToken(context, labels)));
   return 0;
-}
-
-/** Where other machines reach this core; `null` when they cannot. */
-function coreAddress(config: PlatformConfig): string | null {
-  const { linkListen } = config;
-  if (linkListen !== null) {
-    const host = linkListen.host.includes(':') ? `[${linkListen.host}]` : linkListen.host;
-    return `https://${host}:${linkListen.port}`;
-  }
-  return config.origin.startsWith('https:') ? config.origin : null;
 }
 
 export async function list(args: readonly string[]): Promise<number> {

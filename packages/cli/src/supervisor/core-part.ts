@@ -20,6 +20,8 @@ export interface CoreOrder {
   readonly databaseUrl: string;
   /** The machine as a node: what is public of its key. */
   readonly node: { readonly publicKey: Uint8Array; readonly name: string; readonly inherits: boolean };
+  /** The same as an Ingress; `null` where it is none. */
+  readonly ingress: { readonly publicKey: Uint8Array; readonly name: string } | null;
 }
 
 export interface CoreReport {
@@ -31,7 +33,7 @@ export interface CoreReport {
 const REPOSITORY = fileURLToPath(new URL('../../../../', import.meta.url));
 
 async function start(order: CoreOrder, started: Started): Promise<Serving<CoreReport>> {
-  const { config, folder, databaseUrl, node } = order;
+  const { config, folder, databaseUrl, node, ingress } = order;
   if (config.databaseUrl !== null) await requireDatabase(config.databaseUrl);
   const masterKey = await openMasterKey(config.masterKeyFile, databaseUrl);
   const metrics = config.metricsListen === null ? undefined : await openCoreMetrics();
@@ -59,6 +61,7 @@ async function start(order: CoreOrder, started: Started): Promise<Serving<CoreRe
       leased: config.databaseUrl !== null,
       runtime: config.localNode,
     },
+    ...(ingress === null ? {} : { localIngress: { publicKey: Buffer.from(ingress.publicKey), name: ingress.name } }),
   });
   started.add(() => core.stop());
   return {

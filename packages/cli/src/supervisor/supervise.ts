@@ -1,4 +1,4 @@
-// The supervisor: runs PostgreSQL, core and the node of this machine as processes of their own, starts again what ends
+// The supervisor: runs PostgreSQL, core, the node and the Ingress of this machine as processes of their own, starts again what ends
 // by itself, and ends them in the reverse order of starting. It serves no requests but those for metrics.
 
 import { diskSpace, keepBallast, type PlatformConfig } from '@platform/core/config';
@@ -6,6 +6,8 @@ import { startEmbeddedPostgres } from '@platform/core/embedded-postgres';
 import { openDataFolder, reasonOf, StartError } from '@platform/core/start';
 import { configuration } from '../configuration.ts';
 import { diskNotice, requireDisk } from '../disk-notice.ts';
+import { ingressConfig } from '../ingress-config.ts';
+import { openIngressKey } from '../ingress-identity.ts';
 import { announceInstance, forgetInstance } from '../instance.ts';
 import { serveMetrics } from '../metrics.ts';
 import { nodeConfig } from '../node-config.ts';
@@ -13,6 +15,7 @@ import { machineName, openNodeIdentity } from '../node-identity.ts';
 import { requireFreePort, runUntilStopped, Started, stopSignals } from '../running.ts';
 import { paint, say, step } from '../terminal.ts';
 import type { CoreOrder, CoreReport } from './core-part.ts';
+import type { IngressOrder, IngressReport } from './ingress-part.ts';
 import { KeptPart, type Running } from './kept-part.ts';
 import { mergeMetrics, metricsOfParts } from './merge-metrics.ts';
 import type { NodeOrder, NodeReport } from './node-part.ts';
@@ -22,12 +25,14 @@ import { releaseStartMemory } from './release-start-memory.ts';
 export interface Programs {
   readonly core: PartProgram<CoreOrder, CoreReport>;
   readonly node: PartProgram<NodeOrder, NodeReport>;
+  readonly ingress: PartProgram<IngressOrder, IngressReport>;
 }
 
 /** @returns the exit code. @throws StartError when the platform does not start, or a part cannot be restarted */
 export async function supervise(programs: Programs): Promise<number> {
   const config = configuration();
   if (!config.localNode) programs.node.unload();
+  if (config.ingressListen === null) programs.ingress.unload();
   let reload: () => void = () => undefined;
   const stopRequested = stopSignals(() => reload());
   const started = new Started();
@@ -111,25 +116,45 @@ async function startParts({ config, folder, programs, started }: Place): Promise
   // The same after every restart of the server.
   if (postgres !== null) databaseUrl = (await postgres.running()).url;
   const { key, inherits } = openNodeIdentity(folder);
+  const listen = config.ingressListen;
+  const ingressKey = listen === null ? null : openIngressKey(folder).publicKey;
   const core = await keep('Core', async () => {
     await postgres?.running();
     const node = { publicKey: key.publicKey, name: machineName(), inherits };
-    return programs.core.start({ config, folder, databaseUrl, node });
+    const ingress = ingressKey === null ? null : { publicKey: ingressKey, name: machineName() };
+    return programs.core.start({ config, folder, databaseUrl, node, ingress });
   });
   const { port, linkKey } = (await core.running()).report;
+  const coreOrigin = `http://${loopback(config.listenHost)}:${port}`;
+  const coreHost = new URL(config.origin).host;
+  const withMetrics = config.metricsListen !== null;
   const node = config.localNode
     ? await keep('Node', () =>
         programs.node.start({
           config: nodeConfig(config),
           folder,
-          coreOrigin: `http://${loopback(config.listenHost)}:${port}`,
-          coreHost: new URL(config.origin).host,
+          coreOrigin,
+          coreHost,
           controllerKey: linkKey,
           logLevel: config.logLevel,
-          withMetrics: config.metricsListen !== null,
+          withMetrics,
         }),
       )
     : null;
+  const ingress =
+    listen === null
+      ? null
+      : await keep('Ingress', () =>
+          programs.ingress.start({
+            config: ingressConfig(config),
+            listen,
+            folder,
+            coreOrigin,
+            coreHost,
+            logLevel: config.logLevel,
+            withMetrics,
+          }),
+        );
   announced = true;
   announce();
   started.add(() => {
@@ -138,7 +163,7 @@ async function startParts({ config, folder, programs, started }: Place): Promise
     announced = false;
     forgetInstance(folder);
   });
-  const processes: readonly ({ readonly current: RunningProcess<unknown> | null } | null)[] = [core, node];
+  const processes: readonly ({ readonly current: RunningProcess<unknown> | null } | null)[] = [core, node, ingress];
   return {
     kept,
     node: (await node?.running())?.report ?? null,
@@ -156,10 +181,12 @@ async function requireFreePorts({
   nodePort,
   localNode,
   linkListen,
+  ingressListen,
 }: PlatformConfig): Promise<void> {
   await requireFreePort('PLATFORM_OS_ORIGIN', listenHost, listenPort);
   if (localNode) await requireFreePort('PLATFORM_NODE_ORIGIN', listenHost, nodePort);
   if (linkListen !== null) await requireFreePort('PLATFORM_LINK_LISTEN', linkListen.host, linkListen.port);
+  if (ingressListen !== null) await requireFreePort('PLATFORM_INGRESS_LISTEN', ingressListen.host, ingressListen.port);
 }
 
 /** Where to reach ourselves when listening on every address. */

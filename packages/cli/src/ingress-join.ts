@@ -1,0 +1,82 @@
+// A machine as an Ingress: joining with the operator's token, once, and running as that Ingress ever after.
+import type { PlatformConfig } from '@platform/core/config';
+import { createLog } from '@platform/core/log';
+import { openDataFolder, StartError } from '@platform/core/start';
+import { type LinkKey, readPublicKey } from '@platform/link';
+import { UsageError } from './command.ts';
+import { configuration } from './configuration.ts';
+import { ingressConfig } from './ingress-config.ts';
+import { openIngressKey } from './ingress-identity.ts';
+import { startIngressProcess } from './ingress-process.ts';
+import { forgetMembership, join, joinArguments, type Membership, requireMembership } from './membership.ts';
+import { openIngressMetrics } from './metrics.ts';
+import { requireFreePort, runUntilStopped, Started, stopSignals } from './running.ts';
+import { paint, say, step } from './terminal.ts';
+
+export async function joinIngress(args: readonly string[]): Promise<number> {
+  const given = joinArguments('ingress', args);
+  return run(configuration(), (folder, key) => step('Joining', () => join('ingress', given, { folder, key })));
+}
+
+export async function startJoinedIngress(args: readonly string[]): Promise<number> {
+  if (args.length > 0) throw new UsageError('platform ingress start takes no arguments.');
+  return run(configuration(), async (folder) => requireMembership('ingress', folder));
+}
+
+async function run(
+  config: PlatformConfig,
+  belong: (folder: string, key: LinkKey) => Promise<Membership>,
+): Promise<number> {
+  const log = createLog(config.logLevel);
+  const { ingressListen: listen } = config;
+  if (listen === null)
+    throw new StartError(
+      'no_listener',
+      'PLATFORM_INGRESS_LISTEN is empty, so this Ingress would answer nobody. Set it to an address and a port.',
+    );
+  const stopRequested = stopSignals();
+  const started = new Started();
+  return runUntilStopped(started, async () => {
+    const folder = openDataFolder(config.dataDirectory);
+    started.add(() => folder.close());
+    await requireFreePort('PLATFORM_INGRESS_LISTEN', listen.host, listen.port);
+    const key = openIngressKey(folder.path);
+    const member = await belong(folder.path, key);
+    const coreKey = member.coreKey === null ? null : readPublicKey(member.coreKey);
+    const metrics = await openIngressMetrics(config, started);
+    const removed = Promise.withResolvers<string>();
+    const ingress = await step('Ingress', () =>
+      startIngressProcess(ingressConfig(config), {
+        coreOrigin: member.coreUrl,
+        coreHost: member.coreHost,
+        ...(coreKey === null ? {} : { coreKey }),
+        key,
+        listen,
+        onRemoved: () => removed.resolve('removed'),
+        log,
+        metrics: metrics.ingress,
+      }),
+    );
+    started.add(() => ingress.stop());
+    greet(config, member, `${listen.host} port ${ingress.port}`);
+    void ingress.informed.then(() => say('  It knows the public names of this platform.\n'));
+    const ended = await Promise.race([stopRequested, removed.promise]);
+    if (ended !== 'removed') return { why: ended, code: 0 };
+    forgetMembership('ingress', folder.path);
+    return { why: 'this Ingress was removed from the platform', code: 1 };
+  });
+}
+
+function greet(config: PlatformConfig, member: Membership, listens: string): void {
+  const lines = [
+    '',
+    `  ${paint('bold', 'The Ingress is running.')}`,
+    '',
+    `  Name         ${member.name}`,
+    `  Core         ${paint('cyan', member.coreUrl)}`,
+    `  Listens at   ${listens}`,
+    `  Data folder  ${config.dataDirectory}`,
+    '',
+  ];
+  say(lines.join('\n'));
+}

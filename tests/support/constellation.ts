@@ -30,6 +30,7 @@ export interface ConstellationOptions {
   readonly clock?: () => Date;
   readonly random?: (bytes: number) => Buffer;
   readonly rates?: Partial<Rates>;
+  readonly topologyBeat?: CoreOptions['topologyBeat'];
   /** How web push connects and repeats. */
   readonly push?: CoreOptions['push'];
   /** How runs of schedules are delivered and repeated. */
@@ -127,6 +128,7 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
       log,
       systemPackages,
       rates: { ...unlimitedRates, ...options.rates },
+      ...(options.topologyBeat === undefined ? {} : { topologyBeat: options.topologyBeat }),
       ...(options.push === undefined ? {} : { push: options.push }),
       ...(options.schedules === undefined ? {} : { schedules: options.schedules }),
       ...(options.metrics === undefined ? {} : { metrics: options.metrics }),

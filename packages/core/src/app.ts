@@ -1,5 +1,6 @@
 // The one place where core is wired: configuration in, a listening server out. Read this file first.
 import type { AddressInfo } from 'node:net';
+import { TOPOLOGY_BEAT_MILLISECONDS } from '@platform/contract';
 import { listenFast, placeToListen } from '@platform/http';
 import { IrohEndpoint } from '@platform/link';
 import { findSession, findSessionToken } from './accounts/find-session.ts';
@@ -86,6 +87,8 @@ export interface CoreOptions {
   readonly linkListen?: { readonly host: string; readonly port: number } | null;
   /** Nodes behind NAT connect there over UDP as well; `relay` is a URL, if there is one. Default: they cannot. */
   readonly iroh?: { readonly relay: string | null } | null;
+  /** Milliseconds between two signs of life of the topology stream, for tests. Default: as documented. */
+  readonly topologyBeat?: number;
   /** How web push connects and repeats, for tests; none of it can be configured. Default: as documented. */
   readonly push?: PushOptions;
   /** How runs of schedules are delivered and repeated, for tests. Default: as documented. */
@@ -172,6 +175,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     backends,
     deliveryOptions: options.schedules ?? {},
     followers: new Followers(context),
+    topologyBeat: options.topologyBeat ?? TOPOLOGY_BEAT_MILLISECONDS,
     hub: new EventHub(context),
     searching: await openSearching(context, searchPool),
     pushing: await openWebPush(context, options.push ?? {}),

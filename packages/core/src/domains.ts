@@ -1,4 +1,5 @@
 // The domains of core, one line each. What a domain adds to the platform is in its own folder, behind domain.ts.
+import { TOPOLOGY_BEAT_MILLISECONDS } from '@platform/contract';
 import { accountDomain } from './accounts/domain.ts';
 import { catalogDomain } from './catalog/domain.ts';
 import { keepOfStart } from './clients/capabilities.ts';
@@ -40,6 +41,8 @@ export interface SharedParts {
   readonly backends: Backends;
   readonly deliveryOptions: DeliveryOptions;
   readonly followers: Followers;
+  /** Milliseconds between two signs of life of the topology stream. */
+  readonly topologyBeat: number;
   readonly hub: EventHub;
   readonly searching: Searching;
   readonly pushing: Pushing | null;
@@ -49,7 +52,8 @@ export interface SharedParts {
 
 /** In the order in which hooks run and workers start. Placement is last: see there. */
 export function coreDomains(context: CoreContext, parts: SharedParts) {
-  const { nodes, backends, deliveryOptions, followers, hub, searching, pushing, rates, monotonic } = parts;
+  const { nodes, backends, deliveryOptions, followers, topologyBeat, hub, searching, pushing, rates, monotonic } =
+    parts;
   const health: Domain<'health.read'> = { handlers: healthRoutes(context), workers: [idleBuckets(context, rates)] };
   return [
     health,
@@ -72,7 +76,7 @@ export function coreDomains(context: CoreContext, parts: SharedParts) {
     nodeDomain(context, { nodes, monotonic }),
     objectStorageDomain(context),
     topologyDomain(context),
-    ingressDomain(context, followers),
+    ingressDomain(context, { followers, topologyBeat }),
     placementDomain(context, {
       followers,
       keepCapability: (trx, installationId, tokenHash) => keepOfStart(trx, context, { installationId, tokenHash }),
@@ -87,6 +91,7 @@ export function followChanges(context: CoreContext, nodes: Nodes): void {
     backends: new Backends(context, null),
     deliveryOptions: {},
     followers: new Followers(context),
+    topologyBeat: TOPOLOGY_BEAT_MILLISECONDS,
     hub: new EventHub(context),
     searching: { engine: postgresEngine(context.pool), workers: [] },
     pushing: null,

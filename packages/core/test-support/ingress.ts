@@ -3,12 +3,64 @@
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { createInterface } from 'node:readline';
-import { type TopologyLine, type TopologyRoute, topologyLine } from '@platform/contract';
-import type { Constellation } from '../../../tests/support/constellation.ts';
+import {
+  credentialProofText,
+  type IngressCredential,
+  joinProofText,
+  type MemberChallenge,
+  readEnrolmentToken,
+  type TopologyLine,
+  type TopologyRoute,
+  topologyLine,
+} from '@platform/contract';
+import { type LinkKey, publicKeyText, signText } from '@platform/link';
+import { type Constellation, newNodeKey } from '../../../tests/support/constellation.ts';
 import type { RawAnswer } from '../../../tests/support/raw-http.ts';
+import type { Core } from '../src/app.ts';
+import { createIngressToken } from '../src/ingress/ingresses.ts';
 import { bearer } from './apps.ts';
+import { anonymous } from './joined-node.ts';
 
 export type Platform = Pick<Constellation, 'port' | 'origin'>;
+
+/** The credential of the Ingress on the machine of a core. */
+export function localCredential(core: Pick<Core, 'localIngress'>): string {
+  return core.localIngress?.ingressCredential ?? assert.fail('this core has no local Ingress');
+}
+
+/** What a machine sends to join as an Ingress; `more` replaces members of the body. */
+export function joinBody({ origin }: Platform, key: LinkKey, token: string, more: object = {}): object {
+  const signature = signText(key, joinProofText(new URL(origin).host, token, 'ingress'));
+  return { token, publicKey: publicKeyText(key.publicKey), name: 'ingress', signature, ...more };
+}
+
+export async function enrolmentSecret({ core }: Pick<Constellation, 'core'>): Promise<string> {
+  const { token } = await createIngressToken(core.context);
+  return readEnrolmentToken(token, 'ingress')?.secret ?? assert.fail('the token cannot be read');
+}
+
+/** An Ingress of another machine, joined through the real routes. */
+export async function joinTestIngress(
+  platform: Constellation,
+  name: string,
+): Promise<IngressCredential & { readonly key: LinkKey }> {
+  const key = newNodeKey();
+  const body = joinBody(platform, key, await enrolmentSecret(platform), { name });
+  const joined = await anonymous(platform, '/v1/ingress/join', body);
+  assert.equal(joined.status, 201, joined.text);
+  return { ...(joined.json as IngressCredential), key };
+}
+
+/** Proves the key and takes the next credential. */
+export async function renewIngress(platform: Constellation, key: LinkKey): Promise<IngressCredential> {
+  const publicKey = publicKeyText(key.publicKey);
+  const challenged = await anonymous(platform, '/v1/ingress/challenge', { publicKey });
+  const { nonce } = challenged.json as MemberChallenge;
+  const signature = signText(key, credentialProofText(new URL(platform.origin).host, nonce, 'ingress'));
+  const answer = await anonymous(platform, '/v1/ingress/credential', { publicKey, nonce, signature });
+  assert.equal(answer.status, 200, answer.text);
+  return answer.json as IngressCredential;
+}
 
 export interface TestIngress {
   /** Every line since the stream was opened, without empty ones. */

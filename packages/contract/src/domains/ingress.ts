@@ -1,7 +1,7 @@
 // Between core and its Ingresses: how one joins and proves itself, the topology of public names, as it is pushed to each of them (specification 4.11), and
 // what an Ingress adds to a public request on its way to a node. Not a public interface; versioned with the platform.
 import * as z from 'zod';
-import type { Limits, Routes } from '../domain.ts';
+import type { Limits, Metrics, Routes } from '../domain.ts';
 import { installationId, timestamp } from '../primitives.ts';
 import { json } from './common.ts';
 import {
@@ -27,6 +27,14 @@ const limits = {
       'time for which core remembers a deleted public name; an Ingress that was away longer gets the whole topology',
   },
 } as const satisfies Limits;
+
+const metrics = {
+  platform_core_topology_streams: {
+    type: 'gauge',
+    labels: [],
+    meaning: 'Ingresses that follow the topology of public names at this core.',
+  },
+} as const satisfies Metrics;
 
 export const ingressCredential = z.strictObject({
   ingressId: z.string(),
@@ -174,4 +182,4 @@ const routes = {
   },
 } as const satisfies Routes;
 
-export const ingress = { limits, routes } as const;
+export const ingress = { limits, metrics, routes } as const;

@@ -3,23 +3,24 @@ import { PeriodicTask } from '../background/periodic-task.ts';
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
 import { deleteSilentFollowers } from '../members/follower-queries.ts';
-import type { Followers } from '../members/followers.ts';
 import { deleteRequests } from './report-queries.ts';
 import { forgetRequests } from './report-traffic.ts';
-import { type IngressRoute, ingressRoutes } from './routes.ts';
+import { type IngressRoute, type IngressRouteParts, ingressRoutes } from './routes.ts';
 
 /** A follower that was silent for so long is gone. */
 const GONE_MILLISECONDS = 86_400_000;
 
-export function ingressDomain(context: CoreContext, followers: Followers): Domain<IngressRoute> {
+export function ingressDomain(context: CoreContext, parts: Omit<IngressRouteParts, 'open'>): Domain<IngressRoute> {
+  const open = new Set<object>();
   const forgetting = new PeriodicTask(context, {
     name: 'forget-public-requests',
     everyMilliseconds: 3_600_000,
     piece: () => forget(context),
   });
   return {
-    handlers: ingressRoutes(context, followers),
+    handlers: ingressRoutes(context, { ...parts, open }),
     workers: [forgetting],
+    gauges: [{ name: 'platform_core_topology_streams', read: () => open.size }],
     async installationEnded(trx, id) {
       // The next life of the installation has another address.
       await deleteRequests(trx, id);

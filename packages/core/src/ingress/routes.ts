@@ -11,7 +11,18 @@ import { streamTopology } from './stream-topology.ts';
 
 export type IngressRoute = DomainRoute<'ingress'>;
 
-export function ingressRoutes(context: CoreContext, followers: Followers): HandlersOf<IngressRoute> {
+export interface IngressRouteParts {
+  readonly followers: Followers;
+  /** Milliseconds between two signs of life of the topology stream. */
+  readonly topologyBeat: number;
+  /** The topology streams that are open here. */
+  readonly open: Set<object>;
+}
+
+export function ingressRoutes(
+  context: CoreContext,
+  { followers, topologyBeat, open }: IngressRouteParts,
+): HandlersOf<IngressRoute> {
   return {
     'ingress.join': async ({ body, request }) => {
       requireOwnKey(request, body.publicKey);
@@ -22,7 +33,7 @@ export function ingressRoutes(context: CoreContext, followers: Followers): Handl
       body: { nonce: await challengeMember(context, ingressMembers(context), body.publicKey) },
     }),
     'ingress.credential': async ({ body }) => ({ status: 200, body: await renewIngress(context, body) }),
-    'ingress.topology': (call) => streamTopology({ context, followers }, call),
+    'ingress.topology': (call) => streamTopology({ context, followers, beatMilliseconds: topologyBeat, open }, call),
     'ingress.applied': async ({ caller, body }) => {
       await followers.confirm('topology', caller.ingressId, body.revision);
       return { status: 204 };

@@ -1,5 +1,5 @@
 // The topology as a live stream to one Ingress: what it lacks, and then every change as it happens.
-import { refuse, TOPOLOGY_BEAT_MILLISECONDS, TOPOLOGY_STREAM } from '@platform/contract';
+import { refuse, TOPOLOGY_STREAM } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { RouteCall } from '../http/handlers.ts';
 import type { Followers } from '../members/followers.ts';
@@ -10,8 +10,9 @@ import { LineStream } from './line-stream.ts';
 export interface TopologyStreamParts {
   readonly context: CoreContext;
   readonly followers: Followers;
-  /** Default: as the contract says. */
-  readonly beatMilliseconds?: number;
+  readonly beatMilliseconds: number;
+  /** The streams that are open here. */
+  readonly open: Set<object>;
 }
 
 type Call = Pick<RouteCall<'ingress.topology'>, 'caller' | 'query' | 'reply' | 'stillAllowed'>;
@@ -21,7 +22,7 @@ type Call = Pick<RouteCall<'ingress.topology'>, 'caller' | 'query' | 'reply' | '
  * the Ingress is removed.
  */
 export async function streamTopology(parts: TopologyStreamParts, call: Call): Promise<{ readonly streamed: true }> {
-  const { context, followers, beatMilliseconds = TOPOLOGY_BEAT_MILLISECONDS } = parts;
+  const { context, followers, beatMilliseconds, open } = parts;
   const { caller, query, reply, stillAllowed } = call;
   const { ingressId } = caller;
   let end: () => void = () => undefined;
@@ -46,6 +47,9 @@ export async function streamTopology(parts: TopologyStreamParts, call: Call): Pr
       beaten: () => void followers.seen('topology', ingressId).catch(logged(context, ingressId)),
     });
     end = stream.end;
+    open.add(stream);
+    stream.over.addEventListener('abort', () => open.delete(stream));
+    if (stream.over.aborted) open.delete(stream);
     const after = query.after === undefined ? null : BigInt(query.after);
     void pass({ context, stream, ingressId }, { after, besideNode: nodeId });
   } catch (error) {

@@ -7,7 +7,7 @@ import { registerAccount, type TestAccount } from '../../../../tests/support/cli
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { problemCode } from '../../../../tests/support/raw-http.ts';
 import { bearer, install, publish } from '../../test-support/apps.ts';
-import { followTopology, type TestIngress } from '../../test-support/ingress.ts';
+import { followTopology, localCredential, type TestIngress } from '../../test-support/ingress.ts';
 import { controlCredential } from '../../test-support/node-double.ts';
 
 let platform: Constellation;
@@ -33,9 +33,7 @@ afterEach(() => {
   for (const one of opened.splice(0)) one.close();
 });
 
-function credential(): string {
-  return platform.core.localIngress?.ingressCredential ?? assert.fail('core has no local Ingress');
-}
+const credential = () => localCredential(platform.core);
 
 /** Another app with public routes, published and installed with these grants. */
 async function publicApp(permissions: readonly Grant[] = [both]): Promise<string> {

@@ -1,6 +1,7 @@
-// All SQL that reads the topology, in pieces of a bounded size.
+// All SQL that reads the topology, in pieces of a bounded size: by the number of names and by what their routes take, which
+// is up to their owners.
 import { limits } from '@platform/contract';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 
 type Executor = Kysely<DatabaseSchema>;
@@ -43,13 +44,37 @@ function stateOf<State extends TopologyState>(row: State | undefined): State {
   return row;
 }
 
+/** Of the routes of one piece together, in characters; one name has at most a tenth of it. */
+const MOST_CHARACTERS = 2 ** 21;
+
+/** The sum of the routes up to each row, in an order. */
+const sizeUntil = (order: RawBuilder<unknown>) =>
+  sql`sum(coalesce(length(array_to_string(routes, '')), 0)) OVER (ORDER BY ${order})`;
+
+export interface Piece {
+  readonly routes: RouteRow[];
+  /** Nothing comes after it. */
+  readonly isLast: boolean;
+}
+
+/** Names with all that there are of them: as many as one piece holds. */
+function pieceOf({ found, routes }: { readonly found: number; readonly routes: RouteRow[] }): Piece {
+  return { routes, isLast: routes.length === found && found < limits.topologyItems.value };
+}
+
 /** A piece of all names there are, by label, after the given one. */
-export async function readNames(db: Executor, after: string): Promise<RouteRow[]> {
-  const { rows } = await sql<RouteRow>`
-    SELECT label, app_id, installation_id, node_id, routes, revision::text AS revision FROM topology_routes
-     WHERE routes IS NOT NULL AND label > ${after}
-     ORDER BY label LIMIT ${limits.topologyItems.value}`.execute(db);
-  return rows;
+export async function readNames(db: Executor, after: string): Promise<Piece> {
+  const { rows } = await sql<RouteRow & { readonly found: number }>`
+    WITH next AS (
+      SELECT label, app_id, installation_id, node_id, routes, revision FROM topology_routes
+       WHERE routes IS NOT NULL AND label > ${after}
+       ORDER BY label LIMIT ${limits.topologyItems.value})
+    SELECT label, app_id, installation_id, node_id, routes, revision::text AS revision,
+           (SELECT count(*) FROM next)::integer AS found
+      FROM (SELECT *, ${sizeUntil(sql`label`)} AS size FROM next) AS sized
+     WHERE size <= ${MOST_CHARACTERS}
+     ORDER BY label`.execute(db);
+  return pieceOf({ found: rows[0]?.found ?? 0, routes: rows });
 }
 
 /** How far changes have been read. */
@@ -58,26 +83,28 @@ export interface Position {
   readonly label: string;
 }
 
-export interface ChangePiece extends TopologyState {
-  /** In the order of their revisions; all there are, if fewer than `limits.topologyItems`. */
-  readonly routes: RouteRow[];
+export interface ChangePiece extends TopologyState, Piece {
   /** All that changed after `nodesAfter`. */
   readonly nodes: AddressRow[];
 }
 
 /** Changes after a position, and the revision of the same moment: one statement, so that both are one snapshot. */
 export async function readChanges(db: Executor, after: Position, nodesAfter: string): Promise<ChangePiece> {
-  const { rows } = await sql<ChangePiece>`
-    SELECT s.revision::text AS revision, s.floor::text AS floor,
-           (SELECT coalesce(jsonb_agg(to_jsonb(c)), '[]')
-              FROM (SELECT label, app_id, installation_id, node_id, routes, revision::text AS revision
-                      FROM topology_routes
-                     WHERE (revision, label) > (${after.revision}::bigint, ${after.label})
-                     ORDER BY topology_routes.revision, label LIMIT ${limits.topologyItems.value}) c) AS routes,
+  const { rows } = await sql<Omit<ChangePiece, 'isLast'> & { readonly found: number }>`
+    WITH next AS (
+      SELECT label, app_id, installation_id, node_id, routes, revision FROM topology_routes
+       WHERE (revision, label) > (${after.revision}::bigint, ${after.label})
+       ORDER BY revision, label LIMIT ${limits.topologyItems.value})
+    SELECT s.revision::text AS revision, s.floor::text AS floor, (SELECT count(*) FROM next)::integer AS found,
+           (SELECT coalesce(jsonb_agg(to_jsonb(c) ORDER BY c.at, c.label), '[]')
+              FROM (SELECT label, app_id, installation_id, node_id, routes, revision AS at, revision::text AS revision
+                      FROM (SELECT *, ${sizeUntil(sql`revision, label`)} AS size FROM next) AS sized
+                     WHERE size <= ${MOST_CHARACTERS}) c) AS routes,
            (SELECT coalesce(jsonb_agg(to_jsonb(c)), '[]')
               FROM (SELECT node_id, name, url, encode(key, 'base64') AS key,
                            encode(credential, 'base64') AS credential
                       FROM topology_nodes WHERE revision > ${nodesAfter}::bigint) c) AS nodes
       FROM topology_state s`.execute(db);
-  return stateOf(rows[0]);
+  const { found, ...row } = stateOf(rows[0]);
+  return { ...row, ...pieceOf({ found, routes: row.routes }) };
 }

@@ -1,7 +1,7 @@
 // The lines that bring an Ingress from one revision of the topology to the present one: changes, or a snapshot where it
 // knows nothing, or nothing that can be continued. Each piece is one statement, so that a slow reader holds neither a
 // connection to the database nor a transaction.
-import { limits, type TopologyLine, type TopologyNode, type TopologyRoute } from '@platform/contract';
+import type { TopologyLine, TopologyNode, TopologyRoute } from '@platform/contract';
 import { publicHostname } from '../config/config.ts';
 import type { CoreContext } from '../context.ts';
 import { openCredential } from './node-addresses.ts';
@@ -25,31 +25,28 @@ export async function* linesAfter(
   const state = await readState(database);
   // A revision of the future is one of another database, such as a restored one.
   const continues = after !== null && after >= BigInt(state.floor) && after <= BigInt(state.revision);
-  let position: Position = { revision: String(after ?? 0n), label: '' };
-  let nodesAfter = position.revision;
+  let since = after ?? 0n;
+  let nodesAfter = since;
   if (!continues) {
     yield { kind: 'snapshot' };
     for (let label = ''; ; ) {
-      const rows = await readNames(database, label);
-      if (rows.length > 0) yield routesLine(context, rows);
-      const last = rows.at(-1);
-      if (last === undefined || rows.length < limits.topologyItems.value) break;
-      label = last.label;
+      const { routes, isLast } = await readNames(database, label);
+      if (routes.length > 0) yield routesLine(context, routes);
+      if (isLast) break;
+      label = routes.at(-1)?.label ?? label;
     }
     // What changed while the names were read comes after them, once more.
-    position = { revision: state.revision, label: '' };
-    nodesAfter = '0';
+    since = BigInt(state.revision);
+    nodesAfter = 0n;
   }
+  let position: Position = { revision: String(since + 1n), label: '' };
   for (;;) {
-    const { routes, nodes, revision, floor } = await readChanges(database, position, nodesAfter);
+    const { routes, isLast, nodes, revision, floor } = await readChanges(database, position, String(nodesAfter));
     // Deletions of this reader's time were forgotten meanwhile; its next connection begins anew.
-    if (BigInt(floor) > BigInt(position.revision)) throw new Error('the topology was read too slowly to be continued');
+    if (BigInt(floor) > since) throw new Error('the topology was read too slowly to be continued');
     if (routes.length > 0) yield routesLine(context, routes);
-    const last = routes.at(-1);
-    if (last !== undefined && routes.length === limits.topologyItems.value) {
-      position = last;
-      continue;
-    }
+    position = routes.at(-1) ?? position;
+    if (!isLast) continue;
     if (nodes.length > 0) yield nodesLine(context, nodes, besideNode);
     yield { kind: 'current', revision };
     return;

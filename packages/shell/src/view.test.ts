@@ -9,6 +9,7 @@ const views: readonly View[] = [
   { kind: 'settings', page: 'apps' },
   { kind: 'settings', page: 'app', appId: 'notes' },
   { kind: 'settings', page: 'logs', appId: 'notes' },
+  { kind: 'settings', page: 'internet', appId: 'notes' },
   { kind: 'settings', page: 'workflows', appId: 'notes' },
   { kind: 'settings', page: 'workflow', appId: 'notes', workflowId: 'wf-0199c1de-7c3a-7b14-9f4e-2a86d1c0b7e5' },
   { kind: 'settings', page: 'passkeys' },

@@ -5,6 +5,7 @@ export type SettingsPage =
   | { readonly page: 'apps' }
   | { readonly page: 'app'; readonly appId: string }
   | { readonly page: 'logs'; readonly appId: string }
+  | { readonly page: 'internet'; readonly appId: string }
   | { readonly page: 'workflows'; readonly appId: string }
   | { readonly page: 'workflow'; readonly appId: string; readonly workflowId: string }
   | { readonly page: 'passkeys' }
@@ -34,6 +35,7 @@ export function readView(hash: string): View {
     if (third === 'workflows' && fourth !== undefined && WORKFLOW_ID.test(fourth))
       return { kind: 'settings', page: 'workflow', appId: second, workflowId: fourth };
     if (third === 'workflows') return { kind: 'settings', page: 'workflows', appId: second };
+    if (third === 'internet') return { kind: 'settings', page: 'internet', appId: second };
     return { kind: 'settings', page: third === 'log' ? 'logs' : 'app', appId: second };
   }
   return { kind: 'settings', page: 'apps' };
@@ -44,6 +46,7 @@ export function addressOf(view: View): string {
   if (view.kind === 'app') return `#/app/${view.appId}`;
   if (view.page === 'app') return `#/settings/apps/${view.appId}`;
   if (view.page === 'logs') return `#/settings/apps/${view.appId}/log`;
+  if (view.page === 'internet') return `#/settings/apps/${view.appId}/internet`;
   if (view.page === 'workflows') return `#/settings/apps/${view.appId}/workflows`;
   if (view.page === 'workflow') return `#/settings/apps/${view.appId}/workflows/${view.workflowId}`;
   return `#/settings/${view.page}`;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PermissionsView, RequestedGrant } from '@platform/contract';
-import { newRequests } from './new-requests.ts';
+import { newRequests, requestsByRoute } from './new-requests.ts';
 
 const connect = (...resources: string[]): RequestedGrant => ({ id: 'network.connect', resources });
 const topics = (...resources: string[]): RequestedGrant => ({ id: 'notifications.publish', resources, reason: 'news' });
@@ -25,4 +25,16 @@ test('an address is new unless it was requested by name', () => {
     assert.deepEqual(newRequests([connect(evil)], held(connect(before))), [connect(evil)], before);
   assert.deepEqual(newRequests([connect(evil)], held(connect('*', evil))), []);
   assert.deepEqual(newRequests([connect('*')], held(connect('*'))), []);
+});
+
+test('public routes are reviewed by name, and one that an update declares is new, however wide the former request was', () => {
+  const all: RequestedGrant = { id: 'endpoints.public', resources: ['*'], reason: 'webhooks' };
+  const routes = (...resources: string[]): RequestedGrant => ({ ...all, resources });
+  assert.deepEqual(requestsByRoute([topics('news'), all], ['GET:/feed']), [topics('news'), routes('GET:/feed')]);
+  assert.deepEqual(requestsByRoute([all], []), []);
+  const before = held(...requestsByRoute([all], ['GET:/feed']));
+  assert.deepEqual(newRequests(requestsByRoute([all], ['GET:/feed', 'POST:/hooks/*']), before), [
+    routes('POST:/hooks/*'),
+  ]);
+  assert.deepEqual(newRequests(requestsByRoute([all], ['GET:/feed']), before), []);
 });

@@ -3,6 +3,20 @@ import type { PermissionsView, RequestedGrant } from '@platform/contract';
 import { covers, resourcesOf } from '../bridge/grants.ts';
 
 /**
+ * The requests as they are reviewed: `endpoints.public` by the routes that it would open, however wide the request is.
+ *
+ * @param publicRoutes those routes; without any, the permission opens nothing and is left out
+ */
+export function requestsByRoute(
+  requested: readonly RequestedGrant[],
+  publicRoutes: readonly string[],
+): RequestedGrant[] {
+  return requested
+    .map((request) => (request.id === 'endpoints.public' ? { ...request, resources: [...publicRoutes] } : request))
+    .filter(({ resources }) => resources.length > 0);
+}
+
+/**
  * The part of `requested` that the installed version did not request. What a person turned off before is not new. An
  * origin is new unless it was requested by name, as core carries it over by name only.
  */

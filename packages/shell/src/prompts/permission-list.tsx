@@ -2,6 +2,7 @@
 import { isCritical, type PermissionId, permissions, type RequestedGrant } from '@platform/contract';
 import { useId } from 'preact/hooks';
 import { Icon } from '../design/icons.tsx';
+import { portInWords, routeInWords } from '../internet/route-words.ts';
 import { modelsInWords } from './ai-access.ts';
 import { type Choice, offeredResources, withPermission, withResource } from './narrowing.ts';
 
@@ -30,13 +31,22 @@ export const RESOURCE_LABELS: Readonly<Record<(typeof permissions)[PermissionId]
 /** What a resource means to a person. */
 function resourceLine(id: PermissionId, resource: string): string {
   if (id === 'intelligence.use') return modelsInWords(resource);
+  if (id === 'endpoints.public') return routeInWords(resource);
+  if (id === 'endpoints.public.udp') return portInWords(resource);
   if (resource === '*') return 'everything';
   if (resource === 'self') return 'its own';
   return resource.endsWith('*') ? `everything starting with “${resource.slice(0, -1)}”` : resource;
 }
 
-/** What weighs most comes first: what is critical, then what leaves the platform. */
+/** What strangers can do with such a grant, before the list of where. */
+const STRANGERS: Readonly<Partial<Record<PermissionId, string>>> = {
+  'endpoints.public': 'Anyone on the internet can send requests to this app at:',
+  'endpoints.public.udp': 'Anyone on the internet can send packets to this app at:',
+};
+
+/** What weighs most comes first: what strangers reach, what is critical, then what leaves the platform. */
 function weight(id: PermissionId): number {
+  if (STRANGERS[id] !== undefined) return 3;
   if (isCritical(id)) return 2;
   return id === 'network.connect' ? 1 : 0;
 }
@@ -68,6 +78,8 @@ function PermissionRow({ request, choice, onChange, disabled = false }: Permissi
   const box = useId();
   const label = RESOURCE_LABELS[permissions[request.id].resources];
   const addresses = request.id === 'network.connect';
+  const strangers = STRANGERS[request.id];
+  const listed = addresses || strangers !== undefined;
   const whole = offered.length === 1 && (offered[0] === '*' || offered[0] === 'self');
   return (
     <li class={critical ? 'permission critical' : 'permission'}>
@@ -95,14 +107,20 @@ function PermissionRow({ request, choice, onChange, disabled = false }: Permissi
               It can send what it knows to these addresses.
             </p>
           )}
-          {!whole && !addresses && offered.length === 1 && (
+          {strangers !== undefined && (
+            <p class="strangers">
+              <Icon name="globe" size={16} />
+              {strangers}
+            </p>
+          )}
+          {!whole && !listed && offered.length === 1 && (
             <p class="resource">
               {label}: {resourceLine(request.id, offered[0] ?? '')}
             </p>
           )}
         </div>
-        {(addresses || offered.length > 1) && (
-          <ul class={addresses ? 'resources addresses' : 'resources'} aria-label={label}>
+        {(listed || offered.length > 1) && (
+          <ul class={listed ? `resources ${addresses ? 'addresses' : 'routes'}` : 'resources'} aria-label={label}>
             {offered.map((resource) => (
               <li key={resource}>
                 <label>
@@ -120,6 +138,9 @@ function PermissionRow({ request, choice, onChange, disabled = false }: Permissi
               </li>
             ))}
           </ul>
+        )}
+        {strangers !== undefined && (
+          <p class="permission-more">You can turn each of these off at any time, on the app’s page in Settings.</p>
         )}
       </div>
     </li>

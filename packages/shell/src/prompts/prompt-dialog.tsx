@@ -6,6 +6,7 @@ import { InstallReview } from './install-review.tsx';
 import { LinkReview } from './link-review.tsx';
 import { PauseReview } from './pause-review.tsx';
 import { carriedOut, type Prompt, prompt } from './prompts.ts';
+import { RenewAddressReview } from './renew-address-review.tsx';
 import { UninstallReview } from './uninstall-review.tsx';
 import { UpgradeReview } from './upgrade-review.tsx';
 
@@ -18,6 +19,7 @@ function Review({ asked }: { readonly asked: Prompt }) {
   if (asked.kind === 'install') return <InstallReview asked={asked} />;
   if (asked.kind === 'upgrade') return <UpgradeReview asked={asked} />;
   if (asked.kind === 'link') return <LinkReview asked={asked} />;
+  if (asked.kind === 'renew-address') return <RenewAddressReview asked={asked} />;
   if (asked.kind === 'pause') return <PauseReview asked={asked} />;
   return <UninstallReview asked={asked} />;
 }

@@ -1,14 +1,22 @@
 // The questions only the shell asks: one at a time, drawn outside every frame, answered "no" unless a person says yes.
-import type { CatalogDetail, Grant, PermissionsView, SecretBinding } from '@platform/contract';
+import {
+  type CatalogDetail,
+  type Grant,
+  openRoutes,
+  type PermissionsView,
+  type SecretBinding,
+} from '@platform/contract';
 import { signal } from '@preact/signals';
 import { plainMessage } from '../api/api-error.ts';
 import { call } from '../api/client.ts';
+import { resourcesOf } from '../bridge/grants.ts';
 import { forgetIcons } from '../frames/app-icons.ts';
 import { readInstalledApps, refreshInstalledApps } from '../frames/installed-apps.ts';
 import { closeApp } from '../frames/open-apps.ts';
 import { pauseEverything } from '../pause.ts';
 import { askedModels, missingForAi } from './ai-access.ts';
 import { joinGrants } from './narrowing.ts';
+import { requestsByRoute } from './new-requests.ts';
 
 /** The requester: an app, with the origin of its frame, or the person in the shell's own pages. */
 export interface Asker {
@@ -42,6 +50,7 @@ export type Prompt =
       readonly bindings: readonly SecretBinding[];
     })
   | (Question & { readonly kind: 'uninstall'; readonly appId: string; readonly name: string })
+  | (Question & { readonly kind: 'renew-address'; readonly appId: string; readonly name: string })
   | (Question & { readonly kind: 'pause' })
   | (Question & { readonly kind: 'link'; readonly url: string });
 
@@ -74,7 +83,8 @@ function ask(question: Without<Prompt, 'answer'>): Promise<boolean> {
 export async function askToInstall(appId: string, version: string | null, asker: Asker | null): Promise<boolean> {
   // Of the very version that is meant: another one may ask for something else.
   const read = call('catalog.read', { params: { appId }, query: { version: version ?? undefined } });
-  const [detail, apps] = await Promise.all([read, readInstalledApps()]);
+  const [found, apps] = await Promise.all([read, readInstalledApps()]);
+  const detail = { ...found, permissions: requestsByRoute(found.permissions, found.publicRoutes) };
   const wanted = detail.version;
   const installed = apps.find((app) => app.appId === appId);
   if (installed === undefined) {
@@ -85,14 +95,29 @@ export async function askToInstall(appId: string, version: string | null, asker:
   }
   if (installed.version === wanted) return true;
   const [held, { items: bindings }] = await Promise.all([
-    call('apps.permissions.read', { params: { appId } }),
+    readHeld(appId),
     call('apps.secretBindings.list', { params: { appId } }),
   ]);
   return ask({ kind: 'upgrade', detail, from: installed.version, version: wanted, held, bindings, asker });
 }
 
+/** What the installed version requested, by route as {@link requestsByRoute}, and was granted. */
+async function readHeld(appId: string): Promise<PermissionsView> {
+  const params = { appId };
+  const held = await call('apps.permissions.read', { params });
+  const asked = resourcesOf(held.requested, 'endpoints.public');
+  if (asked.length === 0) return held;
+  const declared = (await call('apps.public', { params })).routes.map(({ method, path }) => `${method}:${path}`);
+  return { ...held, requested: requestsByRoute(held.requested, openRoutes(declared, asked)) };
+}
+
 export function askToUninstall(appId: string, name: string, asker: Asker | null): Promise<boolean> {
   return ask({ kind: 'uninstall', appId, name, asker });
+}
+
+/** Before an app gets another address on the internet. Only the person asks for it. */
+export function askToRenewAddress(appId: string, name: string): Promise<boolean> {
+  return ask({ kind: 'renew-address', appId, name, asker: null });
 }
 
 /** Before everything of the account is stopped; `asker` is null when the person began it. */
@@ -147,6 +172,16 @@ export async function uninstall(appId: string): Promise<string | null> {
     await call('apps.uninstall', { params: { appId } });
     closeApp(appId);
   });
+}
+
+export async function renewAddress(appId: string): Promise<string | null> {
+  try {
+    await call('apps.renewPublic', { params: { appId } });
+    carriedOut.value = true;
+    return null;
+  } catch (error) {
+    return plainMessage(error);
+  }
 }
 
 export async function pause(): Promise<string | null> {

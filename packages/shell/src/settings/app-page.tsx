@@ -6,6 +6,7 @@ import { AppsNotListed } from '../frames/apps-not-listed.tsx';
 import { findApp, installedApps } from '../frames/installed-apps.ts';
 import { homeApp, openApp } from '../frames/open-apps.ts';
 import { setHome } from '../home.ts';
+import { AppInternet } from '../internet/app-internet.tsx';
 import { askToInstall, askToUninstall, upgradesDone } from '../prompts/prompts.ts';
 import { go } from '../view.ts';
 import { AppWorkflows } from '../workflows/app-workflows.tsx';
@@ -47,6 +48,9 @@ export function AppPage({ appId }: { readonly appId: string }) {
       </section>
       {app.hasWorkload && (
         <AppSecrets key={`secrets ${app.version} ${upgradesDone.value}`} appId={appId} name={app.name} />
+      )}
+      {(app.hasWorkload || app.hasUnreviewedWorkload) && (
+        <AppInternet key={`internet ${app.version} ${upgradesDone.value}`} appId={appId} name={app.name} />
       )}
       {app.hasWorkload && (
         <section class="block" aria-labelledby="backend-title">

@@ -2,7 +2,7 @@
 import type { PublicPortStatus } from '@platform/contract';
 
 /** `play.example:40000`, and an IPv6 address in brackets. */
-export function portAddress({ host, hostPort }: PublicPortStatus): string {
+export function portAddress({ host, hostPort }: Pick<PublicPortStatus, 'host' | 'hostPort'>): string {
   return `${host.includes(':') ? `[${host}]` : host}:${hostPort}`;
 }
 

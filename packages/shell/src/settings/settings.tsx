@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Icon, type IconName } from '../design/icons.tsx';
+import { InternetPage } from '../internet/internet-page.tsx';
 import { addressOf, type SettingsPage } from '../view.ts';
 import { RunPage } from '../workflows/run-page.tsx';
 import { RunsPage } from '../workflows/runs-page.tsx';
@@ -68,6 +69,7 @@ export function Settings({ page }: { readonly page: SettingsPage }) {
 function Page({ page }: { readonly page: SettingsPage }) {
   if (page.page === 'app') return <AppPage key={page.appId} appId={page.appId} />;
   if (page.page === 'logs') return <AppLogPage key={page.appId} appId={page.appId} />;
+  if (page.page === 'internet') return <InternetPage key={page.appId} appId={page.appId} />;
   if (page.page === 'workflows') return <RunsPage key={page.appId} appId={page.appId} />;
   if (page.page === 'workflow')
     return <RunPage key={page.workflowId} appId={page.appId} workflowId={page.workflowId} />;

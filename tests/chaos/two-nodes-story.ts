@@ -1,15 +1,9 @@
 // What two-nodes.test.ts tells, run inside the network namespace of core's machine: as the first machine it starts the
 // platform, through nsenter it runs the second one. Ends with 0, or with what went wrong.
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import * as path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import pg from 'pg';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { buildTestPackage, testManifest } from '../support/packages.ts';
@@ -20,10 +14,9 @@ import {
   type PlatformPlace,
   startPlatform,
 } from '../support/platform-process.ts';
+import { ask, command, folder, SecondMachine, tell, until } from './second-machine.ts';
 
-const CLI = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url));
 const [ownAddress = '', otherNetwork = '', otherAddress = ''] = process.argv.slice(2);
-const LONGEST_WAIT = 150_000;
 const SECOND = 'second';
 
 /** Writes its own name over and over; a name that comes back after another one was written by two at a time. */
@@ -37,11 +30,6 @@ setInterval(() => appendFileSync(file, self + '\\n'), 10);
 createServer((request, response) => response.end(self)).listen(Number(process.env.PORT));
 `;
 
-const started = performance.now();
-function tell(what: string): void {
-  process.stdout.write(`STORY ${((performance.now() - started) / 1000).toFixed(1)} s: ${what}\n`);
-}
-
 async function main(): Promise<void> {
   const shared = await folder('shared');
   const second = await folder('second');
@@ -50,7 +38,7 @@ async function main(): Promise<void> {
     PLATFORM_NODE_LOST_SECONDS: '20',
     PLATFORM_VOLUMES_SHARED: shared,
   });
-  const machine = new SecondMachine({
+  const machine = new SecondMachine(otherNetwork, {
     ...inherited,
     PLATFORM_DATA_DIR: second,
     PLATFORM_LISTEN_HOST: otherAddress,
@@ -187,73 +175,6 @@ async function isReady(place: PlatformPlace): Promise<boolean> {
 
 async function runningOn(place: PlatformPlace, name: string): Promise<number | undefined> {
   return (await nodes(place)).find((row) => row.name === name)?.running;
-}
-
-async function command(place: PlatformPlace, args: readonly string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [CLI, ...args], { env: place.environment });
-  return stdout;
-}
-
-class SecondMachine {
-  readonly #environment: NodeJS.ProcessEnv;
-  #process: ChildProcess | undefined;
-  /** Everything it wrote, over all its starts. */
-  output = '';
-
-  constructor(environment: NodeJS.ProcessEnv) {
-    this.#environment = environment;
-  }
-
-  get exitCode(): number | null {
-    return this.#process?.exitCode ?? null;
-  }
-
-  async start(args: readonly string[]): Promise<void> {
-    const child = spawn('nsenter', [`--net=${otherNetwork}`, '--', process.execPath, CLI, ...args], {
-      env: this.#environment,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    this.#process = child;
-    let own = '';
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (chunk: Buffer) => {
-        own += chunk.toString('utf8');
-        this.output += chunk.toString('utf8');
-      });
-    await until('the node runs', () => {
-      assert.equal(child.exitCode, null, `the node ended: ${own}`);
-      return own.includes('Core knows this node.');
-    });
-  }
-
-  async kill(signal: NodeJS.Signals): Promise<void> {
-    const child = this.#process;
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    const exited = once(child, 'exit');
-    child.kill(signal);
-    await exited;
-  }
-}
-
-async function folder(name: string): Promise<string> {
-  const made = await mkdtemp(path.join(tmpdir(), `platform-${name}-`));
-  await chmod(made, 0o711);
-  return made;
-}
-
-/** Asks the test outside, which alone may touch the cable. */
-async function ask(event: 'cut' | 'join'): Promise<void> {
-  const done = once(process, 'message');
-  process.send?.(event);
-  await done;
-}
-
-async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const limit = performance.now() + LONGEST_WAIT;
-  while (!(await holds())) {
-    if (performance.now() > limit) throw new Error(`gave up waiting: ${what}`);
-    await delay(100);
-  }
 }
 
 await main();

@@ -23,34 +23,18 @@ export interface Network {
 /** Why there can be none here, with what to do; `false` where there can. */
 export function namespacesUnavailable(): string | false {
   if (process.getuid?.() !== 0) return 'network namespaces need root: run the tests as root';
-  for (const program of ['ip', 'nsenter']) {
+  for (const program of ['ip', 'nsenter', 'nft']) {
     if (!(process.env.PATH ?? '').split(':').some((folder) => existsSync(path.join(folder, program))))
-      return `the program ${program} is missing: install iproute2 and util-linux`;
+      return `the program ${program} is missing: install iproute2, util-linux and nftables`;
   }
   return false;
 }
 
 export function connectTwoNetworks(): TwoNetworks {
-  // Names of interfaces have at most 15 characters.
-  const tag = `pt${randomBytes(3).toString('hex')}`;
-  const [a, b] = [`${tag}-a`, `${tag}-b`];
-  const ip = (...args: string[]) => execFileSync('ip', args, { stdio: ['ignore', 'ignore', 'inherit'] });
-  const remove = () => {
-    for (const name of [a, b]) if (existsSync(`/run/netns/${name}`)) ip('netns', 'delete', name);
-  };
+  const { names, ip, remove } = namespaces(['a', 'b']);
+  const [a, b] = names as [string, string];
   try {
-    for (const name of [a, b]) {
-      ip('netns', 'add', name);
-      ip('-n', name, 'link', 'set', 'lo', 'up');
-    }
-    ip('link', 'add', `${tag}-a`, 'netns', a, 'type', 'veth', 'peer', 'name', `${tag}-b`, 'netns', b);
-    for (const [name, address] of [
-      [a, ADDRESSES.a],
-      [b, ADDRESSES.b],
-    ] as const) {
-      ip('-n', name, 'address', 'add', `${address}/24`, 'dev', name);
-      ip('-n', name, 'link', 'set', name, 'up');
-    }
+    cable(ip, { from: a, to: b, addresses: [ADDRESSES.a, ADDRESSES.b] });
   } catch (error) {
     remove();
     throw error;
@@ -58,11 +42,88 @@ export function connectTwoNetworks(): TwoNetworks {
   return {
     a: { file: `/run/netns/${a}`, address: ADDRESSES.a },
     b: { file: `/run/netns/${b}`, address: ADDRESSES.b },
-    cut: () => ip('-n', b, 'link', 'set', b, 'down'),
-    join: () => ip('-n', b, 'link', 'set', b, 'up'),
+    cut: () => ip('-n', b, 'link', 'set', `to-${a}`, 'down'),
+    join: () => ip('-n', b, 'link', 'set', `to-${a}`, 'up'),
     remove,
   };
 }
 
-/** Of a private network (RFC 1918) that exists in the namespaces only. */
-const ADDRESSES = { a: '10.213.77.1', b: '10.213.77.2' } as const;
+/** The same with a router between the two, which lets connections out from `b` under an address of its own, and none in. */
+export function connectBehindNat(): TwoNetworks & { readonly router: Network } {
+  const { names, ip, remove } = namespaces(['a', 'r', 'b']);
+  const [a, router, b] = names as [string, string, string];
+  const inRouter = (...command: string[]) =>
+    execFileSync('nsenter', [`--net=/run/netns/${router}`, '--', ...command], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+  try {
+    cable(ip, { from: a, to: router, addresses: [ADDRESSES.a, ADDRESSES.b] });
+    cable(ip, { from: router, to: b, addresses: [ADDRESSES.inside, ADDRESSES.hidden] });
+    ip('-n', b, 'route', 'add', 'default', 'via', ADDRESSES.inside);
+    // On purpose: a neighbour that tries to reach the machine behind it is sent the right way, and still gets nowhere.
+    ip('-n', a, 'route', 'add', `${ADDRESSES.hidden}/32`, 'via', ADDRESSES.b);
+    inRouter('sysctl', '-qw', 'net.ipv4.ip_forward=1');
+    const outside = `to-${a}`;
+    inRouter('nft', 'add table ip nat');
+    inRouter('nft', 'add chain ip nat out { type nat hook postrouting priority srcnat; }');
+    inRouter('nft', `add rule ip nat out oifname "${outside}" masquerade`);
+    inRouter('nft', 'add table ip filter');
+    inRouter('nft', 'add chain ip filter through { type filter hook forward priority filter; }');
+    inRouter('nft', `add rule ip filter through iifname "${outside}" ct state new drop`);
+  } catch (error) {
+    remove();
+    throw error;
+  }
+  return {
+    a: { file: `/run/netns/${a}`, address: ADDRESSES.a },
+    router: { file: `/run/netns/${router}`, address: ADDRESSES.b },
+    b: { file: `/run/netns/${b}`, address: ADDRESSES.hidden },
+    cut: () => ip('-n', router, 'link', 'set', `to-${a}`, 'down'),
+    join: () => ip('-n', router, 'link', 'set', `to-${a}`, 'up'),
+    remove,
+  };
+}
+
+type Ip = (...args: string[]) => void;
+
+function namespaces(ends: readonly string[]): { readonly names: string[]; readonly ip: Ip; remove(): void } {
+  // Names of interfaces have at most 15 characters.
+  const tag = `pt${randomBytes(3).toString('hex')}`;
+  const names = ends.map((end) => `${tag}-${end}`);
+  const ip: Ip = (...args) => void execFileSync('ip', args, { stdio: ['ignore', 'ignore', 'inherit'] });
+  const remove = () => {
+    for (const name of names) if (existsSync(`/run/netns/${name}`)) ip('netns', 'delete', name);
+  };
+  try {
+    for (const name of names) {
+      ip('netns', 'add', name);
+      ip('-n', name, 'link', 'set', 'lo', 'up');
+    }
+  } catch (error) {
+    remove();
+    throw error;
+  }
+  return { names, ip, remove };
+}
+
+/** Each end has the name of the namespace it leads to. */
+function cable(
+  ip: Ip,
+  {
+    from,
+    to,
+    addresses,
+  }: { readonly from: string; readonly to: string; readonly addresses: readonly [string, string] },
+): void {
+  ip('link', 'add', `to-${to}`, 'netns', from, 'type', 'veth', 'peer', 'name', `to-${from}`, 'netns', to);
+  for (const [name, device, address] of [
+    [from, `to-${to}`, addresses[0]],
+    [to, `to-${from}`, addresses[1]],
+  ] as const) {
+    ip('-n', name, 'address', 'add', `${address}/24`, 'dev', device);
+    ip('-n', name, 'link', 'set', device, 'up');
+  }
+}
+
+/** Of private networks (RFC 1918) that exist in the namespaces only. */
+const ADDRESSES = { a: '10.213.77.1', b: '10.213.77.2', inside: '10.213.78.1', hidden: '10.213.78.2' } as const;

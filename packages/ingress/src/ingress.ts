@@ -11,7 +11,7 @@ import { doctorNames } from './doctor-name.ts';
 import { followTopology } from './follow-topology.ts';
 import { Front } from './front.ts';
 import { defaultLimits, type IngressLimits } from './limits.ts';
-import { createPublicServer, listenPlain } from './listener.ts';
+import { listenPlain, publicServerOptions } from './listener.ts';
 import type { Log } from './log.ts';
 import { type IngressMetrics, type IngressState, noMetrics } from './metrics-port.ts';
 import { NodeLinks } from './node-links.ts';
@@ -79,7 +79,7 @@ export async function startIngress(options: IngressOptions): Promise<Ingress> {
     clock,
     isDoctor: doctorNames(options.key, clock),
   });
-  const server = createPublicServer({
+  const server = publicServerOptions({
     front,
     protocol: 'http',
     limits,

@@ -1,6 +1,5 @@
 // HTTP/1.1 in front of the front: the strict server with the limits for strangers, plain, or behind whatever ends TLS.
 import { once } from 'node:events';
-import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -29,10 +28,16 @@ export interface ServerOptions {
   readonly log: Log;
 }
 
-/** A server for public requests, not yet listening. */
-export function createPublicServer({ front, protocol, limits, behindProxies, log }: ServerOptions): Server {
+/** The front as a strict server, whatever the protocol below it. */
+export function publicServerOptions({
+  front,
+  protocol,
+  limits,
+  behindProxies,
+  log,
+}: ServerOptions): StrictServerOptions {
   const connectionOf = (socket: Duplex): Client => ({ address: addressOf(socket), protocol });
-  const options: StrictServerOptions = {
+  return {
     isOwnHost: (host) => front.isOwnHost(host),
     onRequest: (incoming) => front.receive(incoming, connectionOf(incoming.req.socket)),
     upgrade: {
@@ -51,7 +56,6 @@ export function createPublicServer({ front, protocol, limits, behindProxies, log
       lookMilliseconds: LOOK_MILLISECONDS,
     },
   };
-  return createStrictServer(options);
 }
 
 export interface Listener {
@@ -64,9 +68,10 @@ export interface Listener {
 
 /** @throws Error when the address cannot be bound */
 export async function listenPlain(
-  server: Server,
+  options: StrictServerOptions,
   place: { readonly host: string; readonly port: number },
 ): Promise<Listener> {
+  const server = createStrictServer(options);
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);

@@ -107,12 +107,12 @@ const errors = {
   head_too_large: {
     status: 431,
     title: 'The head of the request is too large.',
-    help: 'Request line and header fields may have 16 KiB in 100 fields. A browser that sends more mostly holds too many cookies: the answer makes it delete the cookies of the site (`Clear-Site-Data`), so reload the page and sign in again.',
+    help: 'Request line and header fields may have 16 KiB in 100 fields, requests from the internet PLATFORM_INGRESS_HEADER_KIB. A browser that sends more mostly holds too many cookies: the answer makes it delete the cookies of the site (`Clear-Site-Data`), so reload the page and sign in again.',
   },
   unknown_host: {
     status: 421,
     title: 'This host name is not served here.',
-    help: 'Use an address of the platform; the operator sets PLATFORM_OS_ORIGIN and PLATFORM_APPS_DOMAIN.',
+    help: 'Use an address of the platform; the operator sets PLATFORM_OS_ORIGIN, PLATFORM_APPS_DOMAIN and PLATFORM_INGRESS_DOMAIN. The internet address of an app ends when it is renewed or the app is uninstalled.',
   },
   rate_limited: {
     status: 429,

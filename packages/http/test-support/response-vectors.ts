@@ -58,6 +58,11 @@ function readCases(file: string): VectorCase[] {
 const cases = [...readCases('http-response-cases.json'), ...readCases('http-response-llhttp.json')];
 const keyOf = ({ name }: VectorCase): string => name.split(' ', 1)[0] ?? '';
 
+/** Every response vector, as bytes. */
+export function responseVectors(): { readonly name: string; readonly raw: Buffer }[] {
+  return cases.map(({ name, raw }) => ({ name, raw: Buffer.from(raw, 'base64') }));
+}
+
 export async function startHostileUpstream(at: ListenOptions): Promise<HostileUpstream> {
   const server = createServer((socket) => {
     upstream.connections.push(socket);

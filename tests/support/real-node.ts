@@ -21,7 +21,16 @@ const quiet = () => undefined;
  */
 export async function startRealNode(
   { port, origin, core }: Pick<Constellation, 'port' | 'origin'> & { readonly core: Pick<Core, 'context'> },
-  { credential, key }: { readonly credential: string; readonly key?: LinkKey },
+  {
+    credential,
+    key,
+    listenPort = 0,
+  }: {
+    readonly credential: string;
+    readonly key?: LinkKey;
+    /** Where clients reach backends. Default: a free one, which the origin of the node does not name. */
+    readonly listenPort?: number;
+  },
 ): Promise<RealNode> {
   const place = makePlace();
   const { masterKey, iroh } = core.context;
@@ -45,7 +54,7 @@ export async function startRealNode(
     // Two nodes never have one origin.
     nodeOrigin: key === undefined ? core.context.config.nodeOrigin : `http://${randomUUID()}.platform.localhost:8788`,
     listenHost: '127.0.0.1',
-    listenPort: 0,
+    listenPort,
     clock: () => new Date(),
     random: randomBytes,
     log: { debug: quiet, info: quiet, warn: quiet, error: quiet },

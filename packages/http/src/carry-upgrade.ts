@@ -29,7 +29,7 @@ export interface CarriedUpgrade extends Carried {
 
 /** Carries an upgrade request. The connection is closed in every case; `abort` also closes one that has switched. */
 export function carryUpgrade(incoming: IncomingUpgrade, carrying: CarryingUpgrade): CarriedUpgrade {
-  const { req, socket, first } = incoming;
+  const { req, socket, first, fallbackProtocol } = incoming;
   let tunnel: Duplex | null = null;
   const res = new ServerResponse(req);
   res.sendDate = false;
@@ -42,7 +42,7 @@ export function carryUpgrade(incoming: IncomingUpgrade, carrying: CarryingUpgrad
     switched(headers, upstream) {
       tunnel = upstream;
       res.detachSocket(socket);
-      socket.write(switchingHead(headers, transportFields(socket)));
+      socket.write(switchingHead(headers, fallbackProtocol, transportFields(socket)));
       const { tap } = carrying;
       if (tap?.chunk !== undefined) upstream.on('data', (bytes: Buffer) => tap.chunk?.(bytes));
       join(socket, upstream, carrying.idleMilliseconds);
@@ -76,12 +76,18 @@ export function carryUpgrade(incoming: IncomingUpgrade, carrying: CarryingUpgrad
   };
 }
 
-function switchingHead(headers: IncomingHttpHeaders, own: Readonly<Record<string, string>>): string {
+function switchingHead(
+  headers: IncomingHttpHeaders,
+  fallbackProtocol: string | undefined,
+  own: Readonly<Record<string, string>>,
+): string {
   let head = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n';
   for (const name of HANDSHAKE_FIELDS) {
     const value = headers[name];
     if (typeof value === 'string') head += `${name}: ${value}\r\n`;
   }
+  if (fallbackProtocol !== undefined && headers['sec-websocket-protocol'] === undefined)
+    head += `sec-websocket-protocol: ${fallbackProtocol}\r\n`;
   for (const [name, value] of Object.entries(own)) head += `${name}: ${value}\r\n`;
   return `${head}\r\n`;
 }

@@ -32,6 +32,8 @@ export interface IncomingUpgrade extends AcceptedRequest {
   readonly socket: Socket;
   /** Bytes of the new protocol that came with the head. */
   readonly first: Buffer;
+  /** The subprotocol of the answer where the upstream names none. Default: none. */
+  readonly fallbackProtocol?: string;
 }
 
 export interface StrictServerOptions extends AcceptOptions {

@@ -43,7 +43,7 @@ export type {
   SystemInventory,
   WorkloadStatus,
 } from '@platform/contract';
-export type { Backend } from './backend.ts';
+export { type Backend, type BackendConnection, connectBackend, type WebSocketOptions } from './backend.ts';
 export type { Bridge, BridgeCallOptions, BridgeParams } from './bridge.ts';
 export type { CallOptions } from './call-options.ts';
 export { PlatformError, type SdkErrorCode } from './platform-error.ts';
@@ -86,10 +86,10 @@ export class App {
   private constructor(launch: Launch, bridge: Bridge) {
     this.appId = launch.appId;
     this.bridge = bridge;
-    this.backend = backendOf(launch.backend);
     this.apps = appsOver(bridge);
     this.state = stateOver(bridge);
     this.#access = new LaunchAccess(launch, () => launchAgain(window));
+    this.backend = backendOf(this.#access);
     this.#notifications = notificationsService(this.#access);
   }
 

@@ -8,9 +8,12 @@ import type {
   LAUNCH_PLACE_MARK,
   LaunchFragment,
 } from '@platform/contract';
+import { type BackendAccess, type BackendPlace, backendUrl } from './backend.ts';
+import { decodeJson } from './base64url-json.ts';
 import type { CallOptions, ServiceAccess } from './call-options.ts';
 import { onAbort } from './clock.ts';
 import { PlatformError } from './platform-error.ts';
+import { Renewal } from './renewal.ts';
 import { sendJson } from './service-call.ts';
 
 export interface Launch {
@@ -21,59 +24,49 @@ export interface Launch {
   readonly token: string;
   /** RFC 3339; 12 h after the launch at most, and never later than the session. */
   readonly expiresAt: string;
-  readonly backend: { readonly url: string; readonly capability: string } | null;
+  readonly backend: BackendPlace | null;
 }
 
 const MARK: typeof LAUNCH_MARK = '#platform=';
 const PLACE_MARK: typeof LAUNCH_PLACE_MARK = '&';
 const ANSWER_MILLISECONDS = 10_000;
 
-/** After a renewal no other begins for this long: calls that are refused in spite of it would cause launches without end. */
-const RENEWAL_PAUSE_MILLISECONDS = 30_000;
-
 /**
- * The credential of a page for the platform's services. Core refuses one that is 12 hours old, and the oldest of an app that
- * was opened 64 times in one session; the shell then gives another.
+ * The credentials of a page: for the platform's services, and for its backend. Core refuses one that is 12 hours old, and the
+ * oldest of an app that was opened 64 times in one session; the owner can end those for the backend at any time. The
+ * shell then gives others.
  */
-export class LaunchAccess implements ServiceAccess {
+export class LaunchAccess implements ServiceAccess, BackendAccess {
   readonly api: string;
   #token: string;
-  readonly #again: () => Promise<Launch>;
-  readonly #now: () => number;
-  #renewal: Promise<boolean> | undefined;
-  #pausesUntil = 0;
+  #backend: BackendPlace | null;
+  readonly #renewal: Renewal;
 
   /** @param again launches this page anew */
-  constructor({ api, token }: Launch, again: () => Promise<Launch>, now: () => number = () => performance.now()) {
+  constructor({ api, token, backend }: Launch, again: () => Promise<Launch>, now?: () => number) {
     this.api = api;
     this.#token = token;
-    this.#again = again;
-    this.#now = now;
+    this.#backend = backend;
+    this.#renewal = new Renewal(async () => {
+      const next = await again();
+      this.#token = next.token;
+      this.#backend = next.backend;
+      return true;
+    }, now);
   }
 
   get token(): string {
     return this.#token;
   }
 
-  /** Calls that are refused at the same time wait for one launch. */
-  renew(refused: string): Promise<boolean> {
-    if (refused !== this.#token) return Promise.resolve(true);
-    if (this.#renewal === undefined && this.#now() < this.#pausesUntil) return Promise.resolve(false);
-    this.#renewal ??= this.#renew();
-    return this.#renewal;
+  get backend(): BackendPlace | null {
+    return this.#backend;
   }
 
-  async #renew(): Promise<boolean> {
-    try {
-      this.#token = (await this.#again()).token;
-      return true;
-    } catch {
-      // The caller then throws the refusal of its call, which says what to do.
-      return false;
-    } finally {
-      this.#renewal = undefined;
-      this.#pausesUntil = this.#now() + RENEWAL_PAUSE_MILLISECONDS;
-    }
+  /** Calls that are refused at the same time wait for one launch. */
+  renew(refused: string): Promise<boolean> {
+    const isPresent = refused === this.#token || refused === this.#backend?.capability;
+    return isPresent ? this.#renewal.run() : Promise.resolve(true);
   }
 }
 
@@ -153,22 +146,9 @@ function exchange({ api, capability }: LaunchFragment, options: CallOptions): Pr
   return sendJson<ExchangeAnswer>(`${api}/v1/frontend/exchange`, init, options);
 }
 
-/** An endpoint ticket is `<kind>.<base64url of JSON>`; kind `pet1` names a URL. */
-function backendUrl(ticket: string): string {
-  const [kind, content] = ticket.split('.', 2);
-  if (kind !== 'pet1' || content === undefined) {
-    throw new PlatformError({
-      code: 'invalid_answer',
-      detail: 'This SDK does not support this kind of endpoint ticket. Update the SDK.',
-    });
-  }
-  return (decode(content) as { url: string }).url.replace(/\/$/, '');
-}
-
-function decode(base64url: string): unknown {
+function decode(data: string): unknown {
   try {
-    const binary = atob(base64url.replaceAll('-', '+').replaceAll('_', '/'));
-    return JSON.parse(new TextDecoder().decode(Uint8Array.from(binary, (letter) => letter.charCodeAt(0))));
+    return decodeJson(data);
   } catch (cause) {
     throw new PlatformError({ code: 'not_launched', detail: 'The launch data of this address is damaged.', cause });
   }

@@ -137,7 +137,7 @@ async function fetchJson<Body>(url: string, init: RequestInit): Promise<Body> {
 }
 
 /** Gives the work a signal of its time limit and its caller; what it throws becomes an error of the SDK. */
-async function within<Result>(
+export async function within<Result>(
   { signal, timeoutMilliseconds = DEFAULT_TIMEOUT_MILLISECONDS }: CallOptions,
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {

@@ -1,6 +1,7 @@
 // @platform/sdk for workloads: the platform's services, through the Gateway beside this process.
 
-import type { ServicesApp, SystemInventory } from '@platform/contract';
+import type { AppCapability, ServicesApp, SystemInventory } from '@platform/contract';
+import { renewAppCapability, verifyCapability } from './app-capability.ts';
 import type { CallOptions } from './call-options.ts';
 import { type Intelligence, intelligenceOf } from './intelligence.ts';
 import { type ObjectStorage, objectStorageFrom } from './object-storage.ts';
@@ -36,6 +37,7 @@ import {
 import { type WorkflowsService, workflowsService } from './workflows.ts';
 
 export type {
+  AppCapability,
   ChangeSchedule,
   CreateSchedule,
   Notification,
@@ -49,6 +51,7 @@ export type {
   WorkflowRun,
   WorkflowStatus,
 } from '@platform/contract';
+export { type Backend, type BackendConnection, connectBackend, type WebSocketOptions } from './backend.ts';
 export type { CallOptions } from './call-options.ts';
 export type { Intelligence, IntelligenceRequest } from './intelligence.ts';
 export type { ObjectStorage } from './object-storage.ts';
@@ -177,6 +180,22 @@ export class PlatformServicesClient {
     options?: { readonly signal?: AbortSignal },
   ): Promise<ResumedRun[]> {
     return resumeWorkflows(this.#access, definitions, options);
+  }
+
+  /**
+   * Another capability like PLATFORM_APP_CAPABILITY, for clients that this workload lets in itself. It lasts 12 hours; the
+   * present one keeps its time. Ask for one when the present one nears its end, or was ended by the owner.
+   */
+  renewAppCapability(options?: CallOptions): Promise<AppCapability> {
+    return renewAppCapability(this.#access, options);
+  }
+
+  /**
+   * Whether a client of this workload's own protocol, on a public UDP port or inside a WebSocket, presented a capability of
+   * this installation that is valid now: one of a launch, or one of this workload's own.
+   */
+  verifyCapability(capability: string, options?: CallOptions): Promise<boolean> {
+    return verifyCapability(this.#access, capability, options);
   }
 
   /**

@@ -30,6 +30,13 @@ export const callCases: Cases = {
     await fails(client.system(), { name: 'PlatformError', code: 'grant_missing', status: 403 });
   },
 
+  async 'a capability of this workload is valid, and nothing else is'({ client }) {
+    const { capability, expiresAt } = await client.renewAppCapability();
+    equal([Number.isNaN(Date.parse(expiresAt)), await client.verifyCapability(capability)], [false, true]);
+    for (const wrong of [`${capability.slice(0, -1)}~`, `pdc_${'A'.repeat(43)}`, '', 'x'.repeat(1_000)])
+      equal(await client.verifyCapability(wrong), false);
+  },
+
   async 'the index takes entries, changes and removals'({ client: { search } }) {
     const entries = [
       { id: 'a', title: 'Ärger', url: '/a' },

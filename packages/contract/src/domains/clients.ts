@@ -28,6 +28,14 @@ const limits = {
   },
 } as const satisfies Limits;
 
+/**
+ * A browser cannot set headers on a WebSocket, so it offers subprotocols: this one with its capability behind it, which
+ * ends at the node, and {@link CLIENT_SUBPROTOCOL}, which the node accepts where the backend accepts none: browsers close
+ * a WebSocket for which no offered subprotocol was accepted.
+ */
+export const BEARER_SUBPROTOCOL = 'platform.bearer.';
+export const CLIENT_SUBPROTOCOL = 'platform.client';
+
 /** A data-plane capability of the backend itself, for clients that it lets in. */
 export const appCapability = z.strictObject({ capability: z.string(), expiresAt: timestamp });
 export type AppCapability = z.infer<typeof appCapability>;

@@ -1,6 +1,6 @@
 // `/e/<endpoint id>/…`: how browsers and native clients reach the backend of an app on this node.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { refuse } from '@platform/contract';
+import { BEARER_SUBPROTOCOL, CLIENT_SUBPROTOCOL, refuse } from '@platform/contract';
 import {
   type AcceptedRequest,
   endWithProblem,
@@ -29,8 +29,7 @@ const TARGET = /^\/e\/([A-Za-z0-9_-]{1,128})(\/.*)?$/;
 const METHOD = /^[A-Z]{1,16}$/;
 const HEADER_LIST = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+(?:\s*,\s*[A-Za-z0-9!#$%&'*+.^_`|~-]+)*$/;
 const PREFLIGHT_SECONDS = 600;
-/** A browser cannot set headers on a WebSocket: the capability is offered as a subprotocol, which ends here. */
-const BEARER_PROTOCOL = /^platform\.bearer\.([A-Za-z0-9_-]{1,200})$/;
+const CAPABILITY = /^[A-Za-z0-9_-]{1,200}$/;
 
 /** An installation, and the target below its endpoint with the query. */
 interface Endpoint {
@@ -95,7 +94,11 @@ export async function connectEndpoint(endpoints: Endpoints, incoming: IncomingUp
   if (socket.destroyed || socket.writableEnded) return;
   forwarded = true;
   gateway.forwardUpgrade(
-    { ...incoming, head: { ...head, forwarded: withProtocols(head.forwarded, offered.others) } },
+    {
+      ...incoming,
+      head: { ...head, forwarded: withProtocols(head.forwarded, offered.others) },
+      ...(offered.client ? { fallbackProtocol: CLIENT_SUBPROTOCOL } : {}),
+    },
     path,
   );
 }
@@ -110,12 +113,24 @@ export function wake({ onWake }: Pick<Endpoints, 'onWake'>, installation: Instal
   return installation.reach();
 }
 
-function offeredProtocols(req: IncomingMessage): { capability: string | undefined; others: string[] } {
+interface OfferedProtocols {
+  readonly capability: string | undefined;
+  /** Whether it accepts the platform's own. */
+  readonly client: boolean;
+  /** For the backend. */
+  readonly others: readonly string[];
+}
+
+/** What is offered in the platform's names ends here. */
+function offeredProtocols(req: IncomingMessage): OfferedProtocols {
   const offered = (req.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
-  const capabilities = offered.flatMap((name) => BEARER_PROTOCOL.exec(name)?.[1] ?? []);
+  const isBearer = (name: string) =>
+    name.startsWith(BEARER_SUBPROTOCOL) && CAPABILITY.test(name.slice(BEARER_SUBPROTOCOL.length));
+  const [bearer, ...more] = offered.filter(isBearer);
   return {
-    capability: capabilities.length === 1 ? capabilities[0] : undefined,
-    others: offered.filter((name) => name !== '' && !BEARER_PROTOCOL.test(name)),
+    capability: bearer === undefined || more.length > 0 ? undefined : bearer.slice(BEARER_SUBPROTOCOL.length),
+    client: offered.includes(CLIENT_SUBPROTOCOL),
+    others: offered.filter((name) => name !== '' && name !== CLIENT_SUBPROTOCOL && !isBearer(name)),
   };
 }
 

@@ -126,6 +126,20 @@ describe('a WebSocket to a backend', () => {
     connection.socket.destroy();
   });
 
+  test('of a browser gets an accepted subprotocol, although the backend knows none', async () => {
+    const offered = { 'Sec-WebSocket-Protocol': `platform.client, ${bearer(capabilityFor(one))}` };
+    const connection = await connect(offered, 'x');
+    await connection.until(() => connection.received().endsWith('x'));
+    const head = connection.received().split('\r\n\r\n')[0] ?? '';
+    assert.deepEqual(/^sec-websocket-protocol: (.*)$/im.exec(head)?.[1], 'platform.client');
+    assert.ok(connection.received().includes('"protocol":null'));
+    connection.socket.destroy();
+    const plain = await connect({ Authorization: `Bearer ${capabilityFor(one)}` }, 'x');
+    await plain.until(() => plain.received().endsWith('x'));
+    assert.doesNotMatch(plain.received(), /sec-websocket-protocol/i);
+    plain.socket.destroy();
+  });
+
   for (const { name, family, change = {}, status = 0 } of cases) {
     if (family !== 'handshake') continue;
     const [expected, reason] = OTHERWISE[name] ?? [status, ''];

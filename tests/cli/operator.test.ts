@@ -106,7 +106,7 @@ test('an operator lists, starts, reads and stops the backends of every account',
   assert.equal(empty.code, 0, empty.error);
   assert.match(
     empty.out,
-    /^PostgreSQL +running for \d+ s\nCore +running for \d+ s\nNode +running for \d+ s\n\nNo installed app has a backend\.\n$/,
+    /^PostgreSQL +running for \d+ s\nCore +running for \d+ s\nNode +running for \d+ s\nIngress +running for \d+ s\n\nNo installed app has a backend\.\n$/,
   );
   const [anna, bert] = [await registerAccount(place, 'anna'), await registerAccount(place, 'bert')];
   await withApp(anna, 'server-one', SERVER);

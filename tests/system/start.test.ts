@@ -133,7 +133,7 @@ test('what runs has not loaded the fetch of Node, 60 ms of its start (docs/decis
   const options = `--import=data:text/javascript,${encodeURIComponent(report)}`;
   const running = await startPlatform({ ...place, environment: { ...place.environment, NODE_OPTIONS: options } });
   assert.equal(await running.stop(), 0);
-  assert.equal(readFileSync(answers, 'utf8'), 'false\n'.repeat(3), 'supervisor, core, node');
+  assert.equal(readFileSync(answers, 'utf8'), 'false\n'.repeat(4), 'supervisor, core, node, Ingress');
 });
 
 test('the doctor says for each thing what it found, and is content with this machine', () => {

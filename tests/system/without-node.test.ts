@@ -64,7 +64,7 @@ test('core works with zero nodes and says so, and with the first one everything 
     assert.match(await runCommand(['node', 'list'], place.environment), /No nodes\. .*platform node token/);
     assert.match(
       await runCommand(['ps'], place.environment),
-      /^PostgreSQL +running for \d+ s\nCore +running for \d+ s\n\nNo installed app has a backend\.\n$/,
+      /^PostgreSQL +running for \d+ s\nCore +running for \d+ s\nIngress +running for \d+ s\n\nNo installed app has a backend\.\n$/,
     );
   });
 

@@ -22,7 +22,8 @@ export interface IngressOrder {
 }
 
 export interface IngressReport {
-  readonly port: number;
+  /** Whether an app has an address on the internet. */
+  readonly hasNames: boolean;
 }
 
 /** Milliseconds for the topology to be known: a call over loopback. It goes on trying afterwards. */
@@ -45,7 +46,7 @@ async function start(order: IngressOrder, started: Started): Promise<Serving<Ing
   started.add(() => ingress.stop());
   // Until then it would answer for every app that it is not connected.
   await Promise.race([ingress.informed, delay(TOPOLOGY_PATIENCE, undefined, { ref: false })]);
-  return { report: { port: ingress.port }, metrics: metrics?.text };
+  return { report: { hasNames: ingress.state().publicNames > 0 }, metrics: metrics?.text };
 }
 
 runPart(start);

@@ -45,7 +45,7 @@ export async function supervise(programs: Programs): Promise<number> {
     const parts = await startParts({ config, folder: folder.path, programs, started });
     reload = parts.reload;
     if (config.metricsListen !== null) await serveMetrics(config.metricsListen, started, parts.metrics);
-    greet(config, folder.path, parts.node, performance.now() - begun);
+    greet(config, folder.path, parts, performance.now() - begun);
     started.add(keepBallastWhile(folder.path));
     releaseStartMemory();
     const ended = await Promise.race([
@@ -87,6 +87,8 @@ interface Parts {
   readonly kept: readonly Kept[];
   /** `null` where no workloads run on this machine. */
   readonly node: NodeReport | null;
+  /** `null` where strangers cannot reach this machine. */
+  readonly ingress: IngressReport | null;
   metrics(): Promise<string>;
   /** Core reads its files again. */
   reload(): void;
@@ -167,6 +169,7 @@ async function startParts({ config, folder, programs, started }: Place): Promise
   return {
     kept,
     node: (await node?.running())?.report ?? null,
+    ingress: (await ingress?.running())?.report ?? null,
     reload: () => core.current?.reload(),
     async metrics() {
       const texts = await Promise.all(processes.map((part) => part?.current?.metrics() ?? ''));
@@ -195,8 +198,17 @@ function loopback(host: string): string {
   return host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
 }
 
+function publicAddresses({ ingressOrigin: { scheme, port }, ingressDomain }: PlatformConfig): string {
+  return `${scheme}://*.${ingressDomain}${port}`;
+}
+
 /** Prints the greeting in one write, so that readers of the output never see a part of it. */
-function greet(config: PlatformConfig, dataDirectory: string, node: NodeReport | null, milliseconds: number): void {
+function greet(
+  config: PlatformConfig,
+  dataDirectory: string,
+  { node, ingress }: Pick<Parts, 'node' | 'ingress'>,
+  milliseconds: number,
+): void {
   const configuration = config.effective.map(({ name, value, set }) =>
     paint('dim', `    ${name}=${value}${set ? '' : '  (default)'}`),
   );
@@ -219,6 +231,8 @@ function greet(config: PlatformConfig, dataDirectory: string, node: NodeReport |
     `  Workloads    ${node?.sandbox ?? 'none here (PLATFORM_LOCAL_NODE=false): they run on the nodes that join'}`,
     ...(node?.because ?? []).map((line) => paint('dim', `               ${line}`)),
     `  Data folder  ${dataDirectory}`,
+    // Most platforms have no such app, and need not read of it.
+    ...(ingress?.hasNames === true ? [`  Internet     ${publicAddresses(config)}`] : []),
     `  Address      ${paint('cyan', config.origin)}`,
     '',
     paint('dim', '  Ctrl-C stops it.'),

@@ -1,0 +1,111 @@
+// An Ingress of its own, as on another machine: it joins with the operator's token, reaches core and node over links, serves
+// apps, starts again without a token, and takes nothing more once it is removed.
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
+import { after, before, test } from 'node:test';
+import type { PublicAddress } from '@platform/contract';
+import { registerAccount } from '../support/client.ts';
+import { freePort } from '../support/free-port.ts';
+import { buildTestPackage, testManifest } from '../support/packages.ts';
+import {
+  emptyPlace,
+  inherited,
+  type LongCommand,
+  type PlatformPlace,
+  type PlatformProcess,
+  runCommand,
+  startCommand,
+  startPlatform,
+} from '../support/platform-process.ts';
+import { type RawAnswer, rawRequest } from '../support/raw-http.ts';
+import { until } from '../support/wait.ts';
+
+const APP = 'served-elsewhere';
+const SERVER = `
+  const http = process.getBuiltinModule('node:http');
+  http.createServer((req, res) => res.end('from ' + req.headers['x-forwarded-for'])).listen(Number(process.env.PORT));
+`;
+const INFORMED = 'It knows the public names of this platform.';
+
+let place: PlatformPlace;
+let platform: PlatformProcess | undefined;
+let ingress: LongCommand | undefined;
+let folder: string;
+let environment: NodeJS.ProcessEnv;
+let port: number;
+let link: string;
+let hostname: string;
+
+before(async () => {
+  const [linkPort, publicPort] = [await freePort(), await freePort()];
+  link = `127.0.0.1:${linkPort}`;
+  place = await emptyPlace({
+    PLATFORM_LINK_LISTEN: link,
+    PLATFORM_NODE_PUBLIC: `127.0.0.1:${publicPort}`,
+    PLATFORM_INGRESS_LISTEN: '',
+  });
+  folder = await mkdtemp(path.join(tmpdir(), 'platform-ingress-'));
+  port = await freePort();
+  environment = { ...inherited, PLATFORM_DATA_DIR: folder, PLATFORM_INGRESS_LISTEN: `127.0.0.1:${port}` };
+  platform = await startPlatform(place);
+  const account = await registerAccount(place, 'edge');
+  const resources = ['GET:/*'];
+  const permissions = [{ id: 'endpoints.public', resources }];
+  const manifest = testManifest(APP, {
+    workload: { runtime: 'node', entry: 'main.mjs' },
+    publicEndpoints: resources,
+    permissions,
+  });
+  const files = { 'frontend/index.html': '<!doctype html><title>t</title>', 'workload/main.mjs': SERVER };
+  const body = await buildTestPackage({ manifest, files });
+  const headers = { 'content-type': 'application/gzip' };
+  await account.browser.take(`/v1/catalog/${APP}/versions/1.0.0`, { method: 'PUT', body, headers });
+  await account.browser.take('/v1/apps', { body: { appId: APP, permissions } });
+  hostname = (await account.browser.take<PublicAddress>(`/v1/apps/${APP}/public`)).hostname ?? '';
+});
+after(async () => {
+  await ingress?.stop();
+  await platform?.stop();
+  await place?.remove();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const ask = (): Promise<RawAnswer> => rawRequest({ port, path: '/', headers: { host: hostname } });
+
+async function tokenFor(kind: 'node' | 'ingress'): Promise<string> {
+  const said = await runCommand([kind, 'token'], place.environment);
+  const token = /p[ni]e_\S+/.exec(said)?.[0];
+  assert.ok(token !== undefined, said);
+  return token;
+}
+
+test('without an Ingress of its own the platform says so, and a token of a node makes none', async () => {
+  assert.match(await runCommand(['ingress', 'list'], place.environment), /No Ingress\. .*platform ingress token/);
+  const join = ['ingress', 'join', `https://${link}`, await tokenFor('node')];
+  await assert.rejects(runCommand(join, environment), /Give the address of core and the token/);
+});
+
+test('it joins over the link, serves the app with its client’s address, and the operator sees it', async () => {
+  const args = ['ingress', 'join', `https://${link}`, await tokenFor('ingress'), '--name', 'edge'];
+  ingress = await startCommand(args, environment, INFORMED);
+  const answer = await ask();
+  assert.deepEqual([answer.status, answer.text], [200, 'from 127.0.0.1']);
+  assert.match(await runCommand(['ingress', 'list'], place.environment), /^edge +online .* up to date +joined$/m);
+});
+
+test('it starts again without a token, and not twice with one', async () => {
+  assert.equal(await ingress?.stop(), 0);
+  const again = ['ingress', 'join', `https://${link}`, await tokenFor('ingress')];
+  await assert.rejects(runCommand(again, environment), /belongs to an Ingress already/);
+  ingress = await startCommand(['ingress', 'start'], environment, INFORMED);
+  assert.equal((await ask()).status, 200);
+});
+
+test('once it is removed it ends, forgets where it belonged, and cannot start again', async () => {
+  assert.match(await runCommand(['ingress', 'remove', 'edge'], place.environment), /Removed Ingress edge/);
+  await until('the Ingress to end', () => ingress?.output().includes('this Ingress was removed from the platform'));
+  await assert.rejects(runCommand(['ingress', 'start'], environment), /is not an Ingress yet/);
+  await assert.rejects(ask());
+});

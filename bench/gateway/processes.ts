@@ -51,7 +51,11 @@ export async function startNginx(
   folder: string,
   name: string,
   core: number,
-  { http = '', server }: { readonly http?: string; readonly server: string },
+  {
+    http = '',
+    server,
+    connections = 4_096,
+  }: { readonly http?: string; readonly server: string; readonly connections?: number },
 ): Promise<RunningServer> {
   const port = await freePort();
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
@@ -61,7 +65,7 @@ export async function startNginx(
   await writeFile(
     file,
     `daemon off; master_process off; worker_processes 1; pid ${join(folder, `${name}.pid`)}; error_log stderr crit;
-     events { worker_connections 4096; }
+     events { worker_connections ${connections}; }
      http {
        access_log off; keepalive_requests 1000000000; keepalive_timeout 600s;
        ${temporary}

@@ -58,7 +58,8 @@ export const configurationVariables = {
   PLATFORM_INGRESS_BURST: { default: '50', meaning: 'How many of them may come at once.' },
   PLATFORM_INGRESS_CONCURRENCY: {
     default: '200',
-    meaning: 'Requests and WebSockets from the internet that one app may have open at a time on this Ingress.',
+    meaning:
+      'Requests and WebSockets from the internet that one app may have open at a time on this Ingress; one client may have a quarter of them, or 8.',
   },
   PLATFORM_INGRESS_BODY_MIB: { default: '10', meaning: 'Largest body of a request from the internet, in MiB.' },
   PLATFORM_INGRESS_HEADER_KIB: {

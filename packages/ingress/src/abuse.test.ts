@@ -115,6 +115,19 @@ test('an installation has so many requests under way and no more; each that ends
   for (const one of [other, third, fourth]) assert.equal((await answerOf(one)).status, 200);
 });
 
+test('one client takes no more than a part of what an installation may have under way', async () => {
+  await start({ concurrency: 40 });
+  const node = holding();
+  const own = await Promise.all(Array.from({ length: 10 }, () => begin('GET /')));
+  await node.count(10);
+  const refused = await ask('GET /');
+  assert.deepEqual([refused.status, codeOf(refused)], [429, 'concurrency_limited']);
+  const other = await begin('GET /', { client: '192.0.2.9' });
+  await node.count(11);
+  for (const { res } of node.held) res.end('done');
+  for (const one of [...own, other]) assert.equal((await answerOf(one)).status, 200);
+});
+
 test('short bodies that arrive slowly take no place of their installation', async () => {
   await start({ concurrency: 1 });
   const slow: RawConnection[] = [];

@@ -8,8 +8,11 @@ import { FairQueue } from './fair-queue.ts';
 /** Milliseconds until a connection to a node must stand; who waits for it gets 503 within two seconds. */
 const CONNECT_MILLISECONDS = 1_500;
 
-/** Requests under way to one node. WebSockets that stand are not among them. */
-const MOST_PER_NODE = 512;
+/**
+ * Requests under way to one node, of which an installation may have few hundreds (contract 4e): so many that a crowd of
+ * installations with slow readers cannot take them all. WebSockets that stand are not among them.
+ */
+const MOST_PER_NODE = 4_096;
 
 export interface NodeLink {
   readonly pool: Pool;

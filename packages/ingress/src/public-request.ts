@@ -163,7 +163,7 @@ export class PublicRequest implements Abandonable, UnderWay, Tap {
       this.#refuse({ code: 'not_found' });
       return;
     }
-    const leave = this.#passage.admission.enter(name.installationId);
+    const leave = this.#passage.admission.enter(name.installationId, this.#client);
     if (typeof leave !== 'function') {
       this.#refuse(leave);
       return;

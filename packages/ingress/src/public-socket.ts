@@ -60,7 +60,7 @@ export class PublicSocket implements UnderWay, Tap {
       this.#refuse(admitted);
       return;
     }
-    const leave = admission.enter(admitted.installationId);
+    const leave = admission.enter(admitted.installationId, this.#client);
     if (typeof leave !== 'function') {
       this.#refuse(leave);
       return;

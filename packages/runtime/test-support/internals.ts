@@ -10,5 +10,6 @@ export { probeMicrovm } from '../src/drivers/microvm/microvm-driver.ts';
 export { enclosed } from '../src/drivers/microvm/places.ts';
 export { type Equipment, findEquipment } from '../src/drivers/microvm/requirements.ts';
 export { findProgram } from '../src/find-program.ts';
+export { openPublicSide } from '../src/listener/public.ts';
 export { createLogIntake } from '../src/logs/log-intake.ts';
 export { openLogStore } from '../src/logs/log-store.ts';

@@ -11,21 +11,12 @@ import pg from 'pg';
 import { type Command, UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
 import { shortOfDisk } from './disk-notice.ts';
+import type { Finding, Verdict } from './finding.ts';
 import { runningParts, withDatabase } from './instance.ts';
+import { publicFindings } from './public-path/public-findings.ts';
 import { requireRunning } from './require-running.ts';
 import { requireFreePort } from './running.ts';
 import { type Colour, paint, say } from './terminal.ts';
-
-type Verdict = 'good' | 'warning' | 'bad';
-
-interface Finding {
-  readonly check: string;
-  readonly verdict: Verdict;
-  /** What was found. */
-  readonly found: string;
-  /** What to do; only when the verdict is not good. */
-  readonly cure?: string;
-}
 
 const GiB = 1024 ** 3;
 const MARKS: Readonly<Record<Verdict, readonly [string, Colour]>> = {
@@ -38,8 +29,9 @@ export const doctorCommand: Command = {
   summary: 'check this machine and suggest fixes',
   usage: `Usage: platform doctor
 
-Checks the parts of a running platform, ports, name resolution, namespaces, control groups, disk, clock, database and AI providers with the configuration of this
-environment. Exits with 1 when something keeps the platform from working.`,
+Checks the parts of a running platform, ports, name resolution, namespaces, control groups, disk, clock, database and AI
+providers with the configuration of this environment. On the machine of an Ingress that runs, it follows the way of a public
+request: name, certificate, proxies, buffering, WebSockets. Exits with 1 when something keeps the platform from working.`,
   async run(args) {
     if (args.length > 0) throw new UsageError('platform doctor takes no options.');
     const config = configuration();
@@ -52,6 +44,7 @@ environment. Exits with 1 when something keeps the platform from working.`,
       clockFindings,
       databaseFindings,
       modelFindings,
+      publicFindings,
     ];
     let bad = false;
     for (const check of checks) {

@@ -3,9 +3,13 @@ import * as path from 'node:path';
 import { reasonOf, StartError } from '@platform/core/start';
 import { type LinkKey, loadOrMakeKey } from '@platform/link';
 
+export function ingressKeyFile(dataDirectory: string): string {
+  return path.join(dataDirectory, 'ingress', 'ingress.key');
+}
+
 /** @throws StartError `ingress_key_unusable` */
 export function openIngressKey(dataDirectory: string): LinkKey {
-  const file = path.join(dataDirectory, 'ingress', 'ingress.key');
+  const file = ingressKeyFile(dataDirectory);
   try {
     return loadOrMakeKey(file);
   } catch (error) {

@@ -1,6 +1,7 @@
 // What an Ingress answers `platform doctor`, so that it finds the hop on the way from the internet that spoils requests:
 // whom the Ingress takes for the client, an answer in two pieces, and a WebSocket.
 import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import {
   type Abandonable,
   endWithProblem,
@@ -11,52 +12,85 @@ import {
 import * as z from 'zod';
 import type { Client, ReadClient } from './client-address.ts';
 
+/** Printed on a terminal: whoever stands between could say anything. */
+const address = z.string().regex(/^[0-9a-f.:%a-z-]{0,64}$/i);
+
 /** `GET /facts` */
 export const doctorFacts = z.strictObject({
   /** `Host` as it arrived. */
-  host: z.string(),
+  host: z.string().regex(/^[\w.:[\]-]{1,300}$/),
   /** The other end of the connection: the last proxy, or the client. */
-  peer: z.string(),
+  peer: address,
   /** `X-Forwarded-For` as it arrived, `null` without any. */
   forwardedFor: z.string().nullable(),
   /** Whom the node is given as the client. */
-  client: z.strictObject({ address: z.string(), protocol: z.enum(['http', 'https']) }),
+  client: z.strictObject({ address, protocol: z.enum(['http', 'https']) }),
 });
 export type DoctorFacts = z.infer<typeof doctorFacts>;
 
-/** `GET /pieces` sends the second so long after the first. */
-export const PIECE_MILLISECONDS = 1_000;
-export const PIECES = ['first piece\n', 'second piece\n'] as const;
+/**
+ * `GET /pieces/<id>` sends the first at once, and the last once `GET /release/<id>` came: who holds the answer back until it is
+ * complete never sees the first, and so never releases the last. Without that it ends after a while with another one.
+ */
+export const PIECES = { first: 'first\n', released: 'released\n', held: 'held back\n' } as const;
+const HELD_MILLISECONDS = 5_000;
+/** Answers that may wait to be released at a time. */
+const MOST_WAITING = 8;
 /** What the WebSocket at `/socket` sends before it closes. */
 export const SOCKET_TEXT = 'from the Ingress';
 
-export function answerDoctor(
-  { req, res, head, path }: IncomingRequest,
-  connection: Client,
-  readClient: ReadClient,
-): Abandonable | null {
-  res.on('error', () => res.destroy());
-  if (req.method !== 'GET' || (path !== '/facts' && path !== '/pieces')) {
-    sendProblem(res, { code: 'not_found' });
+export class DoctorAnswers {
+  readonly #readClient: ReadClient;
+  /** What releases an answer, by its id. */
+  readonly #waiting = new Map<string, () => void>();
+
+  constructor(readClient: ReadClient) {
+    this.#readClient = readClient;
+  }
+
+  answer({ req, res, head, path }: IncomingRequest, connection: Client): Abandonable | null {
+    res.on('error', () => res.destroy());
+    const [, what = '', id = ''] =
+      (req.method === 'GET' && /^\/(facts|(?:pieces|release)(?=\/))(?:\/([0-9a-f]{1,32}))?$/.exec(path)) || [];
+    res.setHeader('cache-control', 'no-store');
+    if (what === 'facts' && id === '') {
+      res.setHeader('content-type', 'application/json');
+      res.end(JSON.stringify(this.#facts(head.host, connection, req.headers)));
+      return null;
+    }
+    if (what === 'pieces' && !this.#waiting.has(id) && this.#waiting.size < MOST_WAITING)
+      return this.#sendPieces(id, res);
+    const release = what === 'release' ? this.#waiting.get(id) : undefined;
+    if (release === undefined) {
+      sendProblem(res, { code: 'not_found' });
+      return null;
+    }
+    release();
+    res.writeHead(204).end();
     return null;
   }
-  res.setHeader('cache-control', 'no-store');
-  if (path === '/facts') {
-    const facts: DoctorFacts = {
-      host: head.host,
-      peer: readClient({ ...connection }, {}).address,
-      forwardedFor: [req.headers['x-forwarded-for'] ?? []].flat().join(', ') || null,
-      client: readClient(connection, req.headers),
+
+  #facts(host: string, connection: Client, headers: IncomingHttpHeaders): DoctorFacts {
+    return {
+      host,
+      peer: this.#readClient(connection, {}).address,
+      forwardedFor: [headers['x-forwarded-for'] ?? []].flat().join(', ') || null,
+      client: this.#readClient(connection, headers),
     };
-    res.setHeader('content-type', 'application/json');
-    res.end(JSON.stringify(facts));
-    return null;
   }
-  const [first, second] = PIECES;
-  res.setHeader('content-type', 'text/plain');
-  res.write(first);
-  const later = setTimeout(() => res.end(second), PIECE_MILLISECONDS);
-  return { abandon: () => clearTimeout(later) };
+
+  #sendPieces(id: string, res: ServerResponse): Abandonable {
+    const end = (last: string) => {
+      clearTimeout(timer);
+      this.#waiting.delete(id);
+      res.end(last);
+    };
+    const timer = setTimeout(() => end(PIECES.held), HELD_MILLISECONDS);
+    this.#waiting.set(id, () => end(PIECES.released));
+    res.setHeader('content-type', 'text/plain');
+    res.write(PIECES.first);
+    return { abandon: () => end('') };
+  }
 }
 
 const ACCEPT_GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';

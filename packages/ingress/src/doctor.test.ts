@@ -51,9 +51,16 @@ test('the doctor reads how its request arrived, and whom the Ingress takes for t
 });
 
 test('the doctor gets an answer in two pieces, and a WebSocket that says something and closes', async () => {
-  const pieces = await ask(nameNow(), 'GET /pieces');
-  assert.equal(pieces.status, 200);
-  assert.match(pieces.body, new RegExp(PIECES.join('[\\s\\S]*')));
+  const host = nameNow();
+  const pieces = await openRaw(tested.port, `GET /pieces/a1 HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+  await pieces.until(() => pieces.received().includes(PIECES.first));
+  assert.equal(pieces.answers().length, 0, 'the answer is not complete');
+  assert.equal((await ask(host, 'GET /pieces/a1')).status, 404, 'once at a time');
+  assert.equal((await ask(host, 'GET /release/a1')).status, 204);
+  await pieces.until(() => pieces.answers().length === 1);
+  assert.ok(pieces.received().includes(PIECES.released));
+  pieces.socket.destroy();
+  assert.equal((await ask(host, 'GET /release/a1')).status, 404);
   const lines = [
     ...['GET /socket HTTP/1.1', `Host: ${nameNow()}`, 'Connection: Upgrade', 'Upgrade: websocket'],
     ...['Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='],
@@ -65,7 +72,15 @@ test('the doctor gets an answer in two pieces, and a WebSocket that says somethi
 });
 
 test('the doctor is answered nothing else', async () => {
-  for (const target of ['GET /', 'POST /facts', 'GET /facts/', 'GET /socket', 'GET /pieces/1']) {
+  for (const target of [
+    'GET /',
+    'POST /facts',
+    'GET /facts/',
+    'GET /socket',
+    'GET /pieces',
+    'GET /pieces/',
+    'GET /facts/1',
+  ]) {
     const answer = await ask(nameNow(), target);
     assert.deepEqual([answer.status, codeOf(answer)], [404, 'not_found'], target);
   }

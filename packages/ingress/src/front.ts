@@ -14,7 +14,7 @@ import {
 } from '@platform/http';
 import type { AccessLog } from './access-log.ts';
 import { Admission, type AdmissionOptions } from './admission.ts';
-import { answerDoctor, answerDoctorUpgrade } from './answer-doctor.ts';
+import { answerDoctorUpgrade, DoctorAnswers } from './answer-doctor.ts';
 import { type Client, clientReader, type ReadClient } from './client-address.ts';
 import { HeldBodies } from './held-bodies.ts';
 import type { Log } from './log.ts';
@@ -54,6 +54,7 @@ const REFUSALS_PER_SECOND = 20;
 export class Front {
   readonly #passage: Passage;
   readonly #paces: Paces;
+  readonly #doctor: DoctorAnswers;
 
   constructor(options: FrontOptions) {
     const paces = openPaces(options.now, REFUSALS_PER_SECOND);
@@ -66,6 +67,7 @@ export class Front {
       pace: ({ address }, { code }) => (errors[code].status >= 500 ? 0 : paces.next(clientNetwork(address))),
       sockets: new Set(),
     };
+    this.#doctor = new DoctorAnswers(this.#passage.readClient);
   }
 
   /** For `StrictServerOptions`: whether this `Host` is a public name. */
@@ -88,8 +90,7 @@ export class Front {
    * @returns what is called once the answer is over, however it ended
    */
   receive(incoming: IncomingRequest, connection: Client): Abandonable | null {
-    if (this.#passage.options.isDoctor(incoming.head.host))
-      return answerDoctor(incoming, connection, this.#passage.readClient);
+    if (this.#passage.options.isDoctor(incoming.head.host)) return this.#doctor.answer(incoming, connection);
     const request = new PublicRequest(this.#passage, incoming, connection);
     request.begin();
     return request;

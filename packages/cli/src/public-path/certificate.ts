@@ -1,0 +1,94 @@
+// The certificate that clients on the internet see: whether it covers the names of apps, who trusts it, how long it holds.
+import { checkServerIdentity, connect, type PeerCertificate } from 'node:tls';
+import { plainLine } from '@platform/contract';
+import { reasonOf } from '@platform/core/start';
+import type { Finding } from '../finding.ts';
+import type { Way } from './ask.ts';
+
+export interface Judge {
+  /** Certificates that are trusted, PEM. Default: those of Node. */
+  readonly authorities?: string;
+  readonly now: Date;
+}
+
+const CHECK = 'public TLS';
+const SOON_DAYS = 14;
+const DAY = 86_400_000;
+const TIMEOUT_MILLISECONDS = 10_000;
+
+export async function certificateFinding(way: Way, domain: string, judge: Judge): Promise<Finding> {
+  const { name, address, port } = way;
+  let shown: Shown;
+  try {
+    shown = await certificateAt(way, judge);
+  } catch (error) {
+    return {
+      check: CHECK,
+      verdict: 'bad',
+      found: `no TLS handshake with ${address}:${port} for ${name} (${reasonOf(error)})`,
+      cure: `Have the proxy in front, or the Ingress with PLATFORM_INGRESS_TLS, end TLS for *.${domain}.`,
+    };
+  }
+  const { certificate, distrust } = shown;
+  const end = new Date(certificate.valid_to);
+  const days = Math.floor((end.getTime() - judge.now.getTime()) / DAY);
+  const until = end.toISOString().slice(0, 10);
+  if (checkServerIdentity(name, certificate) !== undefined) {
+    return {
+      check: CHECK,
+      verdict: 'bad',
+      found: `the certificate at ${address}:${port} is for ${namesOf(certificate)}, not for *.${domain}`,
+      cure: `Install a certificate for *.${domain} where TLS ends.`,
+    };
+  }
+  if (days < 0) {
+    return {
+      check: CHECK,
+      verdict: 'bad',
+      found: `the certificate for *.${domain} ended on ${until}`,
+      cure: 'Renew it where TLS ends, and see there why that did not happen by itself.',
+    };
+  }
+  if (distrust !== null) {
+    return {
+      check: CHECK,
+      verdict: 'bad',
+      found: `clients will not trust the certificate for *.${domain} (${distrust})`,
+      cure: 'Install one of a public authority, with its intermediate certificates.',
+    };
+  }
+  const found = `the certificate covers *.${domain} until ${until}`;
+  if (days >= SOON_DAYS) return { check: CHECK, verdict: 'good', found };
+  return { check: CHECK, verdict: 'warning', found, cure: 'Renew it now: it should have been renewed by itself.' };
+}
+
+interface Shown {
+  readonly certificate: PeerCertificate;
+  /** Why it is not trusted, whatever its names and dates are. */
+  readonly distrust: string | null;
+}
+
+function certificateAt({ address, port, name }: Way, { authorities }: Judge): Promise<Shown> {
+  const socket = connect({
+    host: address,
+    port,
+    servername: name,
+    rejectUnauthorized: false,
+    ...(authorities !== undefined && { ca: authorities }),
+  });
+  return new Promise<Shown>((resolve, reject) => {
+    socket.setTimeout(TIMEOUT_MILLISECONDS, () => socket.destroy(new Error('no answer in time')));
+    socket.on('error', reject);
+    socket.on('secureConnect', () => {
+      const code = socket.authorized ? null : String(socket.authorizationError);
+      const isOther = code !== null && code !== 'CERT_HAS_EXPIRED' && code !== 'ERR_TLS_CERT_ALTNAME_INVALID';
+      resolve({ certificate: socket.getPeerCertificate(), distrust: isOther ? code : null });
+      socket.destroy();
+    });
+  });
+}
+
+function namesOf({ subjectaltname = '', subject }: PeerCertificate): string {
+  const names = subjectaltname.replaceAll('DNS:', '');
+  return plainLine((names || String(subject?.CN ?? 'no name')).slice(0, 200));
+}

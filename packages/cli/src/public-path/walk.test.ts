@@ -1,0 +1,244 @@
+// The doctor on the public path: an Ingress with a proxy of the test before it, which spoils one thing at a time. Every
+// name leads to loopback.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import http from 'node:http';
+import https from 'node:https';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { after, before, type TestContext, test } from 'node:test';
+import { keyFromSeed } from '@platform/link';
+import { certificateFor } from '../../../../tests/support/tls-front.ts';
+import { key, startUnderTest, type UnderTest } from '../../../ingress/test-support/ingress-under-test.ts';
+import type { Finding } from '../finding.ts';
+import { certificateFinding } from './certificate.ts';
+import { type Means, type PublicPath, walkPublicPath } from './walk.ts';
+
+const DOMAIN = 'apps.example.org';
+
+/** How a proxy treats what it passes on. */
+interface Manners {
+  /** Replaces `Host`. */
+  readonly host?: string;
+  /** Of `X-Forwarded-For`. Default: adds the address that it sees. */
+  readonly forwardedFor?: 'add' | 'keep' | 'drop';
+  readonly saysProtocol?: boolean;
+  /** Sends answers only when they are complete. */
+  readonly buffers?: boolean;
+  readonly passesUpgrades?: boolean;
+  /** Answers itself. */
+  readonly answersItself?: boolean;
+}
+
+let trusting: UnderTest;
+let doubting: UnderTest;
+before(async () => {
+  trusting = await startUnderTest({ trustedProxies: ['127.0.0.1'] });
+  doubting = await startUnderTest();
+});
+after(() => Promise.all([trusting.close(), doubting.close()]));
+
+/** Before an Ingress, over TLS: a proxy of the test. @returns its port */
+async function startProxy(
+  t: TestContext,
+  ingressPort: number,
+  certificate: { readonly key: string; readonly cert: string },
+  { host, forwardedFor = 'add', saysProtocol = true, buffers = false, passesUpgrades = true, answersItself }: Manners,
+): Promise<number> {
+  const fieldsOf = (req: http.IncomingMessage) => {
+    const { 'x-forwarded-for': before, ...rest } = req.headers;
+    // Another address than the one it connects from, as that of a client elsewhere.
+    const added = [before ?? [], '203.0.113.5'].flat().join(', ');
+    const hops = forwardedFor === 'add' ? added : forwardedFor === 'keep' ? before : undefined;
+    return {
+      ...rest,
+      ...(host !== undefined && { host }),
+      ...(hops !== undefined && { 'x-forwarded-for': hops }),
+      ...(saysProtocol && { 'x-forwarded-proto': 'https' }),
+      ...(!passesUpgrades && { connection: 'close', upgrade: '' }),
+    };
+  };
+  const proxy = https.createServer(certificate, (req, res) => {
+    if (answersItself === true) {
+      res.writeHead(404, { server: 'a web server' }).end('no such site');
+      return;
+    }
+    const options = { host: '127.0.0.1', port: ingressPort, path: req.url, method: req.method, headers: fieldsOf(req) };
+    const onward = http.request({ ...options, agent: false }, (answer) => {
+      res.writeHead(answer.statusCode ?? 0, answer.headers);
+      if (!buffers) {
+        answer.pipe(res);
+        return;
+      }
+      const held: Buffer[] = [];
+      answer.on('data', (bytes: Buffer) => held.push(bytes));
+      answer.on('end', () => res.end(Buffer.concat(held)));
+    });
+    onward.on('error', () => res.destroy());
+    onward.end();
+  });
+  const open = new Set<Socket>();
+  proxy.on('connection', (socket: Socket) => {
+    open.add(socket);
+    socket.on('close', () => open.delete(socket));
+  });
+  if (passesUpgrades)
+    proxy.on('upgrade', (req, socket) => {
+      const onward = connect(ingressPort, '127.0.0.1');
+      const lines = Object.entries(fieldsOf(req)).map(([name, value]) => `${name}: ${String(value)}`);
+      onward.write(`GET ${req.url} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+      onward.pipe(socket).pipe(onward);
+      socket.on('error', () => onward.destroy());
+      onward.on('error', () => socket.destroy());
+    });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  t.after(async () => {
+    proxy.close();
+    for (const socket of open) socket.destroy();
+    await once(proxy, 'close');
+  });
+  return (proxy.address() as AddressInfo).port;
+}
+
+interface Walk extends Manners {
+  /** Default: one that trusts the proxy. */
+  readonly ingress?: UnderTest;
+  /** Of the certificate. */
+  readonly names?: readonly string[];
+  readonly trusted?: boolean;
+  readonly means?: Partial<Means>;
+  readonly path?: Partial<PublicPath>;
+}
+
+/** What the doctor finds, worst first: its check and verdict, and what is not good in full. */
+async function walk(t: TestContext, settings: Walk = {}): Promise<{ verdicts: string[]; wrong: Finding[] }> {
+  const { ingress = trusting, names = [`*.${DOMAIN}`], trusted = true, means, path, ...manners } = settings;
+  const certificate = await certificateFor(names);
+  const port = await startProxy(t, ingress.port, certificate, manners);
+  const findings = await walkPublicPath(
+    {
+      domain: DOMAIN,
+      scheme: 'https',
+      port,
+      ingress: { host: '127.0.0.1', port: ingress.port, tls: null, key },
+      ...path,
+    },
+    { lookup: async () => '127.0.0.1', now: new Date(), ...(trusted && { authorities: certificate.cert }), ...means },
+  );
+  return {
+    verdicts: findings.map(({ check, verdict }) => `${check} ${verdict}`),
+    wrong: findings.filter(
+      ({ verdict, check }) => verdict !== 'good' && check !== 'public name' && check !== 'public TLS',
+    ),
+  };
+}
+
+/** The one finding that is not good, beside loopback for an address and a test's certificate that ends tomorrow. */
+function only({ wrong }: { readonly wrong: Finding[] }): Finding {
+  assert.equal(wrong.length, 1, JSON.stringify(wrong));
+  const [finding] = wrong;
+  assert.ok(finding?.cure !== undefined);
+  return finding;
+}
+
+test('behind a proxy that does all it should, everything passes', async (t) => {
+  const { verdicts, wrong } = await walk(t);
+  assert.deepEqual(wrong, []);
+  assert.deepEqual(verdicts, [
+    'Ingress good',
+    'public name warning',
+    'public TLS warning',
+    'public host good',
+    'client good',
+    'buffering good',
+    'WebSocket good',
+  ]);
+});
+
+test('on a laptop nothing is looked up, and the doctor says that it is fine on this machine only', async () => {
+  const ingress = { host: '0.0.0.0', port: doubting.port, tls: null, key } as const;
+  const findings = await walkPublicPath(
+    { domain: 'public.platform.localhost', scheme: 'http', port: doubting.port, ingress },
+    { lookup: () => assert.fail('a name was looked up'), now: new Date() },
+  );
+  assert.deepEqual(
+    findings.filter(({ verdict }) => verdict !== 'good'),
+    [],
+  );
+  assert.match(findings[1]?.found ?? '', /fine on this machine only/);
+  assert.equal(findings.length, 6);
+});
+
+test('an Ingress that does not run, or is another one, is the first thing to be told', async (t) => {
+  const elsewhere = { host: '127.0.0.1', port: 1, tls: null, key } as const;
+  const none = await walk(t, { path: { ingress: elsewhere } });
+  assert.deepEqual(none.verdicts, ['Ingress bad']);
+  const another = { ...elsewhere, port: trusting.port, key: keyFromSeed(Buffer.alloc(32, 1)) };
+  assert.match(only(await walk(t, { path: { ingress: another } })).found, /is not the Ingress of this machine/);
+});
+
+test('without a wildcard record the walk ends there, with the record to add', async (t) => {
+  const lookup = () => Promise.reject(new Error('ENOTFOUND'));
+  const findings = await walkPublicPath(
+    { domain: DOMAIN, scheme: 'https', port: 1, ingress: { host: '127.0.0.1', port: trusting.port, tls: null, key } },
+    { lookup, now: new Date() },
+  );
+  assert.deepEqual(
+    findings.map(({ check, verdict }) => `${check} ${verdict}`),
+    ['Ingress good', 'public name bad'],
+  );
+  assert.match(findings[1]?.cure ?? '', /\*\.apps\.example\.org/);
+  t.diagnostic(findings[1]?.found ?? '');
+});
+
+for (const [what, settings, found] of [
+  ['is for another name', { names: ['shop.example'] }, /is for shop\.example, not for \*\.apps\.example\.org/],
+  ['has ended', { means: { now: new Date(Date.now() + 90 * 86_400_000) } }, /ended on/],
+  ['is of nobody that clients trust', { trusted: false }, /will not trust/],
+] as const) {
+  test(`a certificate that ${what} is named`, async (t) => {
+    const certificate = await certificateFor(settings && 'names' in settings ? settings.names : [`*.${DOMAIN}`]);
+    const port = await startProxy(t, trusting.port, certificate, {});
+    const trusted = !('trusted' in settings);
+    const finding = await certificateFinding(
+      { scheme: 'https', address: '127.0.0.1', port, name: `any.${DOMAIN}` },
+      DOMAIN,
+      {
+        now: 'means' in settings ? settings.means.now : new Date(),
+        ...(trusted && { authorities: certificate.cert }),
+      },
+    );
+    assert.equal(finding.verdict, 'bad');
+    assert.match(finding.found, found);
+  });
+}
+
+test('a proxy that does not listen, or answers itself, is named', async (t) => {
+  const closed = await walk(t, { path: { scheme: 'http', port: 1 } });
+  assert.match(only(closed).found, /nothing answers at 127\.0\.0\.1:1/);
+  const own = only(await walk(t, { answersItself: true }));
+  assert.match(own.found, /answers 404 by a web server/);
+});
+
+test('a proxy that changes Host is named', async (t) => {
+  const { found, cure } = only(await walk(t, { host: 'upstream.internal' }));
+  assert.match(found, /arrives at an Ingress under another name/);
+  assert.match(cure ?? '', /Host/);
+});
+
+test('a proxy that passes on what strangers say of themselves is named, where it is trusted', async (t) => {
+  assert.match(only(await walk(t, { forwardedFor: 'keep' })).found, /anyone can pretend any address/);
+});
+
+test('a proxy that is not trusted, or says nothing of its clients, is named', async (t) => {
+  const distrusted = await walk(t, { ingress: doubting });
+  assert.match(distrusted.wrong[0]?.cure ?? '', /Add 127\.0\.0\.1 to PLATFORM_TRUSTED_PROXIES/);
+  assert.match(only(await walk(t, { forwardedFor: 'drop' })).found, /says nothing of them/);
+  const plain = only(await walk(t, { saysProtocol: false }));
+  assert.match(plain.cure ?? '', /X-Forwarded-Proto/);
+});
+
+test('a proxy that holds answers back, or passes no upgrade, is named', async (t) => {
+  assert.match(only(await walk(t, { buffers: true })).found, /only when it is complete/);
+  assert.match(only(await walk(t, { passesUpgrades: false })).found, /a WebSocket does not pass/);
+});

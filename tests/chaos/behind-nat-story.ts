@@ -12,6 +12,8 @@ import { ask, command, folder, SecondMachine, tell, until } from './second-machi
 const [ownAddress = '', otherNetwork = '', otherAddress = '', routerAddress = ''] = process.argv.slice(2);
 const HIDDEN = 'hidden';
 const HEALED_SECONDS = 5;
+const ROUTES = ['GET:/*'];
+const PERMISSIONS = [{ id: 'endpoints.public', resources: ROUTES }];
 
 const WORKLOAD = `
 import { createServer } from 'node:http';
@@ -24,6 +26,7 @@ async function main(): Promise<void> {
   const place = await emptyPlace({
     PLATFORM_LINK_LISTEN: `${ownAddress}:8789`,
     PLATFORM_LINK_CARRIER: 'iroh',
+    PLATFORM_INGRESS_LINK: `${ownAddress}:8793`,
   });
   const machine = new SecondMachine(otherNetwork, {
     ...inherited,
@@ -64,6 +67,11 @@ async function story(place: PlatformPlace, machine: SecondMachine): Promise<void
   await until('its log', async () => (await account.fetch('/v1/apps/witness/logs')).text.includes('still here'));
   tell('core starts a backend there, and reads its state and its log');
 
+  const hostname = (await account.browser.take<{ hostname: string }>('/v1/apps/witness/public')).hostname;
+  const publicStatus = () => publicRequest(place.ingressPort, hostname);
+  await until('a stranger is answered', async () => (await publicStatus()) === 'answered');
+  tell('a public request passes the Ingress and reaches the backend');
+
   for (const seconds of [1, 8]) {
     await ask('cut');
     const until_ = performance.now() + seconds * 1_000;
@@ -72,7 +80,8 @@ async function story(place: PlatformPlace, machine: SecondMachine): Promise<void
     while (performance.now() < until_);
     await ask('join');
     const healed = performance.now();
-    await until('it is reached again', async () => (await state(account, 500)) !== null);
+    await until('core reaches it again', async () => (await state(account, 500)) !== null);
+    await until('strangers reach it again', async () => (await publicStatus()) === 'answered');
     const took = (performance.now() - healed) / 1_000;
     tell(`cut for ${seconds} s; reached again after ${took.toFixed(2)} s`);
     assert.ok(took <= HEALED_SECONDS, `it took ${took} s`);
@@ -82,7 +91,7 @@ async function story(place: PlatformPlace, machine: SecondMachine): Promise<void
 async function install(account: TestAccount): Promise<void> {
   const workload = { runtime: 'node', entry: 'main.mjs', mode: 'always' };
   const body = await buildTestPackage({
-    manifest: testManifest('witness', { workload }),
+    manifest: testManifest('witness', { workload, publicEndpoints: ROUTES, permissions: PERMISSIONS }),
     files: { 'frontend/index.html': '<!doctype html>', 'workload/main.mjs': WORKLOAD },
   });
   await account.browser.take('/v1/catalog/witness/versions/1.0.0', {
@@ -90,7 +99,7 @@ async function install(account: TestAccount): Promise<void> {
     body,
     headers: { 'content-type': 'application/gzip' },
   });
-  await account.browser.take('/v1/apps', { body: { appId: 'witness' } });
+  await account.browser.take('/v1/apps', { body: { appId: 'witness', permissions: PERMISSIONS } });
 }
 
 /** As its node says; `null` where core does not reach it in time. */
@@ -101,6 +110,21 @@ async function state(account: TestAccount, milliseconds = 10_000): Promise<strin
   ]);
   if (answer?.status !== 200) return null;
   return (JSON.parse(answer.text) as { state: string }).state;
+}
+
+/** What the Ingress of this machine answers; `null` where that is not in time. */
+async function publicRequest(port: number, hostname: string): Promise<string | null> {
+  const socket = connect({ host: '127.0.0.1', port });
+  try {
+    socket.write(`GET / HTTP/1.1\r\nHost: ${hostname}\r\nConnection: close\r\n\r\n`);
+    const parts: Buffer[] = [];
+    socket.on('data', (chunk: Buffer) => parts.push(chunk)).on('error', () => undefined);
+    await once(socket, 'close', { signal: AbortSignal.timeout(1_000) }).catch(() => undefined);
+    const text = Buffer.concat(parts).toString();
+    return text.startsWith('HTTP/1.1 200 ') && text.includes('answered') ? 'answered' : null;
+  } finally {
+    socket.destroy();
+  }
 }
 
 async function reach(host: string, port: number): Promise<void> {

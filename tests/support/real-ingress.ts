@@ -33,6 +33,7 @@ const quiet = () => undefined;
 export async function startRealIngress(
   { port, origin, ingressKey }: Pick<Constellation, 'port' | 'origin' | 'ingressKey'>,
   limits: Partial<IngressOptions['limits']> = {},
+  more: Pick<IngressOptions, 'iroh'> = {},
 ): Promise<RealIngress> {
   const ingress = await startIngress({
     coreOrigin: `http://127.0.0.1:${port}`,
@@ -45,6 +46,7 @@ export async function startRealIngress(
     accessLog: 'off',
     log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
     clock: () => new Date(),
+    ...more,
   });
   await ingress.informed;
   const send: RealIngress['send'] = (hostname, line, { fields = [], body = '' } = {}) =>

@@ -8,6 +8,7 @@ import { joinTestNode } from '../../packages/core/test-support/joined-node.ts';
 import type { RawConnection } from '../../packages/http/test-support/raw-exchange.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type Constellation, startConstellation } from '../support/constellation.ts';
+import { freePort } from '../support/free-port.ts';
 import { installPublicApp, publicAddressOf, type RealIngress, startRealIngress } from '../support/real-ingress.ts';
 import { type RealNode, startRealNode } from '../support/real-node.ts';
 import { until } from '../support/wait.ts';
@@ -44,7 +45,8 @@ let ingress: RealIngress;
 before(async () => {
   world = await startConstellation();
   local = await startRealNode(world, { credential: world.core.localNode.nodeCredential });
-  ingress = await startRealIngress(world);
+  const iroh = { listen: { host: '127.0.0.1', port: await freePort() }, relay: null };
+  ingress = await startRealIngress(world, {}, { iroh });
 });
 after(async () => {
   await ingress?.stop();
@@ -66,6 +68,25 @@ describe('with the node on another machine', () => {
     await far?.stop();
   });
   chain('far');
+});
+
+describe('with a node that connects to core and to the Ingress over iroh itself', () => {
+  let hidden: RealNode;
+  before(async () => {
+    const link = { host: '127.0.0.1', port: await freePort() };
+    const core = await world.replica({ linkListen: link, iroh: { relay: null } });
+    const joined = await joinTestNode(world, 'hidden');
+    hidden = await startRealNode(
+      { port: core.port, origin: core.context.config.origin, core },
+      { credential: joined.credential(), key: joined.key },
+    );
+    await cordonNode(world.core.context, 'local');
+  });
+  after(async () => {
+    await uncordonNode(world.core.context, 'local');
+    await hidden?.stop();
+  });
+  chain('hidden');
 });
 
 function chain(where: string): void {

@@ -4,6 +4,9 @@ import type { PlatformConfig } from '@platform/core/config';
 const members = [
   'ingressListen',
   'ingressTls',
+  'ingressLink',
+  'linkCarrier',
+  'irohRelay',
   'ingressLimits',
   'ingressLog',
   'trustedProxies',

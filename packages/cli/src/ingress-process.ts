@@ -15,6 +15,7 @@ export type IngressPlace = Pick<
 export function startIngressProcess(config: IngressConfig, { metrics, ...place }: IngressPlace): Promise<Ingress> {
   return startIngress({
     ...place,
+    ...(config.linkCarrier === 'iroh' ? { iroh: { listen: config.ingressLink, relay: config.irohRelay } } : {}),
     limits: config.ingressLimits,
     trustedProxies: config.trustedProxies,
     accessLog: config.ingressLog,

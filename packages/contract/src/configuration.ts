@@ -50,6 +50,11 @@ export const configurationVariables = {
     meaning:
       'Certificates of the Ingress: empty for none (plain HTTP, on a laptop or behind a proxy that ends TLS), `files:<folder>` for `<host or wildcard>.crt` and `.key` there, or `acme`.',
   },
+  PLATFORM_INGRESS_LINK: {
+    default: '',
+    meaning:
+      'Address and port at which nodes behind NAT connect to this Ingress over UDP, with PLATFORM_LINK_CARRIER=iroh. Empty: they can only through PLATFORM_IROH_RELAY.',
+  },
   PLATFORM_INGRESS_RATE: {
     default: '10',
     meaning:

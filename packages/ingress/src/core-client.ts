@@ -43,13 +43,25 @@ const proof: Proof = {
 
 export function createCoreClient(
   place: CorePlace,
-  { certificate, uptime }: { readonly certificate: LinkCertificate; readonly uptime: () => number },
+  {
+    certificate,
+    uptime,
+    link,
+  }: {
+    readonly certificate: LinkCertificate;
+    readonly uptime: () => number;
+    /** Iroh address at which nodes behind NAT connect to this Ingress. Default: none. */
+    readonly link?: string | undefined;
+  },
 ): CoreClient {
   const { call, close } = openCoreConnection({ ...place, certificate, proof, uptime });
   return {
     async topology(after, signal) {
-      const query = after === undefined ? '' : `?after=${after}`;
-      return await call('GET', `/v1/ingress/topology${query}`, { signal, timeout: SILENCE_MILLISECONDS });
+      const query = new URLSearchParams({
+        ...(after === undefined ? {} : { after }),
+        ...(link === undefined ? {} : { link }),
+      });
+      return await call('GET', `/v1/ingress/topology?${query}`, { signal, timeout: SILENCE_MILLISECONDS });
     },
     async applied(revision, signal) {
       await (await call('POST', '/v1/ingress/applied', { body: { revision }, signal })).dump();

@@ -10,6 +10,7 @@ import { Currency } from './currency.ts';
 import { doctorNames } from './doctor-name.ts';
 import { followTopology } from './follow-topology.ts';
 import { Front } from './front.ts';
+import { type IrohPlace, openIrohLink } from './iroh-link.ts';
 import { defaultLimits, type IngressLimits } from './limits.ts';
 import { listenPlain, publicServerOptions } from './listener.ts';
 import type { Log } from './log.ts';
@@ -23,6 +24,8 @@ export { defaultLimits, type IngressLimits } from './limits.ts';
 
 export interface IngressOptions extends CorePlace {
   readonly listen: { readonly host: string; readonly port: number };
+  /** Nodes behind NAT connect here over UDP. Default: they cannot, and their apps answer 503. */
+  readonly iroh?: IrohPlace;
   /** Default: those of contract 4e. */
   readonly limits?: IngressLimits;
   /** Addresses and CIDR blocks whose forwarding fields are believed. */
@@ -55,9 +58,16 @@ export async function startIngress(options: IngressOptions): Promise<Ingress> {
   const { log, metrics = noMetrics, limits = defaultLimits, trustedProxies, clock } = options;
   const uptime = options.uptime ?? (() => bootSeconds() * 1_000);
   const certificate = await linkCertificate(options.key);
-  const core = createCoreClient(options, { certificate, uptime });
-  const nodes = new NodeLinks(certificate);
-  const topology = new Topology({ nodes: (known) => nodes.change(known) });
+  const iroh =
+    options.iroh === undefined ? null : await openIrohLink(options.key, options.iroh, (key) => nodes.hasKey(key));
+  const core = createCoreClient(options, { certificate, uptime, link: iroh?.address });
+  const nodes = new NodeLinks(certificate, iroh?.endpoint ?? null);
+  const topology = new Topology({
+    nodes(known) {
+      nodes.change(known);
+      void iroh?.recheck();
+    },
+  });
   const traffic = new Traffic();
   const access = openAccessLog(
     options.accessLog,
@@ -125,6 +135,7 @@ export async function startIngress(options: IngressOptions): Promise<Ingress> {
       await following;
       await endReports();
       await Promise.all([nodes.close(), core.close(), access.close()]);
+      await iroh?.close();
     },
   };
 }

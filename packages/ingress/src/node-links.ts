@@ -1,7 +1,14 @@
 // The connections of this Ingress to the public sides of nodes: a pool for each, and who takes turns on it.
 import type { TopologyNode } from '@platform/contract';
 import { type Connect, openPool } from '@platform/http';
-import { type LinkCertificate, linkConnector, readPublicKey } from '@platform/link';
+import {
+  type IrohEndpoint,
+  isIrohAddress,
+  type LinkCertificate,
+  linkConnector,
+  publicKeyText,
+  readPublicKey,
+} from '@platform/link';
 import { buildConnector, type Pool } from 'undici';
 import { FairQueue } from './fair-queue.ts';
 
@@ -27,11 +34,22 @@ interface Open extends NodeLink {
 
 export class NodeLinks {
   readonly #certificate: LinkCertificate;
+  readonly #iroh: IrohEndpoint | null;
   readonly #open = new Map<string, Open>();
 
-  /** @param certificate what proves this Ingress to nodes over https */
-  constructor(certificate: LinkCertificate) {
+  /**
+   * @param certificate what proves this Ingress to nodes over https
+   * @param iroh reaches nodes behind NAT; `null` where that is off
+   */
+  constructor(certificate: LinkCertificate, iroh: IrohEndpoint | null) {
     this.#certificate = certificate;
+    this.#iroh = iroh;
+  }
+
+  /** Whether a node of the topology has this key. */
+  hasKey(key: Buffer): boolean {
+    const text = publicKeyText(key);
+    return this.#open.values().some(({ node }) => node.key === text);
   }
 
   get size(): number {
@@ -69,16 +87,18 @@ export class NodeLinks {
    * `Host`. What the connection is, the connector decides.
    */
   #openPool({ url, key }: TopologyNode): Pool {
-    const { origin, protocol } = new URL(url);
+    const { protocol, origin: plainOrigin } = new URL(url);
+    const origin = isIrohAddress(url) ? url : plainOrigin;
     const connect = linkConnector(buildConnector, {
       origin,
       // A key that is none is proven by nobody.
       key: key === null ? undefined : (readPublicKey(key) ?? Buffer.alloc(32)),
       certificate: this.#certificate,
+      iroh: this.#iroh,
       connectTimeout: CONNECT_MILLISECONDS,
     });
     const pinned: Connect = (options, callback) => {
-      if (protocol === 'https:' && key === null) callback(new Error(`${origin} has no key to prove`), null);
+      if (protocol !== 'http:' && key === null) callback(new Error(`${origin} has no key to prove`), null);
       else connect({ ...options, protocol }, callback);
     };
     return openPool('http://node.invalid', { connect: pinned });

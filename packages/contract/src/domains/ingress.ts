@@ -89,6 +89,8 @@ export type TopologyLine = z.infer<typeof topologyLine>;
 export const topologyQuery = z.strictObject({
   /** The revision already in effect: only what came later follows, where core still knows it. Default: a snapshot. */
   after: topologyRevision.optional(),
+  /** `iroh://<key of the Ingress>/public…`: where nodes behind NAT connect to it. Default: nowhere. */
+  link: z.string().max(1_000).optional(),
 });
 
 /** Milliseconds between two lines of the stream, at most; an Ingress takes a longer silence for a lost connection. */

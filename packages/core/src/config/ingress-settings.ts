@@ -10,10 +10,13 @@ export interface IngressSettings extends Pick<CoreConfig, 'ingressOrigin'> {
   /** Where the Ingress of this machine answers; `null`: it has none. */
   readonly ingressListen: AddressAndPort | null;
   readonly ingressTls: IngressTls;
+  /** Where nodes behind NAT connect to it over UDP; `null` for nowhere. */
+  readonly ingressLink: AddressAndPort | null;
 }
 
 const LISTEN = 'PLATFORM_INGRESS_LISTEN';
 const TLS = 'PLATFORM_INGRESS_TLS';
+const LINK = 'PLATFORM_INGRESS_LINK';
 const USUAL: AddressAndPort = { host: '127.0.0.1', port: 8791 };
 
 /** @param switchedOff PLATFORM_INGRESS_LISTEN is set, and empty */
@@ -23,7 +26,18 @@ export function readIngressSettings(
 ): IngressSettings {
   const ingressListen = switchedOff ? null : (addressAndPortOf(read, LISTEN) ?? USUAL);
   const ingressTls = readTls(read(TLS));
-  return { ingressListen, ingressTls, ingressOrigin: originOf(ingressDomain, ingressListen, ingressTls) };
+  const ingressLink = readLink(read);
+  return { ingressListen, ingressTls, ingressLink, ingressOrigin: originOf(ingressDomain, ingressListen, ingressTls) };
+}
+
+function readLink(read: Read): AddressAndPort | null {
+  const link = addressAndPortOf(read, LINK);
+  if (link === null) return null;
+  if (link.host === '0.0.0.0' || link.host === '::')
+    throw wrong(LINK, 'is every address', 'set the one address at which nodes reach this machine');
+  if (read('PLATFORM_LINK_CARRIER') !== 'iroh')
+    throw wrong(LINK, 'is set and nothing uses it', 'set PLATFORM_LINK_CARRIER=iroh, or leave it out');
+  return link;
 }
 
 function readTls(value: string | undefined): IngressTls {

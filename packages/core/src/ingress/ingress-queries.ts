@@ -35,6 +35,22 @@ export async function besideNode(db: Executor, ingressId: string): Promise<strin
   return row?.beside_node ?? null;
 }
 
+export async function publicKeyOf(db: Executor, ingressId: string): Promise<Buffer | undefined> {
+  const row = await db.selectFrom('ingresses').select('public_key').where('id', '=', ingressId).executeTakeFirst();
+  return row?.public_key;
+}
+
+/** Stores where nodes behind NAT connect to an Ingress. Returns whether that is new. */
+export async function setLink(db: Executor, ingressId: string, link: string | null): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('ingresses')
+    .set({ link })
+    .where('id', '=', ingressId)
+    .where('link', 'is distinct from', link)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
 export interface NewIngress {
   readonly id: string;
   readonly name: string;

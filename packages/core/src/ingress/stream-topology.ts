@@ -5,6 +5,7 @@ import type { RouteCall } from '../http/handlers.ts';
 import type { Followers } from '../members/followers.ts';
 import { linesAfter } from '../topology/topology-lines.ts';
 import { besideNode } from './ingress-queries.ts';
+import { keepLink } from './keep-link.ts';
 import { LineStream } from './line-stream.ts';
 
 export interface TopologyStreamParts {
@@ -37,6 +38,7 @@ export async function streamTopology(parts: TopologyStreamParts, call: Call): Pr
   try {
     // It may have ended before that.
     await stillAllowed();
+    await keepLink(context, ingressId, query.link);
     const nodeId = await besideNode(context.database, ingressId);
     // It is waited for from its first moment.
     await followers.confirm('topology', ingressId, query.after ?? '0');

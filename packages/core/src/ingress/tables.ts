@@ -1,5 +1,6 @@
 // The Ingresses, how they join and prove who they are, and the requests that they counted.
 import type { InstallationId } from '@platform/contract';
+import type { Generated } from 'kysely';
 import type { OwnedTables } from '../database/schema.ts';
 
 declare module '../database/schema.ts' {
@@ -12,6 +13,7 @@ declare module '../database/schema.ts' {
       credential_expires_at: Date;
       beside_node: string | null;
       local: boolean;
+      link: Generated<string | null>;
       joined_at: Date;
       report_run: string | null;
       report_sequence: string | null;
@@ -23,7 +25,9 @@ declare module '../database/schema.ts' {
 }
 
 export const tables = {
-  ingresses: { readBy: { placement: 'from which keys a node takes public requests' } },
+  ingresses: {
+    readBy: { placement: 'from which keys a node takes public requests, and where it connects to Ingresses' },
+  },
   ingress_tokens: {},
   ingress_challenges: {},
   public_requests: { readBy: { installations: 'what came to the address of an app, for its owner' } },

@@ -22,7 +22,7 @@ import type { Change } from '../members/followers.ts';
 import { routesChanged, type Touched } from '../topology/change-routes.ts';
 import { grantsForNode } from './network-grants.ts';
 import { storeOrigin, whyNoStorage } from './offers-storage.ts';
-import { type AssignmentRow, raiseRevision, selectAssignments, selectIngressKeys } from './queries.ts';
+import { type AssignmentRow, raiseRevision, selectAssignments, selectIngressLinks } from './queries.ts';
 import { usableSlots } from './usable-slots.ts';
 
 /** A node asks again after this long without a change; shorter than what proxies cut. */
@@ -113,8 +113,18 @@ async function readAssignments(
   const { rows, servesPublic, ...current } = await selectAssignments(context.database, node);
   const items = rows.flatMap((row) => assignmentOf(context, row, servesPublic) ?? []);
   // Read after the revision, which every change of them raises.
-  const keys = servesPublic ? { ingressKeys: (await selectIngressKeys(context.database)).map(publicKeyText) } : {};
-  return { ...current, items, ...keys };
+  const ingresses = servesPublic ? await ingressMembers(context) : {};
+  return { ...current, items, ...ingresses };
+}
+
+async function ingressMembers({
+  database,
+}: Pick<CoreContext, 'database'>): Promise<Pick<Assignments, 'ingressKeys' | 'ingressLinks'>> {
+  const ingresses = await selectIngressLinks(database);
+  const ingressKeys = ingresses.map(({ public_key }) => publicKeyText(public_key));
+  const ingressLinks = ingresses.flatMap(({ link }) => link ?? []);
+  // Nodes of former versions refuse members that they do not know.
+  return ingressLinks.length === 0 ? { ingressKeys } : { ingressKeys, ingressLinks };
 }
 
 function assignmentOf(

@@ -285,8 +285,12 @@ export async function nodesOfAccount(db: Executor, accountKey: string): Promise<
   return rows.flatMap(({ node_id }) => node_id ?? []);
 }
 
-/** Link keys of all Ingresses. */
-export async function selectIngressKeys(db: Executor): Promise<Buffer[]> {
-  const rows = await db.selectFrom('ingresses').select('public_key').orderBy('id').execute();
-  return rows.map(({ public_key }) => public_key);
+export interface IngressLink {
+  readonly public_key: Buffer;
+  /** Where nodes behind NAT connect to it; `null` for nowhere. */
+  readonly link: string | null;
+}
+
+export async function selectIngressLinks(db: Executor): Promise<IngressLink[]> {
+  return db.selectFrom('ingresses').select(['public_key', 'link']).orderBy('id').execute();
 }

@@ -1,5 +1,6 @@
 // A public UDP port of one workload: datagrams go in, and the answers to their senders come back. There is no other way
-// through it: a workload can only answer who wrote to it, while that is fresh.
+// through it: a workload can only answer who wrote to it, while that is fresh. docs/decisions/network.md says why it is not
+// the kernel that translates addresses.
 import dgram from 'node:dgram';
 
 export interface UdpRelayOptions {
@@ -41,7 +42,8 @@ interface Sender {
 
 /** @throws Error when the port of this machine cannot be used */
 export async function openUdpRelay(options: UdpRelayOptions): Promise<UdpRelay> {
-  const outer = dgram.createSocket('udp4');
+  // Answers go to addresses as they came in: there is no name to look up, which would take a turn of the event loop each.
+  const outer = dgram.createSocket({ type: 'udp4', lookup: (address, _options, done) => done(null, address, 4) });
   await new Promise<void>((resolve, reject) => {
     outer.once('error', reject);
     outer.bind({ address: options.address, port: options.hostPort, exclusive: true }, resolve);

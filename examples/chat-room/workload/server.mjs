@@ -52,7 +52,7 @@ const server = createServer(async (request, response) => {
       'cache-control': 'no-cache',
     };
     const policy =
-      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
     return response
       .writeHead(200, { ...fields, 'content-security-policy': policy, 'referrer-policy': 'no-referrer' })
       .end(text);

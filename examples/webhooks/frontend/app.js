@@ -12,8 +12,6 @@ const app = await App.connect().catch((error) => {
 
 let inbox;
 let next;
-/** What was drawn last: drawn anew only when something changed, so that what is unfolded stays so. */
-let drawn = '';
 
 async function show() {
   clearTimeout(next);
@@ -32,8 +30,11 @@ async function show() {
         ? ''
         : `Refused since the start: ${refused.count}. Last, ${TIMES.format(new Date(refused.last.at))}: ${refused.last.detail}`;
     one('none').hidden = deliveries.length > 0;
-    if (JSON.stringify(deliveries) !== drawn) one('deliveries').replaceChildren(...deliveries.map(item));
-    drawn = JSON.stringify(deliveries);
+    // What is there already stays as it is: unfolded, and in focus.
+    const list = one('deliveries');
+    const known = new Set([...list.children].map((element) => element.dataset.id));
+    list.prepend(...deliveries.filter(({ id }) => !known.has(id)).map(item));
+    while (list.children.length > deliveries.length) list.lastElementChild.remove();
     if (message.dataset.lost) message.textContent = '';
     delete message.dataset.lost;
   } catch (error) {
@@ -58,6 +59,7 @@ function item({ id, sender, at, type, body }) {
   const time = document.createElement('time');
   const about = document.createElement('p');
   const content = document.createElement('pre');
+  element.dataset.id = id;
   name.textContent = sender;
   time.dateTime = at;
   time.textContent = TIMES.format(new Date(at));

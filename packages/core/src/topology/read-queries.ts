@@ -89,7 +89,7 @@ export interface ChangePiece extends TopologyState, Piece {
 }
 
 /** Changes after a position, and the revision of the same moment: one statement, so that both are one snapshot. */
-export async function readChanges(db: Executor, after: Position, nodesAfter: string): Promise<ChangePiece> {
+export async function readChanges(db: Executor, after: Position, nodesAfter: bigint): Promise<ChangePiece> {
   const { rows } = await sql<Omit<ChangePiece, 'isLast'> & { readonly found: number }>`
     WITH next AS (
       SELECT label, app_id, installation_id, node_id, routes, revision FROM topology_routes

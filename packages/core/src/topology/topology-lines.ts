@@ -22,34 +22,45 @@ export async function* linesAfter(
   { after, besideNode }: TopologyReader,
 ): AsyncGenerator<TopologyLine, void, undefined> {
   const { database } = context;
-  const state = await readState(database);
+  let since = { routes: after ?? 0n, nodes: after ?? 0n };
+  let piece = after === null ? null : await readChanges(database, startOf(since), since.nodes);
   // A revision of the future is one of another database, such as a restored one.
-  const continues = after !== null && after >= BigInt(state.floor) && after <= BigInt(state.revision);
-  let since = after ?? 0n;
-  let nodesAfter = since;
-  if (!continues) {
+  if (after === null || piece === null || after < BigInt(piece.floor) || after > BigInt(piece.revision)) {
     yield { kind: 'snapshot' };
-    for (let label = ''; ; ) {
-      const { routes, isLast } = await readNames(database, label);
-      if (routes.length > 0) yield routesLine(context, routes);
-      if (isLast) break;
-      label = routes.at(-1)?.label ?? label;
-    }
+    const { revision } = await readState(database);
+    yield* names(context);
     // What changed while the names were read comes after them, once more.
-    since = BigInt(state.revision);
-    nodesAfter = 0n;
+    since = { routes: BigInt(revision), nodes: 0n };
+    piece = null;
   }
-  let position: Position = { revision: String(since + 1n), label: '' };
-  for (;;) {
-    const { routes, isLast, nodes, revision, floor } = await readChanges(database, position, String(nodesAfter));
+  for (let position = startOf(since); ; ) {
+    piece ??= await readChanges(database, position, since.nodes);
+    const { routes, isLast, nodes, revision, floor } = piece;
     // Deletions of this reader's time were forgotten meanwhile; its next connection begins anew.
-    if (BigInt(floor) > since) throw new Error('the topology was read too slowly to be continued');
+    if (BigInt(floor) > since.routes) throw new Error('the topology was read too slowly to be continued');
     if (routes.length > 0) yield routesLine(context, routes);
+    if (isLast) {
+      if (nodes.length > 0) yield nodesLine(context, nodes, besideNode);
+      yield { kind: 'current', revision };
+      return;
+    }
     position = routes.at(-1) ?? position;
-    if (!isLast) continue;
-    if (nodes.length > 0) yield nodesLine(context, nodes, besideNode);
-    yield { kind: 'current', revision };
-    return;
+    piece = null;
+  }
+}
+
+/** Right after a revision. */
+function startOf({ routes }: { readonly routes: bigint }): Position {
+  return { revision: String(routes + 1n), label: '' };
+}
+
+/** All names there are. */
+async function* names(context: Context): AsyncGenerator<TopologyLine, void, undefined> {
+  for (let after = ''; ; ) {
+    const { routes, isLast } = await readNames(context.database, after);
+    if (routes.length > 0) yield routesLine(context, routes);
+    if (isLast) return;
+    after = routes.at(-1)?.label ?? after;
   }
 }
 

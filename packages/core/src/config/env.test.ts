@@ -79,6 +79,19 @@ const wrong: readonly [name: string, environment: Record<string, string>][] = [
   ['PLATFORM_APPS_DOMAIN', { PLATFORM_APPS_DOMAIN: 'Apps.Example' }],
   ['PLATFORM_APPS_DOMAIN', { PLATFORM_RP_ID: 'platform.localhost' }],
   ['PLATFORM_APPS_DOMAIN', { PLATFORM_APPS_DOMAIN: '127.0.0.1' }],
+  ['PLATFORM_INGRESS_DOMAIN', { PLATFORM_INGRESS_DOMAIN: 'platform.localhost' }],
+  ['PLATFORM_INGRESS_DOMAIN', { PLATFORM_INGRESS_DOMAIN: 'x.shell.platform.localhost' }],
+  ['PLATFORM_INGRESS_DOMAIN', { PLATFORM_INGRESS_DOMAIN: 'apps.platform.localhost' }],
+  ['PLATFORM_INGRESS_DOMAIN', { PLATFORM_INGRESS_DOMAIN: 'public.apps.platform.localhost' }],
+  ['PLATFORM_INGRESS_DOMAIN', { PLATFORM_APPS_DOMAIN: 'a.localhost', PLATFORM_INGRESS_DOMAIN: 'localhost' }],
+  ['PLATFORM_INGRESS_DOMAIN', { PLATFORM_APPS_DOMAIN: 'a.localhost', PLATFORM_RP_ID: 'platform.localhost' }],
+  ['PLATFORM_INGRESS_DOMAIN', { PLATFORM_INGRESS_DOMAIN: 'Public.Example' }],
+  ['PLATFORM_INGRESS_DOMAIN', { PLATFORM_INGRESS_DOMAIN: '127.0.0.1' }],
+  ['PLATFORM_INGRESS_LISTEN', { PLATFORM_INGRESS_LISTEN: '8791' }],
+  ['PLATFORM_INGRESS_LISTEN', { PLATFORM_INGRESS_LISTEN: 'public.example.org:443' }],
+  ['PLATFORM_INGRESS_TLS', { PLATFORM_INGRESS_TLS: 'yes' }],
+  ['PLATFORM_INGRESS_TLS', { PLATFORM_INGRESS_TLS: 'files:certificates' }],
+  ['PLATFORM_NODE_ORIGIN', { PLATFORM_NODE_ORIGIN: 'http://node.public.platform.localhost:8788' }],
   ['PLATFORM_PUBLIC_HOST', { PLATFORM_PUBLIC_HOST: 'https://games.example.org' }],
   ['PLATFORM_UDP_PORT_RANGE', { PLATFORM_UDP_PORT_RANGE: '40000' }],
   ['PLATFORM_UDP_PORT_RANGE', { PLATFORM_UDP_PORT_RANGE: '50000-40000' }],
@@ -154,6 +167,35 @@ for (const [name, environment] of wrong) {
 test('a variable of a part that does not exist yet is reported, not refused', () => {
   const { notices } = read({ PLATFORM_MESSAGING_SERVER_NAME: 'x' });
   assert.equal(notices.length, 1);
+});
+
+test('people see plain HTTP on a laptop, and https wherever else an app is on the internet', () => {
+  const seen = (environment: Record<string, string>) => {
+    const { ingressOrigin, ingressListen } = read(environment);
+    return [`${ingressOrigin.scheme}://…${ingressOrigin.port}`, ingressListen?.port ?? null];
+  };
+  assert.deepEqual(seen({}), ['http://…:8791', 8791]);
+  assert.deepEqual(seen({ PLATFORM_INGRESS_LISTEN: '127.0.0.1:80' }), ['http://…', 80]);
+  assert.deepEqual(seen({ PLATFORM_INGRESS_LISTEN: '' }), ['http://…', null]);
+  const onInternet = { PLATFORM_INGRESS_DOMAIN: 'public-of-example.net' };
+  assert.deepEqual(seen(onInternet), ['https://…', 8791]);
+  const withTls = { ...onInternet, PLATFORM_INGRESS_TLS: 'files:/etc/platform/certificates' };
+  assert.deepEqual(seen({ ...withTls, PLATFORM_INGRESS_LISTEN: '0.0.0.0:443' }), ['https://…', 443]);
+  assert.deepEqual(seen({ ...withTls, PLATFORM_INGRESS_LISTEN: '[::]:8443' }), ['https://…:8443', 8443]);
+});
+
+test('on https the domain of public names is of another site than the shell, and may be that of the apps', () => {
+  const deployed = {
+    PLATFORM_OS_ORIGIN: 'https://cloud.example.org',
+    PLATFORM_NODE_ORIGIN: 'https://node.third-example.net',
+    PLATFORM_APPS_DOMAIN: 'apps.example-apps.net',
+  };
+  assert.throws(
+    () => read({ ...deployed, PLATFORM_INGRESS_DOMAIN: 'public.example.org' }),
+    /^StartError: PLATFORM_INGRESS_DOMAIN is "public.example.org", which belongs to the same site/,
+  );
+  const { ingressDomain } = read({ ...deployed, PLATFORM_INGRESS_DOMAIN: 'public.example-apps.net' });
+  assert.equal(ingressDomain, 'public.example-apps.net');
 });
 
 /** Shell and apps of a deployment on https. */

@@ -9,6 +9,7 @@ import { registerAccount, type TestAccount } from '../support/client.ts';
 import { freePort } from '../support/free-port.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { publishTestApp } from '../support/publish.ts';
+import { until } from '../support/wait.ts';
 import { DESKTOP, launchBrowser, PHONE } from './browser.ts';
 import { look } from './look.ts';
 import { signedInContext } from './signed-in.ts';
@@ -75,13 +76,12 @@ for (const [device, viewport] of [
     await page.goto(`${platform.origin}/#/settings/apps/arena`);
     const start = page.getByRole('button', { name: 'Start' });
     await start.waitFor();
-    assert.equal(await page.getByRole('region', { name: 'UDP ports' }).count(), 0, 'nothing is open while it rests');
 
     // With the keyboard alone.
     await start.focus();
     await page.keyboard.press('Enter');
     const ports = page.getByRole('region', { name: 'UDP ports' });
-    await ports.waitFor();
+    await ports.getByText('port 7777 inside').waitFor();
     const [game, voice, lobby, ...more] = await ports.getByRole('listitem').allInnerTexts();
     assert.deepEqual(game?.split('\n'), ['game', `play.localhost:${firstPort}`, 'port 7777 inside']);
     assert.deepEqual(voice?.split('\n'), ['voice', `play.localhost:${firstPort + 1}`, 'the same port inside']);
@@ -106,6 +106,10 @@ for (const [device, viewport] of [
 
     await page.getByRole('button', { name: 'Stop' }).focus();
     await page.keyboard.press('Enter');
-    await ports.waitFor({ state: 'detached' });
+    // Whoever has the address keeps it.
+    const atRest = `game\nplay.localhost:${firstPort}\nIt opens when the backend runs.`;
+    await until('the ports to rest', async () => (await ports.getByRole('listitem').allInnerTexts())[0] === atRest);
+    assert.equal(await ports.getByText('Not open').count(), 0);
+    await look(page, device, 'backend-at-rest');
   });
 }

@@ -2,11 +2,11 @@
 // what to give to a sender, what arrived, and what to do where there is no port. tests/system has their clients.
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import dgram from 'node:dgram';
 import { after, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { type AskBackend, openBackend } from '../support/backend.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
+import { freeUdpPort } from '../support/free-port.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { ingressVariables, publicUrlOf } from '../support/public-address.ts';
 import { rawRequest } from '../support/raw-http.ts';
@@ -30,10 +30,7 @@ let port: number;
 let ask: AskBackend;
 
 before(async () => {
-  const socket = dgram.createSocket('udp4');
-  await new Promise<void>((resolve) => socket.bind({ address: '127.0.0.1', port: 0 }, resolve));
-  port = socket.address().port;
-  await new Promise<void>((resolve) => socket.close(() => resolve()));
+  port = await freeUdpPort();
   const range = { PLATFORM_UDP_PORT_RANGE: `${port}-${port}` };
   place = await platformPlace({ PLATFORM_RUNTIME_DRIVER: 'process', ...range, ...(await ingressVariables()) });
   [platform, browser] = await Promise.all([startPlatform(place), launchBrowser()]);

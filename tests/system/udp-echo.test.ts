@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import type { PublicPortStatus, WorkloadDetail } from '@platform/contract';
 import { type AskBackend, openBackend } from '../support/backend.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
+import { freeUdpPort } from '../support/free-port.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { until } from '../support/wait.ts';
 
@@ -41,14 +42,6 @@ after(async () => {
   await platform?.stop();
   await place?.remove();
 });
-
-async function freeUdpPort(): Promise<number> {
-  const socket = dgram.createSocket('udp4');
-  await new Promise<void>((resolve) => socket.bind({ address: '127.0.0.1', port: 0 }, resolve));
-  const { port: free } = socket.address();
-  await new Promise<void>((resolve) => socket.close(() => resolve()));
-  return free;
-}
 
 /** Once it is open. */
 function openPort(): Promise<PublicPortStatus> {
@@ -215,6 +208,25 @@ test('after a restart the port and the key are the same, and what was recorded b
   later.send(recorded);
   later.send(fresh.request(1n, 'last'));
   assert.deepEqual(await answersUntil(later, fresh, 'last'), ['last']);
+});
+
+test('removed and installed again it has its port and its key; without its volume another key', async () => {
+  const again = async () => {
+    await account.browser.take('/v1/apps', { body: { appId: APP, permissions: GRANTS } });
+    ask = await openBackend(place, account, APP);
+    const opened = await openPort();
+    return [opened.hostPort, await shownKey()];
+  };
+  const known = [port.hostPort, key.toString('base64url')];
+  await account.fetch(`/v1/apps/${APP}`, { method: 'DELETE' });
+  assert.deepEqual(await again(), known);
+  assert.equal((await client(known[1] as string, 'still here')).stdout, 'still here\n');
+  await account.fetch(`/v1/apps/${APP}`, { method: 'DELETE' });
+  const deleted = await account.fetch(`/v1/account/volumes/${APP}`, { method: 'DELETE' });
+  assert.equal(deleted.status, 204, deleted.text);
+  const [, newKey] = await again();
+  assert.notEqual(newKey, known[1]);
+  key = Buffer.from(String(newKey), 'base64url');
 });
 
 test('revoked, it is silent at once; its owner reads that nothing is published', async (t) => {

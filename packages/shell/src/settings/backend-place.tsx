@@ -8,13 +8,19 @@ import { portAbout, portAddress } from './port-words.ts';
 export function BackendPlace({ status }: { readonly status: WorkloadDetail }) {
   return (
     <>
-      <PublicPorts ports={status.publicPorts ?? []} />
+      <PublicPorts ports={status.publicPorts ?? []} isRunning={status.state === 'running'} />
       <Shortcomings sentences={status.unenforced} />
     </>
   );
 }
 
-function PublicPorts({ ports }: { readonly ports: NonNullable<WorkloadDetail['publicPorts']> }) {
+interface PublicPortsProps {
+  readonly ports: NonNullable<WorkloadDetail['publicPorts']>;
+  /** Otherwise all are closed, and keep their addresses. */
+  readonly isRunning: boolean;
+}
+
+function PublicPorts({ ports, isRunning }: PublicPortsProps) {
   if (ports.length === 0) return null;
   return (
     <section class="ports" aria-labelledby="ports-title">
@@ -25,7 +31,7 @@ function PublicPorts({ ports }: { readonly ports: NonNullable<WorkloadDetail['pu
         {ports.map((port) => (
           <li key={port.name} class="port">
             <span class="port-name">{port.name}</span>
-            {port.closed === undefined ? (
+            {port.closed === undefined || !isRunning ? (
               <code class="port-address">{portAddress(port)}</code>
             ) : (
               <span class="port-closed">

@@ -7,13 +7,19 @@ const members = [
   'ingressLink',
   'linkCarrier',
   'irohRelay',
+  'ingressHttpListen',
+  'ingressDomain',
   'ingressLimits',
   'ingressLog',
   'trustedProxies',
 ] as const satisfies readonly (keyof PlatformConfig)[];
 
-export type IngressConfig = Pick<PlatformConfig, (typeof members)[number]>;
+export interface IngressConfig extends Pick<PlatformConfig, (typeof members)[number]> {
+  /** Certificate authorities, PEM, besides those of the system; `null` for no others. */
+  readonly ca: string | null;
+}
 
 export function ingressConfig(config: PlatformConfig): IngressConfig {
-  return Object.fromEntries(members.map((name) => [name, config[name]])) as IngressConfig;
+  const picked = Object.fromEntries(members.map((name) => [name, config[name]])) as Omit<IngressConfig, 'ca'>;
+  return { ...picked, ca: config.outbound.ca };
 }

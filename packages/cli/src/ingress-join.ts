@@ -40,6 +40,8 @@ async function run(
     const folder = openDataFolder(config.dataDirectory);
     started.add(() => folder.close());
     await requireFreePort('PLATFORM_INGRESS_LISTEN', listen.host, listen.port);
+    const { ingressHttpListen: plain } = config;
+    if (plain !== null) await requireFreePort('PLATFORM_INGRESS_HTTP_LISTEN', plain.host, plain.port);
     const key = openIngressKey(folder.path);
     const member = await belong(folder.path, key);
     const coreKey = member.coreKey === null ? null : readPublicKey(member.coreKey);
@@ -55,6 +57,7 @@ async function run(
         onRemoved: () => removed.resolve('removed'),
         log,
         metrics: metrics.ingress,
+        folder: folder.path,
       }),
     );
     started.add(() => ingress.stop());

@@ -1,6 +1,8 @@
 // The Ingress as the commands start it: beside core, or alone on a machine that joined.
+
+import * as path from 'node:path';
 import type { createLog } from '@platform/core/log';
-import { type Ingress, type IngressOptions, startIngress } from '@platform/ingress';
+import { type Ingress, type IngressOptions, type PublicTls, startIngress } from '@platform/ingress';
 import type { CollectedMetrics } from '@platform/ingress/metrics';
 import type { IngressConfig } from './ingress-config.ts';
 
@@ -10,16 +12,36 @@ export type IngressPlace = Pick<
 > & {
   readonly log: ReturnType<typeof createLog>;
   readonly metrics: CollectedMetrics | undefined;
+  /** The data folder. */
+  readonly folder: string;
 };
 
-export function startIngressProcess(config: IngressConfig, { metrics, ...place }: IngressPlace): Promise<Ingress> {
+export function startIngressProcess(
+  config: IngressConfig,
+  { metrics, folder, ...place }: IngressPlace,
+): Promise<Ingress> {
+  const tls = publicTls(config, folder);
   return startIngress({
     ...place,
     ...(config.linkCarrier === 'iroh' ? { iroh: { listen: config.ingressLink, relay: config.irohRelay } } : {}),
+    ...(tls === null ? {} : { tls }),
     limits: config.ingressLimits,
     trustedProxies: config.trustedProxies,
     accessLog: config.ingressLog,
     clock: () => new Date(),
     ...(metrics === undefined ? {} : { metrics }),
   });
+}
+
+/** How the Ingress ends TLS; `null`: it does not. */
+function publicTls(config: IngressConfig, folder: string): PublicTls | null {
+  const { ingressTls, ingressDomain: domain, ingressHttpListen: plain, ca } = config;
+  if (ingressTls === null) return null;
+  if (ingressTls.kind === 'files') return { domain, plain, certificates: ingressTls };
+  return { domain, plain, certificates: { ...ingressTls, ca, folder: acmeFolder(folder) } };
+}
+
+/** Where an Ingress keeps what it orders, below the data folder. */
+export function acmeFolder(folder: string): string {
+  return path.join(folder, 'ingress', 'acme');
 }

@@ -48,7 +48,26 @@ export const configurationVariables = {
   PLATFORM_INGRESS_TLS: {
     default: '',
     meaning:
-      'Certificates of the Ingress: empty for none (plain HTTP, on a laptop or behind a proxy that ends TLS), `files:<folder>` for `<host or wildcard>.crt` and `.key` there, or `acme`.',
+      'Certificates of the Ingress: empty for none (plain HTTP, on a laptop or behind a proxy that ends TLS), `files:<folder>` for `<host>.crt` and `<host>.key` there (`_.example.org.crt` for the wildcard `*.example.org`), or `acme`. docs/operations/public.md, “Certificates”, describes both.',
+  },
+  PLATFORM_INGRESS_HTTP_LISTEN: {
+    default: '',
+    meaning:
+      'Address and port on which an Ingress with certificates also answers plain HTTP, e.g. `0.0.0.0:80`: the challenges of a certificate authority, and redirects to https for everything else. Empty: nowhere.',
+  },
+  PLATFORM_ACME_DIRECTORY: {
+    default: '',
+    meaning:
+      'Directory of the certificate authority for PLATFORM_INGRESS_TLS=acme, e.g. `https://acme-v02.api.letsencrypt.org/directory`. Setting it accepts its terms of service.',
+  },
+  PLATFORM_ACME_EMAIL: {
+    default: '',
+    meaning: 'Mail address that the certificate authority may write to. Empty: none.',
+  },
+  PLATFORM_ACME_DNS_HOOK: {
+    default: '',
+    meaning:
+      'Executable that adds and removes DNS records: the Ingress then orders one wildcard certificate for PLATFORM_INGRESS_DOMAIN. Empty: one certificate for each app, which needs PLATFORM_INGRESS_HTTP_LISTEN on port 80.',
   },
   PLATFORM_INGRESS_LINK: {
     default: '',
@@ -258,7 +277,7 @@ export const configurationVariables = {
   PLATFORM_OUTBOUND_CA_FILE: {
     default: '',
     meaning:
-      'File of certificate authorities (PEM) that outbound calls with a secret, AI calls and object storage trust besides the usual ones, such as the one of your own network. Set it on every machine that runs backends.',
+      'File of certificate authorities (PEM) that outbound calls with a secret, AI calls, object storage and PLATFORM_ACME_DIRECTORY trust besides the usual ones, such as the one of your own network. Set it on every machine that runs backends.',
   },
   PLATFORM_SEARCH_OPENSEARCH_URL: {
     default: '',

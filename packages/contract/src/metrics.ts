@@ -98,6 +98,26 @@ export const ingressMetrics = {
     meaning:
       'Whether the Ingress goes by what core says now: 1, or 0 once it has been cut off for a minute, when it refuses everything.',
   },
+  platform_ingress_certificates: {
+    type: 'gauge',
+    labels: [],
+    meaning: 'Certificates in service; 0 where the Ingress speaks plain HTTP.',
+  },
+  platform_ingress_certificate_problems: {
+    type: 'gauge',
+    labels: [],
+    meaning: 'Certificates that need the operator: not replaced or renewed, and the log says why.',
+  },
+  platform_ingress_certificate_expiry_seconds: {
+    type: 'gauge',
+    labels: [],
+    meaning: 'Time until the first certificate in service expires.',
+  },
+  platform_ingress_failed_handshakes: {
+    type: 'gauge',
+    labels: [],
+    meaning: 'TLS handshakes of clients that came to nothing since the start.',
+  },
   platform_ingress_log_lines_dropped_total: {
     type: 'counter',
     labels: [],

@@ -16,16 +16,20 @@ import { listenPlain, publicServerOptions } from './listener.ts';
 import type { Log } from './log.ts';
 import { type IngressMetrics, type IngressState, noMetrics } from './metrics-port.ts';
 import { NodeLinks } from './node-links.ts';
+import { certificateState, openPublicSide, type PublicTls } from './tls/public-side.ts';
 import { Topology } from './topology.ts';
 import { reportTraffic, Traffic } from './traffic.ts';
 
 export type { AccessLogPlace } from './access-log.ts';
 export { defaultLimits, type IngressLimits } from './limits.ts';
+export type { PublicTls } from './tls/public-side.ts';
 
 export interface IngressOptions extends CorePlace {
   readonly listen: { readonly host: string; readonly port: number };
   /** Nodes behind NAT connect here over UDP. Default: they cannot, and their apps answer 503. */
   readonly iroh?: IrohPlace;
+  /** Certificates for `listen`. Default: it speaks plain HTTP. */
+  readonly tls?: PublicTls;
   /** Default: those of contract 4e. */
   readonly limits?: IngressLimits;
   /** Addresses and CIDR blocks whose forwarding fields are believed. */
@@ -42,6 +46,8 @@ export interface IngressOptions extends CorePlace {
 
 export interface Ingress {
   readonly port: number;
+  /** Of plain HTTP beside TLS; `null` where there is none. */
+  readonly plainPort: number | null;
   /** Resolves when the topology is known for the first time. */
   readonly informed: Promise<void>;
   /** What it knows, for metrics. */
@@ -89,14 +95,13 @@ export async function startIngress(options: IngressOptions): Promise<Ingress> {
     clock,
     isDoctor: doctorNames(options.key, clock),
   });
-  const server = publicServerOptions({
-    front,
-    protocol: 'http',
-    limits,
-    behindProxies: trustedProxies.length > 0,
-    log,
-  });
-  const listener = await listenPlain(server, options.listen);
+  const { tls, listen } = options;
+  const behindProxies = trustedProxies.length > 0;
+  const protocol = tls === undefined ? 'http' : 'https';
+  const server = publicServerOptions({ front, protocol, limits, behindProxies, log });
+  const isKnown = (host: string): boolean => topology.find(host) !== undefined;
+  const publicSide = tls === undefined ? null : await openPublicSide({ tls, listen, server, isKnown, log, clock });
+  const listener = publicSide ?? (await listenPlain(server, listen));
   const stopping = new AbortController();
   const informed = Promise.withResolvers<void>();
   const following = followTopology(
@@ -118,10 +123,12 @@ export async function startIngress(options: IngressOptions): Promise<Ingress> {
     publicNames: topology.size,
     nodes: nodes.size,
     isCurrent: currency.isCurrent(),
+    certificates: publicSide === null ? null : certificateState(publicSide, clock()),
   });
   metrics.watch({ state });
   return {
     port: listener.port,
+    plainPort: publicSide?.plainPort ?? null,
     informed: informed.promise,
     state,
     async stop() {
@@ -134,7 +141,7 @@ export async function startIngress(options: IngressOptions): Promise<Ingress> {
       stopping.abort();
       await following;
       await endReports();
-      await Promise.all([nodes.close(), core.close(), access.close()]);
+      await Promise.all([nodes.close(), core.close(), access.close(), publicSide?.close()]);
       await iroh?.close();
     },
   };

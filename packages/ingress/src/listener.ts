@@ -16,7 +16,7 @@ const CONNECTIONS_PER_NETWORK = 512;
 /** Heads that are late end so much later at most. */
 const LOOK_MILLISECONDS = 2_000;
 /** Between two looks for connections that have become idle, while it stops. */
-const IDLE_LOOK_MILLISECONDS = 50;
+export const IDLE_LOOK_MILLISECONDS = 50;
 
 export interface ServerOptions {
   readonly front: Front;

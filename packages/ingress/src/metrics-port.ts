@@ -6,6 +6,19 @@ export interface IngressState {
   readonly nodes: number;
   /** Whether it still goes by what it knows. */
   readonly isCurrent: boolean;
+  /** `null` where it has none, and speaks plain HTTP. */
+  readonly certificates: CertificateState | null;
+}
+
+export interface CertificateState {
+  /** In service. */
+  readonly served: number;
+  /** That an operator should look at. */
+  readonly problems: number;
+  /** Seconds until the first of those in service expires; `null` for none. */
+  readonly expiresIn: number | null;
+  /** Handshakes of clients that came to nothing since the start. */
+  readonly failedHandshakes: number;
 }
 
 export interface IngressMetrics {

@@ -1,7 +1,7 @@
 // The metrics of an Ingress for Prometheus.
 import { type ingressMetrics as documented, ingressMetrics } from '@platform/contract';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { IngressMetrics } from './metrics-port.ts';
+import type { IngressMetrics, IngressState } from './metrics-port.ts';
 
 export interface CollectedMetrics extends IngressMetrics {
   /** The text of Prometheus, format 0.0.4, without metrics of the process as a whole. */
@@ -18,7 +18,7 @@ export function createIngressMetrics(): CollectedMetrics {
     labelNames: [...ingressMetrics[name].labels],
     registers: [registry],
   });
-  let state = () => ({ publicNames: 0, nodes: 0, isCurrent: false });
+  let state = (): IngressState => ({ publicNames: 0, nodes: 0, isCurrent: false, certificates: null });
   const requests = new Counter(options('platform_ingress_requests_total'));
   const refused = new Counter(options('platform_ingress_refused_total'));
   const seconds = new Histogram({ ...options('platform_ingress_request_seconds'), buckets: SECONDS_BUCKETS });
@@ -43,6 +43,32 @@ export function createIngressMetrics(): CollectedMetrics {
     ...options('platform_ingress_current'),
     collect() {
       this.set(state().isCurrent ? 1 : 0);
+    },
+  });
+  new Gauge({
+    ...options('platform_ingress_certificates'),
+    collect() {
+      this.set(state().certificates?.served ?? 0);
+    },
+  });
+  new Gauge({
+    ...options('platform_ingress_certificate_problems'),
+    collect() {
+      this.set(state().certificates?.problems ?? 0);
+    },
+  });
+  new Gauge({
+    ...options('platform_ingress_certificate_expiry_seconds'),
+    collect() {
+      const expiresIn = state().certificates?.expiresIn ?? null;
+      if (expiresIn === null) this.reset();
+      else this.set(expiresIn);
+    },
+  });
+  new Gauge({
+    ...options('platform_ingress_failed_handshakes'),
+    collect() {
+      this.set(state().certificates?.failedHandshakes ?? 0);
     },
   });
   return {

@@ -158,7 +158,8 @@ export interface UnderTest {
   close(): Promise<void>;
 }
 
-export interface UnderTestOptions extends Partial<Pick<IngressOptions, 'trustedProxies' | 'uptime' | 'accessLog'>> {
+export interface UnderTestOptions
+  extends Partial<Pick<IngressOptions, 'trustedProxies' | 'uptime' | 'accessLog' | 'tls'>> {
   readonly limits?: Partial<IngressOptions['limits']>;
   readonly metrics?: IngressMetrics;
   /** Default: one name with every kind of route. */

@@ -9,6 +9,8 @@ import { newAuthority, type TestAuthority } from './certificates.ts';
 import { type MemoryCertificates, memoryCertificates } from './memory-certificates.ts';
 
 export const HOST = 'a.example.org';
+/** MiB: a client that has more waiting to be sent reads no answer. */
+export const CLIENT_MEMORY = 100;
 const authority = newAuthority();
 
 export interface FrontUnderTest {
@@ -67,6 +69,7 @@ export async function openFrontUnderTest(t: TestContext, options: FrontUnderTest
     async http2(servername = HOST) {
       const session = connect(`https://${servername}:${front.port}`, {
         createConnection: () => connectTls({ ...target, servername, ALPNProtocols: ['h2'] }),
+        maxSessionMemory: CLIENT_MEMORY,
       });
       sessions.push(session);
       session.on('error', () => undefined);

@@ -42,6 +42,7 @@ async function start(order: IngressOrder, started: Started): Promise<Serving<Ing
     onRemoved: () => log.error({}, 'core does not know the Ingress of this machine; restart the platform'),
     log,
     metrics: metrics?.ingress,
+    folder,
   });
   started.add(() => ingress.stop());
   // Until then it would answer for every app that it is not connected.

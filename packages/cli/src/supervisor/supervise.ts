@@ -185,11 +185,15 @@ async function requireFreePorts({
   localNode,
   linkListen,
   ingressListen,
+  ingressHttpListen,
 }: PlatformConfig): Promise<void> {
   await requireFreePort('PLATFORM_OS_ORIGIN', listenHost, listenPort);
   if (localNode) await requireFreePort('PLATFORM_NODE_ORIGIN', listenHost, nodePort);
   if (linkListen !== null) await requireFreePort('PLATFORM_LINK_LISTEN', linkListen.host, linkListen.port);
-  if (ingressListen !== null) await requireFreePort('PLATFORM_INGRESS_LISTEN', ingressListen.host, ingressListen.port);
+  if (ingressListen === null) return;
+  await requireFreePort('PLATFORM_INGRESS_LISTEN', ingressListen.host, ingressListen.port);
+  if (ingressHttpListen !== null)
+    await requireFreePort('PLATFORM_INGRESS_HTTP_LISTEN', ingressHttpListen.host, ingressHttpListen.port);
 }
 
 /** Where to reach ourselves when listening on every address. */

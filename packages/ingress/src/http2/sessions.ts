@@ -57,8 +57,8 @@ export const defaultHttp2Limits: Http2Limits = {
 /** What a stream, and a connection, may have arrived of bodies that nobody reads. */
 const STREAM_WINDOW = 256 * 1024;
 const CONNECTION_WINDOW = MiB;
-/** MiB that nghttp2 may hold for one connection. */
-const SESSION_MEMORY = 4;
+/** MiB that Node may hold for one connection, beyond which it takes no more requests: what waits of a hundred answers. */
+const SESSION_MEMORY = 8;
 const KNOWN_METHODS = new Set(METHODS);
 
 /** @param options as those of the HTTP/1.1 server; WebSockets are not offered over HTTP/2 (RFC 8441), so clients use that */

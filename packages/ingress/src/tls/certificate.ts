@@ -33,6 +33,8 @@ export class CertificateError extends Error {
 
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 const NAME = new RegExp(`^(?:\\*\\.)?${LABEL}(?:\\.${LABEL})*$`);
+/** Milliseconds by which the clock of this machine may be behind that of an authority. */
+const CLOCK_SKEW = 5 * 60_000;
 /** Any one label: what a wildcard must cover. */
 const SOME_LABEL = 'a';
 
@@ -58,7 +60,8 @@ export function readCertificate(name: CertificateName, pair: CertificatePair, no
   if (!covers(name.replace('*', SOME_LABEL))) throw new CertificateError(`the certificate does not name ${name}`);
   const { validFromDate: notBefore, validToDate: notAfter } = x509;
   if (now > notAfter) throw new CertificateError(`the certificate expired at ${notAfter.toISOString()}`);
-  if (now < notBefore) throw new CertificateError(`the certificate is valid from ${notBefore.toISOString()} on`);
+  if (now.getTime() + CLOCK_SKEW < notBefore.getTime())
+    throw new CertificateError(`the certificate is valid from ${notBefore.toISOString()} on`);
   return {
     name,
     notBefore,

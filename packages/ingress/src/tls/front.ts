@@ -1,6 +1,7 @@
 // The front of an Ingress that ends TLS itself: one port, HTTP/2 and HTTP/1.1, the same handler behind both.
 import { createStrictServer, handOver, type StrictServerOptions } from '@platform/http';
 import { type Http2Limits, serveHttp2 } from '../http2/sessions.ts';
+import { IDLE_LOOK_MILLISECONDS } from '../listener.ts';
 import type { CertificateSource } from './certificate-source.ts';
 import { certificateCovers, listenTls, type TlsLimits } from './listener.ts';
 
@@ -50,12 +51,15 @@ export async function openTlsFront({ server, limits, ...place }: TlsFrontOptions
     get failedHandshakes() {
       return listener.failedHandshakes;
     },
-    drain() {
+    async drain() {
       const drained = listener.drain();
       http2.drain();
       http1.close();
+      // Those that become idle, which Node would keep for their next request.
+      const idle = setInterval(() => http1.closeIdleConnections(), IDLE_LOOK_MILLISECONDS);
       http1.closeIdleConnections();
-      return drained;
+      await drained;
+      clearInterval(idle);
     },
     end: () => listener.end(),
   };

@@ -1,0 +1,210 @@
+// Certificates from a real ACME server: by HTTP-01 for a public name at its first request, by DNS-01 through a command for a
+// wildcard; kept, renewed, and still in service while the authority is down.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
+import { after, before, type TestContext, test } from 'node:test';
+import { connect, type TLSSocket } from 'node:tls';
+import { type OrderedCertificates, openPublicSide, type PublicSide } from '@platform/ingress/public-side';
+import { type Pebble, startPebble } from '../support/pebble.ts';
+import { until } from '../support/wait.ts';
+
+const HOST = 'notes--abc.public.example.org';
+const missing = ['/usr/bin/pebble', '/usr/bin/pebble-challtestsrv'].every((file) => existsSync(file))
+  ? null
+  : 'needs pebble';
+let pebble: Pebble;
+
+before(async () => {
+  if (missing === null) pebble = await startPebble();
+});
+after(() => pebble?.close());
+
+interface World {
+  readonly side: PublicSide;
+  readonly lines: string[];
+  readonly known: Set<string>;
+  clock: Date;
+}
+
+const nonEmpty = <Item>(items: readonly Item[]) => (items.length === 0 ? null : items);
+
+async function folderOf(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'ingress-acme-'));
+  t.after(() => rm(folder, { recursive: true }));
+  return folder;
+}
+
+async function opened(t: TestContext, certificates: Partial<OrderedCertificates> & { folder: string }): Promise<World> {
+  const lines: string[] = [];
+  const write = (fields: object, message: string) => void lines.push(`${message} ${JSON.stringify(fields)}`);
+  const known = new Set([HOST]);
+  const world = { lines, known, clock: new Date() };
+  const side = await openPublicSide({
+    tls: {
+      domain: 'public.example.org',
+      certificates: {
+        ...{ kind: 'acme', directory: pebble.directory, email: 'operator@example.org', dnsHook: null, ca: pebble.ca },
+        ...certificates,
+      },
+      plain: { host: '127.0.0.1', port: certificates.dnsHook ? 0 : pebble.httpPort },
+    },
+    listen: { host: '127.0.0.1', port: 0 },
+    server: {
+      isOwnHost: (host) => known.has(host.replace(/:\d+$/, '')),
+      onRequest: ({ res }) => {
+        res.end('good');
+        return null;
+      },
+      onFault: (error) => lines.push(String(error)),
+    },
+    isKnown: (host) => known.has(host),
+    log: { debug: write, info: write, warn: write, error: write },
+    clock: () => world.clock,
+  });
+  t.after(async () => {
+    void side.drain();
+    side.end();
+    await side.close();
+  });
+  return Object.assign(world, { side });
+}
+
+async function handshake({ side }: World, servername: string): Promise<TLSSocket> {
+  const socket = connect({ host: '127.0.0.1', port: side.port, servername, ca: await pebble.root() });
+  await once(socket, 'secureConnect');
+  return socket;
+}
+
+test('a public name gets its certificate in the handshake of its first client, and keeps it across a restart', async (t) => {
+  if (missing !== null) return t.skip(missing);
+  const folder = await folderOf(t);
+  const first = await opened(t, { folder });
+  assert.deepEqual(first.side.certificates.served(), []);
+  const [one, other] = await Promise.all([handshake(first, HOST), handshake(first, HOST)]);
+  assert.equal(one.authorized, true);
+  const { fingerprint256 } = one.getPeerCertificate();
+  assert.equal(other.getPeerCertificate().fingerprint256, fingerprint256, 'one order for both');
+  assert.deepEqual(first.side.certificates.problems(), []);
+
+  const [place = ''] = await readdir(folder);
+  const files = await readdir(path.join(folder, place));
+  assert.deepEqual(files.sort(), ['account.key', 'account.url', `${HOST}.pem`]);
+  for (const file of files) assert.equal((await stat(path.join(folder, place, file))).mode & 0o777, 0o600);
+  assert.equal((await stat(path.join(folder, place))).mode & 0o777, 0o700);
+  assert.doesNotMatch(first.lines.join('\n'), /PRIVATE KEY/);
+
+  for (const socket of [one, other]) socket.destroy();
+  await first.side.drain();
+  await first.side.close();
+  const second = await opened(t, { folder });
+  assert.equal((await handshake(second, HOST)).getPeerCertificate().fingerprint256, fingerprint256);
+});
+
+test('a name that core does not know is not ordered, whoever asks for it', async (t) => {
+  if (missing !== null) return t.skip(missing);
+  const folder = await folderOf(t);
+  const world = await opened(t, { folder });
+  for (const name of ['stranger.public.example.org', 'elsewhere.test', 'public.example.org'])
+    await assert.rejects(handshake(world, name));
+  const [place = ''] = await readdir(folder);
+  assert.deepEqual(await readdir(path.join(folder, place)), ['account.key']);
+  assert.deepEqual(world.lines, []);
+});
+
+test('the plain port answers challenges, leads known hosts to https with their method, and refuses others', async (t) => {
+  if (missing !== null) return t.skip(missing);
+  const world = await opened(t, { folder: await folderOf(t) });
+  const ask = async (host: string, target: string) => {
+    const { request } = await import('node:http');
+    const asked = request({ host: '127.0.0.1', port: world.side.plainPort, path: target, headers: { host } }).end();
+    const [answer] = await once(asked, 'response');
+    answer.resume();
+    return [answer.statusCode, answer.headers.location];
+  };
+  assert.deepEqual(await ask(HOST, '/a/b?c=d'), [308, `https://${HOST}:${world.side.port}/a/b?c=d`]);
+  assert.deepEqual(await ask(HOST, '/.well-known/acme-challenge/never-ordered'), [404, undefined]);
+  assert.deepEqual(await ask('stranger.public.example.org', '/'), [421, undefined]);
+  assert.deepEqual(await ask(HOST, '/a/../b'), [400, undefined]);
+});
+
+test('a wildcard comes by DNS-01 through the command of the operator, before any client', async (t) => {
+  if (missing !== null) return t.skip(missing);
+  const folder = await folderOf(t);
+  const calls = path.join(folder, 'calls');
+  const hook = path.join(folder, 'hook');
+  await writeFile(
+    hook,
+    `#!/bin/sh
+echo "$# $1 $2 $PLATFORM_SECRET" >>${calls}
+case "$1" in
+  add) curl -sf -d "{\\"host\\":\\"$2.\\",\\"value\\":\\"$3\\"}" ${pebble.dnsManagement}/set-txt ;;
+  remove) curl -sf -d "{\\"host\\":\\"$2.\\"}" ${pebble.dnsManagement}/clear-txt ;;
+esac
+`,
+    { mode: 0o700 },
+  );
+  process.env.PLATFORM_SECRET = 'secret';
+  t.after(() => delete process.env.PLATFORM_SECRET);
+  const world = await opened(t, { folder: path.join(folder, 'acme'), dnsHook: hook });
+  const [certificate] = await until('the wildcard', () => nonEmpty(world.side.certificates.served()));
+  assert.equal(certificate?.name, '*.public.example.org');
+  const record = '_acme-challenge.public.example.org';
+  assert.equal(await readFile(calls, 'utf8'), `3 add ${record} \n3 remove ${record} \n`);
+  for (const name of [HOST, 'other--abc.public.example.org'])
+    assert.equal((await handshake(world, name)).authorized, true);
+  await assert.rejects(handshake(world, 'a.b.public.example.org'));
+});
+
+test('a command that fails is told of, and its order pauses', async (t) => {
+  if (missing !== null) return t.skip(missing);
+  const folder = await folderOf(t);
+  const hook = path.join(folder, 'hook');
+  await writeFile(hook, '#!/bin/sh\nexit 3\n', { mode: 0o700 });
+  const world = await opened(t, { folder: path.join(folder, 'acme'), dnsHook: hook });
+  assert.deepEqual(await until('the problem', () => nonEmpty(world.side.certificates.problems())), [
+    {
+      name: '*.public.example.org',
+      what: 'the DNS hook failed to add the record _acme-challenge.public.example.org: exit code 3',
+    },
+  ]);
+  await assert.rejects(handshake(world, HOST), 'and no order follows before its pause is over');
+  assert.equal(world.lines.length, 1);
+});
+
+test('a name that the authority cannot check is told of, with its reason', async (t) => {
+  if (missing !== null) return t.skip(missing);
+  const world = await opened(t, { folder: await folderOf(t), dnsHook: '/bin/true' });
+  const [problem] = await until('the problem', () => nonEmpty(world.side.certificates.problems()));
+  assert.match(problem?.what ?? '', /^the authority could not check/);
+});
+
+test('while the authority is down the certificate stays in service, and its renewal is told of', async (t) => {
+  if (missing !== null) return t.skip(missing);
+  const own = await startPebble();
+  t.after(() => own.close());
+  const folder = await folderOf(t);
+  const usual = pebble;
+  pebble = own;
+  t.after(() => {
+    pebble = usual;
+  });
+  const world = await opened(t, { folder });
+  const root = await own.root();
+  (await handshake(world, HOST)).destroy();
+  await own.close();
+  const [served] = world.side.certificates.served();
+  assert.ok(served);
+  const life = served.notAfter.getTime() - served.notBefore.getTime();
+  world.clock = new Date(served.notBefore.getTime() + life * 0.7);
+  const { certificates } = world.side;
+  assert.ok('look' in certificates && typeof certificates.look === 'function');
+  await certificates.look();
+  assert.match(certificates.problems()[0]?.what ?? '', /^the authority cannot be reached/);
+  const socket = connect({ host: '127.0.0.1', port: world.side.port, servername: HOST, ca: root });
+  await once(socket, 'secureConnect');
+  socket.destroy();
+});

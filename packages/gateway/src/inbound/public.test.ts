@@ -19,6 +19,9 @@ import {
   startGatewayUnderTest,
   until,
 } from '../../test-support/gateway-under-test.ts';
+import { openByteMeter } from '../byte-meter.ts';
+import { openPublicInbound } from './public.ts';
+import { workloadFields } from './public-client.ts';
 
 const HOSTNAME = 'notes--aaaabbbbccccddddeeee.public.platform.localhost';
 const ROUTES = ['GET:/', 'GET:/feed/*', 'POST:/hooks/*', 'WS:/chat', 'OPTIONS:/feed/*'];
@@ -69,9 +72,9 @@ function call(options: Ask = {}) {
   return ask(portOf(door), { ...options, headers });
 }
 
-function raw(head: readonly string[], more = ''): Promise<RawConnection> {
+function raw(head: readonly string[], more = '', port = portOf(door)): Promise<RawConnection> {
   const fields = [`Host: ${HOSTNAME}`, `${CLIENT_ADDRESS}: 192.0.2.7`, `${CLIENT_PROTOCOL}: http`];
-  return openRaw(portOf(door), [head[0], ...fields, ...head.slice(1), '', more].join('\r\n'));
+  return openRaw(port, [head[0], ...fields, ...head.slice(1), '', more].join('\r\n'));
 }
 
 const HANDSHAKE = [
@@ -202,6 +205,34 @@ describe('a public request', () => {
     assert.equal(tested.gateway.traffic().inbound.requests, 1);
     assert.ok(tested.gateway.traffic().inbound.sentBytes > 0);
   });
+});
+
+test('a WebSocket ends after a silence in both directions, and not before', async (t) => {
+  const inbound = openPublicInbound({
+    to: { socketPath: tested.socketPath },
+    policy: policyOf(1, ROUTES).public,
+    clientFields: workloadFields,
+    headersTimeout: 10_000,
+    meter: openByteMeter(),
+    onFailure: (failure) => assert.fail(failure.reason),
+    webSocketIdle: 100,
+  });
+  const other = openPublicDoor({
+    forwardPublic: () => assert.fail(),
+    forwardPublicUpgrade: (incoming) => inbound.forwardUpgrade(incoming),
+  });
+  other.listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  t.after(async () => {
+    other.close();
+    await inbound.close();
+  });
+  const connection = await raw(HANDSHAKE, '', portOf(other));
+  await connection.until(() => connection.received().includes('\r\n\r\n'));
+  const last = performance.now();
+  connection.socket.write('x');
+  await connection.closed();
+  assert.ok(performance.now() - last >= 99);
 });
 
 describe('a policy that closes a route', () => {

@@ -200,6 +200,24 @@ describe('the public side of a node', () => {
     assert.equal(await state(closed), 'stopped');
   });
 
+  test('keeps a backend awake while a WebSocket of the internet is open, and counts what passes', async () => {
+    const idle = makeAssignment(hash, { publicRoutes: ROUTES, workload: { idleSeconds: 60 } });
+    await assign([...assigned, idle]);
+    assert.equal((await call(idle)).status, 200);
+    const socket = await raw(idle, HANDSHAKE);
+    await socket.until(() => socket.received().includes('\r\n\r\n'));
+    for (let minute = 0; minute < 5; minute += 1) node.clock.advance(60_000);
+    assert.equal(await state(idle), 'running');
+    socket.socket.destroy();
+    // Its end is a sign of use as well, and core has no leases of it.
+    await until('the backend to sleep', async () => {
+      node.clock.advance(60_000);
+      return (await state(idle)) === 'stopped';
+    });
+    await until('the figures', () => (node.core.lastHeartbeat()?.traffic?.inbound.requests ?? 0) >= 2);
+    await assign(assigned.filter((item) => item !== idle));
+  });
+
   test('lets 100 requests of an installation wait for its start, and tells strangers nothing of why it is down', async () => {
     const slow = makeAssignment(hash, { publicRoutes: ['GET:/'], workload: { environment: { DELAY: '100000' } } });
     const stopped = makeAssignment(hash, { publicRoutes: ['GET:/'], desired: 'stopped' });

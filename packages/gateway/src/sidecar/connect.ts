@@ -5,7 +5,7 @@ import { closeSync, fstatSync, openSync } from 'node:fs';
 import net, { type Socket } from 'node:net';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { GatewayPolicy } from '@platform/contract';
+import type { GatewayPolicy, Refusal } from '@platform/contract';
 import {
   type Abandonable,
   endWithProblem,
@@ -46,8 +46,15 @@ export interface SidecarGateway extends RunningGateway {
 const DEFAULT_DEADLINE_MS = 15_000;
 const CLOSE_LIMIT_MS = 5_000;
 const APPLY_LIMIT_MS = 5_000;
-/** An inbound request waits this long for a sidecar that is being started again. */
-const PATIENCE_MS = 5_000;
+/** What becomes of an inbound request while there is no sidecar. */
+interface Absence {
+  /** Milliseconds that it waits for one that is being started again. */
+  readonly patience: number;
+  readonly refusal: Refusal;
+}
+const ABSENT: Absence = { patience: 5_000, refusal: { code: 'unavailable', retryAfter: 1 } };
+/** A client of the internet is answered within two seconds (contract 4e). */
+const PUBLIC_ABSENT: Absence = { patience: 1_500, refusal: { code: 'workload_unavailable', retryAfter: 2 } };
 const HEADERS_TIMEOUT_MS = 60_000;
 const RETRY_MS = 5;
 const O_PATH = 0o10000000;
@@ -132,15 +139,15 @@ class Sidecar implements SidecarGateway {
   }
 
   forwardInbound(incoming: IncomingRequest, path: string): void {
-    this.#forward(incoming, ({ inbound }) => inbound.forward(incoming, path));
+    this.#forward(incoming, ABSENT, ({ inbound }) => inbound.forward(incoming, path));
   }
 
   forwardUpgrade(incoming: IncomingUpgrade, path: string): void {
-    this.#forwardUpgrade(incoming, ({ inbound }) => inbound.forwardUpgrade(incoming, path));
+    this.#forwardUpgrade(incoming, ABSENT, ({ inbound }) => inbound.forwardUpgrade(incoming, path));
   }
 
   forwardPublic(incoming: IncomingRequest): void {
-    this.#forward(incoming, (link) => {
+    this.#forward(incoming, PUBLIC_ABSENT, (link) => {
       const refusal = link.public.refusalOf(incoming, incoming.req.method ?? '');
       if (refusal === null) return link.public.forward(incoming);
       sendProblem(incoming.res, refusal);
@@ -149,39 +156,35 @@ class Sidecar implements SidecarGateway {
   }
 
   forwardPublicUpgrade(incoming: IncomingUpgrade): void {
-    this.#forwardUpgrade(incoming, (link) => {
+    this.#forwardUpgrade(incoming, PUBLIC_ABSENT, (link) => {
       const refusal = link.public.refusalOf(incoming, WEBSOCKET_METHOD);
       if (refusal === null) link.public.forwardUpgrade(incoming);
       else endWithProblem(incoming.socket, refusal);
     });
   }
 
-  #forward({ res }: IncomingRequest, go: (link: Link) => Abandonable | null): void {
+  #forward({ res }: IncomingRequest, absence: Absence, go: (link: Link) => Abandonable | null): void {
     this.#options.onActivity();
     let work: Abandonable | null = null;
     res.on('close', () => work?.abandon());
-    this.#whenLinked(
-      () => !res.closed,
-      (link) => {
-        if (link === undefined) sendProblem(res, { code: 'unavailable', retryAfter: 1 }, { close: true });
-        else work = go(link);
-      },
-    );
+    this.#whenLinked(absence.patience, (link) => {
+      if (res.closed) return;
+      if (link === undefined) sendProblem(res, absence.refusal, { close: true });
+      else work = go(link);
+    });
   }
 
-  #forwardUpgrade({ socket }: IncomingUpgrade, go: (link: Link) => void): void {
+  #forwardUpgrade({ socket }: IncomingUpgrade, absence: Absence, go: (link: Link) => void): void {
     this.#options.onActivity();
-    this.#whenLinked(
-      () => !socket.destroyed,
-      (link) => {
-        if (link === undefined) endWithProblem(socket, { code: 'unavailable', retryAfter: 1 });
-        else go(link);
-      },
-    );
+    this.#whenLinked(absence.patience, (link) => {
+      if (socket.destroyed) return;
+      if (link === undefined) endWithProblem(socket, absence.refusal);
+      else go(link);
+    });
   }
 
-  /** Resolves at once, or when a restarting sidecar is connected; without one after {@link PATIENCE_MS}. */
-  #whenLinked(isWanted: () => boolean, go: (link: Link | undefined) => void): void {
+  /** Goes on at once, or when a restarting sidecar is connected; without one after `patience` milliseconds. */
+  #whenLinked(patience: number, go: (link: Link | undefined) => void): void {
     if (this.#link !== undefined || this.#closing !== undefined) {
       go(this.#link);
       return;
@@ -189,9 +192,9 @@ class Sidecar implements SidecarGateway {
     const goOn = () => {
       clearTimeout(timer);
       this.#waiting.delete(goOn);
-      if (isWanted()) go(this.#link);
+      go(this.#link);
     };
-    const timer = setTimeout(goOn, PATIENCE_MS);
+    const timer = setTimeout(goOn, patience);
     this.#waiting.add(goOn);
   }
 

@@ -11,18 +11,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { ANSWERED_BY } from '@platform/contract';
+import { ANSWERED_BY, CLIENT_ADDRESS, CLIENT_PROTOCOL } from '@platform/contract';
 import { createStrictServer, withPlatformFields } from '@platform/http';
 import { newEnvelopeKey } from '@platform/link';
+import { openRaw } from '../../../http/test-support/raw-exchange.ts';
 import {
   APP_ORIGIN,
   CORE_CREDENTIAL,
   CORE_HOST,
   GATEWAY_CREDENTIAL,
   openDoor,
+  openPublicDoor,
   portOf,
 } from '../../test-support/gateway-under-test.ts';
 import { connectSidecar, type SidecarGateway, type SidecarSettings } from './connect.ts';
+
+const PUBLIC_NAME = 'notes--aaaabbbbccccddddeeee.public.platform.localhost';
 
 describe('a Gateway in a process of its own', () => {
   let folder: string;
@@ -124,6 +128,20 @@ describe('a Gateway in a process of its own', () => {
     return answer.text();
   }
 
+  /** A request of the internet, through whatever the Runtime holds. */
+  async function fromInternet(through: SidecarGateway, path: string): Promise<[number, string]> {
+    const listener = openPublicDoor(through);
+    opened.push({ close: () => void listener.close().closeAllConnections() });
+    listener.listen(0, '127.0.0.1');
+    await once(listener, 'listening');
+    const fields = [`Host: ${PUBLIC_NAME}`, `${CLIENT_ADDRESS}: 192.0.2.7`, `${CLIENT_PROTOCOL}: https`];
+    const lines = [`GET ${path} HTTP/1.1`, ...fields, 'Connection: close', '', ''];
+    const connection = await openRaw(portOf(listener), lines.join('\r\n'));
+    await connection.closed();
+    const [answer] = connection.answers();
+    return [answer?.status ?? 0, answer?.body ?? ''];
+  }
+
   it('serves both ways once it is configured, swaps the credential, and reports its activity', async () => {
     const { promise: active, resolve } = Promise.withResolvers<void>();
     gateway = await connect(settings, () => resolve());
@@ -221,6 +239,36 @@ describe('a Gateway in a process of its own', () => {
     await gateway.reconnect();
     assert.equal(await waiting, 'workload saw GET /meanwhile');
     assert.equal((await out()).status, 200);
+  });
+
+  it('answers the internet by its policy, also after it was killed and started, and at once where that has closed', async () => {
+    const policy = { revision: 1, public: { hostname: PUBLIC_NAME, routes: ['GET:/x'] } };
+    gateway = await connect({ ...settings, policy });
+    assert.deepEqual(await fromInternet(gateway, '/x'), [200, 'workload saw GET /x']);
+    assert.equal((await fromInternet(gateway, '/y'))[0], 404);
+    await kill();
+    const waiting = fromInternet(gateway, '/x');
+    start();
+    await gateway.reconnect();
+    assert.deepEqual(await waiting, [200, 'workload saw GET /x']);
+    // The Runtime's end refuses before the sidecar has heard of it.
+    sidecar.kill('SIGSTOP');
+    const applied = gateway.apply({ revision: 2 });
+    assert.equal((await fromInternet(gateway, '/x'))[0], 421);
+    sidecar.kill('SIGCONT');
+    await applied;
+  });
+
+  it('keeps no client of the internet waiting for longer than two seconds while it is dead', async () => {
+    gateway = await connect({
+      ...settings,
+      policy: { revision: 1, public: { hostname: PUBLIC_NAME, routes: ['GET:/x'] } },
+    });
+    await kill();
+    const began = performance.now();
+    const [status, body] = await fromInternet(gateway, '/x');
+    assert.deepEqual([status, JSON.parse(body).code], [503, 'workload_unavailable']);
+    assert.ok(performance.now() - began < 5_000);
   });
 
   it('that was never configured says so', async () => {

@@ -14,7 +14,7 @@ import { irohAddressText, type LinkKey } from '@platform/link';
 import type { Log } from '../clock.ts';
 import type { RunningGateway } from '../gateway-port.ts';
 import type { Installation } from '../lifecycle/installation.ts';
-import { sameCredential } from './bearer.ts';
+import { matcherOf } from './bearer.ts';
 import { type Endpoints, wake } from './endpoints.ts';
 import { type HttpServer, startHttpServer } from './http-server.ts';
 import type { NodeIroh } from './node-iroh.ts';
@@ -117,13 +117,13 @@ export interface PublicFront {
 
 /** What the listener does with a request. */
 export function createPublicFront(options: PublicHosts & Pick<PublicSideOptions, 'credential'>): PublicFront {
-  const expected = `Bearer ${options.credential}`;
+  const isExpected = matcherOf(`Bearer ${options.credential}`);
   /** How many wait, by installation. */
   const waiting = new WeakMap<Installation, number>();
 
   /** @throws RefusalError `unauthenticated`, `unknown_host`, `not_found`, `workload_unavailable` */
   async function admit(request: AcceptedRequest, method: string): Promise<Installation> {
-    if (!sameCredential(request.head.authorization ?? undefined, expected))
+    if (!isExpected(request.head.authorization ?? undefined))
       throw refuse('unauthenticated', 'Public requests come through an Ingress.');
     const found = options.find(publicHostname(request.head.host));
     const installation = found instanceof Promise ? await found : found;

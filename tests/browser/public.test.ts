@@ -9,6 +9,7 @@ import { registerAccount, type TestAccount } from '../support/client.ts';
 import { freePort } from '../support/free-port.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { publishTestApp } from '../support/publish.ts';
+import { rawRequest } from '../support/raw-http.ts';
 import { DESKTOP, launchBrowser, PHONE, pressInPrompt } from './browser.ts';
 import { look, settingsFit } from './look.ts';
 import { signedInContext } from './signed-in.ts';
@@ -32,13 +33,15 @@ const first = {
 };
 const second = { ...first, version: '2.0.0', publicEndpoints: [...first.publicEndpoints, 'GET:/photos/*'] };
 
+let ingressPort: number;
 let place: PlatformPlace;
 let platform: PlatformProcess;
 let browser: Browser;
 let publisher: TestAccount;
 
 before(async () => {
-  const [ingressPort, udpPort] = [await freePort(), await freePort()];
+  ingressPort = await freePort();
+  const udpPort = await freePort();
   place = await platformPlace({
     PLATFORM_RUNTIME_DRIVER: 'process',
     PLATFORM_INGRESS_DOMAIN: DOMAIN,
@@ -62,6 +65,27 @@ async function askToInstall(page: Page, name: string): Promise<void> {
     .frameLocator('iframe[title="Store"]')
     .getByRole('button', { name: `Install ${name}` })
     .click();
+}
+
+/** A request from outside, as the proxy before the Ingress passes it on. @returns status, and what the app said */
+async function fromOutside(url: string | null, path: string): Promise<string> {
+  const { host } = new URL(url ?? '');
+  const { status, text } = await rawRequest({ port: ingressPort, path, headers: { host } });
+  return status === 200 ? text : String(status);
+}
+
+/** A request of a native client that was given the line. @returns as {@link fromOutside} */
+async function asClient(line: string): Promise<string> {
+  const [ticket = '', capability = ''] = line.split('#');
+  const { url } = JSON.parse(Buffer.from(ticket.split('.')[1] ?? '', 'base64url').toString()) as { url: string };
+  const { host, pathname } = new URL(url);
+  const headers = { host, authorization: `Bearer ${capability}` };
+  const { status, text } = await rawRequest({
+    port: place.nodePort,
+    path: `${pathname.replace(/\/$/, '')}/hello`,
+    headers,
+  });
+  return status === 200 ? text : String(status);
 }
 
 /** Presses it, and waits until the change is carried out. */
@@ -121,14 +145,18 @@ for (const [device, viewport, appId, name] of [
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), url);
 
     // A switch closes one route, with the keyboard too, and opens it again.
+    assert.equal(await fromOutside(url, '/feed.xml'), 'rang /feed.xml');
     const feed = page.getByRole('switch', { name: '/feed.xml GET' });
     await flip(feed, false);
+    assert.equal(await fromOutside(url, '/feed.xml'), '404');
+    assert.equal(await fromOutside(url, '/'), 'rang /');
     assert.deepEqual(await granted(), ['GET:/', 'POST:/hooks/*']);
     assert.equal(await feed.evaluate((element) => element === document.activeElement), true, 'it keeps the focus');
     await feed.focus();
     await page.keyboard.press('Space');
     await feed.and(page.locator('[aria-checked="true"][aria-disabled="false"]')).waitFor();
     assert.deepEqual(await granted(), ['GET:/', 'POST:/hooks/*', 'GET:/feed.xml']);
+    assert.equal(await fromOutside(url, '/feed.xml'), 'rang /feed.xml');
     await flip(page.getByRole('switch', { name: '/live WebSocket' }), true);
 
     // A narrower grant is shown as what it is.
@@ -163,6 +191,7 @@ for (const [device, viewport, appId, name] of [
     const next = await address();
     assert.notEqual(next.url, url);
     await page.getByRole('img', { name: `QR code of ${next.url}` }).waitFor();
+    assert.deepEqual([await fromOutside(url, '/'), await fromOutside(next.url, '/')], ['421', 'rang /']);
 
     // An update that declares more opens nothing by itself, though the request is as wide as before.
     await publishTestApp(publisher, appId, { ...second, name }, FILES);
@@ -180,6 +209,33 @@ for (const [device, viewport, appId, name] of [
     await update.getByRole('checkbox', { name: 'Answer requests from the internet' }).uncheck();
     await pressInPrompt(update.getByRole('button', { name: 'Update', exact: true }), closed);
     assert.deepEqual((await address()).routes.at(-1), { method: 'GET', path: '/photos/*', state: 'not-granted' });
+  });
+}
+
+for (const [device, viewport] of [
+  ['desktop', DESKTOP],
+  ['phone', PHONE],
+] as const) {
+  test(`a native client is let in by a line, and disconnected with all others, on a ${device}`, async (t) => {
+    const account = await registerAccount(platform, `${device}-client`);
+    const appId = `chime-${device}`;
+    await publishTestApp(publisher, appId, { ...first, name: 'Chime' }, FILES);
+    await account.browser.take('/v1/apps', { body: { appId } });
+    const context = await signedInContext({ browser, platform, account }, viewport);
+    t.after(() => context.close());
+    const page = await context.newPage();
+    await page.goto(`${platform.origin}/#/settings/apps/${appId}`);
+    const section = page.getByRole('region', { name: 'Native clients' });
+    await section.getByRole('button', { name: 'Connect a native client' }).click();
+    const line = await section.locator('.client-line').innerText();
+    assert.equal(await asClient(line), 'rang /hello');
+    await look(page, device, 'clients-line', [section]);
+    await section.getByRole('button', { name: 'Disconnect all clients' }).click();
+    await look(page, device, 'clients-question', [section]);
+    await section.getByRole('button', { name: 'Disconnect', exact: true }).click();
+    await section.getByText('All clients are disconnected.').waitFor();
+    assert.equal(await asClient(line), '401');
+    assert.equal(await section.locator('.client-line').count(), 0);
   });
 }
 

@@ -33,6 +33,7 @@ export const shellRoutes = {
   'apps.upgrade': 'POST /v1/apps/:appId/upgrade',
   'apps.permissions.read': 'GET /v1/apps/:appId/permissions',
   'apps.permissions.replace': 'PUT /v1/apps/:appId/permissions',
+  'apps.disconnect': 'POST /v1/apps/:appId/disconnect',
   'apps.public': 'GET /v1/apps/:appId/public',
   'apps.renewPublic': 'POST /v1/apps/:appId/public/renew',
   'apps.publicRequests': 'GET /v1/apps/:appId/public/requests',

@@ -2,9 +2,10 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
+import type { QrCodeProps } from './qr-code.tsx';
 
-export function LaterQrCode({ text }: { readonly text: string }) {
-  const loaded = useSignal<{ readonly QrCode: ComponentType<{ readonly text: string }> } | null>(null);
+export function LaterQrCode(props: QrCodeProps) {
+  const loaded = useSignal<{ readonly QrCode: ComponentType<QrCodeProps> } | null>(null);
   useEffect(() => {
     import('./qr-code.tsx').then(
       ({ QrCode }) => {
@@ -15,5 +16,5 @@ export function LaterQrCode({ text }: { readonly text: string }) {
   }, []);
   if (loaded.value === null) return <div class="qr-code" />;
   const { QrCode } = loaded.value;
-  return <QrCode text={text} />;
+  return <QrCode {...props} />;
 }

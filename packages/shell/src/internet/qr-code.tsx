@@ -3,20 +3,28 @@ import { encode } from 'uqr';
 
 /** Modules of quiet zone on each side, as ISO/IEC 18004 demands. */
 const QUIET_ZONE = 4;
+/** Modules on a side from which a code needs more room to be scanned. */
+const LARGE_FROM = 50;
+
+export interface QrCodeProps {
+  readonly text: string;
+  /** What it is the code of, for screen readers. Default: the text. */
+  readonly what?: string | undefined;
+}
 
 /**
  * Dark modules on a light ground in both colour schemes: many cameras read no other. Attributes alone, since the policy of
  * the page allows no inline style and no markup from text.
  */
-export function QrCode({ text }: { readonly text: string }) {
+export function QrCode({ text, what = text }: QrCodeProps) {
   const { data, size } = encode(text, { ecc: 'M', border: QUIET_ZONE });
   return (
     <svg
-      class="qr-code"
+      class={size > LARGE_FROM ? 'qr-code large' : 'qr-code'}
       viewBox={`0 0 ${size} ${size}`}
       shape-rendering="crispEdges"
       role="img"
-      aria-label={`QR code of ${text}`}
+      aria-label={`QR code of ${what}`}
     >
       <rect width={size} height={size} fill="#ffffff" />
       <path d={runsOf(data)} fill="#000000" />

@@ -7,6 +7,7 @@ import { findApp, installedApps } from '../frames/installed-apps.ts';
 import { homeApp, openApp } from '../frames/open-apps.ts';
 import { setHome } from '../home.ts';
 import { AppInternet } from '../internet/app-internet.tsx';
+import { NativeClients } from '../internet/native-clients.tsx';
 import { askToInstall, askToUninstall, upgradesDone } from '../prompts/prompts.ts';
 import { go } from '../view.ts';
 import { AppWorkflows } from '../workflows/app-workflows.tsx';
@@ -63,6 +64,7 @@ export function AppPage({ appId }: { readonly appId: string }) {
           </div>
         </section>
       )}
+      {app.hasWorkload && <NativeClients appId={appId} name={app.name} />}
       {app.hasWorkload && <AppWorkflows appId={appId} name={app.name} />}
       {app.requestsIntelligence && (
         <section class="block" aria-labelledby="ai-title">

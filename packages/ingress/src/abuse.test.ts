@@ -201,3 +201,37 @@ test('an Ingress that is cut off from core serves what it knows for a minute, th
   await tested.core.confirmed(tested.core.say());
   assert.equal((await ask('GET /')).status, 200);
 });
+
+test('a client that opens answers and does not read them gives its places to others, which are answered', async () => {
+  await start({ concurrency: 4 });
+  const piece = Buffer.alloc(1_024 * 1_024);
+  tested.node.handle = (req, res) => {
+    if (req.url !== '/feed/long') {
+      res.end('ok');
+      return;
+    }
+    const push = (): void => {
+      while (!res.destroyed) {
+        if (res.write(piece)) continue;
+        res.once('drain', push);
+        return;
+      }
+    };
+    push();
+  };
+  const greedy: RawConnection[] = [];
+  for (let index = 0; index < 4; index += 1) {
+    const connection = await begin('GET /feed/long', { client: '198.51.100.1' });
+    connection.socket.pause();
+    greedy.push(connection);
+  }
+  // Until what the kernel takes is full, they are not idle.
+  for (;;) {
+    const answer = await ask('GET /', { client: '192.0.2.1' });
+    if (answer.status === 200) break;
+    assert.equal(codeOf(answer), 'concurrency_limited');
+  }
+  for (const { socket } of greedy) socket.resume();
+  await Promise.race(greedy.map((connection) => connection.closed()));
+  assert.equal(greedy.filter((connection) => connection.isClosed()).length, 1);
+});

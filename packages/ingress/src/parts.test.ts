@@ -10,6 +10,7 @@ import { clientReader } from './client-address.ts';
 import { FrameBoundary } from './closing-frame.ts';
 import { FairQueue } from './fair-queue.ts';
 import { HeldBodies } from './held-bodies.ts';
+import { Places } from './places.ts';
 import { TokenBuckets } from './token-buckets.ts';
 import { Traffic } from './traffic.ts';
 
@@ -105,6 +106,49 @@ describe('the client', () => {
     assert.equal(read(connection, forwarded('192.0.2.1', 'gopher')).protocol, 'http');
     const stranger = { address: '192.0.2.7', protocol: 'https' } as const;
     assert.deepEqual(read(stranger, forwarded('192.0.2.1', 'http')), stranger);
+  });
+});
+
+describe('the places of an installation', () => {
+  /** @returns those that had to give way */
+  function filled(held: Readonly<Record<string, number>>, isIdle = true) {
+    const places = new Places(8);
+    const gone: string[] = [];
+    const take = (network: string) =>
+      places.take('app', { network, isIdle: () => isIdle, giveWay: () => gone.push(network) });
+    for (const [network, count] of Object.entries(held)) for (let index = 0; index < count; index += 1) take(network);
+    return {
+      take,
+      gone,
+      takeOther: () => places.take('other', { network: 'a', isIdle: () => false, giveWay: () => assert.fail() }),
+    };
+  }
+  const isRefused = (result: unknown) => typeof result !== 'function';
+
+  test('go to a newcomer from a client that holds many and is idle on them', () => {
+    const { take, gone, takeOther } = filled({ greedy: 7, small: 1 });
+    assert.equal(isRefused(takeOther()), false);
+    for (let index = 0; index < 3; index += 1) assert.equal(isRefused(take(`new-${index}`)), false);
+    assert.deepEqual(gone, ['greedy', 'greedy', 'greedy']);
+    assert.ok(isRefused(take('greedy')));
+  });
+
+  test('go to nobody where all are busy, or nobody holds many, or the newcomer does as well', () => {
+    assert.ok(isRefused(filled({ greedy: 8 }, false).take('new')));
+    const each = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`client-${index}`, 1]));
+    assert.ok(isRefused(filled(each).take('new')));
+    assert.ok(isRefused(filled({ a: 4, b: 4 }).take('b')));
+    assert.ok(isRefused(filled({ a: 5, b: 3 }).take('b')));
+  });
+
+  test('are given back once', () => {
+    const { take } = filled({ a: 7 });
+    const leave = take('b');
+    assert.ok(typeof leave === 'function');
+    leave();
+    leave();
+    assert.equal(isRefused(take('a')), false);
+    assert.ok(isRefused(take('a')));
   });
 });
 

@@ -18,12 +18,17 @@ import type { Client } from './client-address.ts';
 import type { Passage } from './front.ts';
 import { HELD_BYTES } from './held-bodies.ts';
 import { REACH_MILLISECONDS } from './limits.ts';
+import type { Occupant } from './places.ts';
 import type { PublicName, UnderWay } from './topology.ts';
 import { isNodeRefusal, NOT_REACHED, requestIdOf, upstreamOf } from './upstream.ts';
 
-export class PublicRequest implements Abandonable, UnderWay, Tap {
+/** Without a byte, until a request counts as one that waits for its client. */
+const IDLE_MILLISECONDS = 1_000;
+
+export class PublicRequest implements Abandonable, Occupant, UnderWay, Tap {
   readonly method: string;
   readonly path: string;
+  readonly network: string;
   readonly #passage: Passage;
   readonly #incoming: IncomingRequest;
   readonly #client: Client;
@@ -38,6 +43,8 @@ export class PublicRequest implements Abandonable, UnderWay, Tap {
   #held: Abandonable | null = null;
   #reaching: NodeJS.Timeout | null = null;
   #isSent = false;
+  /** When bytes last passed, in either direction. */
+  #stirredAt = 0;
   #isOver = false;
   #bytes = 0;
   #refused: Refusal['code'] | undefined;
@@ -49,7 +56,9 @@ export class PublicRequest implements Abandonable, UnderWay, Tap {
     this.method = req.method ?? '';
     this.path = path;
     this.#client = passage.readClient(connection, req.headers);
+    this.network = clientNetwork(this.#client.address);
     this.#begun = passage.options.now();
+    this.#stirredAt = this.#begun;
     this.#time = passage.options.clock();
   }
 
@@ -102,6 +111,16 @@ export class PublicRequest implements Abandonable, UnderWay, Tap {
     });
   }
 
+  isIdle(): boolean {
+    const { req, res } = this.#incoming;
+    if (this.#passage.options.now() - this.#stirredAt < IDLE_MILLISECONDS) return false;
+    return res.writableLength > 0 || (!req.complete && !res.headersSent);
+  }
+
+  giveWay(refusal: Refusal): void {
+    this.#end(refusal);
+  }
+
   revoke(): void {
     this.#end({ code: 'not_found' });
   }
@@ -139,7 +158,7 @@ export class PublicRequest implements Abandonable, UnderWay, Tap {
   /** Waits for a short body, without a place among the requests of the installation. */
   #readBody(length: number): void {
     const { req, res, expectsContinue } = this.#incoming;
-    const giveBack = this.#passage.bodies.take(clientNetwork(this.#client.address), length);
+    const giveBack = this.#passage.bodies.take(this.network, length);
     if (giveBack === null) {
       this.#refuse({ code: 'concurrency_limited', detail: 'Too many bodies are arriving.', retryAfter: 1 });
       return;
@@ -163,7 +182,7 @@ export class PublicRequest implements Abandonable, UnderWay, Tap {
       this.#refuse({ code: 'not_found' });
       return;
     }
-    const leave = this.#passage.admission.enter(name.installationId, this.#client);
+    const leave = this.#passage.admission.places.take(name.installationId, this);
     if (typeof leave !== 'function') {
       this.#refuse(leave);
       return;
@@ -216,10 +235,9 @@ export class PublicRequest implements Abandonable, UnderWay, Tap {
     const { req, res, head } = this.#incoming;
     if (!head.chunked && (head.contentLength ?? 0) === 0) return;
     requireUploadRate(req, res, contractLimits.uploadRate.value);
-    // The length of any other is known, and the parser holds it to that.
-    if (!head.chunked) return;
     let bytes = 0;
     req.on('data', (chunk: Buffer) => {
+      this.#stirredAt = this.#passage.options.now();
       bytes += chunk.length;
       if (bytes > this.#passage.options.limits.bodyBytes) this.#carried?.abort(this.#tooLarge());
     });
@@ -237,6 +255,7 @@ export class PublicRequest implements Abandonable, UnderWay, Tap {
 
   chunk(bytes: Buffer): void {
     this.#bytes += bytes.length;
+    this.#stirredAt = this.#passage.options.now();
   }
 
   /** The connection to the node is free again, though the client may still be reading. */

@@ -1,7 +1,7 @@
 // One public WebSocket, from its valid handshake to its end.
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Refusal } from '@platform/contract';
+import { clientNetwork, type Refusal } from '@platform/contract';
 import {
   type CarriedUpgrade,
   carryUpgrade,
@@ -9,20 +9,21 @@ import {
   hold,
   type IncomingUpgrade,
   sendProblem,
-  type Tap,
 } from '@platform/http';
 import type { Client } from './client-address.ts';
 import { FrameBoundary, GOING_AWAY } from './closing-frame.ts';
 import type { Passage } from './front.ts';
 import { REACH_MILLISECONDS, WEBSOCKET_IDLE_MILLISECONDS } from './limits.ts';
+import type { Occupant } from './places.ts';
 import type { PublicName, UnderWay } from './topology.ts';
 import { isNodeRefusal, NOT_REACHED, requestIdOf, upstreamOf } from './upstream.ts';
 
 const SWITCHED = 101;
 
-export class PublicSocket implements UnderWay, Tap {
+export class PublicSocket implements Occupant, UnderWay {
   readonly method = 'WS';
   readonly path: string;
+  readonly network: string;
   readonly #passage: Passage;
   readonly #incoming: IncomingUpgrade;
   readonly #client: Client;
@@ -45,6 +46,7 @@ export class PublicSocket implements UnderWay, Tap {
     this.#passage = passage;
     this.#incoming = incoming;
     this.#client = passage.readClient(connection, incoming.req.headers);
+    this.network = clientNetwork(this.#client.address);
     this.#begun = passage.options.now();
     this.#time = passage.options.clock();
   }
@@ -60,7 +62,7 @@ export class PublicSocket implements UnderWay, Tap {
       this.#refuse(admitted);
       return;
     }
-    const leave = admission.enter(admitted.installationId, this.#client);
+    const leave = admission.places.take(admitted.installationId, this);
     if (typeof leave !== 'function') {
       this.#refuse(leave);
       return;
@@ -74,6 +76,15 @@ export class PublicSocket implements UnderWay, Tap {
       return;
     }
     this.#leaveQueue = queue.enter(admitted.installationId, () => this.#carry(admitted));
+  }
+
+  /** It may be silent for minutes, so nothing says whether anybody is there. */
+  isIdle(): boolean {
+    return this.#status === SWITCHED;
+  }
+
+  giveWay(refusal: Refusal): void {
+    this.#end(refusal);
   }
 
   revoke(): void {

@@ -83,7 +83,7 @@ export const configurationVariables = {
   PLATFORM_INGRESS_CONCURRENCY: {
     default: '200',
     meaning:
-      'Requests and WebSockets from the internet that one app may have open at a time on this Ingress; one client may have a quarter of them, or 8.',
+      'Requests and WebSockets from the internet that one app may have open at a time on this Ingress. One client network may have a quarter of them, or 8; the loopback interface, where a proxy may stand, all of them.',
   },
   PLATFORM_INGRESS_BODY_MIB: { default: '10', meaning: 'Largest body of a request from the internet, in MiB.' },
   PLATFORM_INGRESS_HEADER_KIB: {

@@ -21,6 +21,8 @@ export const doctorFacts = z.strictObject({
   host: z.string().regex(/^[\w.:[\]-]{1,300}$/),
   /** The other end of the connection: the last proxy, or the client. */
   peer: address,
+  /** Whether the peer is one of PLATFORM_TRUSTED_PROXIES. */
+  isTrusted: z.boolean(),
   /** `X-Forwarded-For` as it arrived, `null` without any. */
   forwardedFor: z.string().nullable(),
   /** Whom the node is given as the client. */
@@ -74,6 +76,7 @@ export class DoctorAnswers {
     return {
       host,
       peer: this.#readClient(connection, {}).address,
+      isTrusted: this.#readClient(connection, { 'x-forwarded-for': ANYBODY }).address === ANYBODY,
       forwardedFor: [headers['x-forwarded-for'] ?? []].flat().join(', ') || null,
       client: this.#readClient(connection, headers),
     };
@@ -92,6 +95,9 @@ export class DoctorAnswers {
     return { abandon: () => end('') };
   }
 }
+
+/** An address that no client has (RFC 5737). */
+const ANYBODY = '198.51.100.1';
 
 const ACCEPT_GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 const TEXT_FRAME = 0x81;

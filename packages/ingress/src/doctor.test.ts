@@ -35,6 +35,7 @@ test('the doctor reads how its request arrived, and whom the Ingress takes for t
   assert.deepEqual(doctorFacts.parse(JSON.parse(plain.body)), {
     host,
     peer: '127.0.0.1',
+    isTrusted: true,
     forwardedFor: null,
     client: { address: '127.0.0.1', protocol: 'http' },
   });

@@ -2,9 +2,12 @@
 // name leads to loopback.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import http from 'node:http';
 import https from 'node:https';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { keyFromSeed } from '@platform/link';
 import { certificateFor } from '../../../../tests/support/tls-front.ts';
@@ -175,6 +178,35 @@ test('an Ingress that does not run, or is another one, is the first thing to be 
   assert.deepEqual(none.verdicts, ['Ingress bad']);
   const another = { ...elsewhere, port: trusting.port, key: keyFromSeed(Buffer.alloc(32, 1)) };
   assert.match(only(await walk(t, { path: { ingress: another } })).found, /is not the Ingress of this machine/);
+});
+
+test('an Ingress with certificates of its own is walked without a proxy, and one that lacks the certificate is told so', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'certificates-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const certificate = await certificateFor([`*.${DOMAIN}`]);
+  await writeFile(path.join(folder, `_.${DOMAIN}.crt`), certificate.cert);
+  await writeFile(path.join(folder, `_.${DOMAIN}.key`), certificate.key);
+  const secured = await startUnderTest({
+    tls: { domain: DOMAIN, certificates: { kind: 'files', folder }, plain: null },
+  });
+  t.after(() => secured.close());
+  const walkTo = (domain: string, tls: 'files' | 'acme') =>
+    walkPublicPath(
+      { domain, scheme: 'https', port: secured.port, ingress: { host: '127.0.0.1', port: secured.port, tls, key } },
+      { lookup: async () => '127.0.0.1', now: new Date(), authorities: certificate.cert },
+    );
+  assert.deepEqual(
+    (await walkTo(DOMAIN, 'files')).map(({ check, verdict }) => `${check} ${verdict}`),
+    [
+      ...['Ingress good', 'public name warning', 'public TLS warning'],
+      ...['public host good', 'client good', 'buffering good', 'WebSocket good'],
+    ],
+  );
+  const [lacking, ...more] = await walkTo('other.example.org', 'files');
+  assert.match(lacking?.found ?? '', /no certificate for names below other\.example\.org/);
+  const [ordered] = await walkTo('other.example.org', 'acme');
+  assert.equal(ordered?.verdict, 'warning');
+  assert.deepEqual(more, []);
 });
 
 test('without a wildcard record the walk ends there, with the record to add', async (t) => {

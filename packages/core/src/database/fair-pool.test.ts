@@ -61,7 +61,7 @@ test('work that learns whom it is for counts for that caller', async () => {
 });
 
 test('who waits for too long gets an error, and its turn goes to the next', async () => {
-  const pool = openPool(500);
+  const pool = openPool(2_000);
   const held = await takeAll(pool);
   await assert.rejects(pool.query('SELECT 1'), /timeout exceeded/);
   assert.equal(pool.awaited, 0);

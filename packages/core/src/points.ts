@@ -5,6 +5,8 @@
 export type Point =
   | 'installations.install.committing'
   | 'installations.install.committed'
+  | 'installations.permissions.committing'
+  | 'installations.permissions.committed'
   | 'installations.uninstall.committing'
   | 'installations.uninstall.committed'
   | 'notifications.publish.committing'

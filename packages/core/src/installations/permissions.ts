@@ -68,8 +68,10 @@ export async function replacePermissions(
     const revision = await updateGrants(trx, installation.id, permissions);
     await notify(trx, 'installation-changed', { installationId: installation.id, accountKey });
     const assigned = await updateAssignment(trx, context, installation, permissions);
+    await context.at('installations.permissions.committing');
     return { view: viewOf(installation, permissions, revision), assigned };
   });
+  await context.at('installations.permissions.committed');
   await followers.allCarriedOut(assigned);
   return view;
 }

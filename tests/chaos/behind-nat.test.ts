@@ -9,6 +9,9 @@ import { connectBehindNat, namespacesUnavailable } from '../support/network-name
 
 const STORY = fileURLToPath(new URL('./behind-nat-story.ts', import.meta.url));
 
+/** The multicast group of the local network in which routers with UPnP are. */
+const UPNP = '239.255.255.250';
+
 let networks: ReturnType<typeof connectBehindNat> | undefined;
 const skip = namespacesUnavailable();
 
@@ -39,4 +42,9 @@ test('a node behind NAT joins, is called over iroh, and is reached again after a
   const [code, signal] = await once(story, 'close');
   for (const line of output.split('\n').filter((text) => text.startsWith('STORY '))) context.diagnostic(line);
   assert.equal(code ?? signal, 0, output);
+  const { a: byCore, b: byNode } = networks?.sentTo() ?? assert.fail();
+  // iroh looks for a router that speaks UPnP, and cannot be told not to; nobody else is spoken to.
+  const others = (all: readonly string[]) => all.filter((address) => address !== UPNP);
+  assert.deepEqual(others(byCore), [router.address, b.address]);
+  assert.deepEqual(others(byNode), [a.address]);
 });

@@ -49,7 +49,11 @@ export function connectTwoNetworks(): TwoNetworks {
 }
 
 /** The same with a router between the two, which lets connections out from `b` under an address of its own, and none in. */
-export function connectBehindNat(): TwoNetworks & { readonly router: Network } {
+export function connectBehindNat(): TwoNetworks & {
+  readonly router: Network;
+  /** Addresses to which something in `a` and in `b` has sent TCP or UDP packets, but for the loopback interface. */
+  sentTo(): { readonly a: string[]; readonly b: string[] };
+} {
   const { names, ip, remove } = namespaces(['a', 'r', 'b']);
   const [a, router, b] = names as [string, string, string];
   const inRouter = (...command: string[]) =>
@@ -70,18 +74,51 @@ export function connectBehindNat(): TwoNetworks & { readonly router: Network } {
     inRouter('nft', 'add table ip filter');
     inRouter('nft', 'add chain ip filter through { type filter hook forward priority filter; }');
     inRouter('nft', `add rule ip filter through iifname "${outside}" ct state new drop`);
+    for (const name of [a, b]) recordSent(name);
   } catch (error) {
     remove();
     throw error;
   }
   return {
     a: { file: `/run/netns/${a}`, address: ADDRESSES.a },
+    sentTo: () => ({ a: sentFrom(a), b: sentFrom(b) }),
     router: { file: `/run/netns/${router}`, address: ADDRESSES.b },
     b: { file: `/run/netns/${b}`, address: ADDRESSES.hidden },
     cut: () => ip('-n', router, 'link', 'set', `to-${a}`, 'down'),
     join: () => ip('-n', router, 'link', 'set', `to-${a}`, 'up'),
     remove,
   };
+}
+
+const FAMILIES = [
+  ['ip', 'ipv4_addr'],
+  ['ip6', 'ipv6_addr'],
+] as const;
+
+/** Keeps every destination that leaves the namespace in a set of nftables. */
+function recordSent(name: string): void {
+  const nft = (...command: string[]) =>
+    execFileSync('nsenter', [`--net=/run/netns/${name}`, '--', 'nft', ...command], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+  nft('add table inet sent');
+  nft('add chain inet sent out { type filter hook output priority 0; }');
+  for (const [family, type] of FAMILIES) {
+    nft(`add set inet sent to-${family} { type ${type}; flags dynamic; size 1024; }`);
+    nft(`add rule inet sent out oifname != "lo" meta l4proto { tcp, udp } add @to-${family} { ${family} daddr }`);
+  }
+}
+
+function sentFrom(name: string): string[] {
+  return FAMILIES.flatMap(([family]) => {
+    const command = [`--net=/run/netns/${name}`, '--', 'nft', '-j', 'list', 'set', 'inet', 'sent', `to-${family}`];
+    const { nftables } = JSON.parse(execFileSync('nsenter', command).toString()) as {
+      nftables: { set?: { elem?: (string | { elem: { val: string } })[] } }[];
+    };
+    return nftables.flatMap(({ set }) =>
+      (set?.elem ?? []).map((one) => (typeof one === 'string' ? one : one.elem.val)),
+    );
+  }).sort();
 }
 
 type Ip = (...args: string[]) => void;

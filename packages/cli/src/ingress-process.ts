@@ -23,7 +23,7 @@ export function startIngressProcess(
   const tls = publicTls(config, folder);
   return startIngress({
     ...place,
-    ...(config.linkCarrier === 'iroh' ? { iroh: { listen: config.ingressLink, relay: config.irohRelay } } : {}),
+    ...irohOf(config),
     ...(tls === null ? {} : { tls }),
     limits: config.ingressLimits,
     trustedProxies: config.trustedProxies,
@@ -44,4 +44,9 @@ function publicTls(config: IngressConfig, folder: string): PublicTls | null {
 /** Where an Ingress keeps what it orders, below the data folder. */
 export function acmeFolder(folder: string): string {
   return path.join(folder, 'ingress', 'acme');
+}
+
+/** Without a place where nodes could find it there is nothing to open. */
+function irohOf({ linkCarrier, ingressLink: listen, irohRelay: relay }: IngressConfig): Pick<IngressOptions, 'iroh'> {
+  return linkCarrier === 'iroh' && (listen !== null || relay !== null) ? { iroh: { listen, relay } } : {};
 }

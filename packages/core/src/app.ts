@@ -9,6 +9,7 @@ import { ensureSystemPackages } from './catalog/system-packages.ts';
 import { type CoreConfig, sessionCookieName } from './config/config.ts';
 import { IntelligenceFile } from './config/intelligence-file.ts';
 import { defaultRates, type Rates } from './config/rates.ts';
+import { StartError } from './config/start-error.ts';
 import type { CoreContext, Log } from './context.ts';
 import { linkKeyOf } from './credentials/master-key.ts';
 import { requireMasterKey } from './credentials/master-key-check.ts';
@@ -267,6 +268,11 @@ async function openIroh({
   iroh = null,
 }: Pick<CoreOptions, 'masterKey' | 'linkListen' | 'iroh'>): Promise<IrohEndpoint | null> {
   if (iroh === null) return null;
+  if (linkListen === null && iroh.relay === null)
+    throw new StartError(
+      'no_link_listener',
+      'PLATFORM_LINK_CARRIER is iroh, and nodes could not find this core. Set PLATFORM_LINK_LISTEN as well, or PLATFORM_IROH_RELAY.',
+    );
   const listen = linkListen === null ? {} : { listen: linkListen };
   return IrohEndpoint.open({ key: linkKeyOf(masterKey), ...listen, relay: iroh.relay });
 }

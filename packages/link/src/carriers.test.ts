@@ -1,6 +1,7 @@
 // What a link promises, whichever carrier it has: both go through the same cases.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -19,6 +20,7 @@ import {
   linkCertificate,
   linkConnector,
   linkPeer,
+  readIrohAddress,
 } from './link.ts';
 
 const [ours, known, stranger, second] = [1, 2, 3, 4].map((seed) => keyFromSeed(Buffer.alloc(32, seed))) as [
@@ -166,6 +168,19 @@ for (const [name, make] of Object.entries({ tls, iroh })) {
       const serving = await serve(whoIsIt, { strangers: 'served' });
       assert.match(await ask(await pool(serving.origin, stranger)), /^false /);
       assert.match(await ask(await pool(serving.origin, known)), /^true /);
+    });
+
+    test('a stranger does not stay for long, and does not keep a known key from connecting', async () => {
+      const hold = (request: IncomingMessage, response: ServerResponse): void => {
+        if (linkPeer(request.socket)?.known === true) response.end('known');
+        else response.write('begun');
+      };
+      const limits = { strangers: 1, strangersOfAddress: 1, strangerMilliseconds: 500 };
+      const { origin } = await serve(hold, { strangers: 'served', limits });
+      const from = await pool(origin, stranger, ours, 1);
+      const held = await from.request({ path: '/', method: 'GET' });
+      assert.equal(await ask(await pool(origin)), 'known');
+      await assert.rejects(held.body.text());
     });
 
     test('a key that cannot be looked up ends the connection', async () => {
@@ -334,3 +349,83 @@ for (const [name, make] of Object.entries({ tls, iroh })) {
     });
   });
 }
+
+test('over iroh: packets that are none, and handshakes without an end, keep no known key from connecting', async () => {
+  const server = http.createServer((_request, response) => response.end('known'));
+  const listen = { host: '127.0.0.1', port: 0 };
+  const accepting = await IrohEndpoint.open({ key: ours, listen });
+  const connecting = await IrohEndpoint.open({ key: known, listen });
+  const flood = createSocket('udp4');
+  try {
+    accepting.offer({ name: 'test', server, isKnown });
+    const { port } = accepting;
+    // The first packet of a connection (RFC 9000 section 17.2.2), with ever other ids and nothing behind it that is valid.
+    const first = () => Buffer.concat([Buffer.from('c300000001', 'hex'), Buffer.from([8]), randomBytes(1_186)]);
+    for (let count = 0; count < 5_000; count += 1)
+      await new Promise((resolve) =>
+        flood.send(count % 2 === 0 ? first() : randomBytes(100), port, '127.0.0.1', resolve),
+      );
+    const address = { key: ours.publicKey, service: 'test', direct: [`127.0.0.1:${port}`], relay: null };
+    const socket = await connecting.connect(address, AbortSignal.timeout(10_000));
+    socket.end('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    const parts: Buffer[] = [];
+    for await (const part of socket) parts.push(part);
+    assert.match(Buffer.concat(parts).toString(), /known$/);
+  } finally {
+    flood.close();
+    await Promise.all([accepting.close(), connecting.close()]);
+  }
+});
+
+test('over iroh: an address that waits for the other side is given up with its signal, and reached when that connects', async () => {
+  const server = http.createServer((_request, response) => response.end('called back'));
+  const listen = { host: '127.0.0.1', port: 0 };
+  const core = await IrohEndpoint.open({ key: ours, listen });
+  const hidden = await IrohEndpoint.open({ key: known, listen });
+  try {
+    core.offer({ name: 'control', isKnown });
+    hidden.offer({ name: 'control', server, isKnown: (key) => key.equals(ours.publicKey) });
+    const away = { key: known.publicKey, service: 'control', direct: [], relay: null };
+    await assert.rejects(core.connect(away, AbortSignal.timeout(50)), { code: 'ENOTCONN' });
+    const waiting = core.connect(away, AbortSignal.timeout(20_000));
+    const direct = [`127.0.0.1:${core.port}`];
+    const kept = hidden.keep(() => ({ key: ours.publicKey, service: 'control', direct, relay: null }));
+    const socket = await waiting;
+    assert.equal(core.isConnected(away), true);
+    const answer = new Promise<string>((resolve, reject) => {
+      const request = http.request({ createConnection: () => socket, headers: { connection: 'close' } }, (response) => {
+        response.setEncoding('utf8').on('data', resolve);
+      });
+      request.on('error', reject).end();
+    });
+    assert.equal(await answer, 'called back');
+    kept.stop();
+  } finally {
+    await Promise.all([core.close(), hidden.close()]);
+  }
+});
+
+test('an iroh address is written in one way and names nothing else', () => {
+  const key = ours.publicKey;
+  for (const more of [{}, { direct: ['10.0.0.1:8789', '[fd00::1]:1'] }, { relay: 'https://relay.example.org/' }]) {
+    const text = irohAddressText({ key, service: 'control', ...more });
+    assert.deepEqual(readIrohAddress(text), { key, service: 'control', direct: [], relay: null, ...more });
+  }
+  const own = irohAddressText({ key, service: 'control' });
+  for (const wrong of [
+    'https://10.0.0.1/',
+    'iroh:',
+    `${own}/`,
+    `${own}?addr=localhost:80`,
+    `${own}?addr=10.0.0.1`,
+    `${own}?addr=10.0.0.1:0`,
+    `${own}?addr=[10.0.0.1]:80`,
+    `${own}?relay=javascript:1`,
+    `${own}?other=1`,
+    `${own}#x`,
+    own.replace('//', '//user@'),
+    own.replace('/control', ':80/control'),
+    `${own}?${Array.from({ length: 9 }, (_, index) => `addr=10.0.0.1:${index + 1}`).join('&')}`,
+  ])
+    assert.equal(readIrohAddress(wrong), null, wrong);
+});

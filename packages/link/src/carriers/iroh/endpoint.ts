@@ -238,6 +238,9 @@ export class IrohEndpoint {
 
   async #dialOnce(address: IrohAddress): Promise<IrohConnection> {
     const { EndpointAddr, EndpointId } = this.#native;
+    const offer = this.#offers.get(address.service);
+    // The other side may open streams here as if it had connected itself.
+    if (offer !== undefined && !(await offer.isKnown(address.key))) throw new Error('the key is not known here');
     const id = EndpointId.fromBytes(numbersOf(address.key));
     const where = new EndpointAddr(id, this.#relayOf(address), [...address.direct]);
     const connection = await unlessAborted(
@@ -247,7 +250,6 @@ export class IrohEndpoint {
     ).catch((error: unknown) => {
       throw plainError(error, 'ECONNREFUSED');
     });
-    const offer = this.#offers.get(address.service);
     const made = this.#begin(connection, { offer, service: address.service, known: true });
     const unused = setInterval(() => made.size === 0 && offer === undefined && made.close(), UNUSED_MILLISECONDS);
     void made.closed.then(() => clearInterval(unused));

@@ -173,10 +173,23 @@ export async function listIngressRows(db: Executor, silentSeconds: number): Prom
   return rows;
 }
 
-/** Returns the id of the Ingress that was removed; `undefined` for one that is unknown. */
+export interface RemovedIngress {
+  readonly id: string;
+  readonly local: boolean;
+  readonly online: boolean;
+}
+
+/** Returns the Ingress that was removed; `undefined` for one that is unknown. */
 export async function deleteIngress(
   db: Executor,
   name: string,
-): Promise<{ readonly id: string; readonly local: boolean } | undefined> {
-  return db.deleteFrom('ingresses').where('name', '=', name).returning(['id', 'local']).executeTakeFirst();
+  silentSeconds: number,
+): Promise<RemovedIngress | undefined> {
+  const { rows } = await sql<RemovedIngress>`
+    DELETE FROM ingresses g WHERE name = ${name}
+    RETURNING id, local, EXISTS (
+      SELECT FROM followers f
+       WHERE f.follows = 'topology' AND f.follower_id = g.id
+         AND f.at > clock_timestamp() - make_interval(secs => ${silentSeconds})) AS online`.execute(db);
+  return rows[0];
 }

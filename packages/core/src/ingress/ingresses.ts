@@ -147,13 +147,14 @@ export function listIngresses({ database }: Pick<CoreContext, 'database'>): Prom
 /**
  * Removes an Ingress: its key and its credential become invalid, its stream ends, and nodes take no requests from it.
  *
- * @throws RefusalError `not_found`; `invalid_request` for the one on core's machine
+ * @throws RefusalError `not_found`; `invalid_request` for one on core's machine that runs: core would register it
+ *   again at its next start
  */
 export async function removeIngress(context: CoreContext, name: string): Promise<void> {
   await context.database.transaction().execute(async (trx) => {
-    const removed = await deleteIngress(trx, name);
+    const removed = await deleteIngress(trx, name, limits.topologySilence.value);
     if (removed === undefined) throw refuse('not_found', `There is no Ingress named ${name}.`);
-    if (removed.local)
+    if (removed.local && removed.online)
       throw refuse(
         'invalid_request',
         `${name} is on the machine of the platform itself. An empty PLATFORM_INGRESS_LISTEN ends it.`,

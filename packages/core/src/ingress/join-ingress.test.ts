@@ -11,6 +11,7 @@ import {
   followTopology,
   joinBody,
   joinTestIngress,
+  localCredential,
   renewIngress,
 } from '../../test-support/ingress.ts';
 import {
@@ -119,7 +120,15 @@ test('an Ingress that is removed has no stream, no credential and no key any mor
   const proof = { publicKey, nonce, signature: 'A'.repeat(86) };
   assertRefused(await anonymous(platform, '/v1/ingress/credential', proof), 401, 'unauthenticated');
   await assert.rejects(removeIngress(platform.core.context, 'leaving'), /There is no Ingress named leaving/);
-  await assert.rejects(removeIngress(platform.core.context, 'local'), /on the machine of the platform itself/);
+});
+
+test('the Ingress on the machine of core is removed only after it was switched off', async () => {
+  const replica = await platform.replica({ localIngress: { publicKey: newNodeKey().publicKey, name: 'beside' } });
+  const ingress = await followTopology(platform, localCredential(replica));
+  await assert.rejects(removeIngress(platform.core.context, 'beside'), /on the machine of the platform itself/);
+  ingress.close();
+  await platform.core.context.pool.query("UPDATE followers SET at = at - interval '26 seconds'");
+  await removeIngress(platform.core.context, 'beside');
 });
 
 test('a stream ends with the credential under which it was opened', async () => {

@@ -192,6 +192,10 @@ for (const [device, viewport, appId, name] of [
     assert.notEqual(next.url, url);
     await page.getByRole('img', { name: `QR code of ${next.url}` }).waitFor();
     assert.deepEqual([await fromOutside(url, '/'), await fromOutside(next.url, '/')], ['421', 'rang /']);
+    // What was refused, and what passed, is counted with its reason.
+    await page.getByText('A path or method that is not open').waitFor();
+    await page.locator('.figures dd', { hasText: /^[4-9]$/ }).waitFor();
+    await look(page, device, 'public-requests', [page.getByRole('heading', { name: 'Requests today' })]);
 
     // An update that declares more opens nothing by itself, though the request is as wide as before.
     await publishTestApp(publisher, appId, { ...second, name }, FILES);

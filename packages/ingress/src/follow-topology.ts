@@ -21,7 +21,8 @@ export interface FollowOptions {
 }
 
 const FIRST_PAUSE = 100;
-const LONGEST_PAUSE = 5_000;
+/** Core may be back at any moment, and a revocation waits for this Ingress for two seconds only. */
+const LONGEST_PAUSE = 1_000;
 /** Of one line: 1,000 names with all their routes are far below. */
 const LONGEST_LINE = 32 * 1024 * 1024;
 

@@ -129,6 +129,18 @@ test('without an answer from core nobody new is let in, and an end that cannot b
   await begin(capability(2));
 });
 
+test('what ends soon is asked about until core answers, and goes on until then', async () => {
+  const running = await begin(capability(1));
+  valid.clear();
+  nextAnswer = () => Promise.reject(new Error('core is not reached'));
+  await clients.refresh();
+  assert.equal(running.ended, false);
+  clock.advance(10_000);
+  // The question that the timer asked has been answered by the next one.
+  await clients.refresh();
+  assert.equal(running.ended, true);
+});
+
 test('an address that guesses is refused without a question, and others are not', async () => {
   await begin(capability(1));
   const most = limits.guessedCapabilities.value;

@@ -29,6 +29,7 @@ const REMEMBERED_REFUSALS = 256;
 const ADDRESSES = 256;
 const GUESSES = limits.guessedCapabilities.value;
 const MINUTE = 60_000;
+const REFRESH_MILLISECONDS = 10_000;
 /** How often a question is asked anew because the answer was overtaken. */
 const ATTEMPTS = 5;
 
@@ -80,15 +81,34 @@ export class Clients {
    * Asks again about every capability that something is under way with, and ends what is not valid any more. Resolves when
    * that has happened; ends everything when core cannot be asked. Never rejects.
    */
-  async recheck(): Promise<void> {
+  recheck(): Promise<void> {
+    return this.#askAgain((hashes) => {
+      for (const hash of hashes) this.#end(hash);
+    });
+  }
+
+  /** The same for what ends soon instead of now: when core cannot be asked, it is asked again a little later. */
+  async refresh(): Promise<void> {
+    let isAnswered = true;
+    await this.#askAgain(() => {
+      isAnswered = false;
+    });
+    if (!isAnswered) this.#parts.clock.after(REFRESH_MILLISECONDS, () => void this.refresh());
+  }
+
+  async #askAgain(unanswered: (hashes: readonly string[]) => void): Promise<void> {
     this.#forget();
     const turn = this.#turn;
     const hashes = [...this.#open.keys()];
     for (let from = 0; from < hashes.length; from += mostAskedCapabilities) {
       const asked = hashes.slice(from, from + mostAskedCapabilities);
-      const valid = await this.#validOf(asked).catch(() => new Map<string, number>());
+      const valid = await this.#validOf(asked).catch(() => null);
       // A later call has asked about all of them.
       if (turn !== this.#turn) return;
+      if (valid === null) {
+        unanswered(asked);
+        continue;
+      }
       for (const hash of asked) {
         const left = valid.get(hash);
         if (left === undefined) this.#end(hash);

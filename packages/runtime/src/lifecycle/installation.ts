@@ -301,7 +301,7 @@ export class Installation {
       ...(survivor === undefined ? {} : { survivor }),
     });
     // The capability of the former start ends sooner now.
-    void this.clients.recheck();
+    void this.clients.refresh();
     return started;
   }
 

@@ -21,11 +21,13 @@ use crate::resume::{ResumedRun, WorkflowDefinition, resume_workflows};
 use crate::run_workflow::{Flow, WorkflowOptions, run_workflow};
 use crate::search::Search;
 use crate::service_request::ServiceRequest;
-use crate::wire::{ServicesApp, SystemInventory, routes};
+use crate::wire::{AppCapability, ServicesApp, SystemInventory, VerifiedCapability, VerifyCapability, routes};
 use crate::work_lease::{self, WorkLeaseHandle, WorkLeaseOptions};
 use crate::workflows::Workflows;
 
-const TIMEOUT: Duration = Duration::from_secs(30);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
+/// What is longer cannot be one, and clients present whatever they like.
+const LONGEST_CAPABILITY: usize = 200;
 
 /// The services of the platform for one installation. Cheap to clone; clones share their connections.
 #[derive(Clone, Debug)]
@@ -159,6 +161,33 @@ impl PlatformServicesClient {
     /// is added on the way. Grants `secrets.use` and `network.connect`.
     pub fn outbound_request(&self, method: Method, slot: &str, path: &str) -> ServiceRequest {
         ServiceRequest::outbound(&self.access, method, slot, path)
+    }
+
+    /// Another capability like `PLATFORM_APP_CAPABILITY`, for clients that this workload lets in itself. It lasts 12 hours;
+    /// the present one keeps its time.
+    ///
+    /// # Errors
+    ///
+    /// What the platform refuses.
+    pub async fn renew_app_capability(&self) -> Result<AppCapability> {
+        self.access.json(Call::new(&routes::APP_CAPABILITY_RENEW)).await
+    }
+
+    /// Whether a client of this workload's own protocol presented a capability of this installation that is valid now.
+    ///
+    /// # Errors
+    ///
+    /// When the platform does not answer.
+    pub async fn verify_capability(&self, capability: &str) -> Result<bool> {
+        if capability.is_empty() || capability.len() > LONGEST_CAPABILITY {
+            return Ok(false);
+        }
+        let body = VerifyCapability {
+            capability: capability.to_owned(),
+        };
+        let call = Call::new(&routes::APP_CAPABILITY_VERIFY).body(&body)?.repeatable(true);
+        let verified: VerifiedCapability = self.access.json(call).await?;
+        Ok(verified.valid)
     }
 
     /// Notifications of this app and of those whose topics it may read.

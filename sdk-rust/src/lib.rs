@@ -70,9 +70,11 @@
 //!
 //! - `rustls` (default): a platform that is reached by https. The Gateway beside a workload speaks plain HTTP, so a
 //!   workload can leave it out.
+//! - `websocket` (default): WebSockets to a backend, for native clients ([`Backend::web_socket`]).
 
 mod activity;
 mod activity_lease;
+mod backend;
 mod call;
 mod client;
 mod credential;
@@ -92,6 +94,8 @@ mod service_request;
 mod signal;
 mod string_enum;
 mod transport;
+#[cfg(feature = "websocket")]
+mod web_socket;
 #[rustfmt::skip]
 #[allow(missing_docs)]
 mod wire;
@@ -99,6 +103,7 @@ mod work_lease;
 mod workflows;
 
 pub use activity::{ActivityContext, RetryPolicy};
+pub use backend::Backend;
 pub use client::{ClientBuilder, PlatformServicesClient};
 pub use error::{Error, FieldError, Interruption, Refusal, Result};
 pub use event_stream::{NotificationChange, NotificationEvent, NotificationStream};
@@ -112,13 +117,16 @@ pub use resume::{ResumedRun, WorkflowDefinition};
 pub use run_workflow::{Flow, WorkflowOptions};
 pub use search::Search;
 pub use service_request::ServiceRequest;
+#[cfg(feature = "websocket")]
+pub use web_socket::{Message, WebSocket};
 pub use wire::{
-    ErrorCode, Notification, NotificationAction, NotificationActionStyle, NotificationActionType, NotificationDelivery,
-    NotificationPriority, Presentation, PresentationLayout, PresentationMode, PresentationTone, PublishAction,
-    PublishNotification, PublishPresentation, SearchEntry, ServicesApp, SystemAccounts, SystemApp, SystemCapacity,
-    SystemEndpoint, SystemInstallationStates, SystemInstallations, SystemInventory, SystemLabel, SystemNode,
-    SystemNodeLoad, SystemNodeState, SystemNodes, SystemPackages, SystemTopology, SystemTraffic, SystemTrafficFigures,
-    SystemTrafficHour, SystemUsage, WorkflowError, WorkflowEvent, WorkflowEventKind, WorkflowRun, WorkflowStatus,
+    AppCapability, ErrorCode, Notification, NotificationAction, NotificationActionStyle, NotificationActionType,
+    NotificationDelivery, NotificationPriority, Presentation, PresentationLayout, PresentationMode, PresentationTone,
+    PublishAction, PublishNotification, PublishPresentation, SearchEntry, ServicesApp, SystemAccounts, SystemApp,
+    SystemCapacity, SystemEndpoint, SystemInstallationStates, SystemInstallations, SystemInventory, SystemLabel,
+    SystemNode, SystemNodeLoad, SystemNodeState, SystemNodes, SystemPackages, SystemTopology, SystemTraffic,
+    SystemTrafficFigures, SystemTrafficHour, SystemUsage, WorkflowError, WorkflowEvent, WorkflowEventKind, WorkflowRun,
+    WorkflowStatus,
 };
 pub use work_lease::{WorkLeaseHandle, WorkLeaseOptions};
 pub use workflows::{WorkflowFilter, Workflows};

@@ -1,11 +1,11 @@
-//! Requests to AI providers and outside services, which go through the Gateway: the platform's refusals are errors, the
-//! answers of the other side are answers.
+//! Requests to AI providers and outside services, which go through the Gateway, and to backends: the platform's refusals are
+//! errors, the answers of the other side are answers.
 
 use std::fmt;
 use std::time::Duration;
 
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue};
-use reqwest::{Body, Method, Request, RequestBuilder, Response, Url};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, WWW_AUTHENTICATE};
+use reqwest::{Body, Method, Request, RequestBuilder, Response, StatusCode, Url};
 use serde::{Deserialize, Serialize};
 
 use crate::call::{Access, bearer, network, refusal};
@@ -15,7 +15,7 @@ const PROBLEM: &str = "application/problem+json";
 /// The type of the platform's own problems; a service may answer with problems of its own.
 const OWN_ERRORS: &str = "urn:platform:error:";
 
-/// A request to an AI provider or to an outside service. It is sent once, and has no time limit unless it is given one.
+/// A request to an AI provider, to an outside service or to a backend. It is sent once, and has no time limit unless it is given one.
 #[must_use = "it does nothing until it is sent"]
 pub struct ServiceRequest {
     access: Access,
@@ -28,6 +28,7 @@ pub struct ServiceRequest {
 enum Kind {
     Intelligence,
     Outbound,
+    Backend,
 }
 
 impl ServiceRequest {
@@ -39,8 +40,16 @@ impl ServiceRequest {
         Self::new(access, Kind::Outbound, method, &["outbound", slot], path)
     }
 
+    pub(crate) fn backend(access: &Access, method: Method, path: &str) -> Self {
+        Self::to(access, Kind::Backend, method, below_endpoint(&access.shared.api, path))
+    }
+
     fn new(access: &Access, kind: Kind, method: Method, base: &[&str; 2], path: &str) -> Self {
-        let request = below(&access.shared.api, base, path).map(|url| access.shared.http.request(method, url));
+        Self::to(access, kind, method, below(&access.shared.api, base, path))
+    }
+
+    fn to(access: &Access, kind: Kind, method: Method, url: Result<Url>) -> Self {
+        let request = url.map(|url| access.shared.http.request(method, url));
         Self {
             access: access.clone(),
             request,
@@ -90,7 +99,7 @@ impl ServiceRequest {
         }
     }
 
-    /// Sends it. The answer of the provider or service is returned as it begins, whatever its status.
+    /// Sends it. The answer of the provider, service or backend is returned as it begins, whatever its status.
     ///
     /// # Errors
     ///
@@ -114,6 +123,8 @@ impl ServiceRequest {
             // Providers write no problem documents; their errors are for the caller to read.
             Kind::Intelligence => Err(refusal(response).await),
             Kind::Outbound => unless_refused(response).await,
+            Kind::Backend if is_ended(&response) => Err(refusal(response).await),
+            Kind::Backend => Ok(response),
         }
     }
 }
@@ -121,7 +132,7 @@ impl ServiceRequest {
 fn authorize(access: &Access, request: &mut Request) -> Result<()> {
     let authorization = bearer(&access.shared.credential.token())?;
     if request.headers_mut().insert(AUTHORIZATION, authorization).is_some() {
-        let detail = "Send no Authorization: the platform adds the secret of the slot or the key of the provider.";
+        let detail = "Send no Authorization: it carries the credential for the platform.";
         return Err(Error::InvalidRequest(detail.to_owned()));
     }
     Ok(())
@@ -161,6 +172,31 @@ fn below(api: &str, base: &[&str; 2], path: &str) -> Result<Url> {
         )));
     }
     Ok(found)
+}
+
+/// The same below the endpoint of a backend.
+pub(crate) fn below_endpoint(endpoint: &str, path: &str) -> Result<Url> {
+    let invalid = |detail: String| Error::InvalidRequest(detail);
+    if !path.starts_with('/') {
+        return Err(invalid(format!("The path must start with \"/\": {path}")));
+    }
+    let base = Url::parse(&format!("{endpoint}/")).map_err(|error| invalid(format!("{endpoint}: {error}")))?;
+    let found = Url::parse(&format!("{endpoint}{path}")).map_err(|error| invalid(format!("{path}: {error}")))?;
+    if !found.as_str().starts_with(base.as_str()) || found.fragment().is_some() {
+        return Err(invalid(format!(
+            "The path {path} leads out of the backend, or holds a #."
+        )));
+    }
+    Ok(found)
+}
+
+/// The node refuses the capability. A backend cannot send this field.
+pub(crate) fn is_ended(response: &Response) -> bool {
+    response.status() == StatusCode::UNAUTHORIZED
+        && response
+            .headers()
+            .get(WWW_AUTHENTICATE)
+            .is_some_and(|value| value == "Bearer")
 }
 
 fn is_problem(response: &Response) -> bool {
@@ -215,6 +251,15 @@ mod tests {
             "a#b",
             "a/%2e%2E/%2e./x",
         ] {
+            assert_eq!(at(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_path_stays_below_its_endpoint() {
+        let at = |path: &str| below_endpoint("http://node/e/x", path).map(String::from).ok();
+        assert_eq!(at("/notes?q=1"), Some("http://node/e/x/notes?q=1".to_owned()));
+        for path in ["", "notes", "/..", "/../y/notes", "/%2e%2e/y", "/a#b"] {
             assert_eq!(at(path), None, "{path}");
         }
     }

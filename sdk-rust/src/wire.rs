@@ -605,6 +605,29 @@ pub struct WorkflowRun {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+pub struct AppCapability {
+    pub capability: String,
+    /// RFC 3339.
+    pub expires_at: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct VerifiedCapability {
+    pub valid: bool,
+    /// RFC 3339.
+    pub expires_at: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct VerifyCapability {
+    /// 1 to 200 characters.
+    pub capability: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct WorkflowAnswer {
     pub run: WorkflowRun,
 }
@@ -815,6 +838,10 @@ pub(crate) mod routes {
     pub(crate) const WORK_LEASES_RELEASE: Route = Route { method: Method::DELETE, path: "/v1/services/runtime/work-leases/{id}" };
     /// Runs of the installation, newest first.
     pub(crate) const WORKFLOWS_LIST: Route = Route { method: Method::GET, path: "/v1/services/workflows" };
+    /// A new data-plane capability for clients that the backend lets in.
+    pub(crate) const APP_CAPABILITY_RENEW: Route = Route { method: Method::POST, path: "/v1/services/runtime/capability" };
+    /// Whether a data-plane capability is valid for this installation.
+    pub(crate) const APP_CAPABILITY_VERIFY: Route = Route { method: Method::POST, path: "/v1/services/runtime/capability/verify" };
     /// Create a workflow run, or recover the one of this identity.
     pub(crate) const WORKFLOWS_CREATE: Route = Route { method: Method::POST, path: "/v1/services/workflows" };
     /// One workflow run.

@@ -24,7 +24,16 @@ export async function buildRustPrograms(): Promise<RustPrograms> {
   if ((await said('cargo', ['fetch', '--locked'], FETCH_MS)) === null)
     return { missing: 'needs the crates of sdk-rust/Cargo.lock, from a registry or a cache' };
   const { target, flags } = await staticTarget();
-  const built = ['build', '--locked', '--no-default-features', '--examples', '--target', target];
+  const built = [
+    'build',
+    '--locked',
+    '--no-default-features',
+    '--features',
+    'websocket',
+    '--examples',
+    '--target',
+    target,
+  ];
   const { stdout } = await run('cargo', [...built, '--message-format', 'json-render-diagnostics'], {
     cwd: crate,
     env: { ...process.env, RUSTFLAGS: flags },

@@ -52,6 +52,8 @@ const ROUTES: Readonly<Record<string, { readonly body?: string; readonly answer?
     'services.workLeases.renew': { body: 'RenewWorkLease', answer: 'WorkLeaseAnswer' },
     'services.workLeases.release': {},
     'services.workflows.list': { items: 'WorkflowRun' },
+    'services.appCapability.renew': { answer: 'AppCapability' },
+    'services.appCapability.verify': { body: 'VerifyCapability', answer: 'VerifiedCapability' },
     'services.workflows.create': { body: 'CreateWorkflow', answer: 'WorkflowAnswer' },
     'services.workflows.read': { answer: 'WorkflowAnswer' },
     'services.workflows.delete': {},

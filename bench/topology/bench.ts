@@ -49,6 +49,8 @@ try {
   printRow(atMost('topology of 100,000 names: start of an Ingress until it serves all of them', snapshot, 's', 3));
   const memory = Math.max(...informed.map(({ residentMiB }) => residentMiB));
   printRow(atMost('topology of 100,000 names: resident memory of the Ingress', memory, 'MiB', 150));
+  const heap = Math.max(...informed.map(({ heapMiB }) => heapMiB));
+  printRow(reported('the same: of it in use by JavaScript', heap, 'MiB'));
 
   const times: number[] = [];
   for (let index = 0; index < CHANGES; index += 1) {

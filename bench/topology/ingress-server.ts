@@ -5,6 +5,7 @@ import { keyFromSeed } from '@platform/link';
 export interface InformedIngress {
   readonly milliseconds: number;
   readonly residentMiB: number;
+  readonly heapMiB: number;
 }
 
 const [coreOrigin = '', coreHost = '', seed = ''] = process.argv.slice(2);
@@ -29,6 +30,7 @@ const ingress = await startIngress({
 await ingress.informed;
 const milliseconds = performance.now() - begun;
 globalThis.gc?.();
-const line: InformedIngress = { milliseconds, residentMiB: process.memoryUsage().rss / 2 ** 20 };
+const { rss, heapUsed } = process.memoryUsage();
+const line: InformedIngress = { milliseconds, residentMiB: rss / 2 ** 20, heapMiB: heapUsed / 2 ** 20 };
 process.stdout.write(`${JSON.stringify(line)}\n`);
 process.once('SIGTERM', () => void ingress.stop());

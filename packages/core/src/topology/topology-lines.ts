@@ -54,13 +54,19 @@ function startOf({ routes }: { readonly routes: bigint }): Position {
   return { revision: String(routes + 1n), label: '' };
 }
 
-/** All names there are. */
+/** All names there are. The database prepares one piece while the reader takes the one before. */
 async function* names(context: Context): AsyncGenerator<TopologyLine, void, undefined> {
-  for (let after = ''; ; ) {
-    const { routes, isLast } = await readNames(context.database, after);
+  const read = (after: string) => {
+    const piece = readNames(context.database, after);
+    // A reader that leaves in between does not wait for it.
+    piece.catch(() => undefined);
+    return piece;
+  };
+  for (let next = read(''); ; ) {
+    const { routes, isLast } = await next;
+    if (!isLast) next = read(routes.at(-1)?.label ?? '');
     if (routes.length > 0) yield routesLine(context, routes);
     if (isLast) return;
-    after = routes.at(-1)?.label ?? after;
   }
 }
 

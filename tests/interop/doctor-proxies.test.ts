@@ -2,7 +2,7 @@
 // and what a well-kept proxy does to headers misleads it no more than one of a test.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { walkPublicPath } from '../../packages/cli/src/public-path/walk.ts';
+import { walkPublicPath } from '../../packages/cli/test-support/internals.ts';
 import { key, startUnderTest, type UnderTest } from '../../packages/ingress/test-support/ingress-under-test.ts';
 import { frontProxies, startFrontProxy } from '../support/front-proxy.ts';
 import { lacksProgram } from '../support/lacks-program.ts';

@@ -5,6 +5,9 @@ import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import { Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 
+/** Colon, space and the end of a line. */
+const FIELD_BYTES = 4;
+
 /** What handlers use of Node's `IncomingMessage`. */
 export class Http2Request extends Readable {
   readonly httpVersion = '1.1';
@@ -16,6 +19,8 @@ export class Http2Request extends Readable {
   readonly headers: NodeJS.Dict<string | string[]>;
   /** The connection, which carries other requests as well. */
   readonly socket: TLSSocket;
+  /** Bytes of the head as HTTP/1.1 would have sent it, whatever it took on the way. */
+  readonly headBytes: number;
   /** Bytes of the body that have arrived. */
   bytesArrived = 0;
   readonly #stream: ServerHttp2Stream;
@@ -32,12 +37,15 @@ export class Http2Request extends Readable {
     const hasUnknownLength = !stream.endAfterHeaders && headers['content-length'] === undefined;
     this.headers = { ...headers };
     this.rawHeaders = authority === undefined ? [] : ['host', authority];
+    let headBytes = 0;
     for (let index = 0; index + 1 < fields.length; index += 2) {
       const name = fields[index] ?? '';
       const value = fields[index + 1] ?? '';
+      headBytes += name.length + value.length + FIELD_BYTES;
       if (name.startsWith(':')) delete this.headers[name];
       else if (name !== 'host' || !isSame(value, authority)) this.rawHeaders.push(name, value);
     }
+    this.headBytes = headBytes;
     if (authority !== undefined) this.headers.host = authority;
     if (hasUnknownLength) {
       this.headers['transfer-encoding'] = 'chunked';

@@ -124,7 +124,7 @@ export class Http2Response extends EventEmitter {
 
   /** Ends the stream as broken: what was sent of the answer must not look complete. */
   destroy(): this {
-    if (!this.destroyed) this.#stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+    if (!this.destroyed) this.#stream.destroy(new Error('the answer broke off'));
     return this;
   }
 

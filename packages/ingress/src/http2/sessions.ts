@@ -135,6 +135,9 @@ export function serveHttp2(options: StrictServerOptions, limitOptions: Partial<H
   function read(incoming: Http2Request, headers: IncomingHttpHeaders): AcceptedRequest | Refusal {
     if (incoming.method === 'CONNECT')
       return { code: 'method_not_allowed', detail: 'CONNECT is not offered: this is not a proxy.' };
+    // Node holds a client to its settings only once that has confirmed them.
+    if (incoming.headBytes > limits.headBytes)
+      return { code: 'head_too_large', detail: `A head has at most ${limits.headBytes / 1_024} KiB.` };
     // The parser of HTTP/1.1 knows no others.
     if (!KNOWN_METHODS.has(incoming.method)) return { code: 'invalid_request', detail: 'The method is not known.' };
     if (headers[':scheme'] !== 'https')

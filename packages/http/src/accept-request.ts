@@ -2,6 +2,7 @@
 // and so does whoever takes requests of another version and puts them as HTTP/1.1 would, so that all mean the same.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { TLSSocket } from 'node:tls';
 import { checkRequestTarget, type Refusal, type RequestTarget } from '@platform/contract';
 import { type RequestHead, readRequestHead } from './request-head.ts';
 
@@ -54,7 +55,8 @@ export function acceptRequest(
   if (!HOST.test(head.host)) return { code: 'invalid_request', detail: 'Send the name of a host as Host.' };
   if (!options.isOwnHost(head.host, connection) && !options.isOwnHost(head.host.toLowerCase(), connection))
     return { code: 'unknown_host' };
-  const origin = originForm(req.url ?? '', head.host);
+  const scheme = connection instanceof TLSSocket ? 'https' : 'http';
+  const origin = originForm(req.url ?? '', `${scheme}://${head.host}`);
   if (origin === null) return { code: 'unknown_host', detail: 'The target names another host.' };
   const target = options.readTarget?.(origin, head.host) ?? checkRequestTarget(origin);
   if (!target.ok) return { code: 'invalid_path' };
@@ -65,15 +67,15 @@ export function acceptRequest(
 /** A name or an address, with or without a port: a subset of RFC 3986 section 3.2 that all parsers read alike. */
 const HOST = /^(?:[a-z0-9_.-]{1,255}|\[[0-9a-f:.]{2,45}\])(?::[0-9]{1,5})?$/i;
 
-/** Absolute form, RFC 9112 section 3.2.2: authority, then an optional path and query. */
-const ABSOLUTE_FORM = /^http:\/\/([^/?#]*)([/?].*)?$/i;
+/** Absolute form, RFC 9112 section 3.2.2: scheme and authority, then an optional path and query. */
+const ABSOLUTE_FORM = /^(https?:\/\/[^/?#]*)([/?].*)?$/i;
 
-/** The target in origin form; `null` when it is absolute and names anything but `host`. */
-function originForm(target: string, host: string): string | null {
+/** The target in origin form; `null` when it is absolute and names anything but `own`, scheme and authority. */
+function originForm(target: string, own: string): string | null {
   if (target.startsWith('/')) return target;
   const absolute = ABSOLUTE_FORM.exec(target);
   if (absolute === null) return target;
-  if (absolute[1]?.toLowerCase() !== host.toLowerCase()) return null;
+  if (absolute[1]?.toLowerCase() !== own.toLowerCase()) return null;
   const rest = absolute[2] ?? '/';
   return rest.startsWith('?') ? `/${rest}` : rest;
 }

@@ -89,6 +89,17 @@ test('a host is served on any connection whose certificate names it, and 421 on 
   assert.equal((await ask(session, { ':authority': 'elsewhere.test' })).status, 421);
 });
 
+test('a target in absolute form names the scheme and host that it is sent to', async (t) => {
+  const under = await openFrontUnderTest(t);
+  const status = async (target: string) => {
+    const bytes = `GET ${target} HTTP/1.1\r\nHost: ${HOST}\r\nConnection: close\r\n\r\n`;
+    return Number(/^HTTP\/1\.1 (\d+)/.exec(await exchange(under, bytes))?.[1]);
+  };
+  assert.equal(await status(`https://${HOST}/x`), 200);
+  assert.equal(await status(`http://${HOST}/x`), 421);
+  assert.equal(await status('https://b.example.org/x'), 421);
+});
+
 test('every answer demands TLS for a year, also refusals and answers to bytes that are no request', async (t) => {
   const under = await openFrontUnderTest(t);
   for (const bytes of [get(HOST), get('elsewhere.test'), 'garbage\r\n\r\n', 'TRACE / HTTP/1.1\r\nHost: a\r\n\r\n'])

@@ -22,7 +22,7 @@ const KNOCK_TIMEOUT_MS = 250;
 
 /** The Runtime's listeners and the Gateway's limits have let them pass: these are above both. */
 const CONNECTIONS = 12_000;
-const INBOUND_HEAD_BYTES = 128 * 1024;
+const INBOUND_HEAD_BYTES = 80 * 1024;
 
 interface Serving {
   readonly settings: SidecarSettings;

@@ -104,6 +104,7 @@ describe('a sidecar', () => {
   const handshake = 'a WebSocket handshake without version and key is refused (RFC 6455 4.2.1)';
   testRequestVectors('inbound socket of a sidecar', inbound, {
     refused: { 'connection.md:545': handshake, 'connection.md:756': handshake },
+    served: { 'field/block-100k': 'an Ingress lets heads of 64 KiB pass where its operator allows it' },
   });
   testPathVectors('inbound socket of a sidecar', inbound);
 });

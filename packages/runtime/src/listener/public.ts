@@ -58,7 +58,7 @@ const SERVICE = 'public';
  * What an Ingress has let pass must pass here as well, with the fields that it adds: its limits are the operator's to set,
  * and each of its WebSockets is a connection.
  */
-const LIMITS = { connections: 16_384, connectionsPerAddress: 16_384, headBytes: 128 * 1024, headFields: 110 };
+const LIMITS = { connections: 16_384, connectionsPerAddress: 16_384, headBytes: 80 * 1024, headFields: 110 };
 const LINK_LIMITS = { ofKey: 16_384, ofKnown: 32_768 };
 
 /** Requests of one installation that wait for its backend to start. */

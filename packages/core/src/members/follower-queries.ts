@@ -8,11 +8,13 @@ type Executor = Kysely<DatabaseSchema>;
 /** Stores how far a follower is, and notifies every replica. */
 export async function upsertFollower(db: Executor, confirmed: SignalMap['carried-out']): Promise<void> {
   const { follows, followerId, revision } = confirmed;
+  // Of one that is being removed meanwhile, nothing is stored.
+  const members = sql.table(follows === 'topology' ? 'ingresses' : 'nodes');
   const [channel, payload] = notifyStatement('carried-out', confirmed).values;
   await sql`
     WITH stored AS (
       INSERT INTO followers (follows, follower_id, revision, at)
-      VALUES (${follows}, ${followerId}, ${revision}, clock_timestamp())
+      SELECT ${follows}, id, ${revision}, clock_timestamp() FROM ${members} WHERE id = ${followerId} FOR KEY SHARE
       ON CONFLICT (follows, follower_id) DO UPDATE SET revision = EXCLUDED.revision, at = EXCLUDED.at)
     SELECT pg_notify(${channel}, ${payload})`.execute(db);
 }

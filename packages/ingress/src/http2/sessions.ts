@@ -1,7 +1,6 @@
 // The front of HTTP/2: takes connections whose handshake agreed on it, and hands their requests to the handler of the
 // strict HTTP/1.1 server, by the same rules. Frames are nghttp2's, in Node; this adds the limits.
 
-import { METHODS } from 'node:http';
 import { type IncomingHttpHeaders, performServerHandshake, type ServerHttp2Session } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import type { Refusal } from '@platform/contract';
@@ -23,6 +22,8 @@ import {
 import { Http2Request } from './request.ts';
 import { Http2Response } from './response.ts';
 import { watchSession } from './session-watch.ts';
+
+const { METHODS } = process.getBuiltinModule('node:http');
 
 export interface Http2Limits
   extends Pick<ServerLimits, 'headBytes' | 'headFields' | 'headMilliseconds' | 'keepAliveMilliseconds' | 'reading'> {

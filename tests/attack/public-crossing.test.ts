@@ -53,6 +53,7 @@ const VICTIM = `
   }).listen(Number(process.env.PORT));
 `;
 const MARK = 'bytes-of-the-burglar';
+const PATIENCE_MILLISECONDS = 1_000;
 
 let world: Constellation;
 let node: RealNode;
@@ -93,10 +94,15 @@ async function assertUnharmed(): Promise<void> {
 
 async function answerFromNowOn(bytes: string | Buffer): Promise<void> {
   const body = Buffer.from(bytes as string, 'latin1').toString('base64');
-  // An answer that is out of order may have spoilt the connection that this one takes.
+  const fields = ['Connection: close', `Content-Length: ${body.length}`];
   await until('the burglar to listen', async () => {
-    const { status, body: said } = await ingress.get(burglar, '/next', { method: 'POST', body });
-    return status === 200 && said === 'set';
+    const connection = await ingress.send(burglar, 'POST /next', { fields, body });
+    // The former answer may have spoilt the connection to the burglar that this takes, and then it never ends.
+    const timer = setTimeout(() => connection.socket.destroy(), PATIENCE_MILLISECONDS);
+    await connection.closed();
+    clearTimeout(timer);
+    const [answer] = connection.answers();
+    return answer?.status === 200 && answer.body === 'set';
   });
 }
 

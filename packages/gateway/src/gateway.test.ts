@@ -128,13 +128,12 @@ test('an absolute target is served for our own host and refused for any other', 
   assert.equal(onlyRequest(core).url, '/v1/services/apps?a=b');
   for (const target of [
     ...['http://evil.example/v1/services/apps', `http://user@${own}/v1/services/apps`],
-    ...[`http://127.0.0.1:${tested.port}/v1/services/apps`],
+    ...[`http://127.0.0.1:${tested.port}/v1/services/apps`, `https://${own}/v1/services/apps`],
   ]) {
     assertProblem(await ask(tested.port, { path: target, headers: authorized }), 421, 'unknown_host');
   }
-  for (const target of [`https://${own}/v1/services/apps`, `ftp://${own}/`]) {
-    assertProblem(await ask(tested.port, { path: target, headers: authorized }), 400, 'invalid_path');
-  }
+  const foreign = await ask(tested.port, { path: `ftp://${own}/`, headers: authorized });
+  assertProblem(foreign, 400, 'invalid_path');
 });
 
 test('TRACE and CONNECT end with a refusal and the connection', async () => {

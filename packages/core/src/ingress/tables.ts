@@ -26,7 +26,10 @@ declare module '../database/schema.ts' {
 
 export const tables = {
   ingresses: {
-    readBy: { placement: 'from which keys a node takes public requests, and where it connects to Ingresses' },
+    readBy: {
+      members: 'whether the Ingress that confirms a revision is still there',
+      placement: 'from which keys a node takes public requests, and where it connects to Ingresses',
+    },
   },
   ingress_tokens: {},
   ingress_challenges: {},

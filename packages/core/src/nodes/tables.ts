@@ -60,6 +60,7 @@ export const tables = {
       installations:
         'where a backend is reached, at every launch, its node for the operator, and the key of that node at every call',
       intelligence: 'who runs the machine that a call is made on',
+      members: 'whether the node that confirms a revision is still there',
       'object-storage': 'whether the node of a backend is the platform’s own',
       placement: 'what nodes offer, in the statement that chooses one',
     },

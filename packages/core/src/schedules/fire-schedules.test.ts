@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { type ScheduleFiring, scheduleFiring } from '@platform/contract';
 import { registerAccount, type TestAccount } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
@@ -23,6 +24,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 let world: Constellation;
+let pools: readonly Constellation['core']['context']['pool'][];
 let node: NodeDouble;
 let account: TestAccount;
 let manager: Manager;
@@ -39,6 +41,7 @@ before(async () => {
   const replica = await first.replica();
   // The local node has one credential: that of the last start.
   world = { ...first, core: { ...first.core, localNode: replica.localNode } };
+  pools = [first.core.context.pool, replica.context.pool];
   node = await startNodeDouble(world);
 });
 after(async () => {
@@ -102,8 +105,19 @@ const answering =
 /** Has every replica look, as it does by itself within 15 s. */
 const look = () => notify(world.core.context.database, 'schedules-changed', {});
 
+/** Waits until no replica is about to ask the database with a time that it read before. */
+const rest = () =>
+  until('the replicas to rest', async () => {
+    for (let turns = 0; turns < 3; turns += 1) {
+      if (pools.some((pool) => pool.idleCount < pool.totalCount)) return false;
+      await turn();
+    }
+    return true;
+  });
+
 /** Sets the clock, and waits until nothing is due any more. */
 async function at(time: string | number): Promise<void> {
+  await rest();
   now = typeof time === 'number' ? time : Date.parse(time);
   await look();
   await until('nothing to be due', async () => {
@@ -233,6 +247,7 @@ test('backends that hang occupy the share of their own account alone', async () 
     most = Math.max(most, open);
     return { body: (response: ServerResponse) => response.on('close', () => (open -= 1)) };
   };
+  await rest();
   now = Date.parse('2026-11-22T07:00:00.000Z');
   await look();
   await until('the other account to be served', () => seen(id).length === 1);
@@ -306,6 +321,7 @@ test('an app that is removed while its run is under way gets no other attempt', 
     CALL.test(call.path)
       ? { body: (response: ServerResponse) => (cut = () => void response.destroy()) }
       : { status: 204, body: '' };
+  await rest();
   now = Date.parse('2026-11-22T07:00:00.000Z');
   await look();
   await until('the run to be under way', () => cut !== undefined);

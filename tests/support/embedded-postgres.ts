@@ -5,13 +5,13 @@ import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { after, type TestContext } from 'node:test';
+import { withConnection } from '@platform/core/database';
 import {
   type EmbeddedPostgres,
   type EmbeddedPostgresOptions,
   startEmbeddedPostgres,
 } from '@platform/core/embedded-postgres';
 import { StartError } from '@platform/core/start';
-import pg from 'pg';
 import { makeClusterFolder } from './postgres.ts';
 
 export const asRoot = process.getuid?.() === 0;
@@ -60,13 +60,10 @@ export async function start(
 }
 
 export async function ask(url: string, sql: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query<Record<string, unknown>>(sql)).rows;
-  } finally {
-    await client.end();
-  }
+  return withConnection(
+    { connectionString: url },
+    async (client) => (await client.query<Record<string, unknown>>(sql)).rows,
+  );
 }
 
 /** Why it does not start. */

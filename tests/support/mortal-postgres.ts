@@ -3,9 +3,9 @@
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
-import { migrate } from '@platform/core/database';
+import { migrate, withConnection } from '@platform/core/database';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@platform/core/embedded-postgres';
-import pg from 'pg';
+import type pg from 'pg';
 import { descendants } from '../../packages/runtime/test-support/processes.ts';
 import type { TestDatabase } from './postgres.ts';
 import { until } from './wait.ts';
@@ -43,14 +43,10 @@ export async function startMortalPostgres(): Promise<MortalPostgres> {
       server = await run();
     },
     async query<Row extends pg.QueryResultRow>(sql: string, values: readonly unknown[] = []) {
-      const client = new pg.Client({ connectionString: url });
-      client.on('error', () => undefined);
-      await client.connect();
-      try {
-        return (await client.query<Row>(sql, [...values])).rows;
-      } finally {
-        await client.end();
-      }
+      return withConnection(
+        { connectionString: url },
+        async (client) => (await client.query<Row>(sql, [...values])).rows,
+      );
     },
     async drop() {
       await server.stop();

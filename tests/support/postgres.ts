@@ -5,8 +5,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
+import { withConnection } from '@platform/core/database';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@platform/core/embedded-postgres';
-import pg from 'pg';
+import type pg from 'pg';
 
 export interface TestDatabase {
   /** Superuser access to this database alone. */
@@ -138,14 +139,8 @@ function ensureTemplate(cluster: string, { key, migrate }: TestTemplate): Promis
 }
 
 /** The lock above, if taken, ends with this connection. */
-async function asAdmin<T>(cluster: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: cluster });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
+function asAdmin<T>(cluster: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  return withConnection({ connectionString: cluster }, work);
 }
 
 function databaseUrl(cluster: string, name: string): string {

@@ -3,11 +3,11 @@ import { lookup } from 'node:dns/promises';
 import { existsSync, readFileSync } from 'node:fs';
 import { plainLine } from '@platform/contract';
 import { diskSpace, type PlatformConfig, readIntelligenceFile } from '@platform/core/config';
+import { withConnection } from '@platform/core/database';
 import { createLog } from '@platform/core/log';
 import { reasonOf, StartError } from '@platform/core/start';
 import { gatewaySidecar } from '@platform/gateway/sidecar';
 import { probeDriver } from '@platform/runtime';
-import pg from 'pg';
 import { type Command, UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
 import { shortOfDisk } from './disk-notice.ts';
@@ -234,15 +234,11 @@ async function databaseFindings(config: PlatformConfig): Promise<Finding[]> {
   }
 }
 
-async function serverVersion(url: string): Promise<string> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
-  await client.connect();
-  try {
+function serverVersion(url: string): Promise<string> {
+  return withConnection({ connectionString: url, connectionTimeoutMillis: 5_000 }, async (client) => {
     const { rows } = await client.query<{ server_version: string }>('SHOW server_version');
     return rows[0]?.server_version ?? '';
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 /** Where Ollama, llama.cpp and vLLM listen by themselves. */

@@ -5,10 +5,9 @@ import * as path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Core, createCore, type Log, linkKeyOf } from '@platform/core';
 import type { PlatformConfig } from '@platform/core/config';
-import { openMasterKey } from '@platform/core/database';
+import { openMasterKey, withConnection } from '@platform/core/database';
 import { createLog } from '@platform/core/log';
 import { reasonOf, StartError } from '@platform/core/start';
-import pg from 'pg';
 import { openCoreMetrics } from '../metrics.ts';
 import type { Started } from '../running.ts';
 import { runPart, type Serving } from './run-part.ts';
@@ -83,16 +82,13 @@ async function reload(core: Pick<Core, 'reload'>, log: Pick<Log, 'info' | 'warn'
 }
 
 async function requireDatabase(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
   try {
-    await client.connect();
+    await withConnection({ connectionString: url, connectionTimeoutMillis: 10_000 }, async () => undefined);
   } catch (error) {
     throw new StartError(
       'database_unreachable',
       `PLATFORM_DATABASE_URL names a PostgreSQL that refused the connection (${reasonOf(error)}). Check the address, and that the server runs.`,
     );
-  } finally {
-    await client.end();
   }
 }
 

@@ -8,7 +8,6 @@ import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
 import { dropBallast } from '../config/ballast.ts';
 import { reasonOf, StartError, systemCode } from '../config/start-error.ts';
 import { prepareBinaries, removeOtherBinaries } from './embedded/binaries.ts';
@@ -27,6 +26,7 @@ import {
   type UserMachine,
 } from './embedded/server-user.ts';
 import { type Settings, settingArguments } from './embedded/settings.ts';
+import { withConnection } from './with-connection.ts';
 
 export interface EmbeddedPostgresOptions {
   /** The data folder, absolute, existing, and locked by the caller (`openDataFolder`). */
@@ -284,10 +284,8 @@ function saysReady(file: string, pid: number | undefined): boolean {
 }
 
 async function proveLogin(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
   try {
-    await client.connect();
-    await client.end();
+    await withConnection({ connectionString: url, connectionTimeoutMillis: 10_000 }, async () => undefined);
   } catch (error) {
     throw new StartError('postgres_failed', `PostgreSQL runs, but refuses the connection: ${reasonOf(error)}`, {
       cause: error,

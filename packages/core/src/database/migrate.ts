@@ -2,10 +2,11 @@
 // migration says the oldest version of the platform that still runs on its schema, so that a version can be taken back.
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import semver from 'semver';
 import { StartError } from '../config/start-error.ts';
 import { PLATFORM_VERSION } from '../version.ts';
+import { withConnection } from './with-connection.ts';
 
 const DIRECTORY = new URL('./migrations/', import.meta.url);
 /** Any constant will do, as long as every replica uses the same one. */
@@ -54,9 +55,8 @@ export interface MigratingVersion {
  */
 export async function migrate(url: string, by?: MigratingVersion): Promise<string[]> {
   const { version, migrations } = by ?? { version: PLATFORM_VERSION, migrations: await ownMigrations() };
-  const client = new pg.Client({ connectionString: url, application_name: 'platform-migrate' });
-  await client.connect();
-  try {
+  // Ending the connection releases the lock, whatever happened.
+  return withConnection({ connectionString: url, application_name: 'platform-migrate' }, async (client) => {
     await client.query('SELECT pg_advisory_lock($1)', [LOCK_KEY]);
     await client.query(
       `CREATE TABLE IF NOT EXISTS schema_migrations (
@@ -72,10 +72,7 @@ export async function migrate(url: string, by?: MigratingVersion): Promise<strin
     const missing = migrations.filter(({ name }) => !known.has(name));
     for (const migration of missing) await apply(client, migration);
     return missing.map(({ name }) => name);
-  } finally {
-    // Ending the connection releases the lock, whatever happened.
-    await client.end();
-  }
+  });
 }
 
 interface AppliedMigration {

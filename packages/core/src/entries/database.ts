@@ -2,3 +2,4 @@
 export { openMasterKey, refuseWithoutKey } from '../credentials/master-key-check.ts';
 export { migrate } from '../database/migrate.ts';
 export { openDatabase } from '../database/open-database.ts';
+export { withConnection } from '../database/with-connection.ts';

@@ -93,6 +93,7 @@ async function main(args: readonly string[]): Promise<number> {
           testLimit: TEST_LIMIT_MS,
           record: command.record,
           judgeSkips: process.env.CI === 'true',
+          again: process.env.CI === 'true',
           usageFile: path.join(folder, 'usage'),
         },
         clusterEnv,

@@ -31,6 +31,7 @@ async function run(
     testLimit: 10_000,
     record: false,
     judgeSkips: true,
+    again: true,
     usageFile: path.join(folder, 'usage'),
     ...more,
   };
@@ -55,6 +56,18 @@ test('files run in the order that was asked for, and the slowest are named at th
 test('a failing test and a file that cannot be read fail the run', async () => {
   assert.equal((await run({ 'f.test.ts': `test('fails', () => { throw new Error('no'); });` })).code, 1);
   assert.equal((await run({ 'g.test.ts': `import './nothing.ts';` })).code, 1);
+});
+
+test('a file that fails beside others runs once more, alone; it passes the run then, and is named', async () => {
+  const once = `import { existsSync, writeFileSync } from 'node:fs'; const mark = import.meta.filename + '.ran';
+    test('fails once', () => { if (!existsSync(mark)) { writeFileSync(mark, ''); throw new Error('no'); } });`;
+  const { code, said } = await run({ 'o.test.ts': once, 'p.test.ts': `test('passes', () => {});` });
+  assert.equal(code, 0, said);
+  assert.match(said, /Once more, alone: \S*o\.test\.ts\n.*passed alone, as no test should: \S*o\.test\.ts/s);
+  assert.equal(said.match(/✔ passes/g)?.length, 1);
+  const fails = Object.fromEntries(['q', 'r', 's', 't', 'u'].map((name) => [`${name}.test.ts`, once]));
+  assert.equal((await run(fails)).code, 1, 'not that many');
+  assert.equal((await run({ 'v.test.ts': once }, { again: false })).code, 1);
 });
 
 test('a test that never ends fails at its limit', async () => {

@@ -30,38 +30,27 @@ export interface RunRequest {
   readonly record: boolean;
   /** Whether a skipped test that is not on the list of allowed skips fails the run. */
   readonly judgeSkips: boolean;
+  /** Whether files that failed run once more, alone, and pass the run when they pass then; both is reported. */
+  readonly again: boolean;
   /** A path where nothing is yet, for what the files write of their usage. */
   readonly usageFile: string;
 }
 
+/** More that fail are no matter of what ran beside them. */
+const MOST_AGAIN = 4;
+
 export async function runFiles(request: RunRequest): Promise<boolean> {
   closeSync(openSync(request.usageFile, 'a'));
   process.env[USAGE_FILE] = request.usageFile;
-  const usage = new URL('usage.ts', import.meta.url).href;
-  let passed = true;
   const skips: Skip[] = [];
-  const start = ({ files, concurrency }: Batch) => {
-    const events = run({
-      files: files.map((file) => path.join(root, file)),
-      concurrency,
-      execArgv: [`--import=${usage}`, `--test-timeout=${request.testLimit}`, ...request.options],
-      cwd: root,
-    });
-    events.on('test:fail', ({ todo }) => {
-      if (todo === undefined || todo === false) passed = false;
-    });
-    events.on('test:pass', (event) => {
-      if (event.skip === undefined || event.skip === false) return;
-      // The file that node ran; `file` is where the test is declared, which may be a suite that several files share.
-      const entry = 'entryFile' in event && typeof event.entryFile === 'string' ? event.entryFile : (event.file ?? '');
-      skips.push({ file: path.relative(root, entry), test: event.name, said: event.skip });
-    });
-    return events;
-  };
-  // One report of all, so that what failed is named at its end.
-  const report = Readable.from(eventsOf(request.batches, start)).compose(spec());
-  report.pipe(process.stdout, { end: false });
-  await new Promise((resolve, reject) => report.once('end', resolve).once('error', reject));
+  let failed = await runBatches(request.batches, request, skips);
+  if (request.again && failed.size > 0 && failed.size <= MOST_AGAIN) {
+    const files = [...failed];
+    process.stdout.write(`\nOnce more, alone: ${files.join(', ')}\n\n`);
+    failed = await runBatches([{ files, concurrency: 1 }], request, skips);
+    for (const file of files.filter((one) => !failed.has(one)))
+      process.stdout.write(`Failed beside others and passed alone, as no test should: ${file}\n`);
+  }
 
   const usages = readUsages(request.usageFile, root);
   rmSync(request.usageFile);
@@ -74,7 +63,44 @@ export async function runFiles(request: RunRequest): Promise<boolean> {
     process.stdout.write(
       `Skipped, which tests/allowed-skips.json does not allow: ${file}: ${test}${said === true ? '' : ` (${said})`}\n`,
     );
-  return passed && strangers.length === 0;
+  return failed.size === 0 && strangers.length === 0;
+}
+
+/** Adds what was skipped to `skips`. Resolves with the files that failed, from the root of the checkout. */
+async function runBatches(
+  batches: readonly Batch[],
+  { testLimit, options }: RunRequest,
+  skips: Skip[],
+): Promise<Set<string>> {
+  const usage = new URL('usage.ts', import.meta.url).href;
+  const failed = new Set<string>();
+  const start = ({ files, concurrency }: Batch) => {
+    const events = run({
+      files: files.map((file) => path.join(root, file)),
+      concurrency,
+      execArgv: [`--import=${usage}`, `--test-timeout=${testLimit}`, ...options],
+      cwd: root,
+    });
+    events.on('test:fail', (event) => {
+      if (event.todo === undefined || event.todo === false) failed.add(fileOf(event));
+    });
+    events.on('test:pass', (event) => {
+      if (event.skip === undefined || event.skip === false) return;
+      skips.push({ file: fileOf(event), test: event.name, said: event.skip });
+    });
+    return events;
+  };
+  // One report of all, so that what failed is named at its end.
+  const report = Readable.from(eventsOf(batches, start)).compose(spec());
+  report.pipe(process.stdout, { end: false });
+  await new Promise((resolve, reject) => report.once('end', resolve).once('error', reject));
+  return failed;
+}
+
+/** The file that node ran; `file` is where the test is declared, which may be a suite that several files share. */
+function fileOf(event: { readonly name: string; readonly file?: string }): string {
+  const entry = 'entryFile' in event && typeof event.entryFile === 'string' ? event.entryFile : event.file;
+  return path.relative(root, entry ?? event.name);
 }
 
 /** The counts at the end of each batch, of which the report shows the sums. */

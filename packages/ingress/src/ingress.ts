@@ -1,12 +1,11 @@
 // The Ingress: answers the internet for the apps of a platform, as core's topology says, and carries what may pass to their
 // nodes. Read this file first: it puts the parts together. The way of a request is front.ts; what it goes by is topology.ts,
 // which follow-topology.ts keeps current.
-import { uptime as bootSeconds } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { linkCertificate } from '@platform/link';
 import { type AccessLogPlace, openAccessLog } from './access-log.ts';
 import { type CorePlace, createCoreClient } from './core-client.ts';
-import { Currency } from './currency.ts';
+import { Currency, openBootClock } from './currency.ts';
 import { doctorNames } from './doctor-name.ts';
 import { followTopology } from './follow-topology.ts';
 import { Front } from './front.ts';
@@ -62,7 +61,7 @@ const DRAIN_MILLISECONDS = 8_000;
 /** @throws Error when the address cannot be bound */
 export async function startIngress(options: IngressOptions): Promise<Ingress> {
   const { log, metrics = noMetrics, limits = defaultLimits, trustedProxies, clock } = options;
-  const uptime = options.uptime ?? (() => bootSeconds() * 1_000);
+  const { uptime = openBootClock() } = options;
   const certificate = await linkCertificate(options.key);
   const iroh =
     options.iroh === undefined ? null : await openIrohLink(options.key, options.iroh, (key) => nodes.hasKey(key));

@@ -6,7 +6,7 @@ import { request as httpRequest, type IncomingMessage, type Server } from 'node:
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createStrictServer, isWebSocketUpgrade } from '@platform/http';
+import { createStrictServer } from '@platform/http';
 import { newEnvelopeKey } from '@platform/link';
 import { type GatewayEvent, type GatewayOptions, type RunningGateway, startGateway } from '../src/gateway.ts';
 
@@ -77,10 +77,7 @@ export function openDoor(gateway: Pick<RunningGateway, 'forwardInbound' | 'forwa
   return createStrictServer({
     isOwnHost: () => true,
     onRequest: (incoming) => void gateway.forwardInbound(incoming, incoming.path + incoming.query),
-    upgrade: {
-      wants: isWebSocketUpgrade,
-      accept: (incoming) => gateway.forwardUpgrade(incoming, incoming.path + incoming.query),
-    },
+    onUpgrade: (incoming) => gateway.forwardUpgrade(incoming, incoming.path + incoming.query),
     onFault: (error) => assert.fail(String(error)),
   });
 }
@@ -90,7 +87,7 @@ export function openPublicDoor(gateway: Pick<RunningGateway, 'forwardPublic' | '
   return createStrictServer({
     isOwnHost: () => true,
     onRequest: (incoming) => void gateway.forwardPublic(incoming),
-    upgrade: { wants: isWebSocketUpgrade, accept: (incoming) => gateway.forwardPublicUpgrade(incoming) },
+    onUpgrade: (incoming) => gateway.forwardPublicUpgrade(incoming),
     onFault: (error) => assert.fail(String(error)),
   });
 }

@@ -52,7 +52,6 @@ export {
   type IncomingUpgrade,
   type ServerLimits,
   type StrictServerOptions,
-  type UpgradeRoutes,
 } from './server.ts';
 export { openShares, type Share, type Shares } from './shares.ts';
 export {
@@ -64,4 +63,3 @@ export {
 } from './slow-reader.ts';
 export { isTraceparent, isTracestate } from './trace-context.ts';
 export { requireTransportSecurity, setTransportFields } from './transport-security.ts';
-export { isWebSocketUpgrade } from './web-socket.ts';

@@ -9,7 +9,6 @@ import { endResponse } from './end-response.ts';
 import { sendProblem } from './problem.ts';
 import { readBody, requireUploadRate } from './read-body.ts';
 import type { IncomingRequest } from './server.ts';
-import { isWebSocketUpgrade } from './web-socket.ts';
 
 const GET = 'GET /get HTTP/1.1\r\nHost: a\r\n\r\n';
 const POST = 'POST /post HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n';
@@ -179,7 +178,7 @@ describe('Upgrade', () => {
   }
 });
 
-describe('a WebSocket handshake, on a route that has WebSockets', () => {
+describe('a WebSocket handshake, where the server takes them', () => {
   const base: Readonly<Record<string, string>> = {
     Host: 'a',
     Connection: 'Upgrade',
@@ -203,7 +202,7 @@ describe('a WebSocket handshake, on a route that has WebSockets', () => {
   for (const [what, change, status] of cases) {
     test(`${what} is answered ${status}`, async () => {
       const port = await listening(({ res }) => res.end(), {
-        upgrade: { wants: isWebSocketUpgrade, accept: ({ socket }) => socket.end('HTTP/1.1 101 Switching\r\n\r\n') },
+        onUpgrade: ({ socket }) => socket.end('HTTP/1.1 101 Switching\r\n\r\n'),
       });
       const fields = Object.entries({ ...base, ...change }).flatMap(([name, value]) =>
         value === null ? [] : [`${name}: ${value}`],

@@ -16,7 +16,7 @@ import { endWithProblem, sendProblem } from './problem.ts';
 import { MAX_HEADER_FIELDS } from './request-head.ts';
 import { type ReadingRate, requireReading } from './slow-reader.ts';
 import { requireTransportSecurity, setTransportFields } from './transport-security.ts';
-import { handshakeRefusal } from './web-socket.ts';
+import { handshakeRefusal, isWebSocketUpgrade } from './web-socket.ts';
 
 const { createServer } = process.getBuiltinModule('node:http');
 
@@ -27,7 +27,7 @@ export interface IncomingRequest extends AcceptedRequest {
   readonly expectsContinue: boolean;
 }
 
-/** A valid WebSocket handshake on a route that supports it. Nothing has been written to `socket`. */
+/** A valid WebSocket handshake. Nothing has been written to `socket`. */
 export interface IncomingUpgrade extends AcceptedRequest {
   readonly socket: Socket;
   /** Bytes of the new protocol that came with the head. */
@@ -42,10 +42,15 @@ export interface StrictServerOptions extends AcceptOptions {
   /** Handling a request failed with an internal error; the request has been ended. */
   onFault(error: unknown): void;
   /**
-   * Routes with WebSockets; a faulty handshake is refused. Default: `Upgrade` is ignored and the request served (RFC
-   * 9110 section 7.8).
+   * Takes over a valid WebSocket handshake, on whatever path. Default: `Upgrade` is ignored and the request served (RFC 9110
+   * section 7.8).
    */
-  readonly upgrade?: UpgradeRoutes;
+  onUpgrade?(incoming: IncomingUpgrade): void;
+  /**
+   * Whether a path has a WebSocket: a faulty handshake is refused there, and elsewhere served as a plain request. Default:
+   * every path has.
+   */
+  hasWebSocket?(req: IncomingMessage): boolean;
   /**
    * Browsers reach this front: one whose cookies make its requests too large is told to delete them. Default: a head that
    * is too large gets a problem document alone.
@@ -73,12 +78,6 @@ export interface StrictServerOptions extends AcceptOptions {
    */
   onRefused?(refusal: Refusal, socket: Duplex, req: IncomingMessage | null): void;
   readonly limits?: Partial<ServerLimits>;
-}
-
-export interface UpgradeRoutes {
-  /** Whether this request is a WebSocket upgrade on a route that supports it, such as `isWebSocketUpgrade`. */
-  wants(req: IncomingMessage): boolean;
-  accept(incoming: IncomingUpgrade): void;
 }
 
 export interface ServerLimits {
@@ -196,8 +195,10 @@ export function createStrictServer(options: StrictServerOptions): Server {
       optimizeEmptyRequests: true,
       // While an earlier request waits for its answer, the connection cannot become another protocol's.
       shouldUpgradeCallback: (req) => {
+        if (options.onUpgrade === undefined || !isWebSocketUpgrade(req)) return false;
+        if (handshakeRefusal(req) !== null && options.hasWebSocket?.(req) === false) return false;
         const connection = connections.get(req.socket);
-        return connection?.pending.length === 0 && !connection.ending && options.upgrade?.wants(req) === true;
+        return connection?.pending.length === 0 && !connection.ending;
       },
     },
     (req, res) => receive(req, res, 'none'),
@@ -239,7 +240,7 @@ export function createStrictServer(options: StrictServerOptions): Server {
       const refusal = 'code' in reading ? reading : handshakeRefusal(req);
       if (refusal !== null) options.onRefused?.(refusal, socket, req);
       if (refusal !== null) hold(pace(socket), () => endWithProblem(socket, refusal));
-      else if (!('code' in reading)) options.upgrade?.accept({ ...reading, socket, first });
+      else if (!('code' in reading)) options.onUpgrade?.({ ...reading, socket, first });
     } catch (error) {
       socket.destroy();
       options.onFault(error);

@@ -16,7 +16,6 @@ import { openPool } from './pool.ts';
 import { responseFilter } from './response-head.ts';
 import type { IncomingRequest } from './server.ts';
 import type { ReadingRate } from './slow-reader.ts';
-import { isWebSocketUpgrade } from './web-socket.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 const UPGRADE =
@@ -146,10 +145,7 @@ for (const [what, request] of Object.entries({ 'an answer': GET, 'a WebSocket': 
     const server = await opened({
       isOwnHost: () => true,
       onRequest: (incoming) => carry(incoming, { upstream: to(incoming) }),
-      upgrade: {
-        wants: isWebSocketUpgrade,
-        accept: (incoming) => void carryUpgrade(incoming, { upstream: to(incoming), idleMilliseconds: 600_000 }),
-      },
+      onUpgrade: (incoming) => void carryUpgrade(incoming, { upstream: to(incoming), idleMilliseconds: 600_000 }),
       limits: { reading },
     });
     await silentClient(portOf(server), request);

@@ -12,7 +12,6 @@ import { carryUpgrade } from './carry-upgrade.ts';
 import { openPool } from './pool.ts';
 import { endWithProblem } from './problem.ts';
 import { responseFilter } from './response-head.ts';
-import { isWebSocketUpgrade } from './web-socket.ts';
 
 const upgrade = (path: string, version = '13'): string =>
   `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
@@ -73,24 +72,21 @@ async function serving(strictTransport: boolean): Promise<number> {
       else res.end();
       return null;
     },
-    upgrade: {
-      wants: isWebSocketUpgrade,
-      accept(incoming) {
-        if (incoming.path === '/refused') endWithProblem(incoming.socket, { code: 'not_found' });
-        else
-          carryUpgrade(incoming, {
-            upstream: {
-              name: 'test',
-              dispatcher: pool,
-              path: incoming.path,
-              headers: incoming.head.forwarded,
-              filterResponse: responseFilter(() => false),
-              headersTimeout: 10_000,
-              onFailure: () => undefined,
-            },
-            idleMilliseconds: 10_000,
-          });
-      },
+    onUpgrade(incoming) {
+      if (incoming.path === '/refused') endWithProblem(incoming.socket, { code: 'not_found' });
+      else
+        carryUpgrade(incoming, {
+          upstream: {
+            name: 'test',
+            dispatcher: pool,
+            path: incoming.path,
+            headers: incoming.head.forwarded,
+            filterResponse: responseFilter(() => false),
+            headersTimeout: 10_000,
+            onFailure: () => undefined,
+          },
+          idleMilliseconds: 10_000,
+        });
     },
   });
   return portOf(server);

@@ -4,14 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { clientNetwork, errors, publicHostname, type Refusal } from '@platform/contract';
-import {
-  type Abandonable,
-  type IncomingRequest,
-  type IncomingUpgrade,
-  isWebSocketUpgrade,
-  openPaces,
-  type Paces,
-} from '@platform/http';
+import { type Abandonable, type IncomingRequest, type IncomingUpgrade, openPaces, type Paces } from '@platform/http';
 import type { AccessLog } from './access-log.ts';
 import { Admission, type AdmissionOptions } from './admission.ts';
 import { answerDoctorUpgrade, DoctorAnswers } from './answer-doctor.ts';
@@ -75,10 +68,8 @@ export class Front {
     return this.#passage.admission.isOwnHost(host) || this.#passage.options.isDoctor(host);
   }
 
-  /** For `StrictServerOptions`: whether a request is an upgrade to a WebSocket on a route that is one. */
-  wantsUpgrade(req: IncomingMessage): boolean {
-    if (!isWebSocketUpgrade(req)) return false;
-    if (this.#passage.options.isDoctor(req.headers.host ?? '')) return true;
+  /** For `StrictServerOptions`: whether a WebSocket is open at the path of a request. */
+  hasWebSocket(req: IncomingMessage): boolean {
     const name = this.#passage.admission.find(req.headers.host ?? '');
     return name?.passes('WS', (req.url ?? '').split('?', 1)[0] ?? '') ?? false;
   }

@@ -40,10 +40,8 @@ export function publicServerOptions({
   return {
     isOwnHost: (host) => front.isOwnHost(host),
     onRequest: (incoming) => front.receive(incoming, connectionOf(incoming.req.socket)),
-    upgrade: {
-      wants: (req) => front.wantsUpgrade(req),
-      accept: (incoming) => front.receiveUpgrade(incoming, connectionOf(incoming.socket)),
-    },
+    hasWebSocket: (req) => front.hasWebSocket(req),
+    onUpgrade: (incoming) => front.receiveUpgrade(incoming, connectionOf(incoming.socket)),
     onFault: (error) => log.error(faultOf(error), 'a public request failed'),
     onRefused: (refusal, socket, req) => front.refused(refusal, connectionOf(socket), req),
     paceRefusals: (socket, refusals) => front.paceRefusals(socket, refusals),

@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { type Assignment, type NodeHeartbeat, refuse } from '@platform/contract';
-import { isWebSocketUpgrade } from '@platform/http';
 import { type LinkCertificate, type LinkKey, linkCertificate } from '@platform/link';
 import { type Clock, systemClock } from './clock.ts';
 import { createCoreClient } from './core-client.ts';
@@ -244,7 +243,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     isOwnHost: (name) => name === endpointHost,
     strictTransport: new URL(options.nodeOrigin).protocol === 'https:',
     handle: (incoming) => handleEndpoint(backends, incoming),
-    upgrade: { wants: isWebSocketUpgrade, accept: (incoming) => connectEndpoint(backends, incoming) },
+    connect: (incoming) => connectEndpoint(backends, incoming),
     browsers: true,
     log,
   });

@@ -1,6 +1,6 @@
 // A way in to a workload without the node listener's checks, for tests of what lies behind them.
 import type { Server } from 'node:http';
-import { createStrictServer, isWebSocketUpgrade } from '@platform/http';
+import { createStrictServer } from '@platform/http';
 import type { RunningGateway } from '../src/gateway-port.ts';
 
 /** A server, not yet listening, that brings every request to the workload. */
@@ -8,10 +8,7 @@ export function openDoor(gateway: Pick<RunningGateway, 'forwardInbound' | 'forwa
   return createStrictServer({
     isOwnHost: () => true,
     onRequest: (incoming) => void gateway.forwardInbound(incoming, incoming.path + incoming.query),
-    upgrade: {
-      wants: isWebSocketUpgrade,
-      accept: (incoming) => gateway.forwardUpgrade(incoming, incoming.path + incoming.query),
-    },
+    onUpgrade: (incoming) => gateway.forwardUpgrade(incoming, incoming.path + incoming.query),
     onFault: (error) => {
       throw error;
     },
@@ -23,7 +20,7 @@ export function openPublicDoor(gateway: Pick<RunningGateway, 'forwardPublic' | '
   return createStrictServer({
     isOwnHost: () => true,
     onRequest: (incoming) => void gateway.forwardPublic(incoming),
-    upgrade: { wants: isWebSocketUpgrade, accept: (incoming) => gateway.forwardPublicUpgrade(incoming) },
+    onUpgrade: (incoming) => gateway.forwardPublicUpgrade(incoming),
     onFault: (error) => {
       throw error;
     },

@@ -8,7 +8,7 @@ import net, { type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ANSWERED_BY, type GatewayPolicy } from '@platform/contract';
-import { createStrictServer, dialerAt, faultOf, isWebSocketUpgrade, withPlatformFields } from '@platform/http';
+import { createStrictServer, dialerAt, faultOf, withPlatformFields } from '@platform/http';
 import { type GatewayEvent, type RunningGateway, startGateway } from '../gateway.ts';
 import { type FromSidecar, receive, type SidecarSettings, send, socketNames, type ToSidecar } from './protocol.ts';
 
@@ -116,12 +116,9 @@ async function serve(settings: SidecarSettings): Promise<Serving> {
       gateway.forwardInbound({ ...incoming, head: withPlatformFields(head, req) }, path + query);
       return null;
     },
-    upgrade: {
-      wants: isWebSocketUpgrade,
-      accept: (incoming) => {
-        if (incoming.head.host !== appHost) gateway.forwardPublicUpgrade(incoming);
-        else gateway.forwardUpgrade(incoming, incoming.path + incoming.query);
-      },
+    onUpgrade(incoming) {
+      if (incoming.head.host !== appHost) gateway.forwardPublicUpgrade(incoming);
+      else gateway.forwardUpgrade(incoming, incoming.path + incoming.query);
     },
     onFault: (error) =>
       report({

@@ -22,7 +22,7 @@ const KEEP_ALIVE_MILLISECONDS = 5_000;
 /** @throws Error when the address cannot be bound */
 export function listenPlainBesideTls(options: PlainListenerOptions): Promise<Listener> {
   const { server, host, port } = options;
-  const { upgrade: _, strictTransport: __, ...front } = server;
+  const { onUpgrade: _, strictTransport: __, ...front } = server;
   const onRequest: StrictServerOptions['onRequest'] = (incoming) => {
     answer(incoming, options);
     return null;

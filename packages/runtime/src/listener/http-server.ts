@@ -16,7 +16,6 @@ import {
   placeToListen,
   type ServerLimits,
   sendProblem,
-  type UpgradeRoutes,
 } from '@platform/http';
 import { acceptLinks, type IrohEndpoint, type LinkKey, type LinkLimits } from '@platform/link';
 import type { Log } from '../clock.ts';
@@ -37,10 +36,8 @@ export interface HttpServerOptions {
   /** Whether a `Host` value (lower case) names this server. */
   readonly isOwnHost: (host: string) => boolean;
   readonly handle: (incoming: IncomingRequest) => Promise<void> | void;
-  /** Routes with another protocol. Default: none. */
-  readonly upgrade?: Pick<UpgradeRoutes, 'wants'> & {
-    readonly accept: (incoming: IncomingUpgrade) => Promise<void>;
-  };
+  /** Takes over WebSocket handshakes. Default: they are requests like any other. */
+  readonly connect?: (incoming: IncomingUpgrade) => Promise<void>;
   /** Browsers reach this listener, so it answers a head full of cookies as the strict server does for them. */
   readonly browsers?: true;
   /** Default: those of a listener that browsers or core reach. */
@@ -60,23 +57,20 @@ const CONNECTIONS = 4_096;
 const CONNECTIONS_PER_ADDRESS = 512;
 
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
-  const { upgrade, log } = options;
+  const { connect, log } = options;
   /** Node counts these no longer among its own. */
   const upgraded = new Set<Socket>();
   const server = createStrictServer({
     isOwnHost: options.isOwnHost,
     strictTransport: options.strictTransport ?? false,
     onRequest: (incoming) => void receive(options, incoming),
-    ...(upgrade === undefined
+    ...(connect === undefined
       ? {}
       : {
-          upgrade: {
-            wants: upgrade.wants,
-            accept(incoming) {
-              upgraded.add(incoming.socket);
-              incoming.socket.once('close', () => upgraded.delete(incoming.socket));
-              void receiveUpgrade(upgrade.accept, incoming, log);
-            },
+          onUpgrade(incoming) {
+            upgraded.add(incoming.socket);
+            incoming.socket.once('close', () => upgraded.delete(incoming.socket));
+            void receiveUpgrade(connect, incoming, log);
           },
         }),
     onFault: (error) => log.error(faultOf(error), 'a request to the node failed'),

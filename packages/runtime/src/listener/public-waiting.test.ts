@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, before, test } from 'node:test';
-import { isWebSocketUpgrade } from '@platform/http';
 import { until } from '../../../../tests/support/wait.ts';
 import { openRaw, type RawConnection } from '../../../http/test-support/raw-exchange.ts';
 import type { RunningGateway } from '../gateway-port.ts';
@@ -54,7 +53,7 @@ before(async () => {
     port: 0,
     isOwnHost: () => true,
     handle: front.handle,
-    upgrade: { wants: isWebSocketUpgrade, accept: front.connect },
+    connect: front.connect,
     log: { debug: write, info: write, warn: write, error: write },
   });
 });

@@ -9,7 +9,7 @@ import {
   RefusalError,
   refuse,
 } from '@platform/contract';
-import { type AcceptedRequest, type IncomingRequest, type IncomingUpgrade, isWebSocketUpgrade } from '@platform/http';
+import type { AcceptedRequest, IncomingRequest, IncomingUpgrade } from '@platform/http';
 import { irohAddressText, type LinkKey } from '@platform/link';
 import type { Log } from '../clock.ts';
 import type { RunningGateway } from '../gateway-port.ts';
@@ -79,7 +79,7 @@ export async function openPublicSide(options: PublicSideOptions): Promise<Public
     // Who has no credential does not learn which names are here.
     isOwnHost: () => true,
     handle: front.handle,
-    upgrade: { wants: isWebSocketUpgrade, accept: front.connect },
+    connect: front.connect,
     limits: LIMITS,
     ...(over === undefined
       ? {}

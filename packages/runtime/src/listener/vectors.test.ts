@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { METHODS } from 'node:http';
 import { after, before, describe, test } from 'node:test';
-import { type IncomingRequest, type IncomingUpgrade, isWebSocketUpgrade } from '@platform/http';
+import type { IncomingRequest, IncomingUpgrade } from '@platform/http';
 import { openRaw } from '../../../http/test-support/raw-exchange.ts';
 import { record } from '../../../http/test-support/recording-upstream.ts';
 import {
@@ -108,7 +108,7 @@ describe('a connection of an Ingress that was used for a request', () => {
       port: 0,
       isOwnHost: () => true,
       handle: front.handle,
-      upgrade: { wants: isWebSocketUpgrade, accept: front.connect },
+      connect: front.connect,
       log: { debug: write, info: write, warn: write, error: write },
     });
   });

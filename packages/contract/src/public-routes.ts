@@ -3,10 +3,13 @@
 // the routes that are open, so that a route that is declared and not granted is to all of them as if it were not there.
 import { matchesResource } from './resource-pattern.ts';
 
+/** The method of WebSocket handshakes in routes. No HTTP request has it: parsers know no such method. */
+export const WEBSOCKET_METHOD = 'WS';
+
 /** Matches requests with open routes. */
 export interface PublicRoutes {
   /**
-   * @param method as sent, in upper case; `WS` for a valid WebSocket handshake
+   * @param method as sent, in upper case; `WEBSOCKET_METHOD` for a valid handshake
    * @param path as sent, without query, accepted by `checkRequestTarget`
    */
   match(method: string, path: string): boolean;

@@ -2,7 +2,7 @@
 // holds the HTTP rules and the carrying, services/ what a workload reaches, inbound/ how the workload is reached.
 import type { AddressInfo } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
-import type { GatewayPolicy, Refusal } from '@platform/contract';
+import { type GatewayPolicy, type Refusal, WEBSOCKET_METHOD } from '@platform/contract';
 import {
   type Abandonable,
   type Dialer,
@@ -24,7 +24,7 @@ import { openByteMeter } from './byte-meter.ts';
 import { type DescriptorBudget, processDescriptors } from './descriptor-budget.ts';
 import { type Front, type ListenTarget, openFront } from './front.ts';
 import { openInbound } from './inbound/inbound.ts';
-import { openPublicInbound, WEBSOCKET_METHOD } from './inbound/public.ts';
+import { openPublicInbound } from './inbound/public.ts';
 import { workloadFields } from './inbound/public-client.ts';
 import { processMemory } from './memory-budget.ts';
 import { objectStorageService, readObjectTarget } from './services/object-storage/object-storage.ts';

@@ -3,10 +3,10 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { clientNetwork, errors, publicHostname, type Refusal } from '@platform/contract';
+import { clientNetwork, errors, publicHostname, type Refusal, WEBSOCKET_METHOD } from '@platform/contract';
 import { type Abandonable, type IncomingRequest, type IncomingUpgrade, openPaces, type Paces } from '@platform/http';
 import type { AccessLog } from './access-log.ts';
-import { Admission, type AdmissionOptions } from './admission.ts';
+import { Admission, type AdmissionOptions, NOT_CURRENT } from './admission.ts';
 import { answerDoctorUpgrade, DoctorAnswers } from './answer-doctor.ts';
 import { type Client, clientReader, type ReadClient } from './client-address.ts';
 import { HeldBodies } from './held-bodies.ts';
@@ -71,7 +71,7 @@ export class Front {
   /** For `StrictServerOptions`: whether a WebSocket is open at the path of a request. */
   hasWebSocket(req: IncomingMessage): boolean {
     const name = this.#passage.admission.find(req.headers.host ?? '');
-    return name?.passes('WS', (req.url ?? '').split('?', 1)[0] ?? '') ?? false;
+    return name?.passes(WEBSOCKET_METHOD, (req.url ?? '').split('?', 1)[0] ?? '') ?? false;
   }
 
   /**
@@ -128,12 +128,12 @@ export class Front {
 
   /** Ends every WebSocket. */
   endSockets(): void {
-    for (const socket of this.#passage.sockets) socket.end();
+    for (const socket of this.#passage.sockets) socket.goAway();
   }
 
   /** Ends what is under way: what is known is too old to go by. */
   cutOff(): void {
-    for (const name of this.#passage.options.topology.names()) name.endAll();
+    for (const name of this.#passage.options.topology.names()) name.endAll(NOT_CURRENT);
   }
 }
 

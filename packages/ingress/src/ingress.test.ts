@@ -240,6 +240,40 @@ describe('a change of the topology', () => {
     assert.equal((await ask('GET /')).status, 421);
   });
 
+  test('that takes away a name or a route answers what waits for its node as it answers the next request', async () => {
+    const { core, node } = tested;
+    for (const [lines, status] of [
+      [{ kind: 'routes', items: [routeOf(['GET:/feed'])], gone: [] }, 404],
+      [{ kind: 'routes', items: [], gone: [HOSTNAME] }, 421],
+    ] as const) {
+      await core.confirmed(core.say({ kind: 'routes', items: [routeOf(ROUTES)], gone: [] }));
+      const arrived = Promise.withResolvers<void>();
+      node.handle = () => arrived.resolve();
+      const waiting = ask('GET /');
+      await arrived.promise;
+      core.say({ ...lines, items: [...lines.items], gone: [...lines.gone] });
+      assert.deepEqual([(await waiting).status, (await ask('GET /')).status], [status, status]);
+    }
+  });
+
+  test('of which the node has heard first gives the same answer', async () => {
+    const { core, node } = tested;
+    node.handle = (_req, res) => {
+      res.writeHead(421).end();
+      core.say({ kind: 'routes', items: [], gone: [HOSTNAME] });
+    };
+    const answer = await ask('GET /');
+    assert.deepEqual([answer.status, codeOf(answer)], [421, 'unknown_host']);
+  });
+
+  test('reaches a request whose short body is still arriving', async () => {
+    const { core } = tested;
+    const upload = await raw(['POST /hooks/x HTTP/1.1', `Host: ${HOSTNAME}`, 'Content-Length: 9'], 'begun');
+    await core.confirmed(core.say({ kind: 'routes', items: [], gone: [HOSTNAME] }));
+    await upload.until(() => upload.answers().length === 1);
+    assert.equal(upload.answers()[0]?.status, 421);
+  });
+
   test('that gives a name to another installation ends what was under way to the former one', async () => {
     acceptWebSockets();
     const socket = await openWebSocket();

@@ -27,5 +27,7 @@ export const HEAD_MILLISECONDS = 30_000;
 export const ANSWER_MILLISECONDS = 60_000;
 /** Until a node has taken a request; one that does not is not there. */
 export const REACH_MILLISECONDS = 1_800;
+/** For the topology to say why a node does not know a name: it is closed, or its app has moved. */
+export const SETTLE_MILLISECONDS = 1_000;
 /** Without a byte in either direction. */
 export const WEBSOCKET_IDLE_MILLISECONDS = 600_000;

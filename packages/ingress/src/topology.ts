@@ -3,6 +3,7 @@
 import {
   type PublicRoutes,
   publicRoutes,
+  type Refusal,
   type TopologyLine,
   type TopologyNode,
   type TopologyRoute,
@@ -13,8 +14,8 @@ export interface UnderWay {
   /** As `PublicRoutes.match` takes it. */
   readonly method: string;
   readonly path: string;
-  /** Its route is gone. */
-  revoke(): void;
+  /** Its route is gone. @param refusal what such a request gets from now on */
+  revoke(refusal: Refusal): void;
 }
 
 /** One public name. Stays the same object while its name lives. */
@@ -59,12 +60,12 @@ export class PublicName {
     this.#route = route;
     this.#routes = null;
     for (const exchange of this.#underWay ?? [])
-      if (isOther || !this.passes(exchange.method, exchange.path)) exchange.revoke();
+      if (isOther || !this.passes(exchange.method, exchange.path)) exchange.revoke({ code: 'not_found' });
   }
 
   /** Ends everything that is under way. */
-  endAll(): void {
-    for (const exchange of this.#underWay ?? []) exchange.revoke();
+  endAll(refusal: Refusal): void {
+    for (const exchange of this.#underWay ?? []) exchange.revoke(refusal);
   }
 }
 
@@ -145,7 +146,7 @@ export class Topology {
       const known = this.#names.get(hostname);
       if (route === null) {
         this.#names.delete(hostname);
-        known?.endAll();
+        known?.endAll({ code: 'unknown_host' });
       } else if (known === undefined) this.#names.set(hostname, new PublicName(route));
       else known.change(route);
     }

@@ -38,12 +38,16 @@ export function requestIdOf(headers: IncomingHttpHeaders): string | undefined {
   return typeof id === 'string' && /^[\w-]{1,64}$/.test(id) ? id : undefined;
 }
 
+/** The node does not know the name: it has heard of a change of the topology before this Ingress. */
+export const UNKNOWN_AT_NODE: Refusal = { ...NOT_REACHED };
+
 /**
- * Whether a node does not take this Ingress, or does not know the app: it was started again, or the app moved, and the
- * topology says so in a moment. No app can say the first, and none has a reason to say the second.
+ * Why a node does not take a request; `null` for an answer of the app. It does not take this Ingress after a start, until the
+ * topology says so. No app can say that, and none has a reason to say that it does not know its name.
  */
-export function isNodeRefusal(status: number, headers: IncomingHttpHeaders): boolean {
-  return status === 421 || (status === 401 && headers['www-authenticate'] !== undefined);
+export function nodeRefusal(status: number, headers: IncomingHttpHeaders): Refusal | null {
+  if (status === 421) return UNKNOWN_AT_NODE;
+  return status === 401 && headers['www-authenticate'] !== undefined ? NOT_REACHED : null;
 }
 
 export function upstreamOf(

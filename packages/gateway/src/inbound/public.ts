@@ -1,9 +1,17 @@
 // The way in from the internet: carries a request that an Ingress sent, and the node has found its installation for, to
 // the workload. Host and route are checked against the Gateway's own policy, which also ends what is under way.
-import { type GatewayPolicy, type PublicRoutes, publicHostname, publicRoutes, type Refusal } from '@platform/contract';
+import {
+  type GatewayPolicy,
+  type PublicRoutes,
+  publicHostname,
+  publicRoutes,
+  type Refusal,
+  WEBSOCKET_METHOD,
+} from '@platform/contract';
 import {
   type Abandonable,
   type AcceptedRequest,
+  type Carried,
   carry,
   carryUpgrade,
   endWithProblem,
@@ -58,11 +66,9 @@ interface Open {
 interface UnderWay {
   readonly method: string;
   readonly path: string;
-  end(refusal: Refusal): void;
+  readonly carried: Carried;
 }
 
-/** The method of WebSockets in routes. No HTTP request has it: its own parser knows no such method. */
-export const WEBSOCKET_METHOD = 'WS';
 const WEBSOCKET_IDLE_MS = 600_000;
 
 export function openPublicInbound(options: PublicInboundOptions): PublicInbound {
@@ -89,8 +95,14 @@ export function openPublicInbound(options: PublicInboundOptions): PublicInbound 
   function endAll(refusalFor: (item: UnderWay) => Refusal | null): void {
     for (const item of underWay) {
       const refusal = refusalFor(item);
-      if (refusal !== null) item.end(refusal);
+      if (refusal !== null) item.carried.abort(refusal);
     }
+  }
+
+  /** @returns to call when it is over */
+  function follow(item: UnderWay): () => void {
+    underWay.add(item);
+    return () => void underWay.delete(item);
   }
 
   return {
@@ -106,13 +118,7 @@ export function openPublicInbound(options: PublicInboundOptions): PublicInbound 
         return null;
       }
       const carried = carry(incoming, { upstream });
-      const item = {
-        method: req.method ?? '',
-        path,
-        end: (refusal: Refusal) => carried.abort(refusal),
-      };
-      underWay.add(item);
-      res.once('close', () => underWay.delete(item));
+      res.once('close', follow({ method: req.method ?? '', path, carried }));
       return carried;
     },
     forwardUpgrade(incoming) {
@@ -123,9 +129,7 @@ export function openPublicInbound(options: PublicInboundOptions): PublicInbound 
         return;
       }
       const carried = carryUpgrade(incoming, { upstream, idleMilliseconds: webSocketIdle });
-      const item = { method: WEBSOCKET_METHOD, path, end: (refusal: Refusal) => carried.abort(refusal) };
-      underWay.add(item);
-      socket.once('close', () => underWay.delete(item));
+      socket.once('close', follow({ method: WEBSOCKET_METHOD, path, carried }));
     },
     apply(policy) {
       const former = open;

@@ -5,7 +5,7 @@ import { closeSync, fstatSync, openSync } from 'node:fs';
 import net, { type Socket } from 'node:net';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { GatewayPolicy, Refusal } from '@platform/contract';
+import { type GatewayPolicy, type Refusal, WEBSOCKET_METHOD } from '@platform/contract';
 import {
   type Abandonable,
   endWithProblem,
@@ -17,7 +17,7 @@ import {
 import { openByteMeter } from '../byte-meter.ts';
 import type { GatewayEvent, RunningGateway } from '../gateway.ts';
 import { type Inbound, openInbound } from '../inbound/inbound.ts';
-import { openPublicInbound, type PublicInbound, WEBSOCKET_METHOD } from '../inbound/public.ts';
+import { openPublicInbound, type PublicInbound } from '../inbound/public.ts';
 import { sidecarFields } from '../inbound/public-client.ts';
 import { filterSidecarResponse } from '../inbound/workload-answer.ts';
 import { type FromSidecar, receive, type SidecarSettings, send, socketNames, type Traffic } from './protocol.ts';

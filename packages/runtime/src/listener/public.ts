@@ -8,6 +8,7 @@ import {
   publicRoutes,
   RefusalError,
   refuse,
+  WEBSOCKET_METHOD,
 } from '@platform/contract';
 import type { AcceptedRequest, IncomingRequest, IncomingUpgrade } from '@platform/http';
 import { irohAddressText, type LinkKey } from '@platform/link';
@@ -64,8 +65,6 @@ const LINK_LIMITS = { ofKey: 16_384, ofKnown: 32_768 };
 /** Requests of one installation that wait for its backend to start. */
 const WAITING_AT_MOST = 100;
 const RETRY_AFTER_SECONDS = 5;
-/** The method of WebSockets in routes. */
-const WEBSOCKET = 'WS';
 
 /** Opens the listener. @throws Error when the address cannot be bound */
 export async function openPublicSide(options: PublicSideOptions): Promise<PublicSide> {
@@ -181,8 +180,8 @@ export function createPublicFront(options: PublicHosts & Pick<PublicSideOptions,
     },
     async connect(incoming) {
       const { socket } = incoming;
-      const installation = await admit(incoming, WEBSOCKET);
-      const gateway = await reach(installation, incoming, { method: WEBSOCKET, caller: socket });
+      const installation = await admit(incoming, WEBSOCKET_METHOD);
+      const gateway = await reach(installation, incoming, { method: WEBSOCKET_METHOD, caller: socket });
       if (!socket.destroyed) gateway.forwardPublicUpgrade(incoming);
     },
   };

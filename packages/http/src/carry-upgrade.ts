@@ -29,8 +29,48 @@ export interface CarriedUpgrade extends Carried {
 
 /** Carries an upgrade request. The connection is closed in every case; `abort` also closes one that has switched. */
 export function carryUpgrade(incoming: IncomingUpgrade, carrying: CarryingUpgrade): CarriedUpgrade {
-  const { req, socket, first, fallbackProtocol } = incoming;
+  const { socket } = incoming;
   let tunnel: Duplex | null = null;
+  let asking: Asking | null = ask(incoming, carrying, (upstream) => {
+    tunnel = upstream;
+    asking = null;
+  });
+  socket.once('close', () => {
+    asking?.exchange.abandon();
+    tunnel?.destroy();
+  });
+  asking.exchange.start();
+  return {
+    abandon() {
+      asking?.exchange.abandon();
+      socket.destroy();
+    },
+    abort(refusal: Refusal) {
+      if (asking !== null && !asking.res.headersSent) {
+        asking.exchange.abort(refusal);
+        return;
+      }
+      // Also what waits to be sent to a caller that does not read.
+      asking?.exchange.abandon();
+      tunnel?.destroy();
+      socket.destroy();
+    },
+    close(last) {
+      tunnel?.unpipe(socket);
+      socket.end(last, () => socket.destroySoon());
+    },
+  };
+}
+
+/** A request that the upstream has not agreed to. Whoever carries a connection that has switched keeps nothing of it. */
+interface Asking {
+  readonly exchange: Exchange;
+  readonly res: InstanceType<typeof ServerResponse>;
+}
+
+/** @param onSwitched gets the upstream's connection */
+function ask(incoming: IncomingUpgrade, carrying: CarryingUpgrade, onSwitched: (upstream: Duplex) => void): Asking {
+  const { req, socket, first, fallbackProtocol } = incoming;
   const res = new ServerResponse(req);
   res.sendDate = false;
   res.shouldKeepAlive = false;
@@ -40,40 +80,19 @@ export function carryUpgrade(incoming: IncomingUpgrade, carrying: CarryingUpgrad
   const exchange = new Exchange({ ...incoming, res, expectsContinue: false }, carrying, {
     protocol: 'websocket',
     switched(headers, upstream) {
-      tunnel = upstream;
+      onSwitched(upstream);
       res.detachSocket(socket);
       socket.write(switchingHead(headers, fallbackProtocol, transportFields(socket)));
-      const { tap } = carrying;
-      if (tap?.chunk !== undefined) upstream.on('data', (bytes: Buffer) => tap.chunk?.(bytes));
+      observe(upstream, carrying.tap);
       join(socket, upstream, carrying.idleMilliseconds);
       if (first.length > 0) upstream.write(first);
     },
   });
-  socket.once('close', () => {
-    exchange.abandon();
-    tunnel?.destroy();
-  });
-  exchange.start();
-  return {
-    abandon() {
-      exchange.abandon();
-      socket.destroy();
-    },
-    abort(refusal: Refusal) {
-      if (tunnel === null && !res.headersSent) {
-        exchange.abort(refusal);
-        return;
-      }
-      // Also what waits to be sent to a caller that does not read.
-      exchange.abandon();
-      tunnel?.destroy();
-      socket.destroy();
-    },
-    close(last) {
-      tunnel?.unpipe(socket);
-      socket.end(last, () => socket.destroySoon());
-    },
-  };
+  return { exchange, res };
+}
+
+function observe(upstream: Duplex, tap: Tap | undefined): void {
+  if (tap?.chunk !== undefined) upstream.on('data', (bytes: Buffer) => tap.chunk?.(bytes));
 }
 
 function switchingHead(

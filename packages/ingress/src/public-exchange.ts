@@ -23,14 +23,17 @@ import { NOT_REACHED, nodeRefusal, requestIdOf, UNKNOWN_AT_NODE, upstreamOf } fr
 /** Where an exchange goes, and how it is refused on the way. */
 export type Way = Pick<Carrying, 'upstream' | 'refuse'>;
 
-export abstract class PublicExchange implements Occupant, UnderWay, Tap {
+export abstract class PublicExchange<Incoming extends AcceptedRequest> implements Occupant, UnderWay, Tap {
   readonly method: string;
   readonly path: string;
   readonly network: string;
   protected readonly passage: Passage;
   protected readonly begunAt: number;
   protected requestId: string = randomUUID();
-  readonly #request: AcceptedRequest;
+  readonly #host: string;
+  readonly #verb: string;
+  /** `null` once it is not needed any more. */
+  #incoming: Incoming | null;
   readonly #client: Client;
   readonly #time: Date;
   #name: PublicName | null = null;
@@ -48,12 +51,14 @@ export abstract class PublicExchange implements Occupant, UnderWay, Tap {
   /** Of a refusal that was sent. */
   protected refusalStatus: number | null = null;
 
-  constructor(passage: Passage, request: AcceptedRequest, connection: Client, method: string) {
+  constructor(passage: Passage, incoming: Incoming, connection: Client, method: string) {
     this.passage = passage;
     this.method = method;
-    this.path = request.path;
-    this.#request = request;
-    this.#client = passage.readClient(connection, request.req.headers);
+    this.path = incoming.path;
+    this.#host = incoming.head.host;
+    this.#verb = incoming.req.method ?? '';
+    this.#incoming = incoming;
+    this.#client = passage.readClient(connection, incoming.req.headers);
     this.network = clientNetwork(this.#client.address);
     this.begunAt = passage.options.now();
     this.#time = passage.options.clock();
@@ -62,7 +67,7 @@ export abstract class PublicExchange implements Occupant, UnderWay, Tap {
   abstract isIdle(): boolean;
 
   /** Starts the exchange with the node. */
-  protected abstract carry(way: Way): Carried;
+  protected abstract carry(incoming: Incoming, way: Way): Carried;
 
   /** Answers a request that was never carried. */
   protected abstract answerRefused(refusal: Refusal): void;
@@ -79,7 +84,7 @@ export abstract class PublicExchange implements Occupant, UnderWay, Tap {
   /** @returns whether it may pass; otherwise it is refused */
   protected admit(): boolean {
     const { admission } = this.passage;
-    const { host } = this.#request.head;
+    const host = this.#host;
     const admitted = admission.admit({ host, method: this.method, path: this.path, client: this.#client });
     this.#name = admission.find(host) ?? null;
     if ('code' in admitted) this.refuse(admitted);
@@ -108,7 +113,8 @@ export abstract class PublicExchange implements Occupant, UnderWay, Tap {
   }
 
   #carry(name: PublicName): void {
-    if (this.hasEnded) return;
+    const incoming = this.#incoming;
+    if (this.hasEnded || incoming === null) return;
     // It may have moved while this waited.
     const node = this.#nodeOf(name);
     if (node === undefined) {
@@ -118,8 +124,8 @@ export abstract class PublicExchange implements Occupant, UnderWay, Tap {
     const { traffic, log, metrics } = this.passage.options;
     traffic.passed(name.hostname);
     this.#reaching = setTimeout(() => this.#carried?.abort(NOT_REACHED), REACH_MILLISECONDS);
-    this.#carried = this.carry({
-      upstream: upstreamOf(node, this.#request, this.#client, {
+    this.#carried = this.carry(incoming, {
+      upstream: upstreamOf(node, incoming, this.#client, {
         hostname: name.hostname,
         requestId: this.requestId,
         onFailure: ({ code, reason, requestId }) => {
@@ -145,6 +151,11 @@ export abstract class PublicExchange implements Occupant, UnderWay, Tap {
     this.requestId = requestIdOf(headers) ?? this.requestId;
     const refusal = nodeRefusal(status, headers);
     if (refusal !== null) this.#carried?.abort(refusal);
+  }
+
+  /** A WebSocket may be open for hours. */
+  protected forgetRequest(): void {
+    this.#incoming = null;
   }
 
   /** The connection to the node is free again. */
@@ -220,8 +231,8 @@ export abstract class PublicExchange implements Occupant, UnderWay, Tap {
     const { access, now } = this.passage.options;
     access.write({
       time: this.#time,
-      host: this.#request.head.host,
-      method: this.#request.req.method ?? '',
+      host: this.#host,
+      method: this.#verb,
       path: this.path,
       status,
       bytes,

@@ -18,7 +18,7 @@ import { PublicExchange, type Way } from './public-exchange.ts';
 /** Without a byte, until a request counts as one that waits for its client. */
 const IDLE_MILLISECONDS = 1_000;
 
-export class PublicRequest extends PublicExchange implements Abandonable {
+export class PublicRequest extends PublicExchange<IncomingRequest> implements Abandonable {
   readonly #incoming: IncomingRequest;
   #body: Buffer | undefined;
   /** When bytes last passed, in either direction. */
@@ -72,10 +72,10 @@ export class PublicRequest extends PublicExchange implements Abandonable {
     sendProblem(this.#incoming.res, refusal, { requestId: this.requestId });
   }
 
-  protected carry(way: Way): Carried {
+  protected carry(incoming: IncomingRequest, way: Way): Carried {
     const body = this.#body;
     if (body === undefined) this.#watchUpload();
-    return carry(this.#incoming, { ...way, tap: this, ...(body === undefined ? {} : { body }) });
+    return carry(incoming, { ...way, tap: this, ...(body === undefined ? {} : { body }) });
   }
 
   #tooLarge(): Refusal {

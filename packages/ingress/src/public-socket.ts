@@ -16,8 +16,8 @@ import { PublicExchange, type Way } from './public-exchange.ts';
 
 const SWITCHED = 101;
 
-export class PublicSocket extends PublicExchange {
-  readonly #incoming: IncomingUpgrade;
+export class PublicSocket extends PublicExchange<IncomingUpgrade> {
+  readonly #client: IncomingUpgrade['socket'];
   readonly #boundary = new FrameBoundary();
   #socket: CarriedUpgrade | null = null;
   /** Of the node's answer; `null` before it. */
@@ -25,15 +25,15 @@ export class PublicSocket extends PublicExchange {
 
   constructor(passage: Passage, incoming: IncomingUpgrade, connection: Client) {
     super(passage, incoming, connection, WEBSOCKET_METHOD);
-    this.#incoming = incoming;
+    this.#client = incoming.socket;
   }
 
   begin(): void {
     const { sockets } = this.passage;
     sockets.add(this);
-    this.#incoming.socket.once('close', () => {
+    this.#client.once('close', () => {
       sockets.delete(this);
-      this.finish({ status: this.refusalStatus ?? this.#status, bytes: this.#incoming.socket.bytesWritten });
+      this.finish({ status: this.refusalStatus ?? this.#status, bytes: this.#client.bytesWritten });
       if (this.#status === SWITCHED) this.passage.options.metrics.webSocketClosed();
     });
     if (this.admit()) this.enter();
@@ -48,7 +48,7 @@ export class PublicSocket extends PublicExchange {
   goAway(): void {
     if (this.#status !== SWITCHED) return;
     if (this.#boundary.isAt) this.#socket?.close(GOING_AWAY);
-    else this.#incoming.socket.destroySoon();
+    else this.#client.destroySoon();
   }
 
   /** The backend declined. */
@@ -65,16 +65,17 @@ export class PublicSocket extends PublicExchange {
     this.leaveTurn();
     if (how !== 'complete' || this.#status !== null) return;
     this.#status = SWITCHED;
+    this.forgetRequest();
     this.passage.options.metrics.webSocketOpened();
   }
 
   protected answerRefused(refusal: Refusal): void {
-    endWithProblem(this.#incoming.socket, refusal, this.requestId);
+    endWithProblem(this.#client, refusal, this.requestId);
   }
 
-  protected carry(way: Way): CarriedUpgrade {
+  protected carry(incoming: IncomingUpgrade, way: Way): CarriedUpgrade {
     const idleMilliseconds = WEBSOCKET_IDLE_MILLISECONDS;
-    this.#socket = carryUpgrade(this.#incoming, { ...way, tap: this, idleMilliseconds });
+    this.#socket = carryUpgrade(incoming, { ...way, tap: this, idleMilliseconds });
     return this.#socket;
   }
 }

@@ -68,8 +68,9 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       ? {}
       : {
           onUpgrade(incoming) {
-            upgraded.add(incoming.socket);
-            incoming.socket.once('close', () => upgraded.delete(incoming.socket));
+            const { socket } = incoming;
+            upgraded.add(socket);
+            socket.once('close', () => upgraded.delete(socket));
             void receiveUpgrade(connect, incoming, log);
           },
         }),

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { holding, listening, statuses } from '../test-support/listening.ts';
 import { openRaw } from '../test-support/raw-exchange.ts';
+import { isOfCookies } from './head-too-large.ts';
 
 const GET = 'GET /get HTTP/1.1\r\nHost: a\r\n\r\n';
 
@@ -40,6 +41,33 @@ describe('a head over its limit, where browsers ask', () => {
     assert.deepEqual([answer?.status, JSON.parse(answer?.body ?? '').code], [431, 'head_too_large']);
     assert.match(answer?.head ?? '', /\r\nclear-site-data: "cookies"\r\n/);
   });
+
+  test('a long target deletes no cookies: any page may link to it', async () => {
+    const port = await listening(({ res }) => res.end(), { browsers: true });
+    const target = `/?${'a=b;c&'.repeat(3_000)}`;
+    const connection = await openRaw(port, `GET ${target} HTTP/1.1\r\nHost: a\r\nCookie: session=1; other=2\r\n\r\n`);
+    await connection.closed();
+    const [answer] = connection.answers();
+    assert.equal(answer?.status, 431);
+    assert.doesNotMatch(answer?.head ?? '', /clear-site-data/i);
+  });
+
+  const most = 16 * 1024;
+  const of = (target: string) => `GET ${target} HTTP/1.1\r\nHost: a\r\n${cookies.slice(0, most)}`;
+  const packets: Readonly<Record<string, readonly [packet: string, isOfCookies: boolean]>> = {
+    'a short target and cookies': [of('/'), true],
+    'a piece of cookies': [cookies.slice(9_000, 20_000), true],
+    'the begin of cookies': [`X: y\r\n${cookies.slice(0, 100)}`, true],
+    'the begin of a long target': [`GET /?${'a;b='.repeat(4_000)}`, false],
+    'a piece of a long target': ['a;b='.repeat(4_000), false],
+    'the end of a long target, and cookies': [of('/').slice(4), false],
+    'a long target and cookies': [of(`/?${'a;b='.repeat(2_000)}`), false],
+  };
+  for (const [what, [packet, expected]] of Object.entries(packets)) {
+    test(`${what}: cookies ${expected ? 'can be' : 'are not'} to blame`, () => {
+      assert.equal(isOfCookies(Buffer.from(packet), most), expected);
+    });
+  }
 
   test('the answer arrives although the browser goes on sending, and comes behind those that are awaited', async () => {
     const { held, hold, count } = holding();

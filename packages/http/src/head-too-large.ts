@@ -1,6 +1,7 @@
 // The answer to a head that is too large, where browsers ask: mostly they hold too many cookies, which any page of the
 // site can cause, and then every request of theirs is too large, also the one that would remove them. So the answer
-// makes the browser delete the cookies of the site (Clear Site Data, section 3.1), and says so.
+// makes the browser delete the cookies of the site (Clear Site Data, section 3.1), and says so. It does not where a long
+// target can be the reason: any page on the internet can link to one, and must not sign its visitors out.
 import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { errors, problemOf, type Refusal } from '@platform/contract';
@@ -14,7 +15,7 @@ import { transportFields } from './transport-security.ts';
 const LINGER_MS = 20_000;
 
 export function headTooLarge(mostBytes: number): Refusal {
-  const detail = `The head of the request is larger than ${mostBytes / 1_024} KiB. In a browser, too many cookies do that.`;
+  const detail = `The head of the request is larger than ${mostBytes / 1_024} KiB. In a browser, too many cookies or a long address do that.`;
   return { code: 'head_too_large', detail };
 }
 
@@ -31,11 +32,28 @@ const PAGE = `<!doctype html>
 <main>
 <h1>Your browser sent too many cookies</h1>
 <p>A page or an app of this site stored more cookies than the platform accepts. The platform told your browser to delete
-the cookies of this site, and your sign-in was one of them. Your apps and their data are unchanged.</p>
-<p><a href="">Reload this page</a>, then sign in again.</p>
-<p>If it happens again whenever you open a certain app, remove that app in Settings → Apps.</p>
+the cookies of this site. Apps and their data are unchanged.</p>
+<p><a href="">Reload this page</a>. If you were signed in, sign in again.</p>
+<p>If it happens again whenever you open a certain app, its owner can remove that app in Settings → Apps.</p>
 </main>
 `;
+
+/** Of the most bytes of a head, what a target may take and not be what made it too large. */
+const PART_OF_TARGET = 1 / 4;
+
+/**
+ * Whether cookies can be what made a head too large, rather than its target.
+ *
+ * @param packet the bytes in which it became too large; its beginning or a later piece
+ */
+export function isOfCookies(packet: Buffer | undefined, mostBytes: number): boolean {
+  const text = packet?.toString('latin1') ?? '';
+  const lineEnd = text.search(/ HTTP\/1\.[01]\r?\n/);
+  const hasCookie = /\r\ncookie:/i.test(text);
+  if (/^[A-Z]+ \//.test(text)) return hasCookie && lineEnd !== -1 && lineEnd <= mostBytes * PART_OF_TARGET;
+  // A later piece: browsers put a blank behind each cookie, and no target has one before its end.
+  return lineEnd === -1 && (hasCookie || text.includes('; '));
+}
 
 /**
  * Answers on a connection whose request has no response object, and ends it: a page for a person, a problem document for

@@ -10,7 +10,7 @@ import { type AcceptedRequest, type AcceptOptions, acceptRequest, UNKNOWN_EXPECT
 import { countPerAddress } from './connection-count.ts';
 import { endLingering, endReading } from './end-response.ts';
 import { endFaulty } from './fault.ts';
-import { endWithHeadTooLarge, headTooLarge } from './head-too-large.ts';
+import { endWithHeadTooLarge, headTooLarge, isOfCookies } from './head-too-large.ts';
 import { type Abandonable, hold } from './hold.ts';
 import { endWithProblem, sendProblem } from './problem.ts';
 import { MAX_HEADER_FIELDS } from './request-head.ts';
@@ -333,7 +333,8 @@ function refuseBroken(
   if (!isBroken) {
     // The bytes after the last request are one that has no response object.
     afterAll(pending, () => {
-      if (browsers === true && refusal.code === 'head_too_large') endWithHeadTooLarge(socket, refusal, rawPacket);
+      const hasCookies = refusal.code === 'head_too_large' && isOfCookies(rawPacket, headBytes);
+      if (browsers === true && hasCookies) endWithHeadTooLarge(socket, refusal, rawPacket);
       else endWithProblem(socket, refusal);
     });
     return;

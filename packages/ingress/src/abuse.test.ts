@@ -171,6 +171,15 @@ test('a head over the limit, in bytes or fields, is 431; trailers without end cl
   );
 });
 
+test('a browser to which a page gave too many cookies of the domain is told to delete them, and why', async () => {
+  await start({});
+  const cookies = Array.from({ length: 150 }, (_, index) => `c${index}=${'x'.repeat(3_900)}`).join('; ');
+  const answer = await ask('GET /', { fields: ['Accept: text/html', `Cookie: ${cookies}`] });
+  assert.equal(answer.status, 431);
+  assert.match(answer.head, /\r\nclear-site-data: "cookies"/i);
+  assert.match(answer.body, /Your browser sent too many cookies/);
+});
+
 test('an Ingress that is cut off from core serves what it knows for a minute, then nothing, until core is back', async () => {
   let uptime = 0;
   await start({}, { uptime: () => uptime });

@@ -46,6 +46,8 @@ export function publicServerOptions({
     onRefused: (refusal, socket, req) => front.refused(refusal, connectionOf(socket), req),
     paceRefusals: (socket, refusals) => front.paceRefusals(socket, refusals),
     strictTransport: protocol === 'https',
+    // A page of one app can set cookies for the domain that all public names share.
+    browsers: true,
     limits: {
       connections: CONNECTIONS,
       connectionsPerAddress: behindProxies ? CONNECTIONS : CONNECTIONS_PER_NETWORK,

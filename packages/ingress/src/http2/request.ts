@@ -43,9 +43,11 @@ export class Http2Request extends Readable {
       const value = fields[index + 1] ?? '';
       headBytes += name.length + value.length + FIELD_BYTES;
       if (name.startsWith(':')) delete this.headers[name];
-      else if (name !== 'host' || !isSame(value, authority)) this.rawHeaders.push(name, value);
+      else if (name !== 'cookie' && (name !== 'host' || !isSame(value, authority))) this.rawHeaders.push(name, value);
     }
     this.headBytes = headBytes;
+    // Browsers send each cookie as a field (RFC 9113 section 8.2.3); it counts as one.
+    if (headers.cookie !== undefined) this.rawHeaders.push('cookie', headers.cookie);
     if (authority !== undefined) this.headers.host = authority;
     if (hasUnknownLength) {
       this.headers['transfer-encoding'] = 'chunked';

@@ -112,6 +112,12 @@ for (const [what, asked] of Object.entries(same)) {
   });
 }
 
+test('cookies are one field, as many as browsers hold for a site: pages of other apps may have set them', async (t) => {
+  const under = await openFrontUnderTest(t, { onRequest: answerSeen });
+  const cookie = Array.from({ length: 180 }, (_, index) => `c${index}=x`);
+  assert.equal((await ask(await under.http2(), { cookie })).status, 200);
+});
+
 const PROTOCOL_ERROR = 1;
 const base = (path = '/'): (readonly [string, string])[] => [
   [':method', 'GET'],

@@ -60,6 +60,8 @@ const STREAM_WINDOW = 256 * 1024;
 const CONNECTION_WINDOW = MiB;
 /** MiB that Node may hold for one connection, beyond which it takes no more requests: what waits of a hundred answers. */
 const SESSION_MEMORY = 8;
+/** Browsers hold fewer for one site, and send each as a field. */
+const COOKIES = 200;
 const KNOWN_METHODS = new Set(METHODS);
 
 /** @param options as those of the HTTP/1.1 server; WebSockets are not offered over HTTP/2 (RFC 8441), so clients use that */
@@ -84,8 +86,8 @@ export function serveHttp2(options: StrictServerOptions, limitOptions: Partial<H
         maxHeaderListSize: limits.headBytes,
       },
       maxSessionMemory: SESSION_MEMORY,
-      // One more is read, so that the excess is seen rather than cut off; before them come four pseudo-fields.
-      maxHeaderListPairs: limits.headFields + 5,
+      // One more is read, so that the excess is seen rather than cut off; with them come four pseudo-fields, and cookies.
+      maxHeaderListPairs: limits.headFields + 5 + COOKIES,
       streamResetBurst: limits.resets.burst,
       streamResetRate: limits.resets.rate,
       maxSessionRejectedStreams: 10,

@@ -142,7 +142,10 @@ export interface WorkloadInstance {
   publishUdp(bindings: readonly UdpBinding[]): Promise<ReadonlyMap<string, string>>;
   /** Grants that this machine cannot fulfil, UDP ports aside, as one sentence each with the reason. */
   shortfalls(): readonly string[];
-  /** Sends SIGTERM, and kills every process of the workload after `graceMilliseconds`. Resolves with its exit. */
+  /**
+   * Sends SIGTERM, and kills every process of the workload after `graceMilliseconds`. Called again, the shorter time
+   * counts. Resolves with its exit.
+   */
   stop(graceMilliseconds: number): Promise<Exit>;
   /** Releases its resources in this process. Call after the exit, when the Gateway is closed. */
   release(): void;

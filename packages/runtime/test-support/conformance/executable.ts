@@ -129,9 +129,11 @@ export function executableBehaviour(under: DriverUnderTest): void {
        while :; do busybox sleep 1000 & wait; done`,
     );
     await says(started, 'up');
-    const ending = started.stop(bench.limit(2_000));
+    // A grace that outlasts any stall of this machine, until it has refused; then a short one.
+    const asked = started.instance.stop(bench.limit(120_000));
     await says(started, 'no');
-    assert.equal((await ending).signal, 'SIGKILL');
+    assert.equal((await started.stop(bench.limit(1_000))).signal, 'SIGKILL');
+    await asked;
     await leftovers.nothingLeft();
   });
 

@@ -9,6 +9,8 @@ const NOT_STARTED = 126;
 const SIGNALLED = 128;
 
 const [, , program, ...args] = process.argv;
+// Before it starts: SIGTERM must not end this process, and with it a workload that runs and would have heard it.
+process.on('SIGTERM', () => workload.kill('SIGTERM'));
 const workload = spawn(program, args, { stdio: ['ignore', 'inherit', 'inherit'] });
 workload.once('error', ({ code }) => {
   const hint = code === 'EACCES' ? ' Its file system may forbid to run programs (noexec).' : '';
@@ -18,4 +20,3 @@ workload.once('error', ({ code }) => {
 workload.once('exit', (code, signal) => {
   process.exit(signal === null ? code : SIGNALLED + constants.signals[signal]);
 });
-process.on('SIGTERM', () => workload.kill('SIGTERM'));

@@ -72,17 +72,22 @@ export async function startRealIngress(
   };
 }
 
-/** An app with this workload, whose routes are declared and granted, installed for its publisher. */
+/** An app with this workload and these routes, installed for its publisher. Default: all that is declared is granted. */
 export async function installPublicApp(
   owner: TestAccount,
   appId: string,
-  { workload, routes }: { readonly workload: string; readonly routes: readonly string[] },
+  {
+    workload,
+    routes,
+    granted = routes,
+  }: { readonly workload: string; readonly routes: readonly string[]; readonly granted?: readonly string[] },
 ): Promise<PublicAddress & { readonly hostname: string }> {
-  const permissions: readonly Grant[] = [{ id: 'endpoints.public', resources: [...routes] }];
+  const grants = (resources: readonly string[]): Grant[] => [{ id: 'endpoints.public', resources: [...resources] }];
+  const permissions = grants(routes);
   const manifest = { workload: { runtime: 'node', entry: 'main.mjs' }, publicEndpoints: routes, permissions };
   const files = { 'workload/main.mjs': workload, 'frontend/index.html': '<!doctype html><title>t</title>' };
   await publishTestApp(owner, appId, manifest, files);
-  await owner.browser.take('/v1/apps', { body: { appId, permissions } });
+  await owner.browser.take('/v1/apps', { body: { appId, permissions: grants(granted) } });
   return publicAddressOf(owner, appId);
 }
 

@@ -28,14 +28,17 @@ const WORKLOAD = `
     if (req.url === '/upload') { seen.uploads += 1; req.on('error', note('upload')); return void req.resume(); }
     if (req.url === '/seen') return void res.end(JSON.stringify(seen));
     res.writeHead(200, { 'set-cookie': 'a=b', 'content-security-policy': "default-src 'self'", 'x-own': 'kept' });
-    res.end(JSON.stringify({ url: req.url, method: req.method, headers: req.headers }));
+    let body = '';
+    req.on('data', (piece) => { body += piece; });
+    req.on('end', () => res.end(JSON.stringify({ url: req.url, method: req.method, headers: req.headers, body })));
   }).on('upgrade', (req, socket) => {
     socket.on('close', note('socket')).on('error', () => socket.destroy());
     socket.write('HTTP/1.1 101 Switching Protocols\\r\\nConnection: Upgrade\\r\\nUpgrade: websocket\\r\\n\\r\\n');
     socket.pipe(socket);
   }).listen(Number(process.env.PORT));
 `;
-const ROUTES = ['GET:/*', 'POST:/upload', 'WS:/room'];
+const DECLARED = ['GET:/*', 'POST:/upload', 'POST:/hooks/*', 'PUT:/private', 'WS:/room'];
+const GRANTED = ['GET:/*', 'POST:/upload', 'POST:/hooks/x', 'WS:/room'];
 const grants = (routes: readonly string[]): Grant[] => [{ id: 'endpoints.public', resources: [...routes] }];
 
 let world: Constellation;
@@ -95,7 +98,11 @@ function chain(where: string): void {
     count += 1;
     const appId = `app-${where}-${count}`;
     const owner = await registerAccount(world, `owner-${where}-${count}`);
-    const { hostname } = await installPublicApp(owner, appId, { workload: WORKLOAD, routes: ROUTES });
+    const { hostname } = await installPublicApp(owner, appId, {
+      workload: WORKLOAD,
+      routes: DECLARED,
+      granted: GRANTED,
+    });
     await known(hostname);
     return { owner, appId, hostname };
   }
@@ -109,14 +116,15 @@ function chain(where: string): void {
       'X-Forwarded-For: 10.0.0.1',
       'Platform-Client-Address: ::1',
     ];
-    const answer = await ingress.get(`${hostname}:8791`, '/a/b?c=%2F', { fields: [...fields, 'X-Mine: kept'] });
+    const sent = { method: 'POST', fields: [...fields, 'X-Mine: kept'], body: 'text' };
+    const answer = await ingress.get(`${hostname}:8791`, '/hooks/x?c=%2F', sent);
     assert.equal(answer.status, 200, answer.body);
     assert.match(answer.head, /content-security-policy: default-src 'self'/i);
     assert.match(answer.head, /x-own: kept/i);
     assert.doesNotMatch(answer.head, /set-cookie|pni_|platform-/i);
-    const { url, headers } = JSON.parse(answer.body);
+    const { headers, ...line } = JSON.parse(answer.body);
     const { connection: _, ...rest } = headers;
-    assert.equal(url, '/a/b?c=%2F');
+    assert.deepEqual(line, { method: 'POST', url: '/hooks/x?c=%2F', body: 'text' });
     assert.deepEqual(rest, {
       host: hostname,
       forwarded: `for=127.0.0.1;host=${hostname};proto=http`,
@@ -125,14 +133,26 @@ function chain(where: string): void {
       'x-forwarded-host': hostname,
       'platform-public': '1',
       'x-mine': 'kept',
+      'content-length': '4',
     });
   });
 
-  test('unknown names and closed routes are refused', async () => {
+  test('what is not declared, or declared and not granted, is the same 404; another name is 421', async () => {
     const { hostname } = await settle();
-    assert.equal((await ingress.get(`x${hostname}`, '/')).status, 421);
-    const closed = await ingress.get(hostname, '/', { method: 'POST', body: 'x' });
-    assert.deepEqual([closed.status, codeOf(closed)], [404, 'not_found']);
+    const other = await ingress.get(`x${hostname}`, '/');
+    assert.deepEqual([other.status, codeOf(other)], [421, 'unknown_host']);
+    for (const [method, path] of [
+      ['POST', '/'],
+      ['PUT', '/private'],
+      ['POST', '/hooks/y'],
+      ['OPTIONS', '/hooks/x'],
+      ['POST', '/v1/services/apps'],
+    ] as const) {
+      const answer = await ingress.get(hostname, path, { method, body: 'x' });
+      assert.deepEqual([answer.status, codeOf(answer)], [404, 'not_found'], `${method} ${path}`);
+    }
+    const above = await ingress.get(hostname, '/hooks/../private');
+    assert.deepEqual([above.status, codeOf(above)], [400, 'invalid_path']);
     const socket = await ingress.send(hostname, 'GET /other', {
       fields: ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', `Sec-WebSocket-Key: ${KEY}`],
     });
@@ -144,8 +164,7 @@ function chain(where: string): void {
   const closings: Readonly<Record<string, (owner: TestAccount, appId: string) => Promise<unknown>>> = {
     'a grant that is withdrawn': (owner, appId) => put(owner, appId, []),
     'a grant that becomes narrower': narrow,
-    'another public name': (owner, appId) =>
-      owner.browser.take(`/v1/apps/${appId}/public/renew`, { method: 'POST', body: {} }),
+    'another public name': renew,
     'a pause': (owner) => owner.browser.take('/v1/runtime/pause', { method: 'POST', body: {} }),
     'an app that is removed': (owner, appId) => owner.browser.take(`/v1/apps/${appId}`, { method: 'DELETE' }),
     'an account that is suspended': (owner) => suspendAccount(world.core.context, owner.name),
@@ -180,16 +199,25 @@ function chain(where: string): void {
       const status = close === narrow ? 404 : 421;
       assert.equal(upload.answers()[0]?.status, status, upload.received());
       assert.equal((await ingress.get(hostname, '/drip')).status, status);
+      assert.equal((await ingress.get(hostname, '/seen')).status, close === narrow ? 200 : 421);
       upload.socket.destroy();
     });
   }
+
+  test('another public name leads to the app', async () => {
+    const { owner, appId, hostname } = await settle();
+    await renew(owner, appId);
+    const { hostname: another } = await publicAddressOf(owner, appId);
+    assert.notEqual(another, hostname);
+    await known(another);
+  });
 
   test('a route that is opened again passes at once, and what closed it has restarted nothing', async () => {
     const { owner, appId, hostname } = await settle();
     const socket = await ingress.openWebSocket(hostname, '/room');
     await put(owner, appId, []);
     await socket.closed();
-    await put(owner, appId, grants(ROUTES));
+    await put(owner, appId, grants(GRANTED));
     const { hostname: again } = await publicAddressOf(owner, appId);
     await known(again);
     const { body } = await ingress.get(again, '/seen');
@@ -202,6 +230,10 @@ const KEY = 'dGhlIHNhbXBsZSBub25jZQ==';
 /** Only what closes is waited for by core; what opens is there soon after. */
 async function known(hostname: string): Promise<void> {
   await until('the Ingress to know the name', async () => (await ingress.get(hostname, '/seen')).status === 200);
+}
+
+function renew(owner: TestAccount, appId: string): Promise<unknown> {
+  return owner.browser.take(`/v1/apps/${appId}/public/renew`, { method: 'POST', body: {} });
 }
 
 function put(owner: TestAccount, appId: string, permissions: readonly Grant[]): Promise<unknown> {

@@ -5,12 +5,15 @@ import {
   type IrohEndpoint,
   isIrohAddress,
   type LinkCertificate,
+  type LinkTarget,
   linkConnector,
+  probeLink,
   publicKeyText,
   readPublicKey,
 } from '@platform/link';
 import { buildConnector, type Pool } from 'undici';
 import { FairQueue } from './fair-queue.ts';
+import { NodeWatch } from './node-watch.ts';
 
 /** Milliseconds until a connection to a node must stand; who waits for it gets 503 within two seconds. */
 const CONNECT_MILLISECONDS = 1_500;
@@ -24,6 +27,7 @@ const MOST_PER_NODE = 4_096;
 export interface NodeLink {
   readonly pool: Pool;
   readonly queue: FairQueue;
+  readonly watch: NodeWatch;
   /** What this Ingress presents there. */
   readonly credential: string;
 }
@@ -71,7 +75,7 @@ export class NodeLinks {
     for (const [id, node] of nodes) {
       const known = this.#open.get(id);
       if (known?.node.credential === node.credential) continue;
-      const parts = known ?? { pool: this.#openPool(node), queue: new FairQueue(MOST_PER_NODE) };
+      const parts = known ?? { ...this.#reach(node), queue: new FairQueue(MOST_PER_NODE) };
       this.#open.set(id, { ...parts, node, credential: node.credential });
     }
   }
@@ -86,21 +90,26 @@ export class NodeLinks {
    * The pool takes the node for plain http: for https undici would end a connection whenever the next request has another
    * `Host`. What the connection is, the connector decides.
    */
-  #openPool({ url, key }: TopologyNode): Pool {
+  #reach({ url, key }: TopologyNode): Pick<NodeLink, 'pool' | 'watch'> {
     const { protocol, origin: plainOrigin } = new URL(url);
     const origin = isIrohAddress(url) ? url : plainOrigin;
-    const connect = linkConnector(buildConnector, {
+    const target: LinkTarget = {
       origin,
       // A key that is none is proven by nobody.
       key: key === null ? undefined : (readPublicKey(key) ?? Buffer.alloc(32)),
       certificate: this.#certificate,
       iroh: this.#iroh,
       connectTimeout: CONNECT_MILLISECONDS,
-    });
+    };
+    const connect = linkConnector(buildConnector, target);
     const pinned: Connect = (options, callback) => {
       if (protocol !== 'http:' && key === null) callback(new Error(`${origin} has no key to prove`), null);
       else connect({ ...options, protocol }, callback);
     };
-    return openPool('http://node.invalid', { connect: pinned });
+    return {
+      pool: openPool('http://node.invalid', { connect: pinned }),
+      // No wire leads to the node beside this Ingress.
+      watch: new NodeWatch(protocol === 'http:' ? async () => undefined : (signal) => probeLink(target, signal)),
+    };
   }
 }

@@ -16,14 +16,15 @@ import type { Client } from './client-address.ts';
 import type { Passage } from './front.ts';
 import { REACH_MILLISECONDS, SETTLE_MILLISECONDS } from './limits.ts';
 import type { NodeLink } from './node-links.ts';
+import type { AtNode, NodeWatch } from './node-watch.ts';
 import type { Occupant } from './places.ts';
 import type { PublicName, UnderWay } from './topology.ts';
-import { NOT_REACHED, nodeRefusal, requestIdOf, UNKNOWN_AT_NODE, upstreamOf } from './upstream.ts';
+import { NOT_REACHED, nodeRefusal, requestIdOf, SILENT, UNKNOWN_AT_NODE, upstreamOf } from './upstream.ts';
 
 /** Where an exchange goes, and how it is refused on the way. */
 export type Way = Pick<Carrying, 'upstream' | 'refuse'>;
 
-export abstract class PublicExchange<Incoming extends AcceptedRequest> implements Occupant, UnderWay, Tap {
+export abstract class PublicExchange<Incoming extends AcceptedRequest> implements AtNode, Occupant, UnderWay, Tap {
   readonly method: string;
   readonly path: string;
   readonly network: string;
@@ -42,7 +43,9 @@ export abstract class PublicExchange<Incoming extends AcceptedRequest> implement
   #leaveQueue: (() => void) | null = null;
   #carried: Carried | null = null;
   #reaching: NodeJS.Timeout | undefined;
+  #watch: NodeWatch | null = null;
   #isSent = false;
+  isAnswered = false;
   #refused: Refusal['code'] | undefined;
   /** Answers what the node does not know as the topology says in the meantime. */
   #settle: ((refusal: Refusal) => void) | null = null;
@@ -123,6 +126,8 @@ export abstract class PublicExchange<Incoming extends AcceptedRequest> implement
     }
     const { traffic, log, metrics } = this.passage.options;
     traffic.passed(name.hostname);
+    this.#watch = node.watch;
+    node.watch.begin(this);
     this.#reaching = setTimeout(() => this.#carried?.abort(NOT_REACHED), REACH_MILLISECONDS);
     this.#carried = this.carry(incoming, {
       upstream: upstreamOf(node, incoming, this.#client, {
@@ -148,9 +153,32 @@ export abstract class PublicExchange<Incoming extends AcceptedRequest> implement
   }
 
   head(status: number, headers: IncomingHttpHeaders): void {
+    this.isAnswered = true;
+    this.heard();
     this.requestId = requestIdOf(headers) ?? this.requestId;
     const refusal = nodeRefusal(status, headers);
     if (refusal !== null) this.#carried?.abort(refusal);
+  }
+
+  /** The node sent something. */
+  protected heard(): void {
+    this.#watch?.heard();
+  }
+
+  lose(): void {
+    // Until a connection stands, `#reaching` has the patience.
+    if (!this.#isSent || this.hasEnded) return;
+    const { log, metrics } = this.passage.options;
+    metrics.nodeFailed();
+    const { hostname, nodeId } = this.#name ?? {};
+    log.warn({ hostname, nodeId, method: this.method, reason: SILENT }, 'a public request failed');
+    this.giveWay(NOT_REACHED);
+  }
+
+  /** The node has sent everything. */
+  protected leaveNode(): void {
+    this.leaveTurn();
+    this.#watch?.end(this);
   }
 
   /** A WebSocket may be open for hours. */
@@ -158,8 +186,9 @@ export abstract class PublicExchange<Incoming extends AcceptedRequest> implement
     this.#incoming = null;
   }
 
-  /** The connection to the node is free again. */
+  /** The node has answered: others may have their turn. */
   protected leaveTurn(): void {
+    this.isAnswered = true;
     clearTimeout(this.#reaching);
     this.#leaveQueue?.();
   }
@@ -226,6 +255,7 @@ export abstract class PublicExchange<Incoming extends AcceptedRequest> implement
     this.#held?.abandon();
     this.#carried?.abandon();
     clearTimeout(this.#reaching);
+    this.#watch?.end(this);
     this.#name?.end(this);
     this.#giveBack();
     const { access, now } = this.passage.options;

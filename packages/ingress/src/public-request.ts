@@ -59,13 +59,14 @@ export class PublicRequest extends PublicExchange<IncomingRequest> implements Ab
   }
 
   chunk(bytes: Buffer): void {
+    this.heard();
     this.#bytes += bytes.length;
     this.#stirredAt = this.passage.options.now();
   }
 
   /** The client may still be reading. */
   end(): void {
-    this.leaveTurn();
+    this.leaveNode();
   }
 
   protected answerRefused(refusal: Refusal): void {

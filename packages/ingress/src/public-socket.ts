@@ -58,6 +58,7 @@ export class PublicSocket extends PublicExchange<IncomingUpgrade> {
   }
 
   chunk(bytes: Buffer): void {
+    this.heard();
     if (this.#status === SWITCHED) this.#boundary.passed(bytes);
   }
 

@@ -21,6 +21,9 @@ const passing = responseFilter((name, res) => DROPPED.has(name) || res.hasHeader
 /** Seconds after which a node that was not reached may be there again. */
 export const NODE_RETRY = 2;
 
+/** For the log, beside the error codes of connections. */
+export const SILENT = 'NODE_SILENT';
+
 export const NOT_REACHED: Refusal = { code: 'workload_unavailable', retryAfter: NODE_RETRY };
 
 /** Every answer carries one; that of the node, so that its log and this one's name a request alike. */

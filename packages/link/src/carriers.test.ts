@@ -20,6 +20,7 @@ import {
   linkCertificate,
   linkConnector,
   linkPeer,
+  probeLink,
   readIrohAddress,
 } from './link.ts';
 
@@ -146,6 +147,15 @@ for (const [name, make] of Object.entries({ tls, iroh })) {
         signal: AbortSignal.timeout(20_000),
       });
       assert.equal(await answer.text(), 'hello');
+    });
+
+    test('the machine of the other side answers a probe, though its server answers nothing', async () => {
+      const arrived = Promise.withResolvers<void>();
+      const { origin } = await serve(() => arrived.resolve());
+      const unanswered = ask(await pool(origin));
+      unanswered.catch(() => undefined);
+      await arrived.promise;
+      await probeLink({ origin, ...(await carrier.as(known)) }, AbortSignal.timeout(20_000));
     });
 
     test('a server with another key receives nothing', async () => {

@@ -5,6 +5,7 @@ import type { buildConnector } from 'undici';
 import { isIrohAddress, readIrohAddress } from './carriers/iroh/address.ts';
 import type { IrohEndpoint } from './carriers/iroh/endpoint.ts';
 import { openTls, type TlsTarget, tlsConnector } from './carriers/tls/connect.ts';
+import { probeTcp } from './carriers/tls/probe.ts';
 import { WrongKeyError } from './errors.ts';
 
 export interface LinkTarget extends TlsTarget {
@@ -38,6 +39,19 @@ export function openLink(
   { host, signal }: { readonly host: string; readonly signal: AbortSignal },
 ): Promise<Socket> {
   return isIrohAddress(target.origin) ? openIroh(target, signal) : openTls(target, { host, signal });
+}
+
+/**
+ * Resolves if the machine of the other side answers, however busy the part there is. On a wire that is cut, connections that
+ * stand say nothing for minutes.
+ *
+ * @throws Error when it does not before `signal` fires
+ */
+export async function probeLink({ origin, iroh }: LinkTarget, signal: AbortSignal): Promise<void> {
+  if (!isIrohAddress(origin)) return probeTcp(origin, signal);
+  const address = readIrohAddress(origin);
+  if (address === null || iroh === undefined || iroh === null) throw new Error(`${origin} is not reached from here`);
+  return iroh.probe(address, signal);
 }
 
 /** The origin that HTTP over a connection to this address has; iroh addresses are no place of HTTP. */

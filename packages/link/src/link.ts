@@ -14,7 +14,7 @@ export { IrohEndpoint, type IrohOptions, type IrohService, type KeptLink } from 
 export { type AcceptOptions, acceptLinks, type LinkListener } from './carriers/tls/accept.ts';
 export type { LinkCertificate } from './carriers/tls/certificate.ts';
 export { linkCertificate } from './carriers/tls/own-certificate.ts';
-export { httpOrigin, type LinkTarget, linkConnector } from './connect.ts';
+export { httpOrigin, type LinkTarget, linkConnector, probeLink } from './connect.ts';
 export { type CoreCall, type CoreConnection, CoreError, openCoreConnection } from './core-connection.ts';
 export { type Credentials, openCredentials, type Proof, RemovedError } from './credentials.ts';
 export { isUsablePoint } from './edwards-point.ts';

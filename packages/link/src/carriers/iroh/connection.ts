@@ -1,4 +1,5 @@
 // One iroh connection between two keys: its streams, whichever side opens them, and whether the other side still answers.
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Connection, numbersOf } from './native.ts';
 import { IrohSocket } from './socket.ts';
 
@@ -17,6 +18,7 @@ const BEAT_MILLISECONDS = 1_000;
 /** Beats without an answer after which no new stream is begun on the connection. */
 const DOUBTFUL_BEATS = 2;
 const DEAD_BEATS = 4;
+const PROBE_MILLISECONDS = 100;
 /** One-way streams: each announces the early end of a stream. */
 const ABORTS = 128n;
 const LONGEST_ABORT = 100;
@@ -64,6 +66,22 @@ export class IrohConnection {
   async open(): Promise<IrohSocket> {
     const { send, recv } = await this.#native.openBi();
     return this.#join(await send.id(), { send, recv });
+  }
+
+  /**
+   * Resolves once a packet of the other side has arrived: its endpoint acknowledges a datagram by itself.
+   *
+   * @throws Error when none does before `signal` fires
+   */
+  async probe(signal: AbortSignal): Promise<void> {
+    const received = () => this.#native.stats().udpRxDatagrams;
+    const before = received();
+    while (received() === before) {
+      if (this.#isClosed) throw new Error('the connection has ended');
+      // Again each time: one may get lost.
+      this.#native.sendDatagram(PING);
+      await delay(PROBE_MILLISECONDS, undefined, { signal });
+    }
   }
 
   close(): void {

@@ -193,6 +193,13 @@ export class IrohEndpoint {
     return this.#find(address) !== undefined;
   }
 
+  /** As {@link probeLink}: over the connection that would be used. @throws Error when there is none, or no answer */
+  async probe(address: Pick<IrohAddress, 'key' | 'service'>, signal: AbortSignal): Promise<void> {
+    const connection = this.#find(address);
+    if (connection === undefined) throw new Error(`${publicKeyText(address.key)} is not connected over iroh`);
+    await connection.probe(signal);
+  }
+
   async close(): Promise<void> {
     this.#closing.abort();
     for (const all of this.#connections.values()) for (const connection of all) connection.close();

@@ -92,7 +92,8 @@ export async function openTls(
   }
 }
 
-function placeOf({ protocol, hostname, port }: URL): { readonly hostname: string; readonly port: string } {
+/** Where `node:net` connects to. */
+export function placeOf({ protocol, hostname, port }: URL): { readonly hostname: string; readonly port: string } {
   return { hostname: hostname.replace(/^\[|\]$/g, ''), port: port || (protocol === 'https:' ? '443' : '80') };
 }
 

@@ -1,15 +1,15 @@
-// The second machine of a story about two: the command line in a network namespace of its own, and what the story asks of
-// the machine that runs core.
+// What stories about two machines share, run inside the network namespace of the first one (two-machines.ts starts them
+// there): the platform on the first machine, and a node in the namespace of the second.
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import type { PlatformPlace } from '../support/platform-process.ts';
+import type { TestAccount } from '../support/client.ts';
+import { emptyPlace, inherited, type PlatformPlace, runCommand, startPlatform } from '../support/platform-process.ts';
+import { until as untilWithin } from '../support/wait.ts';
 
 const CLI = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url));
 const LONGEST_WAIT = 150_000;
@@ -20,22 +20,93 @@ export function tell(what: string): void {
   process.stdout.write(`STORY ${((performance.now() - started) / 1000).toFixed(1)} s: ${what}\n`);
 }
 
-export async function command(place: PlatformPlace, args: readonly string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [CLI, ...args], { env: place.environment });
-  return stdout;
+export const [ownAddress = '', otherNetwork = '', otherAddress = '', routerAddress = ''] = process.argv.slice(2);
+
+export interface TwoMachines {
+  readonly place: PlatformPlace;
+  readonly machine: SecondMachine;
+}
+
+/**
+ * Starts the platform on this machine, tells the story, and stops and removes everything. Ends this process with 0, or
+ * with what went wrong.
+ *
+ * @param environment of the platform, and of the second machine
+ */
+export async function onTwoMachines(
+  environment: { readonly first: NodeJS.ProcessEnv; readonly second: NodeJS.ProcessEnv },
+  story: (machines: TwoMachines) => Promise<void>,
+): Promise<void> {
+  const second = await folder('second');
+  const place = await emptyPlace({ PLATFORM_LINK_LISTEN: `${ownAddress}:8789`, ...environment.first });
+  const machine = new SecondMachine(otherNetwork, second, {
+    ...inherited,
+    PLATFORM_LISTEN_HOST: otherAddress,
+    PLATFORM_NODE_ORIGIN: 'http://second.platform.localhost:8788',
+    ...environment.second,
+  });
+  const platform = await startPlatform(place);
+  try {
+    await story({ place, machine });
+  } catch (error) {
+    process.stderr.write(`${platform.output()}\n--- the second machine:\n${machine.output}\n`);
+    throw error;
+  } finally {
+    await machine.kill('SIGKILL');
+    await platform.stop();
+    await place.remove();
+    await rm(second, { recursive: true, force: true });
+  }
+  process.disconnect?.();
+}
+
+/** `platform node …` on this machine. @returns what it says */
+export function nodeCommand(place: PlatformPlace, ...args: string[]): Promise<string> {
+  return runCommand(['node', ...args], place.environment);
+}
+
+/**
+ * The second machine joins as `name`, and nothing is placed on the first one any more.
+ *
+ * @returns the line of `platform node list` about it
+ */
+export async function joinAlone({ place, machine }: TwoMachines, name: string): Promise<string> {
+  await join({ place, machine }, name);
+  const list = await nodeCommand(place, 'list');
+  const line = new RegExp(`^${name} .*$`, 'm').exec(list)?.[0] ?? assert.fail(list);
+  const first = /^(\S+) +ready/m.exec(list.replace(line, ''))?.[1] ?? assert.fail(list);
+  await nodeCommand(place, 'cordon', first);
+  return line;
+}
+
+/** The second machine joins as `name`, with these labels beside that of hosted apps. */
+export async function join({ place, machine }: TwoMachines, name: string, ...labels: string[]): Promise<void> {
+  const said = await nodeCommand(place, 'token', ...['platform-hosted', ...labels].flatMap((one) => ['--label', one]));
+  const token = /pne_\S+/.exec(said)?.[0] ?? assert.fail(said);
+  await machine.start(['node', 'join', `https://${ownAddress}:8789`, token, '--name', name]);
+}
+
+/** Whether core gets the state of an app from its node. */
+export function reaches(account: TestAccount, appId: string): () => Promise<boolean> {
+  return async () => {
+    const { status, text } = await account.fetch(`/v1/apps/${appId}/status`);
+    return status === 200 && (JSON.parse(text) as { state: string }).state === 'running';
+  };
 }
 
 export class SecondMachine {
   readonly #network: string;
   readonly #environment: NodeJS.ProcessEnv;
   #process: ChildProcess | undefined;
+  readonly dataDirectory: string;
   /** Everything it wrote, over all its starts. */
   output = '';
 
   /** @param network file of its namespace */
-  constructor(network: string, environment: NodeJS.ProcessEnv) {
+  constructor(network: string, dataDirectory: string, environment: NodeJS.ProcessEnv) {
     this.#network = network;
-    this.#environment = environment;
+    this.dataDirectory = dataDirectory;
+    this.#environment = { ...environment, PLATFORM_DATA_DIR: dataDirectory };
   }
 
   get exitCode(): number | null {
@@ -82,10 +153,6 @@ export async function ask(event: 'cut' | 'join'): Promise<void> {
   await done;
 }
 
-export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const limit = performance.now() + LONGEST_WAIT;
-  while (!(await holds())) {
-    if (performance.now() > limit) throw new Error(`gave up waiting: ${what}`);
-    await delay(100);
-  }
+export function until(what: string, holds: () => boolean | Promise<boolean>): Promise<true> {
+  return untilWithin(what, holds, LONGEST_WAIT);
 }

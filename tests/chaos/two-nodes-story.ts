@@ -7,16 +7,9 @@ import * as path from 'node:path';
 import pg from 'pg';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { buildTestPackage, testManifest } from '../support/packages.ts';
-import {
-  databaseUrlOf,
-  emptyPlace,
-  inherited,
-  type PlatformPlace,
-  startPlatform,
-} from '../support/platform-process.ts';
-import { ask, command, folder, SecondMachine, tell, until } from './second-machine.ts';
+import { databaseUrlOf, type PlatformPlace } from '../support/platform-process.ts';
+import { ask, folder, join, nodeCommand, onTwoMachines, type TwoMachines, tell, until } from './second-machine.ts';
 
-const [ownAddress = '', otherNetwork = '', otherAddress = ''] = process.argv.slice(2);
 const SECOND = 'second';
 
 /** Writes its own name over and over; a name that comes back after another one was written by two at a time. */
@@ -30,46 +23,15 @@ setInterval(() => appendFileSync(file, self + '\\n'), 10);
 createServer((request, response) => response.end(self)).listen(Number(process.env.PORT));
 `;
 
-async function main(): Promise<void> {
-  const shared = await folder('shared');
-  const second = await folder('second');
-  const place = await emptyPlace({
-    PLATFORM_LINK_LISTEN: `${ownAddress}:8789`,
-    PLATFORM_NODE_LOST_SECONDS: '20',
-    PLATFORM_VOLUMES_SHARED: shared,
-  });
-  const machine = new SecondMachine(otherNetwork, {
-    ...inherited,
-    PLATFORM_DATA_DIR: second,
-    PLATFORM_LISTEN_HOST: otherAddress,
-    PLATFORM_NODE_ORIGIN: 'http://second.platform.localhost:8788',
-    PLATFORM_VOLUMES_SHARED: shared,
-  });
-  const platform = await startPlatform(place);
-  try {
-    await story(place, machine, shared);
-  } catch (error) {
-    process.stderr.write(`${platform.output()}\n--- the second machine:\n${machine.output}\n`);
-    throw error;
-  } finally {
-    await machine.kill('SIGKILL');
-    await platform.stop();
-    await place.remove();
-    await rm(second, { recursive: true, force: true });
-    await rm(shared, { recursive: true, force: true });
-  }
-}
-
-async function story(place: PlatformPlace, machine: SecondMachine, shared: string): Promise<void> {
-  const node = (...args: string[]) => command(place, ['node', ...args]);
+async function story({ place, machine }: TwoMachines, shared: string): Promise<void> {
+  const node = (...args: string[]) => nodeCommand(place, ...args);
   const first = (await nodes(place))[0]?.name ?? assert.fail('the platform has no node');
   /** A start that nobody made before, seen by core on this machine and in the volume. */
   const runsOn = (name: string) => {
     const former = new Set(writers(shared));
     return async () => (await runningOn(place, name)) === 1 && !former.has(writers(shared).at(-1) ?? '');
   };
-  const token = /pne_\S+/.exec(await node('token', '--label', 'platform-hosted', '--label', 'test'))?.[0] ?? '';
-  await machine.start(['node', 'join', `https://${ownAddress}:8789`, token, '--name', SECOND]);
+  await join({ place, machine }, SECOND, 'test');
   await until('the second machine is ready', () => isReady(place));
   tell('the second machine joined');
 
@@ -177,5 +139,13 @@ async function runningOn(place: PlatformPlace, name: string): Promise<number | u
   return (await nodes(place)).find((row) => row.name === name)?.running;
 }
 
-await main();
-process.disconnect?.();
+const shared = await folder('shared');
+const environment = {
+  first: { PLATFORM_NODE_LOST_SECONDS: '20', PLATFORM_VOLUMES_SHARED: shared },
+  second: { PLATFORM_VOLUMES_SHARED: shared },
+};
+try {
+  await onTwoMachines(environment, (machines) => story(machines, shared));
+} finally {
+  await rm(shared, { recursive: true, force: true });
+}

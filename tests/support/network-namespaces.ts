@@ -8,7 +8,9 @@ import * as path from 'node:path';
 export interface TwoNetworks {
   readonly a: Network;
   readonly b: Network;
-  /** Pulls the cable, and puts it back. */
+  /** In front of `b`, where there is one. */
+  readonly router?: Network;
+  /** Between the two, packets are lost in both directions, and nobody is told; and arrive again. */
   cut(): void;
   join(): void;
   remove(): void;
@@ -42,8 +44,7 @@ export function connectTwoNetworks(): TwoNetworks {
   return {
     a: { file: `/run/netns/${a}`, address: ADDRESSES.a },
     b: { file: `/run/netns/${b}`, address: ADDRESSES.b },
-    cut: () => ip('-n', b, 'link', 'set', `to-${a}`, 'down'),
-    join: () => ip('-n', b, 'link', 'set', `to-${a}`, 'up'),
+    ...wire(a, b),
     remove,
   };
 }
@@ -56,10 +57,7 @@ export function connectBehindNat(): TwoNetworks & {
 } {
   const { names, ip, remove } = namespaces(['a', 'r', 'b']);
   const [a, router, b] = names as [string, string, string];
-  const inRouter = (...command: string[]) =>
-    execFileSync('nsenter', [`--net=/run/netns/${router}`, '--', ...command], {
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
+  const inRouter = (...command: string[]) => inside(router, ...command);
   try {
     cable(ip, { from: a, to: router, addresses: [ADDRESSES.a, ADDRESSES.b] });
     cable(ip, { from: router, to: b, addresses: [ADDRESSES.inside, ADDRESSES.hidden] });
@@ -84,8 +82,7 @@ export function connectBehindNat(): TwoNetworks & {
     sentTo: () => ({ a: sentFrom(a), b: sentFrom(b) }),
     router: { file: `/run/netns/${router}`, address: ADDRESSES.b },
     b: { file: `/run/netns/${b}`, address: ADDRESSES.hidden },
-    cut: () => ip('-n', router, 'link', 'set', `to-${a}`, 'down'),
-    join: () => ip('-n', router, 'link', 'set', `to-${a}`, 'up'),
+    ...wire(a, router),
     remove,
   };
 }
@@ -97,10 +94,7 @@ const FAMILIES = [
 
 /** Keeps every destination that leaves the namespace in a set of nftables. */
 function recordSent(name: string): void {
-  const nft = (...command: string[]) =>
-    execFileSync('nsenter', [`--net=/run/netns/${name}`, '--', 'nft', ...command], {
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
+  const nft = (...command: string[]) => inside(name, 'nft', ...command);
   nft('add table inet sent');
   nft('add chain inet sent out { type filter hook output priority 0; }');
   for (const [family, type] of FAMILIES) {
@@ -119,6 +113,33 @@ function sentFrom(name: string): string[] {
       (set?.elem ?? []).map((one) => (typeof one === 'string' ? one : one.elem.val)),
     );
   }).sort();
+}
+
+/**
+ * Packets are dropped where they arrive, so that neither side learns of it: one that cannot be sent would be an error at
+ * once.
+ */
+function wire(one: string, other: string): Pick<TwoNetworks, 'cut' | 'join'> {
+  const ends = [
+    [one, `to-${other}`],
+    [other, `to-${one}`],
+  ] as const;
+  return {
+    cut() {
+      for (const [name, device] of ends) {
+        inside(name, 'nft', 'add table inet cut');
+        inside(name, 'nft', 'add chain inet cut in { type filter hook prerouting priority raw; }');
+        inside(name, 'nft', `add rule inet cut in iifname "${device}" drop`);
+      }
+    },
+    join() {
+      for (const [name] of ends) inside(name, 'nft', 'delete table inet cut');
+    },
+  };
+}
+
+function inside(name: string, ...command: string[]): void {
+  execFileSync('nsenter', [`--net=/run/netns/${name}`, '--', ...command], { stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
 type Ip = (...args: string[]) => void;

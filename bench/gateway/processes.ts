@@ -53,9 +53,16 @@ export async function startNginx(
   core: number,
   {
     http = '',
+    listen = '',
     server,
     connections = 4_096,
-  }: { readonly http?: string; readonly server: string; readonly connections?: number },
+  }: {
+    readonly http?: string;
+    /** Further parameters of its port. */
+    readonly listen?: string;
+    readonly server: string;
+    readonly connections?: number;
+  },
 ): Promise<RunningServer> {
   const port = await freePort();
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
@@ -70,7 +77,7 @@ export async function startNginx(
        access_log off; keepalive_requests 1000000000; keepalive_timeout 600s;
        ${temporary}
        ${http}
-       server { listen 127.0.0.1:${port} reuseport; ${server} }
+       server { listen 127.0.0.1:${port} reuseport ${listen}; ${server} }
      }`,
   );
   return startProgram([nginxPath, '-p', folder, '-e', 'stderr', '-c', file], { core, port, environment: {} });
@@ -125,6 +132,35 @@ export async function loadWithWrk(url: string, { core, callers, seconds, script 
   const scale = { us: 0.001, ms: 1, s: 1000 }[latency?.[2] ?? ''];
   if (rate === null || latency === null || scale === undefined) throw new Error(`wrk said: ${stdout}`);
   return { requestsPerSecond: Number(rate[1]), p50: Number(latency[1]) * scale };
+}
+
+export interface TlsLoadOptions {
+  readonly core: number;
+  /** What the client offers; it throws when the server chooses another. */
+  readonly protocol: 'http/1.1' | 'h2';
+  readonly connections: number;
+  /** Requests under way on each connection. */
+  readonly requestsOfEach: number;
+  readonly seconds: number;
+  /** `host:port` to connect to, whatever the URL says. */
+  readonly address: string;
+}
+
+/** Loads an `https` URL with h2load. @returns requests a second. Throws when any answer was not a success. */
+export async function loadWithH2load(
+  url: string,
+  { core, protocol, connections, requestsOfEach, seconds, address }: TlsLoadOptions,
+): Promise<number> {
+  const offer = protocol === 'h2' ? [] : ['--h1'];
+  const { stdout } = await run('taskset', [
+    ...['-c', String(core), 'h2load', ...offer, `--connect-to=${address}`],
+    ...['-c', String(connections), '-m', String(requestsOfEach), '-D', String(seconds), url],
+  ]);
+  const rate = /, ([\d.]+) req\/s/.exec(stdout);
+  const isGood = /, 0 failed, 0 errored, 0 timeout/.test(stdout) && /2xx, 0 3xx, 0 4xx, 0 5xx/.test(stdout);
+  if (rate === null || !isGood || !stdout.includes(`Application protocol: ${protocol}\n`))
+    throw new Error(`h2load said: ${stdout}`);
+  return Number(rate[1]);
 }
 
 /** `taskset` becomes the program it starts, so the child's id is the server's. */

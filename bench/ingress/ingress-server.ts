@@ -3,10 +3,12 @@ import { once } from 'node:events';
 import { installationId } from '@platform/contract';
 import { defaultLimits, startIngress } from '@platform/ingress';
 import { keyFromSeed } from '@platform/link';
+import { collectWhenIdle, releaseStartMemory } from '../../packages/cli/test-support/internals.ts';
 import { portOf } from '../../packages/http/test-support/port-of.ts';
 import { CoreStandIn } from '../../packages/ingress/test-support/ingress-under-test.ts';
+import { DOMAIN } from './bed.ts';
 
-const [nodePort = '', names = '', credential = '', trusted = ''] = process.argv.slice(2);
+const [nodePort = '', names = '', credential = '', trusted = '', certificates = ''] = process.argv.slice(2);
 function installationOf(index: number) {
   return installationId.parse(`inst-019a0000-0000-7000-8000-${String(index).padStart(12, '0')}`);
 }
@@ -33,6 +35,9 @@ const ingress = await startIngress({
   coreHost: 'core.test:8787',
   key: keyFromSeed(Buffer.alloc(32, 9)),
   listen: { host: '127.0.0.1', port: 0 },
+  ...(certificates === ''
+    ? {}
+    : { tls: { domain: DOMAIN, certificates: { kind: 'files', folder: certificates }, plain: null } }),
   // How often a client may ask is not what is measured; behind a proxy, nor is how much at a time.
   limits: { ...defaultLimits, rate: 1e9, burst: 1e9, ...(trusted === '' ? {} : { concurrency: 1e6 }) },
   trustedProxies: trusted === '' ? [] : [trusted],
@@ -43,6 +48,8 @@ const ingress = await startIngress({
 const beat = setInterval(() => core.raw('\n'), 10_000);
 await ingress.informed;
 console.log(JSON.stringify({ port: ingress.port }));
+collectWhenIdle();
+releaseStartMemory();
 process.on('SIGTERM', () => {
   clearInterval(beat);
   void ingress.stop().then(() => process.exit());

@@ -2,6 +2,7 @@
 // Ingress. The Runtime around it, which would start the workload, is left out: the workload runs already.
 import { startGateway } from '@platform/gateway';
 import { newEnvelopeKey } from '@platform/link';
+import { collectWhenIdle, releaseStartMemory } from '../../packages/cli/test-support/internals.ts';
 import { openPublicSide } from '../../packages/runtime/test-support/internals.ts';
 
 const [socketPath = '', names = '', credential = ''] = process.argv.slice(2);
@@ -36,6 +37,8 @@ const side = await openPublicSide({
   onWake: () => undefined,
 });
 console.log(JSON.stringify({ port: Number(new URL(side.registration.url).port) }));
+collectWhenIdle();
+releaseStartMemory();
 process.on('SIGTERM', () => {
   const gateways = [...installations.values()].map(({ gateway }) => gateway.close());
   void Promise.all([side.close(0), ...gateways]).then(() => process.exit());

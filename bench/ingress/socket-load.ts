@@ -11,19 +11,26 @@ export interface EchoTimes {
   readonly echoes: number;
 }
 
-const [port = '', names = '', count = '', perSecond = '', seconds = ''] = process.argv.slice(2);
+/** Where a WebSocket is opened. */
+export interface Target {
+  readonly port: number;
+  readonly host: string;
+}
+
+const [targetList = '', count = '', perSecond = '', seconds = ''] = process.argv.slice(2);
 /** An Ingress takes a bounded number of connections of one client. */
 const OF_ONE_ADDRESS = 250;
 const OPENING_AT_ONCE = 50;
 const EVERY_MILLISECONDS = 5;
 
-const hosts = names.split(',');
+const targets: readonly Target[] = JSON.parse(targetList);
 const sockets: WebSocket[] = [];
 const times: number[] = [];
 
 function open(index: number): Promise<void> {
+  const { port, host } = targets[index % targets.length] as Target;
   const localAddress = `127.0.1.${1 + Math.floor(index / OF_ONE_ADDRESS)}`;
-  const options = { headers: { host: hosts[index % hosts.length] }, localAddress, perMessageDeflate: false, family: 4 };
+  const options = { headers: { host }, localAddress, perMessageDeflate: false, family: 4 };
   const socket = new WebSocket(`ws://127.0.0.1:${port}/chat`, options);
   socket.on('message', (data) => times.push(performance.now() - Number(data)));
   return new Promise((resolve, reject) => {

@@ -22,7 +22,7 @@ const MOST_UNANSWERED = 6;
  * For glibc (mallopt(3)), which otherwise keeps freed memory for the process: in an arena for each thread, and up to
  * 64 MiB of each once large pieces were freed. An operator may set them otherwise.
  */
-const RETURNING_MEMORY = {
+export const RETURNING_MEMORY = {
   MALLOC_ARENA_MAX: '2',
   MALLOC_MMAP_THRESHOLD_: String(128 * 1024),
   MALLOC_TRIM_THRESHOLD_: String(128 * 1024),

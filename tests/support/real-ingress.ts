@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { type Grant, type PublicAddress, publicAddress } from '@platform/contract';
 import { type Ingress, type IngressOptions, defaultLimits as ingressLimits, startIngress } from '@platform/ingress';
+import { handshake } from '../../packages/http/test-support/handshakes.ts';
 import { openRaw, type RawConnection } from '../../packages/http/test-support/raw-exchange.ts';
 import type { TestAccount } from './client.ts';
 import type { Constellation } from './constellation.ts';
@@ -26,7 +27,6 @@ export interface PublicAnswer {
   readonly body: string;
 }
 
-const HANDSHAKE = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];
 const quiet = () => undefined;
 
 /** Resolves when it knows core's topology. Rates are those of no client, unless the limits say otherwise. */
@@ -63,8 +63,7 @@ export async function startRealIngress(
       return { status: answer?.status, head: answer?.head ?? '', body: answer?.body ?? connection.received() };
     },
     async openWebSocket(hostname, path) {
-      const fields = [...HANDSHAKE, 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='];
-      const connection = await send(hostname, `GET ${path}`, { fields });
+      const connection = await send(hostname, `GET ${path}`, { fields: handshake() });
       await connection.until(() => connection.received().includes('\r\n\r\n'));
       assert.match(connection.received(), /^HTTP\/1\.1 101 /);
       return connection;

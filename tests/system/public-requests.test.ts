@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Grant } from '@platform/contract';
 import { cordonNode, suspendAccount, uncordonNode } from '@platform/core/operator';
 import { joinTestNode } from '../../packages/core/test-support/joined-node.ts';
+import { handshake } from '../../packages/http/test-support/handshakes.ts';
 import type { RawConnection } from '../../packages/http/test-support/raw-exchange.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type Constellation, startConstellation } from '../support/constellation.ts';
@@ -153,9 +154,7 @@ function chain(where: string): void {
     }
     const above = await ingress.get(hostname, '/hooks/../private');
     assert.deepEqual([above.status, codeOf(above)], [400, 'invalid_path']);
-    const socket = await ingress.send(hostname, 'GET /other', {
-      fields: ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', `Sec-WebSocket-Key: ${KEY}`],
-    });
+    const socket = await ingress.send(hostname, 'GET /other', { fields: handshake() });
     await socket.closed();
     assert.equal(socket.answers()[0]?.status, 404, 'a handshake where no WebSocket is open');
   });
@@ -224,8 +223,6 @@ function chain(where: string): void {
     assert.deepEqual(JSON.parse(body), { uploads: 0, ended: ['socket'] });
   });
 }
-
-const KEY = 'dGhlIHNhbXBsZSBub25jZQ==';
 
 /** Only what closes is waited for by core; what opens is there soon after. */
 async function known(hostname: string): Promise<void> {

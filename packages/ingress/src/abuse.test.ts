@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, test } from 'node:test';
+import { handshake } from '../../http/test-support/handshakes.ts';
 import { openRaw, type RawAnswer, type RawConnection } from '../../http/test-support/raw-exchange.ts';
 import {
   HOSTNAME,
@@ -187,10 +188,7 @@ test('an Ingress that is cut off from core serves what it knows for a minute, th
     socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'),
   );
   const open = await begin('GET /chat', {
-    fields: [
-      ...['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'],
-      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
-    ],
+    fields: handshake(),
   });
   await open.until(() => open.received().includes('101'));
   tested.core.isDown = true;

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { keyFromSeed } from '@platform/link';
+import { handshake } from '../../http/test-support/handshakes.ts';
 import { openRaw, type RawAnswer } from '../../http/test-support/raw-exchange.ts';
 import { key, startUnderTest, type UnderTest } from '../test-support/ingress-under-test.ts';
 import { doctorFacts, PIECES, SOCKET_TEXT } from './answer-doctor.ts';
@@ -62,10 +63,7 @@ test('the doctor gets an answer in two pieces, and a WebSocket that says somethi
   assert.ok(pieces.received().includes(PIECES.released));
   pieces.socket.destroy();
   assert.equal((await ask(host, 'GET /release/a1')).status, 404);
-  const lines = [
-    ...['GET /socket HTTP/1.1', `Host: ${nameNow()}`, 'Connection: Upgrade', 'Upgrade: websocket'],
-    ...['Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='],
-  ];
+  const lines = ['GET /socket HTTP/1.1', ...handshake({ Host: nameNow() })];
   const connection = await openRaw(tested.port, `${lines.join('\r\n')}\r\n\r\n`);
   await connection.until(() => connection.received().includes(SOCKET_TEXT));
   assert.match(connection.received(), /^HTTP\/1\.1 101 .*Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK\+xOo=/s);

@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { CLIENT_ADDRESS, CLIENT_PROTOCOL } from '@platform/contract';
+import { handshake } from '../../http/test-support/handshakes.ts';
 import { openRaw, type RawAnswer, type RawConnection } from '../../http/test-support/raw-exchange.ts';
 import {
   HOSTNAME,
@@ -57,11 +58,6 @@ function codeOf({ body }: RawAnswer): string {
   return (JSON.parse(body) as { code: string }).code;
 }
 
-const HANDSHAKE = [
-  ...['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'],
-  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
-];
-
 /** Lets the node accept WebSockets. @returns its ends of them */
 function acceptWebSockets(): Socket[] {
   const accepted: Socket[] = [];
@@ -74,7 +70,7 @@ function acceptWebSockets(): Socket[] {
 }
 
 async function openWebSocket(): Promise<RawConnection> {
-  const connection = await raw(['GET /chat HTTP/1.1', `Host: ${HOSTNAME}`, ...HANDSHAKE]);
+  const connection = await raw(['GET /chat HTTP/1.1', `Host: ${HOSTNAME}`, ...handshake()]);
   await connection.until(() => connection.received().includes('\r\n\r\n'));
   assert.match(connection.received(), /^HTTP\/1\.1 101 /);
   return connection;
@@ -146,8 +142,8 @@ describe('a public request', () => {
   });
 
   test('with an upgrade where only GET is open is 404 for a handshake and else served as a plain one, and what came with it is no request', async () => {
-    assert.deepEqual(await statusesBehind(HANDSHAKE), [404]);
-    assert.deepEqual(await statusesBehind(HANDSHAKE.slice(0, 3)), [200], 'a faulty handshake');
+    assert.deepEqual(await statusesBehind(handshake()), [404]);
+    assert.deepEqual(await statusesBehind(handshake({ 'Sec-WebSocket-Key': null })), [200], 'a faulty handshake');
     assert.deepEqual(await statusesBehind(['Connection: Upgrade', 'Upgrade: h2c']), [200]);
   });
 
@@ -189,10 +185,7 @@ describe('a WebSocket', () => {
     assert.equal(bytes.toString(), 'to the app');
     end.write('from the app');
     await connection.until(() => connection.received().endsWith('from the app'));
-    const faulty = await ask(
-      'GET /chat',
-      HANDSHAKE.map((field) => field.replace(': 13', ': 12')),
-    );
+    const faulty = await ask('GET /chat', handshake({ 'Sec-WebSocket-Version': '12' }));
     assert.equal(faulty.status, 400);
     assert.equal(accepted.length, 1);
   });

@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterEach, test } from 'node:test';
 import { acceptLinks, keyFromSeed, type LinkListener, linkPeer, publicKeyText } from '@platform/link';
+import { handshake } from '../../http/test-support/handshakes.ts';
 import { openRaw } from '../../http/test-support/raw-exchange.ts';
 import {
   HOSTNAME,
@@ -77,9 +78,8 @@ test('requests of several names share a connection, on which the Ingress has pro
 
 test('a WebSocket passes over it', async () => {
   const { port } = await start();
-  const head = ['GET /chat HTTP/1.1', `Host: ${HOSTNAME}`, 'Connection: Upgrade', 'Upgrade: websocket'];
-  const key = ['Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='];
-  const connection = await openRaw(port, `${[...head, ...key].join('\r\n')}\r\n\r\nsome bytes`);
+  const head = ['GET /chat HTTP/1.1', ...handshake({ Host: HOSTNAME })];
+  const connection = await openRaw(port, `${head.join('\r\n')}\r\n\r\nsome bytes`);
   await connection.until(() => connection.received().endsWith('some bytes'));
   connection.socket.destroy();
 });

@@ -2,10 +2,10 @@
 // handshakes of WebSockets. Core is a stand-in.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { METHODS } from 'node:http';
 import type { Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
+import { type Fields, handshake, testHandshakeVectors } from '../../http/test-support/handshakes.ts';
 import { portOf } from '../../http/test-support/port-of.ts';
 import { openRaw, type RawConnection } from '../../http/test-support/raw-exchange.ts';
 import { record } from '../../http/test-support/recording-upstream.ts';
@@ -71,17 +71,6 @@ describe('an Ingress in front of a hostile node', () => {
   }));
 });
 
-interface Handshake {
-  readonly name: string;
-  readonly family: string;
-  readonly change?: Readonly<Record<string, string | readonly string[] | null>>;
-  readonly status?: number;
-}
-
-const { cases }: { readonly cases: readonly Handshake[] } = JSON.parse(
-  readFileSync(new URL('../../http/test-vectors/websocket.json', import.meta.url), 'utf8'),
-);
-
 /** What the vectors expect of a server that takes cookies, or serves pages beside its WebSockets. */
 const OTHERWISE: Readonly<Record<string, readonly [number, string]>> = {
   'handshake/upgrade-missing': [404, 'nothing but a handshake passes a WS route'],
@@ -107,32 +96,12 @@ describe('a handshake through an Ingress', () => {
   });
   after(() => tested.close());
 
-  function connect(change: NonNullable<Handshake['change']>, more = ''): Promise<RawConnection> {
-    const fields = {
-      Host: HOSTNAME,
-      Connection: 'Upgrade',
-      Upgrade: 'websocket',
-      'Sec-WebSocket-Version': '13',
-      'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
-      Origin: `http://${HOSTNAME}`,
-      ...change,
-    };
-    const lines = Object.entries(fields).flatMap(([name, value]) =>
-      value === null ? [] : [value].flat().map((one) => `${name}: ${one}`),
-    );
-    return openRaw(tested.port, `GET /ws HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${more}`);
+  function connect(change: Fields, more = ''): Promise<RawConnection> {
+    const fields = handshake({ Host: HOSTNAME, Origin: `http://${HOSTNAME}`, ...change });
+    return openRaw(tested.port, `GET /ws HTTP/1.1\r\n${fields.join('\r\n')}\r\n\r\n${more}`);
   }
 
-  for (const { name, family, change = {}, status = 0 } of cases) {
-    if (family !== 'handshake') continue;
-    const [expected, reason] = OTHERWISE[name] ?? [status, ''];
-    test(`${name} is answered ${expected}${reason === '' ? '' : `: ${reason}`}`, async () => {
-      const connection = await connect(change);
-      await connection.until(() => connection.received().includes('\r\n\r\n'));
-      assert.equal(Number(/^HTTP\/1\.1 (\d{3})/.exec(connection.received())?.[1]), expected, connection.received());
-      connection.socket.destroy();
-    });
-  }
+  testHandshakeVectors(connect, OTHERWISE);
 
   test('is followed by every byte as it was sent, both ways, those that came with the head among them', async () => {
     const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, index) => index % 251));

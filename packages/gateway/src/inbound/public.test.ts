@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { CLIENT_ADDRESS, CLIENT_PROTOCOL, type GatewayPolicy } from '@platform/contract';
+import { handshake } from '../../../http/test-support/handshakes.ts';
 import { openRaw, type RawConnection } from '../../../http/test-support/raw-exchange.ts';
 import {
   APP_ORIGIN,
@@ -77,10 +78,7 @@ function raw(head: readonly string[], more = '', port = portOf(door)): Promise<R
   return openRaw(port, [head[0], ...fields, ...head.slice(1), '', more].join('\r\n'));
 }
 
-const HANDSHAKE = [
-  ...['GET /chat HTTP/1.1', 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'],
-  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
-];
+const HANDSHAKE = ['GET /chat HTTP/1.1', ...handshake()];
 
 describe('a public request', () => {
   test('arrives under the public name, with the client as the Ingress states it and without its credentials', async () => {

@@ -4,6 +4,7 @@ import http from 'node:http';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import type { Assignment } from '@platform/contract';
 import { until } from '../../../../tests/support/wait.ts';
+import { handshake } from '../../../http/test-support/handshakes.ts';
 import { openRaw, type RawConnection } from '../../../http/test-support/raw-exchange.ts';
 import { capabilityFor, makeAssignment } from '../../test-support/core-double.ts';
 import { NODE_HOST, request, startTestNode, type TestNode } from '../../test-support/node.ts';
@@ -78,8 +79,7 @@ describe('a client of a backend', () => {
   async function openSocket(capability: string): Promise<RawConnection> {
     const fields = [
       `GET /e/${one.endpointId}/chat HTTP/1.1`,
-      ...[`Host: ${NODE_HOST}`, 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'],
-      ...['Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', `Authorization: Bearer ${capability}`],
+      ...handshake({ Host: NODE_HOST, Authorization: `Bearer ${capability}` }),
     ];
     const connection = await openRaw(node.runtime.listenerPort, `${fields.join('\r\n')}\r\n\r\n`);
     await connection.until(() => connection.received().endsWith('hello'));

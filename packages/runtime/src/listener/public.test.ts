@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type Assignment, CLIENT_ADDRESS, CLIENT_PROTOCOL } from '@platform/contract';
 import { until } from '../../../../tests/support/wait.ts';
+import { handshake } from '../../../http/test-support/handshakes.ts';
 import { openRaw, type RawConnection } from '../../../http/test-support/raw-exchange.ts';
 import { makeAssignment } from '../../test-support/core-double.ts';
 import { type CallOptions, request, startTestNode, type TestNode } from '../../test-support/node.ts';
@@ -75,10 +76,7 @@ describe('the public side of a node', () => {
     return openRaw(port(), [head[0], ...fields, ...head.slice(1), '', more].join('\r\n'));
   }
 
-  const HANDSHAKE = [
-    ...['GET /chat HTTP/1.1', 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'],
-    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
-  ];
+  const HANDSHAKE = ['GET /chat HTTP/1.1', ...handshake()];
   const code = (text: string) => JSON.parse(text).code;
   const state = async ({ installationId }: Assignment) => (await node.core.status(installationId)).state;
 

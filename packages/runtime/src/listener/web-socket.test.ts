@@ -1,9 +1,9 @@
 // WebSockets through the node listener to a real backend: who may connect, that a stopped backend wakes, and what ends them.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import type { Assignment } from '@platform/contract';
 import { until } from '../../../../tests/support/wait.ts';
+import { type Fields, handshake, testHandshakeVectors } from '../../../http/test-support/handshakes.ts';
 import { openRaw, type RawConnection } from '../../../http/test-support/raw-exchange.ts';
 import { capabilityFor, makeAssignment } from '../../test-support/core-double.ts';
 import { NODE_HOST, startTestNode, type TestNode } from '../../test-support/node.ts';
@@ -19,17 +19,6 @@ const BACKEND = `
   });
   server.listen(Number(process.env.PORT));
 `;
-
-interface Handshake {
-  readonly name: string;
-  readonly family: string;
-  readonly change?: Readonly<Record<string, string | readonly string[] | null>>;
-  readonly status?: number;
-}
-
-const { cases }: { readonly cases: readonly Handshake[] } = JSON.parse(
-  readFileSync(new URL('../../../http/test-vectors/websocket.json', import.meta.url), 'utf8'),
-);
 
 /** What the vectors expect of a server that takes cookies or knows no other answer. */
 const OTHERWISE: Readonly<Record<string, readonly [number, string]>> = {
@@ -62,26 +51,11 @@ describe('a WebSocket to a backend', () => {
   const state = async (): Promise<string> => (await node.core.status(one.installationId)).state;
   const bearer = (capability: string): string => `platform.bearer.${capability}`;
 
-  type Fields = Readonly<Record<string, string | readonly string[] | null>>;
-
-  /** A handshake in order but for these fields; `null` leaves one out. */
-  function connect(fields: Fields = {}, more = ''): Promise<RawConnection> {
-    const all = {
-      Host: NODE_HOST,
-      Connection: 'Upgrade',
-      Upgrade: 'websocket',
-      'Sec-WebSocket-Version': '13',
-      'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
-      Origin: one.appOrigin,
-      ...fields,
-    };
-    const lines = Object.entries(all).flatMap(([name, value]) =>
-      value === null ? [] : [value].flat().map((one) => `${name}: ${one}`),
-    );
-    return openRaw(
-      node.runtime.listenerPort,
-      `GET /e/${one.endpointId}/chat?x=1 HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${more}`,
-    );
+  /** A handshake in order but for these fields. */
+  function connect(change: Fields = {}, more = ''): Promise<RawConnection> {
+    const fields = handshake({ Host: NODE_HOST, Origin: one.appOrigin, ...change });
+    const line = `GET /e/${one.endpointId}/chat?x=1 HTTP/1.1`;
+    return openRaw(node.runtime.listenerPort, `${[line, ...fields].join('\r\n')}\r\n\r\n${more}`);
   }
 
   async function refusal(fields: Fields): Promise<[number | undefined, string]> {
@@ -140,16 +114,7 @@ describe('a WebSocket to a backend', () => {
     plain.socket.destroy();
   });
 
-  for (const { name, family, change = {}, status = 0 } of cases) {
-    if (family !== 'handshake') continue;
-    const [expected, reason] = OTHERWISE[name] ?? [status, ''];
-    test(`${name} is answered ${expected}${reason === '' ? '' : `: ${reason}`}`, async () => {
-      const connection = await connect({ Authorization: `Bearer ${capabilityFor(one)}`, ...change });
-      await connection.until(() => connection.received().includes('\r\n\r\n'));
-      assert.equal(Number(/^HTTP\/1\.1 (\d{3})/.exec(connection.received())?.[1]), expected, connection.received());
-      connection.socket.destroy();
-    });
-  }
+  testHandshakeVectors((change) => connect({ Authorization: `Bearer ${capabilityFor(one)}`, ...change }), OTHERWISE);
 
   test('is refused while the account is paused', async () => {
     const authorization = { Authorization: `Bearer ${capabilityFor(one)}` };

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { type Assignment, CLIENT_ADDRESS, CLIENT_PROTOCOL } from '@platform/contract';
 import { until } from '../../../../tests/support/wait.ts';
+import { handshake } from '../../../http/test-support/handshakes.ts';
 import { openRaw } from '../../../http/test-support/raw-exchange.ts';
 import { openPublicDoor } from '../door.ts';
 import { portOf } from '../port-of.ts';
@@ -61,8 +62,7 @@ export function publicBehaviour({ subject }: Suite): void {
     const appHost = new URL(subject().assignment.appOrigin).host;
     assert.equal(await statusOf('GET /public/seen HTTP/1.1', appHost), 421);
 
-    const handshake = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];
-    const socket = await send('GET /chat HTTP/1.1', [...handshake, 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==']);
+    const socket = await send('GET /chat HTTP/1.1', handshake());
     await socket.until(() => socket.received().includes('\r\n\r\n'));
     socket.socket.write('hello');
     await socket.until(() => socket.received().endsWith('hello'));

@@ -21,6 +21,9 @@ export interface CarryingUpgrade extends Pick<Carrying, 'upstream' | 'refuse'> {
 /** The only fields of a 101 that are forwarded: those of the WebSocket handshake (RFC 6455 section 4.2.2). */
 const HANDSHAKE_FIELDS = ['sec-websocket-accept', 'sec-websocket-protocol', 'sec-websocket-extensions'];
 
+/** Of what a caller sends before it is answered, for which RFC 6455 makes it wait; who sends more is not heard. */
+const EARLY_BYTES = 64 * 1024;
+
 /** An upgrade under way, or a connection that has switched. */
 export interface CarriedUpgrade extends Carried {
   /** Takes no more of the upstream; the caller gets `last` and what was sent before, then the end. */
@@ -77,15 +80,28 @@ function ask(incoming: IncomingUpgrade, carrying: CarryingUpgrade, onSwitched: (
   setTransportFields(res, socket);
   res.assignSocket(socket);
   res.once('finish', () => socket.end(() => socket.destroy()));
+  // The server has let go of the connection, so until it has switched nobody else says that the caller takes more, or left.
+  const early = [first];
+  let earlyBytes = first.length;
+  const onDrain = (): void => void res.emit('drain');
+  const onEnd = (): void => void socket.destroy();
+  const onData = (bytes: Buffer): void => {
+    if (res.headersSent) return;
+    early.push(bytes);
+    earlyBytes += bytes.length;
+    if (earlyBytes > EARLY_BYTES) socket.destroy();
+  };
+  socket.on('drain', onDrain).once('end', onEnd).on('data', onData);
   const exchange = new Exchange({ ...incoming, res, expectsContinue: false }, carrying, {
     protocol: 'websocket',
     switched(headers, upstream) {
       onSwitched(upstream);
+      socket.off('drain', onDrain).off('end', onEnd).off('data', onData);
       res.detachSocket(socket);
       socket.write(switchingHead(headers, fallbackProtocol, transportFields(socket)));
       observe(upstream, carrying.tap);
       join(socket, upstream, carrying.idleMilliseconds);
-      if (first.length > 0) upstream.write(first);
+      for (const bytes of early.splice(0)) if (bytes.length > 0) upstream.write(bytes);
     },
   });
   return { exchange, res };

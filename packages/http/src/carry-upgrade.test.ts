@@ -1,0 +1,97 @@
+// What becomes of a handshake that the upstream does not accept, or keeps waiting: its answer passes at the pace of the
+// caller, and a caller that leaves ends it. That a WebSocket passes: packages/gateway/src/inbound/websocket.test.ts.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { afterEach, beforeEach, test } from 'node:test';
+import type { Pool } from 'undici';
+import { buildConnector } from 'undici';
+import { opened } from '../test-support/listening.ts';
+import { portOf } from '../test-support/port-of.ts';
+import { openRaw } from '../test-support/raw-exchange.ts';
+import { carryUpgrade } from './carry-upgrade.ts';
+import { openPool } from './pool.ts';
+import { responseFilter } from './response-head.ts';
+
+const HANDSHAKE = [
+  ...['GET /ws HTTP/1.1', 'Host: a', 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'],
+  ...['Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', '', ''],
+].join('\r\n');
+
+let upstream: Server;
+let pool: Pool;
+let port: number;
+let answer: (res: ServerResponse) => void;
+
+beforeEach(async () => {
+  upstream = createServer((_req, res) => answer(res));
+  upstream.listen(0, '127.0.0.1');
+  await once(upstream, 'listening');
+  const connector = buildConnector({ allowH2: false });
+  pool = openPool('http://a', {
+    connect: (target, callback) =>
+      connector({ ...target, hostname: '127.0.0.1', port: String(portOf(upstream)) }, callback),
+  });
+  const server = await opened({
+    isOwnHost: () => true,
+    onRequest: () => assert.fail(),
+    onUpgrade(incoming) {
+      const to = {
+        name: 'test',
+        dispatcher: pool,
+        path: incoming.path,
+        headers: incoming.head.forwarded,
+        filterResponse: responseFilter(() => false),
+        headersTimeout: 60_000,
+        onFailure: () => undefined,
+      };
+      carryUpgrade(incoming, { upstream: to, idleMilliseconds: 600_000 });
+    },
+  });
+  port = portOf(server);
+});
+
+afterEach(async () => {
+  await pool.destroy();
+  upstream.close();
+  upstream.closeAllConnections();
+});
+
+test('an answer of any length that declines a handshake arrives whole', async () => {
+  const body = 'x'.repeat(8 * 1024 * 1024);
+  answer = (res) => res.writeHead(403, { 'content-length': body.length }).end(body);
+  const connection = await openRaw(port, HANDSHAKE);
+  await connection.closed();
+  const [declined] = connection.answers();
+  assert.deepEqual([declined?.status, declined?.body.length], [403, body.length]);
+});
+
+for (const [what, begin] of Object.entries({
+  'before the answer': () => undefined,
+  'within an answer that has no end': (res: ServerResponse) => void res.writeHead(200).write('begun'),
+})) {
+  test(`a caller that leaves ${what} ends it at the upstream too`, async () => {
+    const [asked, left] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    answer = (res) => {
+      res.once('close', left.resolve);
+      begin(res);
+      asked.resolve();
+    };
+    const connection = await openRaw(port, HANDSHAKE);
+    await asked.promise;
+    if (what !== 'before the answer') await connection.until(() => connection.received().includes('begun'));
+    connection.halfClose();
+    await Promise.all([left.promise, connection.closed()]);
+  });
+}
+
+test('a caller that sends on and on without having been answered is not listened to for long', async () => {
+  answer = () => undefined;
+  const connection = await openRaw(port, HANDSHAKE);
+  for (let sent = 0; sent < 64 && !connection.isClosed(); sent += 1) {
+    connection.socket.write(Buffer.alloc(16 * 1024));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await connection.closed();
+  assert.equal(connection.received(), '');
+});

@@ -90,6 +90,8 @@ export interface UpstreamFailure {
 const HELD_BYTES = 64 * 1024;
 const HELD_MS = 25;
 
+const NO_CONTENT = 204;
+
 const TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']);
 
 /**
@@ -285,8 +287,10 @@ export class Exchange implements Dispatcher.DispatchHandler, Carried {
     // By that it may have been aborted.
     if (this.#over) return;
     this.#rewrite = this.#carrying.rewrite?.(status, headers) ?? null;
-    // A body that is changed has another length, which is not known yet.
-    const fields = this.#rewrite === null ? headers : { ...headers, 'content-length': undefined };
+    // A body that is changed has another length, which is not known yet; 204 has no body, and may not state its length
+    // (RFC 9110 section 8.6): a client that believed it would take the next answer for that body.
+    const isSized = this.#rewrite === null && status !== NO_CONTENT;
+    const fields = isSized ? headers : { ...headers, 'content-length': undefined };
     const passed = this.#upstream.filterResponse(fields, this.#res);
     this.#res.writeHead(status, passed);
     this.#headWritten = true;

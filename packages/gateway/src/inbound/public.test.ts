@@ -197,6 +197,12 @@ describe('a public request', () => {
     assert.deepEqual(headers, own);
   });
 
+  test('gets no length with an answer that has no body', async () => {
+    handle = (_req, res) => void res.socket?.end('HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\nhello');
+    const { status, headers } = await call();
+    assert.deepEqual([status, headers['content-length']], [204, undefined]);
+  });
+
   test('counts as activity and traffic', async () => {
     await call();
     await until(() => tested.activity() === 2);

@@ -25,6 +25,10 @@ const requests: readonly (readonly [routes: readonly string[], method: string, p
   [['WS:/native'], 'WS', '/native', true],
   [['WS:/native'], 'GET', '/native', false],
   [['POST:/hooks/x*'], 'POST', '/hooks/xyz', true],
+  ...['..;', '..;a=b', '%2e%2e;', '.%2E%3b', '..%20', '..+', '..%3f', '..%23', '.;'].map(
+    (segment) => [['POST:/hooks/*'], 'POST', `/hooks/${segment}/admin`, false] as const,
+  ),
+  [['POST:/hooks/*'], 'POST', '/hooks/.../a;b=c/..a;/.well-known', true],
   [[], 'GET', '/', false],
 ];
 for (const [routes, method, path, passes] of requests)

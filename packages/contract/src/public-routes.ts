@@ -1,6 +1,7 @@
 // Which public requests an installation answers: the routes that its manifest declares and its grants allow, both at
 // once (specification 4.11, contract 4e). Ingress, node and Gateway ask the same matcher; core gives each of them only
 // the routes that are open, so that a route that is declared and not granted is to all of them as if it were not there.
+import { hidesDotSegment } from './request-target.ts';
 import { matchesResource } from './resource-pattern.ts';
 
 /** The method of WebSocket handshakes in routes. No HTTP request has it: parsers know no such method. */
@@ -68,9 +69,11 @@ export function publicRoutes(open: readonly string[]): PublicRoutes {
     beginnings.push(route.slice(0, -1));
     if (route.endsWith(ALL_BELOW)) exact.add(route.slice(0, -ALL_BELOW.length));
   }
-  const has = (request: string): boolean =>
-    exact.has(request) || beginnings.some((beginning) => request.startsWith(beginning));
+  // Of paths that some servers would lead out of a beginning again, none is below it.
+  const has = (method: string, path: string): boolean =>
+    exact.has(`${method}:${path}`) ||
+    (beginnings.some((beginning) => `${method}:${path}`.startsWith(beginning)) && !hidesDotSegment(path));
   return {
-    match: (method, path) => has(`${method}:${path}`) || (method === 'HEAD' && has(`GET:${path}`)),
+    match: (method, path) => has(method, path) || (method === 'HEAD' && has('GET', path)),
   };
 }

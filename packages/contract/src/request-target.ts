@@ -41,6 +41,14 @@ export function checkRequestTarget(rawTarget: string): RequestTarget {
 }
 
 /**
+ * Whether a server that strips parameters of segments, a second query or blanks behind them could read a dot segment in a
+ * path that {@link checkRequestTarget} accepts, and so another path than the one that was decided about.
+ */
+export function hidesDotSegment(path: string): boolean {
+  return path.split('/').some((segment) => /^(?:\.|%2e){1,2}(?:;|%3b|%3f|%23|%20|\+|$)/i.test(segment));
+}
+
+/**
  * Turns a raw path into the decoded segments of a file below a static root, or `null` where nothing may be served.
  *
  * Plain `.` and `..` segments are resolved as long as they stay below the root; encoded ones, names that start with a

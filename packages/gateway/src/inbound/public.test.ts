@@ -88,6 +88,7 @@ describe('a public request', () => {
       headers: {
         ...{ authorization: 'Bearer mine', cookie: 'a=b', forwarded: 'for=10.0.0.1', 'x-forwarded-for': '10.0.0.1' },
         ...{ 'x-forwarded-host': 'evil.example', 'x-real-ip': '10.0.0.1', 'platform-public': '0', 'x-mine': 'kept' },
+        ...{ 'x-http-method-override': 'DELETE', 'X-Method-Override': 'PUT', 'x-http-method': 'PATCH' },
         ...{ 'platform-trigger': 'schedule', x_forwarded_for: '10.0.0.1', origin: 'https://other.example' },
       },
       body: 'text',

@@ -23,6 +23,7 @@ import {
 } from '@platform/http';
 import type { Pool } from 'undici';
 import type { ByteMeter } from '../byte-meter.ts';
+import { isMethodField } from '../services/method-override.ts';
 import { type ConnectTo, openPoolTo } from '../upstream-pools.ts';
 import { filterPublicResponse } from './public-answer.ts';
 import { type ClientFields, readPublicClient } from './public-client.ts';
@@ -85,7 +86,7 @@ export function openPublicInbound(options: PublicInboundOptions): PublicInbound 
       name: 'workload',
       dispatcher: to.pool,
       path: `${path}${query}`,
-      headers: clientFields(client, to.hostname).concat(head.forwarded),
+      headers: clientFields(client, to.hostname).concat(withoutMethod(head.forwarded)),
       filterResponse: filterPublicResponse,
       headersTimeout,
       onFailure,
@@ -148,6 +149,11 @@ export function openPublicInbound(options: PublicInboundOptions): PublicInbound 
       await open?.pool?.destroy();
     },
   };
+}
+
+/** The routes were matched with the method of the request line, so no field may replace it. */
+function withoutMethod(fields: readonly string[]): string[] {
+  return fields.filter((_, index) => !isMethodField((fields[index - (index % 2)] ?? '').toLowerCase()));
 }
 
 const UNKNOWN_CLIENT: Refusal = {

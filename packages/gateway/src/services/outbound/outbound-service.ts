@@ -1,7 +1,7 @@
 // Outbound calls with a secret that the workload never sees (specification 4.4, contract 4b). Core says for each call
 // whether it may be made, where it leads, and seals the secret for this Gateway; the Gateway puts it into the one request
 // that it sends. Bodies and answers pass through here only.
-import { authorizedOutbound, outboundContext, type Refusal, slotName } from '@platform/contract';
+import { authorizedOutbound, hidesDotSegment, outboundContext, type Refusal, slotName } from '@platform/contract';
 import {
   type Abandonable,
   type Carried,
@@ -17,7 +17,7 @@ import { queryNamesMethod } from '../method-override.ts';
 import { isRedirect } from '../redirect.ts';
 import type { GatewayService, ServiceContext } from '../service.ts';
 import { hasManyCredentials, invalid, namesHeader, refuseHead } from './refuse-head.ts';
-import { joinPath, leavesPrefix, namesParameter, slotOf, withParameter } from './upstream-path.ts';
+import { joinPath, namesParameter, slotOf, withParameter } from './upstream-path.ts';
 import { openUpstreams, type Upstreams } from './upstreams.ts';
 
 type Authorized = z.output<typeof authorizedOutbound>;
@@ -76,7 +76,7 @@ export function outboundService(context: ServiceContext): GatewayService {
 }
 
 function refuseRequest({ req, query }: IncomingRequest, below: string): Refusal | null {
-  if (leavesPrefix(below)) return { code: 'invalid_path' };
+  if (hidesDotSegment(below)) return { code: 'invalid_path' };
   if (queryNamesMethod(query)) return invalid('Send no method in the query: only the request line says it.');
   if (query.includes('#')) return invalid('A query holds no #. Encode it as %23.');
   return refuseHead(req);

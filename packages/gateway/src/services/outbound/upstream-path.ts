@@ -8,11 +8,6 @@ export function slotOf(path: string, prefix: string): { readonly slot: string; r
   return end < 0 ? { slot: rest, below: '' } : { slot: rest.slice(0, end), below: rest.slice(end + 1) };
 }
 
-/** Whether a server that strips parameters of segments, a second query or blanks behind them could read a dot segment. */
-export function leavesPrefix(below: string): boolean {
-  return below.split('/').some((segment) => /^(?:\.|%2e){1,2}(?:;|%3b|%3f|%23|%20|\+|$)/i.test(segment));
-}
-
 /** Exactly one `/` between the prefix and what comes below it; nothing below it is the prefix itself. */
 export function joinPath(pathPrefix: string, below: string): string {
   const rest = below.replace(/^\/+/, '');

@@ -28,6 +28,8 @@ export interface WayOptions {
   readonly behindProxy?: boolean;
   /** Folder of certificates. Default: plain HTTP. */
   readonly certificates?: string;
+  /** Where the Ingress listens. Default: the loopback interface. */
+  readonly host?: string;
 }
 
 export class Bed implements AsyncDisposable {
@@ -59,12 +61,12 @@ export class Bed implements AsyncDisposable {
     return file;
   }
 
-  async startWay({ workload, behindProxy = true, certificates = '' }: WayOptions): Promise<Way> {
+  async startWay({ workload, behindProxy = true, certificates = '', host = LOOPBACK }: WayOptions): Promise<Way> {
     const start = (name: string, args: readonly string[]) =>
       this.keep(startScript(new URL(name, import.meta.url), PROXY_CORE, args, RETURNING_MEMORY));
     const node = await start('./node-server.ts', [workload, NAMES.join(), CREDENTIAL]);
     const trusted = behindProxy ? LOOPBACK : '';
-    const args = [String(node.port), NAMES.join(), CREDENTIAL, trusted, certificates];
+    const args = [String(node.port), NAMES.join(), CREDENTIAL, trusted, certificates, host];
     return { node, ingress: await start('./ingress-server.ts', args) };
   }
 

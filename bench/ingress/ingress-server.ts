@@ -8,7 +8,8 @@ import { portOf } from '../../packages/http/test-support/port-of.ts';
 import { CoreStandIn } from '../../packages/ingress/test-support/ingress-under-test.ts';
 import { DOMAIN } from './bed.ts';
 
-const [nodePort = '', names = '', credential = '', trusted = '', certificates = ''] = process.argv.slice(2);
+const [nodePort = '', names = '', credential = '', trusted = '', certificates = '', host = '127.0.0.1'] =
+  process.argv.slice(2);
 function installationOf(index: number) {
   return installationId.parse(`inst-019a0000-0000-7000-8000-${String(index).padStart(12, '0')}`);
 }
@@ -34,7 +35,7 @@ const ingress = await startIngress({
   coreOrigin: `http://127.0.0.1:${portOf(core.server)}`,
   coreHost: 'core.test:8787',
   key: keyFromSeed(Buffer.alloc(32, 9)),
-  listen: { host: '127.0.0.1', port: 0 },
+  listen: { host, port: 0 },
   ...(certificates === ''
     ? {}
     : { tls: { domain: DOMAIN, certificates: { kind: 'files', folder: certificates }, plain: null } }),

@@ -9,6 +9,7 @@ import * as path from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
 import { type OrderedCertificates, openPublicSide, type PublicSide } from '@platform/ingress/public-side';
+import { keyFromSeed, linkCertificate } from '@platform/link';
 import { type Pebble, startPebble } from '../support/pebble.ts';
 import { until } from '../support/wait.ts';
 
@@ -28,6 +29,8 @@ interface World {
   readonly lines: string[];
   readonly known: Set<string>;
   clock: Date;
+  /** Orders what is due now. */
+  look(): Promise<void>;
 }
 
 const nonEmpty = <Item>(items: readonly Item[]) => (items.length === 0 ? null : items);
@@ -62,6 +65,7 @@ async function opened(t: TestContext, certificates: Partial<OrderedCertificates>
       onFault: (error) => lines.push(String(error)),
     },
     isKnown: (host) => known.has(host),
+    doctor: { pair: await linkCertificate(keyFromSeed(Buffer.alloc(32, 9))), covers: () => false },
     log: { debug: write, info: write, warn: write, error: write },
     clock: () => world.clock,
   });
@@ -70,7 +74,12 @@ async function opened(t: TestContext, certificates: Partial<OrderedCertificates>
     side.end();
     await side.close();
   });
-  return Object.assign(world, { side });
+  return Object.assign(world, { side, look: () => lookOf(side.certificates) });
+}
+
+async function lookOf(source: PublicSide['certificates']): Promise<void> {
+  assert.ok('look' in source && typeof source.look === 'function');
+  await source.look();
 }
 
 async function handshake({ side }: World, servername: string): Promise<TLSSocket> {
@@ -159,27 +168,56 @@ esac
   await assert.rejects(handshake(world, 'a.b.public.example.org'));
 });
 
-test('a command that fails is told of, and its order pauses', async (t) => {
-  if (missing !== null) return t.skip(missing);
+/** A DNS hook of these lines; it has the management of the authority's DNS server as `$DNS`. */
+async function hookOf(t: TestContext, lines: string): Promise<{ hook: string; folder: string }> {
   const folder = await folderOf(t);
   const hook = path.join(folder, 'hook');
-  await writeFile(hook, '#!/bin/sh\nexit 3\n', { mode: 0o700 });
-  const world = await opened(t, { folder: path.join(folder, 'acme'), dnsHook: hook });
-  assert.deepEqual(await until('the problem', () => nonEmpty(world.side.certificates.problems())), [
-    {
-      name: '*.public.example.org',
-      what: 'the DNS hook failed to add the record _acme-challenge.public.example.org: exit code 3',
-    },
-  ]);
+  await writeFile(hook, `#!/bin/sh\nDNS=${pebble.dnsManagement}\n${lines}\n`, { mode: 0o700 });
+  return { hook, folder: path.join(folder, 'acme') };
+}
+
+const ADD = 'curl -sf -d "{\\"host\\":\\"$2.\\",\\"value\\":\\"$3\\"}" $DNS/set-txt';
+const RECORD = '_acme-challenge.public.example.org';
+
+test('a command that fails is told of, and its order pauses', async (t) => {
+  if (missing !== null) return t.skip(missing);
+  const { hook, folder } = await hookOf(t, '[ "$1" = remove ] || exit 3');
+  const world = await opened(t, { folder, dnsHook: hook });
+  const [problem] = await until('the problem', () => nonEmpty(world.side.certificates.problems()));
+  assert.deepEqual(
+    [problem?.name, problem?.kind, problem?.what],
+    ['*.public.example.org', 'hook', `the DNS hook failed to add the record ${RECORD}: exit code 3`],
+  );
+  assert.ok(problem?.retryAt !== undefined && problem.retryAt > world.clock);
   await assert.rejects(handshake(world, HOST), 'and no order follows before its pause is over');
   assert.equal(world.lines.length, 1);
+});
+
+test('a record that the command cannot remove is told of once, and the certificate is served', async (t) => {
+  if (missing !== null) return t.skip(missing);
+  const { hook, folder } = await hookOf(t, `[ "$1" = add ] || exit 4\n${ADD}`);
+  const world = await opened(t, { folder, dnsHook: hook });
+  const [certificate] = await until('the wildcard', () => nonEmpty(world.side.certificates.served()));
+  assert.ok(certificate);
+  const reason = `the DNS hook failed to remove the record ${RECORD}: exit code 4`;
+  const warning = `a DNS record of a challenge may be left: remove it ${JSON.stringify({ name: '*.public.example.org', reason })}`;
+  const warnings = () => world.lines.filter((line) => line === warning).length;
+  assert.equal(warnings(), 1);
+  // Its renewal leaves another one.
+  const { notBefore, notAfter } = certificate;
+  world.clock = new Date(notBefore.getTime() + (notAfter.getTime() - notBefore.getTime()) * 0.7);
+  await world.look();
+  assert.notEqual(world.side.certificates.served()[0], certificate);
+  assert.equal(warnings(), 1);
+  assert.deepEqual(world.side.certificates.problems(), []);
 });
 
 test('a name that the authority cannot check is told of, with its reason', async (t) => {
   if (missing !== null) return t.skip(missing);
   const world = await opened(t, { folder: await folderOf(t), dnsHook: '/bin/true' });
   const [problem] = await until('the problem', () => nonEmpty(world.side.certificates.problems()));
-  assert.match(problem?.what ?? '', /^the authority could not check/);
+  assert.equal(problem?.kind, 'challenge');
+  assert.match(problem.what, /^the authority could not check/);
 });
 
 test('while the authority is down the certificate stays in service, and its renewal is told of', async (t) => {
@@ -200,10 +238,9 @@ test('while the authority is down the certificate stays in service, and its rene
   assert.ok(served);
   const life = served.notAfter.getTime() - served.notBefore.getTime();
   world.clock = new Date(served.notBefore.getTime() + life * 0.7);
-  const { certificates } = world.side;
-  assert.ok('look' in certificates && typeof certificates.look === 'function');
-  await certificates.look();
-  assert.match(certificates.problems()[0]?.what ?? '', /^the authority cannot be reached/);
+  await world.look();
+  const [problem] = world.side.certificates.problems();
+  assert.deepEqual([problem?.kind, problem?.what], ['unreachable', 'the authority cannot be reached: ECONNREFUSED']);
   const socket = connect({ host: '127.0.0.1', port: world.side.port, servername: HOST, ca: root });
   await once(socket, 'secureConnect');
   socket.destroy();

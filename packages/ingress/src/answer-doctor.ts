@@ -2,6 +2,7 @@
 // whom the Ingress takes for the client, an answer in two pieces, and a WebSocket.
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { publicHostname } from '@platform/contract';
 import {
   type Abandonable,
   endWithProblem,
@@ -11,6 +12,7 @@ import {
 } from '@platform/http';
 import * as z from 'zod';
 import type { Client, ReadClient } from './client-address.ts';
+import { type CertificateSource, problemKinds } from './tls/certificate-source.ts';
 
 /** Printed on a terminal: whoever stands between could say anything. */
 const address = z.string().regex(/^[0-9a-f.:%a-z-]{0,64}$/i);
@@ -30,6 +32,36 @@ export const doctorFacts = z.strictObject({
 });
 export type DoctorFacts = z.infer<typeof doctorFacts>;
 
+const MOST_PROBLEMS = 20;
+const MOST_CHARACTERS = 500;
+const line = z.string().max(MOST_CHARACTERS);
+
+/** `GET /certificates/<proof>`, where the Ingress has any; times as in ISO 8601. */
+export const doctorCertificates = z.strictObject({
+  /** In service. */
+  served: z.number(),
+  /** Of those, the first that expires. */
+  first: z.strictObject({ name: line, expires: z.iso.datetime() }).nullable(),
+  /** Whether one is for the name under which this was asked. */
+  hasOwnName: z.boolean(),
+  /** The first of them. */
+  problems: z
+    .array(
+      z.strictObject({
+        name: line,
+        kind: z.enum(problemKinds),
+        what: line,
+        retryAt: z.iso.datetime().nullable(),
+        /** When what clients get instead expires; `null`: they get none. */
+        servedUntil: z.iso.datetime().nullable(),
+      }),
+    )
+    .max(MOST_PROBLEMS),
+  /** How many problems there are beside these. */
+  more: z.number(),
+});
+export type DoctorCertificates = z.infer<typeof doctorCertificates>;
+
 /**
  * `GET /pieces/<id>` sends the first at once, and the last once `GET /release/<id>` came: who holds the answer back until it is
  * complete never sees the first, and so never releases the last. Without that it ends after a while with another one.
@@ -41,23 +73,33 @@ const MOST_WAITING = 8;
 /** What the WebSocket at `/socket` sends before it closes. */
 export const SOCKET_TEXT = 'from the Ingress';
 
+export interface DoctorOptions {
+  readonly readClient: ReadClient;
+  /** Whether a text is the proof that the doctor asks on this machine. */
+  isProof(text: string): boolean;
+  /** `null` where there are none. */
+  certificates(): Pick<CertificateSource, 'current' | 'served' | 'problems'> | null;
+}
+
 export class DoctorAnswers {
-  readonly #readClient: ReadClient;
+  readonly #options: DoctorOptions;
   /** What releases an answer, by its id. */
   readonly #waiting = new Map<string, () => void>();
 
-  constructor(readClient: ReadClient) {
-    this.#readClient = readClient;
+  constructor(options: DoctorOptions) {
+    this.#options = options;
   }
 
   answer({ req, res, head, path }: IncomingRequest, connection: Client): Abandonable | null {
     res.on('error', () => res.destroy());
     const [, what = '', id = ''] =
-      (req.method === 'GET' && /^\/(facts|(?:pieces|release)(?=\/))(?:\/([0-9a-f]{1,32}))?$/.exec(path)) || [];
+      (req.method === 'GET' && /^\/(facts|(?:pieces|release|certificates)(?=\/))(?:\/([0-9a-f]{1,32}))?$/.exec(path)) ||
+      [];
     res.setHeader('cache-control', 'no-store');
-    if (what === 'facts' && id === '') {
+    const json = this.#json(what, id, { host: head.host, connection, headers: req.headers });
+    if (json !== null) {
       res.setHeader('content-type', 'application/json');
-      res.end(JSON.stringify(this.#facts(head.host, connection, req.headers)));
+      res.end(JSON.stringify(json));
       return null;
     }
     if (what === 'pieces' && !this.#waiting.has(id) && this.#waiting.size < MOST_WAITING)
@@ -72,14 +114,11 @@ export class DoctorAnswers {
     return null;
   }
 
-  #facts(host: string, connection: Client, headers: IncomingHttpHeaders): DoctorFacts {
-    return {
-      host,
-      peer: this.#readClient(connection, {}).address,
-      isTrusted: this.#readClient(connection, { 'x-forwarded-for': ANYBODY }).address === ANYBODY,
-      forwardedFor: [headers['x-forwarded-for'] ?? []].flat().join(', ') || null,
-      client: this.#readClient(connection, headers),
-    };
+  #json(what: string, id: string, arrived: Arrived): DoctorFacts | DoctorCertificates | null {
+    if (what === 'facts' && id === '') return factsOf(arrived, this.#options.readClient);
+    if (what !== 'certificates' || !this.#options.isProof(id)) return null;
+    const certificates = this.#options.certificates();
+    return certificates === null ? null : certificatesOf(certificates, publicHostname(arrived.host));
   }
 
   #sendPieces(id: string, res: ServerResponse): Abandonable {
@@ -94,6 +133,45 @@ export class DoctorAnswers {
     res.write(PIECES.first);
     return { abandon: () => end('') };
   }
+}
+
+/** How a request came. */
+interface Arrived {
+  readonly host: string;
+  readonly connection: Client;
+  readonly headers: IncomingHttpHeaders;
+}
+
+function factsOf({ host, connection, headers }: Arrived, readClient: ReadClient): DoctorFacts {
+  return {
+    host,
+    peer: readClient(connection, {}).address,
+    isTrusted: readClient(connection, { 'x-forwarded-for': ANYBODY }).address === ANYBODY,
+    forwardedFor: [headers['x-forwarded-for'] ?? []].flat().join(', ') || null,
+    client: readClient(connection, headers),
+  };
+}
+
+function certificatesOf(
+  source: Pick<CertificateSource, 'current' | 'served' | 'problems'>,
+  host: string,
+): DoctorCertificates {
+  const served = [...source.served()].sort((one, other) => one.notAfter.getTime() - other.notAfter.getTime());
+  const [first] = served;
+  const problems = source.problems();
+  return {
+    served: served.length,
+    first: first === undefined ? null : { name: first.name, expires: first.notAfter.toISOString() },
+    hasOwnName: source.current(host) !== null,
+    problems: problems.slice(0, MOST_PROBLEMS).map(({ name, kind, what, retryAt }) => ({
+      name: name.slice(0, MOST_CHARACTERS),
+      kind,
+      what: what.slice(0, MOST_CHARACTERS),
+      retryAt: retryAt?.toISOString() ?? null,
+      servedUntil: served.find((one) => one.name === name)?.notAfter.toISOString() ?? null,
+    })),
+    more: Math.max(0, problems.length - MOST_PROBLEMS),
+  };
 }
 
 /** An address that no client has (RFC 5737). */

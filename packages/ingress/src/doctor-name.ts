@@ -15,14 +15,33 @@ export function doctorLabel(key: LinkKey, at: Date): string {
 
 /** @returns whether a host name, with or without a port, is one for the doctor now */
 export function doctorNames(key: LinkKey, clock: () => Date): (host: string) => boolean {
-  let made = { slot: Number.NaN, labels: [] as readonly string[] };
+  const isNow = recentOnes((slot) => labelOf(key, slot), clock);
   return (host) => {
     const label = host.split('.', 1)[0]?.toLowerCase() ?? '';
-    if (!LABEL.test(label)) return false;
+    return LABEL.test(label) && isNow(label);
+  };
+}
+
+/**
+ * @returns what the doctor shows besides on its own machine, for what nobody else may read: its names pass through proxies
+ * and are seen by who watches the line
+ */
+export function doctorProof(key: LinkKey, at: Date): string {
+  return proofOf(key, slotOf(at));
+}
+
+/** @returns whether a text is such a proof now */
+export function doctorProofs(key: LinkKey, clock: () => Date): (text: string) => boolean {
+  return recentOnes((slot) => proofOf(key, slot), clock);
+}
+
+/** Made once a minute, however often strangers guess. */
+function recentOnes(make: (slot: number) => string, clock: () => Date): (text: string) => boolean {
+  let made = { slot: Number.NaN, texts: [] as readonly string[] };
+  return (text) => {
     const slot = slotOf(clock());
-    // Made once a minute, however often strangers guess.
-    if (made.slot !== slot) made = { slot, labels: [slot - 1, slot, slot + 1].map((one) => labelOf(key, one)) };
-    return made.labels.includes(label);
+    if (made.slot !== slot) made = { slot, texts: [slot - 1, slot, slot + 1].map(make) };
+    return made.texts.includes(text);
   };
 }
 
@@ -31,6 +50,16 @@ function slotOf(at: Date): number {
 }
 
 function labelOf(key: LinkKey, slot: number): string {
-  const proof = signText(key, `platform ingress doctor v1\n${slot}`);
-  return PREFIX + createHash('sha256').update(proof).digest('hex').slice(0, 20);
+  return PREFIX + digestOf(key, 'platform ingress doctor v1', slot);
+}
+
+function proofOf(key: LinkKey, slot: number): string {
+  return digestOf(key, 'platform ingress doctor certificates v1', slot);
+}
+
+function digestOf(key: LinkKey, purpose: string, slot: number): string {
+  return createHash('sha256')
+    .update(signText(key, `${purpose}\n${slot}`))
+    .digest('hex')
+    .slice(0, 20);
 }

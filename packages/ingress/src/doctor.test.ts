@@ -1,12 +1,19 @@
 // What an Ingress answers `platform doctor`, and that it answers it nobody else.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { get } from 'node:https';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { keyFromSeed } from '@platform/link';
 import { handshake } from '../../http/test-support/handshakes.ts';
 import { openRaw, type RawAnswer } from '../../http/test-support/raw-exchange.ts';
 import { key, startUnderTest, type UnderTest } from '../test-support/ingress-under-test.ts';
-import { doctorFacts, PIECES, SOCKET_TEXT } from './answer-doctor.ts';
-import { doctorLabel, doctorNames } from './doctor-name.ts';
+import { doctorCertificates, doctorFacts, PIECES, SOCKET_TEXT } from './answer-doctor.ts';
+import { doctorLabel, doctorNames, doctorProof } from './doctor-name.ts';
+import type { PublicTls } from './ingress.ts';
 
 const DOMAIN = 'public.platform.localhost';
 const nameNow = () => `${doctorLabel(key, new Date())}.${DOMAIN}`;
@@ -79,6 +86,8 @@ test('the doctor is answered nothing else', async () => {
     'GET /pieces',
     'GET /pieces/',
     'GET /facts/1',
+    'GET /certificates',
+    `GET /certificates/${doctorProof(key, new Date())}`,
   ]) {
     const answer = await ask(nameNow(), target);
     assert.deepEqual([answer.status, codeOf(answer)], [404, 'not_found'], target);
@@ -102,6 +111,38 @@ test('a name that was guessed, has ended, or is of another key is unknown, as an
     assert.equal(answer.body.length, unknown.body.length);
   }
   assert.equal(tested.core.reports.length, 0);
+});
+
+test('how certificates are is answered with the proof alone, also while there is none', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'ingress-doctor-'));
+  t.after(() => rm(folder, { recursive: true }));
+  await writeFile(path.join(folder, 'not a host.crt'), '');
+  const tls: PublicTls = { domain: DOMAIN, certificates: { kind: 'files', folder }, plain: null };
+  const secured = await startUnderTest({ tls });
+  t.after(() => secured.close());
+  const name = nameNow();
+  const asked = async (id: string) => {
+    const options = {
+      host: '127.0.0.1',
+      port: secured.port,
+      servername: name,
+      rejectUnauthorized: false,
+      agent: false,
+    };
+    const request = get({ ...options, path: `/certificates/${id}`, headers: { host: name } });
+    const [answer] = (await once(request, 'response')) as [IncomingMessage];
+    return { status: answer.statusCode, body: JSON.parse(Buffer.concat(await answer.toArray()).toString()) as unknown };
+  };
+  const { status, body } = await asked(doctorProof(key, new Date()));
+  assert.equal(status, 200);
+  const what = 'the file is named after no host and no wildcard, or twice after one';
+  const problem = { name: 'not a host.crt', kind: 'file_name', what, retryAt: null, servedUntil: null };
+  const expected = { served: 0, first: null, hasOwnName: false, problems: [problem], more: 0 };
+  assert.deepEqual(doctorCertificates.parse(body), expected);
+  const label = doctorLabel(key, new Date()).slice('doctor--'.length);
+  const old = doctorProof(key, new Date(Date.now() - 180_000));
+  for (const guess of [label, old, '0'.repeat(20), doctorProof(keyFromSeed(Buffer.alloc(32, 8)), new Date())])
+    assert.equal((await asked(guess)).status, 404, guess);
 });
 
 describe('the name of the doctor', () => {

@@ -7,7 +7,7 @@ import { clientNetwork, errors, publicHostname, type Refusal, WEBSOCKET_METHOD }
 import { type Abandonable, type IncomingRequest, type IncomingUpgrade, openPaces, type Paces } from '@platform/http';
 import type { AccessLog } from './access-log.ts';
 import { Admission, type AdmissionOptions, NOT_CURRENT } from './admission.ts';
-import { answerDoctorUpgrade, DoctorAnswers } from './answer-doctor.ts';
+import { answerDoctorUpgrade, DoctorAnswers, type DoctorOptions } from './answer-doctor.ts';
 import { type Client, clientReader, type ReadClient } from './client-address.ts';
 import { HeldBodies } from './held-bodies.ts';
 import type { Log } from './log.ts';
@@ -27,6 +27,7 @@ export interface FrontOptions extends AdmissionOptions {
   readonly clock: () => Date;
   /** Whether a host is one under which this Ingress answers `platform doctor`. */
   isDoctor(host: string): boolean;
+  readonly doctor: Omit<DoctorOptions, 'readClient'>;
 }
 
 /** What requests and WebSockets share. */
@@ -60,7 +61,7 @@ export class Front {
       pace: ({ address }, { code }) => (errors[code].status >= 500 ? 0 : paces.next(clientNetwork(address))),
       sockets: new Set(),
     };
-    this.#doctor = new DoctorAnswers(this.#passage.readClient);
+    this.#doctor = new DoctorAnswers({ ...options.doctor, readClient: this.#passage.readClient });
   }
 
   /** For `StrictServerOptions`: whether this `Host` is a public name. */

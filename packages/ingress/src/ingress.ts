@@ -6,7 +6,7 @@ import { linkCertificate } from '@platform/link';
 import { type AccessLogPlace, openAccessLog } from './access-log.ts';
 import { type CorePlace, createCoreClient } from './core-client.ts';
 import { Currency, openBootClock } from './currency.ts';
-import { doctorNames } from './doctor-name.ts';
+import { doctorNames, doctorProofs } from './doctor-name.ts';
 import { followTopology } from './follow-topology.ts';
 import { Front } from './front.ts';
 import { type IrohPlace, openIrohLink } from './iroh-link.ts';
@@ -15,7 +15,7 @@ import { listenPlain, publicServerOptions } from './listener.ts';
 import type { Log } from './log.ts';
 import { type IngressMetrics, type IngressState, noMetrics } from './metrics-port.ts';
 import { NodeLinks } from './node-links.ts';
-import { certificateState, openPublicSide, type PublicTls } from './tls/public-side.ts';
+import { certificateState, openPublicSide, type PublicSide, type PublicTls } from './tls/public-side.ts';
 import { Topology } from './topology.ts';
 import { reportTraffic, Traffic } from './traffic.ts';
 
@@ -80,6 +80,8 @@ export async function startIngress(options: IngressOptions): Promise<Ingress> {
     (error) => log.error({ reason: error.message }, 'the access log cannot be written'),
   );
   const currency = new Currency({ uptime, lapsed: () => front.cutOff() });
+  const isDoctor = doctorNames(options.key, clock);
+  let publicSide: PublicSide | null = null;
   const front = new Front({
     topology,
     limits,
@@ -92,14 +94,16 @@ export async function startIngress(options: IngressOptions): Promise<Ingress> {
     metrics,
     trustedProxies,
     clock,
-    isDoctor: doctorNames(options.key, clock),
+    isDoctor,
+    doctor: { isProof: doctorProofs(options.key, clock), certificates: () => publicSide?.certificates ?? null },
   });
   const { tls, listen } = options;
   const behindProxies = trustedProxies.length > 0;
   const protocol = tls === undefined ? 'http' : 'https';
   const server = publicServerOptions({ front, protocol, limits, behindProxies, log });
   const isKnown = (host: string): boolean => topology.find(host) !== undefined;
-  const publicSide = tls === undefined ? null : await openPublicSide({ tls, listen, server, isKnown, log, clock });
+  const doctor = { pair: certificate, covers: isDoctor };
+  if (tls !== undefined) publicSide = await openPublicSide({ tls, listen, server, isKnown, doctor, log, clock });
   const listener = publicSide ?? (await listenPlain(server, listen));
   const stopping = new AbortController();
   const informed = Promise.withResolvers<void>();

@@ -1,9 +1,12 @@
 // The certificate that clients on the internet see: whether it covers the names of apps, who trusts it, how long it holds.
+import { X509Certificate } from 'node:crypto';
 import { checkServerIdentity, connect, type PeerCertificate } from 'node:tls';
 import { plainLine } from '@platform/contract';
 import { reasonOf } from '@platform/core/start';
+import { type LinkKey, publicKeyText } from '@platform/link';
 import type { Finding } from '../finding.ts';
 import type { Way } from './ask.ts';
+import { CERTIFICATES, type CertificateOrigin } from './certificate-findings.ts';
 
 export interface Judge {
   /** Certificates that are trusted, PEM. Default: those of Node. */
@@ -16,7 +19,15 @@ const SOON_DAYS = 14;
 const DAY = 86_400_000;
 const TIMEOUT_MILLISECONDS = 10_000;
 
-export async function certificateFinding(way: Way, domain: string, judge: Judge): Promise<Finding> {
+/** What the certificate should be for. */
+interface Names {
+  /** PLATFORM_INGRESS_DOMAIN */
+  readonly domain: string;
+  /** The one of this machine. */
+  readonly ingress: { readonly tls: CertificateOrigin | null; readonly key: LinkKey };
+}
+
+export async function certificateFinding(way: Way, { domain, ingress }: Names, judge: Judge): Promise<Finding> {
   const { name, address, port } = way;
   let shown: Shown;
   try {
@@ -30,6 +41,13 @@ export async function certificateFinding(way: Way, domain: string, judge: Judge)
     };
   }
   const { certificate, distrust } = shown;
+  if (isOwn(certificate, ingress.key)) {
+    // The Ingress itself, which shows this under the doctor's name alone.
+    const found = `TLS for ${name} ends at the Ingress`;
+    if (ingress.tls === 'acme for each') return { check: CHECK, verdict: 'good', found };
+    const cure = `See the lines of “${CERTIFICATES}”.`;
+    return { check: CHECK, verdict: 'bad', found: `${found}, which has no certificate for *.${domain}`, cure };
+  }
   const end = new Date(certificate.valid_to);
   const days = Math.floor((end.getTime() - judge.now.getTime()) / DAY);
   const until = end.toISOString().slice(0, 10);
@@ -62,6 +80,12 @@ export async function certificateFinding(way: Way, domain: string, judge: Judge)
   return { check: CHECK, verdict: 'warning', found, cure: 'Renew it now: it should have been renewed by itself.' };
 }
 
+/** Whether a certificate is that of the Ingress' own key. */
+function isOwn({ raw }: PeerCertificate, { publicKey }: LinkKey): boolean {
+  const shown = new X509Certificate(raw).publicKey;
+  return shown.asymmetricKeyType === 'ed25519' && shown.export({ format: 'jwk' }).x === publicKeyText(publicKey);
+}
+
 interface Shown {
   readonly certificate: PeerCertificate;
   /** Why it is not trusted, whatever its names and dates are. */
@@ -83,7 +107,8 @@ function certificateAt({ address, port, name }: Way, { authorities }: Judge): Pr
       const code = socket.authorized ? null : String(socket.authorizationError);
       const isOther = code !== null && code !== 'CERT_HAS_EXPIRED' && code !== 'ERR_TLS_CERT_ALTNAME_INVALID';
       resolve({ certificate: socket.getPeerCertificate(), distrust: isOther ? code : null });
-      socket.destroy();
+      // With the end of its handshake, for which the other side would wait.
+      socket.end();
     });
   });
 }

@@ -7,6 +7,7 @@ import type { Finding } from '../finding.ts';
 import { ingressKeyFile, openIngressKey } from '../ingress-identity.ts';
 import { runningParts } from '../instance.ts';
 import { requireFreePort } from '../running.ts';
+import type { CertificateOrigin } from './certificate-findings.ts';
 import { walkPublicPath } from './walk.ts';
 
 const CHECK = 'Ingress';
@@ -29,7 +30,12 @@ export async function publicFindings(config: PlatformConfig): Promise<Finding[]>
     return [{ check: 'port', verdict: 'bad', found: `${at} is taken`, cure: taken }];
   const { scheme } = ingressOrigin;
   const port = ingressOrigin.port === '' ? (scheme === 'https' ? 443 : 80) : Number(ingressOrigin.port.slice(1));
-  const ingress = { ...listen, tls: ingressTls?.kind ?? null, key: openIngressKey(dataDirectory) };
+  const ingress = { ...listen, tls: originOf(ingressTls), key: openIngressKey(dataDirectory) };
   const means = { lookup: async (name: string) => (await lookup(name)).address, now: new Date() };
   return walkPublicPath({ domain, scheme, port, ingress }, means);
+}
+
+function originOf(tls: PlatformConfig['ingressTls']): CertificateOrigin | null {
+  if (tls === null || tls.kind === 'files') return tls?.kind ?? null;
+  return tls.dnsHook === null ? 'acme for each' : 'acme wildcard';
 }

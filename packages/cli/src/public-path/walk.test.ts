@@ -11,9 +11,17 @@ import * as path from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { keyFromSeed } from '@platform/link';
 import { certificateFor } from '../../../../tests/support/tls-front.ts';
+import { until } from '../../../../tests/support/wait.ts';
+import {
+  newAuthority,
+  type TestAuthority,
+  type TestPair,
+  writePair,
+} from '../../../ingress/test-support/certificates.ts';
 import { key, startUnderTest, type UnderTest } from '../../../ingress/test-support/ingress-under-test.ts';
 import type { Finding } from '../finding.ts';
 import { certificateFinding } from './certificate.ts';
+import type { CertificateOrigin } from './certificate-findings.ts';
 import { type Means, type PublicPath, walkPublicPath } from './walk.ts';
 
 const DOMAIN = 'apps.example.org';
@@ -180,33 +188,156 @@ test('an Ingress that does not run, or is another one, is the first thing to be 
   assert.match(only(await walk(t, { path: { ingress: another } })).found, /is not the Ingress of this machine/);
 });
 
-test('an Ingress with certificates of its own is walked without a proxy, and one that lacks the certificate is told so', async (t) => {
+interface Secured {
+  readonly folder: string;
+  /** Of the certificates that are put there. */
+  readonly authority: TestAuthority;
+  /** @returns what the doctor finds, on the way to this Ingress without a proxy */
+  walk(tls?: CertificateOrigin, domain?: string): Promise<Finding[]>;
+}
+
+/** An Ingress with certificates from a folder, in which `put` puts the first. */
+async function openSecured(t: TestContext, put: (folder: string, authority: TestAuthority) => Promise<void>) {
   const folder = await mkdtemp(path.join(tmpdir(), 'certificates-'));
   t.after(() => rm(folder, { recursive: true }));
-  const certificate = await certificateFor([`*.${DOMAIN}`]);
-  await writeFile(path.join(folder, `_.${DOMAIN}.crt`), certificate.cert);
-  await writeFile(path.join(folder, `_.${DOMAIN}.key`), certificate.key);
-  const secured = await startUnderTest({
+  const authority = await newAuthority();
+  await put(folder, authority);
+  const { port, close } = await startUnderTest({
     tls: { domain: DOMAIN, certificates: { kind: 'files', folder }, plain: null },
   });
-  t.after(() => secured.close());
-  const walkTo = (domain: string, tls: 'files' | 'acme') =>
-    walkPublicPath(
-      { domain, scheme: 'https', port: secured.port, ingress: { host: '127.0.0.1', port: secured.port, tls, key } },
-      { lookup: async () => '127.0.0.1', now: new Date(), authorities: certificate.cert },
-    );
-  assert.deepEqual(
-    (await walkTo(DOMAIN, 'files')).map(({ check, verdict }) => `${check} ${verdict}`),
-    [
-      ...['Ingress good', 'public name warning', 'public TLS warning'],
-      ...['public host good', 'client good', 'buffering good', 'WebSocket good'],
-    ],
+  t.after(close);
+  const secured: Secured = {
+    ...{ folder, authority },
+    walk: (tls = 'files', domain = DOMAIN) =>
+      walkPublicPath(
+        { domain, scheme: 'https', port, ingress: { host: '127.0.0.1', port, tls, key } },
+        { lookup: async () => '127.0.0.1', now: new Date(), authorities: authority.ca },
+      ),
+  };
+  return secured;
+}
+
+const verdictsOf = (findings: readonly Finding[]) => findings.map(({ check, verdict }) => `${check} ${verdict}`);
+const MONTH = 30 * 86_400_000;
+const ofCertificates = (findings: readonly Finding[]) => findings.filter(({ check }) => check === 'certificates');
+const BEHIND = ['public host good', 'client good', 'buffering good', 'WebSocket good'];
+
+test('an Ingress with certificates of its own is walked without a proxy', async (t) => {
+  const { walk } = await openSecured(t, async (folder, authority) =>
+    writePair(folder, `_.${DOMAIN}`, await authority.issue([`*.${DOMAIN}`], { to: MONTH })),
   );
-  const [lacking, ...more] = await walkTo('other.example.org', 'files');
-  assert.match(lacking?.found ?? '', /no certificate for names below other\.example\.org/);
-  const [ordered] = await walkTo('other.example.org', 'acme');
-  assert.equal(ordered?.verdict, 'warning');
-  assert.deepEqual(more, []);
+  const findings = await walk();
+  assert.deepEqual(verdictsOf(findings), [
+    ...['Ingress good', 'certificates good', 'public name warning', 'public TLS good'],
+    ...BEHIND,
+  ]);
+  assert.match(findings[1]?.found ?? '', /^one is in service; \*\.apps\.example\.org is valid until 20/);
+});
+
+test('an Ingress without a certificate is walked all the same, and told what is missing', async (t) => {
+  const { walk } = await openSecured(t, async () => undefined);
+  const findings = await walk();
+  assert.deepEqual(verdictsOf(findings), [
+    ...['Ingress good', 'certificates bad', 'public name warning', 'public TLS bad'],
+    ...BEHIND,
+  ]);
+  assert.match(findings[1]?.found ?? '', /none for names below apps\.example\.org/);
+  assert.match(
+    findings[1]?.cure ?? '',
+    /Put _\.apps\.example\.org\.crt and _\.apps\.example\.org\.key into the folder/,
+  );
+  assert.deepEqual(verdictsOf(await walk('acme for each')), [
+    ...['Ingress good', 'certificates good', 'public name warning', 'public TLS good'],
+    ...BEHIND,
+  ]);
+});
+
+test('with certificates of single hosts alone, the doctor says what serves the others', async (t) => {
+  const { walk } = await openSecured(t, async (folder, authority) =>
+    writePair(folder, `notes.${DOMAIN}`, await authority.issue([`notes.${DOMAIN}`])),
+  );
+  const [finding] = ofCertificates(await walk());
+  assert.equal(finding?.verdict, 'warning');
+  assert.match(finding.found, /one is in service; .*; apps without a file of their own have none/);
+});
+
+type Spoil = (folder: string, name: string, authority: TestAuthority) => Promise<void>;
+const putting = (pair: (name: string, authority: TestAuthority) => Promise<TestPair>): Spoil => {
+  return async (folder, name, authority) => writePair(folder, name, await pair(name, authority));
+};
+const putGood = putting((name, authority) => authority.issue([name], { to: MONTH }));
+/** What may become of the files of a host, by its first label. */
+const spoiled: Readonly<Record<string, readonly [Spoil, RegExp]>> = {
+  broken: [
+    (folder, name) => writeFile(path.join(folder, `${name}.crt`), 'no certificate'),
+    /does not hold a certificate in PEM/,
+  ],
+  mixed: [
+    putting(async (name, authority) => ({ ...(await authority.issue([name])), key: (await authority.issue([])).key })),
+    /the key does not belong to the certificate/,
+  ],
+  keyless: [(folder, name) => rm(path.join(folder, `${name}.key`)), /: keyless\.\S+\.key cannot be read: ENOENT/],
+  expired: [
+    putting((name, authority) => authority.issue([name], { from: -MONTH, to: -1_000 })),
+    /the certificate expired at 20/,
+  ],
+  misled: [
+    putting((_name, authority) => authority.issue(['other.example.net'])),
+    /the certificate does not name misled\./,
+  ],
+};
+const hosts = Object.keys(spoiled).map((label) => `${label}.${DOMAIN}`);
+const spoil = async (folder: string, authority: TestAuthority) => {
+  for (const [label, [change]] of Object.entries(spoiled)) await change(folder, `${label}.${DOMAIN}`, authority);
+};
+
+function assertNamed(problems: readonly Finding[], verdict: string, inUse: RegExp): void {
+  assert.equal(problems.length, hosts.length, JSON.stringify(problems));
+  for (const [label, [, reason]] of Object.entries(spoiled)) {
+    const named = problems.find(({ found }) => found.startsWith(`${label}.${DOMAIN}: `));
+    assert.equal(named?.verdict, verdict, label);
+    assert.match(named.found, reason);
+    assert.match(named.found, inUse);
+    const files = `Put a certificate for ${label}.${DOMAIN} and its key into ${label}.${DOMAIN}.crt and ${label}.${DOMAIN}.key`;
+    assert.ok(named.cure?.startsWith(files), named.cure);
+  }
+}
+
+test('pairs that are no good at the start are named, each with its reason', async (t) => {
+  const { walk } = await openSecured(t, async (folder, authority) => {
+    for (const host of hosts) await putGood(folder, host, authority);
+    await spoil(folder, authority);
+  });
+  const [none, ...problems] = ofCertificates(await walk());
+  assert.deepEqual([none?.verdict, none?.cure], ['bad', 'The next lines say why.']);
+  assertNamed(problems, 'bad', /\. Clients get none that is valid$/);
+});
+
+test('pairs that are replaced by ones that are no good are named, and those that stay in use', async (t) => {
+  const { folder, authority, walk } = await openSecured(t, async (folder, authority) => {
+    for (const host of hosts) await putGood(folder, host, authority);
+  });
+  await spoil(folder, authority);
+  // Two looks at the folder, ten seconds apart.
+  const named = async () => {
+    const [, ...problems] = ofCertificates(await walk());
+    return problems.length === hosts.length ? problems : undefined;
+  };
+  const problems = await until('the doctor to name them', named, 200_000);
+  assertNamed(problems, 'warning', /\. The former one stays in use until 20/);
+});
+
+test('a certificate that is near its end, and a file that is named after no host, are named', async (t) => {
+  const { walk } = await openSecured(t, async (folder, authority) => {
+    await writePair(folder, `_.${DOMAIN}`, await authority.issue([`*.${DOMAIN}`], { from: -MONTH, to: 60_000 }));
+    await writeFile(path.join(folder, 'full chain.crt'), '');
+  });
+  const [good, ...problems] = ofCertificates(await walk());
+  assert.equal(good?.verdict, 'good');
+  assert.deepEqual(problems.map(({ verdict, found }) => `${verdict} ${found.replace(/ at 20.*/, '')}`).sort(), [
+    'warning *.apps.example.org: the certificate expires',
+    'warning full chain.crt: the file is named after no host and no wildcard, or twice after one',
+  ]);
 });
 
 test('without a wildcard record the walk ends there, with the record to add', async (t) => {
@@ -234,7 +365,7 @@ for (const [what, settings, found] of [
     const trusted = !('trusted' in settings);
     const finding = await certificateFinding(
       { scheme: 'https', address: '127.0.0.1', port, name: `any.${DOMAIN}` },
-      DOMAIN,
+      { domain: DOMAIN, ingress: { tls: null, key } },
       {
         now: 'means' in settings ? settings.means.now : new Date(),
         ...(trusted && { authorities: certificate.cert }),

@@ -5,12 +5,19 @@ import { isIP } from 'node:net';
 import { plainLine } from '@platform/contract';
 import { reasonOf } from '@platform/core/start';
 import { isPublicAddress } from '@platform/http';
-import { type DoctorFacts, doctorFacts, PIECES, SOCKET_TEXT } from '@platform/ingress/answer-doctor';
-import { doctorLabel } from '@platform/ingress/doctor-name';
+import {
+  type DoctorFacts,
+  doctorCertificates,
+  doctorFacts,
+  PIECES,
+  SOCKET_TEXT,
+} from '@platform/ingress/answer-doctor';
+import { doctorLabel, doctorProof } from '@platform/ingress/doctor-name';
 import type { LinkKey } from '@platform/link';
 import type { Finding } from '../finding.ts';
 import { type Answer, ask, askForPieces, askForWebSocket, type Way } from './ask.ts';
 import { certificateFinding, type Judge } from './certificate.ts';
+import { CERTIFICATES, type CertificateOrigin, certificateFindings } from './certificate-findings.ts';
 import { clientFindings, PRETENDED } from './client-findings.ts';
 
 export interface PublicPath {
@@ -24,7 +31,7 @@ export interface PublicPath {
     readonly host: string;
     readonly port: number;
     /** Where it has certificates; `null`: it speaks plain HTTP. */
-    readonly tls: 'files' | 'acme' | null;
+    readonly tls: CertificateOrigin | null;
     readonly key: LinkKey;
   };
 }
@@ -45,23 +52,25 @@ export async function walkPublicPath(path: PublicPath, means: Means): Promise<Fi
   const name = `${doctorLabel(ingress.key, means.now)}.${domain}`;
   const address = loopbackOf(ingress.host);
   const own: Way = { scheme: ingress.tls === null ? 'http' : 'https', address, port: ingress.port, name };
-  const begun = await ingressFinding(own, path);
+  const begun = await ingressFinding(own);
   if (begun.verdict !== 'good') return [begun];
+  const certificates = await ownCertificates(own, path, means);
   if (isLocal(domain)) {
     const local = `*.${domain} leads every machine to itself: fine on this machine only. To be reached from elsewhere, set PLATFORM_INGRESS_DOMAIN`;
-    return [begun, { check: DOMAIN, verdict: 'good', found: local }, ...(await behindName(own, false))];
+    const laptop: Finding = { check: DOMAIN, verdict: 'good', found: local };
+    return [begun, ...certificates, laptop, ...(await behindName(own, false))];
   }
   const named = await nameFinding(name, domain, means);
-  if (named.address === null) return [begun, named.finding];
+  if (named.address === null) return [begun, ...certificates, named.finding];
   const way: Way = { scheme, address: named.address, port, name };
-  const secured = scheme === 'https' ? [await certificateFinding(way, domain, means)] : [];
-  const findings = [begun, named.finding, ...secured];
+  const secured = scheme === 'https' ? [await certificateFinding(way, path, means)] : [];
+  const findings = [begun, ...certificates, named.finding, ...secured];
   if (secured.some(({ verdict, found }) => verdict === 'bad' && found.startsWith('no TLS'))) return findings;
   return [...findings, ...(await behindName(way, ingress.tls === null))];
 }
 
 /** The Ingress of this machine, asked without anything between. */
-async function ingressFinding(own: Way, { domain, ingress: { tls } }: PublicPath): Promise<Finding> {
+async function ingressFinding(own: Way): Promise<Finding> {
   const at = `${own.address}:${own.port}`;
   const cure = 'See what the Ingress logs, and PLATFORM_INGRESS_LISTEN.';
   try {
@@ -69,28 +78,21 @@ async function ingressFinding(own: Way, { domain, ingress: { tls } }: PublicPath
     if (status === 200) return { check: INGRESS, verdict: 'good', found: `answers at ${at}` };
     return { check: INGRESS, verdict: 'bad', found: `what answers at ${at} is not the Ingress of this machine`, cure };
   } catch (error) {
-    if (tls === null || isUnreached(error))
-      return { check: INGRESS, verdict: 'bad', found: `does not answer at ${at} (${reasonOf(error)})`, cure };
-    if (tls === 'acme')
-      return {
-        check: INGRESS,
-        verdict: 'warning',
-        found: `listens at ${at}, and has no certificate for this check: it gets one for each app at its first request`,
-        cure: 'Open the address of an app to see the rest of the way.',
-      };
-    return {
-      check: INGRESS,
-      verdict: 'bad',
-      found: `has no certificate for names below ${domain} (${reasonOf(error)})`,
-      cure: 'Put a certificate for them into the folder of PLATFORM_INGRESS_TLS, and see what the Ingress logs.',
-    };
+    return { check: INGRESS, verdict: 'bad', found: `does not answer at ${at} (${reasonOf(error)})`, cure };
   }
 }
 
-/** Rather than that TLS was refused. */
-function isUnreached(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return ['ECONNREFUSED', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ABORT_ERR'].includes(code);
+/** What the Ingress says of its certificates. */
+async function ownCertificates(own: Way, { domain, ingress }: PublicPath, { now }: Means): Promise<Finding[]> {
+  if (ingress.tls === null) return [];
+  try {
+    const { status, text } = await ask(own, `/certificates/${doctorProof(ingress.key, now)}`);
+    if (status !== 200) throw new Error(`the answer is ${status}`);
+    return certificateFindings(doctorCertificates.parse(JSON.parse(text)), { domain, origin: ingress.tls, now });
+  } catch (error) {
+    const found = `the Ingress does not say how they are (${reasonOf(error)})`;
+    return [{ check: CERTIFICATES, verdict: 'bad', found, cure: 'Restart the Ingress, and see what it logs.' }];
+  }
 }
 
 async function nameFinding(

@@ -14,6 +14,7 @@ import {
   type CertificateEvents,
   type CertificateProblem,
   type CertificateSource,
+  codeOf,
   expiryProblem,
   findCertificate,
   ReportedProblems,
@@ -137,7 +138,11 @@ class Folder implements CertificateFolder {
       this.#reportMisnamed(misnamed);
       return names;
     } catch (error) {
-      this.#reported.set(folder, { name: folder, what: `the folder cannot be read: ${codeOf(error)}` });
+      this.#reported.set(folder, {
+        name: folder,
+        kind: 'unreadable',
+        what: `the folder cannot be read: ${codeOf(error)}`,
+      });
       return null;
     }
   }
@@ -146,7 +151,8 @@ class Folder implements CertificateFolder {
     for (const stem of this.#misnamed.difference(misnamed)) this.#reported.set(`${stem}.crt`, null);
     for (const stem of misnamed) {
       const name = `${stem}.crt`;
-      this.#reported.set(name, { name, what: 'the file is named after no host and no wildcard, or twice after one' });
+      const what = 'the file is named after no host and no wildcard, or twice after one';
+      this.#reported.set(name, { name, kind: 'file_name', what });
     }
     this.#misnamed = misnamed;
   }
@@ -160,7 +166,7 @@ class Folder implements CertificateFolder {
     // At the start nobody is replacing anything.
     const isCertain = fault !== null && (isFirst || entry.fault !== null);
     entry.fault = fault;
-    if (isCertain) this.#reported.set(name, { name, what: fault });
+    if (isCertain) this.#reported.set(name, { name, kind: 'pair', what: fault });
     else if (fault === null) {
       const expiry = entry.certificate === null ? null : expiryProblem(entry.certificate, this.#options.now());
       this.#reported.set(name, expiry);
@@ -182,7 +188,8 @@ class Folder implements CertificateFolder {
       return null;
     } catch (error) {
       if (error instanceof CertificateError) return error.message;
-      return `the pair cannot be read: ${codeOf(error)}`;
+      const file = error instanceof Error && 'path' in error ? path.basename(String(error.path)) : 'the pair';
+      return `${file} cannot be read: ${codeOf(error)}`;
     }
   }
 
@@ -199,8 +206,4 @@ async function stampOf(file: string): Promise<string> {
   const { mtimeNs, size, ino } = await stat(file, { bigint: true });
   if (size > LARGEST_FILE) throw new CertificateError(`${path.basename(file)} is larger than 128 KiB`);
   return `${ino}-${size}-${mtimeNs}`;
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }

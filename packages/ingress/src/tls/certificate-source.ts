@@ -14,10 +14,39 @@ export interface CertificateSource {
   close(): Promise<void>;
 }
 
+/** What a problem is about, for what `platform doctor` says to do. */
+export const problemKinds = [
+  /** The folder of certificates cannot be read. */
+  'unreadable',
+  /** What is ordered cannot be kept. */
+  'unwritable',
+  /** A file is named after no host. */
+  'file_name',
+  /** A pair of files is no good. */
+  'pair',
+  /** A certificate in service is about to expire, or has. */
+  'expiry',
+  /** The authority does not answer as one. */
+  'unreachable',
+  /** The authority could not check that the name is ours. */
+  'challenge',
+  /** The DNS hook failed. */
+  'hook',
+  /** As many orders as may be began lately. */
+  'rate_limit',
+  /** The order failed for another reason. */
+  'order',
+] as const;
+export type ProblemKind = (typeof problemKinds)[number];
+
 export interface CertificateProblem {
+  /** Of the certificate; of the file or folder, for the first three kinds. */
   readonly name: CertificateName;
+  readonly kind: ProblemKind;
   /** A sentence without its full stop, e.g. `the key does not belong to the certificate`. Never holds a key. */
   readonly what: string;
+  /** When it is ordered again. Default: nothing is ordered; files are looked at every ten seconds. */
+  readonly retryAt?: Date;
 }
 
 /** Told once for each change. */
@@ -45,7 +74,11 @@ export function expiryProblem({ name, notBefore, notAfter }: Certificate, now: D
   const left = notAfter.getTime() - now.getTime();
   if (left >= (notAfter.getTime() - notBefore.getTime()) / 8) return null;
   const when = notAfter.toISOString();
-  return { name, what: left <= 0 ? `the certificate expired at ${when}` : `the certificate expires at ${when}` };
+  return {
+    name,
+    kind: 'expiry',
+    what: left <= 0 ? `the certificate expired at ${when}` : `the certificate expires at ${when}`,
+  };
 }
 
 /** The problems that an operator has been told of. */
@@ -71,4 +104,9 @@ export class ReportedProblems {
   all(): readonly CertificateProblem[] {
     return [...this.#known.values()];
   }
+}
+
+/** Of a system call that failed. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }

@@ -51,6 +51,16 @@ test('a client agrees on HTTP/2 where it can, else it is HTTP/1.1', async (t) =>
   await refusedBy(under, { ALPNProtocols: ['acme-tls/1'] });
 });
 
+test('a certificate that cannot be looked up fails the handshake, and is reported', async (t) => {
+  const under = await openFrontUnderTest(t);
+  const fault = new Error('not found out');
+  under.certificates.current = () => {
+    throw fault;
+  };
+  await refusedBy(under, {});
+  assert.deepEqual(under.faults, [fault]);
+});
+
 test('a client that names no host, or one without a certificate, gets no certificate', async (t) => {
   const under = await openFrontUnderTest(t);
   await refusedBy(under, { servername: '' });

@@ -9,7 +9,7 @@ export interface TlsFrontOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  readonly certificates: CertificateSource;
+  readonly certificates: Pick<CertificateSource, 'current' | 'obtain'>;
   /** The front as it would be over plain HTTP. Of its limits those of connections are `limits.tls` here. */
   readonly server: StrictServerOptions;
   readonly limits?: { readonly tls?: Partial<TlsLimits>; readonly http2?: Partial<Http2Limits> };
@@ -37,6 +37,7 @@ export async function openTlsFront({ server, limits, ...place }: TlsFrontOptions
   const http2 = serveHttp2(options, { ...server.limits, ...limits?.http2 });
   const listener = await listenTls({
     ...place,
+    onFault: (error) => server.onFault(error),
     ...(limits?.tls === undefined ? {} : { limits: limits.tls }),
     serve(socket, protocol) {
       if (protocol === 'h2') http2.accept(socket);

@@ -19,9 +19,11 @@ export interface TlsListenerOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  readonly certificates: CertificateSource;
+  readonly certificates: Pick<CertificateSource, 'current' | 'obtain'>;
   /** Takes a connection whose handshake is complete. */
   serve(socket: TLSSocket, protocol: ClientProtocol): void;
+  /** A certificate could not be looked up; the handshake fails. */
+  onFault(error: unknown): void;
   readonly limits?: Partial<TlsLimits>;
 }
 
@@ -111,7 +113,10 @@ export async function listenTls(options: TlsListenerOptions): Promise<TlsListene
     SNICallback: (requested, callback) => {
       contextFor(requested).then(
         (context) => callback(null, context ?? undefined),
-        () => callback(null, undefined),
+        (error: unknown) => {
+          options.onFault(error);
+          callback(null, undefined);
+        },
       );
     },
   });
@@ -173,7 +178,7 @@ export async function listenTls(options: TlsListenerOptions): Promise<TlsListene
 }
 
 /** What is known of the certificate of a connection whose handshake is over; `null` where there is none any more. */
-function provenOn(socket: TLSSocket, source: CertificateSource): Pick<Certificate, 'covers'> | null {
+function provenOn(socket: TLSSocket, source: Pick<CertificateSource, 'current'>): Pick<Certificate, 'covers'> | null {
   const { servername } = socket;
   // A resumed session asks for no certificate: what would be served for its name now decides.
   if (typeof servername === 'string') return source.current(servername.toLowerCase());

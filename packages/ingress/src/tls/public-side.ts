@@ -6,6 +6,7 @@ import type { CertificateState } from '../metrics-port.ts';
 import type { AcmeCertificates } from './acme/acme-certificates.ts';
 import { openCertificateFolder } from './certificate-folder.ts';
 import type { CertificateEvents, CertificateSource } from './certificate-source.ts';
+import { type DoctorCertificate, withDoctor } from './doctor-certificate.ts';
 import { openTlsFront } from './front.ts';
 import { listenPlainBesideTls } from './plain-listener.ts';
 
@@ -43,6 +44,7 @@ export interface PublicSideOptions {
   readonly server: StrictServerOptions;
   /** Whether a host is a public name now: no other gets a certificate ordered. */
   isKnown(host: string): boolean;
+  readonly doctor: DoctorCertificate;
   readonly log: Log;
   readonly clock: () => Date;
 }
@@ -63,10 +65,15 @@ export interface PublicSide {
 
 /** @throws Error when an address cannot be bound or the folder cannot be read */
 export async function openPublicSide(options: PublicSideOptions): Promise<PublicSide> {
-  const { tls, listen, server } = options;
+  const { tls, listen, server, doctor } = options;
   const { certificates, findChallenge } = await openCertificates(options);
   try {
-    const front = await openTlsFront({ ...listen, certificates, server, limits: { tls: connectionLimits(server) } });
+    const front = await openTlsFront({
+      ...listen,
+      certificates: withDoctor(certificates, doctor),
+      server,
+      limits: { tls: connectionLimits(server) },
+    });
     const plain =
       tls.plain === null
         ? null
@@ -120,7 +127,7 @@ async function openCertificates(options: PublicSideOptions): Promise<OpenedCerti
 /** Loaded only where certificates are ordered. */
 async function openOrdered(
   { directory, email, dnsHook: command, ca, folder }: OrderedCertificates,
-  { tls: { domain }, clock, isKnown }: PublicSideOptions,
+  { tls: { domain }, clock, isKnown, log }: PublicSideOptions,
   events: CertificateEvents,
 ): Promise<OpenedCertificates & { certificates: AcmeCertificates }> {
   const [{ openAcmeCertificates }, { openAuthority }, { dnsHook, httpChallenges }, { AcmeStore }] = await Promise.all([
@@ -138,6 +145,7 @@ async function openOrdered(
     account: await store.account(),
     saveAccount: (url) => store.saveAccount(url),
     answer: command === null ? overHttp : dnsHook({ command }),
+    onLeftBehind: (name, reason) => log.warn({ name, reason }, 'a DNS record of a challenge may be left: remove it'),
   });
   const certificates = await openAcmeCertificates({
     authority,

@@ -1,7 +1,7 @@
 // What is ordered, and when: only known names, one order at a time for each, renewed at two thirds of their life, and pauses
 // after failures that an authority can live with. The authority and the clock are the test's own.
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { before, type TestContext, test } from 'node:test';
@@ -167,6 +167,73 @@ test('Retry-After of one order counts where it is longer, and a rate limit holds
   assert.equal((await certificates.obtain('b.example.org'))?.name, 'b.example.org');
 });
 
+test('why an order failed, and when it is tried again, is known after a restart, and goes with the app', async (t) => {
+  const world = await newWorld(t);
+  world.authority.failure = new AcmeError('too much', { kind: 'rateLimited', retryAfter: 7_200 });
+  await (await world.open()).obtain('a.example.org');
+  const certificates = await world.open();
+  const retryAt = new Date(world.now.getTime() + 2 * HOUR);
+  assert.deepEqual(certificates.problems(), [{ name: 'a.example.org', kind: 'rate_limit', what: 'too much', retryAt }]);
+  world.known.delete('a.example.org');
+  assert.deepEqual(certificates.problems(), []);
+  await certificates.look();
+  world.known.add('a.example.org');
+  assert.equal(certificates.problems().length, 1, 'who takes the app away and back gains no order');
+  world.known.delete('a.example.org');
+  later(world, 3 * HOUR);
+  await certificates.look();
+  world.known.add('a.example.org');
+  assert.deepEqual(certificates.problems(), []);
+});
+
+test('a certificate that cannot be kept is served, told of, and kept once it can be', async (t) => {
+  const world = await newWorld(t);
+  const certificates = await world.open();
+  const [place = ''] = await readdir(world.folder);
+  const folder = path.join(world.folder, place);
+  await rename(folder, `${folder}-away`);
+  const certificate = await certificates.obtain('a.example.org');
+  assert.equal(certificates.current('a.example.org'), certificate);
+  const problem = { name: folder, kind: 'unwritable', what: 'the folder cannot be written: ENOENT' };
+  assert.deepEqual(certificates.problems(), [problem]);
+  await certificates.look();
+  assert.deepEqual(certificates.problems(), [problem]);
+  await rename(`${folder}-away`, folder);
+  await certificates.look();
+  assert.deepEqual(certificates.problems(), []);
+  assert.equal((await world.open()).current('a.example.org')?.fingerprint, certificate?.fingerprint);
+  assert.equal(world.authority.orders.length, 1);
+});
+
+test('a certificate that has expired and cannot be removed is told of, and the Ingress goes on', async (t) => {
+  const world = await newWorld(t);
+  const certificates = await world.open();
+  await certificates.obtain('a.example.org');
+  world.known.delete('a.example.org');
+  later(world, 100 * DAY);
+  const [place = ''] = await readdir(world.folder);
+  const file = path.join(world.folder, place, 'a.example.org.pem');
+  await rm(file);
+  await mkdir(file);
+  await certificates.look();
+  assert.equal(certificates.current('a.example.org'), null);
+  assert.deepEqual(
+    certificates.problems().map(({ kind }) => kind),
+    ['unwritable'],
+  );
+});
+
+test('an Ingress that ends does not wait for an order that hangs', async (t) => {
+  const world = await newWorld(t);
+  const certificates = await world.open();
+  const ended = Promise.withResolvers<void>();
+  world.authority.gate = ended.promise;
+  const asked = certificates.obtain('a.example.org');
+  await certificates.close();
+  ended.resolve();
+  await asked;
+});
+
 test('a renewal that fails leaves the certificate in service, and says so again when it is about to expire', async (t) => {
   const world = await newWorld(t);
   const certificates = await world.open();
@@ -195,7 +262,13 @@ test('no more than four orders run at a time, and sixty begin in an hour', async
   opening.resolve();
   const obtained = (await Promise.all(asked)).filter((certificate) => certificate !== null);
   assert.equal(obtained.length, 60);
+  const held = certificates.problems();
+  assert.equal(held.length, 20);
+  assert.match(held[0]?.what ?? '', /^60 orders began within an hour/);
+  assert.deepEqual(held[0]?.retryAt, new Date(world.now.getTime() + HOUR));
   later(world, HOUR + 1);
+  await certificates.look();
+  assert.deepEqual(certificates.problems(), []);
   assert.notEqual(await certificates.obtain('app-79.example.org'), null);
 });
 

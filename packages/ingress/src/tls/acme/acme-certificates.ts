@@ -6,6 +6,7 @@ import {
   type Certificate,
   CertificateError,
   type CertificateName,
+  type CertificatePair,
   readCertificate,
   wildcardOf,
 } from '../certificate.ts';
@@ -13,6 +14,7 @@ import {
   type CertificateEvents,
   type CertificateProblem,
   type CertificateSource,
+  codeOf,
   expiryProblem,
   findCertificate,
   ReportedProblems,
@@ -56,6 +58,8 @@ const ORDER_MILLISECONDS = 10 * MINUTE;
 const HANDSHAKE_MILLISECONDS = 8_000;
 /** Renewals of one moment spread over so much of their life. */
 const SPREAD_PARTS = 50;
+/** For orders under way to take back what they put into DNS, when the Ingress ends. */
+const CLOSE_MILLISECONDS = 5_000;
 
 export async function openAcmeCertificates(options: AcmeCertificatesOptions): Promise<AcmeCertificates> {
   const certificates = new Ordered(options);
@@ -71,6 +75,8 @@ class Ordered implements AcmeCertificates {
   readonly #failed = new Map<CertificateName, FailedOrder>();
   readonly #orders = new Map<CertificateName, Promise<Certificate | null>>();
   readonly #waiting: (() => void)[] = [];
+  /** In service, and not kept yet: the disk is full, say. */
+  readonly #unkept = new Map<CertificateName, CertificatePair>();
   /** When the orders of the last hour began. */
   #begun: number[] = [];
   #pausedUntil = 0;
@@ -88,14 +94,17 @@ class Ordered implements AcmeCertificates {
     const { store, now } = this.#options;
     const { pausedUntil, failed } = await store.orders();
     this.#pausedUntil = pausedUntil;
-    for (const [name, order] of Object.entries(failed)) this.#failed.set(name, order);
+    for (const [name, order] of Object.entries(failed)) {
+      this.#failed.set(name, order);
+      this.#tell(name, order);
+    }
     for (const [name, pair] of await store.certificates()) {
       try {
         this.#serve(readCertificate(name, pair, now()));
       } catch (error) {
         if (!(error instanceof CertificateError)) throw error;
         // Expired, or cut off by a full disk: another one is ordered when it is needed.
-        await store.removeCertificate(name);
+        await this.#stored(() => store.removeCertificate(name));
       }
     }
     const { wildcardOf: domain } = this.#options;
@@ -113,13 +122,7 @@ class Ordered implements AcmeCertificates {
     if (domain !== null && wildcardOf(host) !== `*.${domain}`) return null;
     const order = this.#order(domain === null ? host : `*.${domain}`);
     if (order === null) return null;
-    const late = Promise.withResolvers<null>();
-    const timer = setTimeout(() => late.resolve(null), HANDSHAKE_MILLISECONDS);
-    try {
-      return await Promise.race([order, late.promise]);
-    } finally {
-      clearTimeout(timer);
-    }
+    return within(HANDSHAKE_MILLISECONDS, order);
   }
 
   served(): readonly Certificate[] {
@@ -127,13 +130,16 @@ class Ordered implements AcmeCertificates {
   }
 
   problems(): readonly CertificateProblem[] {
-    return this.#reported.all();
+    // Of an app that is gone, nobody misses the certificate.
+    return this.#reported.all().filter(({ kind, name }) => kind === 'unwritable' || this.#isWanted(name));
   }
 
   async look(): Promise<void> {
     const { now, wildcardOf: domain } = this.#options;
     const time = now().getTime();
     const orders: (Promise<unknown> | null)[] = [];
+    for (const [name, pair] of this.#unkept) await this.#keep(name, pair);
+    this.#forgetFailures(time);
     if (domain !== null && !this.#certificates.has(`*.${domain}`)) orders.push(this.#order(`*.${domain}`));
     for (const [name, certificate] of this.#certificates) {
       if (!this.#isWanted(name)) {
@@ -153,7 +159,7 @@ class Ordered implements AcmeCertificates {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#ending.abort();
     for (const begin of this.#waiting.splice(0)) begin();
-    await Promise.all(this.#orders.values());
+    await within(CLOSE_MILLISECONDS, Promise.all(this.#orders.values()));
   }
 
   #schedule(): void {
@@ -174,9 +180,15 @@ class Ordered implements AcmeCertificates {
     const running = this.#orders.get(name);
     if (running !== undefined) return running;
     const time = this.#options.now().getTime();
-    const isPaused = time < this.#pausedUntil || time < (this.#failed.get(name)?.retryAt ?? 0);
+    if (time < this.#pausedUntil || time < (this.#failed.get(name)?.retryAt ?? 0)) return null;
     this.#begun = this.#begun.filter((begun) => begun > time - HOUR);
-    if (isPaused || this.#begun.length >= MOST_AN_HOUR || this.#waiting.length >= MOST_WAITING) return null;
+    if (this.#begun.length >= MOST_AN_HOUR) {
+      const what = `${MOST_AN_HOUR} orders began within an hour, which is the most that this Ingress begins`;
+      const retryAt = new Date((this.#begun[0] ?? time) + HOUR);
+      if (!this.#failed.has(name)) this.#reported.set(name, { name, kind: 'rate_limit', what, retryAt });
+      return null;
+    }
+    if (this.#waiting.length >= MOST_WAITING) return null;
     if (this.#ending.signal.aborted) return null;
     this.#begun.push(time);
     const order = this.#run(name).finally(() => this.#orders.delete(name));
@@ -200,15 +212,23 @@ class Ordered implements AcmeCertificates {
   }
 
   async #obtain(name: CertificateName): Promise<Certificate> {
-    const { authority, store, now } = this.#options;
+    const { authority, now } = this.#options;
     const signal = AbortSignal.any([this.#ending.signal, AbortSignal.timeout(ORDER_MILLISECONDS)]);
     const pair = await authority.order(name, signal);
     const certificate = readCertificate(name, pair, now());
-    await store.saveCertificate(name, pair);
     this.#serve(certificate);
-    this.#reported.set(name, null);
-    if (this.#failed.delete(name)) await this.#saveOrders();
+    await this.#keep(name, pair);
+    if (this.#forgive(name)) await this.#saveOrders();
     return certificate;
+  }
+
+  /** Keeps it for the next start; what cannot be kept is tried again at every look. */
+  async #keep(name: CertificateName, pair: CertificatePair): Promise<void> {
+    this.#unkept.set(name, pair);
+    await this.#stored(async () => {
+      await this.#options.store.saveCertificate(name, pair);
+      this.#unkept.delete(name);
+    });
   }
 
   #serve(certificate: Certificate): void {
@@ -226,26 +246,71 @@ class Ordered implements AcmeCertificates {
     const failures = (this.#failed.get(name)?.failures ?? 0) + 1;
     const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (failures - 1));
     const said = error instanceof AcmeError && error.retryAfter !== null ? error.retryAfter * 1_000 : 0;
-    this.#failed.set(name, { failures, retryAt: time + Math.max(pause, Math.min(said, LONGEST_PAUSE)) });
     if (error instanceof AcmeError && error.isRateLimit)
       this.#pausedUntil = time + Math.min(LONGEST_PAUSE, said === 0 ? RATE_PAUSE : said);
-    const isExpected = error instanceof AcmeError || error instanceof CertificateError;
-    const what = isExpected ? error.message : 'the certificate could not be ordered or kept';
-    this.#reported.set(name, { name, what });
+    const retryAt = Math.max(time + Math.max(pause, Math.min(said, LONGEST_PAUSE)), this.#pausedUntil);
+    const failed = { failures, retryAt, ...reasonOf(error) };
+    this.#failed.set(name, failed);
+    this.#tell(name, failed);
     await this.#saveOrders();
+  }
+
+  #tell(name: CertificateName, { kind, what, retryAt }: FailedOrder): void {
+    this.#reported.set(name, { name, kind, what, retryAt: new Date(retryAt) });
+  }
+
+  /** Its failures count no more. @returns whether there were any */
+  #forgive(name: CertificateName): boolean {
+    this.#reported.set(name, null);
+    return this.#failed.delete(name);
   }
 
   async #saveOrders(): Promise<void> {
     const failed = Object.fromEntries(this.#failed);
-    // On a full disk what is known in memory does.
-    await this.#options.store.saveOrders({ pausedUntil: this.#pausedUntil, failed }).catch(() => undefined);
+    await this.#stored(() => this.#options.store.saveOrders({ pausedUntil: this.#pausedUntil, failed }));
+  }
+
+  /** On a full disk what is known in memory does, until the next start. */
+  async #stored(change: () => Promise<void>): Promise<void> {
+    const { folder } = this.#options.store;
+    try {
+      await change();
+      if (this.#unkept.size === 0) this.#reported.set(folder, null);
+    } catch (error) {
+      const what = `the folder cannot be written: ${codeOf(error)}`;
+      this.#reported.set(folder, { name: folder, kind: 'unwritable', what });
+    }
+  }
+
+  /** Those of apps that are gone, and of names that were held back here: they are ordered when they are asked for. */
+  #forgetFailures(time: number): void {
+    for (const [name, { retryAt }] of this.#failed)
+      if (time >= retryAt && !this.#isWanted(name) && !this.#certificates.has(name)) this.#forgive(name);
+    for (const { name, kind, retryAt } of this.#reported.all())
+      if (kind === 'rate_limit' && !this.#failed.has(name) && time >= (retryAt?.getTime() ?? 0)) this.#forgive(name);
   }
 
   async #forget(name: CertificateName): Promise<void> {
     this.#certificates.delete(name);
     this.#due.delete(name);
-    this.#failed.delete(name);
-    this.#reported.set(name, null);
-    await this.#options.store.removeCertificate(name);
+    this.#forgive(name);
+    await this.#stored(() => this.#options.store.removeCertificate(name));
   }
+}
+
+/** @returns what comes of a promise; `null` after `milliseconds`, without an end to it */
+async function within<Value>(milliseconds: number, promise: Promise<Value>): Promise<Value | null> {
+  const late = Promise.withResolvers<null>();
+  const timer = setTimeout(() => late.resolve(null), milliseconds);
+  try {
+    return await Promise.race([promise, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function reasonOf(error: unknown): Pick<FailedOrder, 'kind' | 'what'> {
+  if (error instanceof CertificateError) return { kind: 'order', what: `the authority signed, but ${error.message}` };
+  if (!(error instanceof AcmeError)) return { kind: 'order', what: `the order failed: ${codeOf(error)}` };
+  return { kind: error.isRateLimit ? 'rate_limit' : (error.step ?? 'order'), what: error.message };
 }

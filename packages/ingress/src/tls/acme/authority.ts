@@ -8,6 +8,7 @@ import { plainLine } from '@platform/contract';
 import type Acme from 'acme-client';
 import type { Authorization, Client, Order } from 'acme-client';
 import type { CertificateName, CertificatePair } from '../certificate.ts';
+import { codeOf } from '../certificate-source.ts';
 
 /** How the authority is shown that a name is ours. */
 export interface ChallengeAnswer {
@@ -15,8 +16,9 @@ export interface ChallengeAnswer {
   /**
    * @param token that the authority chose
    * @param value what it wants to find: the content of the file, or of the TXT record
+   * @param signal aborted when the order is over
    */
-  add(name: CertificateName, token: string, value: string): Promise<void>;
+  add(name: CertificateName, token: string, value: string, signal: AbortSignal): Promise<void>;
   /** Called after each `add`, also one that failed. */
   remove(name: CertificateName, token: string, value: string): Promise<void>;
 }
@@ -39,6 +41,8 @@ export interface AuthorityOptions {
   /** The account is registered under this URL from now on; `null`: the authority does not know it any more. */
   saveAccount(url: string | null): Promise<void>;
   readonly answer: ChallengeAnswer;
+  /** An answer could not be taken back, and stays where strangers find it. Called once for a name until one could. */
+  onLeftBehind(name: CertificateName, reason: string): void;
 }
 
 export interface CertificateAuthority {
@@ -48,22 +52,27 @@ export interface CertificateAuthority {
   order(name: CertificateName, signal: AbortSignal): Promise<CertificatePair>;
 }
 
+/** What an order failed at, where that is not the authority's refusal. */
+export type OrderStep = 'unreachable' | 'challenge' | 'hook' | 'unwritable';
+
 /** Why there is no certificate. */
 export class AcmeError extends Error {
   override readonly name = 'AcmeError';
   /** Whether the authority refused for what was ordered lately, whichever name it is. */
   readonly isRateLimit: boolean;
-  /** Seconds until when it wants to hear nothing; `null` where it did not say. */
+  /** Seconds until when it wants to hear nothing, a day at most; `null` where it did not say. */
   readonly retryAfter: number | null;
   /** The kind of the authority's problem document, such as `rateLimited`; `null` without one. */
   readonly kind: string | null;
+  readonly step: OrderStep | null;
 
   constructor(
     message: string,
-    { kind = null, retryAfter = null }: Partial<Pick<AcmeError, 'kind' | 'retryAfter'>> = {},
+    { kind = null, retryAfter = null, step = null }: Partial<Pick<AcmeError, 'kind' | 'retryAfter' | 'step'>> = {},
   ) {
     super(message);
     this.kind = kind;
+    this.step = step;
     this.retryAfter = retryAfter;
     this.isRateLimit = kind === 'rateLimited' || kind === 'tooManyRequests';
   }
@@ -80,6 +89,27 @@ const LONGEST_DETAIL = 300;
 export async function openAuthority(options: AuthorityOptions): Promise<CertificateAuthority> {
   const library = await loadLibrary(options.ca);
   let { url } = options.account;
+  /** Names of which an answer could not be taken back. */
+  const leftBehind = new Set<CertificateName>();
+
+  async function saveAccount(to: string | null): Promise<void> {
+    url = to;
+    try {
+      await options.saveAccount(to);
+    } catch (error) {
+      throw new AcmeError(`the account with the authority cannot be kept: ${codeOf(error)}`, { step: 'unwritable' });
+    }
+  }
+
+  async function takeBack(name: CertificateName, token: string, value: string): Promise<void> {
+    try {
+      await options.answer.remove(name, token, value);
+      leftBehind.delete(name);
+    } catch (error) {
+      if (!leftBehind.has(name)) options.onLeftBehind(name, reasonOf(error));
+      leftBehind.add(name);
+    }
+  }
 
   async function client(): Promise<Client> {
     const made = new library.Client({
@@ -88,10 +118,11 @@ export async function openAuthority(options: AuthorityOptions): Promise<Certific
       ...(url === null ? {} : { accountUrl: url }),
     });
     if (url === null) {
+      // For an account that is there already, which needs none. Where an answer names no account, it would never end.
+      made.updateAccount = () => Promise.resolve({ status: 'valid', orders: '' });
       const contact = options.email === '' ? {} : { contact: [`mailto:${options.email}`] };
       await made.createAccount({ termsOfServiceAgreed: true, ...contact });
-      url = made.getAccountUrl();
-      await options.saveAccount(url);
+      await saveAccount(made.getAccountUrl());
     }
     return made;
   }
@@ -100,7 +131,7 @@ export async function openAuthority(options: AuthorityOptions): Promise<Certific
     const acme = await client();
     const order = await acme.createOrder({ identifiers: [{ type: 'dns', value: name }] });
     for (const authorization of await acme.getAuthorizations(order))
-      await authorize(acme, authorization, { name, answer: options.answer, signal });
+      await authorize(acme, authorization, { name, answer: options.answer, takeBack, signal });
     const [key, csr] = await library.crypto.createCsr(
       { altNames: [name] },
       await library.crypto.createPrivateEcdsaKey('P-256'),
@@ -120,14 +151,16 @@ export async function openAuthority(options: AuthorityOptions): Promise<Certific
         } catch (error) {
           if (!(error instanceof AcmeError) || error.kind !== 'accountDoesNotExist') throw error;
           // An authority that was set up anew; the key stays.
-          url = null;
-          await options.saveAccount(null);
+          await saveAccount(null);
           return await orderOnce(name, signal);
         }
       } catch (error) {
         if (error instanceof AcmeError) throw error;
-        // Without an answer the library throws whatever came of that.
-        throw new AcmeError(signal.aborted ? 'the order took too long' : 'the authority cannot be reached');
+        if (signal.aborted) throw new AcmeError('the order took too long');
+        // What the library throws of an answer that is none of ACME.
+        throw new AcmeError(`the answer of the authority is not understood: ${reasonOf(error)}`, {
+          step: 'unreachable',
+        });
       }
     },
   };
@@ -140,7 +173,9 @@ let loading: Promise<typeof Acme> | null = null;
 /** Loaded only where certificates are ordered: it brings parsers and an HTTP client of its own. */
 async function loadLibrary(ca: string | null): Promise<typeof Acme> {
   loading ??= import('acme-client').then(({ default: acme }) => {
-    acme.axios.interceptors.response.use(keepAnswer, throwUnreached);
+    // Its own try again for as long as the authority says, with a client in its handshake, and lose the reason.
+    acme.axios.interceptors.response.clear();
+    acme.axios.interceptors.response.use(keepAnswer, keepAnswerOrThrow);
     return acme;
   });
   const acme = await loading;
@@ -148,8 +183,6 @@ async function loadLibrary(ca: string | null): Promise<typeof Acme> {
     timeout: REQUEST_MILLISECONDS,
     maxContentLength: LARGEST_ANSWER,
     maxRedirects: 0,
-    // Its own retries wait as long as the authority says, with a client in its handshake.
-    acmeSettings: { ...Reflect.get(acme.axios.defaults, 'acmeSettings'), retryMaxAttempts: 0 },
     httpsAgent: ca === null ? undefined : new Agent({ ca: [...rootCertificates, ca] }),
   });
   return acme;
@@ -177,15 +210,27 @@ function keepAnswer<Response extends LibraryResponse>(response: Response): Respo
   });
 }
 
-function throwUnreached(error: unknown): never {
-  const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
-  throw new AcmeError(`the authority cannot be reached${code}`);
+/** The library has every answer rejected, whatever its status, as well as no answer. */
+function keepAnswerOrThrow(error: Error & { readonly response?: LibraryResponse }): LibraryResponse {
+  if (error.response !== undefined) return keepAnswer(error.response);
+  throw new AcmeError(`the authority cannot be reached: ${codeOf(error)}`, { step: 'unreachable' });
 }
 
+const LONGEST_RETRY_SECONDS = 86_400;
+const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+
+/** Of `Retry-After` (RFC 9110 section 10.2.3): a day at most, 0 for a date that is past, `null` for anything else. */
 function secondsOf(header: unknown): number | null {
   if (typeof header !== 'string') return null;
-  const seconds = /^\d{1,9}$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1_000;
-  return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : null;
+  const isDate = HTTP_DATE.test(header);
+  if (!isDate && !/^\d+$/.test(header)) return null;
+  const seconds = isDate ? (Date.parse(header) - Date.now()) / 1_000 : Number(header);
+  return Number.isNaN(seconds) ? null : Math.min(LONGEST_RETRY_SECONDS, Math.max(0, Math.ceil(seconds)));
+}
+
+/** In one line. */
+function reasonOf(error: unknown): string {
+  return plainLine(error instanceof Error ? error.message : String(error)).slice(0, LONGEST_DETAIL);
 }
 
 /** Of a problem document (RFC 8555 section 6.7), in one line. */
@@ -202,20 +247,21 @@ function problemOf(document: unknown): { kind: string | null; detail: string | n
 interface Authorizing {
   readonly name: CertificateName;
   readonly answer: ChallengeAnswer;
+  takeBack(name: CertificateName, token: string, value: string): Promise<void>;
   readonly signal: AbortSignal;
 }
 
 async function authorize(
   acme: Client,
   authorization: Authorization,
-  { name, answer, signal }: Authorizing,
+  { name, answer, takeBack, signal }: Authorizing,
 ): Promise<void> {
   if (authorization.status === 'valid') return;
   const challenge = authorization.challenges.find(({ type }) => type === answer.type);
   if (challenge === undefined) throw new AcmeError(`the authority offers no ${answer.type} challenge for ${name}`);
   const value = await acme.getChallengeKeyAuthorization(challenge);
   try {
-    await answer.add(name, challenge.token, value);
+    await answer.add(name, challenge.token, value, signal);
     await acme.completeChallenge(challenge);
     const find = async (): Promise<Authorization> => {
       const [found] = await acme.getAuthorizations({ authorizations: [authorization.url] } as Order);
@@ -229,9 +275,11 @@ async function authorize(
     if (status === 'valid') return;
     const failed = challenges.find(({ type }) => type === answer.type);
     const { detail } = problemOf(failed !== undefined && 'error' in failed ? failed.error : null);
-    throw new AcmeError(`the authority could not check ${name}${detail === null ? '' : `: ${detail}`}`);
+    throw new AcmeError(`the authority could not check ${name}${detail === null ? '' : `: ${detail}`}`, {
+      step: 'challenge',
+    });
   } finally {
-    await answer.remove(name, challenge.token, value).catch(() => undefined);
+    await takeBack(name, challenge.token, value);
   }
 }
 
@@ -251,7 +299,8 @@ async function settled<Item extends object>(
   for (let poll = 0; poll < POLLS; poll += 1) {
     const item = await find();
     if (isDone(item)) return item;
-    await delay(Math.min(LONGEST_POLL_MILLISECONDS, pollAfter.get(item) ?? wait), undefined, { signal });
+    const said = Math.max(FIRST_POLL_MILLISECONDS, pollAfter.get(item) ?? wait);
+    await delay(Math.min(LONGEST_POLL_MILLISECONDS, said), undefined, { signal });
     wait = Math.min(LONGEST_POLL_MILLISECONDS, wait * 2);
   }
   throw new AcmeError('the authority did not decide in time');

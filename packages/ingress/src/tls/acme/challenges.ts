@@ -2,6 +2,7 @@
 // record that a command of the operator's puts into DNS (DNS-01), which alone works for wildcards.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { codeOf } from '../certificate-source.ts';
 import { AcmeError, type ChallengeAnswer } from './authority.ts';
 
 /** What the plain listener answers; by host and token. */
@@ -36,11 +37,14 @@ const HOOK_MILLISECONDS = 300_000;
 
 /**
  * Calls `<command> add|remove <name of the record> <value>` and waits for its end. Of the environment it gets what finds
- * programs and files, and none of the platform's settings; its output goes nowhere, since it may hold keys.
+ * programs and files, and none of the platform's settings; its output goes nowhere, since it may hold keys. One that takes
+ * too long, or whose order is over, is killed with what it started.
  */
 export function dnsHook({ command, milliseconds = HOOK_MILLISECONDS }: DnsHookOptions): ChallengeAnswer {
-  async function call(action: 'add' | 'remove', name: string, value: string): Promise<void> {
+  async function call(action: 'add' | 'remove', name: string, value: string, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
     const record = `_acme-challenge.${name.replace(/^\*\./, '')}`;
+    const failed = (how: string) => hookError(`the DNS hook failed to ${action} the record ${record}: ${how}`);
     const { PATH, HOME, LANG } = process.env;
     // A group of its own, so that what it started ends with it.
     const hook = spawn(command, [action, record, value], {
@@ -48,25 +52,40 @@ export function dnsHook({ command, milliseconds = HOOK_MILLISECONDS }: DnsHookOp
       env: { PATH, HOME, LANG },
       detached: true,
     });
-    const timer = setTimeout(() => {
-      if (hook.pid !== undefined) process.kill(-hook.pid, 'SIGKILL');
-    }, milliseconds);
+    const cut = Promise.withResolvers<never>();
+    const cutOff = (how: string) => {
+      cut.reject(failed(how));
+      endGroup(hook.pid);
+    };
+    const timer = setTimeout(() => cutOff(`it did not end within ${milliseconds / 1_000} s`), milliseconds);
+    const abort = () => cutOff('the order is over');
+    signal?.addEventListener('abort', abort);
     try {
-      const [code, signal] = await once(hook, 'exit');
-      if (code === 0) return;
-      const how = signal === null ? `exit code ${code}` : `signal ${signal}`;
-      throw new AcmeError(`the DNS hook failed to ${action} the record ${record}: ${how}`);
+      const [code, killedBy] = await Promise.race([once(hook, 'exit'), cut.promise]);
+      if (code !== 0) throw failed(killedBy === null ? `exit code ${code}` : `signal ${killedBy}`);
     } catch (error) {
       if (error instanceof AcmeError) throw error;
-      const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-      throw new AcmeError(`the DNS hook cannot be run: ${reason}`);
+      throw hookError(`the DNS hook cannot be run: ${codeOf(error)}`);
     } finally {
       clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
     }
   }
   return {
     type: 'dns-01',
-    add: (name, _token, value) => call('add', name, value),
+    add: (name, _token, value, signal) => call('add', name, value, signal),
     remove: (name, _token, value) => call('remove', name, value),
   };
+}
+
+const hookError = (message: string): AcmeError => new AcmeError(message, { step: 'hook' });
+
+/** What may not be ended, such as what runs as another user, goes on without its order. */
+function endGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    if (!['EPERM', 'ESRCH'].includes(codeOf(error))) throw error;
+  }
 }

@@ -5,6 +5,7 @@ import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import * as path from 'node:path';
 import * as z from 'zod';
 import { type CertificateName, type CertificatePair, isCertificateName } from '../certificate.ts';
+import { type ProblemKind, problemKinds } from '../certificate-source.ts';
 import type { AcmeAccount } from './authority.ts';
 
 /** An order that failed. */
@@ -12,6 +13,9 @@ export interface FailedOrder {
   readonly failures: number;
   /** Milliseconds since 1970. */
   readonly retryAt: number;
+  /** Why, as in `CertificateProblem`. */
+  readonly kind: ProblemKind;
+  readonly what: string;
 }
 
 export interface OrderState {
@@ -22,17 +26,28 @@ export interface OrderState {
 
 const orderState = z.object({
   pausedUntil: z.number(),
-  failed: z.record(z.string(), z.object({ failures: z.number(), retryAt: z.number() })),
+  failed: z.record(
+    z.string(),
+    z.object({
+      failures: z.number(),
+      retryAt: z.number(),
+      // Former versions kept no reasons.
+      kind: z.enum(problemKinds).default('order'),
+      what: z.string().default('its last order failed'),
+    }),
+  ),
 });
 
 const ENDING = '.pem';
 const KEY = /-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----[^-]+-----END (?:[A-Z]+ )?PRIVATE KEY-----/;
 
 export class AcmeStore {
-  readonly #folder: string;
+  /** Of this authority. */
+  readonly folder: string;
+  #lastWrite: Promise<void> = Promise.resolve();
 
   private constructor(folder: string) {
-    this.#folder = folder;
+    this.folder = folder;
   }
 
   /** @param parent a folder of the Ingress, made where it is missing */
@@ -59,7 +74,7 @@ export class AcmeStore {
 
   async certificates(): Promise<Map<CertificateName, CertificatePair>> {
     const pairs = new Map<CertificateName, CertificatePair>();
-    for (const file of await readdir(this.#folder)) {
+    for (const file of await readdir(this.folder)) {
       if (!file.endsWith(ENDING)) continue;
       const name = file.slice(0, -ENDING.length).replace(/^_\./, '*.');
       const text = (await this.#read(file)) ?? '';
@@ -93,16 +108,22 @@ export class AcmeStore {
 
   async #read(name: string): Promise<string | null> {
     try {
-      return await readFile(path.join(this.#folder, name), 'utf8');
+      return await readFile(path.join(this.folder, name), 'utf8');
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
       throw error;
     }
   }
 
-  /** Whole or not at all, also across a loss of power. */
-  async #write(name: string, text: string): Promise<void> {
-    const file = path.join(this.#folder, name);
+  /** One after the other, each whole or not at all, also across a loss of power. */
+  #write(name: string, text: string): Promise<void> {
+    const written = this.#lastWrite.then(() => this.#writeNow(name, text));
+    this.#lastWrite = written.catch(() => undefined);
+    return written;
+  }
+
+  async #writeNow(name: string, text: string): Promise<void> {
+    const file = path.join(this.folder, name);
     const fresh = `${file}.new`;
     const handle = await open(fresh, 'w', 0o600);
     try {
@@ -115,7 +136,7 @@ export class AcmeStore {
   }
 
   async #remove(name: string): Promise<void> {
-    await rm(path.join(this.#folder, name), { force: true });
+    await rm(path.join(this.folder, name), { force: true });
   }
 }
 

@@ -1,5 +1,5 @@
 // The access log: one line of JSON for each request, without its query, which may hold secrets. A reader that is too slow
-// loses lines and holds nobody up.
+// loses lines and delays no request.
 import { createWriteStream } from 'node:fs';
 
 export interface AccessEntry {

@@ -7,7 +7,7 @@ import { Places } from './places.ts';
 import { TokenBuckets } from './token-buckets.ts';
 import type { PublicName, Topology } from './topology.ts';
 
-export interface Asking {
+export interface AdmissionRequest {
   /** `Host` as sent. */
   readonly host: string;
   /** `WS` for a WebSocket handshake. */
@@ -25,7 +25,7 @@ export interface AdmissionOptions {
   readonly now: () => number;
 }
 
-/** Seconds after which it is worth asking again. */
+/** Seconds until a client should try again. */
 const CUT_OFF_RETRY = 5;
 
 export const NOT_CURRENT: Refusal = {
@@ -59,7 +59,7 @@ export class Admission {
   }
 
   /** The name that was asked for, or why the request does not pass. */
-  admit({ host, method, path, client }: Asking): PublicName | Refusal {
+  admit({ host, method, path, client }: AdmissionRequest): PublicName | Refusal {
     const { topology, isCurrent } = this.#options;
     if (!isCurrent()) return NOT_CURRENT;
     const name = topology.find(publicHostname(host));

@@ -14,7 +14,7 @@ import * as z from 'zod';
 import type { Client, ReadClient } from './client-address.ts';
 import { type CertificateSource, problemKinds } from './tls/certificate-source.ts';
 
-/** Printed on a terminal: whoever stands between could say anything. */
+/** Printed on a terminal, though any hop between may have written it. */
 const address = z.string().regex(/^[0-9a-f.:%a-z-]{0,64}$/i);
 
 /** `GET /facts` */
@@ -63,8 +63,8 @@ export const doctorCertificates = z.strictObject({
 export type DoctorCertificates = z.infer<typeof doctorCertificates>;
 
 /**
- * `GET /pieces/<id>` sends the first at once, and the last once `GET /release/<id>` came: who holds the answer back until it is
- * complete never sees the first, and so never releases the last. Without that it ends after a while with another one.
+ * `GET /pieces/<id>` sends the first at once, and the last after `GET /release/<id>`. Behind a hop that holds answers back until
+ * they are complete the doctor never gets the first, so it never releases the last; the answer then ends after a while with another.
  */
 export const PIECES = { first: 'first\n', released: 'released\n', held: 'held back\n' } as const;
 const HELD_MILLISECONDS = 5_000;

@@ -26,7 +26,7 @@ export function clientReader(proxies: readonly string[]): ReadClient {
     const hops = listOf(headers['x-forwarded-for']);
     for (const hop of hops.reverse()) {
       const said = plain(hop);
-      // What is no address says nothing; whoever passed it on is the last one that is known.
+      // Not an address: the hop that passed it on is the last one that is known.
       if (isIP(said) === 0) break;
       address = said;
       if (!isTrusted(said)) break;

@@ -3,7 +3,7 @@
 import { uptime } from 'node:os';
 
 /** After the last line of the topology stream; one comes every ten seconds. */
-export const CURRENT_MILLISECONDS = 60_000;
+const CURRENT_MILLISECONDS = 60_000;
 const LOOK_MILLISECONDS = 1_000;
 
 /** In which Linux tells for how long it runs. */
@@ -29,7 +29,7 @@ export function openBootClock(): () => number {
 export interface CurrencyOptions {
   /** Milliseconds since some moment, going on while the machine sleeps. */
   readonly uptime: () => number;
-  /** From now on nothing may be gone by: what is under way has to end. */
+  /** What is known is too old to go by: what is under way has to end. */
   lapsed(): void;
 }
 

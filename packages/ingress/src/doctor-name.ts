@@ -1,5 +1,5 @@
-// The host names under which an Ingress answers `platform doctor` (answer-doctor.ts), and nobody else: only who has the
-// private key of the Ingress can make one, and each ends after two minutes. Any other name of this form is 421
+// The host names under which an Ingress answers `platform doctor` (answer-doctor.ts), and nobody else: only the
+// holder of the Ingress's private key can make one, and each ends after two minutes. Any other name of this form is 421
 // `unknown_host` as every unknown name is, so strangers gain nothing and see nothing.
 import { createHash } from 'node:crypto';
 import { type LinkKey, signText } from '@platform/link';

@@ -12,7 +12,7 @@ export interface FollowOptions {
   readonly core: Pick<CoreClient, 'topology' | 'applied'>;
   readonly topology: Topology;
   readonly log: Log;
-  /** Core is there, and what is known is what it says. */
+  /** Core confirmed that what is known is up to date. */
   heard(): void;
   /** Core does not know this Ingress any more. */
   removed(): void;

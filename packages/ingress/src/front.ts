@@ -2,7 +2,6 @@
 // Listeners read requests (listener.ts: HTTP/1.1); what they give to the front is carried to a node, or refused.
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Duplex } from 'node:stream';
 import { clientNetwork, errors, publicHostname, type Refusal, WEBSOCKET_METHOD } from '@platform/contract';
 import { type Abandonable, type IncomingRequest, type IncomingUpgrade, openPaces, type Paces } from '@platform/http';
 import type { AccessLog } from './access-log.ts';
@@ -120,11 +119,10 @@ export class Front {
   }
 
   /** Milliseconds to hold back a refusal that a listener gives (`StrictServerOptions.paceRefusals`). */
-  paceRefusals(socket: Duplex, refusals: number): number {
+  paceRefusals(connection: Client, refusals: number): number {
     // All clients of a proxy have its address; it limits them itself.
     if (this.#passage.options.trustedProxies.length > 0) return 0;
-    const address = 'remoteAddress' in socket && typeof socket.remoteAddress === 'string' ? socket.remoteAddress : '';
-    return this.#paces.next(clientNetwork(address), refusals);
+    return this.#paces.next(clientNetwork(connection.address), refusals);
   }
 
   /** Ends every WebSocket. */

@@ -51,7 +51,7 @@ export interface Ingress {
   readonly informed: Promise<void>;
   /** What it knows, for metrics. */
   state(): IngressState;
-  /** Takes no new connections, gives requests under way ten seconds at most, and ends. */
+  /** Takes no new connections, ends WebSockets, gives requests under way eight seconds at most, and ends. */
   stop(): Promise<void>;
 }
 

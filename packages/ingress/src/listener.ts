@@ -44,7 +44,7 @@ export function publicServerOptions({
     onUpgrade: (incoming) => front.receiveUpgrade(incoming, connectionOf(incoming.socket)),
     onFault: (error) => log.error(faultOf(error), 'a public request failed'),
     onRefused: (refusal, socket, req) => front.refused(refusal, connectionOf(socket), req),
-    paceRefusals: (socket, refusals) => front.paceRefusals(socket, refusals),
+    paceRefusals: (socket, refusals) => front.paceRefusals(connectionOf(socket), refusals),
     strictTransport: protocol === 'https',
     // A page of one app can set cookies for the domain that all public names share.
     browsers: true,

@@ -1,4 +1,4 @@
-// The connections of this Ingress to the public sides of nodes: a pool for each, and who takes turns on it.
+// The connections of this Ingress to the public sides of nodes: for each a pool, and a queue in which installations take turns.
 import type { TopologyNode } from '@platform/contract';
 import { type Connect, openPool } from '@platform/http';
 import {
@@ -15,7 +15,7 @@ import { buildConnector, type Pool } from 'undici';
 import { FairQueue } from './fair-queue.ts';
 import { NodeWatch } from './node-watch.ts';
 
-/** Milliseconds until a connection to a node must stand; who waits for it gets 503 within two seconds. */
+/** Milliseconds until a connection to a node must stand; a request that waits for it gets 503 within two seconds. */
 const CONNECT_MILLISECONDS = 1_500;
 
 /**
@@ -95,7 +95,7 @@ export class NodeLinks {
     const origin = isIrohAddress(url) ? url : plainOrigin;
     const target: LinkTarget = {
       origin,
-      // A key that is none is proven by nobody.
+      // An unreadable key becomes one that no node can prove.
       key: key === null ? undefined : (readPublicKey(key) ?? Buffer.alloc(32)),
       certificate: this.#certificate,
       iroh: this.#iroh,

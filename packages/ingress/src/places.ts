@@ -1,6 +1,6 @@
 // The places that the requests of one installation take. One client network gets a part of them; and where none is left, a
-// client that holds many and is idle on them gives way to one that holds few. So who opens connections and lets them wait
-// shuts nobody else out.
+// client that holds many and is idle on them gives way to one that holds few. So a client that opens connections and lets
+// them wait shuts nobody else out.
 import type { Refusal } from '@platform/contract';
 
 /** A request or WebSocket that takes a place. */
@@ -13,7 +13,7 @@ export interface Occupant {
   giveWay(refusal: Refusal): void;
 }
 
-/** Of all places: so many may one client network have, and who has fewer is not asked to give way. */
+/** Of all places: the most that one client network gets. One that holds fewer never has to give way. */
 const PART_OF_ONE_CLIENT = 1 / 4;
 /** However few places there are. */
 const ALWAYS_OF_ONE_CLIENT = 8;

@@ -24,7 +24,7 @@ export class Traffic {
     this.#of(hostname).requests += 1;
   }
 
-  /** Only of names that are known, so that nobody makes this grow. */
+  /** Only of known names, so that strangers cannot make this grow. */
   refused(hostname: string, code: string): void {
     const { refused } = this.#of(hostname);
     refused[code] = (refused[code] ?? 0) + 1;

@@ -19,7 +19,7 @@ const DROPPED = new Set([ANSWERED_BY, 'set-cookie', 'set-cookie2', 'x-request-id
 const passing = responseFilter((name, res) => DROPPED.has(name) || res.hasHeader(name));
 
 /** Seconds after which a node that was not reached may be there again. */
-export const NODE_RETRY = 2;
+const NODE_RETRY = 2;
 
 /** For the log, beside the error codes of connections. */
 export const SILENT = 'NODE_SILENT';

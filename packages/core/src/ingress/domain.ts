@@ -1,4 +1,4 @@
-// The domain of Ingresses: how they join, what they are told of public names, and what they report.
+// The domain of Ingresses: how they join, the topology that they follow, and what they report.
 import { PeriodicTask } from '../background/periodic-task.ts';
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';

@@ -1,4 +1,4 @@
-// Where nodes behind NAT connect to an Ingress, as it says itself; they learn it with their assignments.
+// Where nodes behind NAT connect to an Ingress, by its own word; they learn it with their assignments.
 import { refuse } from '@platform/contract';
 import { readIrohAddress } from '@platform/link';
 import type { CoreContext } from '../context.ts';

@@ -26,7 +26,7 @@ function countedOf({ hostname, requests, refused }: PublicTraffic, domain: strin
 }
 
 /** In UTC, e.g. `2026-11-23`. */
-export function dayOf(at: Date): string {
+function dayOf(at: Date): string {
   return at.toISOString().slice(0, 10);
 }
 

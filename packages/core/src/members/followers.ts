@@ -9,7 +9,7 @@ import { pendingFollowers, touchFollower, upsertFollower } from './follower-quer
 
 export type Follows = SignalMap['carried-out']['follows'];
 
-/** Nobody waits for a follower that has been silent for longer. A node polls at least every 25 s. */
+/** A revocation does not wait for a follower that has been silent for longer. A node polls at least every 25 s. */
 const SILENT_MILLISECONDS = {
   assignments: 40_000,
   topology: limits.topologySilence.value * 1_000,

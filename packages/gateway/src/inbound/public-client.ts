@@ -11,7 +11,7 @@ export interface PublicClient {
   readonly origin: string | null;
 }
 
-/** The fields with which the client's address and origin are told, as name, value, name, value … */
+/** The fields that state the client's address and origin, as name, value, name, value … */
 export type ClientFields = (client: PublicClient, hostname: string) => string[];
 
 /** Scheme and authority, or `null`: what browsers send. A list of several is none of theirs. */

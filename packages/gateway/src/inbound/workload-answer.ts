@@ -3,9 +3,9 @@ import { ANSWERED_BY } from '@platform/contract';
 import { type ResponseFilter, responseFilter } from '@platform/http';
 
 /**
- * What a workload may not say on the node's origin, which all apps of the node share: cookies, storage and
- * compression dictionaries, whether somebody is signed in, service workers, transport and content policies, cross-origin permissions, reporting, credentials prompts, instructions to
- * proxies in front, and the platform's own names.
+ * What a workload may not say on the node's origin, which all apps of the node share: cookies, storage and compression
+ * dictionaries, sign-in states, service workers, transport and content policies, cross-origin permissions, reporting,
+ * prompts for credentials, instructions to proxies in front, and the platform's own names.
  */
 const DROPPED_FROM_WORKLOAD = new Set([
   ...['set-cookie', 'set-cookie2', 'clear-site-data', 'www-authenticate', 'authentication-info'],

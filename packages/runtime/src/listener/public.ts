@@ -23,7 +23,7 @@ import type { NodeIroh } from './node-iroh.ts';
 /** How it finds whose name a request is for, and wakes its backend. */
 export interface PublicHosts extends Pick<Endpoints, 'onWake'> {
   /**
-   * By its public name, lower case and without port. Waits a moment for a name that core has told an Ingress first.
+   * By its public name, lower case and without port. Waits a moment for a name that its Ingress learned first.
    *
    * @throws RefusalError `workload_unavailable` while this node has no list of core that could know it
    */
@@ -75,7 +75,7 @@ export async function openPublicSide(options: PublicSideOptions): Promise<Public
   let admitted: ReadonlySet<string> = new Set();
   const server = await startHttpServer({
     ...at,
-    // Who has no credential does not learn which names are here.
+    // Without the credential, one does not learn which names are here.
     isOwnHost: () => true,
     handle: front.handle,
     connect: front.connect,
@@ -194,7 +194,7 @@ function requireOpen({ assignment }: Installation, { head, path }: AcceptedReque
   if (!routesOf(open).match(method, path)) throw refuse('not_found');
 }
 
-/** With these `Installation.reach` says what became of a backend. */
+/** Of `Installation.reach`: why a backend cannot be reached. */
 const WHY = new Set(['workload_unavailable', 'runtime_paused']);
 
 function unavailable() {

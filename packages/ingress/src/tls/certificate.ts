@@ -37,6 +37,8 @@ const NAME = new RegExp(`^(?:\\*\\.)?${LABEL}(?:\\.${LABEL})*$`);
 const CLOCK_SKEW = 5 * 60_000;
 /** Any one label: what a wildcard must cover. */
 const SOME_LABEL = 'a';
+/** Of each certificate. */
+const REMEMBERED_HOSTS = 1_024;
 
 export function isCertificateName(name: string): boolean {
   return name.length <= 253 && NAME.test(name);
@@ -55,8 +57,9 @@ export function readCertificate(name: CertificateName, pair: CertificatePair, no
   const x509 = parseCertificate(pair.certificate);
   const key = parseKey(pair.key);
   if (!x509.checkPrivateKey(key)) throw new CertificateError('the key does not belong to the certificate');
-  const covers = (host: string): boolean =>
-    x509.checkHost(host, { subject: 'never', partialWildcards: false }) !== undefined;
+  const covers = remembered(
+    (host) => x509.checkHost(host, { subject: 'never', partialWildcards: false }) !== undefined,
+  );
   if (!covers(name.replace('*', SOME_LABEL))) throw new CertificateError(`the certificate does not name ${name}`);
   const { validFromDate: notBefore, validToDate: notAfter } = x509;
   if (now > notAfter) throw new CertificateError(`the certificate expired at ${notAfter.toISOString()}`);
@@ -69,6 +72,18 @@ export function readCertificate(name: CertificateName, pair: CertificatePair, no
     fingerprint: x509.fingerprint256.replaceAll(':', '').toLowerCase(),
     context: contextOf(pair),
     covers,
+  };
+}
+
+/** Every request asks, and OpenSSL takes a while. Of hosts that it does not name, which may be long, none is kept. */
+function remembered(names: (host: string) => boolean): (host: string) => boolean {
+  const named = new Set<string>();
+  return (host) => {
+    if (named.has(host)) return true;
+    if (!names(host)) return false;
+    if (named.size >= REMEMBERED_HOSTS) named.clear();
+    named.add(host);
+    return true;
   };
 }
 

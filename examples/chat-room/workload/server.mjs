@@ -7,7 +7,7 @@ import { createServer } from 'node:http';
 import { WebSocketServer } from 'ws';
 
 const { PORT, PLATFORM_VOLUME_DIR } = process.env;
-/** What is kept, and shown to who joins. */
+/** Kept, and shown to everyone who joins. */
 const MOST_MESSAGES = 100;
 const MOST_PEOPLE = 100;
 const MOST_OF_ONE_ADDRESS = 5;
@@ -18,7 +18,7 @@ const BURST = 5;
 const MILLISECONDS_EACH = 2_000;
 const MILLISECONDS_TO_JOIN = 10_000;
 const MILLISECONDS_BETWEEN_PINGS = 30_000;
-/** Whoever reads more slowly than others write is let go before they fill the memory. */
+/** Waiting for one client; a client that reads more slowly than others write is disconnected. */
 const MOST_WAITING_BYTES = 256 * 1024;
 
 const file = `${PLATFORM_VOLUME_DIR}/room.json`;
@@ -67,6 +67,8 @@ const server = createServer(async (request, response) => {
 const sockets = new WebSocketServer({ noServer: true, maxPayload: 4_096, perMessageDeflate: false });
 
 server.on('upgrade', (request, socket, head) => {
+  // Node has none here any more, and an error without a listener ends the process.
+  socket.on('error', () => socket.destroy());
   const refusal = whyNot(request);
   if (refusal !== undefined)
     return void socket.end(`HTTP/1.1 ${refusal}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
@@ -101,7 +103,7 @@ function enter(connection, address) {
   let allowance = BURST;
   let seen = Date.now();
   const late = setTimeout(() => connection.close(4000, 'no name'), MILLISECONDS_TO_JOIN);
-  // What is gone without a word does not answer.
+  // A connection that was cut answers no ping.
   const beat = setInterval(() => {
     if (!isAlive) return connection.terminate();
     isAlive = false;
@@ -141,7 +143,7 @@ function enter(connection, address) {
   });
 }
 
-/** Undefined when it is no name, or taken: two that look alike are one. */
+/** Undefined for what is not a name, or one that is taken: names that differ in case alone are the same. */
 function freeName(name) {
   if (typeof name !== 'string') return undefined;
   const plain = name.normalize('NFKC').trim().replace(/ +/g, ' ');
@@ -166,7 +168,7 @@ function parsed(data) {
   try {
     return JSON.parse(data.toString());
   } catch {
-    return undefined; // as any other message that has not the form
+    return undefined; // like any other message without the right form
   }
 }
 

@@ -51,7 +51,7 @@ function answerTo(datagram) {
   return undefined;
 }
 
-/** 49 bytes in, 49 out. A greeting that somebody recorded and repeats gets the same welcome, or a session they cannot use. */
+/** 49 bytes in, 49 out. A recorded greeting that is repeated gets the same welcome, or a session that only the key's holder can use. */
 function welcome(datagram) {
   const start = datagram.subarray(0, 1 + SESSION_BYTES);
   if (!timingSafeEqual(datagram.subarray(start.length), proofOf(key, start, 32))) return undefined;
@@ -109,7 +109,7 @@ setInterval(() => {
   for (const [id, { seen }] of sessions) if (Date.now() - seen > QUIET_MILLISECONDS) sessions.delete(id);
 }, 60_000).unref();
 
-// The page alone gets here: this app declares no public routes.
+// Only the page of the owner gets here: this app declares no public routes.
 const server = createServer((_request, response) => {
   const now = { port, key: key.toString('base64url'), sessions: sessions.size, ...counts };
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(now));

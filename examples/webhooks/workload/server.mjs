@@ -8,7 +8,7 @@ import { PlatformServicesClient } from './platform-sdk.mjs';
 
 const { PORT, PLATFORM_VOLUME_DIR } = process.env;
 const MOST_BYTES = 256 * 1024;
-/** How far the sender's clock may differ: what somebody recorded is worth nothing later. */
+/** How far the sender's clock may differ; a recorded request is refused later. */
 const WINDOW_SECONDS = 300;
 /** So many deliveries are kept with their content, and so many ids, by which one that is sent again is recognised. */
 const MOST_KEPT = 50;
@@ -18,7 +18,7 @@ const platform = PlatformServicesClient.fromEnv();
 const file = `${PLATFORM_VOLUME_DIR}/inbox.json`;
 const inbox = read() ?? { secret: newSecret(), address: '', deliveries: [], ids: [] };
 const ids = new Set(inbox.ids);
-/** What was refused since the start, for whoever sets a sender up. */
+/** What was refused since the start: shown while a sender is set up. */
 const refused = { count: 0, last: null };
 let saving = Promise.resolve();
 await save();
@@ -81,7 +81,7 @@ function isSigned(prefix, body, signatures) {
   });
 }
 
-/** For the page. It has what nobody else may see, the secret. */
+/** For the page of the owner, the only one that may see the secret. */
 async function forOwner(request, place) {
   if (request.method === 'GET' && place === 'inbox') {
     const { secret, address, deliveries } = inbox;
@@ -165,7 +165,7 @@ function problem(status, code, detail) {
 const server = createServer((request, response) => {
   handle(request)
     .catch((error) => {
-      if (error instanceof TypeError) return problem(400, 'invalid_request', 'This is no web address.');
+      if (error instanceof TypeError) return problem(400, 'invalid_request', 'This is not a web address.');
       console.error(error);
       return problem(500, 'internal_error', 'Something went wrong. See the app’s log.');
     })

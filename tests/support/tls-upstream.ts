@@ -41,7 +41,7 @@ export async function startTlsUpstream(): Promise<TlsUpstream> {
   const arrived: ArrivedRequest[] = [];
   const numbers = new WeakMap<object, number>();
   let connections = 0;
-  const server = createServer({ cert, key, maxHeaderSize: 128 * 1024 }, async (req, res) => {
+  const server = createServer({ cert, key, keepAliveTimeout: 60_000, maxHeaderSize: 128 * 1024 }, async (req, res) => {
     if (upstream.takeHead !== null) {
       upstream.takeHead(req, res);
       return;

@@ -188,9 +188,13 @@ function chain(where: string): void {
       const began = performance.now();
       await close(owner, appId);
       const took = performance.now() - began;
-      // What has been sent on loopback by now is read in the next turns.
-      for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-      assert.deepEqual([socket.isClosed(), drip.isClosed()], [true, true], `${name} took ${took} ms`);
+      // After two seconds core answers without Ingress and node, which a busy machine may keep waiting for as long.
+      if (took < 1_500) {
+        // What has been sent on loopback by now is read in the next turns.
+        for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+        assert.deepEqual([socket.isClosed(), drip.isClosed()], [true, true], `${name} took ${took} ms`);
+      }
+      await Promise.all([socket.closed(), drip.closed()]);
       stalled.socket.resume();
       await Promise.all([stalled.closed(), answered(upload)]);
       assert.equal(stalled.answers().length, 0);

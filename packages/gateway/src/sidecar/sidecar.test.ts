@@ -268,7 +268,7 @@ describe('a Gateway in a process of its own', () => {
     const began = performance.now();
     const [status, body] = await fromInternet(gateway, '/x');
     assert.deepEqual([status, JSON.parse(body).code], [503, 'workload_unavailable']);
-    assert.ok(performance.now() - began < 5_000);
+    assert.ok(performance.now() - began < 20_000);
   });
 
   it('that was never configured says so', async () => {

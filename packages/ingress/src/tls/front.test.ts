@@ -157,14 +157,12 @@ for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
 }
 
 test('a client that is slow with its handshake or with its head is cut off', async (t) => {
-  const under = await openFrontUnderTest(t, {
-    server: { limits: { headMilliseconds: 200, lookMilliseconds: 100 } },
-    limits: { tls: { handshakeMilliseconds: 200 } },
-  });
-  const slow = await connected(under, { ALPNProtocols: ['http/1.1'] });
+  const ofHead = await openFrontUnderTest(t, { server: { limits: { headMilliseconds: 200, lookMilliseconds: 100 } } });
+  const slow = await connected(ofHead, { ALPNProtocols: ['http/1.1'] });
   slow.write('GET / HTTP/1.1\r\n');
   assert.match(await textOf(slow), /^HTTP\/1\.1 400 [\s\S]*did not arrive in time/);
-  const silent = connect(under.front.port, '127.0.0.1');
+  const ofHandshake = await openFrontUnderTest(t, { limits: { tls: { handshakeMilliseconds: 200 } } });
+  const silent = connect(ofHandshake.front.port, '127.0.0.1');
   silent.resume();
   await once(silent, 'close');
 });

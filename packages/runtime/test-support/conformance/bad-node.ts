@@ -88,7 +88,7 @@ export async function startBadNode({ node: options, prepare, timeFactor = 1 }: B
     async unharmed() {
       const begun = performance.now();
       assert.equal((await node.call(good)).text, 'fine');
-      assert.ok(performance.now() - begun < 5_000 * timeFactor, 'the good one was kept waiting');
+      assert.ok(performance.now() - begun < 20_000 * timeFactor, 'the good one was kept waiting');
     },
     async close() {
       await node.close();

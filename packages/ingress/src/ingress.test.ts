@@ -2,8 +2,11 @@
 // topology changes. Core and node are stand-ins of the test.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { CLIENT_ADDRESS, CLIENT_PROTOCOL } from '@platform/contract';
 import { handshake } from '../../http/test-support/handshakes.ts';
@@ -314,4 +317,33 @@ test('what came to a name is reported when the Ingress ends, at the latest', asy
   await tested.ingress.stop();
   const items = tested.core.reports.flatMap((report) => report.items);
   assert.deepEqual(items, [{ hostname: HOSTNAME, requests: 1, refused: { not_found: 1 } }]);
+});
+
+test('the access log says what the client of each request and each WebSocket was answered', async () => {
+  await tested.close();
+  const folder = mkdtempSync(path.join(tmpdir(), 'access-log-'));
+  const file = path.join(folder, 'access.log');
+  tested = await startUnderTest({ accessLog: { file } });
+  tested.node.server.on('upgrade', (_req, socket: Socket) =>
+    socket.end('HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Bearer\r\nContent-Length: 0\r\n\r\n'),
+  );
+  await ask('GET /feed/a?secret');
+  await ask('GET /other');
+  await ask('GET /feed', handshake());
+  await ask('GET /chat', handshake());
+  tested.node.server.removeAllListeners('upgrade');
+  acceptWebSockets();
+  (await openWebSocket()).socket.destroy();
+  await tested.ingress.stop();
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+  rmSync(folder, { recursive: true });
+  // Each is logged when its connection or its answer is over, in no order.
+  const logged = lines.map((line) => JSON.parse(line)).map(({ path, status, refused = '' }) => [path, status, refused]);
+  assert.deepEqual(logged.map((one) => one.join(' ')).sort(), [
+    '/chat 101 ',
+    '/chat 503 workload_unavailable',
+    '/feed 404 not_found',
+    '/feed/a 200 ',
+    '/other 404 not_found',
+  ]);
 });

@@ -98,7 +98,7 @@ export function runtimeKilledBehaviour(under: DriverUnderTest): void {
   /** A container of another test that is just being started has a copy of the whole machine's mounts for a moment. */
   async function nothingNames(place: Place, words: readonly string[]): Promise<void> {
     const named = () => lookAround(place.folder, words).named;
-    await until('nothing to be left', () => named().length === 0, 5_000).catch(() => undefined);
+    await until('nothing to be left', () => named().length === 0).catch(() => undefined);
     assert.deepEqual(named(), []);
     await leftNoTrace(words);
   }

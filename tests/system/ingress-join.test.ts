@@ -84,7 +84,7 @@ async function tokenFor(kind: 'node' | 'ingress'): Promise<string> {
 test('without an Ingress of its own the platform says so, and a token of a node makes none', async () => {
   assert.match(await runCommand(['ingress', 'list'], place.environment), /No Ingress\. .*platform ingress token/);
   const join = ['ingress', 'join', `https://${link}`, await tokenFor('node')];
-  await assert.rejects(runCommand(join, environment), /Give the address of core and the token/);
+  await assert.rejects(runCommand(join, environment), /That is no token for an Ingress, or not all of it/);
 });
 
 test('it joins over the link, serves the app with its client’s address, and the operator sees it', async () => {
@@ -93,6 +93,30 @@ test('it joins over the link, serves the app with its client’s address, and th
   const answer = await ask();
   assert.deepEqual([answer.status, answer.text], [200, 'from 127.0.0.1']);
   assert.match(await runCommand(['ingress', 'list'], place.environment), /^edge +online .* up to date +joined$/m);
+});
+
+test('its doctor looks at what an Ingress needs, and the commands for core say that they belong elsewhere', async () => {
+  const well = await runCommand(['doctor'], environment);
+  for (const line of [/✓ member +the Ingress edge runs/, /✓ core +answers at https/, /✓ public host/])
+    assert.match(well, line);
+  assert.doesNotMatch(well, /database|namespaces|port /);
+  await assert.rejects(
+    runCommand(['ingress', 'list'], environment),
+    /belongs to an Ingress\. Run this on the machine of core/,
+  );
+  await ingress?.stop();
+  const doctor = runCommand(['doctor'], environment);
+  await assert.rejects(doctor, ({ stdout }: { readonly stdout: string }) => /✗ member .* does not run/.test(stdout));
+  ingress = await startCommand(['ingress', 'start'], environment, INFORMED);
+});
+
+test('without core its doctor says so', async () => {
+  await platform?.stop();
+  const doctor = runCommand(['doctor'], environment);
+  await assert.rejects(doctor, ({ stdout }: { readonly stdout: string }) =>
+    /✗ core +does not answer at https/.test(stdout),
+  );
+  platform = await startPlatform(place);
 });
 
 test('it starts again without a token, and not twice with one', async () => {

@@ -1,7 +1,7 @@
 // `platform doctor`: looks at what the platform needs of this machine, and says for each what to do.
 import { lookup } from 'node:dns/promises';
 import { existsSync, readFileSync } from 'node:fs';
-import { plainLine } from '@platform/contract';
+import { type MemberKind, plainLine } from '@platform/contract';
 import { diskSpace, type PlatformConfig, readIntelligenceFile } from '@platform/core/config';
 import { withConnection } from '@platform/core/database';
 import { createLog } from '@platform/core/log';
@@ -13,6 +13,8 @@ import { configuration } from './configuration.ts';
 import { shortOfDisk } from './disk-notice.ts';
 import type { Finding, Verdict } from './finding.ts';
 import { runningParts, withDatabase } from './instance.ts';
+import { isInUse, memberFindings } from './member-findings.ts';
+import { joinedAs } from './membership.ts';
 import { publicFindings } from './public-path/public-findings.ts';
 import { requireRunning } from './require-running.ts';
 import { requireFreePort } from './running.ts';
@@ -31,21 +33,12 @@ export const doctorCommand: Command = {
 
 Checks the parts of a running platform, ports, name resolution, namespaces, control groups, disk, clock, database and AI
 providers with the configuration of this environment. On the machine of an Ingress that runs, it follows the way of a public
-request: name, certificate, proxies, buffering, WebSockets. Exits with 1 when something keeps the platform from working.`,
+request: name, certificate, proxies, buffering, WebSockets. On a machine that joined, it checks what a node or an Ingress
+needs, and that core answers. Exits with 1 when something keeps the platform from working.`,
   async run(args) {
     if (args.length > 0) throw new UsageError('platform doctor takes no options.');
     const config = configuration();
-    const checks = [
-      partFindings,
-      portFindings,
-      nameFindings,
-      sandboxFindings,
-      diskFindings,
-      clockFindings,
-      databaseFindings,
-      modelFindings,
-      publicFindings,
-    ];
+    const checks = checksOf(joinedAs(config.dataDirectory));
     let bad = false;
     for (const check of checks) {
       for (const finding of await check(config)) {
@@ -61,6 +54,37 @@ request: name, certificate, proxies, buffering, WebSockets. Exits with 1 when so
     return bad ? 1 : 0;
   },
 };
+
+type Check = (config: PlatformConfig) => Promise<Finding[]>;
+
+/** A machine that joined has neither shell nor database, and an Ingress no backends. */
+function checksOf(kind: MemberKind | null): readonly Check[] {
+  switch (kind) {
+    case 'ingress':
+      return [(config) => memberFindings(config, kind), diskFindings, clockFindings, publicFindings];
+    case 'node':
+      return [
+        (config) => memberFindings(config, kind),
+        async (config) => [await portFinding(config, NODE, isInUse(config.dataDirectory))],
+        async (config) => [await nameFinding(config, new URL(config.nodeOrigin).hostname)],
+        sandboxFindings,
+        diskFindings,
+        clockFindings,
+      ];
+    case null:
+      return [
+        partFindings,
+        portFindings,
+        nameFindings,
+        sandboxFindings,
+        diskFindings,
+        clockFindings,
+        databaseFindings,
+        modelFindings,
+        publicFindings,
+      ];
+  }
+}
 
 function report({ check, verdict, found, cure }: Finding): void {
   const [mark, colour] = MARKS[verdict];
@@ -80,33 +104,26 @@ async function partFindings(config: PlatformConfig): Promise<Finding[]> {
   }
 }
 
+/** A variable, and the port that it says. */
+type PortOf = readonly [variable: string, port: (config: PlatformConfig) => number];
+const SHELL: PortOf = ['PLATFORM_OS_ORIGIN', ({ listenPort }) => listenPort];
+const NODE: PortOf = ['PLATFORM_NODE_ORIGIN', ({ nodePort }) => nodePort];
+
 async function portFindings(config: PlatformConfig): Promise<Finding[]> {
   const running = runningParts(config.dataDirectory).length > 0;
-  const ports = [
-    ['PLATFORM_OS_ORIGIN', config.listenPort],
-    ['PLATFORM_NODE_ORIGIN', config.nodePort],
-  ] as const;
-  return Promise.all(
-    ports.map(async ([variable, port]): Promise<Finding> => {
-      try {
-        await requireFreePort(variable, config.listenHost, port);
-        return { check: 'port', verdict: 'good', found: `${port} on ${config.listenHost} is free` };
-      } catch (error) {
-        if (running)
-          return {
-            check: 'port',
-            verdict: 'good',
-            found: `${port} is in use, and a platform is running on this data folder`,
-          };
-        return {
-          check: 'port',
-          verdict: 'bad',
-          found: `${port} on ${config.listenHost} is taken`,
-          cure: reasonOf(error),
-        };
-      }
-    }),
-  );
+  return Promise.all([SHELL, NODE].map((port) => portFinding(config, port, running)));
+}
+
+async function portFinding(config: PlatformConfig, [variable, portOf]: PortOf, running: boolean): Promise<Finding> {
+  const [check, port] = ['port', portOf(config)];
+  try {
+    await requireFreePort(variable, config.listenHost, port);
+    return { check, verdict: 'good', found: `${port} on ${config.listenHost} is free` };
+  } catch (error) {
+    if (running)
+      return { check, verdict: 'good', found: `${port} is in use, and a platform is running on this data folder` };
+    return { check, verdict: 'bad', found: `${port} on ${config.listenHost} is taken`, cure: reasonOf(error) };
+  }
 }
 
 async function nameFindings(config: PlatformConfig): Promise<Finding[]> {
@@ -115,30 +132,30 @@ async function nameFindings(config: PlatformConfig): Promise<Finding[]> {
     new URL(config.nodeOrigin).hostname,
     `probe--name.${config.appsDomain}`,
   ];
-  return Promise.all(
-    names.map(async (name): Promise<Finding> => {
-      try {
-        const { address } = await lookup(name);
-        return { check: 'name', verdict: 'good', found: `${name} is ${address}` };
-      } catch (error) {
-        if (name.endsWith('.localhost')) {
-          return {
-            check: 'name',
-            verdict: 'good',
-            found: `${name} is known to browsers (the system resolver does not know it; this is harmless)`,
-          };
-        }
-        return {
-          check: 'name',
-          verdict: 'bad',
-          found: `${name} does not resolve (${reasonOf(error)})`,
-          cure: name.startsWith('probe--')
-            ? `Add a wildcard DNS record *.${config.appsDomain} for this machine.`
-            : 'Add a DNS record for this machine.',
-        };
-      }
-    }),
-  );
+  return Promise.all(names.map((name) => nameFinding(config, name)));
+}
+
+async function nameFinding({ appsDomain }: PlatformConfig, name: string): Promise<Finding> {
+  const check = 'name';
+  try {
+    const { address } = await lookup(name);
+    return { check, verdict: 'good', found: `${name} is ${address}` };
+  } catch (error) {
+    if (name.endsWith('.localhost'))
+      return {
+        check,
+        verdict: 'good',
+        found: `${name} is known to browsers (the system resolver does not know it; this is harmless)`,
+      };
+    return {
+      check,
+      verdict: 'bad',
+      found: `${name} does not resolve (${reasonOf(error)})`,
+      cure: name.startsWith('probe--')
+        ? `Add a wildcard DNS record *.${appsDomain} for this machine.`
+        : 'Add a DNS record for this machine.',
+    };
+  }
 }
 
 async function sandboxFindings(config: PlatformConfig): Promise<Finding[]> {

@@ -9,6 +9,7 @@ import { type CoreContext, listAccounts, type NamedAccount, type Nodes, openLoca
 import { StartError } from '@platform/core/start';
 import { requireAccount } from './account.ts';
 import { withDatabase } from './instance.ts';
+import { joinedAs, WORDS } from './membership.ts';
 import { openNodeIdentity } from './node-identity.ts';
 
 /**
@@ -21,6 +22,12 @@ export async function withLocalCore<Result>(
   config: PlatformConfig,
   work: (context: CoreContext, nodes: Nodes) => Promise<Result>,
 ): Promise<Result> {
+  const kind = joinedAs(config.dataDirectory);
+  if (kind !== null && !existsSync(config.masterKeyFile))
+    throw new StartError(
+      'not_core',
+      `The data folder ${config.dataDirectory} belongs to ${WORDS[kind]}. Run this on the machine of core.`,
+    );
   if (!existsSync(config.masterKeyFile)) {
     const hasDatabase = config.databaseUrl !== null || existsSync(path.join(config.dataDirectory, 'postgres', 'data'));
     if (hasDatabase) await withDatabase(config, (url) => refuseWithoutKey(config.masterKeyFile, url));

@@ -1,6 +1,6 @@
 // What a machine knows of the platform that it belongs to, as a node or as an Ingress: how it joins with the operator's
 // token, once, and the file that says so ever after. Nothing in that file is secret.
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import * as path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -54,7 +54,7 @@ export interface JoinArguments {
 const CALL_MILLISECONDS = 15_000;
 
 /** As operators read it. */
-const WORDS = { node: 'a node', ingress: 'an Ingress' } as const satisfies Record<MemberKind, string>;
+export const WORDS = { node: 'a node', ingress: 'an Ingress' } as const satisfies Record<MemberKind, string>;
 
 /** What makes the machine of `folder` a member, with `join`'s arguments. @throws StartError `already_joined`, `join_refused` */
 export async function join(
@@ -82,6 +82,12 @@ export function requireMembership(kind: MemberKind, folder: string): Membership 
   );
 }
 
+/** What the machine of `folder` joined as; `null` where it did not, such as core's own. */
+export function joinedAs(folder: string): MemberKind | null {
+  const kinds = ['node', 'ingress'] as const;
+  return kinds.find((kind) => existsSync(membershipFile(kind, folder))) ?? null;
+}
+
 /** It may join again, here or elsewhere, with another token. */
 export function forgetMembership(kind: MemberKind, folder: string): void {
   rmSync(membershipFile(kind, folder), { force: true });
@@ -96,10 +102,14 @@ export function joinArguments(kind: MemberKind, args: readonly string[]): JoinAr
       throw new UsageError(reasonOf(error));
     }
   })();
-  const [coreUrl = '', text = '', ...rest] = positionals;
-  const token = readEnrolmentToken(text, kind);
-  if (rest.length > 0 || token === null)
+  const [coreUrl = '', text, ...rest] = positionals;
+  if (rest.length > 0 || text === undefined)
     throw new UsageError(`Give the address of core and the token: platform ${kind} join <core-url> <token>`);
+  const token = readEnrolmentToken(text, kind);
+  if (token === null)
+    throw new UsageError(
+      `That is no token for ${WORDS[kind]}, or not all of it. Copy the whole command that \`platform ${kind} token\` prints.`,
+    );
   const name = values.name ?? machineName();
   if (!memberName.safeParse(name).success)
     throw new UsageError(

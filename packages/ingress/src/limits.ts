@@ -29,5 +29,3 @@ export const ANSWER_MILLISECONDS = 60_000;
 export const REACH_MILLISECONDS = 1_800;
 /** For the topology to say why a node does not know a name: it is closed, or its app has moved. */
 export const SETTLE_MILLISECONDS = 1_000;
-/** Without a byte in either direction. */
-export const WEBSOCKET_IDLE_MILLISECONDS = 600_000;

@@ -1,6 +1,6 @@
 // One public WebSocket, from its valid handshake to its end.
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Refusal, WEBSOCKET_METHOD } from '@platform/contract';
+import { limits, type Refusal, WEBSOCKET_METHOD } from '@platform/contract';
 import {
   type CarriedUpgrade,
   carryUpgrade,
@@ -11,7 +11,6 @@ import {
 import type { Client } from './client-address.ts';
 import { FrameBoundary, GOING_AWAY } from './closing-frame.ts';
 import type { Passage } from './front.ts';
-import { WEBSOCKET_IDLE_MILLISECONDS } from './limits.ts';
 import { PublicExchange, type Way } from './public-exchange.ts';
 
 const SWITCHED = 101;
@@ -75,7 +74,7 @@ export class PublicSocket extends PublicExchange<IncomingUpgrade> {
   }
 
   protected carry(incoming: IncomingUpgrade, way: Way): CarriedUpgrade {
-    const idleMilliseconds = WEBSOCKET_IDLE_MILLISECONDS;
+    const idleMilliseconds = limits.webSocketIdleSeconds.value * 1_000;
     this.#socket = carryUpgrade(incoming, { ...way, tap: this, idleMilliseconds });
     return this.#socket;
   }

@@ -23,6 +23,11 @@ const limits = {
     unit: 'bytes',
     meaning: 'minimum rate, per second over 5 minutes, at which a client takes an answer that waits for it',
   },
+  webSocketIdleSeconds: {
+    value: 600,
+    unit: 'seconds',
+    meaning: 'silence in both directions after which a WebSocket to a backend is closed',
+  },
   jsonDepth: { value: 32, unit: 'items', meaning: 'nesting depth of a JSON body' },
   pageDefault: { value: 50, unit: 'items', meaning: 'default size of a list page' },
   pageMaximum: { value: 200, unit: 'items', meaning: 'maximum size of a list page' },

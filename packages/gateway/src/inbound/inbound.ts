@@ -1,6 +1,6 @@
 // The way in: carries a request that the node listener has authenticated to the workload's own HTTP port. The workload
 // learns nothing reusable about the caller, and its answer is hostile.
-import { checkRequestTarget } from '@platform/contract';
+import { checkRequestTarget, limits } from '@platform/contract';
 import {
   type Abandonable,
   type Carried,
@@ -41,9 +41,6 @@ export interface Inbound {
   close(): Promise<void>;
 }
 
-/** Silence in both directions after which a WebSocket ends. */
-const WEBSOCKET_IDLE_MS = 600_000;
-
 export function openInbound(options: InboundOptions): Inbound {
   const { headersTimeout, onFailure, filterResponse = filterWorkloadResponse } = options;
   const app = new URL(options.appOrigin);
@@ -81,7 +78,7 @@ export function openInbound(options: InboundOptions): Inbound {
       }
       const carried = carryUpgrade(incoming, {
         upstream: upstream(path, incoming.head),
-        idleMilliseconds: WEBSOCKET_IDLE_MS,
+        idleMilliseconds: limits.webSocketIdleSeconds.value * 1_000,
       });
       upgraded.add(carried);
       incoming.socket.once('close', () => upgraded.delete(carried));

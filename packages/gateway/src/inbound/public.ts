@@ -2,6 +2,7 @@
 // the workload. Host and route are checked against the Gateway's own policy, which also ends what is under way.
 import {
   type GatewayPolicy,
+  limits,
   type PublicRoutes,
   publicHostname,
   publicRoutes,
@@ -39,7 +40,7 @@ export interface PublicInboundOptions {
   readonly headersTimeout: number;
   readonly meter: ByteMeter;
   readonly onFailure: (failure: UpstreamFailure) => void;
-  /** Milliseconds of silence in both directions after which a WebSocket ends. Default: 10 minutes. */
+  /** Milliseconds of silence in both directions after which a WebSocket ends. Default: `limits.webSocketIdleSeconds`. */
   readonly webSocketIdle?: number;
 }
 
@@ -70,10 +71,13 @@ interface UnderWay {
   readonly carried: Carried;
 }
 
-const WEBSOCKET_IDLE_MS = 600_000;
-
 export function openPublicInbound(options: PublicInboundOptions): PublicInbound {
-  const { clientFields, headersTimeout, onFailure, webSocketIdle = WEBSOCKET_IDLE_MS } = options;
+  const {
+    clientFields,
+    headersTimeout,
+    onFailure,
+    webSocketIdle = limits.webSocketIdleSeconds.value * 1_000,
+  } = options;
   const underWay = new Set<UnderWay>();
   let open = openFor(options.policy);
 

@@ -166,7 +166,7 @@ export abstract class PublicExchange<Incoming extends AcceptedRequest> implement
   }
 
   lose(): void {
-    // Until a connection stands, `#reaching` has the patience.
+    // Until a connection stands, `#reaching` limits the wait.
     if (!this.#isSent || this.hasEnded) return;
     const { log, metrics } = this.passage.options;
     metrics.nodeFailed();
@@ -218,12 +218,12 @@ export abstract class PublicExchange<Incoming extends AcceptedRequest> implement
 
   /** In place of an answer of the node. */
   #refuseCarried(res: ServerResponse, refusal: Refusal): string {
-    const answer = (told: Refusal): void => {
+    const answer = (shown: Refusal): void => {
       this.#held?.abandon();
       this.#settle = null;
-      this.#count(told);
-      this.refusalStatus = errors[told.code].status;
-      sendProblem(res, told, { requestId: this.requestId });
+      this.#count(shown);
+      this.refusalStatus = errors[shown.code].status;
+      sendProblem(res, shown, { requestId: this.requestId });
     };
     if (refusal === UNKNOWN_AT_NODE) {
       this.#settle = answer;

@@ -131,6 +131,15 @@ export class Topology {
     }
   }
 
+  /** The same with what many names have in common held once: most apps have few routes, and many the same. */
+  #shared(route: TopologyRoute, lists: Map<string, string[]>): TopologyRoute {
+    const key = JSON.stringify(route.routes);
+    const routes = lists.get(key) ?? route.routes;
+    lists.set(key, routes);
+    const nodeId = route.nodeId === null ? null : (this.#nodes.get(route.nodeId)?.nodeId ?? route.nodeId);
+    return { hostname: route.hostname, installationId: route.installationId, nodeId, routes };
+  }
+
   #apply({ isSnapshot, nodes, routes }: Step): void {
     if (isSnapshot) this.#nodes.clear();
     for (const [id, node] of nodes) {
@@ -142,8 +151,10 @@ export class Topology {
     if (isSnapshot) {
       for (const hostname of this.#names.keys()) if (!routes.has(hostname)) routes.set(hostname, null);
     }
-    for (const [hostname, route] of routes) {
+    const lists = new Map<string, string[]>();
+    for (const [hostname, said] of routes) {
       const known = this.#names.get(hostname);
+      const route = said === null ? null : this.#shared(said, lists);
       if (route === null) {
         this.#names.delete(hostname);
         known?.endAll({ code: 'unknown_host' });

@@ -3,4 +3,4 @@
 export { walkPublicPath } from '../src/public-path/walk.ts';
 export { collectWhenIdle } from '../src/supervisor/idle-collection.ts';
 export { RETURNING_MEMORY } from '../src/supervisor/part-process.ts';
-export { releaseStartMemory } from '../src/supervisor/release-start-memory.ts';
+export { collectGarbage, releaseStartMemory } from '../src/supervisor/release-start-memory.ts';

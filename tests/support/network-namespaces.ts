@@ -49,12 +49,18 @@ export function connectTwoNetworks(): TwoNetworks {
   };
 }
 
-/** The same with a router between the two, which lets connections out from `b` under an address of its own, and none in. */
-export function connectBehindNat(): TwoNetworks & {
+export interface NetworksBehindNat extends TwoNetworks {
   readonly router: Network;
   /** Addresses to which something in `a` and in `b` has sent TCP or UDP packets, but for the loopback interface. */
   sentTo(): { readonly a: string[]; readonly b: string[] };
-} {
+}
+
+/**
+ * The same with a router between the two, which lets connections out from `b` under an address of its own, and none in.
+ *
+ * @param udp whether UDP packets pass at all
+ */
+export function connectBehindNat({ udp = true } = {}): NetworksBehindNat {
   const { names, ip, remove } = namespaces(['a', 'r', 'b']);
   const [a, router, b] = names as [string, string, string];
   const inRouter = (...command: string[]) => inside(router, ...command);
@@ -72,6 +78,7 @@ export function connectBehindNat(): TwoNetworks & {
     inRouter('nft', 'add table ip filter');
     inRouter('nft', 'add chain ip filter through { type filter hook forward priority filter; }');
     inRouter('nft', `add rule ip filter through iifname "${outside}" ct state new drop`);
+    if (!udp) inRouter('nft', 'add rule ip filter through meta l4proto udp drop');
     for (const name of [a, b]) recordSent(name);
   } catch (error) {
     remove();

@@ -9,6 +9,8 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { afterEach, describe, test } from 'node:test';
 import { buildConnector, Pool } from 'undici';
+import { startIrohRelay } from '../../../tests/support/iroh-relay.ts';
+import { until } from '../../../tests/support/wait.ts';
 import {
   acceptLinks,
   fetchOverLink,
@@ -416,6 +418,31 @@ test('over iroh: an address that waits for the other side is given up with its s
     kept.stop();
   } finally {
     await Promise.all([core.close(), hidden.close()]);
+  }
+});
+
+test('over iroh: parts that know nothing of each other but a relay find each other there, and none uses another one', async () => {
+  const relay = await startIrohRelay('127.0.0.1');
+  const listen = { host: '127.0.0.1', port: 0 };
+  const open = (key: LinkKey, at: string) => IrohEndpoint.open({ key, listen, relay: at });
+  const [serving, asking] = [await open(ours, relay.url), await open(known, relay.url)];
+  const elsewhere = await open(second, 'http://127.0.0.1:9/');
+  try {
+    serving.offer({ name: 'test', server: http.createServer((_, response) => response.end('found')), isKnown });
+    const address = irohAddressText({ key: ours.publicKey, service: 'test', relay: relay.url });
+    const ask = (by: IrohEndpoint, milliseconds: number) =>
+      fetchOverLink(
+        { address, path: '/' },
+        { key: ours.publicKey, iroh: by, method: 'GET', headers: {}, signal: AbortSignal.timeout(milliseconds) },
+      );
+    // The first attempts may come before both are there.
+    const answer = await until('an answer', () => ask(asking, 5_000).catch(() => null));
+    assert.equal(await answer.text(), 'found');
+    assert.ok(relay.carried() > 0);
+    await assert.rejects(ask(elsewhere, 500), /not connected over iroh/);
+  } finally {
+    await Promise.all([serving, asking, elsewhere].map((endpoint) => endpoint.close()));
+    await relay.close();
   }
 });
 

@@ -3,13 +3,17 @@
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { runNested } from './nested-run.ts';
+import { namespacesUnavailable } from './network-namespaces.ts';
 
 /** Set inside. */
 const MARK = 'PLATFORM_TEST_OWN_NETWORK';
 
 export interface OwnNetworkOptions {
-  /** Why it cannot be run here, or false. */
-  readonly skip: string | false;
+  /**
+   * Why it cannot be run here, or false. `optional`: where no such network can be made, the tests run in that of the machine,
+   * and packets of theirs may leave it.
+   */
+  readonly skip: string | false | 'optional';
   /** Milliseconds for the whole file. */
   readonly timeout: number;
 }
@@ -19,11 +23,11 @@ export interface OwnNetworkOptions {
  * failed.
  */
 export function inOwnNetwork(url: string, { skip, timeout }: OwnNetworkOptions, declare: () => void): void {
-  if (process.env[MARK] === '1') {
+  if (process.env[MARK] === '1' || (skip === 'optional' && namespacesUnavailable() !== false)) {
     declare();
     return;
   }
-  test('in a network namespace of its own', { skip, timeout }, (context) =>
+  test('in a network namespace of its own', { skip: skip !== 'optional' && skip, timeout }, (context) =>
     runNested(context, {
       walls: ['unshare', '--net', '--', 'sh', '-euc', 'ip link set lo up; exec "$0" "$@"'],
       node: process.execPath,

@@ -1,6 +1,7 @@
 // Requests of the doctor along the public path: to an address that was looked up before, under a name that need not be its.
 import http from 'node:http';
 import https from 'node:https';
+import { isIPv6 } from 'node:net';
 
 /** Where requests go, and under which name. */
 export interface Way {
@@ -9,6 +10,11 @@ export interface Way {
   readonly port: number;
   /** For `Host` and the certificate, without port. */
   readonly name: string;
+}
+
+/** @returns where a way leads, as in URLs */
+export function placeOf({ address, port }: Pick<Way, 'address' | 'port'>): string {
+  return `${isIPv6(address) ? `[${address}]` : address}:${port}`;
 }
 
 export interface Answer {

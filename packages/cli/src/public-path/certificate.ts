@@ -5,7 +5,7 @@ import { plainLine } from '@platform/contract';
 import { reasonOf } from '@platform/core/start';
 import { type LinkKey, publicKeyText } from '@platform/link';
 import type { Finding } from '../finding.ts';
-import type { Way } from './ask.ts';
+import { placeOf, type Way } from './ask.ts';
 import { CERTIFICATES, type CertificateOrigin } from './certificate-findings.ts';
 
 export interface Judge {
@@ -28,7 +28,8 @@ interface Names {
 }
 
 export async function certificateFinding(way: Way, { domain, ingress }: Names, judge: Judge): Promise<Finding> {
-  const { name, address, port } = way;
+  const { name } = way;
+  const at = placeOf(way);
   let shown: Shown;
   try {
     shown = await certificateAt(way, judge);
@@ -36,7 +37,7 @@ export async function certificateFinding(way: Way, { domain, ingress }: Names, j
     return {
       check: CHECK,
       verdict: 'bad',
-      found: `no TLS handshake with ${address}:${port} for ${name} (${reasonOf(error)})`,
+      found: `no TLS handshake with ${at} for ${name} (${reasonOf(error)})`,
       cure: `Have the proxy in front, or the Ingress with PLATFORM_INGRESS_TLS, end TLS for *.${domain}.`,
     };
   }
@@ -55,7 +56,7 @@ export async function certificateFinding(way: Way, { domain, ingress }: Names, j
     return {
       check: CHECK,
       verdict: 'bad',
-      found: `the certificate at ${address}:${port} is for ${namesOf(certificate)}, not for *.${domain}`,
+      found: `the certificate at ${at} is for ${namesOf(certificate)}, not for *.${domain}`,
       cure: `Install a certificate for *.${domain} where TLS ends.`,
     };
   }
@@ -72,7 +73,7 @@ export async function certificateFinding(way: Way, { domain, ingress }: Names, j
       check: CHECK,
       verdict: 'bad',
       found: `clients will not trust the certificate for *.${domain} (${distrust})`,
-      cure: 'Install one of a public authority, with its intermediate certificates.',
+      cure: 'Install one of a public authority, with its intermediate certificates. Of your own authority: run the doctor with NODE_EXTRA_CA_CERTS=<its certificate>.',
     };
   }
   const found = `the certificate covers *.${domain} until ${until}`;

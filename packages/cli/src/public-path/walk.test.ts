@@ -180,6 +180,12 @@ test('on a laptop nothing is looked up, and the doctor says that it is fine on t
   assert.equal(findings.length, 6);
 });
 
+test('an address of IPv6 is written as in URLs', async (t) => {
+  const ingress = { host: '[::]', port: 1, tls: null, key } as const;
+  const { wrong } = await walk(t, { path: { ingress } });
+  assert.match(wrong[0]?.found ?? '', /^does not answer at \[::1\]:1 /);
+});
+
 test('an Ingress that does not run, or is another one, is the first thing to be told', async (t) => {
   const elsewhere = { host: '127.0.0.1', port: 1, tls: null, key } as const;
   const none = await walk(t, { path: { ingress: elsewhere } });
@@ -193,7 +199,7 @@ interface Secured {
   /** Of the certificates that are put there. */
   readonly authority: TestAuthority;
   /** @returns what the doctor finds, on the way to this Ingress without a proxy */
-  walk(tls?: CertificateOrigin, domain?: string): Promise<Finding[]>;
+  walk(tls?: CertificateOrigin, challengePort?: number): Promise<Finding[]>;
 }
 
 /** An Ingress with certificates from a folder, in which `put` puts the first. */
@@ -202,15 +208,16 @@ async function openSecured(t: TestContext, put: (folder: string, authority: Test
   t.after(() => rm(folder, { recursive: true }));
   const authority = await newAuthority();
   await put(folder, authority);
-  const { port, close } = await startUnderTest({
-    tls: { domain: DOMAIN, certificates: { kind: 'files', folder }, plain: null },
+  const { port, close, ingress } = await startUnderTest({
+    tls: { domain: DOMAIN, certificates: { kind: 'files', folder }, plain: { host: '127.0.0.1', port: 0 } },
   });
   t.after(close);
+  const plainPort = ingress.plainPort ?? assert.fail('there is no plain port');
   const secured: Secured = {
     ...{ folder, authority },
-    walk: (tls = 'files', domain = DOMAIN) =>
+    walk: (tls = 'files', challengePort = plainPort) =>
       walkPublicPath(
-        { domain, scheme: 'https', port, ingress: { host: '127.0.0.1', port, tls, key } },
+        { domain: DOMAIN, scheme: 'https', port, challengePort, ingress: { host: '127.0.0.1', port, tls, key } },
         { lookup: async () => '127.0.0.1', now: new Date(), authorities: authority.ca },
       ),
   };
@@ -247,9 +254,21 @@ test('an Ingress without a certificate is walked all the same, and told what is 
     /Put _\.apps\.example\.org\.crt and _\.apps\.example\.org\.key into the folder/,
   );
   assert.deepEqual(verdictsOf(await walk('acme for each')), [
-    ...['Ingress good', 'certificates good', 'public name warning', 'public TLS good'],
+    ...['Ingress good', 'certificates good', 'public name warning', 'public HTTP good', 'public TLS good'],
     ...BEHIND,
   ]);
+});
+
+test('where the authority cannot check names over plain HTTP, the doctor names the port', async (t) => {
+  const { walk } = await openSecured(t, async () => undefined);
+  const named = async (port: number) =>
+    (await walk('acme for each', port)).find(({ check }) => check === 'public HTTP') ?? assert.fail('not looked at');
+  const closed = await named(1);
+  assert.equal(closed.verdict, 'bad');
+  assert.match(closed.found, /^nothing answers at 127\.0\.0\.1:1 /);
+  assert.match(closed.cure ?? '', /Let port 1 there lead to PLATFORM_INGRESS_HTTP_LISTEN of this machine/);
+  const other = await named(trusting.port);
+  assert.equal(other.found, `what answers at 127.0.0.1:${trusting.port} is not the Ingress (200)`);
 });
 
 test('with certificates of single hosts alone, the doctor says what serves the others', async (t) => {

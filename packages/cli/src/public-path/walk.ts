@@ -15,7 +15,7 @@ import {
 import { doctorLabel, doctorProof } from '@platform/ingress/doctor-name';
 import type { LinkKey } from '@platform/link';
 import type { Finding } from '../finding.ts';
-import { type Answer, ask, askForPieces, askForWebSocket, type Way } from './ask.ts';
+import { type Answer, ask, askForPieces, askForWebSocket, placeOf, type Way } from './ask.ts';
 import { certificateFinding, type Judge } from './certificate.ts';
 import { CERTIFICATES, type CertificateOrigin, certificateFindings } from './certificate-findings.ts';
 import { clientFindings, PRETENDED } from './client-findings.ts';
@@ -26,6 +26,8 @@ export interface PublicPath {
   /** As in the addresses that people see. */
   readonly scheme: 'http' | 'https';
   readonly port: number;
+  /** Where the authority checks names over plain HTTP: 80, but in tests. */
+  readonly challengePort?: number;
   /** The Ingress of this machine. */
   readonly ingress: {
     readonly host: string;
@@ -44,6 +46,7 @@ export interface Means extends Judge {
 const DOMAIN = 'public name';
 const INGRESS = 'Ingress';
 const HOST = 'public host';
+const CHALLENGE = 'public HTTP';
 const PIECES_CHECK = 'buffering';
 const SOCKET = 'WebSocket';
 
@@ -64,14 +67,15 @@ export async function walkPublicPath(path: PublicPath, means: Means): Promise<Fi
   if (named.address === null) return [begun, ...certificates, named.finding];
   const way: Way = { scheme, address: named.address, port, name };
   const secured = scheme === 'https' ? [await certificateFinding(way, path, means)] : [];
-  const findings = [begun, ...certificates, named.finding, ...secured];
+  const challenged = ingress.tls === 'acme for each' ? [await challengeFinding(way, path)] : [];
+  const findings = [begun, ...certificates, named.finding, ...challenged, ...secured];
   if (secured.some(({ verdict, found }) => verdict === 'bad' && found.startsWith('no TLS'))) return findings;
   return [...findings, ...(await behindName(way, ingress.tls === null))];
 }
 
 /** The Ingress of this machine, asked without anything between. */
 async function ingressFinding(own: Way): Promise<Finding> {
-  const at = `${own.address}:${own.port}`;
+  const at = placeOf(own);
   const cure = 'See what the Ingress logs, and PLATFORM_INGRESS_LISTEN.';
   try {
     const { status } = await ask(own, '/facts');
@@ -117,6 +121,21 @@ async function nameFinding(
   }
 }
 
+/** Whether the authority gets through to the plain listener, which leads everything but its challenges to https. */
+async function challengeFinding(way: Way, { challengePort: port = 80 }: PublicPath): Promise<Finding> {
+  const at = placeOf({ ...way, port });
+  const cure = `Let port ${port} there lead to PLATFORM_INGRESS_HTTP_LISTEN of this machine, with its Host: the authority checks names there.`;
+  const bad = (found: string): Finding => ({ check: CHALLENGE, verdict: 'bad', found, cure });
+  try {
+    const { status, headers } = await ask({ ...way, scheme: 'http', port }, '/facts');
+    if (status === 308 && headers.location?.startsWith(`https://${way.name}`) === true)
+      return { check: CHALLENGE, verdict: 'good', found: `${at} leads to https, and answers the authority` };
+    return bad(`what answers at ${at} is not the Ingress (${status})`);
+  } catch (error) {
+    return bad(`nothing answers at ${at} (${reasonOf(error)})`);
+  }
+}
+
 /** What becomes of requests and answers between the address that the name leads to, and the Ingress. */
 async function behindName(way: Way, behindProxy: boolean): Promise<Finding[]> {
   let answer: Answer;
@@ -127,7 +146,7 @@ async function behindName(way: Way, behindProxy: boolean): Promise<Finding[]> {
       {
         check: HOST,
         verdict: 'bad',
-        found: `nothing answers at ${way.address}:${way.port} (${reasonOf(error)})`,
+        found: `nothing answers at ${placeOf(way)} (${reasonOf(error)})`,
         cure: 'Start the Ingress or the proxy there, and let its port through the firewall.',
       },
     ];
@@ -156,16 +175,16 @@ function strangerFinding({ status, headers, text }: Answer, way: Way): Finding {
   return {
     check: HOST,
     verdict: 'bad',
-    found: `${way.address}:${way.port} answers ${status}${server} for ${way.name}, which is not the Ingress`,
+    found: `${placeOf(way)} answers ${status}${server} for ${way.name}, which is not the Ingress`,
     cure: 'Let the proxy there pass every host below PLATFORM_INGRESS_DOMAIN to the Ingress, or let the DNS record lead to the Ingress.',
   };
 }
 
-function changedHost({ address, port }: Way, how: string): Finding {
+function changedHost(way: Way, how: string): Finding {
   return {
     check: HOST,
     verdict: 'bad',
-    found: `a request by ${address}:${port} arrives at an Ingress ${how}`,
+    found: `a request by ${placeOf(way)} arrives at an Ingress ${how}`,
     cure: 'Let the proxy pass Host unchanged (nginx: proxy_set_header Host $host;). If it passes requests to Ingresses of other machines too, run platform doctor there.',
   };
 }

@@ -66,7 +66,7 @@ export interface PublicSide {
 /** @throws Error when an address cannot be bound or the folder cannot be read */
 export async function openPublicSide(options: PublicSideOptions): Promise<PublicSide> {
   const { tls, listen, server, doctor } = options;
-  const { certificates, findChallenge } = await openCertificates(options);
+  const { certificates, findChallenge, close } = await openCertificates(options);
   try {
     const front = await openTlsFront({
       ...listen,
@@ -92,10 +92,10 @@ export async function openPublicSide(options: PublicSideOptions): Promise<Public
         front.end();
         plain?.end();
       },
-      close: () => certificates.close(),
+      close,
     };
   } catch (error) {
-    await certificates.close();
+    await close();
     throw error;
   }
 }
@@ -112,6 +112,7 @@ function connectionLimits({ limits = {} }: StrictServerOptions) {
 interface OpenedCertificates {
   readonly certificates: CertificateSource;
   findChallenge(host: string, token: string): string | null;
+  close(): Promise<void>;
 }
 
 async function openCertificates(options: PublicSideOptions): Promise<OpenedCertificates> {
@@ -119,7 +120,10 @@ async function openCertificates(options: PublicSideOptions): Promise<OpenedCerti
   const events = loggedEvents(log);
   if (tls.certificates.kind === 'files') {
     const { folder } = tls.certificates;
-    return { certificates: await openCertificateFolder({ folder, now: clock, ...events }), findChallenge: () => null };
+    const certificates = await openCertificateFolder({ folder, now: clock, ...events });
+    if (certificates.served().length === 0)
+      log.warn({ folder }, 'no certificate is in service: clients get none until the folder holds one');
+    return { certificates, findChallenge: () => null, close: () => certificates.close() };
   }
   return openOrdered(tls.certificates, options, events);
 }
@@ -138,13 +142,14 @@ async function openOrdered(
   ]);
   const store = await AcmeStore.open(folder, directory);
   const overHttp = httpChallenges();
+  const overDns = command === null ? null : dnsHook({ command });
   const authority = await openAuthority({
     directory,
     email,
     ca,
     account: await store.account(),
     saveAccount: (url) => store.saveAccount(url),
-    answer: command === null ? overHttp : dnsHook({ command }),
+    answer: overDns ?? overHttp,
     onLeftBehind: (name, reason) => log.warn({ name, reason }, 'a DNS record of a challenge may be left: remove it'),
   });
   const certificates = await openAcmeCertificates({
@@ -155,7 +160,14 @@ async function openOrdered(
     now: clock,
     ...events,
   });
-  return { certificates, findChallenge: (host, token) => overHttp.find(host, token) };
+  return {
+    certificates,
+    findChallenge: (host, token) => overHttp.find(host, token),
+    async close() {
+      await certificates.close();
+      overDns?.end();
+    },
+  };
 }
 
 /** For the metrics: no label of theirs names an app, as the names of certificates do. */

@@ -148,6 +148,20 @@ test('after each failure an order waits twice as long, across restarts too, and 
   assert.deepEqual(certificates.problems(), []);
 });
 
+test('a failure that the authority does not count is tried again every hour at the latest', async (t) => {
+  const world = await newWorld(t);
+  const certificates = await world.open();
+  world.authority.failure = new AcmeError('the DNS hook failed', { step: 'hook' });
+  for (let failures = 1; failures <= 10; failures += 1) {
+    await certificates.obtain('a.example.org');
+    assert.equal(world.authority.orders.length, failures);
+    later(world, HOUR);
+  }
+  later(world, -2_000);
+  assert.equal(await certificates.obtain('a.example.org'), null);
+  assert.equal(world.authority.orders.length, 10, 'and not before');
+});
+
 test('Retry-After of one order counts where it is longer, and a rate limit holds back every order', async (t) => {
   const world = await newWorld(t);
   const certificates = await world.open();

@@ -17,6 +17,7 @@ import {
   codeOf,
   expiryProblem,
   findCertificate,
+  type ProblemKind,
   ReportedProblems,
 } from '../certificate-source.ts';
 import { AcmeError, type CertificateAuthority } from './authority.ts';
@@ -51,6 +52,9 @@ const MOST_WAITING = 1_000;
 /** Five failures of a name in an hour are what the largest authority allows; these are four. */
 const FIRST_PAUSE = 5 * MINUTE;
 const LONGEST_PAUSE = DAY;
+/** After a failure on this side of the authority, which counts none of it: whoever mends it waits no day. */
+const LONGEST_OWN_PAUSE = HOUR;
+const OWN_FAILURES: readonly ProblemKind[] = ['unreachable', 'hook', 'unwritable'];
 /** Where an authority says that it is too much, and not until when. */
 const RATE_PAUSE = HOUR;
 const ORDER_MILLISECONDS = 10 * MINUTE;
@@ -244,12 +248,14 @@ class Ordered implements AcmeCertificates {
     if (this.#ending.signal.aborted) return;
     const time = this.#options.now().getTime();
     const failures = (this.#failed.get(name)?.failures ?? 0) + 1;
-    const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (failures - 1));
+    const reason = reasonOf(error);
+    const longest = OWN_FAILURES.includes(reason.kind) ? LONGEST_OWN_PAUSE : LONGEST_PAUSE;
+    const pause = Math.min(longest, FIRST_PAUSE * 2 ** (failures - 1));
     const said = error instanceof AcmeError && error.retryAfter !== null ? error.retryAfter * 1_000 : 0;
     if (error instanceof AcmeError && error.isRateLimit)
       this.#pausedUntil = time + Math.min(LONGEST_PAUSE, said === 0 ? RATE_PAUSE : said);
     const retryAt = Math.max(time + Math.max(pause, Math.min(said, LONGEST_PAUSE)), this.#pausedUntil);
-    const failed = { failures, retryAt, ...reasonOf(error) };
+    const failed = { failures, retryAt, ...reason };
     this.#failed.set(name, failed);
     this.#tell(name, failed);
     await this.#saveOrders();

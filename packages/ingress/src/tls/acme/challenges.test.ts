@@ -77,6 +77,17 @@ test('a hook ends with its order, and none begins after it', async (t) => {
   await assert.rejects(add(NAME, 'token', 'value', ending.signal), { name: 'AbortError' });
 });
 
+test('a hook that still removes a record when the Ingress has ended is killed', async (t) => {
+  const world = await hookOf(t, HANGING);
+  const { remove, end } = dnsHook({ command: world.command });
+  const how = `the DNS hook failed to remove the record ${RECORD}: the Ingress ended`;
+  const rejected = assert.rejects(remove(NAME, 'token', 'value'), failsAs(how));
+  await until('the hook to begin', world.said);
+  end();
+  await rejected;
+  await bothGone(world);
+});
+
 test('a hook that cannot be run, fails, or is killed says so', async (t) => {
   const addBy = (command: string) => dnsHook({ command }).add(NAME, 'token', 'value', never());
   await assert.rejects(addBy('/nowhere/hook'), failsAs('the DNS hook cannot be run: ENOENT'));

@@ -33,6 +33,11 @@ export interface DnsHookOptions {
   readonly milliseconds?: number;
 }
 
+export interface DnsHook extends ChallengeAnswer {
+  /** Kills what is under way. */
+  end(): void;
+}
+
 const HOOK_MILLISECONDS = 300_000;
 
 /**
@@ -40,7 +45,10 @@ const HOOK_MILLISECONDS = 300_000;
  * programs and files, and none of the platform's settings; its output goes nowhere, since it may hold keys. One that takes
  * too long, or whose order is over, is killed with what it started.
  */
-export function dnsHook({ command, milliseconds = HOOK_MILLISECONDS }: DnsHookOptions): ChallengeAnswer {
+export function dnsHook({ command, milliseconds = HOOK_MILLISECONDS }: DnsHookOptions): DnsHook {
+  /** Cuts off a call that is under way. */
+  const running = new Set<(how: string) => void>();
+
   async function call(action: 'add' | 'remove', name: string, value: string, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
     const record = `_acme-challenge.${name.replace(/^\*\./, '')}`;
@@ -58,6 +66,7 @@ export function dnsHook({ command, milliseconds = HOOK_MILLISECONDS }: DnsHookOp
       endGroup(hook.pid);
     };
     const timer = setTimeout(() => cutOff(`it did not end within ${milliseconds / 1_000} s`), milliseconds);
+    running.add(cutOff);
     const abort = () => cutOff('the order is over');
     signal?.addEventListener('abort', abort);
     try {
@@ -67,6 +76,7 @@ export function dnsHook({ command, milliseconds = HOOK_MILLISECONDS }: DnsHookOp
       if (error instanceof AcmeError) throw error;
       throw hookError(`the DNS hook cannot be run: ${codeOf(error)}`);
     } finally {
+      running.delete(cutOff);
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
     }
@@ -75,6 +85,9 @@ export function dnsHook({ command, milliseconds = HOOK_MILLISECONDS }: DnsHookOp
     type: 'dns-01',
     add: (name, _token, value, signal) => call('add', name, value, signal),
     remove: (name, _token, value) => call('remove', name, value),
+    end() {
+      for (const cutOff of running) cutOff('the Ingress ended');
+    },
   };
 }
 

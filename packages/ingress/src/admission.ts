@@ -1,19 +1,17 @@
 // Whether a public request may pass, before anything is done for it: its host, its client's rate, its route, and how many
 // requests of the installation are under way.
-import { clientNetwork, publicHostname, type Refusal } from '@platform/contract';
-import type { Client } from './client-address.ts';
+import { publicHostname, type Refusal } from '@platform/contract';
 import type { IngressLimits } from './limits.ts';
 import { Places } from './places.ts';
 import { TokenBuckets } from './token-buckets.ts';
 import type { PublicName, Topology } from './topology.ts';
 
 export interface AdmissionRequest {
-  /** `Host` as sent. */
-  readonly host: string;
-  /** `WS` for a WebSocket handshake. */
+  /** As `PublicRoutes.match` takes it. */
   readonly method: string;
   readonly path: string;
-  readonly client: Client;
+  /** `clientNetwork` of its client. */
+  readonly network: string;
 }
 
 export interface AdmissionOptions {
@@ -58,14 +56,12 @@ export class Admission {
     return this.#options.topology.find(publicHostname(host));
   }
 
-  /** The name that was asked for, or why the request does not pass. */
-  admit({ host, method, path, client }: AdmissionRequest): PublicName | Refusal {
-    const { topology, isCurrent } = this.#options;
-    if (!isCurrent()) return NOT_CURRENT;
-    const name = topology.find(publicHostname(host));
+  /** Why a request to a name does not pass; `null` when it does. Counts it against the rate of its client. */
+  refusalOf(name: PublicName | undefined, { method, path, network }: AdmissionRequest): Refusal | null {
+    if (!this.#options.isCurrent()) return NOT_CURRENT;
     if (name === undefined) return { code: 'unknown_host' };
-    const seconds = this.#buckets.take(`${clientNetwork(client.address)} ${name.installationId}`);
+    const seconds = this.#buckets.take(`${network} ${name.installationId}`);
     if (seconds > 0) return { code: 'rate_limited', retryAfter: seconds };
-    return name.passes(method, path) ? name : { code: 'not_found' };
+    return name.passes(method, path) ? null : { code: 'not_found' };
   }
 }

@@ -37,7 +37,8 @@ export abstract class PublicExchange<Incoming extends AcceptedRequest> implement
   #incoming: Incoming | null;
   readonly #client: Client;
   readonly #time: Date;
-  #name: PublicName | null = null;
+  /** What its host stands for, also where it may not pass. */
+  #name: PublicName | undefined;
   /** What gives back a place or bytes, each once. */
   readonly #leaves: (() => void)[] = [];
   #leaveQueue: (() => void) | null = null;
@@ -87,12 +88,11 @@ export abstract class PublicExchange<Incoming extends AcceptedRequest> implement
   /** @returns whether it may pass; otherwise it is refused */
   protected admit(): boolean {
     const { admission } = this.passage;
-    const host = this.#host;
-    const admitted = admission.admit({ host, method: this.method, path: this.path, client: this.#client });
-    this.#name = admission.find(host) ?? null;
-    if ('code' in admitted) this.refuse(admitted);
-    else admitted.begin(this);
-    return !('code' in admitted);
+    this.#name = admission.find(this.#host);
+    const refusal = admission.refusalOf(this.#name, this);
+    if (refusal === null) this.#name?.begin(this);
+    else this.refuse(refusal);
+    return refusal === null;
   }
 
   /** Has something given back when this is refused or over. */
@@ -103,7 +103,7 @@ export abstract class PublicExchange<Incoming extends AcceptedRequest> implement
   /** Takes its place among the requests of its installation, waits for its turn at the node, and is carried there. */
   protected enter(): void {
     const name = this.#name;
-    if (this.hasEnded || name === null) return;
+    if (this.hasEnded || name === undefined) return;
     const leave = this.passage.admission.places.take(name.installationId, this);
     if (typeof leave !== 'function') {
       this.refuse(leave);
@@ -236,7 +236,7 @@ export abstract class PublicExchange<Incoming extends AcceptedRequest> implement
     const { traffic, metrics } = this.passage.options;
     this.#refused = code;
     metrics.refused(code);
-    if (this.#name !== null) traffic.refused(this.#name.hostname, code);
+    if (this.#name !== undefined) traffic.refused(this.#name.hostname, code);
   }
 
   #giveBack(): void {

@@ -1,7 +1,7 @@
 // An Ingress of its own, as on another machine: it joins with the operator's token, reaches core and node over links, serves
 // apps, starts again without a token, and takes nothing more once it is removed.
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, before, test } from 'node:test';
@@ -107,6 +107,22 @@ test('its doctor looks at what an Ingress needs, and the commands for core say t
   await ingress?.stop();
   const doctor = runCommand(['doctor'], environment);
   await assert.rejects(doctor, ({ stdout }: { readonly stdout: string }) => /✗ member .* does not run/.test(stdout));
+  ingress = await startCommand(['ingress', 'start'], environment, INFORMED);
+});
+
+test('a file of its membership that is no good is named, with what to do', async () => {
+  await ingress?.stop();
+  const file = path.join(folder, 'ingress', 'membership.json');
+  const text = await readFile(file, 'utf8');
+  await writeFile(file, text.slice(0, 20));
+  await assert.rejects(runCommand(['ingress', 'start'], environment), (error: { readonly stderr: string }) =>
+    /^platform: \S+membership\.json does not say .* delete it, and join/m.test(error.stderr),
+  );
+  const doctor = runCommand(['doctor'], environment);
+  await assert.rejects(doctor, ({ stdout }: { readonly stdout: string }) =>
+    /✗ member .*cannot run\n.*membership\.json/.test(stdout),
+  );
+  await writeFile(file, text);
   ingress = await startCommand(['ingress', 'start'], environment, INFORMED);
 });
 

@@ -12,16 +12,28 @@ import {
 } from '@platform/link';
 import type { Finding } from './finding.ts';
 import { openIngressKey } from './ingress-identity.ts';
-import { type Membership, requireMembership } from './membership.ts';
+import { type Membership, requireMembership, WORDS } from './membership.ts';
 import { openNodeIdentity } from './node-identity.ts';
 
 const CORE_MILLISECONDS = 5_000;
 
 export async function memberFindings(config: PlatformConfig, kind: MemberKind): Promise<Finding[]> {
   const { dataDirectory } = config;
-  const member = requireMembership(kind, dataDirectory);
-  const key = kind === 'node' ? openNodeIdentity(dataDirectory).key : openIngressKey(dataDirectory);
-  return [runFinding(dataDirectory, kind, member), await coreFinding(member, key)];
+  try {
+    const member = requireMembership(kind, dataDirectory);
+    const key = kind === 'node' ? openNodeIdentity(dataDirectory).key : openIngressKey(dataDirectory);
+    return [runFinding(dataDirectory, kind, member), await coreFinding(member, key)];
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    return [
+      {
+        check: 'member',
+        verdict: 'bad',
+        found: `this machine joined as ${WORDS[kind]}, and cannot run`,
+        cure: error.message,
+      },
+    ];
+  }
 }
 
 /** Whether a process of the platform uses the data folder. */

@@ -1,6 +1,6 @@
 // What a machine knows of the platform that it belongs to, as a node or as an Ingress: how it joins with the operator's
 // token, once, and the file that says so ever after. Nothing in that file is secret.
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import * as path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -56,7 +56,11 @@ const CALL_MILLISECONDS = 15_000;
 /** As operators read it. */
 export const WORDS = { node: 'a node', ingress: 'an Ingress' } as const satisfies Record<MemberKind, string>;
 
-/** What makes the machine of `folder` a member, with `join`'s arguments. @throws StartError `already_joined`, `join_refused` */
+/**
+ * What makes the machine of `folder` a member, with `join`'s arguments.
+ *
+ * @throws StartError `already_joined`, `join_refused`, `membership_unusable`
+ */
 export async function join(
   kind: MemberKind,
   args: JoinArguments,
@@ -68,11 +72,14 @@ export async function join(
       `This data folder belongs to ${WORDS[kind]} already. Run it with \`platform ${kind} start\`, or set PLATFORM_DATA_DIR to another folder.`,
     );
   const joined = await enrol(kind, { ...args, key });
-  writeFileSync(membershipFile(kind, folder), `${JSON.stringify(joined, null, 2)}\n`, { mode: 0o600, flush: true });
+  const file = membershipFile(kind, folder);
+  // A crash or a full disk leaves none rather than half of one.
+  writeFileSync(`${file}.new`, `${JSON.stringify(joined, null, 2)}\n`, { mode: 0o600, flush: true });
+  renameSync(`${file}.new`, file);
   return joined;
 }
 
-/** @throws StartError `never_joined` */
+/** @throws StartError `never_joined`, `membership_unusable` */
 export function requireMembership(kind: MemberKind, folder: string): Membership {
   const known = readMembership(kind, folder);
   if (known !== null) return known;
@@ -221,5 +228,12 @@ function readMembership(kind: MemberKind, folder: string): Membership | null {
     if (systemCode(error) === 'ENOENT') return null;
     throw error;
   }
-  return membership.parse(JSON.parse(text));
+  try {
+    return membership.parse(JSON.parse(text));
+  } catch {
+    throw new StartError(
+      'membership_unusable',
+      `${membershipFile(kind, folder)} does not say which platform this machine belongs to. Restore it from a backup; or delete it, and join with a token of \`platform ${kind} token\`.`,
+    );
+  }
 }

@@ -137,6 +137,12 @@ for (const [device, viewport, appId, name] of [
     const { url } = await address();
     assert.match(url ?? '', new RegExp(`^https://${appId}--[a-z2-7]{20}\\.apps\\.example\\.org$`));
     await page.getByRole('img', { name: `QR code of ${url}` }).waitFor();
+    const written = page.locator('.internet-url');
+    assert.equal(await written.innerText(), url);
+    const parts = await written
+      .locator('span')
+      .evaluateAll((all) => all.map((part) => part.getBoundingClientRect().height));
+    assert.deepEqual([parts.length, new Set(parts).size], [5, 1], 'no part of the address goes over two lines');
     const heads = ['On the internet', 'Routes', 'Requests today'].map((name) => page.getByRole('heading', { name }));
     await look(page, device, 'public-page', heads);
     await settingsFit(page);

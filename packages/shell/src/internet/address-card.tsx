@@ -1,6 +1,7 @@
 // The address of an app on the internet: to read, to copy and to scan.
 import { Button, Note } from '../design/controls.tsx';
 import { askToRenewAddress } from '../prompts/prompts.ts';
+import { AddressText } from './address-text.tsx';
 import { CopyButton } from './copy-button.tsx';
 import { LaterQrCode } from './later-qr-code.tsx';
 
@@ -20,7 +21,9 @@ export function AddressCard({ appId, name, url, onRenewed }: AddressCardProps) {
   return (
     <section class="internet-card" aria-label="Address">
       <div class="internet-address">
-        <code class="internet-url">{url}</code>
+        <code class="internet-url">
+          <AddressText url={url} />
+        </code>
         <div class="buttons">
           <CopyButton key={url} kind="primary" text={url} what="the address" />
           <Button

@@ -6,6 +6,7 @@ import { count } from '../design/words.ts';
 import { useReading } from '../settings/reading.ts';
 import { go } from '../view.ts';
 import { usePolling } from '../workflows/use-polling.ts';
+import { AddressText } from './address-text.tsx';
 import { CopyButton } from './copy-button.tsx';
 
 const EVERY_MS = 5_000;
@@ -26,7 +27,9 @@ export function AppInternet({ appId, name }: { readonly appId: string; readonly 
           <p>{openInWords(value, name)}</p>
           {value.url !== null && (
             <div class="address-line">
-              <code>{value.url}</code>
+              <code>
+                <AddressText url={value.url} />
+              </code>
               <CopyButton text={value.url} what="the address" />
             </div>
           )}

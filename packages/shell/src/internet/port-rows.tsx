@@ -47,6 +47,6 @@ export function aboutPort({ state, closed, hostPort, containerPort }: PublicPort
     case 'closed':
       return closed ?? `Gets its address when the backend of ${app} first runs, and is open while it runs.`;
     case 'open':
-      return containerPort === null || containerPort === hostPort ? 'Open' : `Open, port ${containerPort} inside`;
+      return `${containerPort === null || containerPort === hostPort ? 'Open' : `Open, port ${containerPort} inside`}. To close it, turn it off on the app’s page, under “What it may do”.`;
   }
 }

@@ -4,7 +4,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Grant, type InstallationId, openRoutes } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
-import { notify } from '../database/notify.ts';
 import type { Executor } from '../database/schema.ts';
 import { resourcesOf } from '../grants/grant-coverage.ts';
 import { newPublicLabel } from './public-label.ts';
@@ -26,7 +25,8 @@ type Context = Pick<CoreContext, 'clock' | 'random'>;
 /** Whose public names a change may concern. */
 export type Touched = { readonly context: Context } & (
   | {
-      readonly installations: readonly InstallationId[] /** Their names end; they get others. */;
+      readonly installations: readonly InstallationId[];
+      /** Their names end; they get others. Default: they keep them. */
       readonly renew?: true;
     }
   | { readonly accountKey: string }
@@ -54,7 +54,6 @@ export async function routesChanged(trx: Executor, touched: Touched): Promise<bi
   if (changes.length === 0 && !withdrawn) return null;
   const revision = await raiseTopology(trx, goneNode);
   await storeRoutes(trx, changes, { revision, now: context.clock() });
-  await notify(trx, 'topology-changed', {});
   return revision;
 }
 

@@ -3,7 +3,6 @@ import type { registerNodeBody } from '@platform/contract';
 import type * as z from 'zod';
 import type { CoreContext } from '../context.ts';
 import { seal, unseal } from '../credentials/master-key.ts';
-import { notify } from '../database/notify.ts';
 import type { Executor } from '../database/schema.ts';
 import { lockTopology, nodeAddress, raiseTopology, storeNodeAddress, withdrawNode } from './route-queries.ts';
 
@@ -41,7 +40,6 @@ export async function keepPublicSide(
     if (former === undefined) return;
     await withdrawNode(trx, node.id, clock());
     await raiseTopology(trx, node.id);
-    await notify(trx, 'topology-changed', {});
     return;
   }
   const key = side.url.startsWith('http:') ? null : node.publicKey;
@@ -50,16 +48,8 @@ export async function keepPublicSide(
   }
   const credential = seal(masterKey, PURPOSE, node.id, Buffer.from(side.credential, 'utf8'), random);
   const revision = await raiseTopology(trx);
-  await storeNodeAddress(trx, {
-    nodeId: node.id,
-    name: node.name,
-    url: side.url,
-    key,
-    credential,
-    revision,
-    now: clock(),
-  });
-  await notify(trx, 'topology-changed', {});
+  const { id: nodeId, name } = node;
+  await storeNodeAddress(trx, { nodeId, name, url: side.url, key, credential, revision, now: clock() });
 }
 
 function sameKey(a: Buffer | null, b: Buffer | null): boolean {

@@ -1,6 +1,7 @@
 // All SQL that changes the topology: what routes are computed of, the names, and the revision.
 import type { Grant, InstallationId } from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
+import { notify } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { grantedBackend } from '../grants/granted-backend.ts';
 import type { Touched } from './change-routes.ts';
@@ -12,7 +13,11 @@ export async function lockTopology(db: Executor): Promise<void> {
   await sql`SELECT revision FROM topology_state FOR UPDATE`.execute(db);
 }
 
-/** @param goneNode gets the new revision, if it was just withdrawn */
+/**
+ * Another revision for what the transaction changes; Ingresses hear of it when it commits.
+ *
+ * @param goneNode gets the new revision, if it was just withdrawn
+ */
 export async function raiseTopology(db: Executor, goneNode: string | null = null): Promise<bigint> {
   const { rows } = await sql<{ revision: string }>`
     UPDATE topology_state SET revision = revision + 1 RETURNING revision::text`.execute(db);
@@ -20,6 +25,7 @@ export async function raiseTopology(db: Executor, goneNode: string | null = null
   if (row === undefined) throw new Error('the revision of the topology is missing from the database');
   if (goneNode !== null)
     await sql`UPDATE topology_nodes SET revision = ${row.revision} WHERE node_id = ${goneNode}`.execute(db);
+  await notify(db, 'topology-changed', {});
   return BigInt(row.revision);
 }
 

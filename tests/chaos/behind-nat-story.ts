@@ -1,14 +1,18 @@
 // What behind-nat.test.ts tells, run inside the network namespace of core's machine: as the first machine it starts the
 // platform, through nsenter it runs the node behind the router. Ends with 0, or with what went wrong.
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { promisify } from 'node:util';
+import type { LaunchDescriptor } from '@platform/contract';
 import { registerAccount } from '../support/client.ts';
 import { cutTheWire, installPublicApp, Strangers } from './public-over-link.ts';
 import {
   joinAlone,
   onTwoMachines,
   otherAddress,
+  otherNetwork,
   ownAddress,
   reaches,
   routerAddress,
@@ -16,6 +20,8 @@ import {
   tell,
   until,
 } from './second-machine.ts';
+
+type Backend = NonNullable<LaunchDescriptor['backend']>;
 
 const APP = 'witness';
 
@@ -35,7 +41,24 @@ async function story({ place, machine }: TwoMachines): Promise<void> {
   const strangers = await Strangers.of(place, account, APP);
   await until('a stranger to be answered', () => strangers.isAnswered());
   tell('a public request passes the Ingress and reaches the backend');
+
+  const launch = await account.browser.take<LaunchDescriptor>(`/v1/apps/${APP}/launch`, { method: 'POST' });
+  assert.equal(await askAtTheNode(launch.backend ?? assert.fail('it has no backend')), 'answered');
+  tell('a native client reaches the backend where the origin of the node leads to it');
   await cutTheWire(strangers, reached);
+}
+
+/** A request with what a launch gives, from the other machine itself, as behind a tunnel of the operator's that ends there. */
+async function askAtTheNode({ endpointTicket, capability }: Backend): Promise<string> {
+  const { url }: { url: string } = JSON.parse(
+    Buffer.from(endpointTicket.slice('pet1.'.length), 'base64url').toString(),
+  );
+  const { host, port, pathname } = new URL(url);
+  const headers = { host, authorization: `Bearer ${capability}` };
+  const target = JSON.stringify({ host: otherAddress, port, path: `${pathname}/`, headers });
+  const client = `require('node:http').get(${target}, (response) => response.pipe(process.stdout))`;
+  const inside = [`--net=${otherNetwork}`, '--', process.execPath, '-e', client];
+  return (await promisify(execFile)('nsenter', inside)).stdout;
 }
 
 async function reach(host: string, port: number): Promise<void> {

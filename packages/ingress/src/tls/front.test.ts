@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import type { ConnectionOptions, TLSSocket } from 'node:tls';
+import { until } from '../../../../tests/support/wait.ts';
 import { ask, type FrontUnderTest, HOST, openFrontUnderTest } from '../../test-support/tls-front-under-test.ts';
 
 const get = (host: string): string => `GET /x HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
@@ -165,6 +166,17 @@ test('a client that is slow with its handshake or with its head is cut off', asy
   const silent = connect(ofHandshake.front.port, '127.0.0.1');
   silent.resume();
   await once(silent, 'close');
+});
+
+test('a client that leaves in its handshake holds no place', async (t) => {
+  const under = await openFrontUnderTest(t, { limits: { tls: { handshakeMilliseconds: 600_000 } } });
+  const leaving = under.tls();
+  leaving.on('error', () => undefined);
+  // It has what it needs, and the last word of its handshake is never sent.
+  await once(leaving, 'secureConnect');
+  leaving.destroy();
+  await until('the connection to end', () => under.front.connections === 0);
+  assert.equal(under.front.failedHandshakes, 1);
 });
 
 test('plain HTTP on the port of TLS gets no answer', async (t) => {

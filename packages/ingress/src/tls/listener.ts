@@ -124,6 +124,8 @@ export async function listenTls(options: TlsListenerOptions): Promise<TlsListene
   rotation.unref();
 
   server.on('secureConnection', (socket) => {
+    // One end of a WebSocket may end before the other.
+    socket.allowHalfOpen = true;
     socket.on('error', () => socket.destroy());
     const certificate = provenOn(socket, source);
     if (certificate === null) {
@@ -146,6 +148,8 @@ export async function listenTls(options: TlsListenerOptions): Promise<TlsListene
       open.delete(socket);
       if (isDraining && open.size === 0) drained.resolve();
     });
+    // A client that leaves in its handshake would hold its place until the handshake's time is over.
+    socket.allowHalfOpen = false;
     if (!perAddress(socket) || open.size > limits.connections) socket.destroy();
     else server.emit('connection', socket);
   });

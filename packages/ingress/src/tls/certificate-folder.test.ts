@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
-import { before, beforeEach, type TestContext, test } from 'node:test';
+import { afterEach, before, beforeEach, type TestContext, test } from 'node:test';
 import { newAuthority, type TestAuthority, type TestPair, writePair } from '../../test-support/certificates.ts';
 import { type CertificateFolder, openCertificateFolder } from './certificate-folder.ts';
 
@@ -21,6 +21,7 @@ beforeEach(async () => {
   told = [];
   now = new Date();
 });
+afterEach(() => rm(folder, { recursive: true }));
 
 async function opened(t: TestContext): Promise<CertificateFolder> {
   const source = await openCertificateFolder({
@@ -31,10 +32,7 @@ async function opened(t: TestContext): Promise<CertificateFolder> {
     onProblem: ({ name, what }) => told.push(`problem ${name}: ${what}`),
     onSolved: (name) => told.push(`solved ${name}`),
   });
-  t.after(async () => {
-    await source.close();
-    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
-  });
+  t.after(() => source.close());
   return source;
 }
 

@@ -1,8 +1,9 @@
 // How many requests pass, over plain HTTP, over TLS and over HTTP/2, through Ingress and Gateway and through other proxies.
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newAuthority } from '../../packages/ingress/test-support/certificates.ts';
 import { freePort } from '../../tests/support/free-port.ts';
-import { loadWithH2load, loadWithWrk, startNginx, startProgram } from '../gateway/processes.ts';
+import { loadWithH2load, loadWithWrk, type RunningServer, startNginx, startProgram } from '../gateway/processes.ts';
 import { atLeast, median, printRow, reported } from '../machine.ts';
 import { quietRounds } from '../quiet.ts';
 import { ANSWER, type Bed, DOMAIN, LOAD_CORE, NAME, PROXY_CORE } from './bed.ts';
@@ -14,7 +15,18 @@ const GOAL = 0.2;
 
 const PROXIES = { ours: 'Ingress and Gateway', nginx: 'nginx', haproxy: 'HAProxy', caddy: 'Caddy' } as const;
 type Proxy = keyof typeof PROXIES;
-type Ports = Readonly<Record<Proxy, number>>;
+
+/** One proxy: where it listens, and its processes. */
+interface Running {
+  readonly port: number;
+  readonly pids: readonly number[];
+}
+
+interface Load {
+  readonly requestsPerSecond: number;
+  /** Microseconds for each request, of all processes of the proxy. */
+  readonly processorTime: number;
+}
 
 export interface RequestOptions {
   readonly rounds: number;
@@ -52,7 +64,7 @@ export async function compareRequests(bed: Bed, options: RequestOptions): Promis
   await compare('a small GET', plain, async (port) => (await wrk(port)).requestsPerSecond);
   const added = await quietRounds(
     { rounds, pids: bed.pids },
-    async () => (await wrk(plain.ours, 1)).p50 - (await wrk(direct.port, 1)).p50,
+    async () => (await wrk(plain.ours.port, 1)).p50 - (await wrk(direct.port, 1)).p50,
   );
   printRow(reported('Ingress and Gateway, added p50 at one caller', median(added), 'ms'));
 
@@ -60,21 +72,44 @@ export async function compareRequests(bed: Bed, options: RequestOptions): Promis
   await compare('a small GET over TLS and HTTP/1.1', overTls, h2load('http/1.1'));
   await compare('a small GET over TLS and HTTP/2', overTls, h2load('h2'));
 
-  async function compare(what: string, ports: Ports, load: (port: number) => Promise<number>): Promise<void> {
-    for (const port of Object.values(ports)) await load(port);
+  async function compare(
+    what: string,
+    proxies: Readonly<Record<Proxy, Running>>,
+    load: (port: number) => Promise<number>,
+  ): Promise<void> {
+    const measure = async ({ port, pids }: Running): Promise<Load> => {
+      const before = await processorTime(pids);
+      const requestsPerSecond = await load(port);
+      const used = (await processorTime(pids)) - before;
+      return { requestsPerSecond, processorTime: used / (requestsPerSecond * seconds) };
+    };
+    for (const proxy of Object.values(proxies)) await measure(proxy);
     const found = await quietRounds({ rounds, pids: bed.pids }, async () => ({
-      ours: await load(ports.ours),
-      nginx: await load(ports.nginx),
-      haproxy: await load(ports.haproxy),
-      caddy: await load(ports.caddy),
+      ours: await measure(proxies.ours),
+      nginx: await measure(proxies.nginx),
+      haproxy: await measure(proxies.haproxy),
+      caddy: await measure(proxies.caddy),
     }));
-    const ratio = (other: Proxy) => median(found.map((round) => round.ours / round[other]));
+    const of = (proxy: Proxy, figure: keyof Load) => median(found.map((round) => round[proxy][figure]));
+    const ratio = (other: Proxy) =>
+      median(found.map((round) => round.ours.requestsPerSecond / round[other].requestsPerSecond));
     printRow(atLeast(`${what}: Ingress and Gateway to nginx`, ratio('nginx'), '×', GOAL));
     printRow(reported('the same to HAProxy', ratio('haproxy'), '×'));
     printRow(reported('the same to Caddy', ratio('caddy'), '×'));
-    for (const proxy of Object.keys(PROXIES) as Proxy[])
-      printRow(reported(`${what}: ${PROXIES[proxy]}, one core`, median(found.map((round) => round[proxy])), 'req/s'));
+    for (const proxy of Object.keys(PROXIES) as Proxy[]) {
+      printRow(reported(`${what}: ${PROXIES[proxy]}, one core`, of(proxy, 'requestsPerSecond'), 'req/s'));
+      printRow(reported('its processor time for a request', of(proxy, 'processorTime'), 'µs'));
+    }
   }
+}
+
+/** Microseconds so far, of all threads: what other work on the machine changes least. */
+async function processorTime(pids: readonly number[]): Promise<number> {
+  let nanoseconds = 0;
+  for (const pid of pids)
+    for (const thread of await readdir(`/proc/${pid}/task`))
+      nanoseconds += Number((await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8')).split(' ', 1)[0]);
+  return nanoseconds / 1_000;
 }
 
 async function makeCertificate(bed: Bed): Promise<Certificate> {
@@ -88,9 +123,9 @@ async function makeCertificate(bed: Bed): Promise<Certificate> {
 }
 
 /** Before the workload at this socket, all on one core. */
-async function startProxies(bed: Bed, workload: string, tls: Certificate | null): Promise<Ports> {
+async function startProxies(bed: Bed, workload: string, tls: Certificate | null): Promise<Record<Proxy, Running>> {
   const kind = tls === null ? 'plain' : 'tls';
-  const { ingress } = await bed.startWay({ workload, ...(tls === null ? {} : { certificates: tls.folder }) });
+  const { ingress, node } = await bed.startWay({ workload, ...(tls === null ? {} : { certificates: tls.folder }) });
   const nginx = await bed.keep(
     startNginx(bed.folder, kind, PROXY_CORE, {
       ...(tls === null ? {} : { listen: 'ssl http2' }),
@@ -106,7 +141,7 @@ async function startProxies(bed: Bed, workload: string, tls: Certificate | null)
 frontend in\n  bind 127.0.0.1:${haproxyPort}${tls === null ? '' : ` ssl crt ${tls.pair} alpn h2,http/1.1`}
   default_backend app\nbackend app\n  http-reuse always\n  server app unix@${workload}\n`,
   );
-  await bed.keep(
+  const haproxy = await bed.keep(
     startProgram(['haproxy', '-db', '-f', haproxyFile], { core: PROXY_CORE, port: haproxyPort, environment: {} }),
   );
   const caddyPort = await freePort();
@@ -116,11 +151,17 @@ frontend in\n  bind 127.0.0.1:${haproxyPort}${tls === null ? '' : ` ssl crt ${tl
 ${tls === null ? 'http' : 'https'}://:${caddyPort} {\n\tbind 127.0.0.1
 ${tls === null ? '' : `\ttls ${tls.certificate} ${tls.key}\n`}\treverse_proxy unix/${workload}\n}\n`,
   );
-  await bed.keep(
+  const caddy = await bed.keep(
     startProgram(['caddy', 'run', '--adapter', 'caddyfile', '--config', caddyFile], {
       ...{ core: PROXY_CORE, port: caddyPort },
       environment: { XDG_DATA_HOME: bed.folder, XDG_CONFIG_HOME: bed.folder, HOME: bed.folder, GOMAXPROCS: '1' },
     }),
   );
-  return { ours: ingress.port, nginx: nginx.port, haproxy: haproxyPort, caddy: caddyPort };
+  const alone = ({ port, pid }: RunningServer): Running => ({ port, pids: [pid] });
+  return {
+    ours: { port: ingress.port, pids: [ingress.pid, node.pid] },
+    nginx: alone(nginx),
+    haproxy: alone(haproxy),
+    caddy: alone(caddy),
+  };
 }

@@ -98,7 +98,7 @@ export const configurationVariables = {
   PLATFORM_NODE_ORIGIN: {
     default: 'http://node.platform.localhost:8788',
     meaning:
-      'Origin at which browsers and native clients reach the backends on this node. Its port is the one the Runtime listens on.',
+      'Origin at which browsers and native clients reach the backends on this node. Its port is the one the Runtime listens on. If it is not set on a node with PLATFORM_LINK_CARRIER=iroh, they reach them through Ingresses.',
   },
   PLATFORM_LISTEN_HOST: {
     default: '127.0.0.1',

@@ -57,6 +57,11 @@ export const topologyNode = z.strictObject({
   key: z.string().nullable(),
   /** `publicSide.credential` of its registration. Secret. */
   credential: z.string(),
+  /**
+   * The host at which an Ingress answers for the endpoint side of a node behind NAT: lower case, without port. Requests to
+   * `/e/…` there go to the node whatever their method. Absent: clients reach its endpoint side without an Ingress.
+   */
+  endpointHost: z.string().optional(),
 });
 export type TopologyNode = z.infer<typeof topologyNode>;
 
@@ -123,6 +128,9 @@ export type IngressReport = z.infer<typeof ingressReportBody>;
  */
 export const CLIENT_ADDRESS = 'platform-client-address';
 export const CLIENT_PROTOCOL = 'platform-client-protocol';
+
+/** The client's own `Authorization`, of requests to `TopologyNode.endpointHost` alone: that of the Ingress stands in its place. */
+export const CLIENT_AUTHORIZATION = 'platform-client-authorization';
 
 /** Of the topology stream: a line of JSON each, {@link topologyLine}, or an empty one. */
 export const TOPOLOGY_STREAM = 'application/x-ndjson';

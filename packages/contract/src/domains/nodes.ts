@@ -97,8 +97,11 @@ export const registerNodeBody = z.strictObject({
   controlUrl: z.url(),
   /** What core presents there as Bearer. */
   controlCredential: z.string().min(20).max(200),
-  /** Where browsers reach the endpoint side: PLATFORM_NODE_ORIGIN. */
-  inboundOrigin: z.url(),
+  /**
+   * Where clients reach the endpoint side: PLATFORM_NODE_ORIGIN. Absent from a node that is reached over iroh and has none:
+   * they reach it through Ingresses, at a host that core chooses.
+   */
+  inboundOrigin: z.url().optional(),
   machine: nodeMachine.optional(),
   /** It asks core about the capabilities of clients. Absent from nodes of former versions, which are given one to compare. */
   asksCapabilities: z.literal(true).optional(),

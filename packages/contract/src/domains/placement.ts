@@ -80,6 +80,8 @@ export const assignments = z.strictObject({
   ingressKeys: z.array(z.string()).optional(),
   /** Iroh addresses of Ingresses, to which a node behind NAT connects. Absent: of none. */
   ingressLinks: z.array(z.string()).optional(),
+  /** `TopologyNode.endpointHost` of this node. */
+  endpointHost: z.string().optional(),
 });
 export type Assignments = z.infer<typeof assignments>;
 

@@ -87,6 +87,14 @@ export function appOrigin(config: Pick<CoreConfig, 'origin' | 'appsDomain'>, app
   return `${scheme}://${appId}--${hostLabel}.${config.appsDomain}${port}`;
 }
 
+/**
+ * Where clients reach the endpoint side of a node behind NAT: `<node id>.<ingress domain>`, which no public name can be,
+ * since a node id holds no `--`.
+ */
+export function endpointHostname(config: Pick<CoreConfig, 'ingressDomain'>, nodeId: string): string {
+  return `${nodeId}.${config.ingressDomain}`;
+}
+
 /** The public hostname of an installation: `<app-id>--<opaque>.<ingress domain>` (specification 4.11). */
 export function publicHostname(config: Pick<CoreConfig, 'ingressDomain'>, appId: string, label: string): string {
   return `${appId}--${label}.${config.ingressDomain}`;

@@ -2,7 +2,7 @@
 // security policies of the apps on the node name it.
 import { networkInterfaces } from 'node:os';
 import type { Log } from '../context.ts';
-import type { CoreConfig } from './config.ts';
+import { type CoreConfig, endpointHostname } from './config.ts';
 import type { AddressAndPort } from './variables.ts';
 
 /** What of the platform a node must not pose as. */
@@ -37,11 +37,19 @@ export interface NodeOrigin {
   readonly inbound_origin: string | null;
   /** `null` without a node. */
   readonly node_local: boolean | null;
+  /** Of `BEHIND_NAT` (nodes/behind-nat.ts). */
+  readonly behind_nat: string | null;
 }
 
 interface UsedPlaces extends OwnPlaces {
-  readonly config: OwnPlaces['config'] & Pick<CoreConfig, 'nodeOrigin'>;
+  readonly config: OwnPlaces['config'] & Pick<CoreConfig, 'nodeOrigin' | 'ingressOrigin'>;
   readonly log: Log;
+}
+
+/** Where clients reach the backends of a node behind NAT: at the Ingresses. */
+export function endpointOrigin(config: Pick<CoreConfig, 'ingressOrigin' | 'ingressDomain'>, nodeId: string): string {
+  const { scheme, port } = config.ingressOrigin;
+  return `${scheme}://${endpointHostname(config, nodeId)}${port}`;
 }
 
 /**
@@ -53,6 +61,7 @@ interface UsedPlaces extends OwnPlaces {
  * @returns `null` while its node has no origin that it may have
  */
 export function usableOrigin(places: UsedPlaces, node: NodeOrigin): string | null {
+  if (node.behind_nat !== null) return endpointOrigin(places.config, node.behind_nat);
   const origin = node.inbound_origin ?? (node.node_local === false ? null : places.config.nodeOrigin);
   if (origin === null) return null;
   const reason = foreignOriginReason(origin, places);

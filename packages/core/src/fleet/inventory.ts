@@ -29,7 +29,7 @@ function read({ database, clock, config }: CoreContext): Promise<SystemInventory
     .setIsolationLevel('repeatable read')
     .setAccessMode('read only')
     .execute(async (trx) => {
-      const { nodes, capacity, traffic, topology } = await nodeInventory(trx, now);
+      const { nodes, capacity, traffic, topology } = await nodeInventory(trx, now, config);
       const { waiting, volumes } = await countPlaces(trx);
       return {
         accounts: await countAccounts(trx, now),

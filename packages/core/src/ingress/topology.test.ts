@@ -2,13 +2,16 @@
 // takes names away again.
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import { assignments, type Grant, type PublicAddress, publicAddress } from '@platform/contract';
+import { type Assignments, assignments, type Grant, type PublicAddress, publicAddress } from '@platform/contract';
+import { irohAddressText } from '@platform/link';
 import { registerAccount, type TestAccount } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { problemCode } from '../../../../tests/support/raw-http.ts';
 import { bearer, install, publish } from '../../test-support/apps.ts';
 import { followTopology, localCredential, type TestIngress } from '../../test-support/ingress.ts';
+import { joinTestNode } from '../../test-support/joined-node.ts';
 import { controlCredential } from '../../test-support/node-double.ts';
+import { removeNode } from '../nodes/manage-nodes.ts';
 
 let platform: Constellation;
 let owner: TestAccount;
@@ -111,6 +114,40 @@ test('the node learns the same, once it says that it serves public requests', as
   assert.equal((await bearer(platform, node, '/v1/node/register', registration)).status, 204);
   assert.deepEqual(await assigned(), { ingressKeys: undefined, policy: undefined });
   await ingress.until(({ nodes }) => !nodes.has(platform.core.localNode.nodeId));
+});
+
+test('a node behind NAT without an origin gets a host at the Ingresses, which it has no say in', async () => {
+  const node = await joinTestNode(platform, 'hidden');
+  const { publicKey: key } = node.key;
+  const [controlUrl, url] = ['control', 'public'].map((service) => irohAddressText({ key, service }));
+  const addresses = { controlUrl, publicSide: { url, credential: 'pni_of-the-node-behind-nat' } };
+  const register = async (more: object): Promise<number> =>
+    (await node.call('/v1/node/register', { controlCredential, ...addresses, ...more })).status;
+  const hostname = `${node.id}.public.platform.localhost`;
+  const said = async (credential: string) => {
+    const publicSide = { url, credential };
+    const inboundOrigin = credential.endsWith('own') ? { inboundOrigin: 'https://tunnel.example' } : {};
+    assert.equal(await register({ publicSide, ...inboundOrigin }), 204);
+    const entries = () =>
+      ingress.lines
+        .flatMap((line) => (line.kind === 'nodes' ? line.items : []))
+        .filter((one) => one.nodeId === node.id);
+    await ingress.until(() => entries().at(-1)?.credential === credential);
+    const { endpointHost } = (await node.call('/v1/node/assignments')).json as Assignments;
+    return [entries().at(-1)?.endpointHost, endpointHost];
+  };
+  assert.deepEqual(await said('pni_first-credential'), [hostname, hostname]);
+  assert.deepEqual(await said('pni_with-an-origin-of-its-own'), [undefined, undefined]);
+  assert.deepEqual(await said('pni_third-credential'), [hostname, hostname]);
+  for (const direct of [
+    { controlUrl: 'https://127.0.0.1:9/control' },
+    { publicSide: { url: 'https://127.0.0.1:9', credential: 'pni_of-the-node-behind-nat' } },
+    { publicSide: undefined },
+    { inboundOrigin: `http://${hostname}:8791` },
+  ])
+    assert.equal(await register(direct), 400, JSON.stringify(direct));
+  await removeNode(platform.core.context, node.name, 'empty');
+  await ingress.until(({ nodes }) => !nodes.has(node.id));
 });
 
 test('a pause and a removal take the name away before they are answered; a reinstallation has another', async () => {

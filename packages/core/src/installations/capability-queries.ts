@@ -2,6 +2,7 @@
 import type { Grant, InstallationId, Manifest } from '@platform/contract';
 import type pg from 'pg';
 import { grantedBackendText } from '../grants/granted-backend.ts';
+import { BEHIND_NAT } from '../nodes/behind-nat.ts';
 
 export interface LaunchRow {
   readonly id: InstallationId;
@@ -14,6 +15,7 @@ export interface LaunchRow {
   readonly inbound_origin: string | null;
   /** `null` without a node. */
   readonly node_local: boolean | null;
+  readonly behind_nat: string | null;
   /** Whether its node asks about the capabilities of clients; nodes of former versions compare them with one. */
   readonly node_asks: boolean;
   readonly paused: boolean;
@@ -45,7 +47,7 @@ const ISSUE_LAUNCH = {
       SELECT $3, 'launch', o.id, s.id, LEAST($6::timestamptz, s.expires_at)
         FROM opened o CROSS JOIN opener s WHERE o.manifest ? 'frontend')
     SELECT o.id, o.host_label, o.endpoint_id, o.generation, o.grants, o.manifest -> 'frontend' AS frontend,
-           ${grantedBackendText('o', 'o')} AS has_workload, n.inbound_origin, n.local AS node_local,
+           ${grantedBackendText('o', 'o')} AS has_workload, n.inbound_origin, n.local AS node_local, ${BEHIND_NAT} AS behind_nat,
            COALESCE(n.asks_capabilities, n.control_url IS NULL) AS node_asks, EXISTS (SELECT FROM opener) AS live,
            a.paused_at IS NOT NULL AS paused
       FROM opened o JOIN accounts a ON a.key = $1 LEFT JOIN nodes n ON n.id = o.node_id`,

@@ -264,7 +264,19 @@ test('the ticket leads to the node the installation is placed on', async () => {
   await install(account, 'placed');
   const { id, endpoint_id } = await installationRow(platform, account, 'placed');
   await pool.query('UPDATE installations SET node_id = $1 WHERE id = $2', [nodeId, id]);
-  const { backend } = await launch(account, 'placed');
-  const payload = Buffer.from((backend?.endpointTicket ?? '').slice('pet1.'.length), 'base64url').toString('utf8');
-  assert.deepEqual(JSON.parse(payload), { url: `https://second.example/e/${endpoint_id}` });
+  const place = async () => {
+    const { backend } = await launch(account, 'placed');
+    return JSON.parse(Buffer.from((backend?.endpointTicket ?? '').slice('pet1.'.length), 'base64url').toString());
+  };
+  assert.deepEqual(await place(), { url: `https://second.example/e/${endpoint_id}` });
+  // A node that Ingresses reach, and clients do not.
+  await pool.query(`UPDATE nodes SET inbound_origin = NULL, control_url = 'iroh://key/control' WHERE id = $1`, [
+    nodeId,
+  ]);
+  const atIngress = `http://${nodeId}.public.platform.localhost:8791`;
+  assert.deepEqual(await place(), { url: `${atIngress}/e/${endpoint_id}` });
+  const { origin } = await launch(account, 'placed');
+  const page = await rawRequest({ port: platform.port, path: '/', headers: { host: new URL(origin).host } });
+  const connect = /connect-src ([^;]*)/.exec(String(page.headers['content-security-policy']))?.[1]?.split(' ') ?? [];
+  assert.deepEqual(connect.slice(-2), [atIngress, atIngress.replace('http', 'ws')]);
 });

@@ -2,6 +2,7 @@
 import type { Grant, InstallationId, Manifest, SystemRole, WorkloadTrigger } from '@platform/contract';
 import type pg from 'pg';
 import { grantedBackendText, unreviewedBackendText } from '../grants/granted-backend.ts';
+import { BEHIND_NAT } from '../nodes/behind-nat.ts';
 
 /** What a list shows of an app: a few members of the installed version's manifest. */
 export interface SummaryRow {
@@ -234,13 +235,15 @@ export interface HostRow {
   readonly inbound_origin: string | null;
   /** `null` without a node. */
   readonly node_local: boolean | null;
+  readonly behind_nat: string | null;
 }
 
 const FIND_BY_HOST = {
   name: 'find-by-host',
   text: `
     SELECT i.id, v.package_hash, v.manifest -> 'frontend' AS frontend, i.grants,
-           ${grantedBackendText()} AS has_workload, n.inbound_origin, n.local AS node_local
+           ${grantedBackendText()} AS has_workload, n.inbound_origin, n.local AS node_local,
+           ${BEHIND_NAT} AS behind_nat
       FROM installations i
       JOIN accounts a ON a.key = i.account_key AND a.suspended_at IS NULL
       JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version

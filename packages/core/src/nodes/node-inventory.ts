@@ -2,6 +2,8 @@
 // address at which core reaches a node is not disclosed.
 import { limits, type SystemInventory, type TrafficTotals } from '@platform/contract';
 import type { Kysely } from 'kysely';
+import type { CoreConfig } from '../config/config.ts';
+import { endpointOrigin } from '../config/node-origin.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { listNodeRows, type NodeRow } from './manage-queries.ts';
 import { shownHours } from './traffic.ts';
@@ -14,7 +16,7 @@ export interface NodeInventory extends Pick<SystemInventory, 'nodes' | 'traffic'
   readonly topology: Pick<SystemInventory['topology'], 'endpoints' | 'labels'>;
 }
 
-export async function nodeInventory(db: Executor, now: Date): Promise<NodeInventory> {
+export async function nodeInventory(db: Executor, now: Date, config: CoreConfig): Promise<NodeInventory> {
   const rows = await listNodeRows(db);
   const reports = new Map((await nodeReports(db)).map((report) => [report.name, report]));
   const shown = rows.slice(0, limits.inventoryNodes.value);
@@ -25,12 +27,17 @@ export async function nodeInventory(db: Executor, now: Date): Promise<NodeInvent
     topology: {
       endpoints: shown.map(({ name, shared_store }) => ({
         node: name,
-        origin: reports.get(name)?.inbound_origin ?? null,
+        origin: originOf(reports.get(name), config),
         sharesVolumes: shared_store !== null,
       })),
       labels: labelsOf(rows),
     },
   };
+}
+
+function originOf(report: NodeReport | undefined, config: CoreConfig): string | null {
+  const { behind_nat = null, inbound_origin = null } = report ?? {};
+  return behind_nat === null ? inbound_origin : endpointOrigin(config, behind_nat);
 }
 
 function nodeItem(row: NodeRow, report: NodeReport | undefined): SystemInventory['nodes']['items'][number] {

@@ -197,7 +197,7 @@ export async function updateNode(
   node: {
     readonly controlUrl: string;
     readonly controlCredential: Buffer;
-    readonly inboundOrigin: string;
+    readonly inboundOrigin: string | null;
     readonly machine: NodeMachine | undefined;
     readonly asksCapabilities: boolean;
     readonly seenAt: Date;

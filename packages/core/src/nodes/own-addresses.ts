@@ -13,7 +13,7 @@ type Places = Pick<CoreContext, 'config' | 'linkListen'>;
 
 export interface ReportedAddresses {
   readonly controlUrl: string;
-  readonly inboundOrigin: string;
+  readonly inboundOrigin: string | null;
   readonly publicUrl: string | undefined;
 }
 
@@ -28,7 +28,7 @@ export function refusePlatformAddresses(places: Places, addresses: ReportedAddre
   for (const [member, variable] of MEMBERS) {
     const address = addresses[member];
     // An iroh address names a key, and no host.
-    const reason = address === undefined || isIrohAddress(address) ? null : foreignOriginReason(address, places);
+    const reason = address == null || isIrohAddress(address) ? null : foreignOriginReason(address, places);
     if (reason !== null) throw refused(member, `The address ${address} ${reason}. Set ${variable} to another.`);
   }
 }

@@ -1,7 +1,7 @@
 // Registers a node's addresses: its control side for core, its endpoint side for browsers and native clients.
 
 import { RefusalError, refuse, type registerNodeBody } from '@platform/contract';
-import { readIrohAddress } from '@platform/link';
+import { isIrohAddress, readIrohAddress } from '@platform/link';
 import type * as z from 'zod';
 import type { CoreContext } from '../context.ts';
 import { seal } from '../credentials/master-key.ts';
@@ -30,14 +30,16 @@ export async function registerNode(context: CoreContext, nodeId: string, registr
     await register(context, nodeId, registration);
   } catch (error) {
     if (!(error instanceof RefusalError)) throw error;
-    await context.database.transaction().execute((trx) => withdrawOrigin(trx, nodeId, registration.inboundOrigin));
+    const { inboundOrigin } = registration;
+    if (inboundOrigin !== undefined)
+      await context.database.transaction().execute((trx) => withdrawOrigin(trx, nodeId, inboundOrigin));
     context.log.warn({ nodeId, why: error.refusal.detail }, 'the addresses of a node were refused');
     throw error;
   }
 }
 
 async function register(context: CoreContext, nodeId: string, registration: Registration): Promise<void> {
-  const inboundOrigin = checkOrigin(registration.inboundOrigin);
+  const inboundOrigin = checkOrigin(registration);
   const { masterKey, random, config } = context;
   const controlCredential = seal(
     masterKey,
@@ -57,14 +59,14 @@ async function register(context: CoreContext, nodeId: string, registration: Regi
     const controlUrl = checkControlUrl(registration.controlUrl, { where, key });
     const publicSide = checkPublicSide(registration.publicSide, { where, key });
     refusePlatformAddresses(context, { controlUrl, inboundOrigin, publicUrl: publicSide?.url });
-    await refuseOriginOfOthers(trx, { id: nodeId, where, log: context.log }, inboundOrigin);
+    if (inboundOrigin !== null) await refuseOriginOfOthers(trx, { id: nodeId, where, log: context.log }, inboundOrigin);
     const values = { controlUrl, controlCredential, inboundOrigin, machine, asksCapabilities, seenAt };
     const former = await updateNode(trx, nodeId, values);
     // Its assignments say what it needs for public requests from now on, or no longer.
     if ((await servesPublic(trx, nodeId)) !== (publicSide !== undefined)) await assignmentsChanged(trx, null);
     await keepPublicSide(trx, context, { id: nodeId, ...node }, publicSide);
     if ((former ?? config.nodeOrigin) === inboundOrigin) return;
-    // Security policies of the frontends name the origin of their node.
+    // Security policies of the frontends name the origin of their node. Whether it had none before is not known.
     for (const { id, account_key } of await placedInstallations(trx, nodeId))
       await notify(trx, 'installation-changed', { installationId: id, accountKey: account_key });
   });
@@ -132,8 +134,18 @@ function isOverIroh(value: string, service: string, key: Buffer | null): boolean
   return address?.service === service && key?.equals(address.key) === true;
 }
 
-/** It is written into launch descriptors and security policies, so it holds a scheme, a host and a port only. */
-function checkOrigin(value: string): string {
+/**
+ * It is written into launch descriptors and security policies, so it holds a scheme, a host and a port only.
+ *
+ * @returns `null` for a node that clients reach through Ingresses
+ */
+function checkOrigin({ inboundOrigin: value, controlUrl, publicSide }: Registration): string | null {
+  if (value === undefined) {
+    if (isIrohAddress(controlUrl) && publicSide !== undefined && isIrohAddress(publicSide.url)) return null;
+    throw refuse('invalid_request', 'Without an inbound origin, core and Ingresses must reach the node over iroh.', {
+      errors: [{ path: 'inboundOrigin', message: 'must be there for a node that is not reached over iroh' }],
+    });
+  }
   const url = new URL(value);
   if (!/^https?:\/\/(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(:\d+)?$/.test(value) || url.origin !== value)
     throw refuse('invalid_request', 'The inbound origin must be a bare http or https origin.', {

@@ -63,6 +63,7 @@ export const tables = {
       members: 'whether the node that confirms a revision is still there',
       'object-storage': 'whether the node of a backend is the platform’s own',
       placement: 'what nodes offer, in the statement that chooses one',
+      topology: 'which nodes clients reach through Ingresses',
     },
   },
   node_tokens: {},

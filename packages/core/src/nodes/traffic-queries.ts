@@ -2,6 +2,7 @@
 import type { NodeHeartbeat, TrafficTotals } from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
+import { BEHIND_NAT } from './behind-nat.ts';
 
 type Executor = Kysely<DatabaseSchema>;
 type Tallies = NonNullable<NodeHeartbeat['traffic']>;
@@ -72,6 +73,8 @@ function totals(requests: string, sent: string, received: string): TrafficTotals
 export interface NodeReport {
   readonly name: string;
   readonly inbound_origin: string | null;
+  /** Of `BEHIND_NAT`. */
+  readonly behind_nat: string | null;
   readonly shared_store: string | null;
   readonly load_cpus: number | null;
   readonly load_memory_mib: number | null;
@@ -80,8 +83,9 @@ export interface NodeReport {
 /** Address and load of every node, by name; memory in MiB, `null` where a node has reported none. */
 export async function nodeReports(db: Executor): Promise<NodeReport[]> {
   return db
-    .selectFrom('nodes')
+    .selectFrom('nodes as n')
     .select(['name', 'inbound_origin', 'shared_store', 'load_cpus', 'load_memory_mib'])
+    .select(sql<string | null>`${sql.raw(BEHIND_NAT)}`.as('behind_nat'))
     .orderBy('name')
     .execute();
 }

@@ -9,7 +9,7 @@ import {
 } from '@platform/contract';
 import { publicKeyText } from '@platform/link';
 import type { Kysely } from 'kysely';
-import { appOrigin, publicHostname } from '../config/config.ts';
+import { appOrigin, endpointHostname, publicHostname } from '../config/config.ts';
 import type { CoreContext } from '../context.ts';
 import { dataPlaneCapability } from '../credentials/master-key.ts';
 import { notify } from '../database/notify.ts';
@@ -110,11 +110,12 @@ async function readAssignments(
   context: CoreContext,
   node: Pick<NodeCaller, 'nodeId' | 'credentialHash'>,
 ): Promise<Assignments & { readonly credentialHolds: boolean }> {
-  const { rows, servesPublic, ...current } = await selectAssignments(context.database, node);
+  const { rows, servesPublic, behindNat, ...current } = await selectAssignments(context.database, node);
   const items = rows.flatMap((row) => assignmentOf(context, row, servesPublic) ?? []);
   // Read after the revision, which every change of them raises.
   const ingresses = servesPublic ? await ingressMembers(context) : {};
-  return { ...current, items, ...ingresses };
+  const endpoints = behindNat === null ? {} : { endpointHost: endpointHostname(context.config, behindNat) };
+  return { ...current, items, ...ingresses, ...endpoints };
 }
 
 async function ingressMembers({

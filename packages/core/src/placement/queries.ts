@@ -13,6 +13,7 @@ import type { Plan } from '../accounts/plan.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { grantedBackend } from '../grants/granted-backend.ts';
 import type { NodeCaller } from '../http/caller.ts';
+import { BEHIND_NAT } from '../nodes/behind-nat.ts';
 import type { AssignedBinding } from './usable-slots.ts';
 
 type Executor = Kysely<DatabaseSchema>;
@@ -80,18 +81,29 @@ export interface AssignmentRow {
 /**
 /**
  * The assignments of a node: one statement, so that list and revision are one snapshot, as are whether the node still has
- * the credential of this hash, and `servesPublic`: whether it takes public requests, and knows what assignments say of them.
+ * the credential of this hash, `servesPublic`: whether it takes public requests, and knows what assignments say of them, and
+ * `behindNat` (`BEHIND_NAT`).
  */
 export async function selectAssignments(
   db: Executor,
   { nodeId, credentialHash }: Pick<NodeCaller, 'nodeId' | 'credentialHash'>,
-): Promise<{ revision: string; credentialHolds: boolean; servesPublic: boolean; rows: AssignmentRow[] }> {
+): Promise<{
+  revision: string;
+  credentialHolds: boolean;
+  servesPublic: boolean;
+  behindNat: string | null;
+  rows: AssignmentRow[];
+}> {
   const { rows } = await sql<
-    { revision: string; credential_holds: boolean; serves_public: boolean } & (AssignmentRow | { readonly id: null })
+    { revision: string; credential_holds: boolean; serves_public: boolean; behind_nat: string | null } & (
+      | AssignmentRow
+      | { readonly id: null }
+    )
   >`
     SELECT r.value::text AS revision,
            EXISTS (SELECT FROM nodes WHERE id = ${nodeId} AND credential_hash = ${credentialHash}) AS credential_holds,
            EXISTS (SELECT FROM topology_nodes WHERE node_id = ${nodeId} AND url IS NOT NULL) AS serves_public,
+           (SELECT ${sql.raw(BEHIND_NAT)} FROM nodes n WHERE n.id = ${nodeId}) AS behind_nat,
            i.id, i.app_id, i.host_label, i.endpoint_id, i.generation,
            i.clients_revision::integer AS clients_revision,
            (SELECT COALESCE(asks_capabilities, control_url IS NULL) FROM nodes WHERE id = ${nodeId}) AS asks_capabilities,
@@ -123,6 +135,7 @@ export async function selectAssignments(
     revision: first.revision,
     credentialHolds: first.credential_holds,
     servesPublic: first.serves_public,
+    behindNat: first.behind_nat,
     rows: rows.filter((row) => row.id !== null),
   };
 }

@@ -3,6 +3,7 @@
 import { limits } from '@platform/contract';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
+import { BEHIND_NAT } from '../nodes/behind-nat.ts';
 
 type Executor = Kysely<DatabaseSchema>;
 
@@ -25,6 +26,8 @@ export interface AddressRow {
   readonly key: string | null;
   /** Sealed, base64. */
   readonly credential: string | null;
+  /** Of `BEHIND_NAT`. */
+  readonly behind_nat: string | null;
 }
 
 export interface TopologyState {
@@ -101,9 +104,10 @@ export async function readChanges(db: Executor, after: Position, nodesAfter: big
                       FROM (SELECT *, ${sizeUntil(sql`revision, label`)} AS size FROM next) AS sized
                      WHERE size <= ${MOST_CHARACTERS}) c) AS routes,
            (SELECT coalesce(jsonb_agg(to_jsonb(c)), '[]')
-              FROM (SELECT node_id, name, url, encode(key, 'base64') AS key,
-                           encode(credential, 'base64') AS credential
-                      FROM topology_nodes WHERE revision > ${nodesAfter}::bigint) c) AS nodes
+              FROM (SELECT t.node_id, t.name, t.url, encode(t.key, 'base64') AS key,
+                           encode(t.credential, 'base64') AS credential, ${sql.raw(BEHIND_NAT)} AS behind_nat
+                      FROM topology_nodes t LEFT JOIN nodes n ON n.id = t.node_id
+                     WHERE t.revision > ${nodesAfter}::bigint) c) AS nodes
       FROM topology_state s`.execute(db);
   const { found, ...row } = stateOf(rows[0]);
   return { ...row, ...pieceOf({ found, routes: row.routes }) };

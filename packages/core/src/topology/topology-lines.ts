@@ -2,7 +2,7 @@
 // knows nothing, or nothing that can be continued. Each piece is one statement, so that a slow reader holds neither a
 // connection to the database nor a transaction.
 import type { TopologyLine, TopologyNode, TopologyRoute } from '@platform/contract';
-import { publicHostname } from '../config/config.ts';
+import { endpointHostname, publicHostname } from '../config/config.ts';
 import type { CoreContext } from '../context.ts';
 import { openCredential } from './node-addresses.ts';
 import { type AddressRow, type Position, type RouteRow, readChanges, readNames, readState } from './read-queries.ts';
@@ -100,7 +100,7 @@ function nodesLine(context: Context, rows: readonly AddressRow[], besideNode: st
 
 /** `null` for a node that is gone, or that this Ingress cannot reach: loopback is another machine to every other. */
 function nodeOf(context: Context, row: AddressRow, besideNode: string | null): TopologyNode | null {
-  const { node_id: nodeId, name, url, key, credential } = row;
+  const { node_id: nodeId, name, url, key, credential, behind_nat: behindNat } = row;
   if (url === null || credential === null) return null;
   if (url.startsWith('http:') && nodeId !== besideNode) return null;
   return {
@@ -109,5 +109,6 @@ function nodeOf(context: Context, row: AddressRow, besideNode: string | null): T
     url,
     key: key === null ? null : Buffer.from(key, 'base64').toString('base64url'),
     credential: openCredential(context, nodeId, Buffer.from(credential, 'base64')),
+    ...(behindNat === null ? {} : { endpointHost: endpointHostname(context.config, behindNat) }),
   };
 }

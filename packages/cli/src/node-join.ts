@@ -10,7 +10,7 @@ import { openNodeMetrics } from './metrics.ts';
 import { nodeConfig } from './node-config.ts';
 import { openNodeIdentity } from './node-identity.ts';
 import { startNodeRuntime } from './node-runtime.ts';
-import { nodeSides } from './node-sides.ts';
+import { type NodeSides, nodeSides } from './node-sides.ts';
 import { requireFreePort, runUntilStopped, Started, stopSignals } from './running.ts';
 import { paint, say, step } from './terminal.ts';
 
@@ -57,7 +57,7 @@ async function run(
       }),
     );
     started.add(() => runtime.stop());
-    greet(config, member, runtime.sandbox, sides.shown);
+    greet(config, member, runtime.sandbox, sides);
     void runtime.registered.then(() => say('  Core knows this node.\n'));
     const ended = await Promise.race([stopRequested, removed.promise]);
     if (ended !== 'removed') return { why: ended, code: 0 };
@@ -66,15 +66,15 @@ async function run(
   });
 }
 
-function greet(config: PlatformConfig, member: Membership, sandbox: string, control: string): void {
+function greet(config: PlatformConfig, member: Membership, sandbox: string, { over, shown }: NodeSides): void {
   const lines = [
     '',
     `  ${paint('bold', 'The node is running.')}`,
     '',
     `  Name         ${member.name}`,
     `  Core         ${paint('cyan', member.coreUrl)}`,
-    `  Control      ${control}`,
-    `  Backends at  ${config.nodeOrigin}`,
+    `  Control      ${shown}`,
+    `  Backends at  ${over.behindIngresses === true ? 'the Ingresses of the platform' : config.nodeOrigin}`,
     `  Data folder  ${config.dataDirectory}`,
     `  Workloads    ${sandbox}`,
     '',

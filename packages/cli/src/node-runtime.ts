@@ -9,7 +9,9 @@ import type { NodeMetrics } from '@platform/runtime/metrics';
 import type { NodeConfig } from './node-config.ts';
 
 export type NodePlace = Pick<RuntimeOptions, 'dataDirectory' | 'coreOrigin' | 'coreHost'> &
-  Partial<Pick<RuntimeOptions, 'coreKey' | 'controllerKey' | 'control' | 'public' | 'iroh' | 'onRemoved'>> & {
+  Partial<
+    Pick<RuntimeOptions, 'coreKey' | 'controllerKey' | 'control' | 'public' | 'iroh' | 'behindIngresses' | 'onRemoved'>
+  > & {
     readonly key: LinkKey;
     readonly log: ReturnType<typeof createLog>;
     readonly metrics: NodeMetrics | undefined;

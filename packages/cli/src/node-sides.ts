@@ -8,7 +8,7 @@ const CONTROL_PORT = 8_790;
 const PUBLIC_PORT = 8_792;
 
 export interface NodeSides {
-  readonly over: Pick<RuntimeOptions, 'control' | 'public' | 'iroh'>;
+  readonly over: Pick<RuntimeOptions, 'control' | 'public' | 'iroh' | 'behindIngresses'>;
   /** For the operator. */
   readonly shown: string;
 }
@@ -23,7 +23,7 @@ interface Joined {
   readonly address: string;
 }
 
-type Settings = Pick<PlatformConfig, 'linkCarrier' | 'irohRelay' | 'nodeControl' | 'nodePublic'>;
+type Settings = Pick<PlatformConfig, 'linkCarrier' | 'irohRelay' | 'nodeControl' | 'nodePublic' | 'effective'>;
 
 /** @throws StartError when a port is taken, or core cannot be found over iroh */
 export async function nodeSides(config: Settings, member: Joined): Promise<NodeSides> {
@@ -35,7 +35,10 @@ export async function nodeSides(config: Settings, member: Joined): Promise<NodeS
   return { over: { control, public: publicSide }, shown: `${control.host} port ${control.port}` };
 }
 
-function overIroh({ irohRelay: relay, nodeControl }: Settings, { coreUrl, coreKey, controllerKey }: Joined): NodeSides {
+function overIroh(
+  { irohRelay: relay, nodeControl, effective }: Settings,
+  { coreUrl, coreKey, controllerKey }: Joined,
+): NodeSides {
   if (controllerKey === null || (coreKey === null && relay === null))
     throw new StartError(
       'core_not_on_iroh',
@@ -44,5 +47,7 @@ function overIroh({ irohRelay: relay, nodeControl }: Settings, { coreUrl, coreKe
   const { hostname, port } = new URL(coreUrl);
   const core = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 443), key: controllerKey };
   const listen = nodeControl === null ? {} : { listen: nodeControl };
-  return { over: { iroh: { core, relay, ...listen } }, shown: 'over iroh, on the connection of this node to core' };
+  const hasOrigin = effective.some(({ name, set }) => name === 'PLATFORM_NODE_ORIGIN' && set);
+  const over = { iroh: { core, relay, ...listen }, behindIngresses: !hasOrigin };
+  return { over, shown: 'over iroh, on the connection of this node to core' };
 }

@@ -79,6 +79,8 @@ export interface RuntimeOptions extends DriverOptions {
   readonly uptime?: () => number;
   /** Where browsers reach backends, e.g. `http://node.platform.localhost:8788`. */
   readonly nodeOrigin: string;
+  /** They cannot, and reach them through Ingresses, at a host that core chooses. Takes `iroh`. Default: they can. */
+  readonly behindIngresses?: boolean;
   readonly listenHost: string;
   /** Port of the endpoint listener; 0 takes a free one. */
   readonly listenPort: number;
@@ -278,6 +280,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
         assigned = [];
         void carryOut();
         void publicSide.admit([]);
+        publicSide.answerForEndpoints(null);
         iroh?.keepToIngresses([]);
         options.onRemoved?.();
       },
@@ -288,11 +291,12 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
     lost() {
       isInformed = false;
     },
-    async apply({ items, ingressKeys, ingressLinks }) {
+    async apply({ items, ingressKeys, ingressLinks, endpointHost }) {
       isInformed = true;
       assigned = items;
       const admitting = publicSide.admit(ingressKeys ?? []);
       iroh?.keepToIngresses(ingressLinks ?? []);
+      publicSide.answerForEndpoints(endpointHost === undefined ? null : { ...backends, host: endpointHost });
       const began = performance.now();
       const settled = carryOut();
       options.metrics?.reconciled((performance.now() - began) / 1_000);
@@ -307,7 +311,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   const registration = {
     controlUrl: control.url,
     controlCredential: controlParts.credential,
-    inboundOrigin: options.nodeOrigin,
+    ...(options.behindIngresses === true ? {} : { inboundOrigin: options.nodeOrigin }),
     publicSide: publicSide.registration,
     asksCapabilities: true as const,
     machine: describeMachine(driver.report, {

@@ -49,6 +49,8 @@ export interface CoreDouble {
   holdPackage(hash: string): () => void;
   /** @param ingressKeys who may reach the public side over TLS; default: as before */
   assign(items: readonly Assignment[], ingressKeys?: readonly string[]): void;
+  /** The host at which Ingresses answer for the endpoint side of the node, from the next {@link assign} on. */
+  chooseEndpointHost(host: string | undefined): void;
   /** Whether the node waits for the next list, and so has put the last one into effect. */
   isFollowed(): boolean;
   /** Where the node serves public requests, as it has registered. */
@@ -95,6 +97,7 @@ export async function startCoreDouble(now: () => Date = () => new Date()): Promi
   let lastHeartbeat: NodeHeartbeat | undefined;
   let lease: NodeLease | 'silence' = { leaseMilliseconds: null, heartbeatMilliseconds: 10_000 };
   let ingressKeys: readonly string[] | undefined;
+  let endpointHost: string | undefined;
   let registration: z.infer<typeof registerNodeBody> | undefined;
   const waiting = new Set<() => void>();
 
@@ -135,7 +138,7 @@ export async function startCoreDouble(now: () => Date = () => new Date()): Promi
           res.once('close', resolve);
         });
       }
-      return answer(res, 200, { revision: String(revision), items, ingressKeys });
+      return answer(res, 200, { revision: String(revision), items, ingressKeys, endpointHost });
     }
     if (url.pathname === '/v1/node/status') {
       for (const status of JSON.parse(body).items as InstallationStatus[]) {
@@ -234,6 +237,9 @@ export async function startCoreDouble(now: () => Date = () => new Date()): Promi
       revision += 1;
       for (const wake of waiting) wake();
       waiting.clear();
+    },
+    chooseEndpointHost(host) {
+      endpointHost = host;
     },
     isFollowed: () => waiting.size > 0,
     publicSide() {

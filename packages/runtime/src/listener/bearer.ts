@@ -4,9 +4,13 @@ import type { IncomingMessage } from 'node:http';
 
 const BEARER = /^Bearer ([A-Za-z0-9._~+/-]{1,512}=*)$/i;
 
-/** The credential of exactly one well-formed Authorization header, else undefined. */
-export function bearerOf(req: IncomingMessage): string | undefined {
-  const values = req.headersDistinct.authorization ?? [];
+/**
+ * The credential of exactly one well-formed Authorization header, else undefined.
+ *
+ * @param field that stands for it, in lower case
+ */
+export function bearerOf(req: IncomingMessage, field = 'authorization'): string | undefined {
+  const values = req.headersDistinct[field] ?? [];
   const [value] = values;
   return values.length === 1 && value !== undefined ? BEARER.exec(value)?.[1] : undefined;
 }

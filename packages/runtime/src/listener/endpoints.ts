@@ -50,8 +50,28 @@ async function findEndpoint(endpoints: Endpoints, { req, path, query }: Accepted
   return { installation, path: `${below}${query}` };
 }
 
-/** Answers a request to a backend. @throws RefusalError */
-export async function handleEndpoint(endpoints: Endpoints, incoming: IncomingRequest): Promise<void> {
+/** Who sent a request. */
+export interface EndpointClient {
+  /** What it presents as Bearer. */
+  readonly bearer: string | undefined;
+  readonly address: string | undefined;
+}
+
+function onThisConnection(req: IncomingMessage): EndpointClient {
+  return { bearer: bearerOf(req), address: req.socket.remoteAddress };
+}
+
+/**
+ * Answers a request to a backend.
+ *
+ * @param client default: as the connection says
+ * @throws RefusalError
+ */
+export async function handleEndpoint(
+  endpoints: Endpoints,
+  incoming: IncomingRequest,
+  { bearer: capability, address } = onThisConnection(incoming.req),
+): Promise<void> {
   const { req, res } = incoming;
   const { installation, path } = await findEndpoint(endpoints, incoming);
   const { appOrigin } = installation.assignment;
@@ -66,7 +86,7 @@ export async function handleEndpoint(endpoints: Endpoints, incoming: IncomingReq
     if (forwarded) res.destroy();
     else if (!res.writableEnded) sendProblem(res, unauthenticated().refusal, { close: true });
   };
-  const release = await installation.clients.admit({ capability: bearerOf(req), address: addressOf(req), end });
+  const release = await installation.clients.admit({ capability, address, end });
   res.once('close', release);
   if (res.closed) release();
   const gateway = await wake(endpoints, installation);
@@ -76,18 +96,22 @@ export async function handleEndpoint(endpoints: Endpoints, incoming: IncomingReq
   gateway.forwardInbound(incoming, path);
 }
 
-/** Connects a WebSocket to a backend. @throws RefusalError */
-export async function connectEndpoint(endpoints: Endpoints, incoming: IncomingUpgrade): Promise<void> {
+/** Connects a WebSocket to a backend; `client` as in {@link handleEndpoint}. @throws RefusalError */
+export async function connectEndpoint(
+  endpoints: Endpoints,
+  incoming: IncomingUpgrade,
+  { bearer, address } = onThisConnection(incoming.req),
+): Promise<void> {
   const { req, socket, head } = incoming;
   const { installation, path } = await findEndpoint(endpoints, incoming);
   const offered = offeredProtocols(req);
-  const capability = bearerOf(req) ?? offered.capability;
+  const capability = bearer ?? offered.capability;
   let forwarded = false;
   const end = () => {
     if (forwarded) socket.destroy();
     else endWithProblem(socket, unauthenticated().refusal);
   };
-  const release = await installation.clients.admit({ capability, address: addressOf(req), end });
+  const release = await installation.clients.admit({ capability, address, end });
   socket.once('close', release);
   if (socket.closed) release();
   const gateway = await wake(endpoints, installation);
@@ -101,10 +125,6 @@ export async function connectEndpoint(endpoints: Endpoints, incoming: IncomingUp
     },
     path,
   );
-}
-
-function addressOf({ socket }: IncomingMessage): string | undefined {
-  return socket.remoteAddress;
 }
 
 /** @throws RefusalError of {@link Installation.reach} */

@@ -1,7 +1,10 @@
 // The public side of this node: requests of the internet as Ingresses bring them, for the apps that run here. Why it is a
 // listener of its own, and who may reach it: docs/decisions/public-side-of-nodes.md.
 import type { EventEmitter } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import {
+  CLIENT_ADDRESS,
+  CLIENT_AUTHORIZATION,
   type GatewayPolicy,
   type PublicRoutes,
   publicHostname,
@@ -15,8 +18,8 @@ import { irohAddressText, type LinkKey } from '@platform/link';
 import type { Log } from '../clock.ts';
 import type { RunningGateway } from '../gateway-port.ts';
 import type { Installation } from '../lifecycle/installation.ts';
-import { matcherOf } from './bearer.ts';
-import { type Endpoints, wake } from './endpoints.ts';
+import { bearerOf, matcherOf } from './bearer.ts';
+import { connectEndpoint, type EndpointClient, type Endpoints, handleEndpoint, wake } from './endpoints.ts';
 import { type HttpServer, startHttpServer } from './http-server.ts';
 import type { NodeIroh } from './node-iroh.ts';
 
@@ -49,6 +52,14 @@ export interface PublicSide extends Pick<HttpServer, 'close'> {
   readonly registration: { readonly url: string; readonly credential: string };
   /** Lets the Ingresses with these link keys (base64url) connect, and ends the connections of all others. */
   admit(keys: readonly string[]): Promise<void>;
+  /** Answers for the endpoint side from now on; `null`: no more. Default: it does not. */
+  answerForEndpoints(side: EndpointSide | null): void;
+}
+
+/** The endpoint side of a node behind NAT, which clients reach through Ingresses. */
+export interface EndpointSide extends Endpoints {
+  /** As core chose it: lower case, without port. */
+  readonly host: string;
 }
 
 const LOOPBACK = '127.0.0.1';
@@ -69,7 +80,8 @@ const RETRY_AFTER_SECONDS = 5;
 /** Opens the listener. @throws Error when the address cannot be bound */
 export async function openPublicSide(options: PublicSideOptions): Promise<PublicSide> {
   const { over, credential, log } = options;
-  const front = createPublicFront(options);
+  let endpoints: EndpointSide | null = null;
+  const front = createPublicFront({ ...options, endpoints: () => endpoints });
   const at = over !== undefined && 'host' in over ? over : { host: LOOPBACK, port: 0 };
   const iroh = over !== undefined && 'iroh' in over ? over.iroh : null;
   let admitted: ReadonlySet<string> = new Set();
@@ -103,6 +115,9 @@ export async function openPublicSide(options: PublicSideOptions): Promise<Public
       admitted = new Set(keys);
       await server.recheck();
     },
+    answerForEndpoints(side) {
+      endpoints = side;
+    },
     close: server.close,
   };
 }
@@ -114,11 +129,25 @@ export interface PublicFront {
   connect(incoming: IncomingUpgrade): Promise<void>;
 }
 
+export interface PublicFrontOptions extends PublicHosts, Pick<PublicSideOptions, 'credential'> {
+  /** The endpoint side that it answers for now. Default: none. */
+  readonly endpoints?: () => EndpointSide | null;
+}
+
 /** What the listener does with a request. */
-export function createPublicFront(options: PublicHosts & Pick<PublicSideOptions, 'credential'>): PublicFront {
+export function createPublicFront(options: PublicFrontOptions): PublicFront {
   const isExpected = matcherOf(`Bearer ${options.credential}`);
   /** How many wait, by installation. */
   const waiting = new WeakMap<Installation, number>();
+
+  /** The endpoint side that a request is for, if it is. @throws RefusalError `unknown_host` for one that no Ingress brings */
+  function endpointsFor({ head }: AcceptedRequest): Endpoints | null {
+    const endpoints = options.endpoints?.() ?? null;
+    if (endpoints?.host !== publicHostname(head.host)) return null;
+    // Here `unauthenticated` is about the client.
+    if (!isExpected(head.authorization ?? undefined)) throw refuse('unknown_host');
+    return endpoints;
+  }
 
   /** @throws RefusalError `unauthenticated`, `unknown_host`, `not_found`, `workload_unavailable` */
   async function admit(request: AcceptedRequest, method: string): Promise<Installation> {
@@ -170,6 +199,8 @@ export function createPublicFront(options: PublicHosts & Pick<PublicSideOptions,
   return {
     async handle(incoming) {
       const { req, res } = incoming;
+      const endpoints = endpointsFor(incoming);
+      if (endpoints !== null) return handleEndpoint(endpoints, incoming, clientOf(req));
       const method = req.method ?? '';
       const installation = await admit(incoming, method);
       const gateway = await reach(installation, incoming, { method, caller: res });
@@ -179,11 +210,25 @@ export function createPublicFront(options: PublicHosts & Pick<PublicSideOptions,
       gateway.forwardPublic(incoming);
     },
     async connect(incoming) {
-      const { socket } = incoming;
+      const { req, socket } = incoming;
+      const endpoints = endpointsFor(incoming);
+      if (endpoints !== null) return connectEndpoint(endpoints, incoming, clientOf(req));
       const installation = await admit(incoming, WEBSOCKET_METHOD);
       const gateway = await reach(installation, incoming, { method: WEBSOCKET_METHOD, caller: socket });
       if (!socket.destroyed) gateway.forwardPublicUpgrade(incoming);
     },
+  };
+}
+
+/** What may be an address: it is remembered for a while. */
+const ADDRESS = /^[0-9a-f.:]{2,45}$/i;
+
+/** As its Ingress states it. */
+function clientOf(req: IncomingMessage): EndpointClient {
+  const address = req.headersDistinct[CLIENT_ADDRESS]?.join();
+  return {
+    bearer: bearerOf(req, CLIENT_AUTHORIZATION),
+    address: address !== undefined && ADDRESS.test(address) ? address : undefined,
   };
 }
 

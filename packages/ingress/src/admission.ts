@@ -60,7 +60,7 @@ export class Admission {
   refusalOf(name: PublicName | undefined, { method, path, network }: AdmissionRequest): Refusal | null {
     if (!this.#options.isCurrent()) return NOT_CURRENT;
     if (name === undefined) return { code: 'unknown_host' };
-    const seconds = this.#buckets.take(`${network} ${name.installationId}`);
+    const seconds = this.#buckets.take(`${network} ${name.owner}`);
     if (seconds > 0) return { code: 'rate_limited', retryAfter: seconds };
     return name.passes(method, path) ? null : { code: 'not_found' };
   }

@@ -104,7 +104,7 @@ export abstract class PublicExchange<Incoming extends AcceptedRequest> implement
   protected enter(): void {
     const name = this.#name;
     if (this.hasEnded || name === undefined) return;
-    const leave = this.passage.admission.places.take(name.installationId, this);
+    const leave = this.passage.admission.places.take(name.owner, this);
     if (typeof leave !== 'function') {
       this.refuse(leave);
       return;
@@ -112,7 +112,7 @@ export abstract class PublicExchange<Incoming extends AcceptedRequest> implement
     this.keep(leave);
     const queue = this.#nodeOf(name)?.queue;
     if (queue === undefined) this.refuse(NOT_REACHED);
-    else this.#leaveQueue = queue.enter(name.installationId, () => this.#carry(name));
+    else this.#leaveQueue = queue.enter(name.owner, () => this.#carry(name));
   }
 
   #carry(name: PublicName): void {
@@ -131,7 +131,7 @@ export abstract class PublicExchange<Incoming extends AcceptedRequest> implement
     this.#reaching = setTimeout(() => this.#carried?.abort(NOT_REACHED), REACH_MILLISECONDS);
     this.#carried = this.carry(incoming, {
       upstream: upstreamOf(node, incoming, this.#client, {
-        hostname: name.hostname,
+        name,
         requestId: this.requestId,
         onFailure: ({ code, reason, requestId }) => {
           metrics.nodeFailed();
@@ -156,7 +156,7 @@ export abstract class PublicExchange<Incoming extends AcceptedRequest> implement
     this.isAnswered = true;
     this.heard();
     this.requestId = requestIdOf(headers) ?? this.requestId;
-    const refusal = nodeRefusal(status, headers);
+    const refusal = nodeRefusal(status, headers, this.#name);
     if (refusal !== null) this.#carried?.abort(refusal);
   }
 

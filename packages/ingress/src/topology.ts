@@ -18,21 +18,37 @@ export interface UnderWay {
   revoke(refusal: Refusal): void;
 }
 
-/** One public name. Stays the same object while its name lives. */
+/** Whose requests pass under one name. */
+interface Named extends Omit<TopologyRoute, 'installationId' | 'routes'> {
+  /** Whose rate and places its requests take: an installation, or a node. */
+  readonly owner: string;
+  /** `endpoints`: those to `/e/…`, whatever their method, for the endpoint side of its node. */
+  readonly routes: TopologyRoute['routes'] | 'endpoints';
+}
+
+const BELOW_ENDPOINTS = '/e/';
+
+/** One public name, or the host of a node behind NAT. Stays the same object while its name lives. */
 export class PublicName {
   readonly hostname: string;
-  #route: TopologyRoute;
+  #route: Named;
   /** Compiled at the first request: of 100,000 names most get none. */
   #routes: PublicRoutes | null = null;
   #underWay: Set<UnderWay> | null = null;
 
-  constructor(route: TopologyRoute) {
+  constructor(route: Named) {
     this.hostname = route.hostname;
     this.#route = route;
   }
 
-  get installationId(): string {
-    return this.#route.installationId;
+  /** Whose rate and places its requests take. */
+  get owner(): string {
+    return this.#route.owner;
+  }
+
+  /** Whether clients show their own credentials there, to the node. */
+  get isOfEndpoints(): boolean {
+    return this.#route.routes === 'endpoints';
   }
 
   get nodeId(): string | null {
@@ -40,7 +56,9 @@ export class PublicName {
   }
 
   passes(method: string, path: string): boolean {
-    this.#routes ??= publicRoutes(this.#route.routes);
+    const { routes } = this.#route;
+    if (routes === 'endpoints') return path.startsWith(BELOW_ENDPOINTS);
+    this.#routes ??= publicRoutes(routes);
     return this.#routes.match(method, path);
   }
 
@@ -55,8 +73,8 @@ export class PublicName {
   }
 
   /** From now on this counts; what is under way and has no route any more ends. */
-  change(route: TopologyRoute): void {
-    const isOther = route.installationId !== this.#route.installationId;
+  change(route: Named): void {
+    const isOther = route.owner !== this.#route.owner;
     this.#route = route;
     this.#routes = null;
     for (const exchange of this.#underWay ?? [])
@@ -121,7 +139,8 @@ export class Topology {
         return undefined;
       case 'routes':
         for (const hostname of line.gone) step.routes.set(hostname, null);
-        for (const route of line.items) step.routes.set(route.hostname, route);
+        for (const { installationId, ...route } of line.items)
+          step.routes.set(route.hostname, { ...route, owner: installationId });
         return undefined;
       case 'current':
         this.#step = newStep();
@@ -132,17 +151,22 @@ export class Topology {
   }
 
   /** The same with what many names have in common held once: most apps have few routes, and many the same. */
-  #shared(route: TopologyRoute, lists: Map<string, string[]>): TopologyRoute {
+  #shared(route: Named, lists: Map<string, string[]>): Named {
+    if (route.routes === 'endpoints') return route;
     const key = JSON.stringify(route.routes);
     const routes = lists.get(key) ?? route.routes;
     lists.set(key, routes);
     const nodeId = route.nodeId === null ? null : (this.#nodes.get(route.nodeId)?.nodeId ?? route.nodeId);
-    return { hostname: route.hostname, installationId: route.installationId, nodeId, routes };
+    return { hostname: route.hostname, owner: route.owner, nodeId, routes };
   }
 
   #apply({ isSnapshot, nodes, routes }: Step): void {
     if (isSnapshot) this.#nodes.clear();
     for (const [id, node] of nodes) {
+      const former = this.#nodes.get(id)?.endpointHost;
+      if (former !== undefined) routes.set(former, null);
+      const hostname = node?.endpointHost;
+      if (hostname !== undefined) routes.set(hostname, { hostname, owner: id, nodeId: id, routes: 'endpoints' });
       if (node === null) this.#nodes.delete(id);
       else this.#nodes.set(id, node);
     }
@@ -168,7 +192,7 @@ export class Topology {
 interface Step {
   readonly isSnapshot: boolean;
   readonly nodes: Map<string, TopologyNode | null>;
-  readonly routes: Map<string, TopologyRoute | null>;
+  readonly routes: Map<string, Named | null>;
 }
 
 function newStep(): Step {

@@ -1,6 +1,6 @@
 // A node as the upstream of a public request: what travels to it, what passes back, and what its silence means.
 import type { IncomingHttpHeaders } from 'node:http';
-import { ANSWERED_BY, CLIENT_ADDRESS, CLIENT_PROTOCOL, type Refusal } from '@platform/contract';
+import { ANSWERED_BY, CLIENT_ADDRESS, CLIENT_AUTHORIZATION, CLIENT_PROTOCOL, type Refusal } from '@platform/contract';
 import {
   type AcceptedRequest,
   type ResponseFilter,
@@ -11,6 +11,7 @@ import {
 import type { Client } from './client-address.ts';
 import { ANSWER_MILLISECONDS } from './limits.ts';
 import type { NodeLink } from './node-links.ts';
+import type { PublicName } from './topology.ts';
 
 /** What only a node says to an Ingress, and what no app may say in the name of its siblings. */
 const DROPPED = new Set([ANSWERED_BY, 'set-cookie', 'set-cookie2', 'x-request-id']);
@@ -48,8 +49,14 @@ export const UNKNOWN_AT_NODE: Refusal = { ...NOT_REACHED };
  * Why a node does not take a request; `null` for an answer of the app. It does not take this Ingress after a start, until the
  * topology says so. No app can say that, and none has a reason to say that it does not know its name.
  */
-export function nodeRefusal(status: number, headers: IncomingHttpHeaders): Refusal | null {
+export function nodeRefusal(
+  status: number,
+  headers: IncomingHttpHeaders,
+  name: PublicName | undefined,
+): Refusal | null {
   if (status === 421) return UNKNOWN_AT_NODE;
+  // There 401 is for the client, and 421 for this Ingress.
+  if (name?.isOfEndpoints === true) return null;
   return status === 401 && headers['www-authenticate'] !== undefined ? NOT_REACHED : null;
 }
 
@@ -58,11 +65,11 @@ export function upstreamOf(
   { req, head, path, query }: AcceptedRequest,
   client: Client,
   {
-    hostname,
+    name,
     requestId,
     onFailure,
   }: {
-    readonly hostname: string;
+    readonly name: PublicName;
     readonly requestId: string;
     readonly onFailure: (failure: UpstreamFailure) => void;
   },
@@ -74,10 +81,11 @@ export function upstreamOf(
     headers: [
       ...head.forwarded,
       // Without the port, which the client chose.
-      ...['host', hostname],
+      ...['host', name.hostname],
       ...['authorization', `Bearer ${credential}`],
       ...[CLIENT_ADDRESS, client.address],
       ...[CLIENT_PROTOCOL, client.protocol],
+      ...(name.isOfEndpoints && head.authorization !== null ? [CLIENT_AUTHORIZATION, head.authorization] : []),
       // Not a credential: the app's own CORS policy needs it.
       ...(req.headers.origin === undefined ? [] : ['origin', req.headers.origin]),
     ],

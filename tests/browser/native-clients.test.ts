@@ -1,33 +1,14 @@
 // Clients of a backend in real Chromium: a page that keeps a WebSocket and gets another capability when its owner
 // disconnects all clients, and a native client that was connected in Settings, which does not.
 import { strict as assert } from 'node:assert';
-import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
-import { buildSdk } from '@platform/sdk/build';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { registerAccount } from '../support/client.ts';
-import { NATIVE_ENGINE } from '../support/native-engine.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
-import { publishTestApp } from '../support/publish.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { DESKTOP, launchBrowser } from './browser.ts';
+import { openParlour, publishParlour } from './parlour.ts';
 import { signedInContext } from './signed-in.ts';
-
-const PAGE =
-  '<!doctype html><title>Chat</title><p id="said"></p><button>Ask</button><script type="module" src="main.js"></script>';
-/** Shows what the backend says, on its WebSocket and when it is asked. */
-const SCRIPT = `
-import { App } from './sdk.js';
-const said = document.querySelector('#said');
-const app = await App.connect();
-document.querySelector('button').onclick = async () => {
-  said.textContent += ' ' + JSON.stringify(await app.backend.json('/echo', { body: 'asked' }));
-};
-const socket = await app.backend.webSocket('/chat');
-socket.onmessage = ({ data }) => { said.textContent += ' ' + data; };
-socket.onclose = () => { said.textContent += ' closed'; };
-socket.send('hello');
-`;
 
 let place: PlatformPlace;
 let platform: PlatformProcess;
@@ -38,19 +19,7 @@ before(async () => {
   platform = await startPlatform(place);
   browser = await launchBrowser();
   const publisher = await registerAccount(platform, 'publisher');
-  const sdk = await buildSdk();
-  await publishTestApp(
-    publisher,
-    'parlour',
-    { name: 'Parlour', workload: { runtime: 'node', entry: 'main.mjs' } },
-    {
-      'frontend/index.html': PAGE,
-      'frontend/main.js': SCRIPT,
-      'frontend/sdk.js': await readFile(sdk.browser),
-      'workload/main.mjs': NATIVE_ENGINE,
-      'workload/sdk.js': await readFile(sdk.workload),
-    },
-  );
+  await publishParlour(publisher);
 });
 after(async () => {
   await browser?.close();
@@ -74,7 +43,7 @@ test('a page goes on with another capability when its owner disconnects all clie
   t.after(() => context.close());
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: platform.origin });
   const settings = await context.newPage();
-  const app = await openParlour(await context.newPage());
+  const app = await openParlour(platform, await context.newPage());
   await app.getByText('offered: hello').waitFor();
 
   await settings.goto(`${platform.origin}/#/settings/apps/parlour`);
@@ -94,8 +63,3 @@ test('a page goes on with another capability when its owner disconnects all clie
   await app.getByRole('button', { name: 'Ask' }).click();
   await app.getByText('closed {"body":"asked"}').waitFor();
 });
-
-async function openParlour(page: Page) {
-  await page.goto(`${platform.origin}/#/app/parlour`);
-  return page.frameLocator('iframe[title="Parlour"]');
-}

@@ -38,16 +38,23 @@ export async function nodePlace(more: NodeJS.ProcessEnv = {}): Promise<NodePlace
 
 const KNOWN = 'Core knows this node.';
 
-/** Joins the node to the core that runs at `core`. Resolves when core knows it. */
+/**
+ * Joins the node to the core that runs at `core`. Resolves when core knows it.
+ *
+ * @param options `url`: where. Default: over plain http
+ */
 export async function joinNode(
   core: PlatformPlace,
   node: NodePlace,
-  { name, labels = ['platform-hosted'] }: { readonly name: string; readonly labels?: readonly string[] },
+  {
+    name,
+    labels = ['platform-hosted'],
+    url = `http://127.0.0.1:${core.port}`,
+  }: { readonly name: string; readonly labels?: readonly string[]; readonly url?: string },
 ): Promise<LongCommand> {
   const said = await runCommand(['node', 'token', ...labels.flatMap((label) => ['--label', label])], core.environment);
   const token = /pne_\S+/.exec(said)?.[0];
   if (token === undefined) throw new Error(`no token was printed: ${said}`);
-  const url = `http://127.0.0.1:${core.port}`;
   return startCommand(['node', 'join', url, token, '--name', name], node.environment, KNOWN);
 }
 

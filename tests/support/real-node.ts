@@ -49,7 +49,10 @@ export async function startRealNode(
           controllerKey: coreKey,
           ...(iroh === null
             ? {}
-            : { iroh: { core: { host: '127.0.0.1', port: iroh.port, key: coreKey }, relay: null } }),
+            : {
+                iroh: { core: { host: '127.0.0.1', port: iroh.port, key: coreKey }, relay: null },
+                behindIngresses: true,
+              }),
         }),
     // Two nodes never have one origin.
     nodeOrigin: key === undefined ? core.context.config.nodeOrigin : `http://${randomUUID()}.platform.localhost:8788`,

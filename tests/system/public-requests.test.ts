@@ -2,7 +2,7 @@
 // the Ingress and on another machine; and that whatever closes a route ends what it has under way before it is answered.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { Grant } from '@platform/contract';
+import type { Grant, LaunchDescriptor } from '@platform/contract';
 import { cordonNode, suspendAccount, uncordonNode } from '@platform/core/operator';
 import { joinTestNode } from '../../packages/core/test-support/joined-node.ts';
 import { handshake } from '../../packages/http/test-support/handshakes.ts';
@@ -94,6 +94,66 @@ inOwnNetwork(import.meta.url, { skip: 'optional', timeout: 600_000 }, () => {
       await hidden?.stop();
     });
     chain('hidden');
+
+    test('clients reach its backends through the Ingress, each by what its launch gives, until the app is removed', async () => {
+      const owner = await registerAccount(world, 'owner-of-clients');
+      const appId = 'app-of-clients';
+      const { hostname } = await installPublicApp(owner, appId, { workload: WORKLOAD, routes: DECLARED });
+      await known(hostname);
+      const { backend, origin: launched } = await owner.browser.take<LaunchDescriptor>(`/v1/apps/${appId}/launch`, {
+        body: {},
+      });
+      const { endpointTicket = '', capability = '' } = backend ?? {};
+      const { url } = JSON.parse(Buffer.from(endpointTicket.slice('pet1.'.length), 'base64url').toString());
+      const { hostname: host, pathname: endpoint } = new URL(url);
+      assert.match(host, /^node-[0-9a-f-]{36}\.public\.platform\.localhost$/);
+      const presented = (one: string) => [`Authorization: Bearer ${one}`];
+
+      const native = { method: 'PUT', fields: presented(capability), body: 'a note' };
+      const answer = await ingress.get(host, `${endpoint}/notes?q=%2F`, native);
+      const { url: target, method, body, headers } = JSON.parse(answer.body);
+      assert.deepEqual([target, method, body], ['/notes?q=%2F', 'PUT', 'a note']);
+      assert.equal(headers.authorization, undefined);
+      assert.doesNotMatch(answer.head, /set-cookie/i);
+      // Its node has it of another core than the launch, and so with another port.
+      const origin = `http://${headers.host}`;
+      assert.equal(new URL(origin).hostname, new URL(launched).hostname);
+      const page = [`Origin: ${origin}`];
+      const ofPage = await ingress.get(host, `${endpoint}/`, { fields: [...page, ...presented(capability)] });
+      assert.equal(/access-control-allow-origin: (\S+)/i.exec(ofPage.head)?.[1], origin);
+      const preflight = [...page, 'Access-Control-Request-Method: PUT'];
+      assert.equal((await ingress.get(host, `${endpoint}/`, { method: 'OPTIONS', fields: preflight })).status, 204);
+
+      const foreign = `pdc_${'A'.repeat(43)}`;
+      for (const [at, path, fields, status] of [
+        [host, `${endpoint}/`, [], 401],
+        [host, `${endpoint}/`, presented(foreign), 401],
+        [host, `${endpoint}/`, [...presented(capability), 'Origin: https://other.example'], 403],
+        [host, '/e/unknown/', presented(capability), 404],
+        [host, '/seen', presented(capability), 404],
+        [`x${host}`, `${endpoint}/`, presented(capability), 421],
+      ] as const)
+        assert.equal((await ingress.get(at, path, { fields })).status, status, `${at}${path} ${fields}`);
+
+      const open = (one: string) =>
+        ingress.send(host, `GET ${endpoint}/room`, {
+          fields: handshake({ 'Sec-WebSocket-Protocol': `platform.client, platform.bearer.${one}` }),
+        });
+      const refused = await open(foreign);
+      await refused.closed();
+      assert.equal(refused.answers()[0]?.status, 401);
+      const socket = await open(capability);
+      await socket.until(() => socket.received().includes('\r\n\r\n'));
+      assert.match(socket.received(), /^HTTP\/1\.1 101 .*sec-websocket-protocol: platform\.client\r\n/is);
+      socket.socket.write('echoed');
+      await socket.until(() => socket.received().endsWith('echoed'));
+      const stream = await ingress.send(host, `GET ${endpoint}/drip`, { fields: presented(capability) });
+      await stream.until(() => stream.received().includes('first'));
+
+      assert.equal((await owner.fetch(`/v1/apps/${appId}`, { method: 'DELETE' })).status, 204);
+      await Promise.all([socket.closed(), stream.closed()]);
+      assert.equal((await ingress.get(host, `${endpoint}/`, native)).status, 404);
+    });
   });
 });
 

@@ -79,7 +79,6 @@ export interface AssignmentRow {
 }
 
 /**
-/**
  * The assignments of a node: one statement, so that list and revision are one snapshot, as are whether the node still has
  * the credential of this hash, `servesPublic`: whether it takes public requests, and knows what assignments say of them, and
  * `behindNat` (`BEHIND_NAT`).

@@ -72,6 +72,8 @@ inOwnNetwork(import.meta.url, { skip: 'optional', timeout: 600_000 }, () => {
     });
     after(async () => {
       await uncordonNode(world.core.context, 'local');
+      // Nothing of what follows is placed on it, which is gone and not yet lost.
+      await cordonNode(world.core.context, 'far');
       await far?.stop();
     });
     chain('far');

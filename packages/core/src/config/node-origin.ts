@@ -37,7 +37,7 @@ export interface NodeOrigin {
   readonly inbound_origin: string | null;
   /** `null` without a node. */
   readonly node_local: boolean | null;
-  /** Of `BEHIND_NAT` (nodes/behind-nat.ts). */
+  /** Of `BEHIND_NAT` (topology/behind-nat.ts). */
   readonly behind_nat: string | null;
 }
 

@@ -2,7 +2,7 @@
 import type { Grant, InstallationId, Manifest, SystemRole, WorkloadTrigger } from '@platform/contract';
 import type pg from 'pg';
 import { grantedBackendText, unreviewedBackendText } from '../grants/granted-backend.ts';
-import { BEHIND_NAT } from '../nodes/behind-nat.ts';
+import { BEHIND_NAT } from '../topology/behind-nat.ts';
 
 /** What a list shows of an app: a few members of the installed version's manifest. */
 export interface SummaryRow {

@@ -13,7 +13,7 @@ import type { Plan } from '../accounts/plan.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { grantedBackend } from '../grants/granted-backend.ts';
 import type { NodeCaller } from '../http/caller.ts';
-import { BEHIND_NAT } from '../nodes/behind-nat.ts';
+import { BEHIND_NAT } from '../topology/behind-nat.ts';
 import type { AssignedBinding } from './usable-slots.ts';
 
 type Executor = Kysely<DatabaseSchema>;

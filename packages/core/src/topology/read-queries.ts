@@ -3,7 +3,7 @@
 import { limits } from '@platform/contract';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
-import { BEHIND_NAT } from '../nodes/behind-nat.ts';
+import { BEHIND_NAT } from './behind-nat.ts';
 
 type Executor = Kysely<DatabaseSchema>;
 

@@ -33,7 +33,7 @@ const run = promisify(execFile);
 const DOMAIN = 'public.example.org';
 const APP = 'open-house';
 const ROUTES = ['GET:/', 'GET:/download', 'POST:/go-on', 'WS:/live'];
-/** A page, a download that waits in its middle until it is told to go on, and a WebSocket that sends back what it gets. */
+/** A page, a download that waits in its middle until the test releases it, and a WebSocket that sends back what it gets. */
 const SERVER = `
   const { createHash } = process.getBuiltinModule('node:crypto');
   const http = process.getBuiltinModule('node:http');

@@ -1,4 +1,4 @@
-// What behind-nat.test.ts tells, run inside the network namespace of core's machine: as the first machine it starts the
+// The part of behind-nat.test.ts that runs inside the network namespace of core's machine: as the first machine it starts the
 // platform, through nsenter it runs the node behind the router. Ends with 0, or with what went wrong.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

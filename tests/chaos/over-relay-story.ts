@@ -1,4 +1,4 @@
-// What behind-nat.test.ts tells of a network without UDP, run inside the network namespace of core's machine, where a relay
+// The part of behind-nat.test.ts in a network without UDP, run inside the network namespace of core's machine, where a relay
 // of iroh stands as well. Ends with 0, or with what went wrong.
 import assert from 'node:assert/strict';
 import { registerAccount } from '../support/client.ts';

@@ -8,7 +8,7 @@ import { namespacesUnavailable, type TwoNetworks } from '../support/network-name
 
 export interface Story<Networks extends TwoNetworks> {
   readonly connect: () => Networks;
-  /** The file beside this one that tells it. It gets what {@link onTwoMachines} reads. */
+  /** The program beside this file that runs it. It gets what {@link onTwoMachines} reads. */
   readonly file: string;
   /** Milliseconds. */
   readonly timeout: number;

@@ -2,7 +2,6 @@
 // reason, what to do, and when the next follows, and one that was signed is in service.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
@@ -15,17 +14,14 @@ import {
   startUnderTest,
   type UnderTest,
 } from '../../packages/ingress/test-support/ingress-under-test.ts';
-import { type Pebble, startPebble } from '../support/pebble.ts';
+import { lacksPebble, type Pebble, startPebble } from '../support/pebble.ts';
 import { until } from '../support/wait.ts';
 
 const DOMAIN = 'public.platform.localhost';
-const missing = ['/usr/bin/pebble', '/usr/bin/pebble-challtestsrv'].every((file) => existsSync(file))
-  ? null
-  : 'needs pebble';
 let pebble: Pebble;
 
 before(async () => {
-  if (missing === null) pebble = await startPebble();
+  if (lacksPebble === null) pebble = await startPebble();
 });
 after(() => pebble?.close());
 
@@ -81,7 +77,7 @@ async function visit({ port }: UnderTest): Promise<void> {
 const NEXT = /The next try is at \d{4}-\d\d-\d\dT\d\d:\d\dZ$/;
 
 test('a name that the authority cannot check is named, with the port that it needs', async (t) => {
-  if (missing !== null) return t.skip(missing);
+  if (lacksPebble !== null) return t.skip(lacksPebble);
   const under = await started(t, { hook: null });
   const [none, ...more] = await findings(under, 'acme for each');
   assert.deepEqual([none?.verdict, none?.found], ['good', 'none yet: each app gets its own at its first request']);
@@ -96,7 +92,7 @@ test('a name that the authority cannot check is named, with the port that it nee
 });
 
 test('a certificate that was ordered is in service', async (t) => {
-  if (missing !== null) return t.skip(missing);
+  if (lacksPebble !== null) return t.skip(lacksPebble);
   const under = await started(t, { hook: null, isReached: true });
   await visit(under);
   const [served, ...more] = await findings(under, 'acme for each');
@@ -106,7 +102,7 @@ test('a certificate that was ordered is in service', async (t) => {
 });
 
 test('a DNS hook that fails is named, with what to run by hand', async (t) => {
-  if (missing !== null) return t.skip(missing);
+  if (lacksPebble !== null) return t.skip(lacksPebble);
   const under = await started(t, { hook: 'exit 9' });
   const [none, failed] = await until('the order to fail', async () => {
     const found = await findings(under, 'acme wildcard');

@@ -2,7 +2,6 @@
 // wildcard; kept, renewed, and still in service while the authority is down.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
@@ -10,17 +9,14 @@ import { after, before, type TestContext, test } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
 import { type OrderedCertificates, openPublicSide, type PublicSide } from '@platform/ingress/public-side';
 import { keyFromSeed, linkCertificate } from '@platform/link';
-import { type Pebble, startPebble } from '../support/pebble.ts';
+import { lacksPebble, type Pebble, startPebble } from '../support/pebble.ts';
 import { until } from '../support/wait.ts';
 
 const HOST = 'notes--abc.public.example.org';
-const missing = ['/usr/bin/pebble', '/usr/bin/pebble-challtestsrv'].every((file) => existsSync(file))
-  ? null
-  : 'needs pebble';
 let pebble: Pebble;
 
 before(async () => {
-  if (missing === null) pebble = await startPebble();
+  if (lacksPebble === null) pebble = await startPebble();
 });
 after(() => pebble?.close());
 
@@ -89,7 +85,7 @@ async function handshake({ side }: World, servername: string): Promise<TLSSocket
 }
 
 test('a public name gets its certificate in the handshake of its first client, and keeps it across a restart', async (t) => {
-  if (missing !== null) return t.skip(missing);
+  if (lacksPebble !== null) return t.skip(lacksPebble);
   const folder = await folderOf(t);
   const first = await opened(t, { folder });
   assert.deepEqual(first.side.certificates.served(), []);
@@ -114,7 +110,7 @@ test('a public name gets its certificate in the handshake of its first client, a
 });
 
 test('a name that core does not know is not ordered, whoever asks for it', async (t) => {
-  if (missing !== null) return t.skip(missing);
+  if (lacksPebble !== null) return t.skip(lacksPebble);
   const folder = await folderOf(t);
   const world = await opened(t, { folder });
   for (const name of ['stranger.public.example.org', 'elsewhere.test', 'public.example.org'])
@@ -125,7 +121,7 @@ test('a name that core does not know is not ordered, whoever asks for it', async
 });
 
 test('the plain port answers challenges, leads known hosts to https with their method, and refuses others', async (t) => {
-  if (missing !== null) return t.skip(missing);
+  if (lacksPebble !== null) return t.skip(lacksPebble);
   const world = await opened(t, { folder: await folderOf(t) });
   const ask = async (host: string, target: string) => {
     const { request } = await import('node:http');
@@ -141,7 +137,7 @@ test('the plain port answers challenges, leads known hosts to https with their m
 });
 
 test('a wildcard comes by DNS-01 through the command of the operator, before any client', async (t) => {
-  if (missing !== null) return t.skip(missing);
+  if (lacksPebble !== null) return t.skip(lacksPebble);
   const folder = await folderOf(t);
   const calls = path.join(folder, 'calls');
   const hook = path.join(folder, 'hook');
@@ -179,8 +175,8 @@ async function hookOf(t: TestContext, lines: string): Promise<{ hook: string; fo
 const ADD = 'curl -sf -d "{\\"host\\":\\"$2.\\",\\"value\\":\\"$3\\"}" $DNS/set-txt';
 const RECORD = '_acme-challenge.public.example.org';
 
-test('a command that fails is told of, and its order pauses', async (t) => {
-  if (missing !== null) return t.skip(missing);
+test('a command that fails is reported, and its order pauses', async (t) => {
+  if (lacksPebble !== null) return t.skip(lacksPebble);
   const { hook, folder } = await hookOf(t, '[ "$1" = remove ] || exit 3');
   const world = await opened(t, { folder, dnsHook: hook });
   const [problem] = await until('the problem', () => nonEmpty(world.side.certificates.problems()));
@@ -193,8 +189,8 @@ test('a command that fails is told of, and its order pauses', async (t) => {
   assert.equal(world.lines.length, 1);
 });
 
-test('a record that the command cannot remove is told of once, and the certificate is served', async (t) => {
-  if (missing !== null) return t.skip(missing);
+test('a record that the command cannot remove is reported once, and the certificate is served', async (t) => {
+  if (lacksPebble !== null) return t.skip(lacksPebble);
   const { hook, folder } = await hookOf(t, `[ "$1" = add ] || exit 4\n${ADD}`);
   const world = await opened(t, { folder, dnsHook: hook });
   const [certificate] = await until('the wildcard', () => nonEmpty(world.side.certificates.served()));
@@ -212,16 +208,16 @@ test('a record that the command cannot remove is told of once, and the certifica
   assert.deepEqual(world.side.certificates.problems(), []);
 });
 
-test('a name that the authority cannot check is told of, with its reason', async (t) => {
-  if (missing !== null) return t.skip(missing);
+test('a name that the authority cannot check is reported, with its reason', async (t) => {
+  if (lacksPebble !== null) return t.skip(lacksPebble);
   const world = await opened(t, { folder: await folderOf(t), dnsHook: '/bin/true' });
   const [problem] = await until('the problem', () => nonEmpty(world.side.certificates.problems()));
   assert.equal(problem?.kind, 'challenge');
   assert.match(problem.what, /^the authority could not check/);
 });
 
-test('while the authority is down the certificate stays in service, and its renewal is told of', async (t) => {
-  if (missing !== null) return t.skip(missing);
+test('while the authority is down the certificate stays in service, and its failed renewal is reported', async (t) => {
+  if (lacksPebble !== null) return t.skip(lacksPebble);
   const own = await startPebble();
   t.after(() => own.close());
   const folder = await folderOf(t);

@@ -2,6 +2,7 @@
 // refuses some nonces as authorities may, and signs with an authority of its own that lives as long as it does.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { get } from 'node:https';
 import { tmpdir } from 'node:os';
@@ -9,6 +10,11 @@ import * as path from 'node:path';
 import { newAuthority, writePair } from '../../packages/ingress/test-support/certificates.ts';
 import { freePort } from './free-port.ts';
 import { until } from './wait.ts';
+
+const PROGRAMS = ['/usr/bin/pebble', '/usr/bin/pebble-challtestsrv'];
+
+/** Why tests with it are skipped here; `null` where it is installed. */
+export const lacksPebble = PROGRAMS.every((file) => existsSync(file)) ? null : 'needs pebble';
 
 export interface Pebble {
   /** URL of its ACME directory. */

@@ -172,7 +172,7 @@ test('a head over the limit, in bytes or fields, is 431; trailers without end cl
   );
 });
 
-test('a browser to which a page gave too many cookies of the domain is told to delete them, and why', async () => {
+test('the answer to too many cookies makes the browser delete them, and says why', async () => {
   await start({});
   const cookies = Array.from({ length: 150 }, (_, index) => `c${index}=${'x'.repeat(3_900)}`).join('; ');
   const answer = await ask('GET /', { fields: ['Accept: text/html', `Cookie: ${cookies}`] });

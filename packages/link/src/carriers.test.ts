@@ -136,7 +136,7 @@ inOwnNetwork(import.meta.url, { skip: 'optional', timeout: 600_000 }, () => {
         response.end(`${peer?.known} ${peer?.key.toString('hex').slice(0, 8)}`);
       };
 
-      test('a request reaches the part that holds the key, which knows who asks', async () => {
+      test('a request reaches the part that holds the key, which reads the key of its peer', async () => {
         const { origin } = await serve(whoIsIt);
         const from = await pool(origin);
         const expected = `true ${known.publicKey.toString('hex').slice(0, 8)}`;

@@ -14,7 +14,7 @@ export async function lockTopology(db: Executor): Promise<void> {
 }
 
 /**
- * Another revision for what the transaction changes; Ingresses hear of it when it commits.
+ * Another revision for what the transaction changes; the commit notifies the streams to Ingresses.
  *
  * @param goneNode gets the new revision, if it was just withdrawn
  */

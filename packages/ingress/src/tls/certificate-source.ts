@@ -81,7 +81,7 @@ export function expiryProblem({ name, notBefore, notAfter }: Certificate, now: D
   };
 }
 
-/** The problems that an operator has been told of. */
+/** The problems that the log has named. */
 export class ReportedProblems {
   readonly #events: CertificateEvents;
   readonly #known = new Map<CertificateName, CertificateProblem>();

@@ -200,7 +200,7 @@ test('why an order failed, and when it is tried again, is known after a restart,
   assert.deepEqual(certificates.problems(), []);
 });
 
-test('a certificate that cannot be kept is served, told of, and kept once it can be', async (t) => {
+test('a certificate that cannot be stored is served and reported, and stored once it can be', async (t) => {
   const world = await newWorld(t);
   const certificates = await world.open();
   const [place = ''] = await readdir(world.folder);
@@ -219,7 +219,7 @@ test('a certificate that cannot be kept is served, told of, and kept once it can
   assert.equal(world.authority.orders.length, 1);
 });
 
-test('a certificate that has expired and cannot be removed is told of, and the Ingress goes on', async (t) => {
+test('an expired certificate that cannot be removed is reported, and the Ingress goes on', async (t) => {
   const world = await newWorld(t);
   const certificates = await world.open();
   await certificates.obtain('a.example.org');

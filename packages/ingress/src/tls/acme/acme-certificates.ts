@@ -52,7 +52,7 @@ const MOST_WAITING = 1_000;
 /** Five failures of a name in an hour are what the largest authority allows; these are four. */
 const FIRST_PAUSE = 5 * MINUTE;
 const LONGEST_PAUSE = DAY;
-/** After a failure on this side of the authority, which counts none of it: whoever mends it waits no day. */
+/** After a failure that the authority does not count, of the hook, the disk or the network: an operator who mends it waits no day. */
 const LONGEST_OWN_PAUSE = HOUR;
 const OWN_FAILURES: readonly ProblemKind[] = ['unreachable', 'hook', 'unwritable'];
 /** Where an authority says that it is too much, and not until when. */

@@ -21,7 +21,7 @@ const SLOW_SPAWN = `
   };
   syncBuiltinESMExports();`;
 
-test('an executable hears of SIGTERM, even if it is sent while its start is not over yet', async (t) => {
+test('an executable receives SIGTERM, even if it is sent before its start is over', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'run-executable-'));
   const script = `trap 'exit 3' TERM; kill -TERM $PPID; : >"$SIGNALLED"; while :; do sleep 1 & wait; done`;
   const runner = spawn(

@@ -1,8 +1,9 @@
 // Parameters and results of the bridge methods, typed once for the shell that answers and the SDK that asks (contract 5).
-import type { BridgeContext } from './bridge.ts';
-import type { CatalogEntry } from './domains/catalog.ts';
+import type { BackendStatus, BridgeContext } from './bridge.ts';
+import type { CatalogDetail, CatalogEntry } from './domains/catalog.ts';
+import type { HomeTiles } from './domains/home.ts';
 import type { InstalledApp } from './domains/installations.ts';
-import type { Notification, NotificationSettings, PublishNotification } from './domains/notifications.ts';
+import type { Notification, NotificationSettings } from './domains/notifications.ts';
 import type { SearchResult } from './domains/search.ts';
 import type { WorkloadStatus } from './domains/workloads.ts';
 
@@ -11,11 +12,15 @@ interface Page<Item> {
   readonly nextCursor: string | null;
 }
 
+/** What the page of an app in the Store shows; `link` is the address of that page, which finds unlisted apps too. */
+export type AppDetails = CatalogDetail & { readonly link: string };
+
 /** Trusted surfaces of the shell that an app may ask to be shown; the shell draws them, the app sees nothing of them. */
 export type ShellSurface = 'permissions' | 'passkeys' | 'sessions' | 'logs' | 'notifications' | 'storage' | 'ai';
 
 /** Every method of the bridge. `asks` marks one that waits for a person, however long they take. */
 export interface BridgeCalls {
+  /** With `runtime.status.read` also `runtime`, which the contexts that the shell sends by itself do not have. */
   'context.get': { params: undefined; result: BridgeContext };
   /** What this app kept with `state.set`, as JSON text; `null` when there is nothing. */
   'state.get': { params: undefined; result: { readonly json: string | null } };
@@ -27,7 +32,6 @@ export interface BridgeCalls {
    */
   'place.set': { params: { readonly place: string }; result: null };
   /** Each with the app's own grants, like the service routes of the same name. */
-  'notifications.publish': { params: PublishNotification; result: { readonly notification: Notification } };
   'notifications.list': {
     params: {
       readonly topic?: string;
@@ -56,6 +60,16 @@ export interface BridgeCalls {
     params: { readonly scope?: 'installed' | 'catalog' };
     result: { readonly items: readonly (InstalledApp | CatalogEntry)[] };
   };
+  /** Grant `apps.install` on the app. `version` is the newest when absent. */
+  'apps.details': {
+    params: { readonly appId: string; readonly version?: string };
+    result: AppDetails;
+  };
+  /** Grant `apps.install` on the app. A `data:` address; `number` counts from 1. `null` when it could not be read. */
+  'apps.screenshot': {
+    params: { readonly appId: string; readonly version: string; readonly number: number };
+    result: { readonly picture: string | null };
+  };
   /** Grant `apps.lifecycle` on the app. `target` is a query string that starts with `?`. */
   'apps.open': { params: { readonly appId: string; readonly target?: string }; result: null };
   'apps.start': { params: { readonly appId: string }; result: WorkloadStatus };
@@ -68,14 +82,32 @@ export interface BridgeCalls {
     result: { readonly installed: boolean };
     asks: true;
   };
-  /** Grant `apps.uninstall` on the app; `removed` is false when the person declined. */
+  /**
+   * Only for the platform's own Store, with `apps.install`: the publisher deletes a version. `withdrawn` is false when they
+   * declined.
+   */
+  'apps.withdraw': {
+    params: { readonly appId: string; readonly version: string };
+    result: { readonly withdrawn: boolean };
+    asks: true;
+  };
+  /**
+   * Grant `apps.uninstall` on the app. Launcher, Store and Settings: only the platform's own Settings. `removed` is false when the person
+   * declined.
+   */
   'apps.uninstall': { params: { readonly appId: string }; result: { readonly removed: boolean }; asks: true };
-  /** Grant `apps.launcher.register` on `self`: this app becomes Home. */
+  /** Grant `apps.launcher.register` on `self`: this app becomes the account's home screen. */
   'launcher.register': { params: undefined; result: null };
+  /** The same grant: Launcher becomes the home screen again, whichever app is. */
+  'launcher.restore': { params: undefined; result: null };
+  /** Only for the home screen, with `apps.launcher.register`: how the person arranged the tiles. */
+  'launcher.tiles': { params: undefined; result: HomeTiles };
+  /** The same; kept for the account. Apps that are not installed keep their place. The answer is what is kept. */
+  'launcher.arrange': { params: HomeTiles; result: HomeTiles };
   /** Grant `runtime.status.read`. Without `appId` every installed app that has a backend. */
   'runtime.status': {
     params: { readonly appId?: string };
-    result: { readonly items: readonly { readonly appId: string; readonly status: WorkloadStatus }[] };
+    result: { readonly items: readonly BackendStatus[] };
   };
   /**
    * Grant `runtime.pause`. The shell asks the person; `paused` is false when they declined. When they agreed, every

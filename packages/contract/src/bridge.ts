@@ -2,6 +2,7 @@
 
 import type { BridgeCall } from './bridge-calls.ts';
 import type { Grant } from './domains/grants.ts';
+import type { WorkloadStatus } from './domains/workloads.ts';
 import type { ErrorCode } from './errors.ts';
 
 export const BRIDGE_VERSION = 1;
@@ -56,6 +57,12 @@ export interface BridgeLaunched {
   readonly fragment: string;
 }
 
+/** The state of one app's backend. */
+export interface BackendStatus {
+  readonly appId: string;
+  readonly status: WorkloadStatus;
+}
+
 export interface BridgeContext {
   readonly appId: string;
   readonly theme: 'light' | 'dark';
@@ -64,6 +71,11 @@ export interface BridgeContext {
   readonly capabilities: readonly Grant[];
   /** Only with the grant `account.profile.read`. */
   readonly accountName?: string;
+  /**
+   * Only in the answer to `context.get`, and with the grant `runtime.status.read`: installed apps with a backend whose
+   * state could be read.
+   */
+  readonly runtime?: readonly BackendStatus[];
   /** The query part of a notification action or search result that opened the app. */
   readonly target?: string;
 }

@@ -12,8 +12,7 @@ interface VariableEntry {
 export const configurationVariables = {
   PLATFORM_OS_ORIGIN: {
     default: 'http://shell.platform.localhost:8787',
-    meaning:
-      'Origin of the shell and its API. The platform listens on its port. Changing it is a credential migration.',
+    meaning: 'Origin of the shell and its API, as browsers see it. Changing it is a credential migration.',
   },
   PLATFORM_RP_ID: {
     default: "the origin's host",
@@ -44,6 +43,11 @@ export const configurationVariables = {
     default: '127.0.0.1:8791',
     meaning:
       'Address and port on which the Ingress of this machine answers requests from the internet. Set and empty: this machine has no Ingress.',
+  },
+  PLATFORM_INGRESS_PUBLIC_PORT: {
+    default: 'the port of PLATFORM_INGRESS_LISTEN; 443 if a proxy ends TLS in front of it',
+    meaning:
+      'Port in the internet addresses of apps. Set it if a proxy or a firewall passes on the requests of another port, on the machine of core and on each Ingress.',
   },
   PLATFORM_INGRESS_TLS: {
     default: '',
@@ -93,16 +97,27 @@ export const configurationVariables = {
   PLATFORM_INGRESS_LOG: {
     default: 'stdout',
     meaning:
-      'Access log of the Ingress, a line of JSON for each request without its query: `stdout`, `off`, or an absolute path of a file to append to.',
+      'Access log of the Ingress, a line of JSON for each request without its query: `stdout` (on a terminal, the file of the log), `off`, or an absolute path of a file to append to.',
   },
   PLATFORM_NODE_ORIGIN: {
     default: 'http://node.platform.localhost:8788',
     meaning:
-      'Origin at which browsers and native clients reach the backends on this node. Its port is the one the Runtime listens on. If it is not set on a node with PLATFORM_LINK_CARRIER=iroh, they reach them through Ingresses.',
+      'Origin at which browsers and native clients reach the backends on this node. If it is not set on a node with PLATFORM_LINK_CARRIER=iroh, they reach them through Ingresses.',
   },
   PLATFORM_LISTEN_HOST: {
     default: '127.0.0.1',
-    meaning: 'Address that both listeners bind to. Outside a laptop, put a reverse proxy that terminates TLS in front.',
+    meaning:
+      'Address on which the platform listens for the shell, its API, the apps and their backends. Outside a laptop, put a reverse proxy that terminates TLS in front.',
+  },
+  PLATFORM_LISTEN_PORT: {
+    default: 'the port in PLATFORM_OS_ORIGIN; 8787 if that is https without a port',
+    meaning:
+      'Port on which the platform listens for the shell, its API and the frontends of apps. Set it if a proxy in front has the port of PLATFORM_OS_ORIGIN.',
+  },
+  PLATFORM_NODE_LISTEN_PORT: {
+    default: 'the port in PLATFORM_NODE_ORIGIN; 8788 if that is https without a port',
+    meaning:
+      'Port on which this node listens for the backends of apps. Set it if a proxy in front has the port of PLATFORM_NODE_ORIGIN.',
   },
   PLATFORM_TRUSTED_PROXIES: {
     default: '',
@@ -170,6 +185,21 @@ export const configurationVariables = {
     meaning:
       'Account that sees the whole platform in the Fleet app. Register it first: account names are first come, first served.',
   },
+  PLATFORM_REGISTRATION: {
+    default: 'open',
+    meaning:
+      'Who may register an account: `open` for everybody, `invite` for whoever has an invitation (`./platform account invite`), `closed` for nobody.',
+  },
+  PLATFORM_OPERATOR_CONTACT: {
+    default: '',
+    meaning:
+      'Who runs the platform and how to reach them, in at most 120 characters, e.g. `Ada, ada@example.com`. Everybody who opens the sign-in page can read it: under “Lost your passkey?”.',
+  },
+  PLATFORM_PUBLISHERS: {
+    default: 'everyone',
+    meaning:
+      'Who may publish apps, `./platform dev` included: `everyone`, `master` for the master account alone, or the names of accounts, separated by commas. Published apps stay. On the server itself the operator publishes for any account.',
+  },
   PLATFORM_ACCOUNT_DISK_MIB: {
     default: '20480',
     meaning:
@@ -178,7 +208,7 @@ export const configurationVariables = {
   PLATFORM_DEFAULT_PLAN: {
     default: 'free',
     meaning:
-      '`free` or `paid`: the plan of accounts for which `platform account plan` set none. Raw object storage needs `paid`.',
+      '`free` or `paid`: the plan of accounts for which `./platform account plan` set none. Raw object storage needs `paid`.',
   },
   PLATFORM_OBJECT_STORE_ENDPOINT: {
     default: '',
@@ -203,7 +233,7 @@ export const configurationVariables = {
   PLATFORM_RATE_LIMITS: {
     default: '',
     meaning:
-      'Overrides of the rates in docs/limits.md, for each kind `name=per minute` or `name=per minute/burst`, comma-separated, e.g. `authentication=60,notification=120/240`. Kinds: authentication, session, notification, searchWrite, workflow, service, objectStorage.',
+      'Overrides of the rates in docs/limits.md, for each kind `name=per minute` or `name=per minute/burst`, comma-separated, e.g. `authentication=60,notification=120/240`. Kinds: authentication, passkey, exchange, join, authorRequest, authorCode, session, notification, searchWrite, workflow, service, objectStorage.',
   },
   PLATFORM_NOTIFICATION_DAYS: { default: '90', meaning: 'Days after which a notification is removed.' },
   PLATFORM_NOTIFICATIONS_KEPT: {
@@ -213,7 +243,7 @@ export const configurationVariables = {
   PLATFORM_RUNTIME_DRIVER: {
     default: 'auto',
     meaning:
-      'How workloads run on this machine: `process`, `docker`, `microvm`, or `auto` for the strongest that works here. `platform doctor` shows which and why.',
+      'How workloads run on this machine: `process`, `docker`, `microvm`, or `auto` for the strongest that works here. `./platform doctor` shows which and why.',
   },
   PLATFORM_RUNTIME_DOCKER_SOCKET: {
     default: '/var/run/docker.sock',

@@ -18,7 +18,16 @@ export type Metrics = Readonly<Record<string, MetricEntry>>;
 /** A numeric limit that crosses a border. */
 export interface LimitEntry {
   readonly value: number;
-  readonly unit: 'bytes' | 'days' | 'seconds' | 'milliseconds' | 'characters' | 'items' | 'per minute' | 'percent';
+  readonly unit:
+    | 'bytes'
+    | 'days'
+    | 'seconds'
+    | 'milliseconds'
+    | 'characters'
+    | 'pixels'
+    | 'items'
+    | 'per minute'
+    | 'percent';
   readonly meaning: string;
 }
 
@@ -43,10 +52,15 @@ export interface MetricEntry {
 }
 
 /** Who may call: `anonymous` needs no credential; every other kind is made from exactly one credential. */
-export type CallerKind = 'anonymous' | 'session' | 'frontend' | 'installation' | 'node' | 'ingress';
+export type CallerKind = 'anonymous' | 'session' | 'frontend' | 'installation' | 'node' | 'ingress' | 'author';
 
 export type RateLimitName =
   | 'authentication'
+  | 'passkey'
+  | 'exchange'
+  | 'join'
+  | 'authorRequest'
+  | 'authorCode'
   | 'session'
   | 'notification'
   | 'searchWrite'
@@ -123,6 +137,8 @@ export interface RouteSpec {
   readonly systemRole?: SystemRole;
   /** Also answers a caller whose account is paused: what it reports began before. */
   readonly whilePaused?: true;
+  /** Also answers the session of an account that is about to be deleted. */
+  readonly whileClosing?: true;
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;
   readonly body?: JsonBody | { readonly mediaType: string; readonly limit: number };

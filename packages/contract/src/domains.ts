@@ -2,14 +2,18 @@
 // here: its import, its exports, its place in the list. Tests compare docs/limits.md, docs/errors.md and openapi.json
 // with these tables.
 import type { Domain } from './domain.ts';
+import { accountClosing, accountExport } from './domains/account-closing.ts';
 import { accounts } from './domains/accounts.ts';
+import { authorTokens } from './domains/author-tokens.ts';
 import { catalog } from './domains/catalog.ts';
 import { clients } from './domains/clients.ts';
 import { common } from './domains/common.ts';
+import { development } from './domains/development.ts';
 import { disk, volumes } from './domains/disk.ts';
 import { fleet } from './domains/fleet.ts';
 import { grants } from './domains/grants.ts';
 import { health } from './domains/health.ts';
+import { home } from './domains/home.ts';
 import { ingress } from './domains/ingress.ts';
 import { installations } from './domains/installations.ts';
 import { intelligence } from './domains/intelligence.ts';
@@ -18,6 +22,7 @@ import { leases } from './domains/leases.ts';
 import { nodes } from './domains/nodes.ts';
 import { notifications } from './domains/notifications.ts';
 import { objectStorage } from './domains/object-storage.ts';
+import { operator } from './domains/operator.ts';
 import { outbound } from './domains/outbound.ts';
 import { packages } from './domains/packages.ts';
 import { pause } from './domains/pause.ts';
@@ -30,15 +35,19 @@ import { secrets } from './domains/secrets.ts';
 import { workflows } from './domains/workflows.ts';
 import { workloads } from './domains/workloads.ts';
 
+export * from './domains/account-closing.ts';
 export * from './domains/accounts.ts';
+export * from './domains/author-tokens.ts';
 export * from './domains/catalog.ts';
 export * from './domains/clients.ts';
 export { common, emptyBody, page, pageQuery } from './domains/common.ts';
+export * from './domains/development.ts';
 export * from './domains/disk.ts';
 export * from './domains/fleet.ts';
 export * from './domains/gateway.ts';
 export * from './domains/grants.ts';
 export * from './domains/health.ts';
+export * from './domains/home.ts';
 export * from './domains/ingress.ts';
 export * from './domains/installations.ts';
 export * from './domains/intelligence.ts';
@@ -48,6 +57,7 @@ export * from './domains/members.ts';
 export * from './domains/nodes.ts';
 export * from './domains/notifications.ts';
 export * from './domains/object-storage.ts';
+export * from './domains/operator.ts';
 export * from './domains/outbound.ts';
 export * from './domains/packages.ts';
 export * from './domains/pause.ts';
@@ -64,12 +74,17 @@ const domains = {
   common,
   health,
   accounts,
+  accountClosing,
+  authorTokens,
+  accountExport,
   grants,
   packages,
   catalog,
   disk,
   volumes,
   installations,
+  home,
+  development,
   clients,
   workloads,
   pause,
@@ -87,6 +102,7 @@ const domains = {
   ingress,
   objectStorage,
   fleet,
+  operator,
   intelligence,
   later,
 } as const satisfies Readonly<Record<string, Domain>>;

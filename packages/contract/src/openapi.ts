@@ -16,6 +16,7 @@ const SECURITY: Readonly<Record<string, Json>> = {
   frontend: { type: 'http', scheme: 'bearer', description: 'Frontend capability `pfc_…`, from the origin of its app.' },
   installation: { type: 'http', scheme: 'bearer', description: 'A workload, through its Gateway.' },
   node: { type: 'http', scheme: 'bearer', description: 'The Runtime of a node, `pnd_…`.' },
+  author: { type: 'http', scheme: 'bearer', description: 'The command line of an author, `pat_…`.' },
 };
 
 const problemSchema: Json = {

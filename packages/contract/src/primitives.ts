@@ -118,5 +118,6 @@ export const credentialPrefixes = {
   core: 'pcs_',
   node: 'pnd_',
   ingress: 'pin_',
+  author: 'pat_',
 } as const;
 export type CredentialKind = keyof typeof credentialPrefixes;

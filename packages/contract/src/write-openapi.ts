@@ -1,6 +1,8 @@
-// `npm run openapi`: writes openapi.json from the route table, and from it the wire types of the Rust client.
+// `npm run openapi`: writes openapi.json from the route table, from it the wire types of the Rust client, and the JSON Schema
+// of the manifest.
 import { writeFileSync } from 'node:fs';
 import manifest from '../package.json' with { type: 'json' };
+import { MANIFEST_SCHEMA_FILE, manifestSchema } from './manifest-schema.ts';
 import { openApiDocument } from './openapi.ts';
 import { RUST_TYPES_FILE, rustTypes } from './rust-types.ts';
 
@@ -12,3 +14,7 @@ process.stdout.write(`openapi.json: ${text.length} bytes\n`);
 const types = rustTypes(JSON.parse(text));
 writeFileSync(RUST_TYPES_FILE, types);
 process.stdout.write(`wire.rs: ${types.length} bytes\n`);
+
+const forEditors = `${JSON.stringify(manifestSchema(), null, 2)}\n`;
+writeFileSync(MANIFEST_SCHEMA_FILE, forEditors);
+process.stdout.write(`manifest.schema.json: ${forEditors.length} bytes\n`);

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { type Errors, KiB, type Limits, type Routes } from '../domain.ts';
 import { accountName, timestamp } from '../primitives.ts';
 import { readableLine } from '../text.ts';
-import { emptyBody, items, json } from './common.ts';
+import { emptyBody, json, page, pageQuery } from './common.ts';
 
 const limits = {
   authenticationBody: { value: 32 * KiB, unit: 'bytes', meaning: 'body of an authentication request' },
@@ -61,14 +61,29 @@ const errors = {
 } as const satisfies Errors;
 
 /** `ses-` and a UUIDv7. */
-export const sessionId = z.string().regex(/^ses-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+export const sessionId = z
+  .string()
+  .regex(/^ses-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'must be an id that starts with ses-');
 
 const base64url = z.string().regex(/^[A-Za-z0-9_-]*$/, 'must be base64url without padding');
 
-export const accountView = z.strictObject({ name: z.string(), createdAt: timestamp });
+export const accountView = z.strictObject({
+  name: z.string(),
+  createdAt: timestamp,
+  /** When the account and everything it has is deleted; absent unless its owner asked for that. */
+  deletesAt: timestamp.optional(),
+});
 export type AccountView = z.infer<typeof accountView>;
 
-export const registerOptionsBody = z.strictObject({ name: accountName });
+export const registerOptionsBody = z.strictObject({
+  name: accountName,
+  /** The token of an invitation, where the platform asks for one. */
+  invitation: z.string().min(20).max(200).optional(),
+});
+
+/** Who may register: everybody, whoever has an invitation, or nobody. */
+export const registrationMode = z.enum(['open', 'invite', 'closed']);
+export type RegistrationMode = z.infer<typeof registrationMode>;
 
 /** Further passkeys need no name; a one-time enrolment token of the operator stands in for a session. */
 export const enrolOptionsBody = z.strictObject({ token: z.string().min(20).max(200) });
@@ -124,9 +139,17 @@ const challengeId = z
   .string()
   .min(16)
   .max(64)
-  .regex(/^[\w-]+$/);
+  .regex(/^[\w-]+$/, 'must contain only letters, digits, hyphens and underscores');
 export const registerVerifyBody = z.strictObject({ challengeId, credential: registrationCredential });
 export const loginVerifyBody = z.strictObject({ challengeId, credential: assertionCredential });
+
+/** What takes effect only with the passkey used for it once more. */
+export const confirmedOperation = z.enum(['account.export', 'account.delete', 'operator.account.delete']);
+export type ConfirmedOperation = z.infer<typeof confirmedOperation>;
+export const confirmOptionsBody = z.strictObject({ operation: confirmedOperation });
+/** A fresh assertion over the challenge of `auth.confirm.options`, part of the body of the operation itself. */
+export const passkeyConfirmation = z.strictObject({ challengeId, credential: assertionCredential });
+export type PasskeyConfirmation = z.infer<typeof passkeyConfirmation>;
 
 /** PublicKeyCredentialCreationOptionsJSON or …RequestOptionsJSON, as the browser takes it. */
 export const ceremonyOptions = z.strictObject({
@@ -177,15 +200,29 @@ const ofId = z.strictObject({
     .string()
     .min(1)
     .max(64)
-    .regex(/^[\w-]+$/),
+    .regex(/^[\w-]+$/, 'must contain only letters, digits, hyphens and underscores'),
 });
 
 /** Sent by a page that holds key material, none of which may leave the browser. Small, because all of it is searched. */
-function secretFree<Schema extends z.ZodType>(schema: Schema) {
+export function secretFree<Schema extends z.ZodType>(schema: Schema) {
   return { ...json(schema, limits.authenticationBody.value), refusesSecrets: true } as const;
 }
 
 const routes = {
+  'auth.registration': {
+    method: 'GET',
+    path: '/v1/auth/registration',
+    summary: 'Who may register here, and whom to ask for help',
+    callers: ['anonymous'],
+    answers: {
+      200: z.strictObject({
+        registration: registrationMode,
+        /** PLATFORM_OPERATOR_CONTACT; `null` where it is not set. */
+        operator: z.string().nullable(),
+      }),
+    },
+    rate: 'authentication',
+  },
   'auth.register.options': {
     method: 'POST',
     path: '/v1/auth/register/options',
@@ -246,11 +283,23 @@ const routes = {
     answers: { 200: sessionAnswer },
     rate: 'authentication',
   },
+  'auth.confirm.options': {
+    method: 'POST',
+    path: '/v1/auth/confirm/options',
+    summary: 'Start confirming one operation with a passkey of the account',
+    callers: ['session'],
+    whileClosing: true,
+    origin: 'shell',
+    body: secretFree(confirmOptionsBody),
+    answers: { 200: ceremonyOptions },
+    rate: 'authentication',
+  },
   'auth.session': {
     method: 'GET',
     path: '/v1/auth/session',
     summary: 'The current session',
     callers: ['session'],
+    whileClosing: true,
     answers: { 200: sessionAnswer },
     rate: 'session',
   },
@@ -259,6 +308,7 @@ const routes = {
     path: '/v1/auth/logout',
     summary: 'End the session',
     callers: ['session'],
+    whileClosing: true,
     origin: 'shell',
     body: secretFree(emptyBody.optional()),
     answers: { 204: null },
@@ -269,7 +319,8 @@ const routes = {
     path: '/v1/auth/passkeys',
     summary: 'Passkeys of the account',
     callers: ['session'],
-    answers: { 200: items(passkeyView) },
+    query: pageQuery,
+    answers: { 200: page(passkeyView) },
     rate: 'session',
   },
   'auth.passkeys.options': {
@@ -280,7 +331,7 @@ const routes = {
     origin: 'shell',
     body: secretFree(emptyBody),
     answers: { 200: ceremonyOptions },
-    rate: 'authentication',
+    rate: 'passkey',
   },
   'auth.passkeys.verify': {
     method: 'POST',
@@ -290,7 +341,7 @@ const routes = {
     origin: 'shell',
     body: secretFree(registerVerifyBody),
     answers: { 201: z.strictObject({ passkey: passkeyView }) },
-    rate: 'authentication',
+    rate: 'passkey',
   },
   'auth.passkeys.label': {
     method: 'PATCH',
@@ -318,7 +369,8 @@ const routes = {
     path: '/v1/auth/sessions',
     summary: 'Sessions of the account',
     callers: ['session'],
-    answers: { 200: items(sessionView) },
+    query: pageQuery,
+    answers: { 200: page(sessionView) },
     rate: 'session',
   },
   'auth.sessions.revoke': {

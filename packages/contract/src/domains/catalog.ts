@@ -5,7 +5,7 @@ import { appId, timestamp, version } from '../primitives.ts';
 import { ofApp, page, pageQuery } from './common.ts';
 import { backendResources, requestedGrant } from './grants.ts';
 import { declaredSlot } from './outbound.ts';
-import { manifest, packages } from './packages.ts';
+import { manifest, packages, visibilities } from './packages.ts';
 
 const limits = {
   publishesPerAccount: { value: 2, unit: 'items', meaning: 'concurrent publications by one account' },
@@ -17,6 +17,11 @@ const limits = {
   },
   appsPerAccount: { value: 200, unit: 'items', meaning: 'apps that one account ever published' },
   versionsPerApp: { value: 1_000, unit: 'items', meaning: 'versions of one app, deleted ones included' },
+  formerVersionDays: {
+    value: 30,
+    unit: 'days',
+    meaning: 'time after an update in which the version before it cannot be deleted, so that people can go back to it',
+  },
   publishFairRate: {
     value: 256 * KiB,
     unit: 'bytes',
@@ -32,8 +37,8 @@ const errors = {
   },
   version_in_use: {
     status: 409,
-    title: 'This version is installed.',
-    help: 'A version can be deleted once nobody has it installed. Publish a newer one and wait until everybody has moved to it.',
+    title: 'This version is in use.',
+    help: `A version can be deleted once nobody has it installed, and ${limits.formerVersionDays.value} days after the last person updated from it, who can go back until then. Publish a newer one and wait until everybody has moved to it.`,
   },
 } as const satisfies Errors;
 
@@ -53,17 +58,27 @@ export const catalogEntry = z.strictObject({
   resources: backendResources.nullable(),
   /** Resources of `network.connect` that it asks for: the outside origins it connects to. */
   connects: z.array(z.string()),
+  /** Of the app; `private` also for a version that is private itself. */
+  visibility: z.enum(visibilities),
+  /** The account of this session published it. */
+  own: z.boolean(),
   publishedAt: timestamp,
 });
 export type CatalogEntry = z.infer<typeof catalogEntry>;
 
 export const catalogDetail = catalogEntry.extend({
   permissions: z.array(requestedGrant),
+  /** What is new in this version, in plain text. */
+  changes: z.string().nullable(),
+  /** Paths on the shell's origin. */
+  screenshots: z.array(z.string()),
+  /** Bytes of the package. */
+  size: z.int(),
   /** Where it wants to send a secret of its owner's. */
   secretSlots: z.array(declaredSlot),
   /** What anyone on the internet may request of it once it has all it asks for: declared, and `endpoints.public` requested. */
   publicRoutes: z.array(z.string()),
-  /** The highest first, of those that were published last. */
+  /** The highest first, of those that were published last; private ones for their publisher alone. */
   versions: z.array(z.strictObject({ version, hash: z.string(), size: z.int(), publishedAt: timestamp })),
 });
 export type CatalogDetail = z.infer<typeof catalogDetail>;
@@ -107,11 +122,20 @@ const routes = {
     answers: { 200: 'image/*' },
     rate: 'session',
   },
+  'catalog.screenshot': {
+    method: 'GET',
+    path: '/v1/catalog/:appId/versions/:version/screenshots/:number',
+    summary: 'Screenshot of a version, from 1',
+    callers: ['session'],
+    params: z.strictObject({ appId, version, number: z.string().regex(/^[1-9]$/, 'must be a number from 1') }),
+    answers: { 200: 'image/*' },
+    rate: 'session',
+  },
   'catalog.publish': {
     method: 'PUT',
     path: '/v1/catalog/:appId/versions/:version',
     summary: 'Publish a version',
-    callers: ['session'],
+    callers: ['session', 'author'],
     origin: 'shell',
     params: z.strictObject({ appId, version }),
     body: { mediaType: 'application/gzip', limit: packages.limits.packagePacked.value },
@@ -121,7 +145,7 @@ const routes = {
   'catalog.withdraw': {
     method: 'DELETE',
     path: '/v1/catalog/:appId/versions/:version',
-    summary: 'Delete a version that nobody has installed',
+    summary: 'Delete a version that nobody uses',
     callers: ['session'],
     origin: 'shell',
     params: z.strictObject({ appId, version }),

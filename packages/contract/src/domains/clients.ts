@@ -46,7 +46,7 @@ export const verifiedCapability = z.strictObject({ valid: z.boolean(), expiresAt
 export type VerifiedCapability = z.infer<typeof verifiedCapability>;
 
 /** SHA-256 of a capability, base64url: nodes and core speak of capabilities without naming them. */
-export const capabilityHash = z.string().regex(/^[A-Za-z0-9_-]{43}$/);
+export const capabilityHash = z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be 32 bytes in base64url');
 /** One question of a node is about this many at most. */
 export const mostAskedCapabilities = 64;
 export const askCapabilitiesBody = z.strictObject({

@@ -44,6 +44,17 @@ const limits = {
     meaning: 'lifetime of one live event stream; clients then resume it',
   },
   authenticationRate: { value: 300, unit: 'per minute', meaning: 'authentication requests from one client address' },
+  passkeyRate: { value: 300, unit: 'per minute', meaning: 'requests of one account that add a passkey' },
+  exchangeRate: {
+    value: 1_200,
+    unit: 'per minute',
+    meaning: 'frontends from one client address that exchange the capability of their launch',
+  },
+  joinRate: {
+    value: 300,
+    unit: 'per minute',
+    meaning: 'requests from one client address of nodes and Ingresses that join or renew their credential',
+  },
   unknownLookups: {
     value: 1_200,
     unit: 'per minute',
@@ -192,11 +203,6 @@ export const pageQuery = z.strictObject({
 
 export function page<Item extends z.ZodType>(item: Item) {
   return z.strictObject({ items: z.array(item), nextCursor: z.string().nullable() });
-}
-
-/** A list that is never so long that it has pages. */
-export function items<Item extends z.ZodType>(item: Item) {
-  return z.strictObject({ items: z.array(item), nextCursor: z.null() });
 }
 
 /** The path of a route about one app. */

@@ -42,7 +42,16 @@ export const accountDisk = z.strictObject({
   limitBytes: bytes,
   usedBytes: bytes,
   /** The largest first. A volume counts with the size that its app was granted, however much it holds. */
-  volumes: z.array(z.strictObject({ appId, name: z.string(), bytes, installed: z.boolean() })),
+  volumes: z.array(
+    z.strictObject({
+      appId,
+      name: z.string(),
+      bytes,
+      installed: z.boolean(),
+      /** What it holds is being deleted, as soon as its machine answers. */
+      deleting: z.boolean(),
+    }),
+  ),
   /** Packages of own apps, the largest first. */
   packages: z.array(
     z.strictObject({
@@ -68,6 +77,16 @@ const routes = {
 } as const satisfies Routes;
 
 const volumeRoutes = {
+  'apps.data.delete': {
+    method: 'DELETE',
+    path: '/v1/apps/:appId/data',
+    summary: 'Delete all data of an app, installed or removed; its backend starts anew afterwards',
+    callers: ['session'],
+    origin: 'shell',
+    params: ofApp,
+    answers: { 202: z.strictObject({ status: z.literal('deleting') }) },
+    rate: 'session',
+  },
   'volumes.delete': {
     method: 'DELETE',
     path: '/v1/account/volumes/:appId',

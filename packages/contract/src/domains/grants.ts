@@ -1,7 +1,8 @@
 // Grants (specification 2.3, contract 3): what an installation may do, and on which resources.
 import * as z from 'zod';
 import type { Errors, Limits, Routes } from '../domain.ts';
-import { isPermissionId, type PermissionId } from '../permissions.ts';
+import { didYouMean } from '../near-names.ts';
+import { isPermissionId, type PermissionId, permissions } from '../permissions.ts';
 import { readableLine } from '../text.ts';
 import { json, ofApp } from './common.ts';
 
@@ -22,7 +23,9 @@ const errors = {
 export const permissionId = z
   .string()
   .max(64)
-  .refine(isPermissionId, 'is not a permission id of this platform')
+  .refine(isPermissionId, {
+    error: ({ input }) => `is not a permission${didYouMean(String(input), Object.keys(permissions))}`,
+  })
   .transform((id) => id as PermissionId);
 
 /** Exact by default; `*` alone or a trailing `*` is a wildcard; a `*` anywhere else is refused. */

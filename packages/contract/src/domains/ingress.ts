@@ -44,7 +44,7 @@ export const ingressCredential = z.strictObject({
 export type IngressCredential = z.infer<typeof ingressCredential>;
 
 /** A position in the topology: decimal digits, growing with every change. */
-export const topologyRevision = z.string().regex(/^\d{1,18}$/);
+export const topologyRevision = z.string().regex(/^\d{1,18}$/, 'must be 1 to 18 digits');
 
 /** Where an Ingress reaches a node that has public names. */
 export const topologyNode = z.strictObject({
@@ -143,7 +143,7 @@ const routes = {
     callers: ['anonymous'],
     body: json(joinMemberBody, ANONYMOUS_BYTES),
     answers: { 201: ingressCredential },
-    rate: 'authentication',
+    rate: 'join',
   },
   'ingress.challenge': {
     method: 'POST',
@@ -152,7 +152,7 @@ const routes = {
     callers: ['anonymous'],
     body: json(challengeMemberBody, ANONYMOUS_BYTES),
     answers: { 200: memberChallenge },
-    rate: 'authentication',
+    rate: 'join',
   },
   'ingress.credential': {
     method: 'POST',
@@ -161,7 +161,7 @@ const routes = {
     callers: ['anonymous'],
     body: json(proveMemberBody, ANONYMOUS_BYTES),
     answers: { 200: ingressCredential },
-    rate: 'authentication',
+    rate: 'join',
   },
   'ingress.topology': {
     method: 'GET',

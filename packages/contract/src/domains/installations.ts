@@ -34,6 +34,8 @@ export const installedApp = z.strictObject({
   version,
   /** The newest published version, when it is newer than the installed one. */
   upgrade: version.nullable(),
+  /** The version before the last update, which its owner can go back to. */
+  former: version.nullable(),
   publisher: z.string(),
   icon: z.string().nullable(),
   chrome: z.enum(['auto', 'always', 'never']),
@@ -44,6 +46,10 @@ export const installedApp = z.strictObject({
   hasUnreviewedWorkload: z.boolean(),
   /** The installed version requests AI models; whether it may use them, its grants say. */
   requestsIntelligence: z.boolean(),
+  /** The account's home screen: the app that was chosen with `PUT /v1/account/launcher`, otherwise Launcher. */
+  home: z.boolean(),
+  /** An app of the platform whose function comes in a later version. */
+  comingSoon: z.boolean(),
   /** Comes with the platform and follows its version; can be removed and installed again like any other. */
   system: z.boolean(),
   installedAt: timestamp,
@@ -56,6 +62,8 @@ export const installBody = z.strictObject({
   /** Narrows what the app requested; absent grants all of it. */
   permissions: z.array(grant).max(grants.limits.grantsPerInstallation.value).optional(),
 });
+
+export const chooseLauncherBody = z.strictObject({ appId });
 
 export const upgradeBody = z.strictObject({
   version,
@@ -113,8 +121,10 @@ export const servicesApp = z.strictObject({
   appId,
   name: z.string(),
   summary: z.string(),
+  /** The installed one; of an app that is not installed the newest. */
   version,
   icon: z.string().nullable(),
+  /** False for an app that the account only published. */
   installed: z.boolean(),
   running: z.boolean(),
 });
@@ -172,6 +182,25 @@ const routes = {
     answers: { 200: z.strictObject({ app: installedApp }) },
     rate: 'session',
   },
+  'launcher.choose': {
+    method: 'PUT',
+    path: '/v1/account/launcher',
+    summary: 'Make an app with `apps.launcher.register` the home screen',
+    callers: ['session'],
+    origin: 'shell',
+    body: json(chooseLauncherBody),
+    answers: { 204: null },
+    rate: 'session',
+  },
+  'launcher.restore': {
+    method: 'DELETE',
+    path: '/v1/account/launcher',
+    summary: 'Make Launcher the home screen again',
+    callers: ['session'],
+    origin: 'shell',
+    answers: { 204: null },
+    rate: 'session',
+  },
   'frontend.exchange': {
     method: 'POST',
     path: '/v1/frontend/exchange',
@@ -180,12 +209,12 @@ const routes = {
     origin: 'app',
     body: json(exchangeBody),
     answers: { 200: exchangeAnswer },
-    rate: 'authentication',
+    rate: 'exchange',
   },
   'services.apps.list': {
     method: 'GET',
     path: '/v1/services/apps',
-    summary: 'Apps of the account',
+    summary: 'Apps that the account installed or published',
     callers: ['installation', 'frontend'],
     grant: { id: 'apps.catalog.read', resource: 'any' },
     query: pageQuery,

@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import { type Errors, type Limits, MiB, type Routes } from '../domain.ts';
 import { appId } from '../primitives.ts';
-import { items, json, ofApp } from './common.ts';
+import { json, ofApp, page, pageQuery } from './common.ts';
 
 const limits = {
   intelligenceRate: {
@@ -198,7 +198,7 @@ export const appIntelligenceBody = z.strictObject({
 });
 
 /** `res-…` of one call. */
-export const reservationId = z.string().regex(/^res-[0-9a-f-]{36}$/);
+export const reservationId = z.string().regex(/^res-[0-9a-f-]{36}$/, 'must be an id that starts with res-');
 
 /** What a Gateway tells core about a call; never the body. */
 export const authorizeIntelligenceBody = z.strictObject({
@@ -250,7 +250,8 @@ const routes = {
     path: '/v1/account/intelligence',
     summary: 'AI providers, and whose key each is used with',
     callers: ['session'],
-    answers: { 200: items(accountProvider) },
+    query: pageQuery,
+    answers: { 200: page(accountProvider) },
     rate: 'session',
   },
   'account.intelligence.setKey': {

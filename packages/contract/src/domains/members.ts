@@ -6,9 +6,9 @@ import * as z from 'zod';
 export type MemberKind = 'node' | 'ingress';
 
 /** Ed25519 public key, 32 bytes, base64url. */
-const publicKey = z.string().regex(/^[A-Za-z0-9_-]{43}$/);
+const publicKey = z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be 32 bytes in base64url');
 /** Ed25519 signature, 64 bytes, base64url. */
-const signature = z.string().regex(/^[A-Za-z0-9_-]{86}$/);
+const signature = z.string().regex(/^[A-Za-z0-9_-]{86}$/, 'must be 64 bytes in base64url');
 
 export const memberName = z
   .string()

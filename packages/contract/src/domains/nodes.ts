@@ -153,7 +153,7 @@ export type NodeLease = z.infer<typeof nodeLease>;
  */
 const reported = z.string().overwrite((text) => plainLine(text, limits.nodeSentence.value));
 
-export const installationStatus = workloadStatus.extend({
+export const installationStatus = workloadStatus.omit({ stoppedBy: true }).extend({
   installationId,
   reason: reported.optional(),
   lastExit: z.strictObject({ at: timestamp, reason: reported }).nullable(),
@@ -224,7 +224,7 @@ const routes = {
     callers: ['anonymous'],
     body: json(joinMemberBody, ANONYMOUS_BYTES),
     answers: { 201: nodeCredential },
-    rate: 'authentication',
+    rate: 'join',
   },
   'node.challenge': {
     method: 'POST',
@@ -233,7 +233,7 @@ const routes = {
     callers: ['anonymous'],
     body: json(challengeMemberBody, ANONYMOUS_BYTES),
     answers: { 200: memberChallenge },
-    rate: 'authentication',
+    rate: 'join',
   },
   'node.credential': {
     method: 'POST',
@@ -242,7 +242,7 @@ const routes = {
     callers: ['anonymous'],
     body: json(proveMemberBody, ANONYMOUS_BYTES),
     answers: { 200: nodeCredential },
-    rate: 'authentication',
+    rate: 'join',
   },
   'node.heartbeat': {
     method: 'POST',

@@ -48,7 +48,7 @@ export const notificationTitle = z
 export const notificationBody = readableText(limits.notificationBody.value);
 
 const action = z.strictObject({
-  id: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/),
+  id: z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, underscores and hyphens'),
   label: z
     .string()
     .min(1)
@@ -68,6 +68,7 @@ export const presentation = z.strictObject({
   mode: z.enum(['card', 'banner', 'flash']).default('card'),
   tone: z.enum(['neutral', 'accent', 'success', 'warning', 'danger']).default('neutral'),
   layout: z.enum(['compact', 'standard', 'hero']).default('standard'),
+  /** When its flash, card and push end. The record stays in the inbox. */
   expiresInSeconds: z.int().min(1).max(limits.notificationExpirySeconds.value).optional(),
   actions: z
     .array(action)
@@ -87,7 +88,7 @@ export const publishNotificationBody = z.strictObject({
     .string()
     .min(1)
     .max(limits.notificationDedupeKey.value)
-    .regex(/^\P{Cc}*$/u)
+    .regex(/^\P{Cc}*$/u, 'must not contain control characters')
     .refine(...storable)
     .optional(),
 });
@@ -105,6 +106,7 @@ export const notification = z.strictObject({
   delivery: z.enum(['inbox', 'inbox-and-system', 'inbox-and-web-push']),
   dedupeKey: z.string().nullable(),
   createdAt: timestamp,
+  /** The end of its presentation. */
   expiresAt: timestamp.nullable(),
   readAt: timestamp.nullable(),
 });
@@ -133,7 +135,10 @@ export const shellEvent = z.discriminatedUnion('event', [
 ]);
 export type ShellEvent = z.infer<typeof shellEvent>;
 
-/** A silent app (`topic` null) or one silent topic of it: its records arrive in the inbox and on no other surface. */
+/**
+ * A silent app (`topic` null) or one silent topic of it: its records arrive in the inbox and on no other surface, except
+ * that `critical` ones flash.
+ */
 export const notificationMute = z.strictObject({ appId, topic: notificationTopic.nullable() });
 export type NotificationMute = z.infer<typeof notificationMute>;
 
@@ -149,7 +154,7 @@ export const notificationSettings = z.strictObject({
   system: z.boolean(),
   /** Sent to the browsers that subscribed. */
   webPush: z.boolean(),
-  /** Drawn by the shell above every app: `high` and `critical` until they are dealt with, others for a moment. */
+  /** Whether the shell draws `high` records above every app until they are dealt with. `critical` ones always are. */
   flashes: z.boolean(),
   muted: mutes,
 });

@@ -2,7 +2,7 @@
 // what core lets the Gateway send.
 import * as z from 'zod';
 import type { Errors, Routes } from '../domain.ts';
-import { json, ofApp } from './common.ts';
+import { json, ofApp, page, pageQuery } from './common.ts';
 import { secretSlot, slotName } from './packages.ts';
 import { secretName } from './secrets.ts';
 
@@ -87,7 +87,7 @@ export const secretBinding = z.strictObject({
 });
 export type SecretBinding = z.infer<typeof secretBinding>;
 
-export const secretBindingList = z.strictObject({ items: z.array(secretBinding) });
+export const secretBindingList = page(secretBinding);
 
 const ofSlot = z.strictObject({ ...ofApp.shape, slot: slotName });
 
@@ -126,6 +126,7 @@ const routes = {
     summary: 'Secret slots of an installed app, and what they are bound to',
     callers: ['session'],
     params: ofApp,
+    query: pageQuery,
     answers: { 200: secretBindingList },
     rate: 'session',
   },

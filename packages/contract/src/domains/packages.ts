@@ -6,7 +6,7 @@ import { processorKinds } from '../executable.ts';
 import { frontendSourceKinds, isConnectResource, isSourceOrigin } from '../frontend-origins.ts';
 import { appId, version } from '../primitives.ts';
 import { checkRequestTarget } from '../request-target.ts';
-import { readableLine, storable, visible } from '../text.ts';
+import { readableLine, readableText, storable, visible } from '../text.ts';
 import { common } from './common.ts';
 import { grants, type RequestedGrant, requestedGrant } from './grants.ts';
 
@@ -17,6 +17,10 @@ const limits = {
   packagePathLength: { value: 512, unit: 'bytes', meaning: 'path of a file in a package' },
   packageRatio: { value: 200, unit: 'items', meaning: 'compression ratio, beyond the first 64 MiB' },
   manifestSize: { value: 256 * KiB, unit: 'bytes', meaning: '`manifest.json`' },
+  changesLength: { value: 2_000, unit: 'characters', meaning: '`changes` of a manifest' },
+  screenshots: { value: 5, unit: 'items', meaning: 'screenshots of one version' },
+  screenshotSize: { value: MiB, unit: 'bytes', meaning: 'one screenshot' },
+  screenshotEdge: { value: 4_096, unit: 'pixels', meaning: 'width and height of a screenshot' },
   workloadIdleSeconds: { value: 300, unit: 'seconds', meaning: 'default idle delay of an automatic workload' },
 } as const satisfies Limits;
 
@@ -140,7 +144,7 @@ const workload = z
         path: z
           .string()
           .max(256)
-          .regex(/^\/[\w\-./]*$/),
+          .regex(/^\/[\w\-./]*$/, 'must be a path such as /mcp'),
       })
       .optional(),
     triggers: z
@@ -186,8 +190,13 @@ function pathOf(endpoint: string): string {
   return endpoint.slice(endpoint.indexOf(':') + 1);
 }
 
+const shortName = [
+  /^[a-z][a-z0-9-]{0,31}$/,
+  'must be 1 to 32 lower-case letters, digits and hyphens, and start with a letter',
+] as const;
+
 export const publicPort = z.strictObject({
-  name: z.string().regex(/^[a-z][a-z0-9-]{0,31}$/),
+  name: z.string().regex(...shortName),
   protocol: z.literal('udp'),
   /** `auto`: the Runtime chooses, and the workload finds the number in PLATFORM_PUBLIC_PORTS_JSON. */
   containerPort: z.union([port, z.literal('auto')]),
@@ -256,8 +265,13 @@ function checkConnections(
   }
 }
 
+/** `unlisted`: installed by its id. `private`: for the account that published it. */
+export const visibilities = ['public', 'unlisted', 'private'] as const;
+
 export const manifest = z
   .strictObject({
+    /** For editors (manifest-schema.ts). */
+    $schema: z.string().max(512).optional(),
     schemaVersion: z.int().min(1).max(9),
     id: appId,
     version,
@@ -275,16 +289,34 @@ export const manifest = z
       .max(200)
       .regex(...readableLine)
       .regex(...visible),
-    /** Who finds the app in the Store; what the newest version says holds for the app. */
-    visibility: z.enum(['public', 'unlisted', 'private']).optional(),
+    /** What is new in this version, in plain text. */
+    changes: readableText(limits.changesLength.value)
+      .trim()
+      .min(1)
+      .regex(...visible)
+      .optional(),
+    /**
+     * Who finds the app in the Store; what the newest version says holds for the app. A version that says `private` is in
+     * any case for its publisher alone.
+     */
+    visibility: z.enum(visibilities).optional(),
     /** A file below `frontend/`. */
     icon: packagePath.optional(),
+    /** PNG, JPEG or WebP files below `frontend/`, in the order in which the Store shows them. */
+    screenshots: z
+      .array(packagePath)
+      .max(limits.screenshots.value)
+      .refine(
+        unique((path: string) => path),
+        'must not repeat',
+      )
+      .optional(),
     categories: z
-      .array(z.string().regex(/^[a-z][a-z0-9-]{0,31}$/))
+      .array(z.string().regex(...shortName))
       .max(5)
       .optional(),
     systemRoles: z
-      .array(z.string().regex(/^[a-z][a-z0-9.-]{0,63}$/))
+      .array(z.string().regex(/^[a-z][a-z0-9.-]{0,63}$/, 'must be a role such as schedules.manager-ui'))
       .max(8)
       .optional(),
     frontend: frontendSchema.optional(),
@@ -331,6 +363,8 @@ export const manifest = z
       context.addIssue({ code: 'custom', path: ['workload', 'image'], message: readableLine[1] });
     if (value.icon !== undefined && value.frontend === undefined)
       context.addIssue({ code: 'custom', path: ['icon'], message: 'needs a frontend' });
+    if ((value.screenshots ?? []).length > 0 && value.frontend === undefined)
+      context.addIssue({ code: 'custom', path: ['screenshots'], message: 'need a frontend' });
     if (value.publicPorts !== undefined && value.schemaVersion < 4)
       context.addIssue({ code: 'custom', path: ['publicPorts'], message: 'needs schemaVersion 4 or later' });
     if (value.workload === undefined) {

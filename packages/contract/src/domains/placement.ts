@@ -92,7 +92,7 @@ export const startWorkloadBody = z.strictObject({
    */
   envelopeKey: z
     .string()
-    .regex(/^[A-Za-z0-9_-]{43}$/)
+    .regex(/^[A-Za-z0-9_-]{43}$/, 'must be 32 bytes in base64url')
     .optional(),
   /**
    * SHA-256 of PLATFORM_APP_CAPABILITY of this start, base64url: the node makes it. Absent from nodes of former versions.
@@ -129,7 +129,7 @@ const routes = {
     path: '/v1/node/packages/:hash',
     summary: 'A package assigned to this node',
     callers: ['node'],
-    params: z.strictObject({ hash: z.string().regex(/^[0-9a-f]{64}$/) }),
+    params: z.strictObject({ hash: z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in lower-case hexadecimal') }),
     answers: { 200: 'application/gzip' },
     rate: 'none',
   },

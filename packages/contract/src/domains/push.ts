@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import type { Limits, Metrics, Routes } from '../domain.ts';
 import { appId, notificationId, pushSubscriptionId, timestamp } from '../primitives.ts';
-import { common, json } from './common.ts';
+import { common, json, page, pageQuery } from './common.ts';
 import { notificationBody, notificationTitle } from './notifications.ts';
 
 const limits = {
@@ -90,7 +90,7 @@ export type PushSubscription = z.infer<typeof pushSubscription>;
 export const pushSubscriptionAnswer = z.strictObject({ subscription: pushSubscription });
 
 /** Browsers of the account that receive web push, the newest first. Nothing here leads to one of them. */
-export const pushSubscriptionList = z.strictObject({ items: z.array(pushSubscription) });
+export const pushSubscriptionList = page(pushSubscription);
 
 /**
  * What a push message says, as JSON and encrypted for one browser: what its service worker shows, and nothing else. A tap
@@ -124,6 +124,7 @@ const routes = {
     path: '/v1/push/subscriptions',
     summary: 'Browsers of the account that receive web push',
     callers: ['session'],
+    query: pageQuery,
     answers: { 200: pushSubscriptionList },
     rate: 'session',
   },

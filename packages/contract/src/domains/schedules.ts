@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { type Errors, KiB, keptJson, type Limits, type Metrics, type Routes } from '../domain.ts';
 import { appId, scheduleId, timestamp } from '../primitives.ts';
 import { readableLine, visible } from '../text.ts';
-import { items, json, page, pageQuery } from './common.ts';
+import { json, page, pageQuery } from './common.ts';
 import { triggerName } from './packages.ts';
 
 const limits = {
@@ -208,7 +208,8 @@ const routes = {
     method: 'GET',
     path: '/v1/services/schedules/targets',
     summary: 'Installed apps that declare triggers',
-    answers: { 200: items(scheduleTargetApp) },
+    query: pageQuery,
+    answers: { 200: page(scheduleTargetApp) },
   },
   'services.schedules.preview': {
     ...managed,

@@ -82,11 +82,13 @@ export const appLocalUrl = z
 
 const utf8Bytes = new TextEncoder();
 
+/** A segment of a path, so that `DELETE …/index/:entryId` reaches every entry. */
 export const searchEntryId = z
   .string()
   .min(1)
   .max(limits.searchId.value)
-  .regex(...readableLine);
+  .regex(...readableLine)
+  .regex(/^(?!\.{1,2}$)[^/\\]*$/, 'must contain no slash or backslash, and not be . or ..');
 
 export const searchEntry = z.strictObject({
   id: searchEntryId,

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { KiB, type Limits, type Routes } from '../domain.ts';
 import { appId, timestamp } from '../primitives.ts';
 import { readableLine } from '../text.ts';
-import { json } from './common.ts';
+import { json, page, pageQuery } from './common.ts';
 import { slotName } from './packages.ts';
 
 const limits = {
@@ -38,7 +38,7 @@ export const secret = z.strictObject({
   bindings: z.array(z.strictObject({ appId, slot: slotName })),
 });
 export type Secret = z.infer<typeof secret>;
-export const secretList = z.strictObject({ items: z.array(secret) });
+export const secretList = page(secret);
 
 const ofSecret = z.strictObject({ name: secretName });
 
@@ -48,6 +48,7 @@ const routes = {
     path: '/v1/account/secrets',
     summary: 'Secrets of the account: names, what they are bound to, and when they were last used',
     callers: ['session'],
+    query: pageQuery,
     answers: { 200: secretList },
     rate: 'session',
   },

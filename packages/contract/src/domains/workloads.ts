@@ -1,7 +1,7 @@
 // The backend of an installed app: its state, what it uses, and its log (contract 3).
 import * as z from 'zod';
 import { type Errors, KiB, type Limits, type Routes } from '../domain.ts';
-import { timestamp } from '../primitives.ts';
+import { appId, timestamp } from '../primitives.ts';
 import { emptyBody, json, ofApp, page } from './common.ts';
 
 const limits = {
@@ -39,12 +39,31 @@ export const publicPortStatus = publicPortBinding.extend({
 });
 export type PublicPortStatus = z.infer<typeof publicPortStatus>;
 
+/**
+ * Who stopped a backend. `owner`, `app` (another app of the account, `appId`) and `operator`: it stays stopped until it is
+ * started. `pause`: everything of the account is paused. `suspension`: the operator suspended the account. `platform`: see
+ * `reason`. `idle`: nobody uses it; it starts on demand.
+ */
+export const stoppedBy = z.strictObject({
+  kind: z.enum(['owner', 'app', 'operator', 'pause', 'suspension', 'platform', 'idle']),
+  /** Of kind `app` only. */
+  appId: appId.optional(),
+});
+export type StoppedBy = z.infer<typeof stoppedBy>;
+
+export const stopBody = z.strictObject({
+  /** The app that asked the shell for it; absent when the person did. */
+  byApp: appId.optional(),
+});
+
 export const workloadStatus = z.strictObject({
   state: z.enum(['stopped', 'starting', 'running', 'failed']),
   since: timestamp,
   /** One sentence; present when the state needs an explanation. */
   reason: z.string().optional(),
   restarts: z.int(),
+  /** Present while `state` is `stopped`. */
+  stoppedBy: stoppedBy.optional(),
   /** Those that have a number on its machine, open or not. */
   publicPorts: z.array(publicPortStatus).optional(),
 });
@@ -139,7 +158,7 @@ const routes = {
     callers: ['session'],
     origin: 'shell',
     params: ofApp,
-    body: json(emptyBody.optional()),
+    body: json(stopBody.optional()),
     answers: { 200: workloadDetail },
     rate: 'session',
   },
@@ -155,8 +174,8 @@ const routes = {
   'apps.logs': {
     method: 'GET',
     path: '/v1/apps/:appId/logs',
-    summary: 'Log of the backend, newest first',
-    callers: ['session'],
+    summary: 'Log of the backend, newest first; for authors, of apps of their own',
+    callers: ['session', 'author'],
     params: ofApp,
     query: logQuery,
     answers: { 200: page(logEntry) },
@@ -165,8 +184,8 @@ const routes = {
   'apps.logs.stream': {
     method: 'GET',
     path: '/v1/apps/:appId/logs/stream',
-    summary: 'Live log of the backend (SSE, resumable with Last-Event-ID)',
-    callers: ['session'],
+    summary: 'Live log of the backend (SSE, resumable with Last-Event-ID); for authors, of apps of their own',
+    callers: ['session', 'author'],
     params: ofApp,
     query: logStreamQuery,
     answers: { 200: 'text/event-stream' },

@@ -1,0 +1,73 @@
+// Leaving: the export of an account, and its deletion after a grace in which its owner can still keep it.
+import * as z from 'zod';
+import type { Errors, Limits, Routes } from '../domain.ts';
+import { timestamp } from '../primitives.ts';
+import { passkeyConfirmation, secretFree } from './accounts.ts';
+
+const limits = {
+  deletionGrace: {
+    value: 7,
+    unit: 'days',
+    meaning: 'time between the request to delete an account and its deletion, in which its owner can keep it',
+  },
+  accountExports: {
+    value: 4,
+    unit: 'items',
+    meaning: 'exports of accounts that one replica of core makes at the same time, one of each account',
+  },
+} as const satisfies Limits;
+
+const errors = {
+  account_closing: {
+    status: 403,
+    title: 'This account is about to be deleted.',
+    help: 'Its owner asked for that. Until the date shown after signing in, the owner can keep the account or download its data; everything else has stopped.',
+  },
+} as const satisfies Errors;
+
+export const deletionBody = z.strictObject({
+  /** The name of the account, typed by its owner. */
+  name: z.string().max(64),
+  confirmation: passkeyConfirmation,
+});
+
+const exportRoutes = {
+  'account.export': {
+    method: 'POST',
+    path: '/v1/account/export',
+    summary: 'Everything core has of the account, as a .tar.gz',
+    callers: ['session'],
+    whileClosing: true,
+    origin: 'shell',
+    body: secretFree(z.strictObject({ confirmation: passkeyConfirmation })),
+    answers: { 200: 'application/gzip' },
+    rate: 'authentication',
+  },
+} as const satisfies Routes;
+
+const routes = {
+  'account.deletion.request': {
+    method: 'POST',
+    path: '/v1/account/deletion',
+    summary: 'Have the account deleted after the grace; everything it runs stops at once',
+    callers: ['session'],
+    origin: 'shell',
+    body: secretFree(deletionBody),
+    answers: { 200: z.strictObject({ deletesAt: timestamp }) },
+    rate: 'authentication',
+  },
+  'account.deletion.cancel': {
+    method: 'DELETE',
+    path: '/v1/account/deletion',
+    summary: 'Keep the account',
+    callers: ['session'],
+    whileClosing: true,
+    origin: 'shell',
+    answers: { 204: null },
+    rate: 'session',
+  },
+} as const satisfies Routes;
+
+export const accountClosing = { limits, errors, routes } as const;
+/** In core a domain of its own, which reads all others. */
+export const accountExport = { routes: exportRoutes } as const;

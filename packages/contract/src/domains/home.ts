@@ -1,0 +1,47 @@
+// How a person arranged the tiles of the home screen. Core keeps it for the account, so that it outlives the app that
+// draws it.
+import * as z from 'zod';
+import type { Limits, Routes } from '../domain.ts';
+import { appId } from '../primitives.ts';
+import { json } from './common.ts';
+
+const limits = {
+  homeTiles: { value: 500, unit: 'items', meaning: 'apps whose place on the home screen is kept' },
+} as const satisfies Limits;
+
+const appIds = z
+  .array(appId)
+  .max(limits.homeTiles.value)
+  .refine((ids) => new Set(ids).size === ids.length, 'must name each app once');
+
+/** Apps in neither list come last, sorted by name. */
+export const homeTiles = z.strictObject({
+  /** Shown first, in this order. */
+  pinned: appIds,
+  /** All others that the person moved. Apps that are not installed keep their place. */
+  order: appIds,
+});
+export type HomeTiles = z.infer<typeof homeTiles>;
+
+const routes = {
+  'home.read': {
+    method: 'GET',
+    path: '/v1/account/home',
+    summary: 'How the tiles of the home screen are arranged',
+    callers: ['session'],
+    answers: { 200: homeTiles },
+    rate: 'session',
+  },
+  'home.arrange': {
+    method: 'PUT',
+    path: '/v1/account/home',
+    summary: 'Arrange the tiles of the home screen; apps that are not installed keep their place',
+    callers: ['session'],
+    origin: 'shell',
+    body: json(homeTiles),
+    answers: { 200: homeTiles },
+    rate: 'session',
+  },
+} as const satisfies Routes;
+
+export const home = { limits, routes } as const;

@@ -1,0 +1,164 @@
+// What the master account does to the whole platform through the shell: invitations, and the accounts of others. Sessions
+// alone call these; an app never does, not even Fleet, which asks the shell (bridge method `system.manage`).
+import * as z from 'zod';
+import type { Limits, Routes } from '../domain.ts';
+import { accountName, timestamp } from '../primitives.ts';
+import { passkeyConfirmation, secretFree } from './accounts.ts';
+import { emptyBody, json, page, pageQuery } from './common.ts';
+
+const limits = {
+  invitationDays: { value: 7, unit: 'days', meaning: 'lifetime of an invitation to register' },
+  invitations: { value: 500, unit: 'items', meaning: 'invitations that wait to be used' },
+  accountApps: {
+    value: 20,
+    unit: 'items',
+    meaning: 'apps of one account that the list of accounts shows with their disk space, those that take the most',
+  },
+} as const satisfies Limits;
+
+const counted = z.int().min(0);
+
+/** Without its token, which is shown once. */
+export const invitation = z.strictObject({
+  id: z.string(),
+  /** The only name that can be registered with it; `null` for any. */
+  name: z.string().nullable(),
+  createdAt: timestamp,
+  expiresAt: timestamp,
+});
+export type Invitation = z.infer<typeof invitation>;
+
+export const newInvitation = invitation.extend({
+  /** `<origin>/#invite=<token>`. Whoever has it can register once. */
+  url: z.string(),
+});
+export type NewInvitation = z.infer<typeof newInvitation>;
+
+export const inviteBody = z.strictObject({ name: accountName.optional() });
+export const planBody = z.strictObject({
+  /** `null`: what PLATFORM_DEFAULT_PLAN says. */
+  plan: z.enum(['free', 'paid']).nullable(),
+});
+export const removeAccountBody = z.strictObject({
+  /** The name of the account, typed. */
+  name: z.string().max(64),
+  confirmation: passkeyConfirmation,
+});
+
+const listedAccount = z.strictObject({
+  name: z.string(),
+  state: z.enum(['active', 'paused', 'suspended']),
+  plan: z.enum(['free', 'paid']),
+  /** Whether the operator set the plan; otherwise it is the default. */
+  ownPlan: z.boolean(),
+  /** Whether it is the one that PLATFORM_MASTER_ACCOUNT names. */
+  master: z.boolean(),
+  createdAt: timestamp,
+  /** Of an open session, to the minute; `null` without one. */
+  lastSeenAt: timestamp.nullable(),
+  /** Open ones. */
+  sessions: counted,
+  /** When it is deleted, as its owner asked. */
+  deletesAt: timestamp.nullable(),
+  /** Installed ones. */
+  apps: counted,
+  /** Volumes at their declared size and published packages. */
+  diskBytes: counted,
+  /** What takes that space, the largest first. */
+  disk: z
+    .array(
+      z.strictObject({
+        appId: z.string(),
+        name: z.string(),
+        volumeBytes: counted,
+        /** Of the versions that the account published. */
+        packageBytes: counted,
+      }),
+    )
+    .max(limits.accountApps.value),
+});
+export type ListedAccount = z.infer<typeof listedAccount>;
+
+const ofAccount = z.strictObject({ name: accountName });
+const ofInvitation = z.strictObject({
+  id: z.string().regex(/^inv-[0-9a-f-]{36}$/, 'must be an id that starts with inv-'),
+});
+
+const asMaster = { callers: ['session'], origin: 'shell', rate: 'session' } as const;
+
+const routes = {
+  'services.system.accounts': {
+    method: 'GET',
+    path: '/v1/services/system/accounts',
+    summary: 'The accounts of the platform with what they take, for an app of the master account',
+    callers: ['installation', 'frontend'],
+    grant: { id: 'system.inventory.read', resource: '*' },
+    query: pageQuery,
+    answers: { 200: page(listedAccount) },
+    rate: 'service',
+  },
+  'operator.invitations.list': {
+    method: 'GET',
+    path: '/v1/operator/invitations',
+    summary: 'Invitations that wait to be used',
+    callers: ['session'],
+    rate: 'session',
+    query: pageQuery,
+    answers: { 200: page(invitation) },
+  },
+  'operator.invitations.create': {
+    method: 'POST',
+    path: '/v1/operator/invitations',
+    summary: 'Make a one-time invitation to register',
+    ...asMaster,
+    body: json(inviteBody),
+    answers: { 201: z.strictObject({ invitation: newInvitation }) },
+  },
+  'operator.invitations.revoke': {
+    method: 'DELETE',
+    path: '/v1/operator/invitations/:id',
+    summary: 'Revoke an invitation',
+    ...asMaster,
+    params: ofInvitation,
+    answers: { 204: null },
+  },
+  'operator.accounts.suspend': {
+    method: 'POST',
+    path: '/v1/operator/accounts/:name/suspend',
+    summary: 'Sign an account out and stop everything it runs, until it is resumed',
+    ...asMaster,
+    params: ofAccount,
+    body: json(emptyBody),
+    answers: { 204: null },
+  },
+  'operator.accounts.resume': {
+    method: 'POST',
+    path: '/v1/operator/accounts/:name/resume',
+    summary: 'End the suspension of an account',
+    ...asMaster,
+    params: ofAccount,
+    body: json(emptyBody),
+    answers: { 204: null },
+  },
+  'operator.accounts.plan': {
+    method: 'PUT',
+    path: '/v1/operator/accounts/:name/plan',
+    summary: 'Set the plan of an account',
+    ...asMaster,
+    params: ofAccount,
+    body: json(planBody),
+    answers: { 204: null },
+  },
+  'operator.accounts.delete': {
+    method: 'POST',
+    path: '/v1/operator/accounts/:name/delete',
+    summary: 'Delete an account with everything it has, at once',
+    ...asMaster,
+    params: ofAccount,
+    body: secretFree(removeAccountBody),
+    answers: { 204: null },
+    rate: 'authentication',
+  },
+} as const satisfies Routes;
+
+export const operator = { limits, routes } as const;

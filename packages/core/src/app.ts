@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { TOPOLOGY_BEAT_MILLISECONDS } from '@platform/contract';
 import { listenFast, placeToListen } from '@platform/http';
 import { IrohEndpoint } from '@platform/link';
+import { findAuthorCaller } from './accounts/author-tokens.ts';
 import { findSession, findSessionToken } from './accounts/find-session.ts';
 import { findForbiddenMaterial } from './accounts/forbidden-material.ts';
 import { ensureSystemPackages } from './catalog/system-packages.ts';
@@ -41,6 +42,7 @@ import {
 import { ensureDefaultInstallations } from './installations/default-installations.ts';
 import { findFrontendCaller, findInstallationCaller } from './installations/find-caller.ts';
 import { followSystemPackages } from './installations/follow-system-packages.ts';
+import { missingGrant } from './installations/missing-grant.ts';
 import { bearsSystemRole } from './installations/prepared-queries.ts';
 import { announceProviders } from './intelligence/announce-providers.ts';
 import { Lifecycle } from './lifecycle.ts';
@@ -216,12 +218,14 @@ export async function createCore(options: CoreOptions): Promise<Core> {
         findInstallationCaller: (hash) => findInstallationCaller(context, hash),
         findNodeCaller: (hash) => findNodeCaller(context, hash),
         findIngressCaller: (hash) => findIngressCaller(context, hash),
+        findAuthorCaller: (hash) => findAuthorCaller(context, hash),
       },
       new IdentityCache(signals, clock),
       { sessionCookie: sessionCookieName(config), clock, failures },
     ),
     pacing: new Pacing({ rates, config }),
     takeRate,
+    missingGrant: (caller, wanted) => missingGrant(pool, caller, wanted),
     bearsRole: (installationId, role) => bearsSystemRole(pool, installationId, role),
     ...(options.embeddedDatabase === true ? { requireRoom: leavingReserve(config.packagesDirectory) } : {}),
     settled: () => signals.settled(pool),

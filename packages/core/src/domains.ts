@@ -8,7 +8,9 @@ import { defaultRates, type Rates } from './config/rates.ts';
 import type { CoreContext } from './context.ts';
 import { diskDomain } from './disk/domain.ts';
 import type { Domain } from './domain.ts';
+import { exportDomain } from './export/domain.ts';
 import { fleetDomain } from './fleet/domain.ts';
+import { homeDomain } from './home/domain.ts';
 import { healthRoutes } from './http/health.ts';
 import { idleBuckets } from './http/idle-buckets.ts';
 import { ingressDomain } from './ingress/domain.ts';
@@ -58,10 +60,12 @@ export function coreDomains(context: CoreContext, parts: SharedParts) {
   return [
     health,
     accountDomain(context),
+    exportDomain(context),
     catalogDomain(context),
     diskDomain(context),
     pauseDomain(context),
     installationDomain(context, { nodes, followers, hub }),
+    homeDomain(context),
     clientDomain(context, followers),
     notificationDomain(context, hub),
     pushDomain(context, pushing),

@@ -2,16 +2,22 @@
 // here, and every domain that keeps something about it follows in the same transaction. None knows the others.
 import type { InstallationId } from '@platform/contract';
 import type { Transaction } from 'kysely';
+import type { AccountFile, AccountOfFiles } from './account-files.ts';
 import type { DatabaseSchema } from './database/schema.ts';
 
 type Trx = Transaction<DatabaseSchema>;
 
-/** Each runs in the transaction of the change, after the rows of the account or installation were changed. */
+/** Each but the last runs in the transaction of the change, after the rows of the account or installation were changed. */
 export interface Hooks {
   accountCreated?(trx: Trx, account: { readonly key: string; readonly name: string }): Promise<void>;
   /** Its owner paused it, or the operator suspended it. `afterCommit` as with an installation that ended. */
   accountPaused?(trx: Trx, accountKey: string, afterCommit: AfterCommit): Promise<void>;
   accountResumed?(trx: Trx, accountKey: string): Promise<void>;
+  /**
+   * It is being deleted. Every row that refers to it or to one of its installations goes with it by itself; a domain
+   * implements this for what lies elsewhere or must be ended. `afterCommit` as with an installation that ended.
+   */
+  accountDeleted?(trx: Trx, accountKey: string, afterCommit: AfterCommit): Promise<void>;
   /** What it is entitled to changed. */
   planChanged?(trx: Trx, accountKey: string): Promise<void>;
   /** Its owner stopped its backend. */
@@ -22,6 +28,10 @@ export interface Hooks {
   sessionsEnded?(trx: Trx, sessionIds: readonly string[], afterCommit: AfterCommit): Promise<void>;
   /** Removed by its owner. What is handed to `afterCommit` runs once that cannot be taken back. */
   installationEnded?(trx: Trx, id: InstallationId, afterCommit: AfterCommit): Promise<void>;
+  /** Its owner has the data of the app deleted. The backend has been withdrawn from its node. */
+  dataDeleted?(trx: Trx, id: InstallationId): Promise<void>;
+  /** What the domain has of the account, for its export. Read in pieces, outside any transaction; no secret is among it. */
+  filesOf?(account: AccountOfFiles): AsyncIterable<AccountFile>;
 }
 
 export type AfterCommit = (work: () => Promise<void>) => void;
@@ -47,6 +57,10 @@ export class Lifecycle implements Required<Hooks> {
     for (const domain of this.#domains) await domain.accountResumed?.(...change);
   }
 
+  async accountDeleted(...change: Parameters<Required<Hooks>['accountDeleted']>): Promise<void> {
+    for (const domain of this.#domains) await domain.accountDeleted?.(...change);
+  }
+
   async planChanged(...change: Parameters<Required<Hooks>['planChanged']>): Promise<void> {
     for (const domain of this.#domains) await domain.planChanged?.(...change);
   }
@@ -65,5 +79,13 @@ export class Lifecycle implements Required<Hooks> {
 
   async installationEnded(...change: Parameters<Required<Hooks>['installationEnded']>): Promise<void> {
     for (const domain of this.#domains) await domain.installationEnded?.(...change);
+  }
+
+  async dataDeleted(...change: Parameters<Required<Hooks>['dataDeleted']>): Promise<void> {
+    for (const domain of this.#domains) await domain.dataDeleted?.(...change);
+  }
+
+  async *filesOf(account: AccountOfFiles): AsyncGenerator<AccountFile> {
+    for (const domain of this.#domains) if (domain.filesOf !== undefined) yield* domain.filesOf(account);
   }
 }

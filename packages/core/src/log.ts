@@ -2,6 +2,7 @@
 import { escapeInJson } from '@platform/contract/plain-text';
 import { pino } from 'pino';
 import type { Log } from './context.ts';
+import { loggedError } from './log-error.ts';
 
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace';
 
@@ -11,5 +12,17 @@ const REDACT = ['*.authorization', '*.cookie', '*.password', '*.credential', '*.
 export function createLog(level: LogLevel, destination: NodeJS.WritableStream = process.stderr): Log {
   // Lines hold what others sent, and operators read them on terminals.
   const hooks = { streamWrite: escapeInJson };
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, redact: REDACT, hooks }, destination);
+  const formatters = { log: withLoggedErrors };
+  // In place of pino's own, which writes out every member.
+  const serializers = { err: (value: unknown) => value };
+  const timestamp = pino.stdTimeFunctions.isoTime;
+  return pino({ level, base: null, timestamp, redact: REDACT, hooks, formatters, serializers }, destination);
+}
+
+/** Under whatever name an error is given. */
+function withLoggedErrors(fields: Record<string, unknown>): Record<string, unknown> {
+  if (!Object.values(fields).some((value) => value instanceof Error)) return fields;
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, value instanceof Error ? loggedError(value) : value]),
+  );
 }

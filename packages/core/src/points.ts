@@ -3,10 +3,15 @@
 // variable, a setting or a request.
 
 export type Point =
+  | 'accounts.delete.committing'
+  | 'accounts.delete.committed'
   | 'installations.install.committing'
   | 'installations.install.committed'
   | 'installations.permissions.committing'
   | 'installations.permissions.committed'
+  | 'installations.data.committing'
+  | 'installations.data.committed'
+  | 'installations.data.deleted'
   | 'installations.uninstall.committing'
   | 'installations.uninstall.committed'
   | 'notifications.publish.committing'

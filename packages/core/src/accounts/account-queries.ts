@@ -1,4 +1,5 @@
 // Accounts by name, for the operator's commands on the server.
+import { refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 
 export interface NamedAccount {
@@ -28,4 +29,11 @@ export function listAccounts({ database }: Pick<CoreContext, 'database'>, limit:
     .orderBy('created_at')
     .limit(limit)
     .execute();
+}
+
+/** @returns the key of an account, suspended or not. @throws RefusalError `not_found` */
+export async function requireAccountOf({ database }: Pick<CoreContext, 'database'>, name: string): Promise<string> {
+  const account = await database.selectFrom('accounts').select('key').where('name', '=', name).executeTakeFirst();
+  if (account === undefined) throw refuse('not_found', `There is no account named ${name}.`);
+  return account.key;
 }

@@ -1,10 +1,11 @@
 // Begins ceremonies: a challenge that works once, for one operation, and the options for the browser.
 import { createHash } from 'node:crypto';
-import type { CeremonyOptions } from '@platform/contract';
+import type { CeremonyOptions, ConfirmedOperation } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { newId } from '../credentials/ids.ts';
+import type { SessionCaller } from '../http/caller.ts';
 import { passkeyAlgorithms } from './passkey-algorithms.ts';
-import { type Challenge, type Executor, insertChallenge, type Passkey, takeChallenge } from './queries.ts';
+import { type Challenge, type Executor, insertChallenge, type Passkey, passkeysOf, takeChallenge } from './queries.ts';
 
 type Bindings = Partial<Omit<Challenge, 'id' | 'challenge' | 'operation' | 'expires_at'>>;
 
@@ -18,7 +19,7 @@ export interface PasskeyOwner {
 /** PublicKeyCredentialCreationOptionsJSON (WebAuthn Level 3, section 5.1.8) bound to `operation`. */
 export async function beginCreation(
   context: CoreContext,
-  operation: Exclude<Challenge['operation'], 'login'>,
+  operation: Exclude<Challenge['operation'], 'login' | 'confirm'>,
   { owner, existing, bindings }: { owner: PasskeyOwner; existing: readonly Passkey[]; bindings: Bindings },
 ): Promise<CeremonyOptions> {
   const { config } = context;
@@ -56,6 +57,28 @@ export async function beginRequest(context: CoreContext): Promise<CeremonyOption
   };
 }
 
+/** The same (section 5.1.9) for one of the account's passkeys, to confirm `operation` in this session. */
+export async function beginConfirmation(
+  context: CoreContext,
+  { accountKey, sessionId }: Pick<SessionCaller, 'accountKey' | 'sessionId'>,
+  operation: ConfirmedOperation,
+): Promise<CeremonyOptions> {
+  const { config, database } = context;
+  const passkeys = await passkeysOf(database, accountKey);
+  const bindings = { account_key: accountKey, session_id: sessionId, confirms: operation };
+  const { id, challenge } = await storeChallenge(context, 'confirm', bindings);
+  return {
+    challengeId: id,
+    publicKey: {
+      challenge: challenge.toString('base64url'),
+      rpId: config.rpId,
+      allowCredentials: passkeys.map(({ id, transports }) => ({ type: 'public-key', id, transports })),
+      userVerification: 'required',
+      timeout: config.challengeMilliseconds,
+    },
+  };
+}
+
 /** Contract 2: `first` is scoped to the RP; `second` is the older salt, so that old bundles can be rewrapped. */
 export function prfInputs({ rpId, prfLegacySalt }: Pick<CoreContext['config'], 'rpId' | 'prfLegacySalt'>): {
   first: string;
@@ -79,6 +102,8 @@ async function storeChallenge(
     account_name: null,
     session_id: null,
     enrolment_hash: null,
+    invitation_hash: null,
+    confirms: null,
     ...bindings,
     expires_at: new Date(now.getTime() + config.challengeMilliseconds),
   };

@@ -13,6 +13,7 @@ export type CeremonyFault =
   | 'credential-id-malformed'
   | 'credential-id-differs'
   | 'credential-unknown'
+  | 'credential-of-another-account'
   | 'credential-taken'
   | 'client-data-malformed'
   | 'type-differs'

@@ -1,9 +1,16 @@
 // The accounts domain: passkeys, sessions, and signing in.
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
+import { accountFiles } from './account-files.ts';
+import { type AuthorRoute, authorRoutes } from './author-routes.ts';
+import { deletingAfterGrace } from './delete-after-grace.ts';
 import { type AccountRoute, accountRoutes } from './routes.ts';
 import { surplusChallenges } from './surplus-challenges.ts';
 
-export function accountDomain(context: CoreContext): Domain<AccountRoute> {
-  return { handlers: accountRoutes(context), workers: [surplusChallenges(context)] };
+export function accountDomain(context: CoreContext): Domain<AccountRoute | AuthorRoute> {
+  return {
+    handlers: { ...accountRoutes(context), ...authorRoutes(context) },
+    workers: [surplusChallenges(context), deletingAfterGrace(context)],
+    filesOf: (account) => accountFiles(context, account),
+  };
 }

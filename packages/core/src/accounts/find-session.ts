@@ -1,6 +1,7 @@
 // Who a session cookie belongs to.
 import type { CoreContext } from '../context.ts';
 import type { SessionCaller } from '../http/caller.ts';
+import { deletionOf } from './deletion-grace.ts';
 import { findSessionRow, findSessionTokenHash } from './session-queries.ts';
 
 /**
@@ -21,6 +22,7 @@ export async function findSession(
     accountKey: row.account_key,
     accountName: row.name,
     accountCreatedAt: row.account_created_at,
+    deletesAt: deletionOf(row.deletion_requested_at),
     createdAt: row.created_at,
     expiresAt: row.expires_at,
   };

@@ -6,6 +6,7 @@ import { hashCredential } from '../credentials/credential.ts';
 import type { SessionCaller } from '../http/caller.ts';
 import { beginCreation, useChallenge } from './ceremonies.ts';
 import type { Refused } from './ceremony-fault.ts';
+import { deletionOf } from './deletion-grace.ts';
 import {
   deletePasskey,
   type Executor,
@@ -107,7 +108,8 @@ export async function finishEnrolment(
     if (!usable) throw refused('enrolment-link-unusable');
     const added = await addPasskey(trx, { context, accountKey, passkey: outcome.passkey, refused });
     const opened = await openSession(trx, context, { accountKey, passkeyId: added.id }, browser);
-    return { name: account.name, createdAt: account.created_at, ...opened };
+    const deletesAt = deletionOf(account.deletion_requested_at);
+    return { name: account.name, createdAt: account.created_at, deletesAt, ...opened };
   });
 }
 

@@ -9,6 +9,7 @@ export async function updatePaused(db: Executor, accountKey: string, pausedAt: D
   const { rows } = await sql`
     UPDATE accounts SET paused_at = ${pausedAt}
      WHERE key = ${accountKey} AND (paused_at IS NULL) <> (${pausedAt}::timestamptz IS NULL)
+       AND deletion_requested_at IS NULL
     RETURNING key`.execute(db);
   return rows.length > 0;
 }

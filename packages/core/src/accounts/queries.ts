@@ -2,6 +2,8 @@
 // concurrency; sessions and enrolment links have their own file beside this one.
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
+import { isFormerName } from './deletion-queries.ts';
+import type { StoredPasskey } from './verify-assertion.ts';
 import type { NewPasskey } from './verify-registration.ts';
 
 /** The database or a transaction on it. */
@@ -55,6 +57,14 @@ export function takeChallenge(executor: Executor, id: string): Promise<Challenge
   return executor.deleteFrom('challenges').where('id', '=', id).returningAll().executeTakeFirst();
 }
 
+export function selectAccount(executor: Executor, accountKey: string) {
+  return executor
+    .selectFrom('accounts')
+    .select(['name', 'created_at', 'plan', 'paused_at'])
+    .where('key', '=', accountKey)
+    .executeTakeFirstOrThrow();
+}
+
 /** @returns whether that changed something */
 export async function updatePlan(
   executor: Executor,
@@ -70,20 +80,25 @@ export async function updatePlan(
   return numUpdatedRows > 0n;
 }
 
-/** Whether an account has the name, suspended ones included. */
+/** Whether an account has the name, suspended ones included, or one that was deleted had it. */
 export async function accountNameTaken(executor: Executor, name: string): Promise<boolean> {
   const row = await executor.selectFrom('accounts').select('key').where('name', '=', name).executeTakeFirst();
-  return row !== undefined;
+  return row !== undefined || (await isFormerName(executor, name));
 }
 
-/** @returns whether the name was free; a concurrent insert of the same name is waited for */
+/**
+ * Roll back when it was not: the row may be there nevertheless.
+ *
+ * @returns whether the name was free; a concurrent insert or deletion of the same name is waited for
+ */
 export async function insertAccount(executor: Executor, account: { key: string; name: string; created_at: Date }) {
   const { numInsertedOrUpdatedRows } = await executor
     .insertInto('accounts')
     .values(account)
     .onConflict((conflict) => conflict.column('name').doNothing())
     .executeTakeFirstOrThrow();
-  return numInsertedOrUpdatedRows === 1n;
+  // Asked afterwards, since the account of this name may have been deleted during the wait.
+  return numInsertedOrUpdatedRows === 1n && !(await isFormerName(executor, account.name));
 }
 
 /**
@@ -95,7 +110,7 @@ export function lockAccount(executor: Executor, by: { key: string } | { name: st
   const [column, value] = 'key' in by ? (['key', by.key] as const) : (['name', by.name] as const);
   return executor
     .selectFrom('accounts')
-    .select(['key', 'name', 'created_at'])
+    .select(['key', 'name', 'created_at', 'deletion_requested_at'])
     .where(column, '=', value)
     .where('suspended_at', 'is', null)
     .forNoKeyUpdate()
@@ -142,10 +157,22 @@ export function findPasskey(executor: Executor, id: string) {
       'passkeys.backup_eligible',
       'accounts.name',
       'accounts.created_at',
+      'accounts.deletion_requested_at',
     ])
     .where('passkeys.id', '=', id)
     .where('accounts.suspended_at', 'is', null)
     .executeTakeFirst();
+}
+
+/** What {@link findPasskey} found, as an assertion is verified with it. */
+export function storedPasskey(found: NonNullable<Awaited<ReturnType<typeof findPasskey>>>): StoredPasskey {
+  return {
+    id: found.id,
+    accountKey: found.account_key,
+    publicKey: found.public_key,
+    counter: Number(found.counter),
+    backupEligible: found.backup_eligible,
+  };
 }
 
 /**

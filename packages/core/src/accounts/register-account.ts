@@ -1,9 +1,11 @@
 // Registers an account: its name, its first passkey, the apps it begins with and a session, all or nothing.
 import { type CeremonyOptions, type RouteBody, refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
+import { hashCredential } from '../credentials/credential.ts';
 import { newId } from '../credentials/ids.ts';
 import { beginCreation, useChallenge } from './ceremonies.ts';
 import type { Refused } from './ceremony-fault.ts';
+import { requireInvited, useInvitation } from './invitations.ts';
 import { accountNameTaken, insertAccount, insertPasskey } from './queries.ts';
 import { type Browser, type OpenedSession, openSession } from './sessions.ts';
 import { verifyRegistration } from './verify.ts';
@@ -12,6 +14,8 @@ import { verifyRegistration } from './verify.ts';
 export interface SignedIn extends OpenedSession {
   readonly name: string;
   readonly createdAt: Date;
+  /** When the account is deleted; `null` unless its owner asked for that. */
+  readonly deletesAt: Date | null;
 }
 
 const nameTaken = () => refuse('account_name_taken');
@@ -19,13 +23,19 @@ const nameTaken = () => refuse('account_name_taken');
 /**
  * The account key is made here and kept with the challenge, because the authenticator stores it as the user handle.
  *
- * @throws RefusalError `account_name_taken`: account names are public addresses, so this discloses nothing, and it
+ * @throws RefusalError `not_authorized` where an invitation is needed; `account_name_taken`: account names are public addresses, so this discloses nothing, and it
  *   avoids creating a passkey that no account would use. The transaction of the second step decides.
  */
-export async function beginRegistration(context: CoreContext, name: string): Promise<CeremonyOptions> {
+export async function beginRegistration(
+  context: CoreContext,
+  { name, invitation }: RouteBody<'auth.register.options'>,
+): Promise<CeremonyOptions> {
+  const tokenHash = invitation === undefined ? null : hashCredential(invitation);
+  // First: without an invitation nobody learns which names are taken.
+  await requireInvited(context, { name, tokenHash });
   if (await accountNameTaken(context.database, name)) throw nameTaken();
   const owner = { key: newId('acct', context), name };
-  const bindings = { account_key: owner.key, account_name: name };
+  const bindings = { account_key: owner.key, account_name: name, invitation_hash: tokenHash };
   return beginCreation(context, 'register', { owner, existing: [], bindings });
 }
 
@@ -35,7 +45,10 @@ export interface RegistrationRequest {
   readonly refused: Refused;
 }
 
-/** @throws RefusalError `verification_failed`, or `account_name_taken` when another registration was first */
+/**
+ * @throws RefusalError `verification_failed`, `account_name_taken` when another registration was first, or `not_authorized`
+ *   when the invitation was used meanwhile or the setting changed
+ */
 export async function finishRegistration(context: CoreContext, request: RegistrationRequest): Promise<SignedIn> {
   const { config, database, clock } = context;
   const { body, browser, refused } = request;
@@ -48,6 +61,7 @@ export async function finishRegistration(context: CoreContext, request: Registra
   if (!outcome.ok) throw refused(outcome.fault);
   return database.transaction().execute(async (trx) => {
     const now = clock();
+    await useInvitation(trx, context, { name, tokenHash: challenge.invitation_hash, now });
     if (!(await insertAccount(trx, { key, name, created_at: now }))) throw nameTaken();
     const passkey = { accountKey: key, label: 'Passkey 1', now, passkey: outcome.passkey };
     if ((await insertPasskey(trx, passkey)) === undefined) throw refused('credential-taken');
@@ -55,6 +69,7 @@ export async function finishRegistration(context: CoreContext, request: Registra
     return {
       name,
       createdAt: now,
+      deletesAt: null,
       ...(await openSession(trx, context, { accountKey: key, passkeyId: outcome.passkey.id }, browser)),
     };
   });

@@ -1,9 +1,11 @@
 // Accounts over HTTP: bodies, cookies and views.
-import { type DomainRoute, refuse, type SessionAnswer, type SessionView } from '@platform/contract';
+import { type AccountView, type DomainRoute, refuse, type SessionAnswer } from '@platform/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
-import { beginRequest } from './ceremonies.ts';
+import { listPage } from '../http/list-page.ts';
+import { cancelDeletion, requestDeletion } from './account-deletion.ts';
+import { beginConfirmation, beginRequest } from './ceremonies.ts';
 import { ceremonyRefused, type Refused } from './ceremony-fault.ts';
 import {
   beginEnrolment,
@@ -17,11 +19,12 @@ import {
 import { passkeysOf } from './queries.ts';
 import { beginRegistration, finishRegistration, type SignedIn } from './register-account.ts';
 import { clearedSessionCookies, holdsPlantedCookies, presentedSessionToken, sessionCookies } from './session-cookie.ts';
-import { type Session, sessionsOf } from './session-queries.ts';
+import { sessionsOf } from './session-queries.ts';
+import { sessionView } from './session-view.ts';
 import { type Browser, endSession } from './sessions.ts';
 import { signIn } from './sign-in.ts';
 
-export type AccountRoute = DomainRoute<'accounts'>;
+export type AccountRoute = DomainRoute<'accounts' | 'accountClosing'>;
 
 export function accountRoutes(context: CoreContext): HandlersOf<AccountRoute> {
   const { config, database, clock } = context;
@@ -43,20 +46,24 @@ export function accountRoutes(context: CoreContext): HandlersOf<AccountRoute> {
   }
 
   async function welcome(reply: FastifyReply, signedIn: SignedIn): Promise<SessionAnswer> {
-    const { name, createdAt, id, openedAt, expiresAt, token, endedOthers, afterwards } = signedIn;
+    const { name, createdAt, deletesAt, id, openedAt, expiresAt, token, endedOthers, afterwards } = signedIn;
     if (endedOthers) await context.signals.settled(context.pool);
     for (const work of afterwards) await work();
     reply.header('set-cookie', sessionCookies(config, token));
     return {
-      account: { name, createdAt: createdAt.toISOString() },
+      account: accountView(name, createdAt, deletesAt),
       session: { id, createdAt: openedAt.toISOString(), expiresAt: expiresAt.toISOString() },
     };
   }
 
   return {
+    'auth.registration': async () => ({
+      status: 200,
+      body: { registration: config.registration, operator: config.operatorContact },
+    }),
     'auth.register.options': async ({ body, request, reply }) => {
       clearPlanted(request, reply);
-      return { status: 200, body: await beginRegistration(context, body.name) };
+      return { status: 200, body: await beginRegistration(context, body) };
     },
     'auth.register.verify': async ({ body, request, reply }) => {
       const refused = refusedBy(request, 'register');
@@ -87,10 +94,27 @@ export function accountRoutes(context: CoreContext): HandlersOf<AccountRoute> {
       return { status: 200, body: await welcome(reply, signedIn) };
     },
 
+    'auth.confirm.options': async ({ caller, body }) => ({
+      status: 200,
+      body: await beginConfirmation(context, caller, body.operation),
+    }),
+    'account.deletion.request': async ({ caller, body, request }) => {
+      const { name: typedName, confirmation } = body;
+      const refused = refusedBy(request, 'delete-account');
+      const deletesAt = await requestDeletion(context, { caller, typedName, confirmation, refused });
+      context.log.info({ requestId: request.id, account: caller.accountName }, 'an account is to be deleted');
+      return { status: 200, body: { deletesAt: deletesAt.toISOString() } };
+    },
+    'account.deletion.cancel': async ({ caller, request }) => {
+      await cancelDeletion(context, caller.accountKey);
+      context.log.info({ requestId: request.id, account: caller.accountName }, 'an account is kept');
+      return { status: 204 };
+    },
+
     'auth.session': async ({ caller }) => ({
       status: 200,
       body: {
-        account: { name: caller.accountName, createdAt: caller.accountCreatedAt.toISOString() },
+        account: accountView(caller.accountName, caller.accountCreatedAt, caller.deletesAt),
         session: {
           id: caller.sessionId,
           createdAt: caller.createdAt.toISOString(),
@@ -104,9 +128,9 @@ export function accountRoutes(context: CoreContext): HandlersOf<AccountRoute> {
       return { status: 204 };
     },
 
-    'auth.passkeys.list': async ({ caller }) => {
-      const passkeys = await passkeysOf(database, caller.accountKey);
-      return { status: 200, body: { items: passkeys.map(passkeyView), nextCursor: null } };
+    'auth.passkeys.list': async ({ caller: { accountKey }, query }) => {
+      const items = (await passkeysOf(database, accountKey)).map(passkeyView);
+      return { status: 200, body: listPage(context, query, { name: `passkeys:${accountKey}`, items, idOf: byId }) };
     },
     'auth.passkeys.options': async ({ caller }) => ({ status: 200, body: await beginPasskey(context, caller) }),
     'auth.passkeys.verify': async ({ body, caller, request }) => {
@@ -124,10 +148,10 @@ export function accountRoutes(context: CoreContext): HandlersOf<AccountRoute> {
       return { status: 204 };
     },
 
-    'auth.sessions.list': async ({ caller }) => {
-      const sessions = await sessionsOf(database, caller.accountKey, clock());
-      const items = sessions.map((session) => sessionView(session, caller.sessionId));
-      return { status: 200, body: { items, nextCursor: null } };
+    'auth.sessions.list': async ({ caller: { accountKey, sessionId }, query }) => {
+      const sessions = await sessionsOf(database, accountKey, clock());
+      const items = sessions.map((session) => sessionView(session, sessionId));
+      return { status: 200, body: listPage(context, query, { name: `sessions:${accountKey}`, items, idOf: byId }) };
     },
     'auth.sessions.revoke': async ({ caller, params, reply }) => {
       if (!(await endSession(context, caller.accountKey, params.id))) throw refuse('not_found');
@@ -137,13 +161,9 @@ export function accountRoutes(context: CoreContext): HandlersOf<AccountRoute> {
   };
 }
 
-function sessionView(session: Session, currentId: string): SessionView {
-  return {
-    id: session.id,
-    createdAt: session.created_at.toISOString(),
-    lastUsedAt: session.last_used_at.toISOString(),
-    expiresAt: session.expires_at.toISOString(),
-    userAgent: session.user_agent,
-    current: session.id === currentId,
-  };
+const byId = ({ id }: { readonly id: string }) => id;
+
+function accountView(name: string, createdAt: Date, deletesAt: Date | null): AccountView {
+  const closing = deletesAt === null ? {} : { deletesAt: deletesAt.toISOString() };
+  return { name, createdAt: createdAt.toISOString(), ...closing };
 }

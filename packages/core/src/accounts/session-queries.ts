@@ -94,6 +94,16 @@ export function deleteSessionsBeyond(executor: Executor, accountKey: string, kep
     .execute();
 }
 
+/** Ends all other sessions of an account. @returns those that were deleted */
+export function deleteOtherSessions(executor: Executor, accountKey: string, keptId: string): Promise<EndedSession[]> {
+  return executor
+    .deleteFrom('sessions')
+    .where('account_key', '=', accountKey)
+    .where('id', '!=', keptId)
+    .returning(['id', 'account_key'])
+    .execute();
+}
+
 /** Deletes some sessions that expired before `before`; each sign-in deletes more than it adds. */
 export async function clearExpiredSessions(executor: Executor, before: Date): Promise<void> {
   await executor
@@ -155,6 +165,7 @@ export interface SessionRow {
   readonly account_key: string;
   readonly name: string;
   readonly account_created_at: Date;
+  readonly deletion_requested_at: Date | null;
   readonly created_at: Date;
   readonly expires_at: Date;
 }
@@ -165,6 +176,7 @@ const FIND_SESSION = `
     WHERE token_hash = $1 AND expires_at > $2::timestamptz AND last_used_at <= $2::timestamptz - interval '1 minute'
   )
   SELECT sessions.id, sessions.account_key, accounts.name, accounts.created_at AS account_created_at,
+         accounts.deletion_requested_at,
          sessions.created_at, sessions.expires_at
   FROM sessions JOIN accounts ON accounts.key = sessions.account_key
   WHERE sessions.token_hash = $1 AND accounts.suspended_at IS NULL`;

@@ -19,7 +19,7 @@ before(async () => {
 after(() => constellation.close());
 
 async function sessionsOf(account: TestAccount): Promise<SessionView[]> {
-  const answer = await account.fetch('/v1/auth/sessions');
+  const answer = await account.fetch('/v1/auth/sessions?limit=200');
   assert.equal(answer.status, 200, answer.text);
   return (answer.json as { items: SessionView[] }).items;
 }

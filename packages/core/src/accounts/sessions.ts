@@ -8,6 +8,7 @@ import { notify } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import {
   clearExpiredSessions,
+  deleteOtherSessions,
   deleteSession,
   deleteSessionByToken,
   deleteSessionsBeyond,
@@ -100,6 +101,19 @@ export async function endSessionsOfPasskey(
   passkey: { readonly accountKey: string; readonly passkeyId: string; readonly exceptSessionId: string },
 ): Promise<(() => Promise<void>)[]> {
   return followEnded(trx, lifecycle, await deleteSessionsOfPasskey(trx, passkey));
+}
+
+/**
+ * Ends every other session of the account.
+ *
+ * @returns what is to be run once that has committed
+ */
+export async function endOtherSessions(
+  trx: Transaction,
+  { lifecycle }: Pick<CoreContext, 'lifecycle'>,
+  { accountKey, sessionId }: { readonly accountKey: string; readonly sessionId: string },
+): Promise<(() => Promise<void>)[]> {
+  return followEnded(trx, lifecycle, await deleteOtherSessions(trx, accountKey, sessionId));
 }
 
 /** What else ends with sessions, in the same transaction. @returns what is to be run once that has committed */

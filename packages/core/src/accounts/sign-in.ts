@@ -3,7 +3,8 @@ import type { RouteBody } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { useChallenge } from './ceremonies.ts';
 import type { Refused } from './ceremony-fault.ts';
-import { findPasskey, recordPasskeyUse } from './queries.ts';
+import { deletionOf } from './deletion-grace.ts';
+import { findPasskey, recordPasskeyUse, storedPasskey } from './queries.ts';
 import type { SignedIn } from './register-account.ts';
 import { type Browser, openSession } from './sessions.ts';
 import { verifyAssertion } from './verify.ts';
@@ -21,13 +22,7 @@ export async function signIn(context: CoreContext, { body, browser, refused }: S
   if (typeof challenge === 'string') throw refused(challenge);
   const found = await findPasskey(database, body.credential.id);
   if (found === undefined) throw refused('credential-unknown');
-  const stored = {
-    id: found.id,
-    accountKey: found.account_key,
-    publicKey: found.public_key,
-    counter: Number(found.counter),
-    backupEligible: found.backup_eligible,
-  };
+  const stored = storedPasskey(found);
   const { origin, rpId } = config;
   const outcome = await verifyAssertion({ challenge: challenge.challenge, origin, rpId }, stored, body.credential);
   if (!outcome.ok) throw refused(outcome.fault);
@@ -38,6 +33,7 @@ export async function signIn(context: CoreContext, { body, browser, refused }: S
     // Between the look-up and here the passkey may have been used, removed, or its account suspended.
     if (!(await recordPasskeyUse(trx, use))) throw refused('passkey-changed-meanwhile');
     const opened = await openSession(trx, context, { accountKey, passkeyId: id }, browser);
-    return { name: found.name, createdAt: found.created_at, ...opened };
+    const deletesAt = deletionOf(found.deletion_requested_at);
+    return { name: found.name, createdAt: found.created_at, deletesAt, ...opened };
   });
 }

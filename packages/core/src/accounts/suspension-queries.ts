@@ -1,28 +1,41 @@
 // All SQL of suspended accounts, and of the operator's list.
 import { type Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
+import { deletionOf } from './deletion-grace.ts';
 
 type Executor = Kysely<DatabaseSchema>;
 
 /** An account as the operator sees it. */
 export interface AccountRow {
+  readonly key: string;
   readonly name: string;
   readonly created_at: Date;
   readonly paused_at: Date | null;
   readonly suspended_at: Date | null;
+  /** When it is deleted; `null` unless its owner asked for that. */
+  readonly deletes_at: Date | null;
+  /** As the operator set it; `null` for the default. */
+  readonly plan: 'free' | 'paid' | null;
   /** Open ones. */
   readonly sessions: number;
   /** Of an open session, to the minute; `null` without one. */
   readonly last_used_at: Date | null;
 }
 
-export async function selectAccounts(db: Executor, now: Date): Promise<AccountRow[]> {
-  const { rows } = await sql<AccountRow>`
-    SELECT a.name, a.created_at, a.paused_at, a.suspended_at, count(s.id)::integer AS sessions,
+/** By name. @param page default: all of them */
+export async function selectAccounts(
+  db: Executor,
+  now: Date,
+  page: { readonly after: string; readonly limit: number } = { after: '', limit: 2 ** 31 - 1 },
+): Promise<AccountRow[]> {
+  const { rows } = await sql<Omit<AccountRow, 'deletes_at'> & { readonly deletion_requested_at: Date | null }>`
+    SELECT a.key, a.name, a.created_at, a.paused_at, a.suspended_at, a.deletion_requested_at, a.plan,
+           count(s.id)::integer AS sessions,
            max(s.last_used_at) AS last_used_at
       FROM accounts a LEFT JOIN sessions s ON s.account_key = a.key AND s.expires_at > ${now}
-     GROUP BY a.key ORDER BY a.name`.execute(db);
-  return rows;
+     WHERE a.name > ${page.after}
+     GROUP BY a.key ORDER BY a.name LIMIT ${page.limit}`.execute(db);
+  return rows.map(({ deletion_requested_at, ...row }) => ({ ...row, deletes_at: deletionOf(deletion_requested_at) }));
 }
 
 /**
@@ -54,12 +67,14 @@ export async function isSuspended(db: Executor, accountKey: string): Promise<boo
 }
 
 /**
- * Ends what opens the account: its sessions, with their capabilities and push subscriptions, and its recovery link.
+ * Ends what opens the account: its sessions, with their capabilities and push subscriptions, its command
+ * lines, and its recovery link.
  *
  * @returns ids of the sessions
  */
 export async function deleteSignIns(db: Executor, accountKey: string): Promise<string[]> {
   const ended = await db.deleteFrom('sessions').where('account_key', '=', accountKey).returning('id').execute();
+  await db.deleteFrom('author_tokens').where('account_key', '=', accountKey).execute();
   await db.deleteFrom('enrolment_links').where('account_key', '=', accountKey).execute();
   return ended.map(({ id }) => id);
 }

@@ -1,4 +1,5 @@
 // Accounts, the passkeys and sessions that open them, and the ceremonies under way.
+import type { ConfirmedOperation } from '@platform/contract';
 import type { Generated } from 'kysely';
 import type { OwnedTables } from '../database/schema.ts';
 
@@ -10,6 +11,10 @@ declare module '../database/schema.ts' {
       created_at: Date;
       suspended_at: Date | null;
       paused_at: Date | null;
+      /** When its owner asked for its deletion; it follows after the grace. */
+      deletion_requested_at: Generated<Date | null>;
+      /** Until then one replica deletes it. */
+      deletion_leased_until: Generated<Date | null>;
       /** NULL: the operator's default. */
       plan: Generated<'free' | 'paid' | null>;
     };
@@ -36,15 +41,41 @@ declare module '../database/schema.ts' {
       last_used_at: Date;
       expires_at: Date;
     };
+    invitations: { id: string; token_hash: Buffer; account_name: string | null; created_at: Date; expires_at: Date };
+    former_account_names: { name: string };
+    author_requests: {
+      token_hash: Buffer;
+      code_hash: Buffer;
+      machine: string;
+      address: string;
+      created_at: Date;
+      expires_at: Date;
+      /** Who decided; `null` while nobody has. */
+      account_key: string | null;
+      allowed: boolean | null;
+    };
+    author_tokens: {
+      id: string;
+      token_hash: Buffer;
+      account_key: string;
+      machine: string;
+      created_at: Date;
+      last_used_at: Date;
+      expires_at: Date;
+    };
     enrolment_links: { token_hash: Buffer; account_key: string; expires_at: Date };
     challenges: {
       id: string;
       challenge: Buffer;
-      operation: 'register' | 'login' | 'add-passkey' | 'enrol';
+      operation: 'register' | 'login' | 'add-passkey' | 'enrol' | 'confirm';
+      /** Of `confirm`: the operation that it confirms. */
+      confirms: Generated<ConfirmedOperation | null>;
       account_key: string | null;
       account_name: string | null;
       session_id: string | null;
       enrolment_hash: Buffer | null;
+      /** Of the invitation that a registration was begun with. */
+      invitation_hash: Buffer | null;
       expires_at: Date;
     };
   }
@@ -54,7 +85,7 @@ export const tables = {
   accounts: {
     readBy: {
       disk: 'whose volumes and packages take how much, for the operator',
-      catalog: 'the name of the owner of an app, in its list',
+      catalog: 'the name of the owner of an app, in its list; whether that account is about to be deleted',
       installations: 'who an installation acts for, and whether that account is suspended or paused: at every request',
       leases: 'locked against a pause while a lease is made',
       nodes:
@@ -67,6 +98,8 @@ export const tables = {
       topology: 'whether an account is paused or suspended, whose apps then have no public routes',
     },
   },
+  former_account_names: {},
+  invitations: {},
   passkeys: {},
   sessions: {
     readBy: {
@@ -74,6 +107,8 @@ export const tables = {
       installations: 'a frontend capability lasts as long as its session',
     },
   },
+  author_requests: {},
+  author_tokens: {},
   enrolment_links: {},
   challenges: {},
 } satisfies OwnedTables;

@@ -22,19 +22,22 @@ export type AssertionOutcome =
   | { readonly ok: true; readonly counter: number; readonly backedUp: boolean }
   | { readonly ok: false; readonly fault: CeremonyFault };
 
+/** @param identified the account was known before: an authenticator may then leave out whose passkey it is */
 export async function verifyAssertion(
   expected: ExpectedCeremony,
   stored: StoredPasskey,
   credential: AssertionCredential,
+  identified = false,
 ): Promise<AssertionOutcome> {
   const { id, rawId, response } = credential;
   if (id !== stored.id || rawId !== id) return failed('credential-id-differs');
   const { challenge, origin, rpId } = expected;
   const clientFault = checkClientData(response.clientDataJSON, { type: 'webauthn.get', challenge, origin });
   if (clientFault !== null) return failed(clientFault);
-  // No account was named, so the authenticator must name it: the user handle of a discoverable passkey is the account
-  // key.
-  if (response.userHandle !== Buffer.from(stored.accountKey).toString('base64url'))
+  // Where no account was named, the authenticator must name it: the user handle of a discoverable passkey is the account
+  // key (section 7.2, step 6).
+  const named = response.userHandle ?? null;
+  if (!(identified && named === null) && named !== Buffer.from(stored.accountKey).toString('base64url'))
     return failed('user-handle-differs');
   const data = base64urlBytes(response.authenticatorData);
   const signature = base64urlBytes(response.signature);

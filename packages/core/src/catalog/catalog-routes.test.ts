@@ -11,6 +11,7 @@ import { type CatalogDetail, type CatalogEntry, limits } from '@platform/contrac
 import { registerAccount, type TestAccount } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { buildTestPackage, type TestPackage, testManifest } from '../../../../tests/support/packages.ts';
+import { png } from '../../../../tests/support/pictures.ts';
 import { problemCode, type RawAnswer, rawRequest } from '../../../../tests/support/raw-http.ts';
 import { type ArchiveDescription, archiveOf, tarOf } from '../../test-support/vector-archives.ts';
 
@@ -80,12 +81,17 @@ test('a published version is in the list and the detail, and its files lie under
     categories: ['tools'],
     publisher: 'owner-account',
     icon: null,
+    visibility: 'public',
+    own: true,
     hasFrontend: true,
     hasWorkload: false,
     resources: null,
     connects: [],
     publishedAt,
     permissions,
+    changes: null,
+    screenshots: [],
+    size: body.length,
     secretSlots: [],
     publicRoutes: [],
     versions: [{ version: '1.0.0', hash, size: body.length, publishedAt }],
@@ -400,6 +406,42 @@ for (const [name, bytes, type] of [
     assert.deepEqual([again.status, again.text], [304, '']);
   });
 }
+
+test('screenshots are served as what they are, of the version that is named, and can do nothing but be shown', async () => {
+  const id = newAppId();
+  const files = { 'frontend/index.html': 'x', 'frontend/a.html': png(64, 40), 'frontend/b.png': png(40, 64) };
+  const body = await packageOf(id, { screenshots: ['a.html', 'b.png'], changes: 'First.\nReally.' }, files);
+  assert.equal((await publish(owner, id, '1.0.0', body)).status, 201);
+  await published(owner, id, '2.0.0');
+  const detail = (await owner.fetch(`/v1/catalog/${id}?version=1.0.0`)).json as CatalogDetail;
+  assert.equal(detail.changes, 'First.\nReally.');
+  assert.equal(detail.size, body.length);
+  assert.deepEqual(
+    detail.screenshots,
+    [1, 2].map((number) => `/v1/catalog/${id}/versions/1.0.0/screenshots/${number}`),
+  );
+  const { changes, screenshots } = (await owner.fetch(`/v1/catalog/${id}`)).json as CatalogDetail;
+  assert.deepEqual([changes, screenshots], [null, []]);
+  const headers = { host: new URL(world.origin).host, cookie: owner.cookie };
+  const etags = new Set<string>();
+  for (const path of detail.screenshots) {
+    const answer = await rawRequest({ port: world.port, path, headers });
+    assert.deepEqual([answer.status, answer.headers['content-type']], [200, 'image/png']);
+    assert.equal(answer.headers['x-content-type-options'], 'nosniff');
+    assert.equal(answer.headers['cross-origin-resource-policy'], 'same-origin');
+    assert.match(String(answer.headers['content-security-policy']), /default-src 'none';.*sandbox/);
+    etags.add(String(answer.headers.etag));
+  }
+  assert.equal(etags.size, 2);
+  for (const rest of ['1.0.0/screenshots/3', '2.0.0/screenshots/1', '9.0.0/screenshots/1']) {
+    const answer = await owner.fetch(`/v1/catalog/${id}/versions/${rest}`);
+    assert.deepEqual([answer.status, problemCode(answer)], [404, 'not_found'], rest);
+  }
+  for (const number of ['0', '-1', '01', '1.5', 'x', '%2e%2e']) {
+    const answer = await owner.fetch(`/v1/catalog/${id}/versions/1.0.0/screenshots/${number}`);
+    assert.equal(answer.status, 400, number);
+  }
+});
 
 test('an app without icon, and an app that is not there, have none', async () => {
   const id = newAppId();

@@ -1,4 +1,4 @@
-// The media type of an icon by its first bytes; the type that the package declares is ignored.
+// The media type of a picture by its first bytes; the type that the package declares is ignored.
 
 export type ImageType = 'image/png' | 'image/jpeg' | 'image/webp' | 'image/svg+xml';
 
@@ -7,7 +7,7 @@ export const IMAGE_HEAD_BYTES = 4_096;
 
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 const JPEG = Buffer.from([0xff, 0xd8, 0xff]);
-/** @returns the media type, or `null` when the bytes begin none of the images an icon may be */
+/** @returns the media type, or `null` when the bytes begin none of the images a package may show */
 export function imageType(head: Buffer): ImageType | null {
   if (head.subarray(0, PNG.length).equals(PNG)) return 'image/png';
   if (head.subarray(0, JPEG.length).equals(JPEG)) return 'image/jpeg';

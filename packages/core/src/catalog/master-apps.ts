@@ -1,5 +1,5 @@
-// Which apps exist for an account: system apps for the master account are for it only, and a private app is for the
-// account that published it. For all other accounts they do not exist.
+// Which apps exist for an account: system apps for the master account are for it only, a private app is for the account
+// that published it, and that of a deleted account for those who have it. For all other accounts they do not exist.
 import type { NamedAccount } from '../accounts/account-queries.ts';
 import { isMaster } from '../accounts/master-account.ts';
 import type { CoreContext } from '../context.ts';
@@ -12,7 +12,8 @@ export function isOfferedTo(
   release: Pick<AppVersion, 'appId' | 'system' | 'visibility' | 'ownerKey'>,
 ): boolean {
   if (!isVisibleTo(account.key, release)) return false;
-  const { system, appId } = release;
+  const { system, appId, ownerKey } = release;
+  if (!system && ownerKey === null) return false;
   return !system || !masterAppIds.includes(appId) || isMaster(context, account.name);
 }
 

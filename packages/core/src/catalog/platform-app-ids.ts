@@ -12,6 +12,9 @@ export const defaultAppIds = [
   'schedules',
 ] as const;
 
+/** The home screen until the account chooses another. */
+export const DEFAULT_LAUNCHER = 'launcher' satisfies (typeof defaultAppIds)[number];
+
 /** They are for the master account alone. */
 export const masterAppIds: readonly string[] = ['fleet'];
 

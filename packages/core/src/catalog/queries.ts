@@ -10,6 +10,8 @@ export interface AppVersion {
   readonly appId: string;
   readonly version: string;
   readonly packageHash: string;
+  /** Bytes of the package, in decimal. */
+  readonly size: string;
   readonly manifest: Manifest;
   readonly publishedAt: Date;
   /** The highest version of the app. */
@@ -20,24 +22,27 @@ export interface AppVersion {
   readonly publisher: string;
   /** Key of the publishing account; `null` for system apps and those of a removed account. */
   readonly ownerKey: string | null;
-  /** Of the app, as its newest version says. */
+  /** Of the app, as its newest version says; `private` also for a version that says so itself. */
   readonly visibility: NonNullable<Manifest['visibility']>;
 }
 
-/** What the newest version of the app of a row of `app_versions` says. */
+/** Of a row of `app_versions`. */
 const visibility = sql<AppVersion['visibility']>`
-  (SELECT coalesce(n.manifest ->> 'visibility', 'public')
-     FROM app_versions n WHERE n.app_id = app_versions.app_id AND n.newest)`;
+  CASE WHEN app_versions.manifest ->> 'visibility' = 'private' THEN 'private'
+       ELSE (SELECT coalesce(n.manifest ->> 'visibility', 'public')
+               FROM app_versions n WHERE n.app_id = app_versions.app_id AND n.newest) END`;
 
 function selectVersions(database: Database) {
   return database
     .selectFrom('app_versions')
     .innerJoin('apps', 'apps.app_id', 'app_versions.app_id')
+    .innerJoin('package_blobs', 'package_blobs.hash', 'app_versions.package_hash')
     .leftJoin('accounts', 'accounts.key', 'apps.owner_key')
     .select((eb) => [
       'app_versions.app_id as appId',
       'app_versions.version',
       'app_versions.package_hash as packageHash',
+      'package_blobs.size',
       'app_versions.manifest',
       'app_versions.published_at as publishedAt',
       'app_versions.newest',
@@ -76,7 +81,10 @@ export async function findNewestVersions(database: Database, appIds: readonly st
     .execute();
 }
 
-/** The newest versions of all public apps, by app id; without those of the platform's apps that `hidden` lists. */
+/**
+ * The newest versions of all public apps, by app id; without those of accounts that are deleted or about to be, and those of
+ * the platform's apps that `hidden` lists.
+ */
 export async function listNewestVersions(
   database: Database,
   page: {
@@ -89,14 +97,37 @@ export async function listNewestVersions(
 ): Promise<AppVersion[]> {
   return await selectVersions(database)
     .where('app_versions.newest', '=', true)
+    .where(sql<boolean>`(apps.system OR apps.owner_key IS NOT NULL)`)
     .where(sql<boolean>`NOT (apps.system AND apps.app_id = ANY (${[...page.hidden]}))`)
     .where(
-      sql<boolean>`(coalesce(app_versions.manifest ->> 'visibility', 'public') = 'public' OR apps.owner_key = ${page.viewer})`,
+      sql<boolean>`(coalesce(app_versions.manifest ->> 'visibility', 'public') = 'public'
+                     AND accounts.deletion_requested_at IS NULL OR apps.owner_key = ${page.viewer})`,
     )
     .where('app_versions.app_id', '>', page.after)
     .orderBy('app_versions.app_id')
     .limit(page.limit)
     .execute();
+}
+
+/**
+ * The version that an account has installed, and the one it can go back to; both `null` without an installation. Of apps
+ * that come with the platform none.
+ */
+export async function findUsedVersions(
+  database: Database,
+  accountKey: string,
+  appId: string,
+): Promise<{ readonly installed: string | null; readonly former: string | null }> {
+  const row = await database
+    .selectFrom('installations')
+    .innerJoin('apps', 'apps.app_id', 'installations.app_id')
+    .select(['version as installed', 'former_version as former'])
+    .where('installations.account_key', '=', accountKey)
+    .where('installations.app_id', '=', appId)
+    .where('removed_at', 'is', null)
+    .where('apps.system', '=', false)
+    .executeTakeFirst();
+  return row ?? { installed: null, former: null };
 }
 
 export interface PublishedVersion {
@@ -106,17 +137,51 @@ export interface PublishedVersion {
   readonly publishedAt: Date;
 }
 
-/** The versions of an app that were published last, the last first; `size` in bytes. Empty for an unknown app. */
-export async function listLastVersions(database: Database, appId: string, most: number): Promise<PublishedVersion[]> {
+/**
+ * The versions of an app that were published last, the last first; `size` in bytes. Empty for an unknown app.
+ *
+ * @param among `null` for all, `public` for all that are not private, else those of the list
+ */
+export async function listLastVersions(
+  database: Database,
+  appId: string,
+  { most, among }: { readonly most: number; readonly among: readonly string[] | 'public' | null },
+): Promise<PublishedVersion[]> {
   const rows = await database
     .selectFrom('app_versions')
     .innerJoin('package_blobs', 'package_blobs.hash', 'app_versions.package_hash')
     .select(['version', 'hash', 'size', 'published_at as publishedAt'])
     .where('app_id', '=', appId)
+    .$if(among === 'public', (query) => query.where(sql`manifest ->> 'visibility'`, 'is distinct from', 'private'))
+    .$if(Array.isArray(among), (query) => query.where('version', 'in', among as string[]))
     .orderBy('published_at', 'desc')
     .limit(most)
     .execute();
   return rows.map((row) => ({ ...row, size: Number(row.size) }));
+}
+
+export interface OwnPackage {
+  readonly appId: string;
+  readonly version: string;
+  readonly hash: string;
+  /** As uploaded. */
+  readonly bytes: number;
+}
+
+/** The versions that an account published, by app id and version as text. */
+export async function listOwnPackages(
+  database: Database,
+  accountKey: string,
+  page: { readonly after: Pick<OwnPackage, 'appId' | 'version'>; readonly limit: number },
+): Promise<OwnPackage[]> {
+  const { rows } = await sql<OwnPackage>`
+    SELECT v.app_id AS "appId", v.version, b.hash, b.size::float8 AS bytes
+      FROM apps a
+      JOIN app_versions v ON v.app_id = a.app_id
+      JOIN package_blobs b ON b.hash = v.package_hash
+     WHERE a.owner_key = ${accountKey} AND (v.app_id, v.version) > (${page.after.appId}, ${page.after.version})
+     ORDER BY v.app_id, v.version LIMIT ${page.limit}`.execute(database);
+  return rows;
 }
 
 /** All versions of an app, in no particular order. Empty for an unknown app. */

@@ -1,19 +1,21 @@
 // The catalog over HTTP.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { askedResources, type CatalogEntry, type DomainRoute, limits, openRoutes, refuse } from '@platform/contract';
+import { askedResources, type CatalogEntry, type DomainRoute, limits, openRoutes } from '@platform/contract';
 import { endUpload } from '@platform/http';
 import type { CoreContext } from '../context.ts';
 import { requestedGrants } from '../grants/frontend-grants.ts';
 import { resourcesOf } from '../grants/grant-coverage.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 
-import { hiddenFrom, isOfferedTo } from './master-apps.ts';
+import { findOffered, listOffered } from './find-offered.ts';
+import { hiddenFrom } from './master-apps.ts';
+import { requirePublisher } from './may-publish.ts';
 import { compareVersions } from './newest-version.ts';
 import { publishPackage } from './publish-package.ts';
 import { type HeldUpload, PublishSlots } from './publish-slots.ts';
-import { type AppVersion, findAppVersion, listLastVersions, listNewestVersions } from './queries.ts';
+import { type AppVersion, listNewestVersions } from './queries.ts';
 import { declaredSlots } from './secret-slots.ts';
-import { serveIcon } from './serve-icon.ts';
+import { servePicture } from './serve-picture.ts';
 import type { VerifyPackage } from './verify-package.ts';
 import { deleteOwnVersion } from './withdraw-version.ts';
 
@@ -30,40 +32,55 @@ export function catalogRoutes(context: CoreContext, verify: VerifyPackage): Hand
       const after = cursor === undefined ? '' : String(cursors.decode(LIST, cursor));
       const hidden = hiddenFrom(context, caller.accountName);
       const found = await listNewestVersions(database, { after, limit: limit + 1, hidden, viewer: caller.accountKey });
-      const items = found.slice(0, limit).map(catalogEntryOf);
+      const items = found.slice(0, limit).map((app) => catalogEntryOf(app, caller.accountKey));
       const last = items.at(-1);
       const nextCursor = found.length > limit && last !== undefined ? cursors.encode(LIST, last.appId) : null;
       return { status: 200, body: { items, nextCursor } };
     },
 
     'catalog.read': async ({ caller, params: { appId }, query }) => {
-      const app = await findAppVersion(database, appId, query.version);
-      if (app === undefined || !isOfferedTo(context, { key: caller.accountKey, name: caller.accountName }, app))
-        throw refuse('not_found');
+      const offered = await findOffered(context, accountOf(caller), appId, query.version);
+      const app = offered.release;
+      const { changes, screenshots = [], publicEndpoints = [] } = app.manifest;
       const permissions = requestedGrants(app.manifest);
-      const versions = await listLastVersions(database, appId, limits.pageMaximum.value);
+      const versions = await listOffered(context, offered, limits.pageMaximum.value);
       versions.sort((a, b) => compareVersions(a.version, b.version));
       return {
         status: 200,
         body: {
-          ...catalogEntryOf(app),
+          ...catalogEntryOf(app, caller.accountKey),
           permissions,
+          changes: changes ?? null,
+          screenshots: screenshots.map((_, index) => screenshotPath(app, index)),
+          size: Number(app.size),
           secretSlots: declaredSlots(app.manifest),
-          publicRoutes: openRoutes(app.manifest.publicEndpoints ?? [], resourcesOf(permissions, 'endpoints.public')),
+          publicRoutes: openRoutes(publicEndpoints, resourcesOf(permissions, 'endpoints.public')),
           versions: versions.map((version) => ({ ...version, publishedAt: version.publishedAt.toISOString() })),
         },
       };
     },
 
     'catalog.icon': async ({ caller, params: { appId }, request, reply }) => {
-      const app = await findAppVersion(database, appId);
-      if (app === undefined || !isOfferedTo(context, { key: caller.accountKey, name: caller.accountName }, app))
-        throw refuse('not_found');
-      await serveIcon(context, app, request, reply);
+      const { packageHash, manifest } = (await findOffered(context, accountOf(caller), appId)).release;
+      await servePicture(context, { packageHash, name: manifest.icon }, request, reply);
       return { streamed: true };
     },
 
-    'catalog.publish': async ({ caller: { accountKey }, params: { appId, version }, request, reply, stillAllowed }) => {
+    'catalog.screenshot': async ({ caller, params: { appId, version, number }, request, reply }) => {
+      const { packageHash, manifest } = (await findOffered(context, accountOf(caller), appId, version)).release;
+      const name = manifest.screenshots?.[Number(number) - 1];
+      await servePicture(context, { packageHash, name }, request, reply);
+      return { streamed: true };
+    },
+
+    'catalog.publish': async ({
+      caller: { accountKey, accountName },
+      params: { appId, version },
+      request,
+      reply,
+      stillAllowed,
+    }) => {
+      requirePublisher(context, accountName);
       const body = await slots.hold(accountKey, uploadOf(request.raw, reply.raw), (stillHeld) => {
         const mayPublish = async (): Promise<void> => {
           await stillAllowed();
@@ -87,6 +104,10 @@ export function catalogRoutes(context: CoreContext, verify: VerifyPackage): Hand
   };
 }
 
+function accountOf({ accountKey, accountName }: { readonly accountKey: string; readonly accountName: string }) {
+  return { key: accountKey, name: accountName };
+}
+
 function uploadOf(request: IncomingMessage, response: ServerResponse): HeldUpload {
   const before = request.socket.bytesRead;
   return {
@@ -103,8 +124,9 @@ function lengthOf({ headers }: { readonly headers: IncomingHttpHeaders }): numbe
   return length === undefined ? undefined : Number(length);
 }
 
-/** An app as the Store shows it. */
-function catalogEntryOf({ appId, version, manifest, publisher, publishedAt }: AppVersion): CatalogEntry {
+/** An app as the Store shows it to this account. */
+function catalogEntryOf(app: AppVersion, viewer: string): CatalogEntry {
+  const { appId, version, manifest, publisher, publishedAt, visibility, ownerKey } = app;
   return {
     appId,
     name: manifest.name,
@@ -117,8 +139,14 @@ function catalogEntryOf({ appId, version, manifest, publisher, publishedAt }: Ap
     hasWorkload: manifest.workload !== undefined,
     resources: manifest.workload === undefined ? null : askedResources(manifest.workload),
     connects: resourcesOf(requestedGrants(manifest), 'network.connect'),
+    visibility,
+    own: ownerKey === viewer,
     publishedAt: publishedAt.toISOString(),
   };
+}
+
+function screenshotPath({ appId, version }: AppVersion, index: number): string {
+  return `/v1/catalog/${appId}/versions/${encodeURIComponent(version)}/screenshots/${index + 1}`;
 }
 
 /** Path of an app's icon on the shell's origin, `null` without one. */

@@ -9,6 +9,7 @@ import { type TestContext, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { type Manifest, RefusalError } from '@platform/contract';
 import tar from 'tar-stream';
+import { png } from '../../../../tests/support/pictures.ts';
 import { makeClusterFolder } from '../../../../tests/support/postgres.ts';
 import { type ArchiveDescription, archiveOf, type EntryDescription } from '../../test-support/vector-archives.ts';
 import { type VerifiedPackage, verifyPackage } from './verify-package.ts';
@@ -329,6 +330,16 @@ const manifests: [string, object, string][] = [
   ['an entry that is a folder', { frontend: { entry: 'folder' } }, 'frontend.entry'],
   ['an icon that is not there', { icon: 'icon.png' }, 'icon'],
   ['an icon that is no image', { icon: 'index.html' }, 'icon'],
+  ['changes that are blank', { changes: ' \n ' }, 'changes'],
+  ['changes with a control character', { changes: 'New\u0007' }, 'changes'],
+  ['changes that turn the reading direction', { changes: 'safe\u202eelif' }, 'changes'],
+  ['changes that are too long', { changes: 'a'.repeat(2_001) }, 'changes'],
+  ['a screenshot that is not there', { screenshots: ['missing.png'] }, 'screenshots[0]'],
+  ['a screenshot outside frontend/', { screenshots: ['../workload/a.png'] }, 'screenshots[0]'],
+  ['a screenshot below the root', { screenshots: ['/etc/passwd'] }, 'screenshots[0]'],
+  ['a screenshot that is no image', { screenshots: ['index.html'] }, 'screenshots[0]'],
+  ['a screenshot that is named twice', { screenshots: ['index.html', 'index.html'] }, 'screenshots'],
+  ['six screenshots', { screenshots: ['1', '2', '3', '4', '5', '6'] }, 'screenshots'],
   ['a workload without its file', { workload: { runtime: 'node', entry: 'main.js' } }, 'workload.entry'],
   ['a name with NUL', { name: 'a\u0000b' }, 'name'],
   ['half of a surrogate pair in its name', { name: 'a\ud83db' }, 'name'],
@@ -344,6 +355,37 @@ for (const [what, changes, member] of manifests) {
       refusalOf(outcome).errors?.map((error) => error.path),
       [member],
     );
+  });
+}
+
+test('what is new is kept with its line breaks', async (t) => {
+  const changes = ' - Tags\r\n- Faster search \n';
+  const { outcome } = await verify(t, archiveOf({ entries: [manifestEntry({ changes }), index] }));
+  assert.equal((verifiedOf(outcome).manifest as Manifest).changes, '- Tags\n- Faster search');
+});
+
+const scripted = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
+const pictures: [string, Buffer, RegExp | null][] = [
+  ['PNG', png(1_280, 800), null],
+  ['PNG of the largest size', png(4_096, 4_096), null],
+  ['PNG of 10,000 x 10,000 pixels', png(10_000, 10_000), /10000 × 10000 pixels/],
+  ['PNG that is too wide', png(4_097, 1), /4097 × 1 pixels/],
+  ['PNG without pixels', png(0, 800), /is not a PNG/],
+  ['PNG of more than 1 MiB', png(100, 100, 1_048_577), /larger than 1 MiB/],
+  ['PNG that ends in its header', png(1_280, 800).subarray(0, 20), /is not a PNG/],
+  ['SVG with a script', scripted, /is not a PNG/],
+  ['page', Buffer.from('<!doctype html><script>alert(1)</script>'), /is not a PNG/],
+];
+for (const [what, bytes, fault] of pictures) {
+  test(`a ${what} as a screenshot is ${fault === null ? 'taken' : 'refused'}, whatever it is called`, async (t) => {
+    const shot: EntryDescription = { name: 'frontend/shot.png', type: 'file', bytes };
+    const { outcome } = await verify(
+      t,
+      archiveOf({ entries: [manifestEntry({ screenshots: ['shot.png'] }), index, shot] }),
+    );
+    if (fault === null) verifiedOf(outcome);
+    else
+      assert.match(refusalOf(outcome).errors?.find((error) => error.path === 'screenshots[0]')?.message ?? '', fault);
   });
 }
 

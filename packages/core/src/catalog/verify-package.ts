@@ -8,16 +8,18 @@ import {
   checkExecutable,
   EXECUTABLE_HEAD_BYTES,
   type ExecutableCheck,
+  fieldErrors,
   limits,
   type Manifest,
   manifest as manifestSchema,
+  notValid,
   type Processor,
+  type RefusalError,
   refuse,
   schemaWords,
 } from '@platform/contract';
-import { fieldErrors } from '../http/field-errors.ts';
+import { checkPictures } from './check-pictures.ts';
 import { FrontendWriter, syncFolder } from './frontend-writer.ts';
-import { IMAGE_HEAD_BYTES, imageType } from './image-type.ts';
 import { inflatePackage } from './inflate-package.ts';
 import { packageFault, quoted } from './package-fault.ts';
 import { PackageNames } from './package-names.ts';
@@ -92,7 +94,8 @@ export async function verifyBytes(
   const processor = checkManifest(manifest, contents, expected);
   // So that a machine with that processor is chosen.
   if (manifest.workload !== undefined && processor !== undefined) manifest.workload.processor = processor;
-  if (manifest.icon !== undefined) await checkIcon(path.join(scratch.unpacked, 'frontend', manifest.icon));
+  const faults = await checkPictures(path.join(scratch.unpacked, 'frontend'), manifest);
+  if (faults.length > 0) throw misfit(faults);
   if (manifest.frontend === undefined) await rm(scratch.unpacked, { recursive: true });
   else await syncFolder(scratch.unpacked);
   return { ...blob, unpacked: unpackedBytes, manifest };
@@ -188,7 +191,7 @@ function parseManifest(bytes: Buffer | undefined): Manifest {
     throw packageFault('manifest.json is not valid JSON in UTF-8.');
   }
   const parsed = manifestSchema.safeParse(value, { error: schemaWords });
-  if (!parsed.success) throw packageFault('manifest.json is not valid.', fieldErrors(parsed.error));
+  if (!parsed.success) throw notValid('manifest.json', fieldErrors(parsed.error));
   return parsed.data;
 }
 
@@ -208,6 +211,7 @@ function checkManifest(manifest: Manifest, contents: Contents, expected: Expecte
   const declared = [
     { path: 'frontend.entry', folder: 'frontend', file: manifest.frontend?.entry },
     { path: 'icon', folder: 'frontend', file: manifest.icon },
+    ...(manifest.screenshots ?? []).map((file, index) => ({ path: `screenshots[${index}]`, folder: 'frontend', file })),
     { path: 'workload.entry', folder: 'workload', file: manifest.workload?.entry },
   ];
   for (const { path, folder, file } of declared) {
@@ -223,20 +227,10 @@ function checkManifest(manifest: Manifest, contents: Contents, expected: Expecte
       path: 'workload.processor',
       message: `is ${processor}, but ${quoted(entry ?? '')} is compiled for ${executable.processor}`,
     });
-  if (errors.length > 0) throw packageFault('manifest.json does not fit the package.', errors);
+  if (errors.length > 0) throw misfit(errors);
   return executable?.ok ? executable.processor : undefined;
 }
 
-async function checkIcon(file: string): Promise<void> {
-  const handle = await open(file, 'r');
-  try {
-    const head = Buffer.alloc(IMAGE_HEAD_BYTES);
-    const { bytesRead } = await handle.read(head, 0, head.length, 0);
-    if (imageType(head.subarray(0, bytesRead)) === null)
-      throw packageFault('manifest.json does not fit the package.', [
-        { path: 'icon', message: 'is not a PNG, JPEG, WebP or SVG image' },
-      ]);
-  } finally {
-    await handle.close();
-  }
+function misfit(errors: readonly { readonly path: string; readonly message: string }[]): RefusalError {
+  return packageFault('manifest.json does not fit the package.', errors);
 }

@@ -9,24 +9,60 @@ export async function lockVersion(trx: Executor, appId: string, version: string)
   return rows.length > 0;
 }
 
+export type VersionUse = { readonly kind: 'installed' } | { readonly kind: 'former'; readonly until: Date };
+
 /**
- * Deletes a version that is locked. Removed apps keep their identity and their volume, and forget which version they
- * were.
- *
- * @returns the hash of its package, or `undefined` when it is installed
+ * What keeps a version that is locked: an installation, or somebody who updated from it lately and may go back. What the
+ * publisher could go back to does not count: they delete it themselves.
  */
-export async function deleteVersion(trx: Executor, appId: string, version: string): Promise<string | undefined> {
-  const { rows: installed } = await sql`
-    SELECT FROM installations
-     WHERE app_id = ${appId} AND version = ${version} AND removed_at IS NULL LIMIT 1`.execute(trx);
-  if (installed.length > 0) return undefined;
+export async function findVersionUse(
+  trx: Executor,
+  { appId, version, now }: { readonly appId: string; readonly version: string; readonly now: Date },
+): Promise<VersionUse | null> {
+  const { rows } = await sql<{ installed: boolean; until: Date | null }>`
+    SELECT coalesce(bool_or(i.version = ${version}), false) AS installed, max(i.former_kept_until) AS until
+      FROM installations i JOIN apps a ON a.app_id = i.app_id
+     WHERE i.app_id = ${appId} AND i.removed_at IS NULL
+       AND (i.version = ${version}
+            OR i.former_version = ${version} AND i.former_kept_until > ${now}
+               AND i.account_key IS DISTINCT FROM a.owner_key)`.execute(trx);
+  const { installed, until } = rows[0] ?? { installed: false, until: null };
+  if (installed) return { kind: 'installed' };
+  return until === null ? null : { kind: 'former', until };
+}
+
+/**
+ * Deletes a version that is locked and that nobody uses. Removed apps keep their identity and their volume, and forget
+ * which version they were.
+ *
+ * @returns the hash of its package
+ */
+export async function deleteVersion(trx: Executor, appId: string, version: string): Promise<string> {
   await sql`
     UPDATE installations SET version = NULL
      WHERE app_id = ${appId} AND version = ${version} AND removed_at IS NOT NULL`.execute(trx);
   const { rows } = await sql<{ hash: string }>`
     DELETE FROM app_versions WHERE app_id = ${appId} AND version = ${version}
     RETURNING package_hash AS hash`.execute(trx);
-  return rows[0]?.hash;
+  if (rows[0] === undefined) throw new Error('the version was not locked');
+  return rows[0].hash;
+}
+
+/** Versions that nobody has installed or can go back to, of apps whose publisher's account was deleted. */
+export async function selectAbandoned(
+  db: Executor,
+  { now, atMost }: { readonly now: Date; readonly atMost: number },
+): Promise<{ readonly appId: string; readonly version: string }[]> {
+  const { rows } = await sql<{ appId: string; version: string }>`
+    SELECT v.app_id AS "appId", v.version
+      FROM apps a JOIN app_versions v ON v.app_id = a.app_id
+     WHERE a.owner_key IS NULL AND NOT a.system
+       AND NOT EXISTS (SELECT FROM installations i
+                        WHERE i.app_id = v.app_id AND i.removed_at IS NULL
+                          AND (i.version = v.version
+                               OR i.former_version = v.version AND i.former_kept_until > ${now}))
+     ORDER BY v.app_id, v.version LIMIT ${atMost}`.execute(db);
+  return rows;
 }
 
 /** Keeps what the number of a deleted version stands for. */

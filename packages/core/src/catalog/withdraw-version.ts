@@ -1,4 +1,4 @@
-// Takes a version out of the catalog that nobody has installed: its publisher does, the operator, and `platform dev`
+// Takes a version out of the catalog that nobody uses: its publisher does, the operator, and `platform dev`
 // with what was published only to try something.
 import { rm } from 'node:fs/promises';
 import { refuse } from '@platform/contract';
@@ -6,7 +6,14 @@ import type { CoreContext } from '../context.ts';
 import { newestVersion } from './newest-version.ts';
 import { packageFile, unpackedFolder } from './package-file.ts';
 import { findOwner, findPublishedHashes, listVersions, lockApp, setNewest } from './queries.ts';
-import { deleteUnusedBlob, deleteVersion, lockVersion, rememberWithdrawn } from './withdraw-queries.ts';
+import {
+  deleteUnusedBlob,
+  deleteVersion,
+  findVersionUse,
+  lockVersion,
+  rememberWithdrawn,
+  type VersionUse,
+} from './withdraw-queries.ts';
 
 interface NamedVersion {
   readonly appId: string;
@@ -45,16 +52,18 @@ export async function deleteAnyVersion(context: CoreContext, { appId, version }:
 async function requireWithdrawn(context: CoreContext, named: NamedVersion): Promise<void> {
   const { appId, version } = named;
   const outcome = await withdraw(context, named, { remembered: true });
+  if (outcome === 'withdrawn') return;
   if (outcome === 'unknown') throw refuse('not_found', 'No such version is published.');
-  if (outcome === 'installed')
-    throw refuse(
-      'version_in_use',
-      `Version ${version} of ${appId} is installed. It can be deleted once nobody uses it.`,
-    );
+  throw refuse(
+    'version_in_use',
+    outcome.kind === 'installed'
+      ? `Version ${version} of ${appId} is installed. It can be deleted once nobody uses it.`
+      : `People who updated from version ${version} of ${appId} can go back to it until ${day(outcome.until)}. It can be deleted after that.`,
+  );
 }
 
 /**
- * Removes the version and its files, unless it is installed; its number is free again. For versions that were published
+ * Removes the version and its files, unless it is in use; its number is free again. For versions that were published
  * only to try something.
  *
  * @returns whether it was removed
@@ -67,22 +76,28 @@ async function withdraw(
   context: CoreContext,
   { appId, version }: NamedVersion,
   { remembered }: { readonly remembered: boolean },
-): Promise<'withdrawn' | 'unknown' | 'installed'> {
+): Promise<'withdrawn' | 'unknown' | VersionUse> {
   const outcome = await context.database.transaction().execute(async (trx) => {
     // Held against publications of the same app, which read the list of versions too.
     await lockApp(trx, appId);
     if (!(await lockVersion(trx, appId, version))) return 'unknown' as const;
+    const use = await findVersionUse(trx, { appId, version, now: context.clock() });
+    if (use !== null) return use;
     const hash = await deleteVersion(trx, appId, version);
-    if (hash === undefined) return 'installed' as const;
     if (remembered) await rememberWithdrawn(trx, { appId, version, hash });
     const versions = await listVersions(trx, appId);
     if (versions.length > 0) await setNewest(trx, appId, newestVersion(versions));
     await deleteUnusedBlob(trx, hash);
     return { hash };
   });
-  if (typeof outcome === 'string') return outcome;
+  if (outcome === 'unknown' || 'kind' in outcome) return outcome;
   await removeFiles(context, appId, outcome.hash);
   return 'withdrawn';
+}
+
+/** `2026-11-23`, in UTC. */
+function day(date: Date): string {
+  return date.toISOString().slice(0, 10);
 }
 
 /** The sweep at the next start takes what a crash leaves here. */

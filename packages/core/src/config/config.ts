@@ -49,6 +49,12 @@ export interface CoreConfig {
   readonly listenPort: number;
   readonly trustedProxies: readonly string[];
   readonly masterAccount: string | null;
+  /** Who may register. */
+  readonly registration: 'open' | 'invite' | 'closed';
+  /** Who runs the platform and how to reach them, for everybody; `null` when not set. */
+  readonly operatorContact: string | null;
+  /** Who may publish: everybody, the master account alone, or the accounts of these names. */
+  readonly publishers: 'everyone' | 'master' | readonly string[];
   /** Where push services reach the operator, `mailto:` or `https:`; `null` where no web push is offered. */
   readonly vapidSubject: string | null;
   /** Origins of push services that may lie on private addresses. */

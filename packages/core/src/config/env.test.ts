@@ -50,6 +50,13 @@ test('a deployment on https takes its ports from the listener, not from the publ
   assert.equal(config.rpId, 'cloud.example.org');
 });
 
+test('the operator’s contact is one readable line, or none', () => {
+  assert.equal(read({}).operatorContact, null);
+  assert.equal(read({ PLATFORM_OPERATOR_CONTACT: 'Ada, ada@example.com' }).operatorContact, 'Ada, ada@example.com');
+  for (const contact of ['two\nlines', 'turned \u202e round', 'x'.repeat(121)])
+    assert.throws(() => read({ PLATFORM_OPERATOR_CONTACT: contact }), /PLATFORM_OPERATOR_CONTACT/);
+});
+
 test('credentials of OpenSearch are taken out of its address and never printed', () => {
   const config = read({ PLATFORM_SEARCH_OPENSEARCH_URL: 'https://platform:s%40crt@search.example:9200/' });
   assert.deepEqual(config.searchOpenSearch, {
@@ -58,6 +65,28 @@ test('credentials of OpenSearch are taken out of its address and never printed',
   });
   assert.doesNotMatch(JSON.stringify(config.effective), /s%40crt|s@crt/);
   assert.equal(read({}).searchOpenSearch, null);
+});
+
+test('a proxy in front may have any ports: the platform listens on others', () => {
+  const seen = (environment: Record<string, string>) => {
+    const { origin, listenPort, nodeOrigin, nodePort, effective } = read(environment);
+    const shown = effective.filter(({ name }) => /^PLATFORM_(NODE_)?LISTEN_PORT$/.test(name)).map(({ value }) => value);
+    assert.deepEqual(shown, [String(listenPort), String(nodePort)], 'what is printed');
+    return [new URL(origin).host, listenPort, new URL(nodeOrigin).host, nodePort];
+  };
+  const proxied = {
+    PLATFORM_OS_ORIGIN: 'https://cloud.example.org',
+    PLATFORM_NODE_ORIGIN: 'https://backends.example.org',
+    PLATFORM_APPS_DOMAIN: 'apps-of-example.net',
+  };
+  assert.deepEqual(seen(proxied), ['cloud.example.org', 8787, 'backends.example.org', 8788]);
+  const chosen = { PLATFORM_LISTEN_PORT: '3000', PLATFORM_NODE_LISTEN_PORT: '3001' };
+  assert.deepEqual(seen({ ...proxied, ...chosen }), ['cloud.example.org', 3000, 'backends.example.org', 3001]);
+  const onePort = {
+    PLATFORM_OS_ORIGIN: 'http://shell.platform.localhost:8000',
+    PLATFORM_NODE_ORIGIN: 'http://node.platform.localhost:8000',
+  };
+  assert.deepEqual(seen({ ...onePort, ...chosen }).slice(1), [3000, 'node.platform.localhost:8000', 3001]);
 });
 
 const wrong: readonly [name: string, environment: Record<string, string>][] = [
@@ -104,6 +133,12 @@ const wrong: readonly [name: string, environment: Record<string, string>][] = [
   ['PLATFORM_CHALLENGE_TTL_MS', { PLATFORM_CHALLENGE_TTL_MS: '1e99' }],
   ['PLATFORM_SESSION_COOKIE', { PLATFORM_SESSION_COOKIE: 'a b' }],
   ['PLATFORM_SESSION_COOKIE', { PLATFORM_SESSION_COOKIE: '__Host-session' }],
+  ['PLATFORM_LISTEN_PORT', { PLATFORM_LISTEN_PORT: '0' }],
+  ['PLATFORM_LISTEN_PORT', { PLATFORM_LISTEN_PORT: '127.0.0.1:3000' }],
+  ['PLATFORM_NODE_LISTEN_PORT', { PLATFORM_NODE_LISTEN_PORT: '65536' }],
+  ['PLATFORM_NODE_LISTEN_PORT', { PLATFORM_LISTEN_PORT: '3000', PLATFORM_NODE_LISTEN_PORT: '3000' }],
+  ['PLATFORM_NODE_LISTEN_PORT', { PLATFORM_LISTEN_PORT: '8788' }],
+  ['PLATFORM_INGRESS_PUBLIC_PORT', { PLATFORM_INGRESS_PUBLIC_PORT: 'https' }],
   ['PLATFORM_LISTEN_HOST', { PLATFORM_LISTEN_HOST: 'localhost' }],
   ['PLATFORM_TRUSTED_PROXIES', { PLATFORM_TRUSTED_PROXIES: '10.0.0.1, everybody' }],
   ['PLATFORM_TRUSTED_PROXIES', { PLATFORM_TRUSTED_PROXIES: '10.0.0.0/33' }],
@@ -164,6 +199,17 @@ for (const [name, environment] of wrong) {
   });
 }
 
+test('an unknown variable is refused, with the name that was probably meant', () => {
+  for (const [name, meant] of Object.entries({
+    PLATFORM_OS_ORIGN: 'PLATFORM_OS_ORIGIN',
+    PLATFORM_LISTENPORT: 'PLATFORM_LISTEN_PORT',
+  }))
+    assert.throws(() => read({ [name]: 'x' }), { message: new RegExp(`^${name} .*did you mean ${meant}\\?`) });
+  assert.throws(() => read({ PLATFORM_COLOUR: 'x' }), {
+    message: 'PLATFORM_COLOUR is not a variable of the platform; docs/configuration.md lists the names.',
+  });
+});
+
 test('a variable of a part that does not exist yet is reported, not refused', () => {
   const { notices } = read({ PLATFORM_MESSAGING_SERVER_NAME: 'x' });
   assert.equal(notices.length, 1);
@@ -182,6 +228,11 @@ test('people see plain HTTP on a laptop, and https wherever else an app is on th
   const withTls = { ...onInternet, PLATFORM_INGRESS_TLS: 'files:/etc/platform/certificates' };
   assert.deepEqual(seen({ ...withTls, PLATFORM_INGRESS_LISTEN: '0.0.0.0:443' }), ['https://…', 443]);
   assert.deepEqual(seen({ ...withTls, PLATFORM_INGRESS_LISTEN: '[::]:8443' }), ['https://…:8443', 8443]);
+  const behind = (port: string) => ({ PLATFORM_INGRESS_PUBLIC_PORT: port });
+  assert.deepEqual(seen(behind('8000')), ['http://…:8000', 8791], 'a proxy on a laptop');
+  assert.deepEqual(seen({ ...onInternet, ...behind('8443') }), ['https://…:8443', 8791], 'a proxy that ends TLS');
+  const forwarded = { ...withTls, PLATFORM_INGRESS_LISTEN: '[::]:8443', ...behind('443') };
+  assert.deepEqual(seen(forwarded), ['https://…', 8443], 'a firewall that forwards a port');
 });
 
 test('on https the domain of public names is of another site than the shell, and may be that of the apps', () => {
@@ -265,7 +316,20 @@ test('the effective configuration names every variable and shows no secret', () 
   assert.ok(!JSON.stringify(effective).includes('hunter2'));
   assert.deepEqual(
     effective.find(({ name }) => name === 'PLATFORM_DATABASE_URL'),
-    { name: 'PLATFORM_DATABASE_URL', value: '********', set: true },
+    { name: 'PLATFORM_DATABASE_URL', value: '********', set: true, differs: true },
+  );
+});
+
+test('a setting differs when it is set to something else than its default, or to nothing', () => {
+  const { effective } = read({
+    PLATFORM_RP_NAME: 'Platform',
+    PLATFORM_LOG_LEVEL: 'debug',
+    PLATFORM_LISTEN_PORT: '8787',
+    PLATFORM_INGRESS_LISTEN: '',
+  });
+  assert.deepEqual(
+    effective.filter(({ differs }) => differs).map(({ name, value }) => `${name}=${value}`),
+    ['PLATFORM_INGRESS_LISTEN=', 'PLATFORM_LISTEN_PORT=8787', 'PLATFORM_LOG_LEVEL=debug'],
   );
 });
 

@@ -1,17 +1,19 @@
 // Reads the environment once, at start. A wrong or contradictory value stops the start with one message that names
 // the variable, what is wrong with it and how to set it (contract 6). The subjects have files of their own:
 // web-settings.ts, ingress-settings.ts, ingress-limits.ts, push-settings.ts, node-settings.ts, docker-settings.ts, microvm-settings.ts, network-settings.ts,
-// outbound-settings.ts, notification-settings.ts, search-settings.ts, account-disk-settings.ts, object-store-settings.ts.
+// outbound-settings.ts, notification-settings.ts, account-settings.ts, search-settings.ts, account-disk-settings.ts, object-store-settings.ts.
 import { readFileSync } from 'node:fs';
 import * as path from 'node:path';
 import {
-  accountName,
+  alternatives,
   type ConfigurationVariable,
   configurationVariables,
   laterConfigurationVariables,
+  nearNames,
 } from '@platform/contract';
 import type { LogLevel } from '../log.ts';
 import { type AccountDiskSettings, readAccountDiskSettings } from './account-disk-settings.ts';
+import { readAccountSettings } from './account-settings.ts';
 import type { CoreConfig } from './config.ts';
 import { type IngressLimitSettings, readIngressLimits } from './ingress-limits.ts';
 import { type IngressSettings, readIngressSettings } from './ingress-settings.ts';
@@ -56,10 +58,19 @@ export interface PlatformConfig
   readonly logLevel: LogLevel;
   /** Where Prometheus may read, on loopback; `null` when it may not. */
   readonly metricsListen: AddressAndPort | null;
-  /** What counts in the end, for people: name, value (secrets masked), whether it was set. */
-  readonly effective: readonly { readonly name: string; readonly value: string; readonly set: boolean }[];
+  /** What counts in the end, for people. */
+  readonly effective: readonly EffectiveSetting[];
   /** Variables that are set but belong to parts that are not there yet. */
   readonly notices: readonly string[];
+}
+
+export interface EffectiveSetting {
+  readonly name: string;
+  /** Secrets are masked. */
+  readonly value: string;
+  readonly set: boolean;
+  /** Whether it is set to something else than its default. */
+  readonly differs: boolean;
 }
 
 export interface Surroundings {
@@ -103,7 +114,7 @@ export function readConfiguration(environment: Environment, surroundings: Surrou
       'PLATFORM_MASTER_KEY_FILE',
       read('PLATFORM_MASTER_KEY_FILE') ?? path.join(dataDirectory, 'master.key'),
     ),
-    masterAccount: readMasterAccount(read('PLATFORM_MASTER_ACCOUNT')),
+    ...readAccountSettings(read),
     rates: readRates(read('PLATFORM_RATE_LIMITS') ?? ''),
     metricsListen: readMetricsListen(read),
     logLevel: choiceOf(read, 'PLATFORM_LOG_LEVEL', ['info', 'fatal', 'error', 'warn', 'debug', 'trace'] as const),
@@ -118,9 +129,17 @@ function unknownVariables(environment: Environment): string[] {
     if (name.startsWith('PLATFORM_TEST_') || name.startsWith('PLATFORM_BENCH_')) continue;
     const later = (laterConfigurationVariables as readonly string[]).includes(name);
     if (later) notices.push(`${name} is set, but this version does not have the part it configures.`);
-    else throw wrong(name, 'is not a variable of the platform', 'see docs/configuration.md for the names');
+    else
+      throw wrong(name, 'is not a variable of the platform', `${meantBy(name)}docs/configuration.md lists the names`);
   }
   return notices;
+}
+
+/** `did you mean PLATFORM_OS_ORIGIN? `, or nothing. */
+function meantBy(name: string): string {
+  const known = Object.keys(configurationVariables).map((one) => one.toLowerCase());
+  const near = nearNames(name, known).map((one) => one.toUpperCase());
+  return near.length === 0 ? '' : `did you mean ${alternatives(near)}? `;
 }
 
 function defaultDataDirectory(environment: Environment, { isRoot, home }: Surroundings): string {
@@ -169,37 +188,42 @@ function readDatabaseUrl(value: string | undefined): string | null {
   return value;
 }
 
-function readMasterAccount(value: string | undefined): string | null {
-  if (value === undefined) return null;
-  const result = accountName.safeParse(value);
-  if (!result.success)
-    throw wrong(
-      'PLATFORM_MASTER_ACCOUNT',
-      `is "${value}", which is not an account name`,
-      'set the name of the account',
-    );
-  return result.data;
-}
-
 function effectiveValues(
   read: Read,
-  config: Pick<PlatformConfig, 'rpId' | 'dataDirectory' | 'masterKeyFile' | 'vapidSubject' | 'ingressListen'>,
+  config: Pick<
+    PlatformConfig,
+    | 'rpId'
+    | 'dataDirectory'
+    | 'masterKeyFile'
+    | 'vapidSubject'
+    | 'ingressListen'
+    | 'ingressOrigin'
+    | 'listenPort'
+    | 'nodePort'
+  >,
 ): PlatformConfig['effective'] {
   const computed: Partial<Record<ConfigurationVariable, string>> = {
     PLATFORM_RP_ID: config.rpId,
+    PLATFORM_LISTEN_PORT: String(config.listenPort),
+    PLATFORM_NODE_LISTEN_PORT: String(config.nodePort),
+    PLATFORM_INGRESS_PUBLIC_PORT: config.ingressOrigin.port.slice(1) || usualPort(config.ingressOrigin),
     PLATFORM_DATA_DIR: config.dataDirectory,
     PLATFORM_MASTER_KEY_FILE: config.masterKeyFile,
     PLATFORM_DATABASE_URL: '(embedded)',
     PLATFORM_VAPID_SUBJECT: config.vapidSubject ?? '',
-    ...(config.ingressListen === null ? { PLATFORM_INGRESS_LISTEN: '' } : {}),
   };
   return (Object.keys(configurationVariables) as ConfigurationVariable[]).map((name) => {
-    const given = read(name);
+    const isSwitchedOff = name === 'PLATFORM_INGRESS_LISTEN' && config.ingressListen === null;
+    const given = isSwitchedOff ? '' : read(name);
+    const byDefault = configurationVariables[name].default;
     const secret = 'secret' in configurationVariables[name];
-    const shown =
-      given === undefined ? (computed[name] ?? configurationVariables[name].default) : secret ? '********' : given;
-    return { name, value: shown, set: given !== undefined };
+    const value = given === undefined ? (computed[name] ?? byDefault) : secret ? '********' : given;
+    return { name, value, set: given !== undefined, differs: given !== undefined && given !== byDefault };
   });
+}
+
+function usualPort({ scheme }: CoreConfig['ingressOrigin']): string {
+  return scheme === 'http' ? '80' : '443';
 }
 
 function readKeyFile(file: string): string {

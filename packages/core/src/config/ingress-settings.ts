@@ -3,7 +3,7 @@ import { accessSync, constants } from 'node:fs';
 import * as path from 'node:path';
 import type { CoreConfig } from './config.ts';
 import { reasonOf } from './start-error.ts';
-import { type AddressAndPort, addressAndPortOf, optionalPathOf, type Read, wrong } from './variables.ts';
+import { type AddressAndPort, addressAndPortOf, integerOf, optionalPathOf, type Read, wrong } from './variables.ts';
 
 /** Where an Ingress has its certificates; `null`: it speaks plain HTTP. */
 export type IngressTls = { readonly kind: 'files'; readonly folder: string } | AcmeSettings | null;
@@ -19,6 +19,8 @@ export interface AcmeSettings {
 }
 
 export interface IngressSettings extends Pick<CoreConfig, 'ingressOrigin'> {
+  /** The port of https as clients reach the Ingress of this machine; `null`: the one that it listens on. */
+  readonly ingressPublicPort: number | null;
   /** Where the Ingress of this machine answers; `null`: it has none. */
   readonly ingressListen: AddressAndPort | null;
   readonly ingressTls: IngressTls;
@@ -29,6 +31,7 @@ export interface IngressSettings extends Pick<CoreConfig, 'ingressOrigin'> {
 }
 
 const LISTEN = 'PLATFORM_INGRESS_LISTEN';
+const PUBLIC_PORT = 'PLATFORM_INGRESS_PUBLIC_PORT';
 const TLS = 'PLATFORM_INGRESS_TLS';
 const LINK = 'PLATFORM_INGRESS_LINK';
 const HTTP_LISTEN = 'PLATFORM_INGRESS_HTTP_LISTEN';
@@ -45,13 +48,15 @@ export function readIngressSettings(
   const ingressListen = switchedOff ? null : (addressAndPortOf(read, LISTEN) ?? USUAL);
   const ingressTls = readTls(read);
   const ingressHttpListen = addressAndPortOf(read, HTTP_LISTEN);
+  const ingressPublicPort = read(PUBLIC_PORT) === undefined ? null : integerOf(read, PUBLIC_PORT, 1, 65_535);
   requireAgreement(read, ingressTls, ingressHttpListen);
   return {
     ingressListen,
     ingressTls,
     ingressHttpListen,
     ingressLink: readLink(read),
-    ingressOrigin: originOf(ingressDomain, ingressListen, ingressTls),
+    ingressPublicPort,
+    ingressOrigin: originOf(ingressDomain, { listen: ingressListen, tls: ingressTls, publicPort: ingressPublicPort }),
   };
 }
 
@@ -117,11 +122,18 @@ function requireAgreement(read: Read, tls: IngressTls, plain: AddressAndPort | n
  * What people see: plain HTTP only on a laptop, where the Ingress itself answers. Without certificates of its own there is
  * a proxy before it, on the usual port of https.
  */
-function originOf(domain: string, listen: AddressAndPort | null, tls: IngressTls): CoreConfig['ingressOrigin'] {
-  if (tls === null && !isLocal(domain)) return { scheme: 'https', port: '' };
-  const scheme = tls === null ? 'http' : 'https';
+function originOf(domain: string, { listen, tls, publicPort }: Way): CoreConfig['ingressOrigin'] {
+  const behindProxy = tls === null && !isLocal(domain);
+  const scheme = tls === null && !behindProxy ? 'http' : 'https';
   const usual = scheme === 'http' ? 80 : 443;
-  return { scheme, port: listen === null || listen.port === usual ? '' : `:${listen.port}` };
+  const port = publicPort ?? (behindProxy ? usual : (listen?.port ?? usual));
+  return { scheme, port: port === usual ? '' : `:${port}` };
+}
+
+interface Way {
+  readonly listen: AddressAndPort | null;
+  readonly tls: IngressTls;
+  readonly publicPort: number | null;
 }
 
 function isLocal(domain: string): boolean {

@@ -16,6 +16,11 @@ function steady(perMinute: number): Rate {
 
 export const defaultRates: Rates = {
   authentication: steady(limits.authenticationRate.value),
+  passkey: steady(limits.passkeyRate.value),
+  exchange: steady(limits.exchangeRate.value),
+  join: steady(limits.joinRate.value),
+  authorRequest: steady(limits.authorRequestRate.value),
+  authorCode: steady(limits.authorCodeRate.value),
   session: steady(limits.sessionRate.value),
   notification: { perMinute: limits.notificationRate.value, burst: limits.notificationBurst.value },
   searchWrite: steady(limits.searchWriteRate.value),

@@ -37,8 +37,9 @@ const reasons: Readonly<Record<string, string>> = {
   ENFILE: 'too many files are open on this machine',
 };
 
-/** A system error in plain words, for the middle of a sentence. */
+/** A system error in plain words, for the middle of a sentence; a StartError in its own. */
 export function reasonOf(error: unknown): string {
+  if (error instanceof StartError) return error.message;
   const code = systemCode(error);
   if (code !== undefined) return reasons[code] ?? code;
   return error instanceof Error ? error.message : String(error);

@@ -31,9 +31,7 @@ export function readWebSettings(read: Read): WebSettings {
   const origin = readOrigin(read, 'PLATFORM_OS_ORIGIN');
   const nodeOrigin = readOrigin(read, 'PLATFORM_NODE_ORIGIN');
   const rpId = readRpId(read('PLATFORM_RP_ID') ?? origin.hostname, origin);
-  const [listenPort, nodePort] = [portOf(origin), portOf(nodeOrigin)];
-  if (listenPort === nodePort)
-    throw wrong('PLATFORM_NODE_ORIGIN', 'has the same port as PLATFORM_OS_ORIGIN', 'give the two different ports');
+  const { listenPort, nodePort } = readListenPorts(read, origin, nodeOrigin);
   const appsDomain = readAppsDomain(textOf(read, 'PLATFORM_APPS_DOMAIN'), origin, rpId);
   const ingressDomain = readIngressDomain(textOf(read, 'PLATFORM_INGRESS_DOMAIN'), { origin, rpId, appsDomain });
   const own = { config: { origin: origin.origin, rpId, appsDomain, ingressDomain }, linkListen: null };
@@ -85,10 +83,27 @@ function isLocal(hostname: string): boolean {
   return hostname === 'localhost' || hostname.endsWith('.localhost');
 }
 
-function portOf(url: URL): number {
+const LISTEN = 'PLATFORM_LISTEN_PORT';
+const NODE_LISTEN = 'PLATFORM_NODE_LISTEN_PORT';
+
+/** A proxy may have the ports of the origins, also one port for both. */
+function readListenPorts(read: Read, origin: URL, nodeOrigin: URL): Pick<WebSettings, 'listenPort' | 'nodePort'> {
+  const listenPort = read(LISTEN) === undefined ? portOf(origin, 8787) : integerOf(read, LISTEN, 1, 65_535);
+  const nodePort = read(NODE_LISTEN) === undefined ? portOf(nodeOrigin, 8788) : integerOf(read, NODE_LISTEN, 1, 65_535);
+  if (listenPort !== nodePort) return { listenPort, nodePort };
+  if (read(LISTEN) === undefined && read(NODE_LISTEN) === undefined && origin.protocol === 'http:')
+    throw wrong('PLATFORM_NODE_ORIGIN', 'has the same port as PLATFORM_OS_ORIGIN', 'give the two different ports');
+  throw wrong(
+    NODE_LISTEN,
+    `is ${nodePort}, the port of the shell as well`,
+    `give ${LISTEN} and ${NODE_LISTEN} two different ports`,
+  );
+}
+
+/** @param behindProxy where the platform listens when a proxy has the usual port of https */
+function portOf(url: URL, behindProxy: number): number {
   if (url.port !== '') return Number(url.port);
-  // Behind a proxy that ends TLS the public port is 443; the listener keeps its usual one.
-  return url.protocol === 'https:' ? (url.hostname.startsWith('node.') ? 8788 : 8787) : 80;
+  return url.protocol === 'https:' ? behindProxy : 80;
 }
 
 function readRpId(rpId: string, origin: URL): string {

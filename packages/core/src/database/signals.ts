@@ -6,8 +6,12 @@ import pg from 'pg';
 export interface SignalMap {
   /** Grants, version or existence of an installation changed: forget what is cached of it. */
   'installation-changed': { installationId: string; accountKey: string };
+  /** The account chose another home screen. */
+  'launcher-changed': { accountKey: string };
   /** A session ended (or all of an account, when `sessionId` is null). */
   'session-ended': { accountKey: string; sessionId: string | null };
+  /** The token of a command line ended. */
+  'author-token-ended': { accountKey: string; tokenId: string };
   /** A workload start replaced the core service credential. */
   'credential-replaced': { installationId: string };
   /** A node started anew and has another credential. */
@@ -25,10 +29,14 @@ export interface SignalMap {
   /** `sequence`: the newest of those that were published together. */
   'notification-published': { accountKey: string; sequence: string };
   'notification-settings-changed': { accountKey: string };
+  /** The tiles of the home screen were arranged. */
+  'home-changed': { accountKey: string };
   /** Web push messages wait in the outbox. */
   'push-queued': Record<string, never>;
   /** When a schedule is due changed, or runs wait for delivery. */
   'schedules-changed': Record<string, never>;
+  /** Volumes or objects of deleted accounts wait for their deletion. */
+  'data-abandoned': Record<string, never>;
   /** Pending external-index updates. */
   'search-queued': Record<string, never>;
   /** `ids` null: all of the account. */

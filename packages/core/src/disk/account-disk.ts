@@ -19,7 +19,13 @@ export async function readAccountDisk({ database, config }: DiskContext, account
   return {
     limitBytes: config.accountDiskBytes,
     usedBytes,
-    volumes: volumes.map(({ appId, name, bytes, installed }) => ({ appId, name, bytes, installed })),
+    volumes: volumes.map(({ appId, name, bytes, installed, deleting }) => ({
+      appId,
+      name,
+      bytes,
+      installed,
+      deleting,
+    })),
     packages: packages.map(({ appId, version, bytes, installed }) => ({ appId, version, bytes, installed })),
   };
 }

@@ -37,6 +37,8 @@ export interface VolumeRow {
   readonly name: string;
   readonly bytes: number;
   readonly installed: boolean;
+  /** What it holds is being deleted. */
+  readonly deleting: boolean;
   /** Name of the node it lies on; `null` before it was placed. */
   readonly node: string | null;
 }
@@ -44,13 +46,14 @@ export interface VolumeRow {
 /** The volumes of an account, or of all, the largest first. */
 export async function selectVolumes(db: Executor, accountKey: string | null): Promise<VolumeRow[]> {
   const { rows } = await sql<VolumeRow>`
-    SELECT account, "appId", name, mib * 1048576::float8 AS bytes, installed, node
+    SELECT account, "appId", name, mib * 1048576::float8 AS bytes, installed, deleting, node
       FROM (SELECT o.name AS account, i.app_id AS "appId", coalesce(v.manifest ->> 'name', i.app_id) AS name,
-                   ${volumeMiB} AS mib, i.removed_at IS NULL AS installed, n.name AS node
+                   ${volumeMiB} AS mib, i.removed_at IS NULL AS installed, d.installation_id IS NOT NULL AS deleting, n.name AS node
               FROM installations i
               JOIN accounts o ON o.key = i.account_key
               LEFT JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
               LEFT JOIN nodes n ON n.id = i.node_id
+              LEFT JOIN data_deletions d ON d.installation_id = i.id
              WHERE ${accountKey}::text IS NULL OR i.account_key = ${accountKey}) AS each
      WHERE mib > 0
      ORDER BY mib DESC, account, "appId"`.execute(db);
@@ -78,5 +81,37 @@ export async function selectPackages(db: Executor, accountKey: string | null): P
       JOIN package_blobs b ON b.hash = v.package_hash
      WHERE ${accountKey}::text IS NULL OR a.owner_key = ${accountKey}
      ORDER BY bytes DESC, v.app_id, v.version`.execute(db);
+  return rows;
+}
+
+/** What an account takes for one app. */
+export interface UseByApp {
+  readonly accountKey: string;
+  readonly appId: string;
+  readonly name: string;
+  readonly installed: boolean;
+  readonly volumeBytes: number;
+  /** Of the versions that the account published. */
+  readonly packageBytes: number;
+}
+
+/** The apps that these accounts have installed, published, or keep a volume of. */
+export async function selectUseByApp(db: Executor, accountKeys: readonly string[]): Promise<UseByApp[]> {
+  const { rows } = await sql<UseByApp>`
+    SELECT account AS "accountKey", app AS "appId", max(name) AS name, bool_or(installed) AS installed,
+           sum(volume)::float8 * 1048576 AS "volumeBytes", sum(package)::float8 AS "packageBytes"
+      FROM (SELECT i.account_key AS account, i.app_id AS app, coalesce(v.manifest ->> 'name', i.app_id) AS name,
+                   i.removed_at IS NULL AS installed, ${volumeMiB} AS volume, 0 AS package
+              FROM installations i
+              LEFT JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+             WHERE i.account_key = ANY (${[...accountKeys]})
+            UNION ALL
+            SELECT a.owner_key, a.app_id, coalesce(v.manifest ->> 'name', a.app_id), false, 0, ${packageBytes}
+              FROM apps a
+              JOIN app_versions v ON v.app_id = a.app_id
+              JOIN package_blobs b ON b.hash = v.package_hash
+             WHERE a.owner_key = ANY (${[...accountKeys]})) AS each
+     GROUP BY account, app
+     ORDER BY account, app`.execute(db);
   return rows;
 }

@@ -17,6 +17,7 @@ export interface CredentialLookups {
   findInstallationCaller(tokenHash: Buffer): Promise<Caller | null>;
   findNodeCaller(tokenHash: Buffer): Promise<Caller | null>;
   findIngressCaller(tokenHash: Buffer): Promise<Caller | null>;
+  findAuthorCaller(tokenHash: Buffer): Promise<Caller | null>;
 }
 
 export interface Authenticator {
@@ -48,12 +49,15 @@ export function authenticator(
       if (kind === 'core') return lookups.findInstallationCaller(hash);
       if (kind === 'node') return lookups.findNodeCaller(hash);
       if (kind === 'ingress') return lookups.findIngressCaller(hash);
+      if (kind === 'author') return lookups.findAuthorCaller(hash);
       return Promise.resolve(null);
     };
     const caller = await cache.find(hash, () => failures.look(network, find));
     if (caller === null) throw refuse('unauthenticated', 'The credential is unknown or has ended.');
     if ((caller.kind === 'node' || caller.kind === 'ingress') && caller.expiresAt <= options.clock())
       throw refuse('unauthenticated', `The credential of this ${caller.kind} has expired. It renews it with its key.`);
+    if (caller.kind === 'author' && caller.expiresAt <= options.clock())
+      throw refuse('unauthenticated', 'The token of this command line has expired. Run `./platform login` again.');
     if ('expiresAt' in caller && caller.expiresAt <= options.clock())
       throw refuse('unauthenticated', 'The capability has expired. Open the app again.');
     return caller;

@@ -12,11 +12,13 @@ export interface SessionCaller {
   readonly accountKey: string;
   readonly accountName: string;
   readonly accountCreatedAt: Date;
+  /** When its account is deleted; `null` unless its owner asked for that. */
+  readonly deletesAt: Date | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
 }
 
-interface InstallationIdentity {
+export interface InstallationIdentity {
   readonly installationId: InstallationId;
   readonly accountKey: string;
   readonly accountName: string;
@@ -63,7 +65,25 @@ export interface IngressCaller {
   readonly expiresAt: Date;
 }
 
-export type Caller = AnonymousCaller | SessionCaller | FrontendCaller | InstallationCaller | NodeCaller | IngressCaller;
+/** The command line of an author: publishes and tries out apps of the account, and reads their logs. */
+export interface AuthorCaller {
+  readonly kind: 'author';
+  readonly tokenId: string;
+  readonly accountKey: string;
+  readonly accountName: string;
+  /** As it named itself. */
+  readonly machine: string;
+  readonly expiresAt: Date;
+}
+
+export type Caller =
+  | AnonymousCaller
+  | SessionCaller
+  | FrontendCaller
+  | InstallationCaller
+  | NodeCaller
+  | IngressCaller
+  | AuthorCaller;
 
 type KindsOf<Id extends RouteId> = (typeof routes)[Id]['callers'][number] & CallerKind;
 /** The callers a route can see: whatever its table entry names, nothing else. */

@@ -28,6 +28,7 @@ function session(accountKey: string, sessionId: string): SessionCaller {
     sessionId,
     accountName: 'x',
     accountCreatedAt: now,
+    deletesAt: null,
     createdAt: now,
     expiresAt: now,
   };

@@ -40,6 +40,9 @@ export class IdentityCache {
     );
     signals.on('node-credential-replaced', ({ nodeId }) => this.#forget(nodeId, () => true));
     signals.on('ingress-credential-replaced', ({ ingressId }) => this.#forget(ingressId, () => true));
+    signals.on('author-token-ended', ({ accountKey, tokenId }) =>
+      this.#forget(accountKey, (caller) => caller.kind === 'author' && caller.tokenId === tokenId),
+    );
     signals.on('pause-changed', ({ accountKey }) => this.#forget(accountKey, () => true));
     signals.on('session-ended', ({ accountKey, sessionId }) =>
       this.#forget(

@@ -1,9 +1,17 @@
 // Checks a large body that lies in a file, item by item, and writes its items to another one: a line of JSON each, as
 // the schema made them. Runs in a thread, and holds one item at a time.
 import { appendFileSync, closeSync, ftruncateSync, openSync, readSync } from 'node:fs';
-import { type FieldError, type JsonBody, refuse, type StreamedMember, schemaWords } from '@platform/contract';
+import {
+  type FieldError,
+  fieldErrors,
+  type JsonBody,
+  MOST_ERRORS,
+  notValid,
+  refuse,
+  type StreamedMember,
+  schemaWords,
+} from '@platform/contract';
 import * as z from 'zod';
-import { fieldErrors, MOST_ERRORS } from './field-errors.ts';
 import { type ItemsReader, type JsonRest, readJsonItems } from './json-items.ts';
 
 /** Read and written at a time, in bytes and UTF-16 units. */
@@ -92,8 +100,7 @@ class CheckedItems implements ItemsReader {
   end({ schema }: JsonBody, { value, count, unstorable }: JsonRest): readonly string[] {
     if (unstorable) throw refuse('invalid_request', 'The body holds NUL (U+0000) or half of a surrogate pair.');
     const errors = [...this.#errors, ...(count === null ? outsideOf(schema, value) : this.#listErrors(value, count))];
-    if (errors.length > 0)
-      throw refuse('invalid_request', 'The body is not valid.', { errors: errors.slice(0, MOST_ERRORS) });
+    if (errors.length > 0) throw notValid('The body', errors.slice(0, MOST_ERRORS));
     return [...this.#keys];
   }
 

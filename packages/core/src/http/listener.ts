@@ -52,7 +52,7 @@ export function createListener(
       else if (isPageVisit(req)) writeWrongHostPage(res, config.origin, requestId());
       else refuse(res, { code: 'unknown_host', detail: `Open ${config.origin} instead.` });
     } else if (path !== '/v1' && !path.startsWith('/v1/')) serve(res, () => options.serveShell(req, res));
-    else if (req.method !== 'OPTIONS' || !preflight(req, res, { path, config })) api(req, res);
+    else if (req.method !== 'OPTIONS' || !preflight(req, res, { path, config, requestId })) api(req, res);
   }
 
   function refuse(res: ServerResponse, refusal: Refusal): void {
@@ -97,16 +97,20 @@ function asItIs(target: string): RequestTarget {
     : { ok: true, path: target.slice(0, mark), query: target.slice(mark) };
 }
 
-function preflight(
-  req: IncomingMessage,
-  res: ServerResponse,
-  { path, config }: { readonly path: string; readonly config: ListenerOptions['config'] },
-): boolean {
+interface PreflightOptions {
+  readonly path: string;
+  readonly config: ListenerOptions['config'];
+  readonly requestId: () => string;
+}
+
+/** @returns whether it was one of an app's frontend, which is answered */
+function preflight(req: IncomingMessage, res: ServerResponse, { path, config, requestId }: PreflightOptions): boolean {
   const { origin } = req.headers;
   if (origin === undefined || !isAppOrigin(origin, config)) return false;
   const methods = crossOriginMethods(path);
   if (methods.length === 0) return false;
   res.writeHead(204, {
+    'x-request-id': requestId(),
     'access-control-allow-origin': origin,
     'access-control-allow-methods': methods.join(', '),
     'access-control-allow-headers': CROSS_ORIGIN_HEADERS,

@@ -35,7 +35,7 @@ export function checkOrigin(request: IncomingMessage, spec: RouteSpec, caller: C
     if (origin !== caller.origin) throw refusal();
     return;
   }
-  if (caller.kind === 'installation' || caller.kind === 'node' || caller.kind === 'ingress') {
+  if (['installation', 'node', 'ingress', 'author'].includes(caller.kind)) {
     // These credentials never live in a browser.
     if (origin !== undefined) throw refusal();
     return;

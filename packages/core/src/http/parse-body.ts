@@ -1,8 +1,7 @@
 // Parses and validates the bytes of a JSON body strictly: UTF-8, depth, storable values, schema. Pure, so that it runs
 // in any thread.
-import { type JsonBody, limits, refuse, schemaWords } from '@platform/contract';
+import { fieldErrors, type JsonBody, limits, notValid, refuse, schemaWords } from '@platform/contract';
 import { refuseAlteredJson } from './altered-json.ts';
-import { fieldErrors } from './field-errors.ts';
 import { refuseLargeJson } from './large-json.ts';
 import { refuseUnstorableJson } from './storable-values.ts';
 
@@ -29,7 +28,7 @@ export function parseBody(bytes: Uint8Array, body: JsonBody, findSecrets?: FindS
   // A member named __proto__ is own data to JSON.parse; no schema knows it, so it is unknown like any other.
   const result = body.schema.safeParse(value, { error: schemaWords });
   if (result.success) return result.data;
-  throw refuse('invalid_request', 'The body is not valid.', { errors: fieldErrors(result.error) });
+  throw notValid('The body', fieldErrors(result.error));
 }
 
 function parseJson(text: string): unknown {

@@ -180,3 +180,31 @@ test('two processes of core let an installation publish its burst once, and stor
     await Promise.all(processes.map((one) => one.stop()));
   }
 });
+
+test('adding a passkey, exchanging a capability and joining are kinds of their own', async () => {
+  const rates = Object.fromEntries(
+    ['authentication', 'passkey', 'exchange', 'join'].map((kind) => [kind, { perMinute: 1, burst: 2 }]),
+  );
+  const other = await startConstellation({ clock, rates });
+  try {
+    const account = await registerAccount(other, 'kinds');
+    const calls: readonly (readonly [string, object])[] = [
+      ['/v1/auth/login/options', {}],
+      ['/v1/auth/passkeys/options', {}],
+      ['/v1/frontend/exchange', { capability: 'x'.repeat(30) }],
+      ['/v1/node/challenge', {}],
+    ];
+    const limited = async ([path, body]: (typeof calls)[number]) => {
+      const headers = path.startsWith('/v1/frontend')
+        ? { origin: `http://notes--${'x'.repeat(21)}.apps.platform.localhost:${new URL(other.origin).port}` }
+        : undefined;
+      return (await account.fetch(path, { body, ...(headers && { headers }) })).status === 429;
+    };
+    // Registration spent what this address has for authentication, and nothing else.
+    assert.deepEqual(await Promise.all(calls.map(limited)), [true, false, false, false]);
+    for (const call of calls.slice(1))
+      assert.deepEqual([await limited(call), await limited(call)], [false, true], call[0]);
+  } finally {
+    await other.close();
+  }
+});

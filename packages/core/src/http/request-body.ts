@@ -99,7 +99,7 @@ function itemsOf(value: unknown, { member, key }: StreamedMember): StreamedItems
 /** Whose bodies are counted together. */
 function placeOf(caller: Caller, request: FastifyRequest): { kind: 'anonymous' | 'known'; name: string } {
   if ('installationId' in caller) return { kind: 'known', name: caller.installationId };
-  if (caller.kind === 'session') return { kind: 'known', name: caller.accountKey };
+  if (caller.kind === 'session' || caller.kind === 'author') return { kind: 'known', name: caller.accountKey };
   if (caller.kind === 'node') return { kind: 'known', name: caller.nodeId };
   if (caller.kind === 'ingress') return { kind: 'known', name: caller.ingressId };
   return { kind: 'anonymous', name: clientNetwork(request.ip) };

@@ -2,9 +2,11 @@
 // parameters, body. A handler is reached only by what its table entry allows.
 import {
   clientNetwork,
+  fieldErrors,
   type InstallationId,
-  type PermissionId,
+  notValid,
   permissions,
+  type RefusalError,
   type RouteId,
   type RouteSpec,
   refuse,
@@ -18,10 +20,10 @@ import type * as z from 'zod';
 import type { CoreConfig } from '../config/config.ts';
 import { nowOnBehalfOf, onBehalfOf } from '../database/fair-pool.ts';
 import { allows, resourcesOf } from '../grants/grant-coverage.ts';
+import type { WantedGrant } from '../installations/missing-grant.ts';
 import type { Authenticator } from './authenticate.ts';
 import { BodyPlaces } from './body-places.ts';
-import type { Caller } from './caller.ts';
-import { fieldErrors } from './field-errors.ts';
+import type { Caller, InstallationIdentity } from './caller.ts';
 import type { Handlers, RouteResult } from './handlers.ts';
 import { checkCallerOverLink } from './link-routes.ts';
 import { checkOrigin } from './origins.ts';
@@ -37,6 +39,8 @@ export interface RouteTableOptions extends Omit<BodyReaders, 'places'> {
   readonly authenticator: Authenticator;
   readonly handlers: Handlers;
   readonly takeRate: TakeRate;
+  /** The refusal of what an installation was not granted. */
+  readonly missingGrant: (caller: InstallationIdentity, wanted: WantedGrant) => Promise<RefusalError>;
   readonly bearsRole: (installationId: InstallationId, role: SystemRole) => Promise<boolean>;
   /** Throws RefusalError `unavailable` while nothing may be added. Default: something always may. */
   readonly requireRoom?: () => void;
@@ -66,9 +70,15 @@ export function registerRoutes(app: FastifyInstance, given: RouteTableOptions): 
   for (const [path, specs] of byPath) refuseOtherMethods(app, path, specs);
 }
 
-/** `HEAD` rides on `GET`, but for streams, which it would hold open. */
-function methodsOf({ method, answers }: RouteSpec): readonly string[] {
-  return method === 'GET' && typeof answers[200] !== 'string' ? ['GET', 'HEAD'] : [method];
+/** `HEAD` rides on `GET`. */
+function methodsOf({ method }: RouteSpec): readonly string[] {
+  return method === 'GET' ? ['GET', 'HEAD'] : [method];
+}
+
+/** The media type of a route whose answer goes on for as long as its caller reads; `HEAD` must not begin one. */
+function streamType({ answers }: RouteSpec): string | null {
+  const answer = answers[200];
+  return typeof answer === 'string' && !answer.startsWith('image/') ? answer : null;
 }
 
 function refuseOtherMethods(app: FastifyInstance, path: string, specs: readonly RouteSpec[]): void {
@@ -108,12 +118,14 @@ async function answer(
   else if (spec.rate === 'none' && first.kind === 'anonymous') await options.pacing.anonymous(request);
   const params = parse(spec.params, request.params, 'path');
   const query = parse(spec.query, request.query, 'query');
+  const stream = request.method === 'HEAD' ? streamType(spec) : null;
+  if (stream !== null) return reply.type(stream).header('cache-control', 'no-store').send();
   if (request.headers.expect !== undefined) reply.raw.writeContinue();
   const { value: body, close } = await readRequestBody({ request, reply, caller: first }, id, options);
   try {
     // What was revoked while the body was on its way is revoked for this request too.
     const caller = body === undefined ? first : await admit(request, spec, options);
-    checkBodyResource(spec, caller, body);
+    await checkBodyResource({ spec, caller, body }, options);
     const result = await handler({
       caller,
       stillAllowed: () => admit(request, spec, options),
@@ -147,14 +159,17 @@ async function admit(request: FastifyRequest, spec: RouteSpec, options: RouteTab
   if (peer !== undefined) checkCallerOverLink(peer, caller);
   checkOrigin(request.raw, spec, caller, options.config);
   if ('paused' in caller && caller.paused && spec.whilePaused !== true) throw pausedRefusal();
+  if (caller.kind === 'session' && caller.deletesAt !== null && spec.whileClosing !== true)
+    throw refuse(
+      'account_closing',
+      `This account is deleted on ${caller.deletesAt.toISOString()}. Nothing of it runs.`,
+    );
   if (spec.grant !== undefined) {
     const { id, resource } = spec.grant;
     const grants = 'grants' in caller ? caller.grants : [];
-    const held =
-      typeof resource === 'string' && resource !== 'any'
-        ? allows(grants, id, resource)
-        : resourcesOf(grants, id).length > 0;
-    if (!held) throw refuse('grant_missing', missingGrant(caller, id));
+    const wanted = literal(resource);
+    const held = wanted === null ? resourcesOf(grants, id).length > 0 : allows(grants, id, wanted);
+    if (!held) throw await missingGrant(caller, { id, resource: wanted }, options);
   }
   if (spec.systemRole !== undefined) await checkRole(caller, spec.systemRole, options);
   return caller;
@@ -166,27 +181,36 @@ async function checkRole(caller: Caller, role: SystemRole, { bearsRole }: RouteT
   throw refuse('not_authorized', `Only the app of the platform that bears the system role ${role} may call this.`);
 }
 
-function checkBodyResource(spec: RouteSpec, caller: Caller, body: unknown): void {
+/** The one resource that the route's grant must cover; `null` if any would do, or the body names it. */
+function literal(resource: NonNullable<RouteSpec['grant']>['resource']): string | null {
+  return typeof resource === 'string' && resource !== 'any' ? resource : null;
+}
+
+/** @throws RefusalError `grant_missing` */
+async function checkBodyResource(
+  { spec, caller, body }: { readonly spec: RouteSpec; readonly caller: Caller; readonly body: unknown },
+  options: RouteTableOptions,
+): Promise<void> {
   if (spec.grant === undefined || typeof spec.grant.resource === 'string') return;
   const value = (body as Record<string, unknown>)[spec.grant.resource.body];
   const grants = 'grants' in caller ? caller.grants : [];
-  if (typeof value !== 'string' || !allows(grants, spec.grant.id, value))
-    throw refuse(
-      'grant_missing',
-      missingGrant(caller, spec.grant.id, `${spec.grant.resource.body} ${JSON.stringify(value)}`),
-    );
+  if (typeof value !== 'string') throw new Error(`${spec.path} has no member ${spec.grant.resource.body}.`);
+  if (allows(grants, spec.grant.id, value)) return;
+  const { id } = spec.grant;
+  const what = `${permissions[id].plain} on the ${spec.grant.resource.body} ${JSON.stringify(value)}`;
+  throw await missingGrant(caller, { id, resource: value, what }, options);
 }
 
-function missingGrant(caller: Caller, id: PermissionId, target?: string): string {
-  const app = 'appId' in caller ? caller.appId : 'This app';
-  const scope = target === undefined ? '' : `, for ${target}`;
-  return `${app} may not ${permissions[id].plain}${scope} (${id}). You can allow it in Settings → Apps → ${app}.`;
+async function missingGrant(caller: Caller, wanted: WantedGrant, options: RouteTableOptions): Promise<RefusalError> {
+  if (!('installationId' in caller)) return refuse('grant_missing');
+  nowOnBehalfOf(caller.installationId);
+  return options.missingGrant(caller, wanted);
 }
 
 function rateSubject(caller: Caller, request: FastifyRequest): string {
   if ('installationId' in caller) return caller.installationId;
   // Not the session: an account may have a hundred.
-  if (caller.kind === 'session') return caller.accountKey;
+  if (caller.kind === 'session' || caller.kind === 'author') return caller.accountKey;
   if (caller.kind === 'node') return caller.nodeId;
   if (caller.kind === 'ingress') return caller.ingressId;
   return clientNetwork(request.ip);
@@ -201,5 +225,5 @@ function parse(schema: z.ZodType | undefined, value: unknown, where: 'path' | 'q
   refuseUnstorable(value, where);
   const result = schema.safeParse(value, { error: schemaWords });
   if (result.success) return result.data;
-  throw refuse('invalid_request', `The ${where} is not valid.`, { errors: fieldErrors(result.error) });
+  throw notValid(`The ${where}`, fieldErrors(result.error));
 }

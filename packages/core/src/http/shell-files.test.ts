@@ -38,6 +38,7 @@ async function get(name: string, accepted?: string): Promise<{ status: number; c
   const answer = await rawRequest({ port, path: name, headers });
   const { 'content-encoding': coding = 'none', vary } = answer.headers;
   if (answer.status === 200) assert.equal(vary, 'Accept-Encoding');
+  assert.equal(answer.headers['x-request-id'], 'request');
   return { status: answer.status, coding, text: answer.text };
 }
 

@@ -48,9 +48,10 @@ export async function shellFiles(config: ShellConfig, requestId: () => string): 
   const files = await load(config.shellDirectory);
   const headers = shellHeaders(config);
   const refuse = (response: ServerResponse, refusal: Refusal): void => {
-    sendProblem(response, refusal, { requestId: requestId() });
+    sendProblem(response, refusal);
   };
   return async (request, response) => {
+    response.setHeader('x-request-id', requestId());
     const url = request.url ?? '/';
     const mark = url.indexOf('?');
     const name = mark === -1 ? url : url.slice(0, mark);

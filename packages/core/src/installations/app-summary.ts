@@ -16,6 +16,8 @@ export function installedApp(row: InstalledRow): InstalledApp {
     summary: row.summary,
     version: row.version,
     upgrade: newer(row.newest, row.version),
+    // A version of the platform that knows no former versions may have changed the installed one.
+    former: row.former !== null && semver.lt(row.former, row.version) ? row.former : null,
     publisher: row.system ? 'platform' : (row.publisher ?? 'a removed account'),
     icon: iconOf(row),
     chrome: row.chrome ?? 'auto',
@@ -23,6 +25,8 @@ export function installedApp(row: InstalledRow): InstalledApp {
     hasWorkload: row.has_workload,
     hasUnreviewedWorkload: row.has_unreviewed_workload,
     requestsIntelligence: row.requests_intelligence,
+    home: row.home,
+    comingSoon: row.coming_soon,
     system: row.system,
     installedAt: row.installed_at.toISOString(),
   };

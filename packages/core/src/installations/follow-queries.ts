@@ -46,6 +46,7 @@ export async function updateVersionOfAll(
        SET version = ${version}, grants = ${JSON.stringify(kept)}, revision = revision + 1,
            resources = ${JSON.stringify(resources)}::jsonb || jsonb_build_object('diskMiB',
              greatest(${resources.diskMiB}::integer, (resources ->> 'diskMiB')::integer)),
+           former_version = NULL, former_kept_until = NULL,
            waiting = removed_at IS NULL AND node_id IS NULL AND ${backend}::boolean,
            has_volume = has_volume OR node_id IS NOT NULL AND ${volume}::boolean,
            volume_store = CASE WHEN has_volume OR NOT ${volume}::boolean THEN volume_store

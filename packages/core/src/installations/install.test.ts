@@ -86,6 +86,7 @@ describe('installing', () => {
         summary: 'The test app chatty.',
         version: '1.0.0',
         upgrade: null,
+        former: null,
         publisher: 'alice',
         icon: null,
         chrome: 'auto',
@@ -93,6 +94,8 @@ describe('installing', () => {
         hasWorkload: true,
         hasUnreviewedWorkload: false,
         requestsIntelligence: false,
+        home: false,
+        comingSoon: false,
         system: false,
         installedAt: '',
       },
@@ -208,6 +211,33 @@ describe('the list of installed apps', () => {
     assert.equal(await upgradeOf(), '2.0.0');
     await uninstall(bob, 'aging');
   });
+});
+
+test('an app sees what the account installed and what it published, as far as its grant reaches', async () => {
+  const erin = await registerAccount(platform, 'erin');
+  for (const [appId, version] of [
+    ['erin-shown', '1.0.0'],
+    ['erin-shown', '1.1.0'],
+    ['erin-other', '1.0.0'],
+    ['seen', '1.0.0'],
+  ] as const)
+    await publish(erin, appId, { version });
+  const resources = ['erin-*', 'seen', 'plain'];
+  await publish(alice, 'looker', { permissions: [{ ...reading, resources }], workload: nodeWorkload });
+  for (const appId of ['looker', 'seen']) await install(erin, appId);
+  const credential = await startedCredential(platform, (await installationRow(platform, erin, 'looker')).id);
+  const list = async (query = '') => {
+    const { json } = await bearer(platform, credential, `/v1/services/apps${query}`);
+    const { items } = json as { items: { appId: string; version: string; installed: boolean; running: boolean }[] };
+    return items.map(({ appId, version, installed }) => [appId, version, installed]);
+  };
+  assert.deepEqual(await list(), [
+    ['erin-other', '1.0.0', false],
+    ['erin-shown', '1.1.0', false],
+    ['seen', '1.0.0', true],
+  ]);
+  await install(erin, 'erin-other');
+  assert.deepEqual(await list('?limit=1'), [['erin-other', '1.0.0', true]]);
 });
 
 describe('removing an app', () => {

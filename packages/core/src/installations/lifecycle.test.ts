@@ -14,6 +14,8 @@ import {
   startNodeDouble,
   statusOf,
 } from '../../test-support/node-double.ts';
+import { Nodes } from '../nodes/nodes.ts';
+import { stopApp } from './lifecycle.ts';
 
 let platform: Constellation;
 let node: NodeDouble;
@@ -131,6 +133,36 @@ test('a workload at rest is explained by who stopped it, not by the signal that 
   assert.equal(await reason(), 'Stopped until it is started again.');
   await post('start');
   assert.equal(await reason(), undefined);
+});
+
+test('a stopped backend names who stopped it', async () => {
+  const { context } = platform.core;
+  node.answer = (call) => ({ body: statusOf(call, { state: 'stopped' }) });
+  const by = async () => workloadDetail.parse((await account.fetch('/v1/apps/working/status')).json).stoppedBy;
+  const stop = (body: object) => account.fetch('/v1/apps/working/stop', { body });
+  assert.deepEqual(await by(), { kind: 'idle' });
+  node.answer = (call) => ({ body: statusOf(call, { state: 'stopped', reason: 'The disk of its node is full.' }) });
+  assert.deepEqual(await by(), { kind: 'platform' });
+  await stop({});
+  assert.deepEqual(await by(), { kind: 'owner' });
+  await stop({ byApp: 'minder' });
+  assert.deepEqual(await by(), { kind: 'owner' }, 'it was stopped already');
+  await post('start');
+  await stop({ byApp: 'minder' });
+  assert.deepEqual(await by(), { kind: 'app', appId: 'minder' });
+  await post('start');
+  const backend = { accountKey: (await installationRow(platform, account, 'working')).account_key, appId: 'working' };
+  await stopApp(context, new Nodes(context, platform.core.localNode.nodeId), backend, 'operator');
+  assert.deepEqual(await by(), { kind: 'operator' });
+  await account.fetch('/v1/runtime/pause', { body: {} });
+  assert.deepEqual(await by(), { kind: 'pause' });
+  await account.fetch('/v1/runtime/resume', { body: {} });
+  // Of an account from before this was kept.
+  await context.pool.query('UPDATE installations SET stopped_by = NULL WHERE id = $1', [id]);
+  assert.deepEqual(await by(), { kind: 'owner' });
+  node.answer = usual;
+  await post('start');
+  assert.equal(await by(), undefined, 'it runs');
 });
 
 test('logs come newest first, in pages whose cursor is bound to the installation', async () => {

@@ -1,5 +1,5 @@
 // Starts and stops the backend of an installed app and reads its state and log, on the node where it runs.
-import type { InstallationDetail, LogEntry, WorkloadDetail } from '@platform/contract';
+import type { InstallationDetail, LogEntry, StoppedBy, WorkloadDetail } from '@platform/contract';
 import { grantedWorkload, type InstallationId, RefusalError, refuse } from '@platform/contract';
 import { selectPausedAt } from '../accounts/pause-queries.ts';
 import { isSuspended } from '../accounts/suspension-queries.ts';
@@ -8,6 +8,7 @@ import { pausedRefusal, suspendedRefusal } from '../http/paused-refusal.ts';
 import { unreviewedRefusal } from '../http/unreviewed-refusal.ts';
 import type { Nodes } from '../nodes/nodes.ts';
 import { assignmentsChanged } from '../placement/assignments.ts';
+import { isDataBeingDeleted } from './data-queries.ts';
 import { lockOwn, type OwnInstallation, STOPPED, selectOwn, updateStopped } from './queries.ts';
 
 interface LogPage {
@@ -28,19 +29,25 @@ export async function startApp(
   if ((await selectPausedAt(context.database, accountKey)) !== null) throw pausedRefusal();
   // Its owner has no session; the operator may ask.
   if (await isSuspended(context.database, accountKey)) throw suspendedRefusal();
-  const id = await setStopped(context, accountKey, appId, false);
-  return workloadDetail(await ofInstalled(context, accountKey, appId, () => nodes.start(id)), false);
+  const { id: installed } = withWorkload(await selectOwn(context.database, accountKey, appId));
+  if (await isDataBeingDeleted(context.database, installed))
+    throw refuse('workload_unavailable', `${DELETING} It can start afterwards.`, { retryAfter: 5 });
+  const id = await setStopped(context, accountKey, appId, null);
+  return detailOf(context, accountKey, appId, () => nodes.start(id));
 }
+
+/** Who stops a backend: a person, or an app of the account (`app:<id>`). */
+export type Stopper = 'owner' | 'operator' | `app:${string}`;
 
 /** The backend stays stopped until it is started again: being used does not wake it. */
 export async function stopApp(
   context: CoreContext,
   nodes: Nodes,
-  accountKey: string,
-  appId: string,
+  { accountKey, appId }: { readonly accountKey: string; readonly appId: string },
+  by: Stopper,
 ): Promise<WorkloadDetail> {
-  const id = await setStopped(context, accountKey, appId, true);
-  return workloadDetail(await ofInstalled(context, accountKey, appId, () => nodes.stop(id)), true);
+  const id = await setStopped(context, accountKey, appId, by);
+  return detailOf(context, accountKey, appId, () => nodes.stop(id));
 }
 
 export async function readStatus(
@@ -49,8 +56,9 @@ export async function readStatus(
   accountKey: string,
   appId: string,
 ): Promise<WorkloadDetail> {
-  const { id, stopped } = withWorkload(await selectOwn(context.database, accountKey, appId));
-  return workloadDetail(await ofInstalled(context, accountKey, appId, () => nodes.status(id)), stopped);
+  const { id } = withWorkload(await selectOwn(context.database, accountKey, appId));
+  if (await isDataBeingDeleted(context.database, id)) return deletingDetail(context);
+  return detailOf(context, accountKey, appId, () => nodes.status(id));
 }
 
 export async function readLogs(
@@ -67,18 +75,18 @@ export async function readLogs(
   return { items: page.items, nextCursor: page.before === null ? null : context.cursors.encode(list, page.before) };
 }
 
-/** Stores the owner's desired state before core notifies the node, so that the node does not undo it. */
+/** Stores the desired state before core notifies the node, so that the node does not undo it. */
 async function setStopped(
   context: CoreContext,
   accountKey: string,
   appId: string,
-  stopped: boolean,
+  by: Stopper | null,
 ): Promise<InstallationId> {
   return context.database.transaction().execute(async (trx) => {
     const installation = withWorkload(await lockOwn(trx, accountKey, appId));
-    if (installation.stopped !== stopped) {
-      await updateStopped(trx, installation.id, stopped);
-      if (stopped) await context.lifecycle.installationStopped(trx, installation.id);
+    if (installation.stopped !== (by !== null)) {
+      await updateStopped(trx, installation.id, by);
+      if (by !== null) await context.lifecycle.installationStopped(trx, installation.id);
       await assignmentsChanged(trx, null);
     }
     return installation.id;
@@ -116,6 +124,56 @@ export function withWorkload(installation: OwnInstallation | undefined): OwnInst
   if (manifest.workload === undefined) throw refuse('not_found', 'This app has no backend.');
   if (grantedWorkload(manifest.workload, resources) === undefined) throw unreviewedRefusal();
   return installation;
+}
+
+/** What the node answers, with what core alone knows: who stopped the backend. */
+async function detailOf(
+  context: CoreContext,
+  accountKey: string,
+  appId: string,
+  ask: () => Promise<InstallationDetail>,
+): Promise<WorkloadDetail> {
+  const detail = await ofInstalled(context, accountKey, appId, ask);
+  if (detail.state !== 'stopped') return workloadDetail(detail, false);
+  const { stopped, stopped_by: by } = withWorkload(await selectOwn(context.database, accountKey, appId));
+  const stoppedBy = await stopperOf(context, accountKey, { stopped, by, reason: detail.reason });
+  return { ...workloadDetail(detail, stopped), stoppedBy };
+}
+
+const DELETING = 'Its data is being deleted.';
+
+/** No node has it meanwhile. */
+function deletingDetail({ clock }: CoreContext): WorkloadDetail {
+  return {
+    state: 'stopped',
+    since: clock().toISOString(),
+    reason: DELETING,
+    restarts: 0,
+    stoppedBy: { kind: 'platform' },
+    lastExit: null,
+    unenforced: [],
+    usage: null,
+  };
+}
+
+interface Stopped {
+  readonly stopped: boolean;
+  /** As {@link Stopper}; `null` where that was not kept. */
+  readonly by: string | null;
+  /** Of the node. */
+  readonly reason: string | undefined;
+}
+
+async function stopperOf(
+  { database }: CoreContext,
+  accountKey: string,
+  { stopped, by, reason }: Stopped,
+): Promise<StoppedBy> {
+  if (await isSuspended(database, accountKey)) return { kind: 'suspension' };
+  if ((await selectPausedAt(database, accountKey)) !== null) return { kind: 'pause' };
+  if (!stopped) return { kind: reason === undefined ? 'idle' : 'platform' };
+  if (by?.startsWith('app:')) return { kind: 'app', appId: by.slice('app:'.length) };
+  return { kind: by === 'operator' ? 'operator' : 'owner' };
 }
 
 /** What an owner sees; a workload that should run and does not explains itself by how it last ended. */

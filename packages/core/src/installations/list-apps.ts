@@ -32,7 +32,10 @@ export async function findApp(context: CoreContext, accountKey: string, appId: s
   return installedApp(row);
 }
 
-/** What an app sees of the others: those its grant `apps.catalog.read` covers, without anything secret. */
+/**
+ * What an app sees of the others: those that the account installed or published, as far as its grant `apps.catalog.read`
+ * covers them, without anything secret. One that is not installed is shown in its newest version.
+ */
 export async function listSummaries(
   context: CoreContext,
   caller: { readonly accountKey: string; readonly installationId: string; readonly grants: readonly Grant[] },
@@ -51,7 +54,7 @@ export async function listSummaries(
     summary: row.summary,
     version: row.version,
     icon: iconOf(row),
-    installed: true,
+    installed: row.installed,
     running: row.running,
   }));
 }

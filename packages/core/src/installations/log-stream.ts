@@ -2,7 +2,7 @@
 // a flood waits on the node's disk and nowhere else.
 import { type InstallationId, type LogEvent, type NodeLogPiece, refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
-import type { SessionCaller } from '../http/caller.ts';
+import type { AuthorCaller, SessionCaller } from '../http/caller.ts';
 import { beginEventStream, EventConnection, type StreamTiming, usualTiming } from '../http/event-connection.ts';
 import type { RouteCall } from '../http/handlers.ts';
 import type { Nodes } from '../nodes/nodes.ts';
@@ -81,7 +81,7 @@ async function pass(
 /** A log stream's listener in the event hub: only the end of its caller matters. */
 function listener(
   context: CoreContext,
-  caller: SessionCaller,
+  caller: SessionCaller | AuthorCaller,
   app: { readonly id: InstallationId; readonly appId: string },
   { end }: EventConnection,
 ): Listener {

@@ -3,6 +3,7 @@ import type { Grant, InstallationId, Manifest, SystemRole, WorkloadTrigger } fro
 import type pg from 'pg';
 import { grantedBackendText, unreviewedBackendText } from '../grants/granted-backend.ts';
 import { BEHIND_NAT } from '../topology/behind-nat.ts';
+import { homeOf } from './home-queries.ts';
 
 /** What a list shows of an app: a few members of the installed version's manifest. */
 export interface SummaryRow {
@@ -19,21 +20,25 @@ export interface InstalledRow extends SummaryRow {
   readonly has_workload: boolean;
   readonly has_unreviewed_workload: boolean;
   readonly requests_intelligence: boolean;
+  readonly coming_soon: boolean;
   readonly newest: string | null;
+  readonly home: boolean;
+  readonly former: string | null;
   readonly system: boolean;
   readonly publisher: string | null;
   readonly installed_at: Date;
 }
 
 const summary = `
-  i.app_id, i.version, v.manifest ->> 'name' AS name, v.manifest ->> 'summary' AS summary,
+  v.app_id, v.version, v.manifest ->> 'name' AS name, v.manifest ->> 'summary' AS summary,
   v.manifest ->> 'icon' AS icon`;
 
 const installed = `
   SELECT ${summary}, v.manifest #>> '{frontend,chrome}' AS chrome, ${grantedBackendText()} AS has_workload,
          ${unreviewedBackendText()} AS has_unreviewed_workload,
          v.manifest @> '{"permissions": [{"id": "intelligence.use"}]}' AS requests_intelligence,
-         n.version AS newest, p.system, o.name AS publisher, i.installed_at
+         p.system AND v.manifest @> '{"categories": ["soon"]}' AS coming_soon,
+         n.version AS newest, i.former_version AS former, i.app_id = ${homeOf('$1')} AS home, p.system, o.name AS publisher, i.installed_at
     FROM installations i
     JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
     JOIN apps p ON p.app_id = i.app_id
@@ -89,25 +94,39 @@ export async function findInstalled(
 const LIST_SUMMARIES = {
   name: 'list-app-summaries',
   text: `
-    SELECT ${summary}, s.state IS NOT DISTINCT FROM 'running' AS running
-      FROM installations i
-      JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
-      LEFT JOIN installation_status s ON s.installation_id = i.id
-     WHERE i.account_key = $1 AND i.removed_at IS NULL AND i.app_id > $2
-       AND (i.app_id = ANY ($4::text[])
-            OR EXISTS (SELECT FROM unnest($5::text[]) AS prefix WHERE starts_with(i.app_id, prefix)))
-     ORDER BY i.app_id LIMIT $3`,
+    SELECT * FROM (
+      SELECT ${summary}, true AS installed, s.state IS NOT DISTINCT FROM 'running' AS running
+        FROM installations i
+        JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+        LEFT JOIN installation_status s ON s.installation_id = i.id
+       WHERE i.account_key = $1 AND i.removed_at IS NULL
+      UNION ALL
+      SELECT ${summary}, false, false
+        FROM apps p
+        JOIN app_versions v ON v.app_id = p.app_id AND v.newest
+       WHERE p.owner_key = $1
+         AND NOT EXISTS (SELECT FROM installations i
+                          WHERE i.account_key = $1 AND i.app_id = p.app_id AND i.removed_at IS NULL)) AS own
+     WHERE app_id > $2
+       AND (app_id = ANY ($4::text[])
+            OR EXISTS (SELECT FROM unnest($5::text[]) AS prefix WHERE starts_with(app_id, prefix)))
+     ORDER BY app_id LIMIT $3`,
 };
 
-/** Installed apps that match one of the ids or prefixes. */
+interface OwnRow extends SummaryRow {
+  readonly installed: boolean;
+  readonly running: boolean;
+}
+
+/** Apps that an account installed, or published and did not install, that match one of the ids or prefixes. */
 export async function listSummariesOf(
   pool: pg.Pool,
   accountKey: string,
   page: { readonly after: string; readonly limit: number },
   visible: { readonly ids: readonly string[]; readonly prefixes: readonly string[] },
-): Promise<(SummaryRow & { readonly running: boolean })[]> {
+): Promise<OwnRow[]> {
   const values = [accountKey, page.after, page.limit, visible.ids, visible.prefixes];
-  const { rows } = await pool.query<SummaryRow & { readonly running: boolean }>({ ...LIST_SUMMARIES, values });
+  const { rows } = await pool.query<OwnRow>({ ...LIST_SUMMARIES, values });
   return rows;
 }
 
@@ -177,6 +196,24 @@ export async function findByFrontendCapability(
   now: Date,
 ): Promise<FrontendRow | undefined> {
   const { rows } = await pool.query<FrontendRow>({ ...FIND_BY_FRONTEND_CAPABILITY, values: [tokenHash, now] });
+  return rows[0];
+}
+
+const FIND_REQUEST = {
+  name: 'find-request',
+  text: `
+    SELECT v.manifest ->> 'name' AS name, coalesce(v.manifest -> 'permissions', '[]') AS requested
+      FROM installations i
+      JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+     WHERE i.id = $1 AND i.removed_at IS NULL`,
+};
+
+/** The name of an installed app and what its version requests; `undefined` once it is removed. */
+export async function findRequest(
+  pool: pg.Pool,
+  id: InstallationId,
+): Promise<{ readonly name: string; readonly requested: readonly Grant[] } | undefined> {
+  const { rows } = await pool.query<{ name: string; requested: Grant[] }>({ ...FIND_REQUEST, values: [id] });
   return rows[0];
 }
 

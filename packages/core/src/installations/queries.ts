@@ -50,7 +50,7 @@ export async function insertInstallation(
              ELSE EXCLUDED.resources END,
            node_id = EXCLUDED.node_id, waiting = EXCLUDED.waiting, held_by = EXCLUDED.held_by,
            has_volume = EXCLUDED.has_volume, volume_store = EXCLUDED.volume_store,
-           installed_at = EXCLUDED.installed_at, removed_at = NULL
+           installed_at = EXCLUDED.installed_at, removed_at = NULL, former_version = NULL, former_kept_until = NULL
      WHERE installations.removed_at IS NOT NULL
     RETURNING id`.execute(db);
   return rows[0]?.id;
@@ -63,11 +63,16 @@ export interface OwnInstallation {
   readonly resources: BackendResources | null;
   readonly revision: string;
   readonly stopped: boolean;
+  readonly stopped_by: string | null;
   readonly node_id: string | null;
   readonly waiting: boolean;
   readonly held_by: string | null;
   readonly has_volume: boolean;
   readonly volume_store: string | null;
+  readonly former_version: string | null;
+  readonly former_kept_until: Date | null;
+  /** Comes with the platform. */
+  readonly system: boolean;
   readonly manifest: Manifest;
 }
 
@@ -80,6 +85,7 @@ export async function selectOwn(db: Executor, accountKey: string, appId: string)
         .onRef('app_versions.app_id', '=', 'installations.app_id')
         .onRef('app_versions.version', '=', 'installations.version'),
     )
+    .innerJoin('apps', 'apps.app_id', 'installations.app_id')
     .select([
       'installations.id',
       'installations.version',
@@ -87,11 +93,15 @@ export async function selectOwn(db: Executor, accountKey: string, appId: string)
       'installations.resources',
       'installations.revision',
       'installations.stopped',
+      'installations.stopped_by',
       'installations.node_id',
       'installations.waiting',
       'installations.held_by',
       'installations.has_volume',
       'installations.volume_store',
+      'installations.former_version',
+      'installations.former_kept_until',
+      'apps.system',
       'app_versions.manifest',
     ])
     .where('installations.account_key', '=', accountKey)
@@ -113,6 +123,37 @@ export async function lockOwn(trx: Executor, accountKey: string, appId: string):
     .forUpdate()
     .execute();
   return selectOwn(trx, accountKey, appId);
+}
+
+/** Locks an app of an account, installed or removed. */
+export async function lockIdentity(
+  trx: Executor,
+  accountKey: string,
+  appId: string,
+): Promise<InstallationId | undefined> {
+  const row = await trx
+    .selectFrom('installations')
+    .select('id')
+    .where('account_key', '=', accountKey)
+    .where('app_id', '=', appId)
+    .forUpdate()
+    .executeTakeFirst();
+  return row?.id;
+}
+
+/** Every installation of an account, removed ones too, locked until the transaction ends. */
+export async function lockAllOf(
+  trx: Executor,
+  accountKey: string,
+): Promise<{ readonly id: InstallationId; readonly appId: string; readonly installed: boolean }[]> {
+  const rows = await trx
+    .selectFrom('installations')
+    .select(['id', 'app_id', 'removed_at'])
+    .where('account_key', '=', accountKey)
+    .orderBy('id')
+    .forUpdate()
+    .execute();
+  return rows.map((row) => ({ id: row.id, appId: row.app_id, installed: row.removed_at === null }));
 }
 
 /** The manifests of the versions that these installations run. */
@@ -159,12 +200,19 @@ export async function updateGrants(db: Executor, id: InstallationId, grants: rea
   return Number(revision);
 }
 
+/** The version that an owner can go back to, and until when nobody can delete it. */
+export interface FormerVersion {
+  readonly version: string;
+  readonly keptUntil: Date;
+}
+
 /** Sets version, grants, resources and place of an installation, and increments its revision. */
 export async function updateVersion(
   db: Executor,
   id: InstallationId,
   change: {
     readonly version: string;
+    readonly former: FormerVersion | null;
     readonly grants: readonly Grant[];
     readonly resources: BackendResources;
     readonly place: Place;
@@ -174,6 +222,8 @@ export async function updateVersion(
     .updateTable('installations')
     .set((expression) => ({
       version: change.version,
+      former_version: change.former?.version ?? null,
+      former_kept_until: change.former?.keptUntil ?? null,
       grants: JSON.stringify(change.grants),
       resources: JSON.stringify(change.resources),
       node_id: change.place.nodeId,
@@ -187,9 +237,13 @@ export async function updateVersion(
     .execute();
 }
 
-/** Stores whether the owner wants the backend stopped. */
-export async function updateStopped(db: Executor, id: InstallationId, stopped: boolean): Promise<void> {
-  await db.updateTable('installations').set({ stopped }).where('id', '=', id).execute();
+/** Stores that the backend is to be stopped, and by whom; `null` allows it to run. */
+export async function updateStopped(db: Executor, id: InstallationId, by: string | null): Promise<void> {
+  await db
+    .updateTable('installations')
+    .set({ stopped: by !== null, stopped_by: by })
+    .where('id', '=', id)
+    .execute();
 }
 
 /** Removes the installation and every capability of its frontend; identity, node and so the volume stay. */
@@ -198,6 +252,8 @@ export async function markRemoved(db: Executor, id: InstallationId, now: Date): 
     .updateTable('installations')
     .set((expression) => ({
       removed_at: now,
+      former_version: null,
+      former_kept_until: null,
       waiting: false,
       grants: '[]',
       revision: expression('revision', '+', '1'),
@@ -298,4 +354,23 @@ export async function selectBackends(
        AND (${appId}::text IS NULL OR i.app_id = ${appId})
      ORDER BY a.name, i.app_id`.execute(db);
   return rows;
+}
+
+/** Makes an app the home screen of the account, in place of any other. */
+export async function upsertLauncher(db: Executor, accountKey: string, appId: string): Promise<void> {
+  await db
+    .insertInto('launchers')
+    .values({ account_key: accountKey, app_id: appId })
+    .onConflict((conflict) => conflict.column('account_key').doUpdateSet({ app_id: appId }))
+    .execute();
+}
+
+/** Forgets the choice of the account, or with `appId` only if it is this app. Returns whether there was one. */
+export async function deleteLauncher(db: Executor, accountKey: string, appId?: string): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('launchers')
+    .where('account_key', '=', accountKey)
+    .$if(appId !== undefined, (query) => query.where('app_id', '=', appId as string))
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
 }

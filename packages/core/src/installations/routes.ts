@@ -5,7 +5,10 @@ import type { HandlersOf } from '../http/handlers.ts';
 import type { Followers } from '../members/followers.ts';
 import type { Nodes } from '../nodes/nodes.ts';
 import type { EventHub } from '../notifications/event-hub.ts';
+import { chooseLauncher, restoreLauncher } from './choose-launcher.ts';
+import { deleteData } from './delete-data.ts';
 import { deleteVolume } from './delete-volume.ts';
+import { developApp, requireOwnApp } from './develop-app.ts';
 import { exchangeCapability } from './exchange-capability.ts';
 import { installApp } from './install-app.ts';
 import { launchApp } from './launch-app.ts';
@@ -17,7 +20,9 @@ import { readPublicAddress, readPublicRequests, renewPublicAddress } from './pub
 import { uninstallApp } from './uninstall-app.ts';
 import { upgradeApp } from './upgrade-app.ts';
 
-export type InstallationRoute = DomainRoute<'installations' | 'workloads' | 'grants' | 'volumes' | 'publicAddresses'>;
+export type InstallationRoute = DomainRoute<
+  'installations' | 'development' | 'workloads' | 'grants' | 'volumes' | 'publicAddresses'
+>;
 
 export interface InstallationRouteParts {
   readonly nodes: Nodes;
@@ -42,6 +47,14 @@ export function installationRoutes(
       await uninstallApp(context, caller.accountKey, params.appId);
       return { status: 204 };
     },
+    'apps.data.delete': async ({ caller, params, request }) => {
+      await deleteData(context, caller.accountKey, params.appId);
+      context.log.info(
+        { requestId: request.id, account: caller.accountName, app: params.appId },
+        'data of an app is deleted',
+      );
+      return { status: 202, body: { status: 'deleting' } };
+    },
     'volumes.delete': async ({ caller, params }) => {
       await deleteVolume(context, nodes, caller.accountKey, params.appId);
       return { status: 204 };
@@ -54,22 +67,40 @@ export function installationRoutes(
       status: 200,
       body: await startApp(context, nodes, caller.accountKey, params.appId),
     }),
-    'apps.stop': async ({ caller, params }) => ({
-      status: 200,
-      body: await stopApp(context, nodes, caller.accountKey, params.appId),
-    }),
+    'apps.stop': async ({ caller: { accountKey }, params: { appId }, body }) => {
+      const by = body?.byApp === undefined ? 'owner' : (`app:${body.byApp}` as const);
+      return { status: 200, body: await stopApp(context, nodes, { accountKey, appId }, by) };
+    },
     'apps.status': async ({ caller, params }) => ({
       status: 200,
       body: await readStatus(context, nodes, caller.accountKey, params.appId),
     }),
-    'apps.logs': async ({ caller, params, query }) => ({
-      status: 200,
-      body: await readLogs(context, nodes, caller.accountKey, params.appId, query),
-    }),
-    'apps.logs.stream': (call) => streamLogs({ context, nodes, hub }, call),
+    'apps.logs': async ({ caller, params, query }) => {
+      if (caller.kind === 'author') await requireOwnApp(context, caller.accountKey, params.appId);
+      return { status: 200, body: await readLogs(context, nodes, caller.accountKey, params.appId, query) };
+    },
+    'apps.logs.stream': async (call) => {
+      const { caller, params } = call;
+      if (caller.kind === 'author') await requireOwnApp(context, caller.accountKey, params.appId);
+      return streamLogs({ context, nodes, hub }, call);
+    },
+    'development.install': async ({ caller, params, body }) => {
+      const account = { key: caller.accountKey, name: caller.accountName };
+      const release = { appId: params.appId, version: body.version };
+      const { name, hasBackend, missing } = await developApp({ context, nodes, followers }, account, release);
+      return { status: 200, body: { name, hasBackend, missing } };
+    },
     'apps.upgrade': async ({ caller, params, body }) => {
       await upgradeApp(context, caller.accountKey, params.appId, body);
       return { status: 200, body: { app: await findApp(context, caller.accountKey, params.appId) } };
+    },
+    'launcher.choose': async ({ caller, body }) => {
+      await chooseLauncher(context, caller.accountKey, body.appId);
+      return { status: 204 };
+    },
+    'launcher.restore': async ({ caller }) => {
+      await restoreLauncher(context, caller.accountKey);
+      return { status: 204 };
     },
     'apps.permissions.read': async ({ caller, params }) => ({
       status: 200,

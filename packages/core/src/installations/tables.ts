@@ -1,4 +1,4 @@
-// Installed apps, and the capabilities of their frontends.
+// Installed apps, which of them is the home screen, and the capabilities of their frontends.
 import type { BackendResources, Grant, InstallationId } from '@platform/contract';
 import type { Generated } from 'kysely';
 import type { OwnedTables } from '../database/schema.ts';
@@ -19,6 +19,8 @@ declare module '../database/schema.ts' {
       resources: NullableJson<BackendResources>;
       revision: Bigint;
       stopped: Generated<boolean>;
+      /** 'owner', 'operator' or `app:<id>`, while `stopped`; `null` where that was not kept. */
+      stopped_by: string | null;
       node_id: string | null;
       epoch: Bigint;
       has_volume: Generated<boolean>;
@@ -28,9 +30,22 @@ declare module '../database/schema.ts' {
       wanted_hosting: string | null;
       installed_at: Date;
       removed_at: Date | null;
+      /** The version before the last update, which its owner can go back to. */
+      former_version: string | null;
+      /** Until then nobody can delete it. */
+      former_kept_until: Date | null;
       /** Raised when data-plane capabilities end before their time. */
       clients_revision: Generated<string>;
     };
+    abandoned_volumes: {
+      installation_id: InstallationId;
+      node_id: string | null;
+      volume_store: string | null;
+      due_at: Date;
+      attempts: Generated<number>;
+    };
+    data_deletions: { installation_id: InstallationId; requested_at: Date; due_at: Date; attempts: Generated<number> };
+    launchers: { account_key: string; app_id: string };
     frontend_capabilities: {
       token_hash: Buffer;
       kind: 'launch' | 'frontend';
@@ -45,8 +60,10 @@ export const tables = {
   installations: {
     readBy: {
       clients: 'whose backend a capability opens, and on which node; locked while one is made or ended',
-      catalog: 'an installed version is not withdrawn',
+      catalog:
+        'a version that is installed, or that its owner can go back to, is not withdrawn and stays visible to them',
       disk: 'the size of volumes, and which versions are installed',
+      home: 'which apps of an account are installed',
       intelligence: 'the node that a call is made on; whose an app is that used AI models',
       leases: 'locked against removal while a lease is made; which ones are of an account',
       nodes: 'what lies on a node',
@@ -66,5 +83,13 @@ export const tables = {
       clients: ['clients_revision'],
     },
   },
+  abandoned_volumes: {},
+  data_deletions: {
+    readBy: {
+      disk: 'which volumes are being deleted',
+      placement: 'backends that are on no node while their data is deleted',
+    },
+  },
+  launchers: {},
   frontend_capabilities: {},
 } satisfies OwnedTables;

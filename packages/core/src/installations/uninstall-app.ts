@@ -1,8 +1,11 @@
 // Removing an app: everything it could act with ends in one transaction; its identity stays, and with it its volume.
-import { refuse } from '@platform/contract';
+import { type InstallationId, refuse } from '@platform/contract';
+import type { Transaction } from 'kysely';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
-import { lockOwn, markRemoved } from './queries.ts';
+import type { DatabaseSchema } from '../database/schema.ts';
+import type { AfterCommit } from '../lifecycle.ts';
+import { deleteLauncher, lockOwn, markRemoved } from './queries.ts';
 
 /** @throws RefusalError `not_found` */
 export async function uninstallApp(context: CoreContext, accountKey: string, appId: string): Promise<void> {
@@ -10,12 +13,22 @@ export async function uninstallApp(context: CoreContext, accountKey: string, app
   await context.database.transaction().execute(async (trx) => {
     const installation = await lockOwn(trx, accountKey, appId);
     if (installation === undefined) throw refuse('not_found');
-    const { id } = installation;
-    await markRemoved(trx, id, context.clock());
-    await notify(trx, 'installation-changed', { installationId: id, accountKey });
-    await context.lifecycle.installationEnded(trx, id, (work) => afterwards.push(work));
+    await endInstallation(trx, context, { id: installation.id, accountKey, appId }, (work) => afterwards.push(work));
     await context.at('installations.uninstall.committing');
   });
   await context.at('installations.uninstall.committed');
   for (const work of afterwards) await work();
+}
+
+/** Ends an installation that is locked. */
+export async function endInstallation(
+  trx: Transaction<DatabaseSchema>,
+  context: CoreContext,
+  { id, accountKey, appId }: { readonly id: InstallationId; readonly accountKey: string; readonly appId: string },
+  afterCommit: AfterCommit,
+): Promise<void> {
+  await markRemoved(trx, id, context.clock());
+  await deleteLauncher(trx, accountKey, appId);
+  await notify(trx, 'installation-changed', { installationId: id, accountKey });
+  await context.lifecycle.installationEnded(trx, id, afterCommit);
 }

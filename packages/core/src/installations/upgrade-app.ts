@@ -1,5 +1,5 @@
 // Changing the version of an installed app, forwards or back. Its grants never grow (specification 2.3, rule 3), and what
-// its backend may use only when its owner accepts it (contract 3).
+// its backend may use only when its owner accepts it (contract 3). The version before an update is kept for going back.
 
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -9,6 +9,7 @@ import {
   carriedResources,
   grantedWorkload,
   grantsBackend,
+  limits,
   noResources,
   refuse,
   resourcesBeyond,
@@ -16,9 +17,10 @@ import {
   type WorkloadManifest,
 } from '@platform/contract';
 import type { Transaction } from 'kysely';
+import * as semver from 'semver';
 import type * as z from 'zod';
 import { isVisibleTo } from '../catalog/master-apps.ts';
-import { findAppVersion } from '../catalog/queries.ts';
+import { findAppVersion, holdVersion } from '../catalog/queries.ts';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
@@ -33,13 +35,16 @@ import {
   placeUpgrade,
 } from '../placement/placement.ts';
 import { requireVolumeDisk } from './install-app.ts';
-import { lockOwn, type OwnInstallation, updateVersion } from './queries.ts';
+import { type FormerVersion, lockOwn, type OwnInstallation, updateVersion } from './queries.ts';
 
 /**
- * Keeps of the held grants what the other version requests too, and opens nothing to the internet that was not open. Going back to a former version does not bring back
- * what was lost on the way. The backend runs within what it was granted before, and a first one not at all, unless
+ * Keeps of the held grants what the other version requests too, and opens nothing to the internet that was not open. Going
+ * back to a former version does not bring back what was lost on the way. The backend runs within what it was granted before, and a first one not at all, unless
  * `acceptResources` grants all that this version asks for; with the version that is installed already, that is all that
  * changes.
+ *
+ * After an update its owner can go back to the version before, also where the app is no longer offered to them, and nobody
+ * can delete that version for `limits.formerVersionDays` (docs/decisions/going-back.md).
  *
  * @throws RefusalError `not_found` for an app that is not installed or a version that is not published, `disk_quota`
  *   when its volume grows beyond what the account may take, and what
@@ -53,23 +58,27 @@ export async function upgradeApp(
 ): Promise<void> {
   await context.database.transaction().execute(async (trx) => {
     await lockPlacement(trx);
+    // Before the installation: a deletion of this version holds it first and then changes installations.
+    const published = await holdVersion(trx, appId, version);
     const installation = await lockOwn(trx, accountKey, appId);
     if (installation === undefined) throw refuse('not_found');
-    const release = await findAppVersion(trx, appId, version);
-    if (release === undefined || !isVisibleTo(accountKey, release))
+    const release = published ? await findAppVersion(trx, appId, version) : undefined;
+    const isOwn = version === installation.version || version === installation.former_version;
+    if (release === undefined || !(isOwn || isVisibleTo(accountKey, release)))
       throw refuse('not_found', 'This version is not published.');
     const { workload } = release.manifest;
-    const held = heldResources(installation);
-    const resources = resourcesAfter(held, workload, acceptResources);
-    if (installation.version === version && isDeepStrictEqual(held, resources)) return;
+    const granted = heldResources(installation);
+    const resources = resourcesAfter(granted, workload, acceptResources);
+    if (installation.version === version && isDeepStrictEqual(granted, resources)) return;
     const place = await placeNext(trx, { accountKey, appId }, installation, {
-      held,
+      held: granted,
       resources,
       workload: grantedWorkload(workload, resources),
     });
     await requireVolumeDisk(trx, context, { accountKey, name: release.manifest.name, place });
     await updateVersion(trx, installation.id, {
       version,
+      former: formerAfter(installation, version, context.clock()),
       grants: carriedGrants(
         openedByName(installation.grants, installation.manifest),
         requestedGrants(release.manifest),
@@ -80,6 +89,14 @@ export async function upgradeApp(
     await notify(trx, 'installation-changed', { installationId: installation.id, accountKey });
     await context.lifecycle.upgraded(trx, [installation.id]);
   });
+}
+
+/** What can be gone back to afterwards: nothing after going back, and no app of the platform leaves its version. */
+function formerAfter(installation: OwnInstallation, version: string, now: Date): FormerVersion | null {
+  const { version: present, system, former_version: former, former_kept_until: keptUntil } = installation;
+  if (version === present) return former === null || keptUntil === null ? null : { version: former, keptUntil };
+  if (system || !semver.gt(version, present)) return null;
+  return { version: present, keptUntil: new Date(now.getTime() + limits.formerVersionDays.value * 86_400_000) };
 }
 
 interface Next {

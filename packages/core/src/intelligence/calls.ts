@@ -8,11 +8,13 @@ import {
   resourceOfCall,
 } from '@platform/contract';
 import { sealEnvelope } from '@platform/link';
+import type pg from 'pg';
 import type { IntelligenceProvider } from '../config/intelligence-file.ts';
 import type { CoreContext } from '../context.ts';
 import { namesProvider } from '../grants/assigned-providers.ts';
 import { allows, resourcesOf } from '../grants/grant-coverage.ts';
 import type { InstallationCaller } from '../http/caller.ts';
+import { missingGrant } from '../installations/missing-grant.ts';
 import type { HostingLabel } from '../placement/hosting-labels.ts';
 import { authorizeCall, type CallDecision, renewCalls, settleCall } from './call-queries.ts';
 import type { Flush } from './flush.ts';
@@ -65,7 +67,7 @@ export async function authorizeIntelligence(
   if (!decision.taken) throw rateGone(decision);
   if (settings.providers.length === 0) throw noProvider();
   if (provider === undefined) throw refuse('not_found', `This platform has no AI provider "${call.provider}".`);
-  if (!allowed) throw missingGrant(caller, call);
+  if (!allowed) throw await modelNotGranted(context.pool, caller, call);
   requireKey(decision, provider);
   if (decision.granted === null) throw budgetGone(decision, estimatedInput + (call.outputLimit ?? 1), now);
   return {
@@ -92,15 +94,13 @@ function grantedModels({ grants }: InstallationCaller, provider: string): string
   return [...new Set(models)];
 }
 
-function missingGrant({ appId }: InstallationCaller, { provider, model }: AuthorizeIntelligence): Error {
+function modelNotGranted(pool: pg.Pool, caller: InstallationCaller, call: AuthorizeIntelligence): Promise<Error> {
+  const { provider, model } = call;
   const what =
     model === null
-      ? `may use the AI provider ${provider} only to run granted models: anything else needs ${provider}:*`
-      : `may not use the AI provider ${provider} with the model ${model}`;
-  return refuse(
-    'grant_missing',
-    `${appId} ${what} (intelligence.use). You can allow it in Settings → Apps → ${appId}.`,
-  );
+      ? `use the AI provider ${provider} for anything but granted models, which needs ${provider}:*`
+      : `use the AI provider ${provider} with the model ${model}`;
+  return missingGrant(pool, caller, { id: 'intelligence.use', resource: resourceOfCall(call), what });
 }
 
 function noProvider(): Error {

@@ -2,6 +2,7 @@
 import type { DomainRoute } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
+import { listPage } from '../http/list-page.ts';
 import { limitApp, readAccountUsage, readAppIntelligence } from './app-limits.ts';
 import { authorizeIntelligence, renewIntelligence, settleIntelligence } from './calls.ts';
 import { openFlush } from './flush.ts';
@@ -12,10 +13,11 @@ export type IntelligenceRoute = DomainRoute<'intelligence'>;
 export function intelligenceRoutes(context: CoreContext): HandlersOf<IntelligenceRoute> {
   const flush = openFlush(context.pool);
   return {
-    'account.intelligence.list': async ({ caller }) => ({
-      status: 200,
-      body: { items: await listProviders(context, caller.accountKey), nextCursor: null },
-    }),
+    'account.intelligence.list': async ({ caller: { accountKey }, query }) => {
+      const items = await listProviders(context, accountKey);
+      const list = { name: `ai:${accountKey}`, items, idOf: ({ provider }: (typeof items)[number]) => provider };
+      return { status: 200, body: listPage(context, query, list) };
+    },
     'account.intelligence.setKey': async ({ caller, params, body }) => {
       await setKey(context, caller.accountKey, params.provider, body.key);
       return { status: 204 };

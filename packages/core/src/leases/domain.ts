@@ -10,5 +10,6 @@ export function leaseDomain(context: CoreContext): Domain<LeaseRoute> {
     accountPaused: deleteLeasesOfAccount,
     installationStopped: deleteLeases,
     installationEnded: deleteLeases,
+    dataDeleted: deleteLeases,
   };
 }

@@ -307,6 +307,11 @@ export async function holderAddress(db: Executor, installationId: InstallationId
     .executeTakeFirst();
 }
 
+/** The control address of a node; `undefined` for one that was removed. */
+export async function addressOfNode(db: Executor, nodeId: string): Promise<ControlAddress | undefined> {
+  return db.selectFrom('nodes').select(CONTROL_COLUMNS).where('id', '=', nodeId).executeTakeFirst();
+}
+
 /** What a call to the backend of an installed app depends on; without a node all its columns are `null`. */
 export interface CallRow extends Omit<ControlAddress, 'node_id' | 'name'> {
   readonly node_id: string | null;

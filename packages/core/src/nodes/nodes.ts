@@ -19,7 +19,7 @@ import { isWaiting } from '../placement/queries.ts';
 import { readBounded, readLines } from './bounded-body.ts';
 import { ControlSide } from './control-side.ts';
 import { boundToLost } from './lose-node.ts';
-import { type ControlAddress, controlAddress, holderAddress } from './node-queries.ts';
+import { addressOfNode, type ControlAddress, controlAddress, holderAddress } from './node-queries.ts';
 
 interface ControlCall {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -129,6 +129,13 @@ export class Nodes {
   /** Deletes the volume of a removed app; the node refuses while the app is installed there. */
   async deleteVolume(id: InstallationId): Promise<void> {
     await this.#call(id, { method: 'DELETE', path: '/volume', timeoutMilliseconds: RELEASE_MILLISECONDS });
+  }
+
+  /** The same when core no longer knows the installation. @param nodeId a node that reaches the volume */
+  async deleteAbandonedVolume(id: InstallationId, nodeId: string): Promise<void> {
+    const address = await addressOfNode(this.#context.database, nodeId);
+    if (address === undefined) throw this.#unavailable(id, 'its node was removed');
+    await this.#text(id, address, { method: 'DELETE', path: '/volume', timeoutMilliseconds: RELEASE_MILLISECONDS });
   }
 
   /** Waits until the node that held an installation has ended it. */

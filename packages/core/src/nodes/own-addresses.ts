@@ -49,7 +49,7 @@ export async function refuseOriginOfOthers(
     if (node.where === 'remote' || (other.local && !other.lost))
       throw refused(
         'inboundOrigin',
-        `The address ${origin} belongs to the node ${other.name}. Set PLATFORM_NODE_ORIGIN to another, or remove that node if it is gone: platform node remove ${other.name}`,
+        `The address ${origin} belongs to the node ${other.name}. Set PLATFORM_NODE_ORIGIN to another, or remove that node if it is gone: ./platform node remove ${other.name}`,
       );
     await withdrawOrigin(trx, other.id, origin);
     node.log.warn(

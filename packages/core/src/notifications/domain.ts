@@ -1,6 +1,7 @@
 // The notifications domain: publishing, reading, settings, live streams and retention.
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
+import { notificationFiles } from './account-files.ts';
 import type { EventHub } from './event-hub.ts';
 import { type EventRoute, eventRoutes } from './events.ts';
 import { notificationRetention } from './retention.ts';
@@ -18,6 +19,7 @@ export function notificationDomain(
       ...eventRoutes(context, hub),
     },
     workers: [notificationRetention(context)],
+    filesOf: ({ accountKey }) => notificationFiles(context, accountKey),
     gauges: [{ name: 'platform_core_live_streams', read: () => hub.size }],
   };
 }

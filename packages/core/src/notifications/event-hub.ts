@@ -2,20 +2,21 @@
 import { limits, refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { Signals } from '../database/signals.ts';
-import type { FrontendCaller, InstallationCaller, SessionCaller } from '../http/caller.ts';
+import type { AuthorCaller, FrontendCaller, InstallationCaller, SessionCaller } from '../http/caller.ts';
 
 export type StreamCaller = SessionCaller | FrontendCaller | InstallationCaller;
 
-/** The apps of the account, whether it is paused, or what its notifications may do. */
+/** The apps of the account or their tiles, whether it is paused, or what its notifications may do. */
 export type AccountChange = 'apps' | 'runtime' | 'notification-settings';
 
 /** A live stream, as the hub sees it. Each method returns at once. */
 export interface Listener {
-  readonly caller: StreamCaller;
+  /** Of an author only streams of logs. */
+  readonly caller: StreamCaller | AuthorCaller;
   /** There may be new notifications. */
   wake(): void;
   notificationsRead(ids: readonly string[]): void;
-  /** Only streams of the shell receive these. */
+  /** Only streams of the shell receive these, and `apps` those of authors. */
   changed(what: AccountChange): void;
   end(): void;
 }
@@ -34,8 +35,13 @@ export class EventHub {
     });
     signals.on('installation-changed', ({ accountKey, installationId }) =>
       this.#each(accountKey, (one) => {
-        if (one.caller.kind === 'session') one.changed('apps');
+        if (one.caller.kind === 'session' || one.caller.kind === 'author') one.changed('apps');
         else if (one.caller.installationId === installationId) one.end();
+      }),
+    );
+    signals.on('launcher-changed', ({ accountKey }) =>
+      this.#each(accountKey, (one) => {
+        if (one.caller.kind === 'session') one.changed('apps');
       }),
     );
     signals.on('pause-changed', ({ accountKey }) =>
@@ -49,6 +55,11 @@ export class EventHub {
         if (one.caller.kind === 'session') one.changed('notification-settings');
       }),
     );
+    signals.on('home-changed', ({ accountKey }) =>
+      this.#each(accountKey, (one) => {
+        if (one.caller.kind === 'session') one.changed('apps');
+      }),
+    );
     signals.on('credential-replaced', ({ installationId }) =>
       this.#every(({ caller, end }) => {
         if (caller.kind === 'installation' && caller.installationId === installationId) end();
@@ -56,7 +67,12 @@ export class EventHub {
     );
     signals.on('session-ended', ({ accountKey, sessionId }) =>
       this.#each(accountKey, ({ caller, end }) => {
-        if (caller.kind !== 'installation' && (sessionId === null || caller.sessionId === sessionId)) end();
+        if ('sessionId' in caller && (sessionId === null || caller.sessionId === sessionId)) end();
+      }),
+    );
+    signals.on('author-token-ended', ({ accountKey, tokenId }) =>
+      this.#each(accountKey, ({ caller, end }) => {
+        if (caller.kind === 'author' && caller.tokenId === tokenId) end();
       }),
     );
     // Without signals revocations would be missed: streams end, and clients reconnect once signals arrive again.
@@ -81,7 +97,7 @@ export class EventHub {
       });
     const { accountKey } = listener.caller;
     const listeners = this.#byAccount.get(accountKey) ?? new Set();
-    if (listener.caller.kind !== 'session') requireRoomForApp(listeners);
+    if ('installationId' in listener.caller) requireRoomForApp(listeners);
     this.#byOwner.set(owner, streams + 1);
     this.#byAccount.set(accountKey, listeners.add(listener));
     return { leave: () => this.#leave(listener) };
@@ -118,7 +134,7 @@ export class EventHub {
 
 /** Each of them reads the database for every notification of the account. Those of the shell do not count. */
 function requireRoomForApp(listeners: ReadonlySet<Listener>): void {
-  const open = [...listeners].filter(({ caller }) => caller.kind !== 'session').length;
+  const open = [...listeners].filter(({ caller }) => 'installationId' in caller).length;
   if (open >= limits.appEventStreams.value)
     throw refuse(
       'concurrency_limited',
@@ -127,6 +143,6 @@ function requireRoomForApp(listeners: ReadonlySet<Listener>): void {
     );
 }
 
-function ownerOf(caller: StreamCaller): string {
-  return caller.kind === 'session' ? caller.accountKey : caller.installationId;
+function ownerOf(caller: Listener['caller']): string {
+  return 'installationId' in caller ? caller.installationId : caller.accountKey;
 }

@@ -29,6 +29,7 @@ before(async () => {
     accountKey: rows[0]?.key ?? '',
     accountName: 'patient',
     accountCreatedAt: now,
+    deletesAt: null,
     createdAt: now,
     expiresAt: new Date(now.getTime() + HOUR),
   };

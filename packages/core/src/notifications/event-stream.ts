@@ -100,10 +100,10 @@ export class EventStream implements Listener {
   }
 
   async #sendNew(): Promise<void> {
-    const { pool, clock } = this.#context;
+    const { pool } = this.#context;
     for (let more = true; more && !this.ended; ) {
       const page = { after: this.#position, limit: PAGE };
-      const rows = await listAfter(pool, this.#visibility, page, clock());
+      const rows = await listAfter(pool, this.#visibility, page);
       for (const row of rows) {
         if (this.ended) return;
         await this.#send({ event: 'notification', data: { notification: notificationOf(row) } }, row.sequence);
@@ -119,12 +119,12 @@ export class EventStream implements Listener {
 
   async #visible(ids: readonly string[]): Promise<readonly string[]> {
     if (ids.length === 0 || this.#visibility.topics === null) return ids;
-    return await onlyVisible(this.#context.database, this.#visibility, ids, this.#context.clock());
+    return await onlyVisible(this.#context.database, this.#visibility, ids);
   }
 
   #lastRead(position: string): Promise<string[]> {
     const page = { upTo: position, limit: READ_ON_RESUME };
-    return lastRead(this.#context.database, this.#visibility, page, this.#context.clock());
+    return lastRead(this.#context.database, this.#visibility, page);
   }
 
   #send(event: ShellEvent, id?: string): Promise<void> {

@@ -14,14 +14,14 @@ export async function markOneRead(
   visibility: Visibility,
   id: NotificationId,
 ): Promise<NotificationRow> {
-  const record = await mark(context, visibility, id, (trx, now) => findVisible(trx, visibility, id, now));
+  const record = await mark(context, visibility, id, (trx) => findVisible(trx, visibility, id));
   if (record === undefined) throw refuse('not_found');
   return record;
 }
 
 /** @returns how many were unread */
 export async function markAllRead(context: CoreContext, visibility: Visibility): Promise<number> {
-  return await mark(context, visibility, 'all', async (_trx, _now, ids) => ids.length);
+  return await mark(context, visibility, 'all', async (_trx, ids) => ids.length);
 }
 
 type Transaction = Parameters<typeof markRead>[0];
@@ -30,7 +30,7 @@ async function mark<Result>(
   context: CoreContext,
   visibility: Visibility,
   which: NotificationId | 'all',
-  answer: (trx: Transaction, now: Date, ids: NotificationId[]) => Promise<Result>,
+  answer: (trx: Transaction, ids: NotificationId[]) => Promise<Result>,
 ): Promise<Result> {
   const { accountKey } = visibility;
   const now = context.clock();
@@ -42,6 +42,6 @@ async function mark<Result>(
     for (let at = 0; at < ids.length; at += IDS_IN_A_SIGNAL) {
       await notify(trx, 'notifications-read', { accountKey, ids: ids.slice(at, at + IDS_IN_A_SIGNAL) });
     }
-    return await answer(trx, now, ids);
+    return await answer(trx, ids);
   });
 }

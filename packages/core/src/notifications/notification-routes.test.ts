@@ -96,8 +96,11 @@ test('a topic outside the grant is refused, and nothing is stored', async () => 
     const answer = await app.call(ROUTE, { body: { topic, title: 'x' } });
     assert.deepEqual([answer.status, problemCode(answer)], [403, 'grant_missing'], topic);
     const { detail } = answer.json as { readonly detail: string };
-    assert.ok(detail.includes('may not send you notifications') && detail.includes(`topic "${topic}"`), detail);
-    assert.match(detail, /You can allow it in Settings → Apps/);
+    assert.ok(
+      detail.includes(` may not send you notifications on the topic "${topic}" (notifications.publish). `),
+      detail,
+    );
+    assert.match(detail, /does not request it: its author can add it to `permissions` in manifest\.json\.$/);
   }
   assert.equal((await titles(account)).length, 2);
 });
@@ -190,18 +193,29 @@ test('read-all marks what the caller sees, and says how many were unread', async
   assert.deepEqual(await all(account), { updated: 1 });
 });
 
-test('an expired record is gone from lists and cannot be marked', async () => {
+test('a record stays when its presentation has ended: in lists, and to be marked read', async () => {
   const account = await newAccount();
   const app = await newApp(account, 'sender', publish('*'), read('*'));
   const brief = await send(app, { title: 'Brief', presentation: { expiresInSeconds: 30 } });
-  await send(app, { title: 'Lasting' });
-  assert.equal((await titles(account)).length, 2);
   now += 30_000;
-  assert.deepEqual(await titles(account), ['Lasting']);
-  assert.deepEqual(await titles(app), ['Lasting']);
-  const answer = await account.fetch(`/v1/notifications/${brief.id}/read`, { method: 'POST' });
-  assert.equal(problemCode(answer), 'not_found');
-  assert.deepEqual((await app.call(`${ROUTE}/read-all`, { method: 'POST' })).json, { updated: 1 });
+  assert.deepEqual([await titles(account), await titles(app)], [['Brief'], ['Brief']]);
+  const answer = recordOf(await account.fetch(`/v1/notifications/${brief.id}/read`, { method: 'POST' }), 200);
+  assert.deepEqual([answer.expiresAt, answer.readAt], [new Date(now).toISOString(), new Date(now).toISOString()]);
+});
+
+test('a body keeps tabs and line breaks, of which CRLF becomes LF, and ids of actions take every letter', async () => {
+  const account = await newAccount();
+  const app = await newApp(account, 'sender', publish('*'));
+  const actions = ['A', '-', '.x_', 'Open-Note.1'.padEnd(64, 'Z')]
+    .slice(1)
+    .map((id) => ({ id, label: id.slice(0, 40), type: 'open-app' }));
+  const sent = await send(app, { body: 'One\r\n\ttwo\nthree', presentation: { actions } });
+  assert.equal(sent.body, 'One\n\ttwo\nthree');
+  assert.deepEqual(
+    sent.presentation?.actions.map(({ id }) => id),
+    actions.map(({ id }) => id),
+  );
+  assert.equal((await send(app, { body: '\r\n'.repeat(2_000) })).body.length, 2_000, 'counted as it is stored');
 });
 
 test('pages follow each other newest first without gap or repeat, also while more arrive', async () => {

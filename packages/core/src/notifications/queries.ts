@@ -17,12 +17,9 @@ export interface Visibility {
   readonly topics: readonly string[] | null;
 }
 
-/** The records that a caller may see now. */
-function selectVisible(database: Database, { accountKey, topics }: Visibility, now: Date) {
-  const own = database
-    .selectFrom('notifications')
-    .where('account_key', '=', accountKey)
-    .where((either) => either.or([either('expires_at', 'is', null), either('expires_at', '>', now)]));
+/** The records that a caller may see. */
+function selectVisible(database: Database, { accountKey, topics }: Visibility) {
+  const own = database.selectFrom('notifications').where('account_key', '=', accountKey);
   return topics === null ? own : own.where(matchesTopic(topics));
 }
 
@@ -136,9 +133,8 @@ export async function listNotifications(
   database: Database,
   visibility: Visibility,
   { topic, unread, before, limit }: ListSelection,
-  now: Date,
 ): Promise<NotificationRow[]> {
-  let query = selectVisible(database, visibility, now).selectAll();
+  let query = selectVisible(database, visibility).selectAll();
   if (topic !== undefined) query = query.where('topic', '=', topic);
   if (unread) query = query.where('read_at', 'is', null);
   if (before !== undefined) query = query.where('sequence', '<', before);
@@ -147,23 +143,22 @@ export async function listNotifications(
 
 const LIST_AFTER = `
 SELECT * FROM notifications
- WHERE account_key = $1 AND sequence > $2 AND (expires_at IS NULL OR expires_at > $3)
-   AND ($4::boolean OR topic = ANY($5::text[])
-        OR EXISTS (SELECT FROM unnest($6::text[]) AS prefix WHERE starts_with(topic, prefix)))
- ORDER BY sequence LIMIT $7`;
+ WHERE account_key = $1 AND sequence > $2
+   AND ($3::boolean OR topic = ANY($4::text[])
+        OR EXISTS (SELECT FROM unnest($5::text[]) AS prefix WHERE starts_with(topic, prefix)))
+ ORDER BY sequence LIMIT $6`;
 
 /** Visible records after a sequence, oldest first. Prepared, since every live stream runs it at every signal. */
 export async function listAfter(
   pool: pg.Pool,
   { accountKey, topics }: Visibility,
   { after, limit }: { readonly after: string; readonly limit: number },
-  now: Date,
 ): Promise<NotificationRow[]> {
   const { exact, prefixes } = splitPatterns(topics ?? []);
   const { rows } = await pool.query<NotificationRow>({
     name: 'list-notifications-after',
     text: LIST_AFTER,
-    values: [accountKey, after, now, topics === null, exact, prefixes, limit],
+    values: [accountKey, after, topics === null, exact, prefixes, limit],
   });
   return rows;
 }
@@ -180,14 +175,13 @@ export async function newestSequence(database: Database, accountKey: string): Pr
   return row?.sequence ?? '0';
 }
 
-/** One record; `undefined` when it does not exist, has expired or is not visible to the caller. */
+/** One record; `undefined` when it does not exist or is not visible to the caller. */
 export async function findVisible(
   database: Database,
   visibility: Visibility,
   id: NotificationId,
-  now: Date,
 ): Promise<NotificationRow | undefined> {
-  return await selectVisible(database, visibility, now).selectAll().where('id', '=', id).executeTakeFirst();
+  return await selectVisible(database, visibility).selectAll().where('id', '=', id).executeTakeFirst();
 }
 
 /** Marks visible unread records read: one, or all of them. @returns their ids */
@@ -197,7 +191,7 @@ export async function markRead(
   which: NotificationId | 'all',
   now: Date,
 ): Promise<NotificationId[]> {
-  const unread = selectVisible(trx, visibility, now).select('id').where('read_at', 'is', null);
+  const unread = selectVisible(trx, visibility).select('id').where('read_at', 'is', null);
   const rows = await trx
     .updateTable('notifications')
     .set({ read_at: now })
@@ -213,9 +207,8 @@ export async function onlyVisible(
   database: Database,
   visibility: Visibility,
   ids: readonly string[],
-  now: Date,
 ): Promise<string[]> {
-  const rows = await selectVisible(database, visibility, now)
+  const rows = await selectVisible(database, visibility)
     .select('id')
     .where(sql<boolean>`id = ANY(${ids}::text[])`)
     .execute();
@@ -227,9 +220,8 @@ export async function lastRead(
   database: Database,
   visibility: Visibility,
   { upTo, limit }: { readonly upTo: string; readonly limit: number },
-  now: Date,
 ): Promise<string[]> {
-  const rows = await selectVisible(database, visibility, now)
+  const rows = await selectVisible(database, visibility)
     .select('id')
     .where('sequence', '<=', upTo)
     .where('read_at', 'is not', null)

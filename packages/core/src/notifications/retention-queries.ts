@@ -1,18 +1,9 @@
-// The SQL that removes notifications: expired ones, those that are too old, and those beyond an account's limit. Each
-// statement removes a bounded number and skips locked rows.
+// The SQL that removes notifications: those that are too old, and those beyond an account's limit. Each statement
+// removes a bounded number and skips locked rows.
 import { type Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 
 type Database = Kysely<DatabaseSchema>;
-
-/** @returns how many were removed */
-export async function removeExpired(database: Database, now: Date, most: number): Promise<number> {
-  const { numAffectedRows } = await sql`
-    DELETE FROM notifications WHERE id IN (
-      SELECT id FROM notifications WHERE expires_at <= ${now}
-      ORDER BY expires_at LIMIT ${most} FOR UPDATE SKIP LOCKED)`.execute(database);
-  return Number(numAffectedRows ?? 0n);
-}
 
 /**
  * Removes records older than `before`, among the `most` oldest: ordered by sequence, so no index on age is needed.

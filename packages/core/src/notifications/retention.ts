@@ -1,9 +1,9 @@
-// Removes notifications that expired, are older than the operator keeps them, or exceed an account's limit: in the
+// Removes notifications that are older than the operator keeps them, or exceed an account's limit: in the
 // background, by one replica at a time, in batches.
 
 import { PeriodicTask } from '../background/periodic-task.ts';
 import type { CoreContext } from '../context.ts';
-import { type AccountPage, accountsWithSurplus, removeExpired, removeOlder, removeUpTo } from './retention-queries.ts';
+import { type AccountPage, accountsWithSurplus, removeOlder, removeUpTo } from './retention-queries.ts';
 
 const PERIOD_MILLISECONDS = 10 * 60_000;
 const BATCH = 1_000;
@@ -27,7 +27,6 @@ function retentionPieces(context: CoreContext): () => Promise<boolean> {
   let surplus: AccountPage['surplus'] = [];
   return async function piece() {
     const now = clock();
-    if ((await removeExpired(database, now, BATCH)) > 0) return true;
     const oldest = new Date(now.getTime() - config.notificationDays * DAY_MILLISECONDS);
     if ((await removeOlder(database, oldest, BATCH)) > 0) return true;
     const [next, ...rest] = surplus;

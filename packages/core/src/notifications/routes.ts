@@ -29,7 +29,7 @@ export function notificationRoutes(context: CoreContext): HandlersOf<Notificatio
     const name = `notifications:${owner}:${topic ?? ''}:${unread === 'true'}`;
     const before = cursor === undefined ? undefined : String(context.cursors.decode(name, cursor));
     const selection = { topic, unread: unread === 'true', before, limit: limit + 1 };
-    const rows = await listNotifications(context.database, visibilityOf(caller), selection, context.clock());
+    const rows = await listNotifications(context.database, visibilityOf(caller), selection);
     const page = rows.slice(0, limit);
     const last = page.at(-1);
     const nextCursor = rows.length > limit && last !== undefined ? context.cursors.encode(name, last.sequence) : null;

@@ -20,6 +20,7 @@ type Executor = Kysely<DatabaseSchema>;
 export interface AllowedSurfaces {
   readonly system: boolean;
   readonly webPush: boolean;
+  /** Of a `high` record; `critical` ones always flash. */
   readonly flash: boolean;
 }
 

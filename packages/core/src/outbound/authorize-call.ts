@@ -1,18 +1,12 @@
 // Decides about one outbound call at the moment it is made: the grants as they are now, the slot of the installed version,
 // the method, and a binding of exactly this declaration. What leaves is the secret sealed for the Gateway of this start.
-import {
-  type AuthorizedOutbound,
-  outboundContext,
-  type PermissionId,
-  permissions,
-  type RefusalError,
-  refuse,
-} from '@platform/contract';
+import { type AuthorizedOutbound, outboundContext, type PermissionId, refuse } from '@platform/contract';
 import { sealEnvelope } from '@platform/link';
 import { declaredSlots } from '../catalog/secret-slots.ts';
 import type { CoreContext } from '../context.ts';
 import { allows } from '../grants/grant-coverage.ts';
 import type { InstallationCaller } from '../http/caller.ts';
+import { missingGrant } from '../installations/missing-grant.ts';
 import { markUsed } from '../secrets/queries.ts';
 import { openSecret } from '../secrets/sealed-secret.ts';
 import { findCall } from './queries.ts';
@@ -34,10 +28,14 @@ export async function authorizeCall(
   const slot = declaredSlots({ secretSlots: row?.slots ?? [] }).find((declared) => declared.name === name);
   if (row === undefined || slot === undefined) throw refuse('not_found', `${appId} declares no secret slot "${name}".`);
   const { origin, pathPrefix, methods, declarationHash } = slot;
+  const notGranted = (id: PermissionId, resource: string, what: string) =>
+    missingGrant(context.pool, caller, { id, resource, what, code: 'not_authorized' });
   if (!methods.some((declared) => declared === method))
     throw refuse('not_authorized', `The slot "${name}" declares ${methods.join(', ')}, not ${method}.`);
-  if (!allows(grants, 'secrets.use', name)) throw notGranted(appId, 'secrets.use', `the slot "${name}"`);
-  if (!allows(grants, 'network.connect', origin)) throw notGranted(appId, 'network.connect', origin);
+  if (!allows(grants, 'secrets.use', name))
+    throw await notGranted('secrets.use', name, `use the secret of its slot "${name}"`);
+  if (!allows(grants, 'network.connect', origin))
+    throw await notGranted('network.connect', origin, `exchange data with ${origin}`);
   const { secret } = row;
   const choose = `The account owner can choose one in Settings → Apps → ${appId} → Secrets.`;
   if (secret === null) throw refuse('not_authorized', `The slot "${name}" has no secret. ${choose}`);
@@ -55,13 +53,6 @@ export async function authorizeCall(
   const envelope = await sealEnvelope(envelopeKey, sealing, plain).finally(() => plain.fill(0));
   await noteUse(context, { accountKey, name: secret, lastUsedAt: row.last_used_at });
   return { ...call, envelope };
-}
-
-function notGranted(appId: string, id: PermissionId, target: string): RefusalError {
-  return refuse(
-    'not_authorized',
-    `${appId} may not ${permissions[id].plain}: ${target} (${id}). You can allow it in Settings → Apps → ${appId}.`,
-  );
 }
 
 async function noteUse(

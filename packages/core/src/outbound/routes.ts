@@ -2,6 +2,7 @@
 import type { DomainRoute } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
+import { listPage } from '../http/list-page.ts';
 import type { Followers } from '../members/followers.ts';
 import { authorizeCall } from './authorize-call.ts';
 import { bindSecret, listBindings, unbindSecret } from './bindings.ts';
@@ -10,10 +11,11 @@ export type OutboundRoute = DomainRoute<'outbound'>;
 
 export function outboundRoutes(context: CoreContext, followers: Followers): HandlersOf<OutboundRoute> {
   return {
-    'apps.secretBindings.list': async ({ caller, params }) => ({
-      status: 200,
-      body: { items: await listBindings(context, caller.accountKey, params.appId) },
-    }),
+    'apps.secretBindings.list': async ({ caller: { accountKey }, params: { appId }, query }) => {
+      const items = await listBindings(context, accountKey, appId);
+      const list = { name: `bindings:${accountKey}:${appId}`, items, idOf: ({ slot }: (typeof items)[number]) => slot };
+      return { status: 200, body: listPage(context, query, list) };
+    },
     'apps.secretBindings.bind': async ({ caller: { accountKey }, params, body }) => ({
       status: 200,
       body: await bindSecret(context, followers, { accountKey, ...params }, body),

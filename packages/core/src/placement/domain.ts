@@ -32,6 +32,10 @@ export function placementDomain(context: CoreContext, parts: PlacementParts): Do
       if (await isAnyPlaced(trx, installations)) await assignmentsChanged(trx, touched);
       else await routesChanged(trx, touched);
     },
+    async dataDeleted(trx, id) {
+      await deleteWorkloadState(trx, id);
+      await assignmentsChanged(trx, null);
+    },
     async installationEnded(trx, id, afterCommit) {
       await deleteWorkloadState(trx, id);
       await deletePortsWithoutVolume(trx, id);

@@ -277,7 +277,7 @@ async function noPlace(trx: Transaction, owner: Owner, workload: WorkloadManifes
   if (rows.length === 0)
     return refuse(
       'unavailable',
-      'No machine is there to run the backend of this app: this platform runs without a node. Its operator adds one with `platform node join`.',
+      'No machine is there to run the backend of this app: this platform runs without a node. Its operator adds one with `./platform node join`.',
     );
   const open = rows.filter((row) => row.open);
   if (open.length === 0)

@@ -18,6 +18,9 @@ import type { AssignedBinding } from './usable-slots.ts';
 
 type Executor = Kysely<DatabaseSchema>;
 
+/** Its data is not being deleted: until then its backend is on no node. */
+const keepsData = sql`NOT EXISTS (SELECT FROM data_deletions d WHERE d.installation_id = i.id)`;
+
 /** Installations placed on a node, to notify replicas that their address has changed. */
 export async function placedInstallations(
   db: Executor,
@@ -125,7 +128,7 @@ export async function selectAssignments(
       LEFT JOIN (installations i
                  JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
                  JOIN accounts a ON a.key = i.account_key)
-             ON i.node_id = ${nodeId} AND i.removed_at IS NULL AND ${grantedBackend}
+             ON i.node_id = ${nodeId} AND i.removed_at IS NULL AND ${grantedBackend} AND ${keepsData}
      WHERE r.name = 'assignments'
      ORDER BY i.id`.execute(db);
   const [first] = rows;
@@ -159,6 +162,7 @@ export async function replaceCoreCredential(
        WHERE id = ${credential.installationId} AND node_id = ${credential.nodeId} AND removed_at IS NULL
          AND EXISTS (SELECT FROM app_versions v
                       WHERE v.app_id = i.app_id AND v.version = i.version AND ${grantedBackend})
+         AND ${keepsData}
       RETURNING id, epoch)
     INSERT INTO core_credentials (installation_id, token_hash, envelope_key, node_id, epoch, created_at)
     SELECT id, ${credential.tokenHash}, ${credential.envelopeKey}::bytea, ${credential.nodeId}, epoch, ${credential.now} FROM target

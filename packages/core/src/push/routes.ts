@@ -2,6 +2,7 @@
 import { type DomainRoute, refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
+import { listPage } from '../http/list-page.ts';
 import { listSubscriptions, subscribe, unsubscribe } from './subscriptions.ts';
 
 export type PushRoute = DomainRoute<'push'>;
@@ -10,10 +11,11 @@ export type PushRoute = DomainRoute<'push'>;
 export function pushRoutes(context: CoreContext, publicKey: string | null): HandlersOf<PushRoute> {
   return {
     'push.key': async () => ({ status: 200, body: { publicKey } }),
-    'push.list': async ({ caller }) => ({
-      status: 200,
-      body: { items: await listSubscriptions(context, caller) },
-    }),
+    'push.list': async ({ caller, query }) => {
+      const items = await listSubscriptions(context, caller);
+      const list = { name: `push:${caller.accountKey}`, items, idOf: ({ id }: (typeof items)[number]) => id };
+      return { status: 200, body: listPage(context, query, list) };
+    },
     'push.subscribe': async ({ caller, body }) => {
       if (publicKey === null)
         throw refuse('not_found', 'This platform sends no web push; its operator sets PLATFORM_VAPID_SUBJECT.');

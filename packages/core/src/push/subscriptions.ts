@@ -52,7 +52,7 @@ export async function subscribe(
 /** Those whose session lasts. At most `limits.pushSubscriptions`. */
 export async function listSubscriptions(
   { database, clock }: CoreContext,
-  { accountKey }: SessionCaller,
+  { accountKey }: Pick<SessionCaller, 'accountKey'>,
 ): Promise<PushSubscription[]> {
   const rows = await selectSubscriptions(database, accountKey, clock());
   return rows.map(({ id, created_at }) => ({

@@ -1,5 +1,6 @@
 // The schedule domain: when core calls the triggers of apps, and the delivery of these calls.
 import { limits } from '@platform/contract';
+import { everyItem, jsonLines } from '../account-files.ts';
 import { LeasedWorker } from '../background/leased-worker.ts';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
@@ -7,7 +8,7 @@ import type { Domain } from '../domain.ts';
 import type { Backends } from '../nodes/call-backend.ts';
 import { type DeliveryOptions, DeliveryWork } from './deliver-runs.ts';
 import { firingWork } from './fire-due.ts';
-import { giveUpAfter } from './manage-schedules.ts';
+import { giveUpAfter, listSchedules } from './manage-schedules.ts';
 import { type ScheduleRoute, scheduleRoutes } from './routes.ts';
 import { countWaiting, resumeRuns } from './run-queries.ts';
 
@@ -22,6 +23,11 @@ export function scheduleDomain(
   return {
     handlers: scheduleRoutes(context),
     workers: deliveryOptions.idle === true ? [] : workers,
+    filesOf: ({ accountKey }) =>
+      jsonLines(
+        'schedules',
+        everyItem((cursor) => listSchedules(context, accountKey, { limit: limits.pageMaximum.value, cursor })),
+      ),
     gauges: [{ name: 'platform_core_schedule_runs_waiting', read: () => countWaiting(context.database) }],
     async accountResumed(trx, accountKey) {
       const now = context.clock();

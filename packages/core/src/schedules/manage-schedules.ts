@@ -3,6 +3,7 @@ import {
   type changeScheduleBody,
   type createScheduleBody,
   limits,
+  notValid,
   type RouteQuery,
   refuse,
   type Schedule,
@@ -172,8 +173,7 @@ async function requireTrigger(
   { appId, trigger }: { readonly appId: string; readonly trigger: string },
 ): Promise<void> {
   const app = await findTriggers(pool, accountKey, appId);
-  const wrong = (path: string, message: string) =>
-    refuse('invalid_request', 'The schedule is not valid.', { errors: [{ path, message }] });
+  const wrong = (path: string, message: string) => notValid('The schedule', [{ path, message }]);
   if (app === undefined) throw wrong('target.appId', 'is not an installed app');
   if (!app.triggers.some(({ name }) => name === trigger))
     throw wrong('target.trigger', `is not among the triggers that ${appId} declares`);

@@ -2,6 +2,7 @@
 import type { DomainRoute } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
+import { listPage } from '../http/list-page.ts';
 import {
   changeSchedule,
   createSchedule,
@@ -25,10 +26,11 @@ export function scheduleRoutes(context: CoreContext): HandlersOf<ScheduleRoute> 
       status: 201,
       body: { schedule: await createSchedule(context, caller.accountKey, body) },
     }),
-    'services.schedules.targets': async ({ caller }) => ({
-      status: 200,
-      body: { items: await listTargets(context, caller.accountKey), nextCursor: null },
-    }),
+    'services.schedules.targets': async ({ caller: { accountKey }, query }) => {
+      const items = await listTargets(context, accountKey);
+      const list = { name: `targets:${accountKey}`, items, idOf: ({ appId }: (typeof items)[number]) => appId };
+      return { status: 200, body: listPage(context, query, list) };
+    },
     'services.schedules.preview': async ({ query }) => ({
       status: 200,
       body: { times: previewTimes(context, query) },

@@ -1,6 +1,6 @@
 // The times of a schedule. The library decides which wall-clock times a cron line means; a wall-clock time happens once,
 // whatever the zone's clock does: at the end of a gap, at the first of two.
-import { limits, refuse } from '@platform/contract';
+import { limits, notValid } from '@platform/contract';
 import { Cron } from 'croner';
 import { type ZonedClock, zonedClock } from './zoned-clock.ts';
 
@@ -73,5 +73,5 @@ function timesIn(pattern: Cron, clock: ZonedClock): Times {
 }
 
 function invalid(path: string, message: string): Error {
-  return refuse('invalid_request', 'The schedule is not valid.', { errors: [{ path, message }] });
+  return notValid('The schedule', [{ path, message }]);
 }

@@ -1,6 +1,7 @@
 // The search domain: the indexes of apps, and the external index that mirrors them where one is configured.
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
+import { searchFiles } from './account-files.ts';
 import type { Searching } from './open-searching.ts';
 import { countPending } from './outbox-queries.ts';
 import { PreparePool } from './prepare-pool.ts';
@@ -14,5 +15,7 @@ export function searchDomain(context: CoreContext, { engine, workers }: Searchin
     workers: [...workers, prepare],
     gauges: [{ name: 'platform_core_search_waiting', read: () => countPending(context.database) }],
     installationEnded: removeIndex,
+    dataDeleted: removeIndex,
+    filesOf: ({ accountKey }) => searchFiles(context, accountKey),
   };
 }

@@ -90,6 +90,29 @@ export async function upsertEntries(
   return rows;
 }
 
+export interface ListedEntry {
+  readonly id: string;
+  readonly title: string;
+  readonly kind: string;
+  readonly url: string;
+}
+
+/** The entries of an installation, by id. */
+export function listEntries(
+  db: Kysely<DatabaseSchema>,
+  installationId: InstallationId,
+  page: { readonly after: string; readonly limit: number },
+): Promise<ListedEntry[]> {
+  return db
+    .selectFrom('search_entries')
+    .select(['id', 'title', 'kind', 'url'])
+    .where('installation_id', '=', installationId)
+    .where('id', '>', page.after)
+    .orderBy('id')
+    .limit(page.limit)
+    .execute();
+}
+
 /** The digest of each entry's contents by entry id, of all entries of an installation or of those in `ids`. */
 export async function entryDigests(
   trx: Trx,

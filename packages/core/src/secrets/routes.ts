@@ -2,6 +2,7 @@
 import type { DomainRoute } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
+import { listPage } from '../http/list-page.ts';
 import type { Followers } from '../members/followers.ts';
 import { listSecrets, putSecret, removeSecret } from './secrets.ts';
 
@@ -9,10 +10,11 @@ export type SecretRoute = DomainRoute<'secrets'>;
 
 export function secretRoutes(context: CoreContext, followers: Followers): HandlersOf<SecretRoute> {
   return {
-    'secrets.list': async ({ caller }) => ({
-      status: 200,
-      body: { items: await listSecrets(context, caller.accountKey) },
-    }),
+    'secrets.list': async ({ caller: { accountKey }, query }) => {
+      const items = await listSecrets(context, accountKey);
+      const list = { name: `secrets:${accountKey}`, items, idOf: ({ name }: (typeof items)[number]) => name };
+      return { status: 200, body: listPage(context, query, list) };
+    },
     'secrets.put': async ({ caller, params, body }) => {
       await putSecret(context, caller.accountKey, params.name, body.value);
       return { status: 204 };

@@ -1,4 +1,5 @@
-// Serves the icon of an app: untrusted bytes on the shell's own origin, so only images pass.
+// Serves a picture of an app: untrusted bytes on the shell's own origin, so only images pass, which run nothing.
+import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import * as path from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -10,19 +11,20 @@ import { frontendFolder, type StoreContext } from './package-file.ts';
 import type { AppVersion } from './queries.ts';
 
 /**
- * Streams the icon of this version into the reply.
+ * Streams a picture of this version into the reply.
  *
- * @throws RefusalError `not_found` when the version has none
+ * @param name of a file below `frontend/`, as the manifest has it; `undefined` when it names none
+ * @throws RefusalError `not_found` when there is no such picture
  */
-export async function serveIcon(
+export async function servePicture(
   context: StoreContext,
-  { packageHash, manifest }: AppVersion,
+  { packageHash, name }: Pick<AppVersion, 'packageHash'> & { readonly name: string | undefined },
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  if (manifest.icon === undefined) throw refuse('not_found');
-  const etag = `"${packageHash.slice(0, 32)}"`;
-  const file = await openIcon(path.join(frontendFolder(context, packageHash), manifest.icon));
+  if (name === undefined) throw refuse('not_found');
+  const etag = `"${createHash('sha256').update(`${packageHash}/${name}`).digest('hex').slice(0, 32)}"`;
+  const file = await openPicture(path.join(frontendFolder(context, packageHash), name));
   try {
     const head = Buffer.alloc(IMAGE_HEAD_BYTES);
     const { bytesRead } = await file.read(head, 0, head.length, 0);
@@ -49,7 +51,7 @@ export async function serveIcon(
   }
 }
 
-async function openIcon(file: string) {
+async function openPicture(file: string) {
   try {
     return await open(file, 'r');
   } catch (error) {

@@ -1,0 +1,49 @@
+// An owner has the account deleted: at once everything of it stops, and after a grace it is gone. Until then whoever
+// signs in with one of its passkeys can keep it (docs/decisions/leaving.md).
+import { refuse } from '@platform/contract';
+import type { CoreContext } from '../context.ts';
+import { notify } from '../database/notify.ts';
+import { type Confirming, confirmed } from './confirm.ts';
+import { requireNotMaster } from './delete-account.ts';
+import { deletionOf } from './deletion-grace.ts';
+import { clearDeletion, deleteFurtherSignIns, markForDeletion } from './deletion-queries.ts';
+import { endOtherSessions } from './sessions.ts';
+
+/**
+ * The account is paused from now on, its published apps are unlisted, and its other sessions end.
+ *
+ * @param typedName must be the name of the account
+ * @returns when the account is deleted
+ * @throws RefusalError `invalid_request` for another name, `not_authorized` for the master account, and as {@link confirmed}
+ */
+export async function requestDeletion(
+  context: CoreContext,
+  { typedName, ...confirming }: Omit<Confirming, 'operation'> & { readonly typedName: string },
+): Promise<Date> {
+  const { caller } = confirming;
+  const { accountKey, accountName } = caller;
+  if (typedName !== accountName)
+    throw refuse('invalid_request', `Type ${accountName}, the name of this account, to delete it.`);
+  requireNotMaster(context, accountName);
+  const afterwards: (() => Promise<void>)[] = [];
+  const now = context.clock();
+  await confirmed(context, { ...confirming, operation: 'account.delete' }, async (trx) => {
+    if (!(await markForDeletion(trx, accountKey, now))) throw refuse('account_closing');
+    await deleteFurtherSignIns(trx, accountKey);
+    await notify(trx, 'pause-changed', { accountKey });
+    afterwards.push(...(await endOtherSessions(trx, context, caller)));
+    await context.lifecycle.accountPaused(trx, accountKey, (work) => afterwards.push(work));
+  });
+  for (const work of afterwards) await work();
+  return deletionOf(now) ?? now;
+}
+
+/** Its apps may run again, unless the owner had paused them before. Without effect on an account that nobody deletes. */
+export async function cancelDeletion(context: CoreContext, accountKey: string): Promise<void> {
+  await context.database.transaction().execute(async (trx) => {
+    const kept = await clearDeletion(trx, accountKey);
+    if (kept === undefined) return;
+    await notify(trx, 'pause-changed', { accountKey });
+    if (!kept.paused) await context.lifecycle.accountResumed(trx, accountKey);
+  });
+}

@@ -1,0 +1,33 @@
+// What the accounts domain adds to an export: the account, its passkeys without anything private, its sessions.
+import { type AccountFile, type AccountOfFiles, jsonFile } from '../account-files.ts';
+import type { CoreContext } from '../context.ts';
+import { passkeyView } from './passkeys.ts';
+import { planOf } from './plan.ts';
+import { passkeysOf, selectAccount } from './queries.ts';
+import { sessionsOf } from './session-queries.ts';
+import { sessionView } from './session-view.ts';
+
+export async function* accountFiles(
+  { database, config, clock }: CoreContext,
+  { accountKey }: AccountOfFiles,
+): AsyncGenerator<AccountFile> {
+  const account = await selectAccount(database, accountKey);
+  yield jsonFile('account.json', {
+    name: account.name,
+    createdAt: account.created_at,
+    plan: planOf(config, account.plan),
+    pausedAt: account.paused_at,
+  });
+  const passkeys = await passkeysOf(database, accountKey);
+  yield jsonFile('passkeys.json', {
+    items: passkeys.map((passkey) => ({
+      ...passkeyView(passkey),
+      credentialId: passkey.id,
+      // COSE_Key (RFC 9052).
+      publicKey: passkey.public_key.toString('base64url'),
+      counter: Number(passkey.counter),
+    })),
+  });
+  const sessions = await sessionsOf(database, accountKey, clock());
+  yield jsonFile('sessions.json', { items: sessions.map((session) => sessionView(session, null)) });
+}

@@ -1,0 +1,177 @@
+// Command lines of authors: a request with a code, the decision of a person, and the token (docs/decisions/cli-login.md).
+import {
+  AUTHOR_CODE_LETTERS,
+  type AuthorReview,
+  clientNetwork,
+  limits,
+  refuse,
+  writtenAuthorCode,
+} from '@platform/contract';
+import type { CoreContext } from '../context.ts';
+import { hashCredential, newCredential } from '../credentials/credential.ts';
+import { newId } from '../credentials/ids.ts';
+import { keyedHash } from '../credentials/master-key.ts';
+import { notify } from '../database/notify.ts';
+import type { Executor } from '../database/schema.ts';
+import type { AuthorCaller } from '../http/caller.ts';
+import {
+  decideRequest,
+  deleteToken,
+  deleteTokensBeyond,
+  findRequest,
+  findToken,
+  findUndecided,
+  insertRequest,
+  insertToken,
+  lockAccountName,
+  takeDecided,
+} from './author-queries.ts';
+
+const CODE_LENGTH = 10;
+
+export interface BegunRequest {
+  /** `par_…`, known to the database by its SHA-256. */
+  readonly requestToken: string;
+  /** As a person reads it. */
+  readonly code: string;
+  readonly expiresAt: Date;
+}
+
+/** @param address of the client */
+export async function beginRequest(
+  { database, masterKey, clock, random }: Pick<CoreContext, 'database' | 'masterKey' | 'clock' | 'random'>,
+  { machine, address }: { readonly machine: string; readonly address: string },
+): Promise<BegunRequest> {
+  const now = clock();
+  const expiresAt = new Date(now.getTime() + limits.authorRequestSeconds.value * 1_000);
+  const requestToken = `par_${random(32).toString('base64url')}`;
+  const code = randomCode(random);
+  const row = {
+    token_hash: hashCredential(requestToken),
+    code_hash: codeHash(masterKey, code),
+    ...{ machine, address, created_at: now, expires_at: expiresAt },
+  };
+  await database.transaction().execute((trx) => insertRequest(trx, row, limits.authorRequests.value));
+  return { requestToken, code: writtenAuthorCode(code), expiresAt };
+}
+
+/** Each letter as likely as any other: bytes beyond the last multiple of their number are thrown away. */
+function randomCode(random: (bytes: number) => Buffer): string {
+  const letters = AUTHOR_CODE_LETTERS;
+  let code = '';
+  while (code.length < CODE_LENGTH) {
+    for (const byte of random(CODE_LENGTH * 2)) {
+      if (byte < 256 - (256 % letters.length) && code.length < CODE_LENGTH)
+        code += letters.charAt(byte % letters.length);
+    }
+  }
+  return code;
+}
+
+function codeHash(masterKey: Buffer, code: string): Buffer {
+  return keyedHash(masterKey, 'author-code', code);
+}
+
+/** @throws RefusalError `author_request_ended` for a code that is unknown, expired or decided */
+export async function reviewRequest(
+  { database, masterKey, clock }: Pick<CoreContext, 'database' | 'masterKey' | 'clock'>,
+  code: string,
+  address: string,
+): Promise<AuthorReview> {
+  const request = await findUndecided(database, codeHash(masterKey, code), clock());
+  if (request === undefined) throw refuse('author_request_ended');
+  return {
+    machine: request.machine,
+    address: request.address,
+    sameNetwork: clientNetwork(request.address) === clientNetwork(address),
+    requestedAt: request.created_at.toISOString(),
+  };
+}
+
+/** @throws RefusalError `author_request_ended` */
+export async function decide(
+  { database, masterKey, clock }: Pick<CoreContext, 'database' | 'masterKey' | 'clock'>,
+  { code, accountKey, allowed }: { readonly code: string; readonly accountKey: string; readonly allowed: boolean },
+): Promise<void> {
+  const decision = { codeHash: codeHash(masterKey, code), accountKey, allowed, now: clock() };
+  if (!(await decideRequest(database, decision))) throw refuse('author_request_ended');
+}
+
+export interface CollectedToken {
+  /** `pat_…`: 256 random bits, known to the database by their SHA-256 only. */
+  readonly token: string;
+  readonly account: string;
+  readonly expiresAt: Date;
+}
+
+/**
+ * @returns `null` while nobody has decided
+ * @throws RefusalError `author_request_denied`, and `author_request_ended` for what is unknown, expired or was collected
+ */
+export async function collectToken(context: CoreContext, requestToken: string): Promise<CollectedToken | null> {
+  const { database, clock, random } = context;
+  const now = clock();
+  const hash = hashCredential(requestToken);
+  const request = await findRequest(database, hash, now);
+  if (request === undefined) throw refuse('author_request_ended');
+  if (request.account_key === null) return null;
+  if (request.allowed !== true) throw refuse('author_request_denied');
+  return database.transaction().execute(async (trx) => {
+    const taken = await takeDecided(trx, hash, now);
+    if (taken?.account_key == null) throw refuse('author_request_ended');
+    const accountKey = taken.account_key;
+    // Held, so that a suspension that comes now finds the token.
+    const account = await lockAccountName(trx, accountKey);
+    if (account === undefined) throw refuse('author_request_denied');
+    const kept = limits.authorTokensPerAccount.value - 1;
+    for (const ended of await deleteTokensBeyond(trx, { accountKey, kept, now })) await announceEnd(trx, ended);
+    const token = newCredential('author', random);
+    const expiresAt = new Date(now.getTime() + limits.authorTokenSeconds.value * 1_000);
+    await insertToken(trx, {
+      id: newId('tok', { clock, random }),
+      token_hash: hashCredential(token),
+      account_key: accountKey,
+      machine: taken.machine,
+      ...{ created_at: now, last_used_at: now, expires_at: expiresAt },
+    });
+    return { token, account, expiresAt };
+  });
+}
+
+/** @returns whether the account had such a token */
+export function endToken(
+  { database }: Pick<CoreContext, 'database'>,
+  accountKey: string,
+  id: string,
+): Promise<boolean> {
+  return database.transaction().execute(async (trx) => {
+    const ended = await deleteToken(trx, accountKey, id);
+    if (ended === undefined) return false;
+    await announceEnd(trx, ended);
+    return true;
+  });
+}
+
+function announceEnd(
+  trx: Executor,
+  { id, account_key: accountKey }: { id: string; account_key: string },
+): Promise<void> {
+  return notify(trx, 'author-token-ended', { accountKey, tokenId: id });
+}
+
+/** @returns `null` for an unknown or ended token and for one of a suspended account */
+export async function findAuthorCaller(
+  { pool, clock }: Pick<CoreContext, 'pool' | 'clock'>,
+  tokenHash: Buffer,
+): Promise<AuthorCaller | null> {
+  const row = await findToken(pool, tokenHash, clock());
+  if (row === undefined) return null;
+  return {
+    kind: 'author',
+    tokenId: row.id,
+    accountKey: row.account_key,
+    accountName: row.name,
+    machine: row.machine,
+    expiresAt: row.expires_at,
+  };
+}

@@ -1,0 +1,22 @@
+// The export domain: everything core has of an account as one archive. What there is, the other domains say.
+import type { DomainRoute } from '@platform/contract';
+import { ceremonyRefused } from '../accounts/ceremony-fault.ts';
+import type { CoreContext } from '../context.ts';
+import type { Domain } from '../domain.ts';
+import { exportAccount } from './export-account.ts';
+import { ExportPlaces } from './export-places.ts';
+
+export function exportDomain(context: CoreContext): Domain<DomainRoute<'accountExport'>> {
+  const places = new ExportPlaces();
+  return {
+    handlers: {
+      'account.export': async ({ caller, body, request, reply, stillAllowed }) => {
+        const refused = (fault: Parameters<typeof ceremonyRefused>[3]) =>
+          ceremonyRefused(context.log, request, 'export-account', fault);
+        const { confirmation } = body;
+        await exportAccount(context, places, { caller, confirmation, refused, reply, stillAllowed });
+        return { streamed: true };
+      },
+    },
+  };
+}

@@ -1,0 +1,34 @@
+// The file that says what an export contains, and what it does not.
+export function readme(origin: string, accountName: string, now: Date): string {
+  return `The account ${accountName} at ${origin}
+Downloaded ${now.toISOString()}
+
+JSON files have the members of the platform's API (openapi.json in its source); .jsonl files have one item on each line and
+are split into parts of one megabyte. Read while the platform was running, one list after the other: what
+changed meanwhile may be in one file and not in another.
+
+account.json                       name, registration, plan
+passkeys.json                      public keys and counters; private keys never leave your devices
+sessions.json                      open sessions
+apps-*.jsonl                       installed apps, with the one that is your home screen
+apps/<app>/permissions.json        what the app may do
+apps/<app>/public.json             its internet address, routes and ports
+apps/<app>/search-*.jsonl          its entries in your search: id, title, kind, url
+apps/<app>/workflows-*.jsonl       its workflow runs, with inputs, results and history
+notifications-*.jsonl              your notifications
+notification-settings.json         which of them reach you, and how
+push-subscriptions.json            browsers that get web push
+schedules-*.jsonl                  your schedules
+secrets.json                       names and uses of your secrets
+ai.json                            your AI providers, and what your apps used this month
+storage.json                       volumes and packages, with their sizes
+published/<app>/<version>.tgz      packages that you published, as uploaded
+
+Not in here:
+- what apps stored in their volumes and in object storage. storage.json lists the volumes. Use what each app offers to
+  export, or ask the operator for a copy.
+- values of secrets and keys of AI providers: the platform never gives them out.
+- the text of search entries: the platform keeps only its words.
+- logs of backends: they stay on their machines. Settings shows them.
+`;
+}

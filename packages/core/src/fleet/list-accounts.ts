@@ -1,0 +1,48 @@
+// The accounts of the platform with what they take of it, for the operator.
+import { type ListedAccount, limits } from '@platform/contract';
+import { isMaster } from '../accounts/master-account.ts';
+import { planOf } from '../accounts/plan.ts';
+import { selectAccounts } from '../accounts/suspension-queries.ts';
+import type { CoreContext } from '../context.ts';
+import { selectUseByApp, type UseByApp } from '../disk/queries.ts';
+
+/** By name, at most `limit` of those after `after`. */
+export async function listAccountsWithUse(
+  context: Pick<CoreContext, 'database' | 'clock' | 'config'>,
+  page: { readonly after: string; readonly limit: number },
+): Promise<ListedAccount[]> {
+  const { database, clock, config } = context;
+  const accounts = await selectAccounts(database, clock(), page);
+  const use = Map.groupBy(
+    await selectUseByApp(
+      database,
+      accounts.map(({ key }) => key),
+    ),
+    ({ accountKey }) => accountKey,
+  );
+  return accounts.map((account) => ({
+    name: account.name,
+    state: account.suspended_at !== null ? 'suspended' : account.paused_at !== null ? 'paused' : 'active',
+    plan: planOf(config, account.plan),
+    ownPlan: account.plan !== null,
+    master: isMaster(context, account.name),
+    createdAt: account.created_at.toISOString(),
+    lastSeenAt: account.last_used_at?.toISOString() ?? null,
+    sessions: account.sessions,
+    deletesAt: account.deletes_at?.toISOString() ?? null,
+    ...usedBy(use.get(account.key) ?? []),
+  }));
+}
+
+function usedBy(apps: readonly UseByApp[]): Pick<ListedAccount, 'apps' | 'diskBytes' | 'disk'> {
+  const bytesOf = ({ volumeBytes, packageBytes }: UseByApp) => volumeBytes + packageBytes;
+  return {
+    apps: apps.filter(({ installed }) => installed).length,
+    diskBytes: apps.reduce((sum, app) => sum + bytesOf(app), 0),
+    disk: apps
+      .filter((app) => bytesOf(app) > 0)
+      .sort((one, other) => bytesOf(other) - bytesOf(one))
+      .slice(0, limits.accountApps.value)
+      .map(({ appId, name, volumeBytes, packageBytes }) => ({ appId, name, volumeBytes, packageBytes })),
+  };
+}

@@ -1,0 +1,50 @@
+// All SQL of the home screen's tiles.
+import type { HomeTiles } from '@platform/contract';
+import type { Kysely, Transaction } from 'kysely';
+import type { DatabaseSchema } from '../database/schema.ts';
+
+type Executor = Kysely<DatabaseSchema>;
+
+/** Default: nothing was arranged. */
+export async function selectTiles(db: Executor, accountKey: string): Promise<HomeTiles> {
+  const row = await db
+    .selectFrom('home_tiles')
+    .select(['pinned', 'tile_order as order'])
+    .where('account_key', '=', accountKey)
+    .executeTakeFirst();
+  return row ?? { pinned: [], order: [] };
+}
+
+/** The same; two changes of one account come one after the other. */
+export async function lockTiles(trx: Transaction<DatabaseSchema>, accountKey: string): Promise<HomeTiles> {
+  const empty = { account_key: accountKey, pinned: [], tile_order: [] };
+  await trx
+    .insertInto('home_tiles')
+    .values(empty)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  await trx.selectFrom('home_tiles').select('account_key').where('account_key', '=', accountKey).forUpdate().execute();
+  return selectTiles(trx, accountKey);
+}
+
+export async function updateTiles(
+  trx: Transaction<DatabaseSchema>,
+  accountKey: string,
+  { pinned, order }: HomeTiles,
+): Promise<void> {
+  await trx
+    .updateTable('home_tiles')
+    .set({ pinned, tile_order: order })
+    .where('account_key', '=', accountKey)
+    .execute();
+}
+
+export async function selectInstalledIds(db: Executor, accountKey: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('installations')
+    .select('app_id')
+    .where('account_key', '=', accountKey)
+    .where('removed_at', 'is', null)
+    .execute();
+  return rows.map(({ app_id }) => app_id);
+}

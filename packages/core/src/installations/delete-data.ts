@@ -1,0 +1,77 @@
+// Deletes the data of an app and keeps the app: what core has of it at once, the volume as soon as its node answers. Until
+// then the backend is on no node, so nothing writes what is being deleted (docs/decisions/volumes.md).
+import { RefusalError, refuse } from '@platform/contract';
+import { backOff, LeasedWorker } from '../background/leased-worker.ts';
+import type { CoreContext } from '../context.ts';
+import { notify } from '../database/notify.ts';
+import type { Nodes } from '../nodes/nodes.ts';
+import { assignmentsChanged } from '../placement/assignments.ts';
+import { deletePorts } from '../placement/port-queries.ts';
+import {
+  claimDataDeletions,
+  type DataDeletion,
+  endDataDeletion,
+  insertDataDeletion,
+  nextDataDeletion,
+  postponeDataDeletion,
+} from './data-queries.ts';
+import { forgetVolume, lockIdentity } from './queries.ts';
+
+/** Longer than a node may take to answer. */
+const LEASE_MILLISECONDS = 60_000;
+/** A node that still ends the backend refuses, and does not for long. */
+const RETRY = { first: 1_000, longest: 600_000 };
+
+/**
+ * Resolves when the deletion is written down; a later call while it lasts changes nothing. The app may be removed already.
+ *
+ * @throws RefusalError `not_found` for an app that the account never had
+ */
+export async function deleteData(context: CoreContext, accountKey: string, appId: string): Promise<void> {
+  await context.database.transaction().execute(async (trx) => {
+    const id = await lockIdentity(trx, accountKey, appId);
+    if (id === undefined) throw refuse('not_found');
+    if (!(await insertDataDeletion(trx, id, context.clock()))) return;
+    await notify(trx, 'installation-changed', { installationId: id, accountKey });
+    await context.lifecycle.dataDeleted(trx, id);
+    await notify(trx, 'data-abandoned', {});
+    await context.at('installations.data.committing');
+  });
+  await context.at('installations.data.committed');
+}
+
+export function deletingData(context: CoreContext, nodes: Nodes): LeasedWorker<DataDeletion> {
+  const { database, clock } = context;
+  return new LeasedWorker(context, {
+    name: 'data of apps',
+    wakeOn: 'data-abandoned',
+    slots: 4,
+    leaseMilliseconds: LEASE_MILLISECONDS,
+    claim: ({ now, until }, atMost) => claimDataDeletions(database, { now, until, atMost }),
+    async run(deletion) {
+      const { id, attempts } = deletion;
+      try {
+        // A node that was removed from the platform took its volumes along.
+        if (deletion.hasVolume && deletion.nodeId !== null) await nodes.deleteVolume(id);
+      } catch (error) {
+        if (!(error instanceof RefusalError)) throw error;
+        const wait = backOff(context, attempts - 1, RETRY);
+        await postponeDataDeletion(database, id, new Date(clock().getTime() + wait));
+        return;
+      }
+      await context.at('installations.data.deleted');
+      await finish(context, deletion);
+    },
+    nextDue: () => nextDataDeletion(database),
+  });
+}
+
+/** An installed app may start again; a removed one has no volume any more. */
+async function finish({ database }: CoreContext, { id, accountKey }: DataDeletion): Promise<void> {
+  await database.transaction().execute(async (trx) => {
+    if (!(await endDataDeletion(trx, id))) return;
+    if (await forgetVolume(trx, id)) await deletePorts(trx, id);
+    await notify(trx, 'installation-changed', { installationId: id, accountKey });
+    await assignmentsChanged(trx, null);
+  });
+}

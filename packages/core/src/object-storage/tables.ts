@@ -1,0 +1,14 @@
+// Objects of installations that are gone, until they are deleted. The store holds everything else.
+import type { InstallationId } from '@platform/contract';
+import type { Generated } from 'kysely';
+import type { OwnedTables } from '../database/schema.ts';
+
+declare module '../database/schema.ts' {
+  interface DatabaseSchema {
+    abandoned_objects: { installation_id: InstallationId; due_at: Date; attempts: Generated<number> };
+  }
+}
+
+export const tables = {
+  abandoned_objects: {},
+} satisfies OwnedTables;

@@ -18,7 +18,7 @@ export function Nodes({ value }: { readonly value: SystemInventory['nodes'] }) {
   return (
     <Section id="nodes" title={`Nodes (${figure(value.total)})`}>
       {value.items.length === 0 ? (
-        <p>No nodes yet. Add one with “platform node join”.</p>
+        <p>No nodes yet. Add one with “./platform node join”.</p>
       ) : (
         <Table
           caption="Nodes"

@@ -1,72 +1,70 @@
-// Launcher: the home screen. Every installed app one press away, and where to start when there is none of one's own.
-import type { App, InstalledApp } from '@platform/sdk/browser';
+// Launcher: the home screen. Every installed app one press away, in the order that the person gave them, and where to
+// start when there is none of one's own.
+import type { App } from '@platform/sdk/browser';
 import { useState } from 'preact/hooks';
-import { AppIcon } from '../../shared/app-icon.tsx';
 import { Failure } from '../../shared/failure.tsx';
 import { startApp } from '../../shared/start-app.tsx';
-import { messageOf, useLoaded } from '../../shared/use-loaded.ts';
-
-/** What every account has from the beginning, most used first; everything else is what the person chose. */
-const ORDER = ['store', 'notifications', 'schedules', 'contacts', 'agent', 'wallet', 'settings'];
+import { messageOf } from '../../shared/use-loaded.ts';
+import { Grid } from './grid.tsx';
+import type { TileActions } from './tile.tsx';
+import { useDrag } from './use-drag.ts';
+import { useTiles } from './use-tiles.ts';
 
 startApp(Home);
 
 function Home({ app }: { readonly app: App }) {
-  const apps = useLoaded(app, () => app.apps.list());
+  const tiles = useTiles(app);
   const [problem, setProblem] = useState<string>();
-  const open = (appId: string) => {
+  const drag = useDrag(tiles);
+  const act = (work: () => Promise<unknown>) => {
     setProblem(undefined);
-    app.apps.open(appId).catch((error: unknown) => setProblem(messageOf(error)));
+    work().catch((error: unknown) => setProblem(messageOf(error)));
   };
-  const shown = (apps.value ?? []).filter(({ appId, hasFrontend }) => hasFrontend && appId !== app.appId);
-  const own = shown.filter(({ appId }) => !ORDER.includes(appId));
-  const given = ORDER.flatMap((appId) => shown.find((entry) => entry.appId === appId) ?? []);
+  const actions: TileActions = {
+    open: (appId) => act(() => app.apps.open(appId)),
+    start: (appId) => act(() => app.apps.start(appId).then(tiles.reload)),
+    move: tiles.mayArrange ? tiles.move : undefined,
+    drag: tiles.mayArrange ? drag : undefined,
+  };
+  const { pinned, rest } = drag.preview ?? tiles.arranged;
+  const all = [...pinned, ...rest];
+  const hasOwn = all.some(({ system }) => !system);
   return (
     <main>
       <h1>{app.context.accountName === undefined ? 'Home' : `Welcome, ${app.context.accountName}`}</h1>
-      <Failure text={problem ?? apps.failure} />
-      {apps.value !== undefined && own.length === 0 && <StartHere onStore={() => open('store')} />}
-      {own.length > 0 && <Grid title="Your apps" apps={own} onOpen={open} />}
-      <Grid title="Part of the platform" apps={given} onOpen={open} />
+      <Failure text={problem ?? tiles.failure} />
+      <p class="only-read" role="status">
+        {tiles.said}
+      </p>
+      {tiles.loaded && !hasOwn && <StartHere hasStore={all.some(({ appId }) => appId === 'store')} {...actions} />}
+      {drag.preview !== undefined && tiles.arranged.pinned.length === 0 && (
+        // Over the page: nothing may move away from under the pointer.
+        <p class="pin-here" data-section="pinned">
+          Drop it here to pin it
+        </p>
+      )}
+      {(pinned.length > 0 || tiles.arranged.pinned.length > 0) && (
+        <Grid title="Pinned" section="pinned" apps={pinned} tiles={tiles} actions={actions} />
+      )}
+      {rest.length > 0 && <Grid title="Apps" section="rest" apps={rest} tiles={tiles} actions={actions} />}
     </main>
   );
 }
 
-function StartHere({ onStore }: { readonly onStore: () => void }) {
+function StartHere({ hasStore, open }: { readonly hasStore: boolean } & Pick<TileActions, 'open'>) {
   return (
     <section class="card first row between appears">
       <div class="grow">
         <h2>Start here</h2>
-        <p class="quiet">Install your first app from the Store. Before you install an app, you see what it may do.</p>
+        <p class="quiet">
+          {hasStore
+            ? 'Install your first app from the Store. Before you install an app, you see what it may do.'
+            : 'Store was removed. To install apps, install it again in Settings.'}
+        </p>
       </div>
-      <button type="button" class="primary" onClick={onStore}>
-        Open the Store
+      <button type="button" class="primary" onClick={() => open(hasStore ? 'store' : 'settings')}>
+        {hasStore ? 'Open the Store' : 'Open Settings'}
       </button>
-    </section>
-  );
-}
-
-interface GridProps {
-  readonly title: string;
-  readonly apps: readonly InstalledApp[];
-  readonly onOpen: (appId: string) => void;
-}
-
-function Grid({ title, apps, onOpen }: GridProps) {
-  if (apps.length === 0) return null;
-  return (
-    <section>
-      <h2>{title}</h2>
-      <ul class="plain grid">
-        {apps.map(({ appId, name, icon }) => (
-          <li key={appId}>
-            <button type="button" onClick={() => onOpen(appId)}>
-              <AppIcon name={name} icon={icon} large />
-              {name}
-            </button>
-          </li>
-        ))}
-      </ul>
     </section>
   );
 }

@@ -1,23 +1,34 @@
-// The list of published apps, with a filter by name and summary.
-import type { CatalogEntry } from '@platform/sdk/browser';
+// The list of published apps, with what there is to update first, and a filter by name and summary.
+import type { CatalogEntry, InstalledApp } from '@platform/sdk/browser';
 import { AppIcon } from '../../shared/app-icon.tsx';
 import { useKept } from '../../shared/kept.ts';
-import { InstallButton, type StoreActions } from './install-button.tsx';
+import { type StoreActions, shortVersion } from './actions.ts';
+import { AppButtons } from './app-buttons.tsx';
 import { publisherLine } from './publisher-line.ts';
+import { SoonBadge } from './soon-badge.tsx';
+import { VisibilityBadge } from './visibility-badge.tsx';
 
 interface CatalogProps {
-  readonly entries: readonly CatalogEntry[];
-  readonly loaded: boolean;
+  /** `undefined` until they are loaded. */
+  readonly entries: readonly CatalogEntry[] | undefined;
+  readonly installed: readonly InstalledApp[];
   readonly actions: StoreActions;
 }
 
-export function Catalog({ entries, loaded, actions }: CatalogProps) {
+const APP_ID = /^(?=.{3,40}$)[a-z0-9]+(-[a-z0-9]+)*$/;
+
+export function Catalog({ entries, installed, actions }: CatalogProps) {
   const [filter, setFilter] = useKept<string>('filter', '');
   const wanted = filter.trim().toLowerCase();
-  const matching = entries.filter(({ name, summary }) => `${name} ${summary}`.toLowerCase().includes(wanted));
-  // What one does not have yet comes first; the order is the catalog's otherwise.
+  const updates = wanted === '' ? installed.filter(({ upgrade }) => upgrade !== null) : [];
+  const matching = (entries ?? []).filter(
+    ({ appId, name, summary }) =>
+      `${name} ${summary}`.toLowerCase().includes(wanted) && !updates.some((app) => app.appId === appId),
+  );
+  const isInstalled = ({ appId }: CatalogEntry) => Number(actions.installed(appId) !== undefined);
+  // What one does not have yet comes first.
   const shown = [...matching].sort(
-    (one, other) => Number(actions.isInstalled(one)) - Number(actions.isInstalled(other)),
+    (one, other) => isInstalled(one) - isInstalled(other) || one.name.localeCompare(other.name),
   );
   return (
     <>
@@ -31,28 +42,78 @@ export function Catalog({ entries, loaded, actions }: CatalogProps) {
         value={filter}
         onInput={(event) => setFilter(event.currentTarget.value)}
       />
-      {loaded && shown.length === 0 && <p>{wanted === '' ? 'Nothing is published yet.' : 'No app matches.'}</p>}
+      <Updates apps={updates} actions={actions} />
+      {entries !== undefined && shown.length + updates.length === 0 && (
+        <NothingFound wanted={wanted} actions={actions} />
+      )}
       <ul class="plain catalog">
         {shown.map((entry) => (
           <li key={entry.appId}>
             <article class="card appears">
-              <div class="row">
+              <div class="row nowrap">
                 <AppIcon name={entry.name} icon={entry.icon} />
-                <div>
+                <div class="head-text">
                   <h2 class="name">
-                    <button type="button" class="link" onClick={() => actions.show(entry)}>
+                    <button type="button" class="link" onClick={() => actions.show(entry.appId)}>
                       {entry.name}
                     </button>
                   </h2>
-                  <p class="quiet small">{publisherLine(entry)}</p>
+                  <p class="quiet small">
+                    {publisherLine(entry)} <VisibilityBadge {...entry} /> <SoonBadge {...entry} />
+                  </p>
                 </div>
               </div>
               <p class="summary">{entry.summary}</p>
-              <InstallButton entry={entry} actions={actions} />
+              <AppButtons entry={entry} actions={actions} />
             </article>
           </li>
         ))}
       </ul>
     </>
+  );
+}
+
+function Updates({ apps, actions }: { readonly apps: readonly InstalledApp[]; readonly actions: StoreActions }) {
+  if (apps.length === 0) return null;
+  return (
+    <section aria-labelledby="updates-title">
+      <h2 id="updates-title">
+        Updates <span class="badge good">{apps.length}</span>
+      </h2>
+      <ul class="plain updates">
+        {apps.map((app) => (
+          <li key={app.appId} class="card row">
+            <AppIcon name={app.name} icon={app.icon} />
+            <div class="head-text">
+              <h3 class="name">
+                <button type="button" class="link" onClick={() => actions.show(app.appId)}>
+                  {app.name}
+                </button>
+              </h3>
+              <p class="quiet small">
+                {shortVersion(app.version)} → {shortVersion(app.upgrade ?? app.version)}
+              </p>
+            </div>
+            <AppButtons entry={app} actions={actions} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** Unlisted apps are in no list; who knows the id of one finds it. */
+function NothingFound({ wanted, actions }: { readonly wanted: string; readonly actions: StoreActions }) {
+  if (wanted === '')
+    return <p class="empty">Nothing is published yet. Publish an app of your own with “platform publish”.</p>;
+  return (
+    <div class="empty">
+      <p>No app matches “{wanted}”.</p>
+      {APP_ID.test(wanted) && (
+        <button type="button" onClick={() => actions.show(wanted)}>
+          Look up the app id “{wanted}”
+        </button>
+      )}
+    </div>
   );
 }

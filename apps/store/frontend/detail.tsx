@@ -1,71 +1,118 @@
 // The page of one app in the Store.
-import type { CatalogEntry } from '@platform/sdk/browser';
+import type { App, AppDetails, CatalogEntry } from '@platform/sdk/browser';
+import { useEffect, useRef } from 'preact/hooks';
 import { AppIcon } from '../../shared/app-icon.tsx';
-import { InstallButton, type StoreActions } from './install-button.tsx';
+import { useLoaded } from '../../shared/use-loaded.ts';
+import { type StoreActions, shortVersion } from './actions.ts';
+import { AppButtons } from './app-buttons.tsx';
+import { Facts } from './facts.tsx';
+import { Gallery } from './gallery.tsx';
+import { PermissionWords } from './permission-words.tsx';
 import { publisherLine } from './publisher-line.ts';
-import { usesLine } from './uses-line.ts';
+import { SoonBadge } from './soon-badge.tsx';
+import { Versions } from './versions.tsx';
+import { VisibilityBadge } from './visibility-badge.tsx';
 
 interface DetailProps {
-  readonly entry: CatalogEntry;
+  readonly app: App;
+  readonly appId: string;
+  /** As the list has it, to be shown at once; absent for an unlisted app. */
+  readonly entry: CatalogEntry | undefined;
   readonly actions: StoreActions;
   readonly onBack: () => void;
 }
 
-export function Detail({ entry, actions, onBack }: DetailProps) {
-  const published = new Date(entry.publishedAt);
+export function Detail({ app, appId, entry, actions, onBack }: DetailProps) {
+  const loaded = useLoaded(app, () => app.bridge.call('apps.details', { appId }));
+  const shown = loaded.value ?? entry;
+  const heading = useRef<HTMLHeadingElement>(null);
+  const there = shown !== undefined;
+  useEffect(() => heading.current?.focus(), [there]);
   return (
     <article class="appears">
       <button type="button" class="link" onClick={onBack}>
         ‹ All apps
       </button>
-      <div class="detail-head">
-        <AppIcon name={entry.name} icon={entry.icon} large />
-        <div>
-          <h1>{entry.name}</h1>
-          <p class="quiet">{publisherLine(entry)}</p>
-        </div>
-      </div>
-      <p>{entry.summary}</p>
-      <dl>
-        <dt>Version</dt>
-        {/* The digits after `+` only tell builds of the platform's own apps apart. */}
-        <dd>{entry.version.split('+', 1)[0]}</dd>
-        <dt>Published</dt>
-        <dd>
-          <time dateTime={entry.publishedAt}>{published.toLocaleDateString()}</time>
-        </dd>
-        <dt>Runs</dt>
-        <dd>{parts(entry)}</dd>
-        {entry.resources !== null && (
-          <>
-            <dt>Uses</dt>
-            <dd>{usesLine(entry.resources)}</dd>
-          </>
-        )}
-        {entry.connects.length > 0 && (
-          <>
-            <dt>Connects to</dt>
-            <dd>
-              <ul class="plain connects">
-                {entry.connects.map((origin) => (
-                  <li key={origin}>{origin === '*' ? 'any address' : origin}</li>
-                ))}
-              </ul>
-            </dd>
-          </>
-        )}
-      </dl>
-      <p class="quiet">
-        Before installing, you see every permission it requests and can turn off the ones you don’t want.
-      </p>
-      <p class="act">
-        <InstallButton entry={entry} actions={actions} />
-      </p>
+      {shown === undefined ? (
+        loaded.failure !== undefined && <NotFound appId={appId} />
+      ) : (
+        <>
+          <div class="detail-head">
+            <AppIcon name={shown.name} icon={shown.icon} large />
+            <div class="head-text">
+              <h1 ref={heading} tabIndex={-1}>
+                {shown.name}
+              </h1>
+              <p class="quiet">
+                {publisherLine(shown)} <VisibilityBadge {...shown} /> <SoonBadge {...shown} />
+              </p>
+            </div>
+          </div>
+          <div class="act">
+            <AppButtons entry={shown} actions={actions} />
+          </div>
+          <p class="lead">{shown.summary}</p>
+        </>
+      )}
+      {loaded.value !== undefined && (
+        <Rest app={app} detail={loaded.value} actions={actions} again={() => loaded.reload()} />
+      )}
     </article>
   );
 }
 
-function parts({ hasFrontend, hasWorkload }: CatalogEntry): string {
-  if (!hasWorkload) return 'in your browser';
-  return hasFrontend ? 'in your browser and on the server, in its own sandbox' : 'on the server, in its own sandbox';
+function NotFound({ appId }: { readonly appId: string }) {
+  return (
+    <div class="empty">
+      <h1>No such app</h1>
+      <p class="quiet">
+        No app with the id “{appId}” is offered to you. Check the link, or ask whoever sent it to make the app unlisted
+        or public.
+      </p>
+    </div>
+  );
+}
+
+interface RestProps {
+  readonly app: App;
+  readonly detail: AppDetails;
+  readonly actions: StoreActions;
+  readonly again: () => Promise<void>;
+}
+
+function Rest({ app, detail, actions, again }: RestProps) {
+  const { appId, name, version, changes, visibility, own } = detail;
+  const former = actions.installed(appId)?.former ?? null;
+  return (
+    <>
+      <Gallery app={app} detail={detail} />
+      {changes !== null && (
+        <section aria-labelledby="changes-title">
+          <h2 id="changes-title">What’s new in {shortVersion(version)}</h2>
+          <p class="changes">{changes}</p>
+        </section>
+      )}
+      {former !== null && (
+        <section class="card former" aria-labelledby="former-title">
+          <h2 id="former-title">Version {shortVersion(former)} is kept</h2>
+          <p class="quiet">
+            You can go back to it if the new version gives you trouble. It may not be able to read data that the new
+            version wrote.
+          </p>
+          <button type="button" disabled={actions.busy !== undefined} onClick={() => actions.install(appId, former)}>
+            Go back to {shortVersion(former)}
+          </button>
+        </section>
+      )}
+      {own && visibility === 'unlisted' && (
+        <p class="quiet">
+          Others don’t see it in the Store. They find it by its id, <code>{appId}</code>, or at{' '}
+          <code class="address">{detail.link}</code>
+        </p>
+      )}
+      <PermissionWords name={name} permissions={detail.permissions} />
+      <Facts detail={detail} />
+      <Versions detail={detail} actions={actions} again={again} />
+    </>
+  );
 }

@@ -1,9 +1,10 @@
-// Which of the four states of the page is shown.
+// Which of the five states of the page is shown.
 
+import { ClosingPage } from './closing-page.tsx';
 import { Button, Spinner } from './design/controls.tsx';
 import { Mark } from './design/icons.tsx';
 import { Desk } from './desk.tsx';
-import { enrolmentToken } from './session/enrolment.ts';
+import { hasOneTimeLink } from './session/enrolment.ts';
 import { checkSession, session } from './session/session.ts';
 import { Welcome } from './session/welcome.tsx';
 
@@ -35,8 +36,10 @@ export function App() {
       </main>
     );
   }
-  if (state.kind === 'signed-out' || enrolmentToken.value !== null) {
+  if (state.kind === 'signed-out' || hasOneTimeLink()) {
     return <Welcome notice={state.kind === 'signed-out' ? state.notice : null} />;
   }
+  const { deletesAt } = state.account;
+  if (deletesAt !== undefined) return <ClosingPage account={state.account} deletesAt={deletesAt} />;
   return <Desk account={state.account} />;
 }

@@ -1,7 +1,7 @@
 // The shell as the bridge sees it: wires the bridge's methods to the session, the frames and the prompts of this page.
 import type { BridgeContext, Grant, Notification } from '@platform/contract';
 import { effect, untracked } from '@preact/signals';
-import { call, everyItem } from './api/client.ts';
+import { addressOfCall, call, everyItem } from './api/client.ts';
 import { createAskLimit } from './bridge/ask-limit.ts';
 import { createCallLimit } from './bridge/call-limit.ts';
 import { callMethod } from './bridge/call-method.ts';
@@ -10,17 +10,35 @@ import { covers, holds } from './bridge/grants.ts';
 import { isPlatformAddress } from './bridge/platform-address.ts';
 import type { BridgeCaller, ShellSide } from './bridge/shell-side.ts';
 import { theme } from './design/theme.ts';
-import { iconForApps } from './frames/app-icons.ts';
+import { iconForApps, screenshotForApps } from './frames/app-icons.ts';
 import { findApp, nameOf, readInstalledApps } from './frames/installed-apps.ts';
 import { keepPlace, keepState, stateOf } from './frames/kept.ts';
-import { findOpen, frontApp, homeApp, openApp, sendToFront, setAppTitle, startFrames } from './frames/open-apps.ts';
-import { becomeHome } from './home.ts';
+import {
+  DEFAULT_HOME,
+  findOpen,
+  frontApp,
+  homeApp,
+  openApp,
+  sendToFront,
+  setAppTitle,
+  startFrames,
+} from './frames/open-apps.ts';
+import { changeHome } from './home.ts';
+import { arrangeHomeTiles, readHomeTiles } from './home-tiles.ts';
 import { markAllRead, markRead } from './notifications/inbox.ts';
 import { changeNotificationSettings, readNotificationSettings } from './notifications/settings.ts';
 import { showToast } from './notifications/toasts.ts';
-import { type Asker, askToInstall, askToOpenLink, askToPause, askToUninstall, prompt } from './prompts/prompts.ts';
+import {
+  type Asker,
+  askToInstall,
+  askToOpenLink,
+  askToPause,
+  askToUninstall,
+  askToWithdraw,
+  prompt,
+} from './prompts/prompts.ts';
 import { session } from './session/session.ts';
-import { go } from './view.ts';
+import { go, storeAddress } from './view.ts';
 
 const askLimit = createAskLimit(() => performance.now());
 const callTurns = createCallTurns();
@@ -72,11 +90,17 @@ const shellSide: ShellSide = {
   },
   installedApps: readInstalledApps,
   catalog: () => everyItem((cursor) => call('catalog.list', { query: { limit: 200, cursor } })),
+  details: (appId, version) => call('catalog.read', { params: { appId }, query: { version: version ?? undefined } }),
+  storeLink: (appId) => `${location.origin}/${storeAddress(appId)}`,
+  screenshotOf: ({ appId, version, number }) =>
+    screenshotForApps(addressOfCall('catalog.screenshot', { params: { appId, version, number: String(number) } })),
   iconOf: iconForApps,
   search: (q, limit) => call('search.query', { query: { q, limit } }),
   statusOf: (appId) => call('apps.status', { params: { appId } }),
   startBackend: (appId) => call('apps.start', { params: { appId }, body: {} }),
-  stopBackend: (appId) => call('apps.stop', { params: { appId }, body: {} }),
+  stopBackend: (asker, appId) => call('apps.stop', { params: { appId }, body: { byApp: asker } }),
+  homeTiles: readHomeTiles,
+  arrangeHome: arrangeHomeTiles,
   notifications: ({ unread, ...query }) =>
     call('notifications.list', { query: { ...query, unread: unread === undefined ? undefined : String(unread) } }),
   markRead,
@@ -85,7 +109,8 @@ const shellSide: ShellSide = {
   changeNotificationSettings,
   open: openApp,
   goHome: () => go({ kind: 'home' }),
-  becomeHome,
+  becomeHome: changeHome,
+  restoreHome: () => changeHome(DEFAULT_HOME),
   setTitle: setAppTitle,
   showSurface: (surface, appId) => {
     if (surface !== 'permissions' && surface !== 'logs') go({ kind: 'settings', page: surface });
@@ -94,6 +119,7 @@ const shellSide: ShellSide = {
   },
   ask: askLimit.ask,
   reviewInstall: (asker, appId, version) => askToInstall(appId, version, askerOf(asker)),
+  reviewWithdraw: (asker, appId, version) => askToWithdraw(appId, version, askerOf(asker)),
   reviewUninstall: (asker, appId) => askToUninstall(appId, nameOf(appId), askerOf(asker)),
   isPlatformAddress: (asker, url) => isPlatformAddress(url, location.origin, askerOf(asker).origin),
   reviewLink: (asker, url) => askToOpenLink(url, askerOf(asker)),

@@ -11,7 +11,6 @@ import { guardFields } from './frames/field-guard.ts';
 import { installedApps, readInstalledApps, refreshInstalledApps } from './frames/installed-apps.ts';
 import { keepFor } from './frames/kept.ts';
 import { Stage } from './frames/stage.tsx';
-import { restoreHome } from './home.ts';
 import { followNotificationAddress } from './notifications/addressed-notification.ts';
 import { FlashRegion } from './notifications/flash-region.tsx';
 import { applyRead, followNotificationSettings, readInbox, receive } from './notifications/inbox.ts';
@@ -22,7 +21,9 @@ import { showToast } from './notifications/toasts.ts';
 import { pausedAt, readPause } from './pause.ts';
 import { PausedPage } from './paused-page.tsx';
 import { PromptDialog } from './prompts/prompt-dialog.tsx';
+import { followRecentApps } from './search/follow-recent.ts';
 import { loadSettings } from './settings/settings-view.tsx';
+import { followStoreAddress } from './store-address.ts';
 import { followAddress } from './view.ts';
 
 async function readApps(read: () => Promise<unknown>): Promise<void> {
@@ -37,11 +38,13 @@ async function readApps(read: () => Promise<unknown>): Promise<void> {
 
 function begin(account: string): () => void {
   keepFor(account);
-  restoreHome();
   followAddress();
+  const endRecent = followRecentApps(account);
   startBridge();
   const endGuard = guardFields();
-  const endAddress = followNotificationAddress(Promise.all([readPause(), readApps(readInstalledApps)]));
+  const ready = Promise.all([readPause(), readApps(readInstalledApps)]);
+  const endAddress = followNotificationAddress(ready);
+  const endStoreAddress = followStoreAddress(ready);
   void readInbox();
   const endPush = followPush(account);
   // Ahead of its use only; when this fails, opening the settings tries again and says why.
@@ -71,6 +74,8 @@ function begin(account: string): () => void {
   return () => {
     endGuard();
     endAddress();
+    endStoreAddress();
+    endRecent();
     endPush();
     endEvents();
   };

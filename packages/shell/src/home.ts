@@ -1,32 +1,34 @@
-// Which app is the home screen. An app with the grant may take the place; the person can always take it back.
-import { nameOf } from './frames/installed-apps.ts';
+// Which app is the home screen. An app with the grant may take the place; the person can always take it back. Core keeps
+// the choice for the account.
+import { plainMessage } from './api/api-error.ts';
+import { call } from './api/client.ts';
+import { nameOf, refreshInstalledApps } from './frames/installed-apps.ts';
 import { DEFAULT_HOME, homeApp } from './frames/open-apps.ts';
 import { showToast } from './notifications/toasts.ts';
-import { session } from './session/session.ts';
 
-function key(): string {
-  return session.value.kind === 'signed-in' ? `platform.home.${session.value.account.name}` : 'platform.home';
+/** @throws ApiError */
+export async function setHome(appId: string): Promise<void> {
+  if (appId === DEFAULT_HOME) await call('launcher.restore');
+  else await call('launcher.choose', { body: { appId } });
+  await refreshInstalledApps();
 }
 
-/** The choice stays in this browser, for this account. */
-export function restoreHome(): void {
-  homeApp.value = localStorage.getItem(key()) ?? DEFAULT_HOME;
-}
-
-export function setHome(appId: string): void {
-  homeApp.value = appId;
-  if (appId === DEFAULT_HOME) localStorage.removeItem(key());
-  else localStorage.setItem(key(), appId);
-}
-
-/** An app asked to become the home screen; the message offers the way back. */
-export function becomeHome(appId: string): void {
+/** An app asked for another home screen, itself or Launcher; the message offers the way back. @throws ApiError */
+export async function changeHome(appId: string): Promise<void> {
   const former = homeApp.value;
   if (former === appId) return;
-  setHome(appId);
+  await setHome(appId);
   showToast({
     title: `${nameOf(appId)} is now your home screen`,
     urgent: true,
-    action: { label: `Keep ${nameOf(former)}`, run: () => setHome(former) },
+    action: { label: `Keep ${nameOf(former)}`, run: () => void keepHome(former) },
   });
+}
+
+async function keepHome(appId: string): Promise<void> {
+  try {
+    await setHome(appId);
+  } catch (error) {
+    showToast({ title: 'Your home screen did not change', body: plainMessage(error), tone: 'danger' });
+  }
 }

@@ -3,13 +3,13 @@ import { render } from 'preact';
 import { App } from './app.tsx';
 import './design/theme.ts';
 import { followPresses } from './notifications/addressed-notification.ts';
-import { followEnrolmentLinks } from './session/enrolment.ts';
+import { followOneTimeLinks } from './session/enrolment.ts';
 import { checkSession } from './session/session.ts';
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('index.html has no element with the id "root".');
 
-followEnrolmentLinks();
+followOneTimeLinks();
 followPresses();
 void checkSession();
 render(<App />, root);

@@ -1,7 +1,7 @@
 // The address of the page and what it shows.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addressOf, readView, type View } from './view.ts';
+import { addressOf, readStoreAddress, readView, storeAddress, type View } from './view.ts';
 
 const views: readonly View[] = [
   { kind: 'home' },
@@ -39,8 +39,27 @@ for (const hash of [
 }
 
 test('an unknown settings page leads to the first one', () => {
+  assert.deepEqual(readView('#/app/settings'), { kind: 'settings', page: 'apps' }, 'there is one Settings');
   assert.deepEqual(readView('#/settings/evil'), { kind: 'settings', page: 'apps' });
   assert.deepEqual(readView('#/settings/apps/UPPER'), { kind: 'settings', page: 'apps' });
   const workflows = { kind: 'settings', page: 'workflows', appId: 'notes' } as const;
   assert.deepEqual(readView('#/settings/apps/notes/workflows/..'), workflows);
 });
+
+test('the address of an app’s page in the Store names the app', () => {
+  assert.equal(readStoreAddress(storeAddress('notes-2')), 'notes-2');
+});
+
+for (const hash of [
+  '',
+  '#/',
+  '#/store',
+  '#/store/',
+  '#/store/No',
+  '#/store/a',
+  '#/store/a--b',
+  '#/store/notes/x',
+  '#/app/notes',
+])
+  test(`${hash === '' ? 'no address' : hash} names no app’s page in the Store`, () =>
+    assert.equal(readStoreAddress(hash), null));

@@ -10,23 +10,38 @@ export type SettingsPage =
   | { readonly page: 'workflow'; readonly appId: string; readonly workflowId: string }
   | { readonly page: 'passkeys' }
   | { readonly page: 'sessions' }
+  | { readonly page: 'command-line' }
   | { readonly page: 'notifications' }
   | { readonly page: 'secrets' }
   | { readonly page: 'storage' }
-  | { readonly page: 'ai' };
+  | { readonly page: 'ai' }
+  | { readonly page: 'account' };
 
 export type View =
   | { readonly kind: 'home' }
   | { readonly kind: 'app'; readonly appId: string }
   | ({ readonly kind: 'settings' } & SettingsPage);
 
-const ACCOUNT_PAGES = ['passkeys', 'sessions', 'notifications', 'secrets', 'storage', 'ai'] as const;
+const ACCOUNT_PAGES = [
+  'passkeys',
+  'sessions',
+  'command-line',
+  'notifications',
+  'secrets',
+  'storage',
+  'ai',
+  'account',
+] as const;
 const WORKFLOW_ID = /^wf-[0-9a-f-]{36}$/;
 const APP_ID = /^(?=.{3,40}$)[a-z0-9]+(-[a-z0-9]+)*$/;
+
+/** The platform's own app of that name: its tile opens the pages of the shell, which no app can draw. */
+export const SETTINGS_APP = 'settings';
 
 /** An address this page does not know leads home. */
 export function readView(hash: string): View {
   const [area, first, second, third, fourth] = hash.replace(/^#\/?/, '').split('/');
+  if (area === 'app' && first === SETTINGS_APP) return { kind: 'settings', page: 'apps' };
   if (area === 'app' && first !== undefined && APP_ID.test(first)) return { kind: 'app', appId: first };
   if (area !== 'settings') return { kind: 'home' };
   const page = ACCOUNT_PAGES.find((known) => known === first);
@@ -50,6 +65,18 @@ export function addressOf(view: View): string {
   if (view.page === 'workflows') return `#/settings/apps/${view.appId}/workflows`;
   if (view.page === 'workflow') return `#/settings/apps/${view.appId}/workflows/${view.workflowId}`;
   return `#/settings/${view.page}`;
+}
+
+const STORE_ADDRESS = /^#\/store\/((?=.{3,40}$)[a-z0-9]+(?:-[a-z0-9]+)*)$/;
+
+/** Of an app's page in the Store (store-address.ts). */
+export function storeAddress(appId: string): string {
+  return `#/store/${appId}`;
+}
+
+/** The app in an address; `null` for every other address. */
+export function readStoreAddress(hash: string): string | null {
+  return STORE_ADDRESS.exec(hash)?.[1] ?? null;
 }
 
 export const view = signal<View>({ kind: 'home' });

@@ -17,6 +17,13 @@ interface CallOptions<Id extends ShellRoute> {
 
 type CoreRequest = Omit<RequestInit, 'headers'> & { readonly headers?: Readonly<Record<string, string>> };
 
+const accountCloses = new Set<() => void>();
+
+/** Calls back when core refuses a request because the account is about to be deleted. */
+export function onAccountClosing(listener: () => void): void {
+  accountCloses.add(listener);
+}
+
 const sessionEnded = new Set<(end: SessionEnd) => void>();
 
 /** Calls back when core no longer takes a request of this page for its session's. */
@@ -29,6 +36,11 @@ function address<Id extends ShellRoute>(path: string, { params = {}, query = {} 
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
   return search.size === 0 ? filled : `${filled}?${search}`;
+}
+
+/** Path and query of a call, for what is no JSON. */
+export function addressOfCall<Id extends ShellRoute>(id: Id, options: CallOptions<Id>): string {
+  return address(shellRoutes[id].split(' ')[1] ?? '', options);
 }
 
 function isProblem(body: unknown): body is Problem {
@@ -62,6 +74,7 @@ export async function send(path: string, request: CoreRequest): Promise<Response
   const error = await refusalOf(response);
   const end = sessionEndOf(error);
   if (end !== null) for (const listener of sessionEnded) listener(end);
+  if (error.code === 'account_closing') for (const listener of accountCloses) listener();
   throw error;
 }
 
@@ -81,6 +94,9 @@ export async function call<Id extends ShellRoute>(id: Id, options: CallOptions<I
   if (response.status === 204) return undefined as RouteAnswer<Id>;
   return (await response.json()) as RouteAnswer<Id>;
 }
+
+/** Options for lists that never have more than 200 items. */
+export const ONE_PAGE = { query: { limit: 200 } } as const;
 
 /** Reads a list to its end, at most `pages` pages. */
 export async function everyItem<Item>(

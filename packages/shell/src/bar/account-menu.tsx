@@ -7,21 +7,8 @@ import { chooseTheme, type ThemeChoice, themeChoice } from '../design/theme.ts';
 import { showToast } from '../notifications/toasts.ts';
 import { askToPause } from '../prompts/prompts.ts';
 import { signOut } from '../session/session.ts';
+import { SETTINGS_PAGES } from '../settings-pages.ts';
 import { go, type SettingsPage } from '../view.ts';
-
-const PAGES: readonly {
-  readonly page: 'apps' | 'ai' | 'notifications' | 'secrets' | 'passkeys' | 'sessions' | 'storage';
-  readonly icon: IconName;
-  readonly label: string;
-}[] = [
-  { page: 'apps', icon: 'apps', label: 'Apps and permissions' },
-  { page: 'ai', icon: 'ai', label: 'AI' },
-  { page: 'notifications', icon: 'bell', label: 'Notifications' },
-  { page: 'secrets', icon: 'lock', label: 'Secrets' },
-  { page: 'passkeys', icon: 'key', label: 'Passkeys' },
-  { page: 'sessions', icon: 'devices', label: 'Where you are signed in' },
-  { page: 'storage', icon: 'disk', label: 'Storage' },
-];
 
 const THEMES: readonly { readonly choice: ThemeChoice; readonly icon: IconName; readonly label: string }[] = [
   { choice: 'auto', icon: 'auto', label: 'Auto' },
@@ -77,7 +64,7 @@ export function AccountButton({ name }: { readonly name: string }) {
           </span>
         </p>
         <ul class="menu">
-          {PAGES.map(({ page, icon, label }) => (
+          {SETTINGS_PAGES.map(({ page, icon, label }) => (
             <li key={page}>
               <button type="button" onClick={() => show({ page })}>
                 <Icon name={icon} />

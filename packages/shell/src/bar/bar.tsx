@@ -56,7 +56,7 @@ export function Bar({ account }: { readonly account: AccountView }) {
       </button>
       <OpenAppTabs />
       <OpenAppsButton count={openApps.value.filter(({ appId }) => appId !== homeApp.value).length} />
-      <Search />
+      <Search account={account.name} />
       <p class="bar-live" role="status">
         {live.value ? '' : 'Reconnecting …'}
       </p>

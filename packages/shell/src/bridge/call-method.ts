@@ -1,7 +1,7 @@
 // Answers one call of an app: finds the method and applies what the table says of it, in the same order for all.
 import { type BridgeCall, laterBridgeMethods, type PermissionId } from '@platform/contract';
 import { coveredBy, resourcesOf } from './grants.ts';
-import type { AnsweredMethod, Call, Method, Only, Params } from './method.ts';
+import type { Call, Method, Only, Params } from './method.ts';
 import { methods } from './methods.ts';
 import { readParams } from './params.ts';
 import { BridgeRefusal } from './refusal.ts';
@@ -35,7 +35,6 @@ async function answer<Name extends BridgeCall>(
   sent: unknown,
 ): Promise<unknown> {
   const method: Method<Name> = methods[name];
-  if ('unavailable' in method) throw new BridgeRefusal('unavailable', method.unavailable);
   const params = readParams<Params<Name>>(method.params, sent);
   const resources = await grantedResources(method, params, shell, caller);
   requireCaller(method, params, caller);
@@ -56,7 +55,7 @@ async function answer<Name extends BridgeCall>(
  * @throws BridgeRefusal `grant_missing` when the app does not hold the grant, or not on the target of this call
  */
 async function grantedResources<Name extends BridgeCall>(
-  method: AnsweredMethod<Name>,
+  method: Method<Name>,
   params: Params<Name>,
   shell: ShellSide,
   caller: BridgeCaller,
@@ -64,15 +63,20 @@ async function grantedResources<Name extends BridgeCall>(
   const id: PermissionId | undefined = typeof method.grant === 'function' ? method.grant(params) : method.grant;
   if (id === undefined) return [];
   const resources = resourcesOf(await shell.currentGrants(caller.appId), id);
-  if (resources.length === 0) throw new BridgeRefusal('grant_missing', `This app does not have the permission ${id}.`);
   const target = typeof method.target === 'function' ? method.target(params, caller) : method.target;
-  if (target === undefined || method.target === 'any' || coveredBy(resources, target)) return resources;
-  throw new BridgeRefusal('grant_missing', `This app’s permission ${id} does not cover ${target}.`);
+  const isAny = target === undefined || method.target === 'any';
+  if (isAny ? resources.length > 0 : coveredBy(resources, target)) return resources;
+  const name = (await shell.installedApps()).find(({ appId }) => appId === caller.appId)?.name ?? caller.appId;
+  const what = isAny ? id : `${id} for ${target}`;
+  throw new BridgeRefusal(
+    'grant_missing',
+    `${name} may not use ${what}. You can allow it in Settings → Apps → ${name}.`,
+  );
 }
 
 /** @throws BridgeRefusal `not_authorized` for an app that the method is not for, or that the person is not looking at */
 function requireCaller<Name extends BridgeCall>(
-  { only, front }: AnsweredMethod<Name>,
+  { only, front }: Method<Name>,
   params: Params<Name>,
   caller: BridgeCaller,
 ): void {

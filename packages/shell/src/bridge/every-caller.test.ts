@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { MessageChannel } from 'node:worker_threads';
 import { type AskingBridgeCall, type BridgeCall, type ErrorCode, type Grant, permissions } from '@platform/contract';
-import type { AnsweredMethod, Only, Params } from './method.ts';
+import type { Method, Only, Params } from './method.ts';
 import { methods } from './methods.ts';
 import { call, ID, type World, world } from './methods-world.ts';
 import type { Reader } from './params.ts';
@@ -18,7 +18,6 @@ const samples: { readonly [Name in BridgeCall]: readonly Params<Name>[] } = {
   'state.get': [{}],
   'state.set': [{ json: '{"draft":"Milk"}' }, { json: 'null' }],
   'place.set': [{ place: '/notes/1?page=2#end' }],
-  'notifications.publish': [{ topic: 'news', title: 'Hello' }],
   'notifications.list': [{}, { topic: 'news', unread: true, limit: 10, cursor: '0' }],
   'notifications.read': [{ id: ID }],
   'notifications.readAll': [{}],
@@ -26,13 +25,19 @@ const samples: { readonly [Name in BridgeCall]: readonly Params<Name>[] } = {
   'notifications.mute': [{ appId: 'notes', topic: 'news', muted: true }],
   'notifications.surfaces': [{ flashes: true, system: true, webPush: true }],
   'apps.list': [{}, { scope: 'installed' }, { scope: 'catalog' }],
+  'apps.details': [{ appId: 'chess', version: '1.0.0' }],
+  'apps.screenshot': [{ appId: 'chess', version: '1.0.0', number: 1 }],
+  'apps.withdraw': [{ appId: 'chess', version: '1.0.0' }],
   'apps.open': [{ appId: 'notes', target: '?note=1' }],
   'apps.start': [{ appId: 'notes' }],
   'apps.stop': [{ appId: 'notes' }],
   'apps.return': [{}],
   'apps.requestInstall': [{ appId: 'chess', version: '1.0.0' }],
-  'apps.uninstall': [{ appId: 'notes' }],
+  'apps.uninstall': [{ appId: 'notes' }, { appId: 'store' }],
   'launcher.register': [{}],
+  'launcher.restore': [{}],
+  'launcher.tiles': [{}],
+  'launcher.arrange': [{ pinned: ['notes'], order: ['store'] }],
   'runtime.status': [{}, { appId: 'notes' }],
   'runtime.pause': [{}],
   'links.open': [{ url: 'https://example.org/page' }],
@@ -53,6 +58,7 @@ const openToAll: readonly string[] = [
 const asking: Readonly<Record<AskingBridgeCall, true>> = {
   'apps.requestInstall': true,
   'apps.uninstall': true,
+  'apps.withdraw': true,
   'links.open': true,
   'runtime.pause': true,
 };
@@ -97,22 +103,10 @@ function oneOf(only: Only | undefined): Partial<World> {
 }
 
 function walk<Name extends BridgeCall>(name: Name): void {
-  const method = methods[name];
-  for (const params of samples[name] ?? []) {
-    if ('unavailable' in method) walkUnavailable(name, params);
-    else walkAnswered(name, method, params);
-  }
+  for (const params of samples[name] ?? []) walkCall(name, methods[name], params);
 }
 
-function walkUnavailable<Name extends BridgeCall>(name: Name, params: Params<Name>): void {
-  test(`${name} is unavailable to every caller`, async () => {
-    for (const caller of [{}, { isSystem: true, isHome: true }]) {
-      await refused(world({ ...caller, grants: everything }), name, params, 'unavailable');
-    }
-  });
-}
-
-function walkAnswered<Name extends BridgeCall>(name: Name, method: AnsweredMethod<Name>, params: Params<Name>): void {
+function walkCall<Name extends BridgeCall>(name: Name, method: Method<Name>, params: Params<Name>): void {
   const label = `${name} ${JSON.stringify(params)}`;
   const only = typeof method.only === 'function' ? method.only(params) : method.only;
   const front = typeof method.front === 'function' ? method.front(params) : method.front;
@@ -209,7 +203,9 @@ function walkAnswered<Name extends BridgeCall>(name: Name, method: AnsweredMetho
     for (const extra of ['extra', 'constructor', 'caller']) wrong.push({ ...params, [extra]: 'x' });
     wrong.push(JSON.parse('{"__proto__":{"appId":"notes"}}'));
     for (const [key, read] of Object.entries<Reader<unknown>>(method.params)) {
-      for (const value of [null, {}, [], 0.5, '\u0000', 'x'.repeat(10_000)]) wrong.push({ ...params, [key]: value });
+      const isList = Array.isArray(Object.entries(params ?? {}).find(([name]) => name === key)?.[1]);
+      for (const value of [null, {}, isList ? ['A'] : [], 0.5, '\u0000', 'x'.repeat(10_000)])
+        wrong.push({ ...params, [key]: value });
       if (isRequired(read)) wrong.push({ ...params, [key]: undefined });
     }
     for (const sent of wrong) await refused(rightful(), name, sent, 'invalid_request');

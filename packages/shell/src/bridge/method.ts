@@ -58,14 +58,7 @@ interface Answered<Name extends BridgeCall> {
   readonly run: (call: Call<Name>) => Promise<BridgeCalls[Name]['result']> | BridgeCalls[Name]['result'];
 }
 
-export type AnsweredMethod<Name extends BridgeCall> = Answered<Name> & (Granted<Name> | Ungranted);
-
-/** A method that contract 5 names and this shell never answers, with the reason and the way to take instead. */
-export interface UnavailableMethod {
-  readonly unavailable: string;
-}
-
-export type Method<Name extends BridgeCall> = AnsweredMethod<Name> | UnavailableMethod;
+export type Method<Name extends BridgeCall> = Answered<Name> & (Granted<Name> | Ungranted);
 
 /** The methods of one domain, e.g. `MethodsOf<'apps'>` for every `apps.…`. */
 export type MethodsOf<Domain extends string> = {

@@ -4,6 +4,7 @@ import type { Grant, InstalledApp, Notification, NotificationSettings } from '@p
 import { changedSettings } from '../notifications/changed-settings.ts';
 import { callMethod } from './call-method.ts';
 import { isPlatformAddress } from './platform-address.ts';
+import { BridgeRefusal } from './refusal.ts';
 import type { BridgeCaller, ShellSide } from './shell-side.ts';
 
 export const ID = 'ntf-0192f0c1-2d3e-7a4b-8c5d-6e7f80910203';
@@ -16,6 +17,7 @@ function app(appId: string, more: Partial<InstalledApp> = {}): InstalledApp {
     summary: '',
     version: '1.0.0',
     upgrade: null,
+    former: null,
     publisher: 'ada',
     icon: `/v1/catalog/${appId}/icon`,
     chrome: 'auto',
@@ -23,6 +25,8 @@ function app(appId: string, more: Partial<InstalledApp> = {}): InstalledApp {
     hasWorkload: true,
     hasUnreviewedWorkload: false,
     requestsIntelligence: false,
+    home: false,
+    comingSoon: false,
     system: false,
     installedAt: '2026-11-21T10:00:00.000Z',
     ...more,
@@ -55,6 +59,8 @@ export interface World {
   isSystem: boolean;
   appId: string;
   approves: boolean;
+  /** Apps whose node does not answer. */
+  readonly silent: readonly string[];
   /** Apps whose questions went through the one place that limits them, in order. */
   readonly asked: string[];
   settings: NotificationSettings;
@@ -74,6 +80,7 @@ export function world(change: Partial<World> = {}): World {
     isSystem: false,
     appId: 'asker',
     approves: true,
+    silent: [],
     asked: [],
     settings: { system: true, webPush: true, flashes: true, muted: [{ appId: 'notes', topic: 'old' }] },
     kept: new Map(),
@@ -121,12 +128,43 @@ export function call(state: World, method: string, params?: unknown): Promise<un
         categories: [],
         resources: null,
         connects: [],
+        visibility: 'public',
+        own: false,
         publishedAt: '2026-11-21T10:00:00.000Z',
       })),
+    details: async (appId, version) => {
+      const { name, summary, publisher } = app(appId);
+      return {
+        ...{
+          appId,
+          name,
+          summary,
+          publisher,
+          version: version ?? '1.0.0',
+          icon: null,
+          visibility: 'public',
+          own: false,
+        },
+        ...{
+          hasFrontend: true,
+          hasWorkload: false,
+          categories: [],
+          resources: null,
+          connects: [],
+          changes: null,
+          size: 1,
+        },
+        ...{ permissions: [], screenshots: [], secretSlots: [], publicRoutes: [], versions: [] },
+        publishedAt: '2026-11-21T10:00:00.000Z',
+      };
+    },
+    storeLink: (appId) => `https://platform.example/#/store/${appId}`,
+    screenshotOf: async () => 'data:image/png;base64,AA==',
     iconOf: async (path) => (path === null ? null : 'data:image/svg+xml;base64,AA=='),
     search: async (query) => ({ query, apps: [], items: [] }),
     statusOf: async (appId) => {
       did(`ask for the state of ${appId}`);
+      if (state.silent.includes(appId)) throw new BridgeRefusal('workload_unavailable', 'Its node does not answer.');
       await new Promise((resolve) => setImmediate(resolve));
       did(`hear the state of ${appId}`);
       return asOwnerSees;
@@ -135,9 +173,14 @@ export function call(state: World, method: string, params?: unknown): Promise<un
       did(`start ${appId}`);
       return asOwnerSees;
     },
-    stopBackend: async (appId) => {
-      did(`stop ${appId}`);
+    stopBackend: async (asker, appId) => {
+      did(`stop ${appId} for ${asker}`);
       return { ...asOwnerSees, state: 'stopped' };
+    },
+    homeTiles: async () => ({ pinned: ['notes'], order: ['store'] }),
+    arrangeHome: async (tiles) => {
+      did(`arrange ${JSON.stringify(tiles)}`);
+      return tiles;
     },
     notifications: async ({ topic, cursor }) => {
       const records = state.records.filter((each) => topic === undefined || each.topic === topic);
@@ -161,12 +204,17 @@ export function call(state: World, method: string, params?: unknown): Promise<un
     },
     open: (appId, target) => did(`open ${appId} ${target}`),
     goHome: () => did('home'),
-    becomeHome: (appId) => did(`become home ${appId}`),
+    becomeHome: async (appId) => did(`become home ${appId}`),
+    restoreHome: async () => did('restore home'),
     setTitle: (appId, title) => did(`title ${appId} ${title}`),
     showSurface: (surface, appId) => did(`surface ${surface} ${appId}`),
     ask: (asker, question) => {
       state.asked.push(asker);
       return question();
+    },
+    reviewWithdraw: async (asker, appId, version) => {
+      did(`withdraw ${asker} ${appId} ${version}`);
+      return state.approves;
     },
     reviewInstall: async (asker, appId, version) => {
       did(`review ${asker} ${appId} ${version}`);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   type BridgeCall,
+  type BridgeContext,
   type Grant,
   type InstalledApp,
   laterBridgeMethods,
@@ -69,6 +70,11 @@ const guarded: readonly {
     near: { id: 'apps.lifecycle', resources: ['*'] },
   },
   {
+    method: 'launcher.restore',
+    grant: { id: 'apps.launcher.register', resources: ['self'] },
+    near: { id: 'apps.lifecycle', resources: ['*'] },
+  },
+  {
     method: 'runtime.status',
     grant: { id: 'runtime.status.read', resources: ['*'] },
     near: { id: 'apps.lifecycle', resources: ['*'] },
@@ -131,6 +137,7 @@ for (const [method, params] of [
   ['apps.requestInstall', { appId: 'chess' }],
   ['apps.uninstall', { appId: 'notes' }],
   ['launcher.register', undefined],
+  ['launcher.restore', undefined],
   ['runtime.pause', undefined],
 ] as const) {
   test(`${method} is only for the app the person looks at`, async () => {
@@ -207,14 +214,6 @@ test('marking all read marks what the app may read and nothing else', async () =
   const wide = world({ grants: [{ id: 'notifications.read', resources: ['*'] }] });
   assert.deepEqual(await call(wide, 'notifications.readAll'), { updated: 2 });
   assert.deepEqual(wide.done, ['read all']);
-});
-
-test('publishing over the bridge is refused even with the grant, and the refusal names the way', async () => {
-  const state = world({ grants: [{ id: 'notifications.publish', resources: ['*'] }] });
-  await assert.rejects(call(state, 'notifications.publish', { topic: 'news', title: 'Hello' }), {
-    code: 'unavailable',
-    message: /app\.notifications\(\)\.publish\(\)/,
-  });
 });
 
 test('states are returned for apps with a backend that the grant covers', async () => {
@@ -382,13 +381,25 @@ test('the context holds the grants of this moment', async () => {
   });
 });
 
+test('the context has the states of backends with the grant that shows them, and without those of silent nodes', async () => {
+  const grants: Grant[] = [{ id: 'runtime.status.read', resources: ['no*'] }];
+  const backends = world().apps.flatMap((app) =>
+    app.hasWorkload ? ['notes', 'nothing', 'secret'].map((appId) => ({ ...app, appId })) : [app],
+  );
+  const state = world({ grants, apps: backends, silent: ['nothing'] });
+  const runtimeOf = async () => ((await call(state, 'context.get')) as BridgeContext).runtime;
+  assert.deepEqual(await runtimeOf(), [{ appId: 'notes', status }]);
+  state.grants = [{ id: 'apps.catalog.read', resources: ['*'] }];
+  assert.equal(await runtimeOf(), undefined);
+});
+
 test('methods that come later say so, unknown ones are not found, and nothing inherited is a method', async () => {
   const later = laterBridgeMethods.filter((method) => /^(wallet|mcp|schedules|apps\.create)/.test(method));
   assert.equal(later.length, 7);
   for (const method of later) {
     await assert.rejects(call(world({ grants: everything }), method), { code: 'unavailable', message: /yet/ });
   }
-  for (const method of ['apps.destroy', '', 'toString', '__proto__', 'constructor']) {
+  for (const method of ['apps.destroy', 'notifications.publish', '', 'toString', '__proto__', 'constructor']) {
     await assert.rejects(call(world({ grants: everything }), method), { code: 'not_found' });
   }
 });

@@ -83,6 +83,12 @@ function isJson(value: string): boolean {
 
 // The patterns of the contract's schemas, which the first load cannot carry: zod is too heavy.
 export const appIdText = text(/^(?=.{3,40}$)[a-z0-9]+(-[a-z0-9]+)*$/, 'an app id');
+/** Distinct ones, as many as core keeps (`homeTiles`). */
+export const appIdList: Reader<string[]> = (value, name) => {
+  const wrong = `\`${name}\` must be a list of at most 500 distinct app ids.`;
+  if (!Array.isArray(value) || value.length > 500 || new Set(value).size < value.length) throw invalid(wrong);
+  return value.map((appId) => appIdText(appId, name));
+};
 export const versionText = text(/^\d{1,9}\.\d{1,9}\.\d{1,9}(?:[-+][0-9A-Za-z.+-]{1,50})?$/, 'a version such as 1.0.0');
 export const targetText = text(/^\?[\w\-.~!$&'()*+,;=:@%/?]{0,511}$/, 'a query string that starts with ?');
 export const topicText = text(/^[a-z0-9._-]{1,64}$/, 'a notification topic');

@@ -1,8 +1,10 @@
 // What the bridge may ask of the shell. The methods decide whether an app may; this interface does it with the session.
 import type {
   BridgeContext,
+  CatalogDetail,
   CatalogEntry,
   Grant,
+  HomeTiles,
   InstalledApp,
   Notification,
   NotificationSettings,
@@ -41,12 +43,24 @@ export interface ShellSide {
 
   installedApps(): Promise<readonly InstalledApp[]>;
   catalog(): Promise<readonly CatalogEntry[]>;
+  /** Of the newest version when `version` is null. */
+  details(appId: string, version: string | null): Promise<CatalogDetail>;
+  /** The address of its page in the Store. */
+  storeLink(appId: string): string;
+  /** As `iconOf`; `number` counts from 1. */
+  screenshotOf(which: {
+    readonly appId: string;
+    readonly version: string;
+    readonly number: number;
+  }): Promise<string | null>;
   /** The picture itself as a `data:` address: frames may not load from the shell's origin. */
   iconOf(path: string | null): Promise<string | null>;
   search(query: string, limit: number): Promise<SearchResult>;
   statusOf(appId: string): Promise<WorkloadStatus>;
   startBackend(appId: string): Promise<WorkloadStatus>;
-  stopBackend(appId: string): Promise<WorkloadStatus>;
+  stopBackend(asker: string, appId: string): Promise<WorkloadStatus>;
+  homeTiles(): Promise<HomeTiles>;
+  arrangeHome(tiles: HomeTiles): Promise<HomeTiles>;
 
   notifications(query: {
     readonly topic?: string;
@@ -61,7 +75,9 @@ export interface ShellSide {
 
   open(appId: string, target: string | null): void;
   goHome(): void;
-  becomeHome(appId: string): void;
+  becomeHome(appId: string): Promise<void>;
+  /** Launcher is the home screen again. */
+  restoreHome(): Promise<void>;
   setTitle(appId: string, title: string): void;
   showSurface(surface: ShellSurface, appId: string | null): void;
   /**
@@ -71,6 +87,8 @@ export interface ShellSide {
   ask(asker: string, question: () => Promise<boolean>): Promise<boolean>;
   /** Trusted review; true when the person approved and the app is installed. */
   reviewInstall(asker: string, appId: string, version: string | null): Promise<boolean>;
+  /** Trusted confirmation; true when the publisher approved and the version is deleted. */
+  reviewWithdraw(asker: string, appId: string, version: string): Promise<boolean>;
   /** Trusted confirmation; true when the person approved and the app is removed. */
   reviewUninstall(asker: string, appId: string): Promise<boolean>;
   /** Whether the address is the shell's own or that of any app (platform-address.ts). */

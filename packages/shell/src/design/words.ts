@@ -42,6 +42,14 @@ export function shortVersion(version: string): string {
   return version.split('+')[0] ?? version;
 }
 
+/** Whether one version comes before another, by the three numbers that people go by. */
+export function isOlder(version: string, other: string): boolean {
+  const numbers = (text: string) => text.split(/[-+]/, 1).join().split('.').map(Number);
+  const [one, two] = [numbers(version), numbers(other)];
+  const at = one.findIndex((number, index) => number !== two[index]);
+  return at !== -1 && (one[at] ?? 0) < (two[at] ?? 0);
+}
+
 /** `1 app`, `2 apps`. */
 export function count(amount: number, noun: string): string {
   return `${amount} ${noun}${amount === 1 ? '' : 's'}`;

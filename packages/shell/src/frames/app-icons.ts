@@ -1,4 +1,4 @@
-// Icons of apps, as the pictures themselves: an image would be asked for without the pin of this page, and the frames of
+// Icons and screenshots of apps, as the pictures themselves: an image would be asked for without the pin of this page, and the frames of
 // apps may not load from the shell's origin.
 import { signal } from '@preact/signals';
 import { send } from '../api/client.ts';
@@ -30,19 +30,22 @@ async function read(path: string): Promise<Picture | null> {
   if (response.headers.get('content-type')?.startsWith('image/') !== true) return null;
   const picture = await response.blob();
   const address = await asDataUrl(picture);
-  if (address === null) return null;
-  atHand.set(path, address);
-  return { bytes: picture.size, address };
+  return address === null ? null : { bytes: picture.size, address };
 }
 
 function find(path: string): Promise<Picture | null> {
   const found =
     known.get(path) ??
-    read(path).catch(() => {
-      // Asked for again the next time.
-      known.delete(path);
-      return null;
-    });
+    read(path)
+      .then((picture) => {
+        if (picture !== null) atHand.set(path, picture.address);
+        return picture;
+      })
+      .catch(() => {
+        // Asked for again the next time.
+        known.delete(path);
+        return null;
+      });
   known.set(path, found);
   return found;
 }
@@ -64,6 +67,11 @@ export function iconAtHand(path: string): string | null {
 export async function iconForApps(path: string | null): Promise<string | null> {
   const picture = path === null ? null : await find(path);
   return picture === null || picture.bytes > LARGEST_BYTES ? null : picture.address;
+}
+
+/** A screenshot for an app as a `data:` address, `null` when it could not be read. The browser keeps it for a while, this page does not. */
+export async function screenshotForApps(path: string): Promise<string | null> {
+  return (await read(path).catch(() => null))?.address ?? null;
 }
 
 /** After an installation or upgrade. */

@@ -42,6 +42,14 @@ export function keepState(appId: string, json: string | null): void {
   withInstallation(appId, (app, to) => attempt(() => to.keepState(app, json)));
 }
 
+/** The data of the app is deleted. */
+export function forgetApp(appId: string): void {
+  withInstallation(appId, (app, from) => {
+    from.keepPlace(app, null);
+    from.keepState(app, null);
+  });
+}
+
 function withInstallation<Value>(appId: string, act: (app: Installation, from: KeptApps) => Value): Value | null {
   const app = findApp(appId);
   return app === undefined || kept === null ? null : act(app, kept);

@@ -1,12 +1,12 @@
 // Which apps are open in this page, and the one frame there is: that of the app in front. An app that is left is
 // unloaded at once, so that it can neither take the focus nor go on; it is launched again where it was left.
-import type { BridgeEvent, InstalledApp, LaunchDescriptor } from '@platform/contract';
+import type { BridgeEvent, InstalledApp, LaunchDescriptor, WorkloadDetail } from '@platform/contract';
 import { computed, effect, signal, untracked } from '@preact/signals';
 import { plainMessage } from '../api/api-error.ts';
 import { call } from '../api/client.ts';
 import { onceLiveAgain } from '../bar/live.ts';
 import { pausedAt } from '../pause.ts';
-import { go, view } from '../view.ts';
+import { go, SETTINGS_APP, view } from '../view.ts';
 import { type AppFrame, createAppFrame } from './app-frame.ts';
 import { findApp, installedApps, nameOf } from './installed-apps.ts';
 import { forgetPlace, keepInstalled, placeOf } from './kept.ts';
@@ -18,11 +18,13 @@ export interface OpenApp {
   readonly origin: string;
   /**
    * `unloaded`: without a frame, since another one is in front. `withheld`: in front, and without a frame for as long as
-   * the person types into the shell, because it took the focus from there.
+   * the person types into the shell, because it took the focus from there. `resting`: its backend waits for a person.
    */
-  readonly phase: 'unloaded' | 'launching' | 'loading' | 'ready' | 'failed' | 'withheld';
+  readonly phase: 'unloaded' | 'launching' | 'loading' | 'ready' | 'failed' | 'withheld' | 'resting';
   /** One sentence, when it failed. */
   readonly failure: string | null;
+  /** The state of its backend, while it rests. */
+  readonly resting: WorkloadDetail | null;
   /** `never` asks for the whole window, without the bar. */
   readonly chrome: 'auto' | 'always' | 'never';
   /** What the app says it shows, beside its name. */
@@ -37,12 +39,13 @@ export interface FrameBridge {
 }
 
 export const DEFAULT_HOME = 'launcher';
-const NEW = { origin: '', phase: 'unloaded', failure: null, chrome: 'auto', title: '' } as const;
+const NEW = { origin: '', phase: 'unloaded', failure: null, resting: null, chrome: 'auto', title: '' } as const;
 /** A document that was opened where its app was left, and says nothing for so long, is not a page of the app any more. */
 const SILENCE_MS = 5_000;
 
 export const openApps = signal<readonly OpenApp[]>([]);
-export const homeApp = signal<string>(DEFAULT_HOME);
+/** As core says; Launcher until it is known. */
+export const homeApp = computed(() => installedApps.value?.find(({ home }) => home)?.appId ?? DEFAULT_HOME);
 
 /** The app whose frame the stage shows; `null` on the shell's own pages. */
 export const frontApp = computed<string | null>(() => {
@@ -127,7 +130,7 @@ function ensureListed(appId: string): void {
 }
 
 /** Ends the frame there is, whatever its document is doing. */
-function unload(phase: 'unloaded' | 'withheld'): void {
+function unload(phase: 'unloaded' | 'withheld' | 'resting'): void {
   const left = live;
   if (left === null) return;
   live = null;
@@ -141,7 +144,7 @@ async function launch(appId: string): Promise<void> {
   unload('unloaded');
   const mine: Live = { appId, frame: null };
   live = mine;
-  update(appId, { phase: 'launching', failure: null });
+  update(appId, { phase: 'launching', failure: null, resting: null });
   try {
     const descriptor = await call('apps.launch', { params: { appId } });
     // Meanwhile the person may have gone elsewhere, and come back to another launch.
@@ -207,6 +210,11 @@ function reloadWhenReplaced({ appId, version }: InstalledApp): void {
 
 /** Brings the app to the front, opening it where needed; `target` is a place in it, such as `?note=1` or `/notes/1`. */
 export function openApp(appId: string, target: string | null = null): void {
+  // One Settings: the tile leads to the pages of the shell itself.
+  if (appId === SETTINGS_APP) {
+    go({ kind: 'settings', page: 'apps' });
+    return;
+  }
   if (findApp(appId)?.hasFrontend === false) {
     go({ kind: 'settings', page: 'app', appId });
     return;
@@ -241,6 +249,13 @@ export function withhold(): () => void {
     update(appId, { phase: 'unloaded' });
     if (frontApp.value === appId) show(appId);
   };
+}
+
+/** Ends the frame of the app in front, whose backend rests; {@link relaunch} opens it all the same. */
+export function rest(appId: string, status: WorkloadDetail): void {
+  if (frontApp.value !== appId) return;
+  unload('unloaded');
+  update(appId, { phase: 'resting', failure: null, resting: status });
 }
 
 /** Closes the app: its frame goes, and its port with it. It begins anew when it is opened again. */

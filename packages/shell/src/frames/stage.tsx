@@ -8,9 +8,13 @@ import { prompt } from '../prompts/prompts.ts';
 import { SettingsView } from '../settings/settings-view.tsx';
 import { go, view } from '../view.ts';
 import { AppsNotListed } from './apps-not-listed.tsx';
+import { essentialApp } from './essential-apps.ts';
 import { typing } from './field-guard.ts';
 import { findApp, installedApps, listingFailure, nameOf } from './installed-apps.ts';
-import { closeApp, findOpen, frontApp, homeApp, openApp, relaunch, setStage } from './open-apps.ts';
+import { closeApp, findOpen, frontApp, homeApp, relaunch, setStage } from './open-apps.ts';
+import { InstallAgain, PlainHome } from './plain-home.tsx';
+import { Resting } from './resting.tsx';
+import { followResting } from './resting-backends.ts';
 
 /** A click into a frame is not seen by this page; without this, open menus would stay open over the app. */
 function closePanelsOnLeave(): () => void {
@@ -26,6 +30,7 @@ export function Stage() {
   const frames = useRef<HTMLDivElement>(null);
   useEffect(() => setStage(frames.current), []);
   useEffect(closePanelsOnLeave, []);
+  useEffect(followResting, []);
   const name = view.value.kind === 'settings' ? 'Settings' : nameOf(frontApp.value ?? homeApp.value);
   return (
     // The name sets this landmark apart from the one an app draws in its frame.
@@ -72,6 +77,7 @@ function FrontState() {
   if (app === undefined) return view.value.kind === 'home' ? <PlainHome /> : <Missing appId={appId} />;
   if (!app.hasFrontend) return <WithoutFrontend app={app} />;
   const open = findOpen(appId);
+  if (open?.resting != null) return <Resting appId={appId} status={open.resting} />;
   if (open?.phase === 'failed') return <Failed appId={appId} name={app.name} failure={open.failure ?? ''} />;
   if (open?.phase === 'withheld') return <Withheld name={app.name} icon={app.icon} />;
   if (open?.phase !== 'ready') return <Loading key={appId} name={app.name} icon={app.icon} appId={appId} />;
@@ -151,12 +157,15 @@ function Failed({ appId, name, failure }: { readonly appId: string; readonly nam
 }
 
 function Missing({ appId }: { readonly appId: string }) {
+  const again = essentialApp(appId) !== undefined;
   return (
     <div class="front-state">
       <Empty icon="box" title={`“${appId}” is not installed`}>
-        It may have been removed. You can install it again in the Store; its data is kept.
+        It may have been removed.{' '}
+        {again ? 'Its data is kept.' : 'You can install it again in the Store; its data is kept.'}
       </Empty>
-      <Button kind="primary" icon="home" onClick={() => go({ kind: 'home' })}>
+      {again && <InstallAgain appId={appId} />}
+      <Button kind={again ? 'plain' : 'primary'} icon="home" onClick={() => go({ kind: 'home' })}>
         Go home
       </Button>
     </div>
@@ -176,36 +185,6 @@ function WithoutFrontend({ app }: { readonly app: InstalledApp }) {
       <Button kind="primary" onClick={() => go({ kind: 'settings', page: 'app', appId: app.appId })}>
         Show it in Settings
       </Button>
-    </div>
-  );
-}
-
-/** When the launcher was removed, the apps are still a click away. */
-function PlainHome() {
-  const apps = (installedApps.value ?? []).filter(({ hasFrontend }) => hasFrontend);
-  return (
-    <div class="plain-home">
-      <h2>Your apps</h2>
-      <p class="quiet-text">Your home screen app is not installed.</p>
-      <div class="buttons">
-        <Button icon="plus" onClick={() => go({ kind: 'settings', page: 'apps' })}>
-          Install it again
-        </Button>
-      </div>
-      {apps.length === 0 ? (
-        <Empty icon="apps" title="No apps are installed" />
-      ) : (
-        <ul class="tiles">
-          {apps.map((app) => (
-            <li key={app.appId}>
-              <button type="button" class="tile" onClick={() => openApp(app.appId)}>
-                <AppPicture name={app.name} path={app.icon} size="large" />
-                <span>{app.name}</span>
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
     </div>
   );
 }

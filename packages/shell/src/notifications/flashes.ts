@@ -2,14 +2,13 @@
 // has expired or was muted meanwhile is shown no more.
 import type { Notification } from '@platform/contract';
 import { computed, signal } from '@preact/signals';
-import { allows } from './settings.ts';
+import { atExpiry, lifeOf } from './expiry.ts';
+import { mayFlash } from './settings.ts';
 
 /**
  * Limit on waiting flashes; others are in the inbox only. After a week away a person would have hundreds to dismiss.
  */
 const WAITING = 20;
-/** Timers of browsers hold 31 bits of milliseconds. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 const queue = signal<readonly Notification[]>([]);
 
@@ -17,13 +16,8 @@ const queue = signal<readonly Notification[]>([]);
 export const flash = computed<Notification | null>(() => queue.value[0] ?? null);
 export const flashesWaiting = computed(() => Math.max(0, queue.value.length - 1));
 
-export function isImportant({ priority }: Notification): boolean {
-  return priority === 'high' || priority === 'critical';
-}
-
 function isDue(record: Notification): boolean {
-  const expired = record.expiresAt !== null && Date.parse(record.expiresAt) <= Date.now();
-  return record.readAt === null && !expired && isImportant(record) && allows('flashes', record);
+  return record.readAt === null && lifeOf(record) > 0 && mayFlash(record);
 }
 
 /** Adds those that are to be seen, once each. */
@@ -35,11 +29,7 @@ export function offerFlashes(records: readonly Notification[]): void {
   const rank = ({ priority }: Notification) => (priority === 'critical' ? 0 : 1);
   const next = [...waiting, ...added].sort((one, other) => rank(one) - rank(other)).slice(0, WAITING);
   queue.value = shown === undefined ? next : [shown, ...next];
-  for (const { id, expiresAt } of added) if (expiresAt !== null) dropAt(id, Date.parse(expiresAt));
-}
-
-function dropAt(id: string, expires: number): void {
-  setTimeout(() => dropFlashes((record) => record.id === id), Math.min(expires - Date.now(), LONGEST_TIMER_MS));
+  for (const record of added) atExpiry(record, () => dropFlashes(({ id }) => id === record.id));
 }
 
 export function dropFlashes(which: (record: Notification) => boolean): void {

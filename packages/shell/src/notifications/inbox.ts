@@ -5,10 +5,11 @@ import { plainMessage } from '../api/api-error.ts';
 import { call } from '../api/client.ts';
 import { nameOf } from '../frames/installed-apps.ts';
 import { openApp } from '../frames/open-apps.ts';
-import { dropFlashes, dropUnwantedFlashes, isImportant, offerFlashes } from './flashes.ts';
+import { lifeOf } from './expiry.ts';
+import { dropFlashes, dropUnwantedFlashes, offerFlashes } from './flashes.ts';
 import { endMirrored, mirror } from './mirror.ts';
 import { closePushed } from './push-here.ts';
-import { allows, readNotificationSettings } from './settings.ts';
+import { isAudible, mayFlash, readNotificationSettings } from './settings.ts';
 import { showToast } from './toasts.ts';
 
 /** More unread records than this are shown as "99+" anyway. */
@@ -133,11 +134,21 @@ export function receive(record: Notification): void {
   unreadIds.value = new Set([...unreadIds.value, record.id]);
   offerFlashes([record]);
   mirror(record, () => openNotification(record, record.presentation?.actions[0]?.target ?? null));
-  if (isImportant(record) || record.delivery === 'inbox' || record.priority === 'low' || !allows('flashes', record))
-    return;
+  if (isCard(record)) showCard(record);
+}
+
+/** Appears for a moment at the edge of the page. A critical one always flashes instead. */
+function isCard(record: Notification): boolean {
+  const { delivery, priority } = record;
+  if (delivery === 'inbox' || priority === 'low') return false;
+  return !mayFlash(record) && isAudible(record) && lifeOf(record) > 0;
+}
+
+function showCard(record: Notification): void {
   showToast({
     title: record.title,
     isNotification: true,
+    lifeMs: lifeOf(record),
     body: `${nameOf(record.appId)}${record.body === '' ? '' : ` — ${record.body}`}`,
     action: { label: 'Open', run: () => openNotification(record, null) },
   });

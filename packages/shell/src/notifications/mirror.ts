@@ -4,8 +4,9 @@ import type { Notification as NotificationRecord } from '@platform/contract';
 import { signal } from '@preact/signals';
 import { iconAtHand } from '../frames/app-icons.ts';
 import { findApp, nameOf } from '../frames/installed-apps.ts';
+import { atExpiry, lifeOf } from './expiry.ts';
 import { pushHere } from './push-here.ts';
-import { allows, notificationSettings } from './settings.ts';
+import { mayMirror, notificationSettings } from './settings.ts';
 
 export type BrowserPermission = NotificationPermission | 'unsupported';
 
@@ -26,7 +27,7 @@ const shown = new Map<string, Notification>();
 /** Shows the record if it is to be mirrored now; `open` is what a press on it does. */
 export function mirror(record: NotificationRecord, open: () => void): void {
   if (record.delivery === 'inbox' || record.readAt !== null || !document.hidden) return;
-  if (currentPermission() !== 'granted' || !allows('system', record) || comesAsPush(record)) return;
+  if (currentPermission() !== 'granted' || !mayMirror(record) || lifeOf(record) <= 0 || comesAsPush(record)) return;
   const notification = construct(record.title, {
     body: `${nameOf(record.appId)}${record.body === '' ? '' : `\n${record.body}`}`,
     // The browser shows one for each tag, whichever tab asked for it.
@@ -36,6 +37,7 @@ export function mirror(record: NotificationRecord, open: () => void): void {
   });
   if (notification === null) return;
   shown.set(record.id, notification);
+  atExpiry(record, () => notification.close());
   notification.addEventListener('close', () => shown.delete(record.id));
   notification.addEventListener('click', () => {
     window.focus();

@@ -34,9 +34,21 @@ export function isMuted(settings: NotificationSettings, appId: string, topic: st
   return settings.muted.some((mute) => mute.appId === appId && (mute.topic === null || mute.topic === topic));
 }
 
-/** Whether a record may appear on a surface. No until the settings are known: silence can be made up for, noise not. */
-export function allows(surface: 'system' | 'flashes', record: Pick<Notification, 'appId' | 'topic'>): boolean {
+type Addressed = Pick<Notification, 'appId' | 'topic' | 'priority'>;
+
+/** Whether a record may appear anywhere but in the inbox. No until the settings are known: silence can be made up for. */
+export function isAudible(record: Addressed): boolean {
   const settings = notificationSettings.value;
-  if (settings === null || isMuted(settings, record.appId, record.topic)) return false;
-  return settings[surface];
+  return settings !== null && !isMuted(settings, record.appId, record.topic);
+}
+
+/** Whether the browser may show a record for this page. */
+export function mayMirror(record: Addressed): boolean {
+  return isAudible(record) && notificationSettings.value?.system === true;
+}
+
+/** Whether a record stays above every app until it is dealt with. Nothing silences a critical one. */
+export function mayFlash(record: Addressed): boolean {
+  if (record.priority === 'critical') return true;
+  return record.priority === 'high' && isAudible(record) && notificationSettings.value?.flashes === true;
 }

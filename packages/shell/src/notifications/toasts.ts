@@ -9,6 +9,8 @@ export interface Toast {
   /** Read out at once and kept until dismissed. */
   readonly urgent: boolean;
   readonly isNotification: boolean;
+  /** Goes after so many milliseconds at the latest. */
+  readonly lifeMs: number;
   readonly action: { readonly label: string; readonly run: () => void } | null;
 }
 
@@ -37,7 +39,16 @@ function expire(id: number): void {
 export function showToast(toast: Partial<Omit<Toast, 'id'>> & { readonly title: string }): void {
   lastId += 1;
   const id = lastId;
-  const shown: Toast = { body: '', tone: 'plain', urgent: false, isNotification: false, action: null, ...toast, id };
+  const shown: Toast = {
+    body: '',
+    tone: 'plain',
+    urgent: false,
+    isNotification: false,
+    lifeMs: LIFE_MS,
+    action: null,
+    ...toast,
+    id,
+  };
   toasts.value = [...toasts.value, shown].slice(-SHOWN);
-  if (!shown.urgent) setTimeout(() => expire(id), LIFE_MS);
+  if (!shown.urgent) setTimeout(() => expire(id), Math.min(LIFE_MS, shown.lifeMs));
 }

@@ -21,18 +21,20 @@ interface DecisionProps {
   readonly yes: ComponentChildren;
   readonly danger?: boolean;
   readonly busy: boolean;
+  /** The approval waits for something else that the person must do first. */
+  readonly disabled?: boolean;
   readonly onNo: () => void;
   readonly onYes: () => void;
 }
 
 /** The refusal comes first in order and has the focus; the approval never does by itself. */
-export function Decision({ no, yes, danger = false, busy, onNo, onYes }: DecisionProps) {
+export function Decision({ no, yes, danger = false, busy, disabled = false, onNo, onYes }: DecisionProps) {
   return (
     <div class="decision">
       <button type="button" class="button plain" data-default aria-disabled={busy} onClick={() => !busy && onNo()}>
         {no}
       </button>
-      <Button kind={danger ? 'danger' : 'primary'} busy={busy} onClick={onYes}>
+      <Button kind={danger ? 'danger' : 'primary'} busy={busy} disabled={disabled} onClick={onYes}>
         {yes}
       </Button>
     </div>

@@ -2,6 +2,7 @@
 import { isCritical, type PermissionId, permissions, type RequestedGrant } from '@platform/contract';
 import { useId } from 'preact/hooks';
 import { Icon } from '../design/icons.tsx';
+import { permissionWords, RESOURCE_LABELS } from '../design/permission-words.ts';
 import { portInWords, routeInWords } from '../internet/route-words.ts';
 import { modelsInWords } from './ai-access.ts';
 import { type Choice, offeredResources, withPermission, withResource } from './narrowing.ts';
@@ -12,21 +13,6 @@ interface PermissionListProps {
   readonly onChange: (choice: Choice) => void;
   readonly disabled?: boolean;
 }
-
-/** What the resources of a permission are called in front of one of them. */
-export const RESOURCE_LABELS: Readonly<Record<(typeof permissions)[PermissionId]['resources'], string>> = {
-  'notification topics': 'Topic',
-  'app ids': 'App',
-  'tool names': 'Tool',
-  '`<provider>:<model>` patterns': 'Model',
-  'secret slot names': 'Secret',
-  'https origins': 'Address',
-  'collection ids': 'Collection',
-  '`METHOD:/path`': 'Request',
-  '`UDP:<port>` or `UDP:auto`': 'Port',
-  '`*`': 'Resource',
-  '`self`': 'Resource',
-};
 
 /** What a resource means to a person. */
 function resourceLine(id: PermissionId, resource: string): string {
@@ -49,10 +35,6 @@ function weight(id: PermissionId): number {
   if (STRANGERS[id] !== undefined) return 3;
   if (isCritical(id)) return 2;
   return id === 'network.connect' ? 1 : 0;
-}
-
-function sentence(text: string): string {
-  return `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}`;
 }
 
 export function PermissionList({ requested, choice, onChange, disabled = false }: PermissionListProps) {
@@ -92,7 +74,7 @@ function PermissionRow({ request, choice, onChange, disabled = false }: Permissi
         onChange={(event) => onChange(withPermission(choice, request, event.currentTarget.checked))}
       />
       <div>
-        <label for={box}>{sentence(permissions[request.id].plain)}</label>
+        <label for={box}>{permissionWords(request.id)}</label>
         <div id={`${box}-more`} class="permission-more">
           {critical && (
             <p class="permission-warning">

@@ -1,6 +1,7 @@
 // The one dialog in which the shell asks. It takes the focus, stands above the whole page, and says no by default.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../design/icons.tsx';
+import { CommandLineReview } from './command-line-review.tsx';
 import { createPressGuard, trapFocus } from './guard.ts';
 import { InstallReview } from './install-review.tsx';
 import { LinkReview } from './link-review.tsx';
@@ -9,6 +10,7 @@ import { carriedOut, type Prompt, prompt } from './prompts.ts';
 import { RenewAddressReview } from './renew-address-review.tsx';
 import { UninstallReview } from './uninstall-review.tsx';
 import { UpgradeReview } from './upgrade-review.tsx';
+import { WithdrawReview } from './withdraw-review.tsx';
 
 export function PromptDialog() {
   const asked = prompt.value;
@@ -20,6 +22,8 @@ function Review({ asked }: { readonly asked: Prompt }) {
   if (asked.kind === 'upgrade') return <UpgradeReview asked={asked} />;
   if (asked.kind === 'link') return <LinkReview asked={asked} />;
   if (asked.kind === 'renew-address') return <RenewAddressReview asked={asked} />;
+  if (asked.kind === 'command-line') return <CommandLineReview asked={asked} />;
+  if (asked.kind === 'withdraw') return <WithdrawReview asked={asked} />;
   if (asked.kind === 'pause') return <PauseReview asked={asked} />;
   return <UninstallReview asked={asked} />;
 }

@@ -1,5 +1,6 @@
 // The questions only the shell asks: one at a time, drawn outside every frame, answered "no" unless a person says yes.
 import {
+  type AuthorReview,
   type CatalogDetail,
   type Grant,
   openRoutes,
@@ -8,7 +9,7 @@ import {
 } from '@platform/contract';
 import { signal } from '@preact/signals';
 import { plainMessage } from '../api/api-error.ts';
-import { call } from '../api/client.ts';
+import { call, ONE_PAGE } from '../api/client.ts';
 import { resourcesOf } from '../bridge/grants.ts';
 import { forgetIcons } from '../frames/app-icons.ts';
 import { readInstalledApps, refreshInstalledApps } from '../frames/installed-apps.ts';
@@ -50,8 +51,16 @@ export type Prompt =
       readonly bindings: readonly SecretBinding[];
     })
   | (Question & { readonly kind: 'uninstall'; readonly appId: string; readonly name: string })
+  | (Question & {
+      readonly kind: 'withdraw';
+      readonly appId: string;
+      readonly name: string;
+      readonly icon: string | null;
+      readonly version: string;
+    })
   | (Question & { readonly kind: 'renew-address'; readonly appId: string; readonly name: string })
   | (Question & { readonly kind: 'pause' })
+  | (Question & { readonly kind: 'command-line'; readonly code: string; readonly request: AuthorReview })
   | (Question & { readonly kind: 'link'; readonly url: string });
 
 export const prompt = signal<Prompt | null>(null);
@@ -88,7 +97,8 @@ export async function askToInstall(appId: string, version: string | null, asker:
   const wanted = detail.version;
   const installed = apps.find((app) => app.appId === appId);
   if (installed === undefined) {
-    const secrets = detail.secretSlots.length === 0 ? [] : (await call('secrets.list')).items.map(({ name }) => name);
+    const secrets =
+      detail.secretSlots.length === 0 ? [] : (await call('secrets.list', ONE_PAGE)).items.map(({ name }) => name);
     const models = askedModels(detail.permissions);
     const missing = models.length === 0 ? null : missingForAi(models, (await call('account.intelligence.list')).items);
     return ask({ kind: 'install', detail, version: wanted, secrets, missingForAi: missing, asker });
@@ -115,6 +125,15 @@ export function askToUninstall(appId: string, name: string, asker: Asker | null)
   return ask({ kind: 'uninstall', appId, name, asker });
 }
 
+/**
+ * Before its publisher deletes a version.
+ * @throws ApiError `not_found`
+ */
+export async function askToWithdraw(appId: string, version: string, asker: Asker | null): Promise<boolean> {
+  const { name, icon } = await call('catalog.read', { params: { appId }, query: { version } });
+  return ask({ kind: 'withdraw', appId, name, icon, version, asker });
+}
+
 /** Before an app gets another address on the internet. Only the person asks for it. */
 export function askToRenewAddress(appId: string, name: string): Promise<boolean> {
   return ask({ kind: 'renew-address', appId, name, asker: null });
@@ -123,6 +142,11 @@ export function askToRenewAddress(appId: string, name: string): Promise<boolean>
 /** Before everything of the account is stopped; `asker` is null when the person began it. */
 export function askToPause(asker: Asker | null): Promise<boolean> {
   return ask({ kind: 'pause', asker });
+}
+
+/** Before a command line is signed in. Only the person, who typed its code, asks for it. */
+export function askToAllowCommandLine(code: string, request: AuthorReview): Promise<boolean> {
+  return ask({ kind: 'command-line', code, request, asker: null });
 }
 
 /** Before an address outside the platform is opened. */
@@ -174,9 +198,23 @@ export async function uninstall(appId: string): Promise<string | null> {
   });
 }
 
+export async function withdraw(appId: string, version: string): Promise<string | null> {
+  return attempt(() => call('catalog.withdraw', { params: { appId, version } }));
+}
+
 export async function renewAddress(appId: string): Promise<string | null> {
   try {
     await call('apps.renewPublic', { params: { appId } });
+    carriedOut.value = true;
+    return null;
+  } catch (error) {
+    return plainMessage(error);
+  }
+}
+
+export async function allowCommandLine(code: string): Promise<string | null> {
+  try {
+    await call('author.requests.decide', { body: { code, allow: true } });
     carriedOut.value = true;
     return null;
   } catch (error) {

@@ -1,8 +1,11 @@
-// The question before another version of an installed app takes the place of the present one. What is new comes first.
+// The question before another version of an installed app takes the place of the present one, a newer or an older one.
+// What it asks for beyond that comes first.
 import { noResources, resourcesBeyond } from '@platform/contract';
 import { useSignal } from '@preact/signals';
 import { AppPicture, Note } from '../design/controls.tsx';
+import { isOlder, shortVersion } from '../design/words.ts';
 import { SlotPlace } from '../secrets/slot-choice.tsx';
+import { Changes } from './changes.tsx';
 import { grantsOf, proposedChoice } from './narrowing.ts';
 import { newRequests } from './new-requests.ts';
 import { AskerLine, Decision, Publisher } from './parts.tsx';
@@ -23,6 +26,8 @@ export function UpgradeReview({ asked }: { readonly asked: UpgradePrompt }) {
   );
   const choice = useSignal(proposedChoice(added));
   const acceptResources = useSignal(larger);
+  const back = isOlder(version, from);
+  const [to, present] = [shortVersion(version), shortVersion(from)];
   const working = useSignal(false);
   const failure = useSignal<string | null>(null);
 
@@ -38,18 +43,23 @@ export function UpgradeReview({ asked }: { readonly asked: UpgradePrompt }) {
 
   return (
     <>
-      <AskerLine asker={asked.asker} wants="wants to update an app:" />
+      <AskerLine asker={asked.asker} wants={`wants to ${back ? 'go back to an older version of' : 'update'} an app:`} />
       <div class="prompt-app">
         <AppPicture name={detail.name} path={detail.icon} size="large" />
         <div>
-          <h2 id="prompt-title">Update {detail.name}?</h2>
+          <h2 id="prompt-title">{back ? `Go back to ${detail.name} ${to}?` : `Update ${detail.name}?`}</h2>
           <Publisher name={detail.publisher} />
           <p class="quiet-text">
-            From <code>{from}</code> to <code>{version}</code>
+            From <code>{present}</code> to <code>{to}</code>
           </p>
         </div>
       </div>
-      {added.length > 0 || larger || slots.length > 0 ? (
+      {back && (
+        <Note tone="warning">
+          {to} may not be able to read data that {present} wrote. {detail.name} keeps its data as it is.
+        </Note>
+      )}
+      {(added.length > 0 || larger || slots.length > 0 || (!back && detail.changes !== null)) && (
         <div class="prompt-scroll">
           {added.length > 0 && (
             <>
@@ -97,21 +107,27 @@ export function UpgradeReview({ asked }: { readonly asked: UpgradePrompt }) {
               </label>
             </>
           )}
-          <p class="quiet-text">It keeps its data and the permissions it has. You can change this later in Settings.</p>
+          {!back && <Changes version={version} changes={detail.changes} />}
         </div>
-      ) : (
-        <p>It keeps its data and permissions, and asks for nothing new.</p>
       )}
+      <p class="quiet-text">{keptLine(back, added.length > 0 || larger, present)}</p>
       {failure.value !== null && <Note tone="danger">{failure.value}</Note>}
       <Decision
         no="Keep this version"
-        yes={working.value ? 'Updating …' : 'Update'}
+        yes={back ? (working.value ? 'Going back …' : `Go back to ${to}`) : working.value ? 'Updating …' : 'Update'}
         busy={working.value}
         onNo={() => asked.answer(false)}
         onYes={() => void approve()}
       />
     </>
   );
+}
+
+function keptLine(back: boolean, asksForMore: boolean, present: string): string {
+  if (back) return `Permissions that only ${present} had are removed. You can update again at any time.`;
+  return asksForMore
+    ? 'It keeps its data and the permissions it has. You can change this later in Settings, and go back to this version.'
+    : 'It keeps its data and permissions, and asks for nothing new. You can go back to this version in Settings.';
 }
 
 function secretLine(secret: string | null, app: string): string {

@@ -1,25 +1,17 @@
 // The list of what was found, by app. Keys reach it through the field, which keeps the focus. Everything an app chose is
 // text: no markup, and isolated, so that its direction cannot rearrange the words around it.
 import { AppPicture } from '../design/controls.tsx';
+import { Icon } from '../design/icons.tsx';
 import { findApp, nameOf } from '../frames/installed-apps.ts';
-import type { Hit, HitGroup } from './group-hits.ts';
+import type { Hit } from './group-hits.ts';
+import type { Line, Section } from './sections.ts';
 
 /** The kind of entries whose app named none. */
 const UNSAID = 'item';
 
-/** What can be chosen: a hit, or the rest of what one app has. */
-export type Line =
-  | { readonly kind: 'hit'; readonly key: string; readonly hit: Hit }
-  | { readonly kind: 'more'; readonly key: string; readonly appId: string; readonly more: number };
-
-function linesOfGroup({ appId, hits, more }: HitGroup): readonly Line[] {
-  const lines: readonly Line[] = hits.map((hit) => ({ kind: 'hit', key: hit.key, hit }));
-  return appId === null || more === 0 ? lines : [...lines, { kind: 'more', key: `more ${appId}`, appId, more }];
-}
-
 /** In the order in which they are drawn. */
-export function linesOf(groups: readonly HitGroup[]): readonly Line[] {
-  return groups.flatMap(linesOfGroup);
+export function linesOf(sections: readonly Section[]): readonly Line[] {
+  return sections.flatMap(({ lines }) => lines);
 }
 
 export function optionId(index: number): string {
@@ -27,7 +19,7 @@ export function optionId(index: number): string {
 }
 
 interface HitListProps {
-  readonly groups: readonly HitGroup[];
+  readonly sections: readonly Section[];
   readonly chosen: number;
   /** They answer what was typed before. */
   readonly stale: boolean;
@@ -35,17 +27,17 @@ interface HitListProps {
   readonly onChoose: (line: Line) => void;
 }
 
-export function HitList({ groups, chosen, stale, onPoint, onChoose }: HitListProps) {
+export function HitList({ sections, chosen, stale, onPoint, onChoose }: HitListProps) {
   let index = -1;
   return (
     <div id="search-hits" class={stale ? 'stale' : ''} role="listbox" aria-label="Found" aria-busy={stale}>
-      {groups.map((group, number) => (
+      {sections.map((section, number) => (
         // biome-ignore lint/a11y/useSemanticElements: a fieldset may not stand in a listbox.
-        <div key={group.key} role="group" aria-labelledby={`search-group-${number}`}>
+        <div key={section.key} role="group" aria-labelledby={`search-group-${number}`}>
           <div id={`search-group-${number}`} class="hit-group" role="presentation">
-            {group.appId === null ? 'Apps' : <InApp appId={group.appId} />}
+            {section.appId === null ? section.title : <InApp appId={section.appId} />}
           </div>
-          {linesOfGroup(group).map((line) => {
+          {section.lines.map((line) => {
             index += 1;
             const own = index;
             return (
@@ -64,13 +56,29 @@ export function HitList({ groups, chosen, stale, onPoint, onChoose }: HitListPro
                 }}
                 onClick={() => onChoose(line)}
               >
-                {line.kind === 'hit' ? <HitLine hit={line.hit} /> : `${line.more} more in ${nameOf(line.appId)}`}
+                <LineText line={line} />
               </div>
             );
           })}
         </div>
       ))}
     </div>
+  );
+}
+
+function LineText({ line }: { readonly line: Line }) {
+  if (line.kind === 'hit') return <HitLine hit={line.hit} />;
+  if (line.kind === 'more') return <>{`${line.more} more in ${nameOf(line.appId)}`}</>;
+  const { icon, title, about } =
+    line.kind === 'past' ? ({ icon: 'clock', title: line.text, about: '' } as const) : line.command;
+  return (
+    <>
+      <span class="hit-icon">
+        <Icon name={icon} size={18} />
+      </span>
+      <bdi class="hit-title">{title}</bdi>
+      {about !== '' && <span class="hit-about">{about}</span>}
+    </>
   );
 }
 

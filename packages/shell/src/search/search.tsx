@@ -7,8 +7,12 @@ import { call } from '../api/client.ts';
 import { Icon } from '../design/icons.tsx';
 import { endTyping, isStolen } from '../frames/field-guard.ts';
 import { openApp } from '../frames/open-apps.ts';
+import { allCommands, type ShellCommand } from './commands.ts';
 import { ASKED, groupHits, type Hit, type HitGroup, summaryOf } from './group-hits.ts';
-import { HitList, type Line, linesOf, optionId } from './hit-list.tsx';
+import { HitList, linesOf, optionId } from './hit-list.tsx';
+import { matchCommands } from './match-commands.ts';
+import { addRecent, readRecent } from './recent.ts';
+import { foundSections, type Line, recentSections } from './sections.ts';
 import { createTypedQuery, type TypedState } from './typed-query.ts';
 
 type Shown = ReadonlySet<string>;
@@ -33,7 +37,11 @@ function stateLine({ found, phase, message, query }: TypedState<SearchResult>): 
   return phase === 'answered' ? `Nothing found for “${query}”.` : '';
 }
 
-export function Search() {
+function summaryIsEmpty({ found }: TypedState<SearchResult>): boolean {
+  return found !== null && found.apps.length + found.items.length === 0;
+}
+
+export function Search({ account }: { readonly account: string }) {
   const root = useRef<HTMLElement>(null);
   const field = useRef<HTMLInputElement>(null);
   /** What had the focus before, to get it back. */
@@ -47,8 +55,16 @@ export function Search() {
   /** The line that the person went to. It stays chosen for as long as it is listed; without one the first is. */
   const picked = useSignal<string | null>(null);
   const shownWhole = useSignal(NONE);
-  const groups = useComputed(() => groupsOf(typed.state.value, shownWhole.value));
-  const lines = useComputed(() => linesOf(groups.value));
+  const commands = useRef<readonly ShellCommand[]>([]);
+  const sections = useComputed(() => {
+    const query = text.value.trim();
+    if (query === '') commands.current = [];
+    if (query === '') return open.value ? recentSections(readRecent(localStorage, account)) : [];
+    // They come with the answer: nothing may be put above them under the person's finger.
+    if (typed.state.value.phase !== 'asking') commands.current = matchCommands(allCommands(), query);
+    return foundSections(groupsOf(typed.state.value, shownWhole.value), commands.current);
+  });
+  const lines = useComputed(() => linesOf(sections.value));
   const pickedIndex = useComputed(() => lines.value.findIndex(({ key }) => key === picked.value));
   const chosen = useComputed(() => Math.max(0, pickedIndex.value));
 
@@ -90,7 +106,14 @@ export function Search() {
     cameFrom.current?.focus({ preventScroll: true });
   }
 
+  /** What was typed led somewhere: it is worth finding again. */
+  function keepSearch(): void {
+    const query = text.value.trim();
+    if (query !== '') addRecent(localStorage, account, 'searches', query);
+  }
+
   function show({ appId, target }: Hit): void {
+    keepSearch();
     close();
     openApp(appId, target);
   }
@@ -98,6 +121,17 @@ export function Search() {
   function choose(line: Line): void {
     if (line.kind === 'hit') {
       show(line.hit);
+      return;
+    }
+    if (line.kind === 'command') {
+      close();
+      line.command.run();
+      return;
+    }
+    if (line.kind === 'past') {
+      text.value = line.text;
+      picked.value = null;
+      typed.type(line.text);
       return;
     }
     const index = lines.value.indexOf(line);
@@ -109,8 +143,8 @@ export function Search() {
   function enter(): void {
     const line = lines.value[chosen.value];
     const { phase } = typed.state.value;
-    if (phase === 'failed') typed.type(text.value);
-    else if (line !== undefined && (pickedIndex.value >= 0 || phase === 'answered')) choose(line);
+    if (line !== undefined && (pickedIndex.value >= 0 || phase === 'answered')) choose(line);
+    else if (phase === 'failed') typed.type(text.value);
     else
       typed.whenAnswered(() => {
         const best = lines.value[0];
@@ -137,7 +171,8 @@ export function Search() {
   }
 
   const state = typed.state.value;
-  const said = stateLine(state);
+  // Where a command fits, that no app has anything is not what matters.
+  const said = state.phase === 'answered' && summaryIsEmpty(state) && lines.value.length > 0 ? '' : stateLine(state);
   const shown = open.value && (said !== '' || lines.value.length > 0);
   return (
     <search
@@ -196,7 +231,7 @@ export function Search() {
           {said}
         </p>
         <HitList
-          groups={groups.value}
+          sections={sections.value}
           chosen={chosen.value}
           stale={state.phase === 'slow' || state.phase === 'waiting'}
           onPoint={({ key }) => {

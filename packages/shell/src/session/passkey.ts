@@ -91,7 +91,8 @@ export async function createPasskey({ challengeId, publicKey }: CeremonyOptions)
 }
 
 /**
- * Asks the browser for any passkey of this platform; which account it is, the passkey says.
+ * Asks the browser for a passkey of this platform: any one, where `options` list none; which account it is, the passkey
+ * says.
  * @throws PasskeyError
  */
 export async function askForPasskey({ challengeId, publicKey }: CeremonyOptions) {

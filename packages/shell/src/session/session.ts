@@ -3,9 +3,11 @@
 import type { AccountView, SessionAnswer } from '@platform/contract';
 import { signal } from '@preact/signals';
 import { ApiError } from '../api/api-error.ts';
-import { call, onSessionEnd } from '../api/client.ts';
+import { call, onAccountClosing, onSessionEnd } from '../api/client.ts';
 import { forgetAll } from '../frames/kept.ts';
 import { dropPush } from '../notifications/push-here.ts';
+import { forgetRecent } from '../search/recent.ts';
+import { confirmWithPasskey } from './confirm.ts';
 import { askForPasskey, createPasskey } from './passkey.ts';
 import { currentPin, dropPin, followPin, keepPin } from './pin.ts';
 import { dropPrf } from './prf.ts';
@@ -46,12 +48,18 @@ function leave(notice: string): void {
   dropPrf();
   dropPin();
   forgetAll();
+  forgetRecent(localStorage);
   sessionStorage.setItem(NOTICE, notice);
   location.replace('/');
 }
 
 onSessionEnd((end) => {
   if (session.value.kind === 'signed-in' && !leaving) leave(END_NOTICES[end]);
+});
+
+onAccountClosing(() => {
+  // Another window asked for the deletion. Loading anew learns its date.
+  if (session.value.kind === 'signed-in' && session.value.account.deletesAt === undefined) location.reload();
 });
 
 /** Windows of one browser have one session: what another one does holds here too. */
@@ -84,6 +92,7 @@ export async function checkSession(): Promise<void> {
 function meetSignedOut(notice: string | null): void {
   // The session may have ended while no page was there to forget what it kept of apps.
   forgetAll();
+  forgetRecent(localStorage);
   session.value = { kind: 'signed-out', notice };
 }
 
@@ -93,9 +102,28 @@ function takeNotice(): string | null {
   return notice;
 }
 
-/** @throws PasskeyError or ApiError */
-export async function register(name: string): Promise<void> {
-  const options = await call('auth.register.options', { body: { name } });
+/**
+ * Has the account deleted after the grace, with the passkey once more.
+ * @param name of the account, as typed
+ * @throws PasskeyError or ApiError
+ */
+export async function deleteAccount(name: string): Promise<void> {
+  const confirmation = await confirmWithPasskey('account.delete');
+  const { deletesAt } = await call('account.deletion.request', { body: { name, confirmation } });
+  const { value } = session;
+  if (value.kind === 'signed-in') session.value = { ...value, account: { ...value.account, deletesAt } };
+}
+
+/** @throws ApiError */
+export async function keepAccount(): Promise<void> {
+  await call('account.deletion.cancel');
+  location.reload();
+}
+
+/** @param invitation the token of an invitation. @throws PasskeyError or ApiError */
+export async function register(name: string, invitation: string | null): Promise<void> {
+  const body = invitation === null ? { name } : { name, invitation };
+  const options = await call('auth.register.options', { body });
   begin(await call('auth.register.verify', { body: await createPasskey(options) }));
 }
 

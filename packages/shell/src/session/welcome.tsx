@@ -1,23 +1,21 @@
 // The first screen: sign in, create an account, or add a passkey with the operator's link.
+import type { RegistrationMode } from '@platform/contract';
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { ApiError, plainMessage } from '../api/api-error.ts';
+import { ApiError } from '../api/api-error.ts';
+import { call } from '../api/client.ts';
 import { Button, Note } from '../design/controls.tsx';
 import { Icon, type IconName, Mark } from '../design/icons.tsx';
 import { accountNameProblem } from './account-name.ts';
-import { enrolmentToken } from './enrolment.ts';
-import { PasskeyError, passkeyObstacle } from './passkey.ts';
+import { enrolmentToken, invitationToken } from './enrolment.ts';
+import { type Failure, failureOf as failureOfAny } from './failure.ts';
+import { LostPasskey } from './lost-passkey.tsx';
+import { passkeyObstacle } from './passkey.ts';
 import { enrol, hasSignedInBefore, register, signIn } from './session.ts';
 
-interface Failure {
-  readonly text: string;
-  readonly tone: 'danger' | 'info';
-}
-
-/** The message for every way a ceremony can fail. */
+/** The message for every way a ceremony of this screen can fail. */
 function failureOf(error: unknown): Failure {
-  if (error instanceof PasskeyError) return { text: error.message, tone: error.cancelled ? 'info' : 'danger' };
   if (error instanceof ApiError && error.code === 'verification_failed') {
     return {
       text: 'This passkey was not accepted. It may belong to an account that no longer exists here, or the request timed out. Try again, or use another passkey.',
@@ -30,7 +28,7 @@ function failureOf(error: unknown): Failure {
       tone: 'danger',
     };
   }
-  return { text: plainMessage(error), tone: 'danger' };
+  return failureOfAny(error);
 }
 
 function Point({ icon, title, children }: { icon: IconName; title: string; children: ComponentChildren }) {
@@ -85,12 +83,57 @@ export function Welcome({ notice }: { readonly notice: string | null }) {
   );
 }
 
+interface Registration {
+  readonly registration: RegistrationMode;
+  readonly operator: string | null;
+}
+
+/**
+ * Who may register here, and whom to ask for help; `null` until core said so. Core decides again at the registration
+ * itself.
+ */
+function useRegistration(): Registration | null {
+  const answer = useSignal<Registration | null>(null);
+  useEffect(() => {
+    call('auth.registration')
+      .then((told) => (answer.value = told))
+      // The form then says what is wrong.
+      .catch(() => (answer.value = { registration: 'open', operator: null }));
+  }, []);
+  return answer.value;
+}
+
 function EntryForms() {
-  const creating = useSignal(!hasSignedInBefore());
-  return creating.value ? (
-    <CreateForm onSwitch={() => (creating.value = false)} />
-  ) : (
-    <SignInForm onSwitch={() => (creating.value = true)} />
+  const told = useRegistration();
+  const invitation = invitationToken.value;
+  const first = invitation !== null || !hasSignedInBefore() ? 'create' : 'sign-in';
+  const form = useSignal<'create' | 'sign-in' | 'lost'>(first);
+  const toSignIn = () => {
+    invitationToken.value = null;
+    form.value = 'sign-in';
+  };
+  if (told === null) return null;
+  const { registration, operator } = told;
+  if (form.value === 'lost') return <LostPasskey operator={operator} onBack={toSignIn} />;
+  const mayCreate = invitation !== null || registration === 'open';
+  if (form.value === 'create' && mayCreate) return <CreateForm invitation={invitation} onSwitch={toSignIn} />;
+  if (form.value === 'create' && registration === 'invite') return <InvitationOnly onSwitch={toSignIn} />;
+  const toCreate = registration === 'closed' ? null : () => (form.value = 'create');
+  return <SignInForm onSwitch={toCreate} onLost={() => (form.value = 'lost')} />;
+}
+
+function InvitationOnly({ onSwitch }: { readonly onSwitch: () => void }) {
+  return (
+    <>
+      <h2>Invitation only</h2>
+      <p class="quiet-text">
+        To create an account here you need an invitation. Ask the operator of this platform for a link, and open it in
+        this browser.
+      </p>
+      <Button kind="primary" icon="key" onClick={onSwitch}>
+        Sign in instead
+      </Button>
+    </>
   );
 }
 
@@ -119,22 +162,37 @@ function Outcome({ failure }: { readonly failure: Failure | null }) {
   return failure === null ? null : <Note tone={failure.tone}>{failure.text}</Note>;
 }
 
-function SignInForm({ onSwitch }: { readonly onSwitch: () => void }) {
+interface SignInProps {
+  /** To registering; `null` where nobody can. */
+  readonly onSwitch: (() => void) | null;
+  readonly onLost: () => void;
+}
+
+function SignInForm({ onSwitch, onLost }: SignInProps) {
   const { busy, failure, run } = useCeremony();
   return (
     <>
-      <h2>Welcome back</h2>
+      <h2>{onSwitch === null ? 'Sign in' : 'Welcome back'}</h2>
       <p class="quiet-text">Your passkey identifies your account.</p>
       <Outcome failure={failure.value} />
       <Button kind="primary" icon="key" busy={busy.value} onClick={() => void run(signIn)}>
         {busy.value ? 'Waiting for your passkey' : 'Sign in with a passkey'}
       </Button>
-      <p class="switch">
-        New here?{' '}
-        <button type="button" class="link" onClick={onSwitch}>
-          Create an account
+      <p class="other-way">
+        <button type="button" class="link" onClick={onLost}>
+          Lost your passkey?
         </button>
       </p>
+      {onSwitch === null ? (
+        <p class="other-way">This platform takes no new accounts.</p>
+      ) : (
+        <p class="other-way">
+          New here?{' '}
+          <button type="button" class="link" onClick={onSwitch}>
+            Create an account
+          </button>
+        </p>
+      )}
     </>
   );
 }
@@ -147,7 +205,12 @@ function nameRefusal(error: unknown, name: string): string | null {
   return wrong === undefined ? null : `“${name}” ${wrong.message}. Choose another name.`;
 }
 
-function CreateForm({ onSwitch }: { readonly onSwitch: () => void }) {
+interface CreateProps {
+  readonly invitation: string | null;
+  readonly onSwitch: () => void;
+}
+
+function CreateForm({ invitation, onSwitch }: CreateProps) {
   const { busy, failure, run } = useCeremony();
   const problem = useSignal<string | null>(null);
   const field = useRef<HTMLInputElement>(null);
@@ -156,7 +219,11 @@ function CreateForm({ onSwitch }: { readonly onSwitch: () => void }) {
     const name = (field.current?.value ?? '').trim().toLowerCase();
     problem.value = accountNameProblem(name);
     if (problem.value === null) {
-      problem.value = nameRefusal(await run(() => register(name)), name);
+      const failed = await run(async () => {
+        await register(name, invitation);
+        invitationToken.value = null;
+      });
+      problem.value = nameRefusal(failed, name);
       if (problem.value !== null) failure.value = null;
     }
     if (problem.value !== null) field.current?.focus();
@@ -171,7 +238,9 @@ function CreateForm({ onSwitch }: { readonly onSwitch: () => void }) {
       }}
     >
       <h2>Create your account</h2>
-      <p class="quiet-text">Choose a name. Your device then creates a passkey for it.</p>
+      <p class="quiet-text">
+        {invitation === null ? '' : 'You are invited. '}Choose a name. Your device then creates a passkey for it.
+      </p>
       <label for="account-name">Account name</label>
       <input
         id="account-name"
@@ -193,7 +262,7 @@ function CreateForm({ onSwitch }: { readonly onSwitch: () => void }) {
         {busy.value ? <span class="spinner" aria-hidden="true" /> : <Icon name="key" size={18} />}
         <span>{busy.value ? 'Waiting for your device' : 'Create account'}</span>
       </button>
-      <p class="switch">
+      <p class="other-way">
         Already have an account?{' '}
         <button type="button" class="link" onClick={onSwitch}>
           Sign in
@@ -230,7 +299,7 @@ function EnrolForm({ token }: { readonly token: string }) {
       >
         {busy.value ? 'Waiting for your device' : 'Create the passkey'}
       </Button>
-      <p class="switch">
+      <p class="other-way">
         Not what you wanted?{' '}
         <button type="button" class="link" onClick={() => (enrolmentToken.value = null)}>
           Go to sign in

@@ -12,7 +12,9 @@ import { askToInstall, askToUninstall, upgradesDone } from '../prompts/prompts.t
 import { go } from '../view.ts';
 import { AppWorkflows } from '../workflows/app-workflows.tsx';
 import { AppAi } from './app-ai.tsx';
+import { AppData } from './app-data.tsx';
 import { AppSecrets } from './app-secrets.tsx';
+import { AppVersion } from './app-version.tsx';
 import { BackendState } from './backend-state.tsx';
 import { GrantsEditor } from './grants-editor.tsx';
 import { useAction } from './reading.ts';
@@ -38,6 +40,7 @@ export function AppPage({ appId }: { readonly appId: string }) {
       <PageHead title={app.name} up={UP}>
         <AppFacts app={app} />
       </PageHead>
+      <AppVersion key={`version ${app.version} ${app.upgrade}`} app={app} />
       <section class="block" aria-labelledby="grants-title">
         <h3 id="grants-title">What it may do</h3>
         <GrantsEditor
@@ -56,7 +59,7 @@ export function AppPage({ appId }: { readonly appId: string }) {
       {app.hasWorkload && (
         <section class="block" aria-labelledby="backend-title">
           <h3 id="backend-title">Backend</h3>
-          <BackendState appId={appId} />
+          <BackendState key={`state ${app.version} ${upgradesDone.value}`} appId={appId} />
           <div class="buttons">
             <Button icon="log" onClick={() => go({ kind: 'settings', page: 'logs', appId })}>
               See its log
@@ -64,7 +67,7 @@ export function AppPage({ appId }: { readonly appId: string }) {
           </div>
         </section>
       )}
-      {app.hasWorkload && <NativeClients appId={appId} name={app.name} />}
+      {app.hasWorkload && <NativeClients key={`clients ${app.version}`} appId={appId} name={app.name} />}
       {app.hasWorkload && <AppWorkflows appId={appId} name={app.name} />}
       {app.requestsIntelligence && (
         <section class="block" aria-labelledby="ai-title">
@@ -78,6 +81,7 @@ export function AppPage({ appId }: { readonly appId: string }) {
           <p>Off. It came with an update and runs once you allow it, under “What its backend may use”.</p>
         </section>
       )}
+      {app.hasWorkload && <AppData key={`data ${appId}`} appId={appId} name={app.name} />}
       <Removal app={app} />
     </>
   );
@@ -108,7 +112,7 @@ function AppFacts({ app }: { readonly app: InstalledApp }) {
             </Button>
           )}
           {homeApp.value === app.appId && app.appId !== 'launcher' && findApp('launcher') !== undefined && (
-            <Button icon="home" onClick={() => setHome('launcher')}>
+            <Button icon="home" onClick={() => void run(() => setHome('launcher'))}>
               Use Launcher as home again
             </Button>
           )}

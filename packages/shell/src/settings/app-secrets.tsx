@@ -1,7 +1,7 @@
 // The secret slots of one app: where each leads, which secret it uses, and changing that.
 import type { SecretBinding } from '@platform/contract';
 import { useSignal } from '@preact/signals';
-import { call } from '../api/client.ts';
+import { call, ONE_PAGE } from '../api/client.ts';
 import { Button, Note, Skeleton } from '../design/controls.tsx';
 import { type Draft, draftOf, missingIn } from '../secrets/draft.ts';
 import { saveDraft } from '../secrets/save-draft.ts';
@@ -13,7 +13,7 @@ export function AppSecrets({ appId, name }: { readonly appId: string; readonly n
   const reading = useReading(async () => {
     const [bindings, secrets] = await Promise.all([
       call('apps.secretBindings.list', { params: { appId } }),
-      call('secrets.list'),
+      call('secrets.list', ONE_PAGE),
     ]);
     return { bindings: bindings.items, secrets: secrets.items.map((secret) => secret.name) };
   });

@@ -1,18 +1,17 @@
 // Every installed app, and the way back for one of the platform's own that was removed.
+import type { InstalledApp } from '@platform/contract';
+import { call } from '../api/client.ts';
+import { byName } from '../arrange.ts';
 import { AppPicture, Button, Empty, Note } from '../design/controls.tsx';
 import { Icon } from '../design/icons.tsx';
+import { needsPerson } from '../design/stopped-words.ts';
 import { AppsNotListed } from '../frames/apps-not-listed.tsx';
+import { ESSENTIAL_APPS } from '../frames/essential-apps.ts';
 import { installedApps } from '../frames/installed-apps.ts';
 import { askToInstall } from '../prompts/prompts.ts';
 import { addressOf } from '../view.ts';
-import { useAction } from './reading.ts';
+import { useAction, useReading } from './reading.ts';
 import { PageHead } from './settings.tsx';
-
-/** Without these two a person could neither see nor install apps. */
-const ESSENTIAL = [
-  { appId: 'launcher', name: 'Launcher' },
-  { appId: 'store', name: 'Store' },
-] as const;
 
 export function AppsPage() {
   const apps = installedApps.value;
@@ -27,13 +26,15 @@ export function AppsPage() {
         <Empty icon="apps" title="No apps are installed" />
       ) : (
         <ul class="rows">
-          {apps.map((app) => (
+          {sorted(apps).map((app) => (
             <li key={app.appId}>
               <a class="row" href={addressOf({ kind: 'settings', page: 'app', appId: app.appId })}>
                 <AppPicture name={app.name} path={app.icon} />
                 <span class="row-text">
                   <span class="row-title">
                     {app.name}
+                    {app.comingSoon && <span class="tag">Soon</span>}
+                    {app.hasWorkload && <BackendTag appId={app.appId} />}
                     {app.upgrade !== null && <span class="tag accent">Update available</span>}
                     {app.hasUnreviewedWorkload && <span class="tag accent">Backend to review</span>}
                   </span>
@@ -45,9 +46,25 @@ export function AppsPage() {
           ))}
         </ul>
       )}
-      {apps !== null && <Restore missing={ESSENTIAL.filter(({ appId }) => !apps.some((app) => app.appId === appId))} />}
+      {apps !== null && (
+        <Restore missing={ESSENTIAL_APPS.filter(({ appId }) => !apps.some((app) => app.appId === appId))} />
+      )}
     </>
   );
+}
+
+/** What the person chose to install first, each by name. */
+function sorted(apps: readonly InstalledApp[]): readonly InstalledApp[] {
+  return apps.toSorted((one, other) => Number(one.system) - Number(other.system) || byName(one, other));
+}
+
+const STATES = { stopped: 'Stopped', starting: 'Starting', running: 'Running', failed: 'Failed' } as const;
+
+/** Nothing for a backend that is idle, or whose node does not answer: its page says more. */
+function BackendTag({ appId }: { readonly appId: string }) {
+  const status = useReading(() => call('apps.status', { params: { appId } })).value;
+  if (status === null || (status.state === 'stopped' && !needsPerson(status))) return null;
+  return <span class={status.state === 'failed' ? 'tag danger' : 'tag'}>{STATES[status.state]}</span>;
 }
 
 function Restore({ missing }: { readonly missing: readonly { readonly appId: string; readonly name: string }[] }) {

@@ -1,9 +1,11 @@
 // The state of an app's backend in words, and starting or stopping it.
-import type { WorkloadStatus } from '@platform/contract';
+import type { WorkloadDetail, WorkloadStatus } from '@platform/contract';
 import { useEffect } from 'preact/hooks';
 import { call } from '../api/client.ts';
 import { Button, Note, Skeleton } from '../design/controls.tsx';
+import { stoppedAbout, stoppedWords } from '../design/stopped-words.ts';
 import { ago, count, inFull } from '../design/words.ts';
+import { nameOf } from '../frames/installed-apps.ts';
 import { BackendPlace } from './backend-place.tsx';
 import { BackendUse } from './backend-use.tsx';
 import { useAction, useReading } from './reading.ts';
@@ -16,11 +18,15 @@ interface StateWords {
 }
 
 const WORDS: Record<WorkloadStatus['state'], StateWords> = {
-  stopped: { label: 'Stopped', when: '', about: 'Starts on demand.' },
+  stopped: { label: 'Stopped', when: '', about: '' },
   starting: { label: 'Starting', when: 'began', about: '' },
   running: { label: 'Running', when: 'started', about: '' },
   failed: { label: 'Failed', when: '', about: 'See its log.' },
 };
+
+function aboutOf({ state, stoppedBy, reason }: WorkloadDetail): string | undefined {
+  return state === 'stopped' && stoppedBy?.kind !== 'platform' ? stoppedAbout(stoppedBy) : reason;
+}
 
 const EVERY_MS = 3_000;
 
@@ -50,7 +56,7 @@ export function BackendState({ appId }: { readonly appId: string }) {
     <div class="backend">
       <p class="backend-line" role="status">
         <span class={`dot ${status.state}`} aria-hidden="true" />
-        <strong>{words.label}</strong>
+        <strong>{status.state === 'stopped' ? stoppedWords(status.stoppedBy, nameOf) : words.label}</strong>
         <span>
           {words.when}{' '}
           <time dateTime={status.since} title={inFull(status.since)}>
@@ -59,7 +65,7 @@ export function BackendState({ appId }: { readonly appId: string }) {
           {status.restarts > 0 && `, ${count(status.restarts, 'restart')}`}
         </span>
       </p>
-      <p class="quiet-text">{status.reason ?? words.about}</p>
+      <p class="quiet-text">{aboutOf(status) ?? words.about}</p>
       {status.usage !== null && <BackendUse usage={status.usage} run={status.since} />}
       {status.lastExit !== null && status.lastExit.reason !== status.reason && (
         <p class="quiet-text">

@@ -4,8 +4,8 @@ import { permissions } from '@platform/contract';
 import { useSignal } from '@preact/signals';
 import { covers } from '../bridge/grants.ts';
 import { Button } from '../design/controls.tsx';
+import { RESOURCE_LABELS } from '../design/permission-words.ts';
 import { type Choice, withResource } from '../prompts/narrowing.ts';
-import { RESOURCE_LABELS } from '../prompts/permission-list.tsx';
 
 interface NarrowerResourceProps {
   readonly requested: readonly RequestedGrant[];

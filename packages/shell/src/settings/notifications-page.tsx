@@ -19,7 +19,7 @@ const SURFACES = [
   {
     name: 'flashes',
     label: 'Above your apps',
-    about: 'While this page is open. Important ones stay until you dismiss them; others disappear after a moment.',
+    about: 'Important notifications stay there until you dismiss them. Critical ones always do, even from muted apps.',
   },
   {
     name: 'system',

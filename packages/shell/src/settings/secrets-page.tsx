@@ -1,7 +1,7 @@
 // The secrets of the account: their names, what uses them and when last; add, replace, remove. Values are only ever sent.
 import type { Secret } from '@platform/contract';
 import { useSignal } from '@preact/signals';
-import { call } from '../api/client.ts';
+import { call, ONE_PAGE } from '../api/client.ts';
 import { Button, Empty, IconButton, Note, Skeleton } from '../design/controls.tsx';
 import { Icon } from '../design/icons.tsx';
 import { ago, inFull } from '../design/words.ts';
@@ -13,7 +13,7 @@ import { useAction, useReading } from './reading.ts';
 import { PageHead } from './settings.tsx';
 
 export function SecretsPage() {
-  const reading = useReading(async () => (await call('secrets.list')).items);
+  const reading = useReading(async () => (await call('secrets.list', ONE_PAGE)).items);
   const { value, failure, again } = reading;
   return (
     <>

@@ -1,6 +1,6 @@
 // Where the account is signed in, and ending a session elsewhere.
 import type { SessionView } from '@platform/contract';
-import { call } from '../api/client.ts';
+import { call, ONE_PAGE } from '../api/client.ts';
 import { Button, Note, Skeleton } from '../design/controls.tsx';
 import { Icon } from '../design/icons.tsx';
 import { ago, onDay } from '../design/words.ts';
@@ -9,14 +9,14 @@ import { useAction, useReading } from './reading.ts';
 import { PageHead } from './settings.tsx';
 
 export function SessionsPage() {
-  const reading = useReading(async () => (await call('auth.sessions.list')).items);
+  const reading = useReading(async () => (await call('auth.sessions.list', ONE_PAGE)).items);
   const sessions = reading.value;
   return (
     <>
       <PageHead title="Sessions">
         <p class="quiet-text">
           Every browser in which you are signed in. End those you do not know or no longer use; they need a passkey to
-          come back.
+          come back. Command lines have <a href="#/settings/command-line">a page of their own</a>.
         </p>
       </PageHead>
       {reading.failure !== null && <Note tone="danger">{reading.failure}</Note>}

@@ -1,48 +1,32 @@
 // The shell's own settings pages: what must not be drawn by any app.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { Icon, type IconName } from '../design/icons.tsx';
+import { Icon } from '../design/icons.tsx';
 import { InternetPage } from '../internet/internet-page.tsx';
+import { SETTINGS_PAGES } from '../settings-pages.ts';
 import { addressOf, type SettingsPage } from '../view.ts';
 import { RunPage } from '../workflows/run-page.tsx';
 import { RunsPage } from '../workflows/runs-page.tsx';
+import { AccountPage } from './account-page.tsx';
 import { AiPage } from './ai-page.tsx';
 import { AppLogPage } from './app-log.tsx';
 import { AppPage } from './app-page.tsx';
 import { AppsPage } from './apps-page.tsx';
+import { CommandLinePage } from './command-line-page.tsx';
 import { NotificationsPage } from './notifications-page.tsx';
 import { PasskeysPage } from './passkeys-page.tsx';
 import { SecretsPage } from './secrets-page.tsx';
 import { SessionsPage } from './sessions-page.tsx';
 import { StoragePage } from './storage-page.tsx';
 
-const PAGES: readonly {
-  readonly page: 'apps' | 'ai' | 'notifications' | 'secrets' | 'passkeys' | 'sessions' | 'storage';
-  readonly icon: IconName;
-  readonly label: string;
-}[] = [
-  { page: 'apps', icon: 'apps', label: 'Apps' },
-  { page: 'ai', icon: 'ai', label: 'AI' },
-  { page: 'notifications', icon: 'bell', label: 'Notifications' },
-  { page: 'secrets', icon: 'lock', label: 'Secrets' },
-  { page: 'passkeys', icon: 'key', label: 'Passkeys' },
-  { page: 'sessions', icon: 'devices', label: 'Sessions' },
-  { page: 'storage', icon: 'disk', label: 'Storage' },
-];
-
 export function Settings({ page }: { readonly page: SettingsPage }) {
   const area = 'appId' in page ? 'apps' : page.page;
-  const nav = useRef<HTMLElement>(null);
-  // On a phone the pages are a row that is wider than the screen.
-  useEffect(() => {
-    nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
-  }, [area]);
   return (
     <div class="settings">
-      <nav ref={nav} class="settings-nav" aria-label="Settings">
+      <nav class="settings-nav" aria-label="Settings">
         <p class="settings-title">Settings</p>
         <ul>
-          {PAGES.map(({ page: target, icon, label }) => (
+          {SETTINGS_PAGES.map(({ page: target, icon, label }) => (
             <li key={target}>
               <a
                 href={addressOf({ kind: 'settings', page: target })}
@@ -76,9 +60,11 @@ function Page({ page }: { readonly page: SettingsPage }) {
   if (page.page === 'notifications') return <NotificationsPage />;
   if (page.page === 'passkeys') return <PasskeysPage />;
   if (page.page === 'sessions') return <SessionsPage />;
+  if (page.page === 'command-line') return <CommandLinePage />;
   if (page.page === 'secrets') return <SecretsPage />;
   if (page.page === 'storage') return <StoragePage />;
   if (page.page === 'ai') return <AiPage />;
+  if (page.page === 'account') return <AccountPage />;
   return <AppsPage />;
 }
 

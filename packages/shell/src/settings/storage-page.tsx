@@ -1,16 +1,30 @@
 // What the account takes of the platform's disk, and deleting what it no longer needs.
 import type { AccountDisk } from '@platform/contract';
 import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import { call } from '../api/client.ts';
 import { Button, Empty, Note, Skeleton } from '../design/controls.tsx';
 import { Icon, type IconName } from '../design/icons.tsx';
 import { bytes, shortVersion } from '../design/words.ts';
+import { deleteData } from './delete-data.ts';
 import { useAction, useReading } from './reading.ts';
 import { PageHead } from './settings.tsx';
+import { TypedConfirm } from './typed-confirm.tsx';
+
+/** Volumes are deleted on their machines, which takes a moment, or until the machine is back. */
+const EVERY_MS = 2_000;
 
 export function StoragePage() {
   const reading = useReading(() => call('disk.read'));
   const disk = reading.value;
+  const waits = disk?.volumes.some(({ deleting }) => deleting) === true;
+  useEffect(() => {
+    if (!waits) return;
+    const timer = setInterval(() => {
+      if (!document.hidden) void reading.again();
+    }, EVERY_MS);
+    return () => clearInterval(timer);
+  }, [waits]);
   return (
     <>
       <PageHead title="Storage">
@@ -84,16 +98,21 @@ interface Item {
   /** `null` while it is in use. */
   readonly remove: (() => Promise<unknown>) | null;
   readonly question: string;
+  /** To be typed before it is removed; `null` for what can be published again. */
+  readonly typed: string | null;
 }
 
-function volumeItem({ appId, name, bytes: size, installed }: AccountDisk['volumes'][number]): Item {
+function volumeItem({ appId, name, bytes: size, installed, deleting }: AccountDisk['volumes'][number]): Item {
   return {
     key: appId,
     icon: 'disk',
     title: name,
-    about: `${bytes(size)} · ${installed ? 'installed' : 'removed'}`,
-    remove: installed ? null : () => call('volumes.delete', { params: { appId } }),
-    question: `Delete all data of ${name}? You can’t undo this.`,
+    about: `${bytes(size)} · ${deleting ? 'being deleted' : installed ? 'installed' : 'removed'}`,
+    remove: deleting ? null : () => deleteData(appId),
+    question: installed
+      ? `${name} stops, loses everything it stored, and starts empty. You can’t undo this.`
+      : `Everything that ${name} stored is deleted. You can’t undo this.`,
+    typed: name,
   };
 }
 
@@ -105,6 +124,7 @@ function packageItem({ appId, version, bytes: size, installed }: AccountDisk['pa
     about: `${bytes(size)}${installed ? ' · installed' : ''}`,
     remove: installed ? null : () => call('catalog.withdraw', { params: { appId, version } }),
     question: `Delete version ${shortVersion(version)} of ${appId} from the Store?`,
+    typed: null,
   };
 }
 
@@ -112,6 +132,13 @@ function ItemRow({ item, again }: { readonly item: Item; readonly again: () => P
   const { busy, failure, run } = useAction();
   const asking = useSignal(false);
   const { remove } = item;
+
+  async function confirmed(): Promise<void> {
+    if (remove === null || !(await run(remove))) return;
+    asking.value = false;
+    await again();
+  }
+
   return (
     <li class="row stacked">
       <div class="row-main">
@@ -128,19 +155,22 @@ function ItemRow({ item, again }: { readonly item: Item; readonly again: () => P
           </Button>
         )}
       </div>
-      {remove !== null && asking.value && (
+      {remove !== null && asking.value && item.typed !== null && (
+        <TypedConfirm
+          word={item.typed}
+          action="Delete its data"
+          busy={busy}
+          onConfirm={() => void confirmed()}
+          onCancel={() => (asking.value = false)}
+        >
+          <p>{item.question}</p>
+        </TypedConfirm>
+      )}
+      {remove !== null && asking.value && item.typed === null && (
         <>
           <p>{item.question}</p>
           <div class="buttons">
-            <Button
-              kind="danger"
-              busy={busy}
-              onClick={() =>
-                void run(remove).then((done) => {
-                  if (done) void again();
-                })
-              }
-            >
+            <Button kind="danger" busy={busy} onClick={() => void confirmed()}>
               Delete
             </Button>
             <Button onClick={() => (asking.value = false)}>Cancel</Button>

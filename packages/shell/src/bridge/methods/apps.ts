@@ -1,9 +1,10 @@
 // Other apps of the account: which there are, opening, starting, installing and removing them.
 
+import { essentialApp } from '../../frames/essential-apps.ts';
 import { coveredBy } from '../grants.ts';
 import type { MethodsOf } from '../method.ts';
-import { onlyStatus } from '../only-status.ts';
-import { appIdText, oneOf, optional, targetText, versionText } from '../params.ts';
+import { appIdText, oneOf, optional, targetText, versionText, wholeNumber } from '../params.ts';
+import { onlyStatus } from '../statuses.ts';
 
 export const appMethods: MethodsOf<'apps'> = {
   'apps.list': {
@@ -16,6 +17,21 @@ export const appMethods: MethodsOf<'apps'> = {
       const icons = await Promise.all(items.map(({ icon }) => shell.iconOf(icon)));
       return { items: items.map((item, index) => ({ ...item, icon: icons[index] ?? null })) };
     },
+  },
+  'apps.details': {
+    params: { appId: appIdText, version: optional(versionText) },
+    grant: 'apps.install',
+    target: ({ appId }) => appId,
+    run: async ({ shell, params }) => {
+      const detail = await shell.details(params.appId, params.version ?? null);
+      return { ...detail, icon: await shell.iconOf(detail.icon), link: shell.storeLink(params.appId) };
+    },
+  },
+  'apps.screenshot': {
+    params: { appId: appIdText, version: versionText, number: wholeNumber(1, 9) },
+    grant: 'apps.install',
+    target: ({ appId }) => appId,
+    run: async ({ shell, params }) => ({ picture: await shell.screenshotOf(params) }),
   },
   'apps.open': {
     params: { appId: appIdText, target: optional(targetText) },
@@ -38,7 +54,7 @@ export const appMethods: MethodsOf<'apps'> = {
     params: { appId: appIdText },
     grant: 'apps.lifecycle',
     target: ({ appId }) => appId,
-    run: async ({ shell, params }) => onlyStatus(await shell.stopBackend(params.appId)),
+    run: async ({ shell, caller, params }) => onlyStatus(await shell.stopBackend(caller.appId, params.appId)),
   },
   'apps.return': {
     params: {},
@@ -58,10 +74,20 @@ export const appMethods: MethodsOf<'apps'> = {
     asks: ({ shell, caller, params }) => shell.reviewInstall(caller.appId, params.appId, params.version ?? null),
     run: ({ approved }) => ({ installed: approved }),
   },
+  'apps.withdraw': {
+    params: { appId: appIdText, version: versionText },
+    only: ['store'],
+    grant: 'apps.install',
+    target: ({ appId }) => appId,
+    front: true,
+    asks: ({ shell, caller, params }) => shell.reviewWithdraw(caller.appId, params.appId, params.version),
+    run: ({ approved }) => ({ withdrawn: approved }),
+  },
   'apps.uninstall': {
     params: { appId: appIdText },
     grant: 'apps.uninstall',
     target: ({ appId }) => appId,
+    only: ({ appId }) => (essentialApp(appId) === undefined ? undefined : ['settings']),
     front: true,
     installed: ({ appId }) => appId,
     asks: ({ shell, caller, params }) => shell.reviewUninstall(caller.appId, params.appId),

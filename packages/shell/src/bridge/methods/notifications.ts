@@ -8,11 +8,6 @@ import { findVisible, listVisible, markAllVisible } from '../visible-notificatio
 const settingsRule = { grant: 'notifications.read', target: '*', only: ['notifications'] } as const;
 
 export const notificationMethods: MethodsOf<'notifications'> = {
-  // The shell acts with the session, which publishes nothing: a record must carry the app that really sent it.
-  'notifications.publish': {
-    unavailable:
-      'The bridge does not publish: use app.notifications().publish(), which sends with the app’s own capability.',
-  },
   'notifications.list': {
     params: {
       topic: optional(topicText),

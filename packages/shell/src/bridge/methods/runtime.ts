@@ -1,10 +1,9 @@
 // The backends of the account: their state, and the pause of all of them.
-import type { BridgeCalls } from '@platform/contract';
-import { coveredBy } from '../grants.ts';
+import type { BackendStatus } from '@platform/contract';
 import type { MethodsOf } from '../method.ts';
-import { onlyStatus } from '../only-status.ts';
 import { appIdText, optional } from '../params.ts';
 import { BridgeRefusal } from '../refusal.ts';
+import { appsWithBackend, statusOf } from '../statuses.ts';
 
 export const runtimeMethods: MethodsOf<'runtime'> = {
   'runtime.status': {
@@ -12,16 +11,14 @@ export const runtimeMethods: MethodsOf<'runtime'> = {
     grant: 'runtime.status.read',
     target: 'any',
     run: async ({ shell, params, resources }) => {
-      const apps = (await shell.installedApps()).filter(
-        ({ appId, hasWorkload }) =>
-          hasWorkload && coveredBy(resources, appId) && (params.appId === undefined || params.appId === appId),
-      );
+      const all = await appsWithBackend(shell, resources);
+      const apps = params.appId === undefined ? all : all.filter(({ appId }) => appId === params.appId);
       if (params.appId !== undefined && apps.length === 0) {
         throw new BridgeRefusal('not_found', 'No such app is installed.');
       }
-      const items: BridgeCalls['runtime.status']['result']['items'][number][] = [];
+      const items: BackendStatus[] = [];
       // One after another: the connections to core are few, and the person's own clicks need them too.
-      for (const { appId } of apps) items.push({ appId, status: onlyStatus(await shell.statusOf(appId)) });
+      for (const { appId } of apps) items.push(await statusOf(shell, appId));
       return { items };
     },
   },

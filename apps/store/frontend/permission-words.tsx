@@ -1,0 +1,37 @@
+// What an app asks for, in the words of the review that follows.
+import type { AppDetails } from '@platform/sdk/browser';
+import { isCritical, permissionWords, resourceWords } from '@platform/shell/permission-words';
+
+interface PermissionWordsProps {
+  readonly name: string;
+  readonly permissions: AppDetails['permissions'];
+}
+
+export function PermissionWords({ name, permissions }: PermissionWordsProps) {
+  // The most powerful first.
+  const sorted = [...permissions].sort((one, other) => Number(isCritical(other.id)) - Number(isCritical(one.id)));
+  return (
+    <section aria-labelledby="permissions-title">
+      <h2 id="permissions-title">What {name} asks for</h2>
+      {sorted.length === 0 ? (
+        <p class="quiet">It requests no permissions.</p>
+      ) : (
+        <ul class="asked">
+          {sorted.map(({ id, resources, reason }) => (
+            <li key={id}>
+              {permissionWords(id)}
+              {isCritical(id) && <span class="badge warn">Powerful</span>}
+              {resourceWords(id, resources) !== null && (
+                <span class={`small resources${id === 'network.connect' ? ' connects' : ' quiet'}`}>
+                  {resourceWords(id, resources)}
+                </span>
+              )}
+              {reason !== undefined && <span class="quiet small reason">“{reason}”</span>}
+            </li>
+          ))}
+        </ul>
+      )}
+      <p class="quiet small">Before installing, you review each of them and can turn off the ones you don’t want.</p>
+    </section>
+  );
+}

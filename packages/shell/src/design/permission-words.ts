@@ -1,0 +1,31 @@
+// A permission as one sentence, for the shell and the platform's own apps.
+import { isCritical, type PermissionId, permissions } from '@platform/contract/permissions';
+
+export { isCritical };
+
+/** What the resources of a permission are called in front of one of them. */
+export const RESOURCE_LABELS: Readonly<Record<(typeof permissions)[PermissionId]['resources'], string>> = {
+  'notification topics': 'Topic',
+  'app ids': 'App',
+  'tool names': 'Tool',
+  '`<provider>:<model>` patterns': 'Model',
+  'secret slot names': 'Secret',
+  'https origins': 'Address',
+  'collection ids': 'Collection',
+  '`METHOD:/path`': 'Request',
+  '`UDP:<port>` or `UDP:auto`': 'Port',
+  '`*`': 'Resource',
+  '`self`': 'Resource',
+};
+
+/** `Send you notifications` */
+export function permissionWords(id: PermissionId): string {
+  const { plain } = permissions[id];
+  return `${plain[0]?.toUpperCase() ?? ''}${plain.slice(1)}`;
+}
+
+/** What a permission is for, where that is less than everything: `Topic: news`. */
+export function resourceWords(id: PermissionId, resources: readonly string[]): string | null {
+  const named = resources.filter((resource) => resource !== '*' && resource !== 'self');
+  return named.length === 0 ? null : `${RESOURCE_LABELS[permissions[id].resources]}: ${named.join(', ')}`;
+}

@@ -1,0 +1,44 @@
+// Downloads the account: the passkey first, then one archive, which the browser keeps on its disk until it is saved.
+import { send } from '../api/client.ts';
+import { shellRoutes } from '../api/routes.ts';
+import { confirmWithPasskey } from './confirm.ts';
+
+/** The browser has read the file by then. */
+const KEPT_MS = 60_000;
+
+/**
+ * @param onBytes how much has arrived so far
+ * @throws PasskeyError or ApiError; the reason of `signal`; a TypeError when the download broke off
+ */
+export async function downloadAccount(onBytes: (bytes: number) => void, signal: AbortSignal): Promise<void> {
+  const confirmation = await confirmWithPasskey('account.export');
+  const [method = 'POST', path = ''] = shellRoutes['account.export'].split(' ');
+  const response = await send(path, {
+    method,
+    signal,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ confirmation }),
+  });
+  const [, name = 'account.tar.gz'] =
+    /filename="([\w.-]+)"/.exec(response.headers.get('content-disposition') ?? '') ?? [];
+  save(await new Response(response.body?.pipeThrough(counting(onBytes))).blob(), name);
+}
+
+function counting(onBytes: (bytes: number) => void): TransformStream<Uint8Array, Uint8Array> {
+  let bytes = 0;
+  return new TransformStream({
+    transform(chunk, controller) {
+      bytes += chunk.length;
+      onBytes(bytes);
+      controller.enqueue(chunk);
+    },
+  });
+}
+
+function save(file: Blob, name: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(file);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), KEPT_MS);
+}

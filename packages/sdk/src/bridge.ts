@@ -39,6 +39,7 @@ const CALL_MILLISECONDS = 30_000;
 const ASKS_A_PERSON: Readonly<Record<AskingBridgeCall, true>> = {
   'apps.requestInstall': true,
   'apps.uninstall': true,
+  'apps.withdraw': true,
   'links.open': true,
   'runtime.pause': true,
 };

@@ -28,6 +28,7 @@ import {
 import { type AppState, stateOver } from './state.ts';
 
 export type {
+  AppDetails,
   BridgeContext,
   CatalogEntry,
   ChangeSchedule,
@@ -137,7 +138,7 @@ export class App {
     return schedulesService(this.#access);
   }
 
-  /** Installed apps of the account, those covered by the grant `apps.catalog.read`. */
+  /** Apps that the account installed or published, those covered by the grant `apps.catalog.read`. */
   listApps(options?: PageOptions): Promise<Page<ServicesApp>> {
     return listApps(this.#access, options);
   }

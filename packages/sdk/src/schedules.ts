@@ -61,8 +61,14 @@ export function schedulesService(access: ServiceAccess): SchedulesService {
       return (await callService<'services.schedules.preview'>(access, input, options)).times;
     },
     async targets(options) {
-      const input = { method: 'GET', path: `${ALL}/targets` } as const;
-      return (await callService<'services.schedules.targets'>(access, input, options)).items;
+      const targets: ScheduleTargetApp[] = [];
+      for (let cursor: string | undefined; ; ) {
+        const input = { method: 'GET', path: `${ALL}/targets`, query: { limit: 200, cursor } } as const;
+        const page = await callService<'services.schedules.targets'>(access, input, options);
+        targets.push(...page.items);
+        if (page.nextCursor === null) return targets;
+        cursor = page.nextCursor;
+      }
     },
   };
 }

@@ -119,7 +119,7 @@ export function searchService(access: ServiceAccess): SearchService {
   };
 }
 
-/** Installed apps of the account, those covered by the grant `apps.catalog.read`. */
+/** Apps that the account installed or published, those covered by the grant `apps.catalog.read`. */
 export function listApps(access: ServiceAccess, options: PageOptions = {}): Promise<Page<ServicesApp>> {
   const { limit, cursor, ...call } = options;
   const input = { method: 'GET', path: '/v1/services/apps', query: { limit, cursor } } as const;

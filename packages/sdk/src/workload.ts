@@ -120,7 +120,7 @@ export class PlatformServicesClient {
       throw new PlatformError({
         code: 'not_launched',
         detail:
-          'PLATFORM_API_URL or PLATFORM_GATEWAY_TOKEN is missing: this process was not started by the platform. Run it with `platform dev`.',
+          'PLATFORM_API_URL or PLATFORM_GATEWAY_TOKEN is missing: this process was not started by the platform. Run it with `./platform dev`.',
       });
     }
     return new PlatformServicesClient({ apiUrl, gatewayToken, objectStorage: objectStorageFrom(environment) });
@@ -131,7 +131,7 @@ export class PlatformServicesClient {
     return outboundService(this.#access, slot);
   }
 
-  /** Installed apps of the account, those covered by the grant `apps.catalog.read`. */
+  /** Apps that the account installed or published, those covered by the grant `apps.catalog.read`. */
   listApps(options?: PageOptions): Promise<Page<ServicesApp>> {
     return listApps(this.#access, options);
   }

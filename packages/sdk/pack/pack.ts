@@ -1,5 +1,4 @@
 // Packs the SDK for projects outside of this repository: plain JavaScript with declarations, without dependencies.
-// Run directly it writes the package to the working directory, as `npm pack` does.
 import { execFile } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,7 +7,9 @@ import { promisify } from 'node:util';
 import { build } from 'vite';
 import { writeDeclarations } from './declarations.ts';
 
-const root = path.join(import.meta.dirname, '../../packages/sdk');
+export { writeDeclarations } from './declarations.ts';
+
+const root = path.join(import.meta.dirname, '..');
 const ENTRIES = ['workload', 'browser'] as const;
 
 /** @returns the path of the package in `folder` */
@@ -74,5 +75,3 @@ async function manifest(): Promise<Readonly<Record<string, unknown>>> {
     files: ['dist', 'types'],
   };
 }
-
-if (import.meta.main) console.log(path.basename(await packSdk(process.env.INIT_CWD ?? process.cwd())));

@@ -1,28 +1,42 @@
 // `npm run bench`: runs every bench/<name>/bench.ts in a process of its own, one after the other, and prints one table
-// with the machine's line. Names as arguments choose single benches: `npm run bench -- gateway`.
+// with the machine's line. Names as arguments choose single benches: `npm run bench -- gateway`. A bench that this machine
+// lacks something for is left out, with a line that says what; if it was chosen by name, nothing runs.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { access, readdir } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { type BenchRow, machineLine } from './machine.ts';
+import { lacking } from './needs.ts';
 
 const HERE = new URL('./', import.meta.url);
 
-async function benches(chosen: readonly string[]): Promise<string[]> {
+async function benches(): Promise<string[]> {
   const folders = (await readdir(HERE, { withFileTypes: true })).filter((entry) => entry.isDirectory());
   const found: string[] = [];
   for (const { name } of folders) {
-    if (chosen.length > 0 && !chosen.includes(name)) continue;
     const exists = await access(new URL(`${name}/bench.ts`, HERE)).then(
       () => true,
       () => false,
     );
     if (exists) found.push(name);
   }
-  const unknown = chosen.filter((name) => !found.includes(name));
-  if (unknown.length > 0) throw new Error(`There is no bench named ${unknown.join(', ')}.`);
   return found.sort();
+}
+
+/** Those that can run here, after saying why others cannot. */
+async function choose(chosen: readonly string[]): Promise<readonly string[]> {
+  const all = await benches();
+  const unknown = chosen.filter((name) => !all.includes(name));
+  if (unknown.length > 0) {
+    process.stderr.write(`There is no bench named ${unknown.join(', ')}. There are: ${all.join(', ')}\n`);
+    process.exit(2);
+  }
+  const wanted = chosen.length > 0 ? all.filter((name) => chosen.includes(name)) : all;
+  const reasons = wanted.map(lacking).filter((why) => why !== null);
+  for (const why of reasons) process.stderr.write(`${why}\n`);
+  if (chosen.length > 0 && reasons.length > 0) process.exit(1);
+  return wanted.filter((name) => lacking(name) === null);
 }
 
 /** The rows of one bench, or `null` when it failed; what it says beside them passes to standard error. */
@@ -49,7 +63,7 @@ function tableLine({ name, value, unit, target, pass }: BenchRow): string {
   return `| ${name} | ${figure} ${unit} | ${target ?? ''} | ${verdict} |`;
 }
 
-const names = await benches(process.argv.slice(2));
+const names = await choose(process.argv.slice(2));
 const lines: string[] = [];
 for (const name of names) {
   const rows = await runBench(name);

@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { type PackagePlan, type PlanOptions, planPackage, writePackage } from '@platform/cli/packaging';
+import type { Manifest } from '@platform/contract';
 import { buildSdk } from '@platform/sdk/build';
 
 const root = join(import.meta.dirname, '..');
@@ -14,8 +15,11 @@ const SHARED_INPUTS = [
   'scripts/build-apps.ts',
   'apps/shared',
   'packages/sdk/src',
+  'packages/shell/src/arrange.ts',
+  'packages/shell/src/design/letter.ts',
   'packages/shell/src/design/sparkline.css',
   'packages/shell/src/design/sparkline.tsx',
+  'packages/shell/src/design/stopped-words.ts',
   'packages/shell/src/design/tokens.css',
   'packages/shell/src/design/words.ts',
   'packages/cli/src/packaging',
@@ -38,6 +42,7 @@ export async function buildApps(): Promise<BuiltApp[]> {
   }
   const examples = join(apps, 'examples', 'dist');
   for (const folder of await packageFolders(join(root, 'examples'))) {
+    if (await needsImage(folder)) continue;
     const plan = async () => ({ folder, sdk: await buildSdk() });
     built.push(await unlessBuilt({ folder, dist: join(examples, basename(folder)), shared, plan }));
   }
@@ -50,6 +55,12 @@ async function packageFolders(parent: string): Promise<string[]> {
     .filter((entry) => entry.isDirectory() && existsSync(join(parent, entry.name, 'manifest.json')))
     .map((entry) => join(parent, entry.name))
     .sort();
+}
+
+/** Its backend is a container image, which only a container engine can build. */
+async function needsImage(folder: string): Promise<boolean> {
+  const { workload } = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')) as Partial<Manifest>;
+  return workload?.runtime === 'oci';
 }
 
 interface Building {

@@ -2,13 +2,13 @@
 // core when measured, the upstream and the callers on the other, several interleaved rounds, medians.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { availableParallelism, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { atLeast, atMost, median, printRow, reported } from '../machine.ts';
 import { quietRounds } from '../quiet.ts';
-import { hasNginx, type Load, loadWithWrk, type RunningServer, startNginx, startScript } from './processes.ts';
+import { type Load, loadWithWrk, type RunningServer, startNginx, startScript } from './processes.ts';
 
 const ROUNDS = 5;
 const SECONDS = 2;
@@ -19,10 +19,6 @@ const CREDENTIAL = 'pgw_bench-0123456789abcdefghijklmnopqrstuvwxyzABC';
 const PATH = '/v1/services/notifications';
 const BODY = '{"topic":"builds","title":"Build 41 is green","body":"All 312 tests passed."}';
 const ANSWER = '{"notification":{"id":"ntf-0190a1b2-0000-7000-8000-000000000001","topic":"builds"}}';
-
-if (!(await hasNginx()) || availableParallelism() < 2) {
-  throw new Error('This bench needs nginx, wrk and two cores; on Debian: apt-get install nginx-light wrk.');
-}
 
 const folder = await mkdtemp(join(tmpdir(), 'bench-gateway-'));
 const servers: RunningServer[] = [];

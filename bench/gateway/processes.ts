@@ -1,7 +1,7 @@
 // Starts the processes that the Gateway is measured with: each server pinned to one core, the load on another.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { access, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -84,13 +84,6 @@ export async function startNginx(
 }
 
 const nginxPath = '/usr/sbin/nginx';
-
-export async function hasNginx(): Promise<boolean> {
-  return access(nginxPath).then(
-    () => true,
-    () => false,
-  );
-}
 
 export interface Load {
   readonly requestsPerSecond: number;

@@ -1,17 +1,10 @@
 // Public requests through Ingress, public side and Gateway to a workload that answers at once, beside nginx, HAProxy and
 // Caddy as proxies to the same workload, each on the same core; thousands of WebSockets; and what slow clients do to others.
 // `PLATFORM_BENCH_INGRESS=requests,sockets,slow` chooses parts, `PLATFORM_BENCH_INGRESS_SMALL=1` takes shorter rounds.
-import { availableParallelism } from 'node:os';
-import { lacksProgram } from '../../tests/support/lacks-program.ts';
-import { hasNginx } from '../gateway/processes.ts';
 import { Bed } from './bed.ts';
 import { compareRequests } from './requests.ts';
 import { startSlowClientsBench } from './slow-clients.ts';
 import { compareSockets } from './sockets.ts';
-
-const lacking = ['haproxy', 'caddy', 'h2load', 'slowhttptest'].map(lacksProgram).filter((why) => why !== false);
-if (!(await hasNginx()) || lacking.length > 0 || availableParallelism() < 2)
-  throw new Error('This bench needs two cores, nginx-light, haproxy, caddy, wrk, nghttp2-client and slowhttptest.');
 
 const { PLATFORM_BENCH_INGRESS: chosen = 'requests,sockets,slow', PLATFORM_BENCH_INGRESS_SMALL: small } = process.env;
 const parts = {

@@ -5,7 +5,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { GATEWAY_CREDENTIAL } from '../../packages/gateway/test-support/gateway-under-test.ts';
 import { BUCKET } from '../../packages/gateway/test-support/storage-under-test.ts';
-import { lacksPython, startSwift } from '../../tests/support/swift-store.ts';
+import { startSwift } from '../../tests/support/swift-store.ts';
 import { startScript } from '../gateway/processes.ts';
 import { atMost, median, printRow, reported } from '../machine.ts';
 
@@ -16,8 +16,6 @@ const LARGE_PUTS = 5;
 const GATEWAY_CORE = 0;
 const REST_CORE = 1;
 
-const lacks = lacksPython('swift', 'python3-swift');
-if (lacks !== false) throw new Error(`This bench ${lacks}; on Debian: apt-get install python3-swift.`);
 // As a workload has it.
 Object.assign(process.env, {
   AWS_REQUEST_CHECKSUM_CALCULATION: 'when_required',

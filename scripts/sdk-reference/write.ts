@@ -5,8 +5,8 @@ import { cp, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { promisify } from 'node:util';
+import { writeDeclarations } from '@platform/sdk/pack';
 import { lockedTools } from '../../tests/support/locked-tools.ts';
-import { writeDeclarations } from '../pack-sdk/declarations.ts';
 
 const REFERENCE = path.join(import.meta.dirname, '../../docs/sdk');
 

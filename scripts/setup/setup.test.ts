@@ -1,8 +1,8 @@
-// Promises of `npm start` before the platform runs, each against a small checkout of its own: only what
+// Promises of `npm start` and `./platform` before the platform runs, each against a small checkout of its own: only what
 // is needed is done, once, and signals, exit codes and failures come through.
 
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -45,6 +45,7 @@ function checkout(t: TestContext): Checkout {
   const root = fs.mkdtempSync(path.join(tmpdir(), 'platform checkout '));
   t.after(() => fs.rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
   fs.cpSync(scripts, path.join(root, 'scripts'), { recursive: true });
+  fs.copyFileSync(path.join(scripts, '..', 'platform'), path.join(root, 'platform'));
   const files = {
     'package.json': '{ "name": "checkout", "version": "1.0.0", "type": "module" }',
     'package-lock.json':
@@ -73,7 +74,7 @@ interface StartOptions {
 
 function start(t: TestContext, { root }: Checkout, { args = [], env = {}, nodeOptions = [] }: StartOptions = {}) {
   const { npm_lifecycle_event: _, ...inherited } = process.env;
-  const child = spawn(process.execPath, [...nodeOptions, path.join(root, 'scripts/start.mjs'), ...args], {
+  const child = spawn(process.execPath, [...nodeOptions, path.join(root, 'scripts/platform.mjs'), 'start', ...args], {
     cwd: tmpdir(),
     env: { ...inherited, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -244,7 +245,7 @@ test('a platform ends when the set-up that runs it as a child is killed', async 
 test('a platform that npm started ends when npm is killed', async (t) => {
   const place = checkout(t);
   await start(t, place).ended;
-  const code = `require('node:child_process').spawn(process.execPath, [${JSON.stringify(path.join(place.root, 'scripts/start.mjs'))}, 'stay'], { stdio: 'inherit' })`;
+  const code = `require('node:child_process').spawn(process.execPath, [${JSON.stringify(path.join(place.root, 'scripts/platform.mjs'))}, 'start', 'stay'], { stdio: 'inherit' })`;
   const npm = spawn(process.execPath, ['-e', code], {
     env: { ...process.env, npm_lifecycle_event: 'start' },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -259,5 +260,75 @@ test('a Node that is too old is refused in one line', async (t) => {
   const old =
     "data:text/javascript,Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '16.20.2' } })";
   const { code, err } = await start(t, checkout(t), { nodeOptions: ['--import', old] }).ended;
-  assert.deepEqual([code, err], [1, 'Node 16.20.2 is too old: install Node 20 or later, then run npm start.\n']);
+  assert.deepEqual([code, err], [1, 'Node 16.20.2 is too old: install Node 20 or later, then try again.\n']);
+});
+
+interface LauncherOptions {
+  readonly args: readonly string[];
+  readonly cwd?: string;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+function launch(file: string, { args, cwd = tmpdir(), env = {} }: LauncherOptions) {
+  const { status, stdout, stderr } = spawnSync(file, args, {
+    cwd,
+    env: { ...process.env, ...env },
+    encoding: 'utf8',
+  });
+  return { status, out: stdout, err: stderr };
+}
+
+test('./platform runs a command from any folder, through symbolic links, and leaves its arguments as they are', (t) => {
+  const { root } = checkout(t);
+  const elsewhere = fs.mkdtempSync(path.join(tmpdir(), 'platform elsewhere '));
+  t.after(() => fs.rmSync(elsewhere, { recursive: true }));
+  fs.symlinkSync(path.join(root, 'platform'), path.join(elsewhere, 'first'));
+  fs.mkdirSync(path.join(elsewhere, 'bin'));
+  fs.symlinkSync('../first', path.join(elsewhere, 'bin', 'platform'));
+  const onPath = { PATH: `${path.join(elsewhere, 'bin')}:${process.env.PATH}` };
+  for (const run of [
+    launch('./platform', { args: ['ps', '3', './a b'], cwd: root }),
+    launch(path.join(root, 'platform'), { args: ['ps', '3', './a b'] }),
+    launch('bin/platform', { args: ['ps', '3', './a b'], cwd: elsewhere }),
+    launch('platform', { args: ['ps', '3', './a b'], env: onPath }),
+  ]) {
+    assert.deepEqual(run, { status: 3, out: '["ps","3","./a b"]\n', err: '' });
+  }
+});
+
+test('./platform before the first start installs what is missing, and builds only for commands that need it', (t) => {
+  const place = checkout(t);
+  fs.rmSync(path.join(place.root, 'node_modules'), { recursive: true });
+  const file = path.join(place.root, 'platform');
+  const first = launch(file, { args: ['ps'] });
+  assert.match(first.err, /^Installing dependencies …\nDependencies installed \(\d+ s\)\.\n$/);
+  assert.deepEqual(
+    [first.status, first.out, place.builds()],
+    [0, '["ps"]\n', 0],
+    'the output is that of the command alone',
+  );
+  assert.equal(launch(file, { args: ['dev', '0', '--help'] }).err, '');
+  const built = launch(file, { args: ['dev', '0'] });
+  assert.match(built.err, /^Building the shell and the default apps …\nShell and default apps built/);
+  assert.equal(place.builds(), 1);
+});
+
+test('./platform without a Node on the PATH takes the one that npm brought, else says what to install', (t) => {
+  const { root } = checkout(t);
+  const bin = path.join(root, 'bin');
+  fs.mkdirSync(bin);
+  for (const program of ['readlink', 'flock']) {
+    const found = (process.env.PATH ?? '').split(':').map((folder) => path.join(folder, program));
+    fs.symlinkSync(found.find((name) => fs.existsSync(name)) ?? '', path.join(bin, program));
+  }
+  const file = path.join(root, 'platform');
+  const lacking = launch(file, { args: ['ps'], env: { PATH: bin } });
+  assert.deepEqual(lacking, {
+    status: 1,
+    out: '',
+    err: 'Node was not found: install Node 20 or later and npm, then try again.\n',
+  });
+  fs.mkdirSync(path.join(root, 'node_modules', '.bin'));
+  fs.symlinkSync(process.execPath, path.join(root, 'node_modules', '.bin', 'node'));
+  assert.equal(launch(file, { args: ['ps', '5'], env: { PATH: bin } }).status, 5);
 });

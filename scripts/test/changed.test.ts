@@ -28,7 +28,7 @@ const FILES: Readonly<Record<string, string>> = {
   'packages/shell/src/page.tsx': '',
   'tests/support/platform.ts': `spawn(new URL('../../packages/cli/src/main.ts', import.meta.url));`,
   'tests/system/start.test.ts': `import '../support/platform.ts';`,
-  'tests/browser/story.test.ts': `import '../support/platform.ts';`,
+  'tests/stories/newcomer.test.ts': `import '../support/platform.ts';`,
   'tests/docs/pages.test.ts': `const ROOT = new URL('../../', import.meta.url); read(new URL('docs/page.md', ROOT));`,
   'docs/page.md': '',
   'docs/nobody-reads.md': '',
@@ -77,11 +77,11 @@ test('what imports a change through packages, subpaths, programs and other files
   ]);
   assert.deepEqual(select('packages/core/src/search/words.ts').tests, [
     'tests/system/start.test.ts',
-    'tests/browser/story.test.ts',
+    'tests/stories/newcomer.test.ts',
   ]);
   assert.deepEqual(select('packages/core/package.json').tests, [
     'tests/system/start.test.ts',
-    'tests/browser/story.test.ts',
+    'tests/stories/newcomer.test.ts',
   ]);
 });
 
@@ -97,7 +97,7 @@ test('files that are read count like files that are imported, by name and by the
 });
 
 test('what browsers load is built: a change of it runs the browser tests', () => {
-  assert.deepEqual(select('packages/shell/src/page.tsx').tests, ['tests/browser/story.test.ts']);
+  assert.deepEqual(select('packages/shell/src/page.tsx').tests, ['tests/stories/newcomer.test.ts']);
 });
 
 test('a change of the versions of dependencies or of the runner runs everything', () => {

@@ -1,30 +1,43 @@
-// `platform account …`: the operator lists accounts, and suspends and resumes one, beside a running platform or without.
-import { type AccountRow, listAccountStates, resumeSuspended, suspendAccount } from '@platform/core/operator';
+// `platform account …`: the operator lists accounts, invites, suspends, resumes and deletes them, beside a running platform
+// or without.
+import type { ListedAccount } from '@platform/contract';
+import { deleteAccount, listAccountsWithUse, resumeSuspended, suspendAccount } from '@platform/core/operator';
+import { invite, listInvitationsOf, uninvite } from './account-invite.ts';
 import { setPlanOf } from './account-plan.ts';
+import { ask } from './ask.ts';
 import { type Command, UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
 import { withLocalCore } from './local-core.ts';
 import { sayTable } from './say-table.ts';
-import { paint, say } from './terminal.ts';
+import { paint, say, sizeText } from './terminal.ts';
 
 const actions: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
   list,
+  invite,
+  invitations: listInvitationsOf,
+  uninvite,
   suspend,
   resume,
   plan: setPlanOf,
+  delete: remove,
 };
 
 export const accountCommand: Command = {
-  summary: 'list accounts; suspend and resume one; set its plan',
-  usage: `Usage: platform account <action>
+  summary: 'list, invite, suspend, resume and delete accounts; set a plan',
+  usage: `Usage: ./platform account <action>
 
-  list                         all accounts: state, open sessions, last use
+  list                         all accounts: state, plan, installed apps, disk, last use
+  invite [--for <name>]        print a link with which one person can register once; with --for only under that name
+  invitations                  the invitations that wait to be used
+  uninvite <id>                revoke one of them
   suspend <name>               sign the account out everywhere, end the access of its apps and stop its backends
   resume <name>                let its owner sign in again and its backends start again
   plan <name> <free|paid|default>  what it is entitled to; \`default\` is what PLATFORM_DEFAULT_PLAN says
+  delete <name> [--yes]        delete the account at once, with everything it has; --yes does not ask
 
+Who may register says PLATFORM_REGISTRATION; the first account of a platform that is not open needs an invitation.
 Raw object storage needs the paid plan; backends that get or lose it are started anew.
-A suspension deletes no data. Whoever else installed apps that the account published keeps them.`,
+A suspension deletes no data. Whoever else installed apps that the account published keeps them, also after its deletion.`,
   async run([action = '', ...args]) {
     const run = Object.hasOwn(actions, action) ? actions[action] : undefined;
     if (run === undefined) throw new UsageError(`Name an action: ${Object.keys(actions).join(', ')}.`);
@@ -32,22 +45,40 @@ A suspension deletes no data. Whoever else installed apps that the account publi
   },
 };
 
+const AT_ONCE = 200;
+
 async function list(args: readonly string[]): Promise<number> {
-  if (args.length > 0) throw new UsageError('platform account list takes no further arguments.');
-  const rows = await withLocalCore(configuration(), listAccountStates);
-  if (rows.length === 0) {
-    say('No accounts yet.');
-    return 0;
-  }
-  sayTable(HEADINGS, rows.map(cells));
+  if (args.length > 0) throw new UsageError('./platform account list takes no further arguments.');
+  const accounts = await withLocalCore(configuration(), async (context) => {
+    const all: ListedAccount[] = [];
+    for (;;) {
+      const page = await listAccountsWithUse(context, { after: all.at(-1)?.name ?? '', limit: AT_ONCE });
+      all.push(...page);
+      if (page.length < AT_ONCE) return all;
+    }
+  });
+  if (accounts.length === 0) say('No accounts yet.');
+  else sayTable(HEADINGS, accounts.map(cells));
   return 0;
 }
 
-const HEADINGS = ['NAME', 'STATE', 'SESSIONS', 'LAST USED', 'REGISTERED'];
+const HEADINGS = ['NAME', 'STATE', 'PLAN', 'APPS', 'DISK', 'SESSIONS', 'LAST SEEN', 'REGISTERED'];
 
-function cells({ name, suspended_at, paused_at, sessions, last_used_at, created_at }: AccountRow): string[] {
-  const state = suspended_at !== null ? 'suspended' : paused_at !== null ? 'paused' : 'active';
-  return [name, state, String(sessions), last_used_at?.toISOString() ?? '', created_at.toISOString()];
+function cells({
+  name,
+  state,
+  plan,
+  ownPlan,
+  apps,
+  diskBytes,
+  sessions,
+  lastSeenAt,
+  createdAt,
+  deletesAt,
+}: ListedAccount): string[] {
+  const shown = deletesAt === null ? state : `deleted on ${deletesAt.slice(0, 10)}`;
+  const planned = ownPlan ? plan : `${plan} (default)`;
+  return [name, shown, planned, String(apps), sizeText(diskBytes), String(sessions), lastSeenAt ?? '', createdAt];
 }
 
 async function suspend(args: readonly string[]): Promise<number> {
@@ -72,9 +103,31 @@ async function resume(args: readonly string[]): Promise<number> {
   return 0;
 }
 
+async function remove(args: readonly string[]): Promise<number> {
+  const sure = args.includes('--yes');
+  const name = nameOf(
+    'delete',
+    args.filter((arg) => arg !== '--yes'),
+  );
+  if (!sure) {
+    const what = `This deletes ${name} with its apps, their data, its secrets and notifications. Nothing brings them back.`;
+    const question = `${what}\nType the name of the account to delete it:`;
+    const typed = await ask(question, 'Add --yes to delete it without being asked.');
+    if (typed !== name) {
+      say('Nothing was deleted.');
+      return 1;
+    }
+  }
+  await withLocalCore(configuration(), (context) => deleteAccount(context, { name }));
+  say(
+    `${paint('green', '✓')} ${name} is deleted. Its backends stop, and its volumes go as soon as their nodes answer.`,
+  );
+  return 0;
+}
+
 function nameOf(action: string, args: readonly string[]): string {
   const [name, ...rest] = args;
   if (name === undefined || rest.length > 0 || name.startsWith('-'))
-    throw new UsageError(`Name one account: platform account ${action} <account name>`);
+    throw new UsageError(`Name one account: ./platform account ${action} <account name>`);
   return name.toLowerCase();
 }

@@ -10,7 +10,7 @@ import { paint, say } from './terminal.ts';
 export async function setPlanOf([name, wanted, ...rest]: readonly string[]): Promise<number> {
   const plan = planNamed(wanted);
   if (name === undefined || plan === undefined || rest.length > 0)
-    throw new UsageError('Name an account and its plan: platform account plan <account name> <free|paid|default>');
+    throw new UsageError('Name an account and its plan: ./platform account plan <account name> <free|paid|default>');
   return withLocalCore(configuration(), async (context) => {
     const account = await requireAccount(context, name);
     await setPlan(context, account.key, plan);

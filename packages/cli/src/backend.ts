@@ -7,5 +7,5 @@ import { StartError } from '@platform/core/start';
 export async function requireBackend(context: CoreContext, name: string): Promise<Backend> {
   const backend = await findBackend(context, name);
   if (backend !== undefined) return backend;
-  throw new StartError('no_backend', `No backend named ${name} is installed. \`platform ps\` lists them.`);
+  throw new StartError('no_backend', `No backend named ${name} is installed. \`./platform ps\` lists them.`);
 }

@@ -3,12 +3,17 @@
 import type { Command } from './command.ts';
 
 export const commands = {
+  setup: async () => (await import('./setup.ts')).setupCommand,
   start: async () => (await import('./start.ts')).startCommand,
   doctor: async () => (await import('./doctor.ts')).doctorCommand,
+  sdk: async () => (await import('./sdk.ts')).sdkCommand,
   package: async () => (await import('./package.ts')).packageCommand,
   publish: async () => (await import('./publish.ts')).publishCommand,
   unpublish: async () => (await import('./disk.ts')).unpublishCommand,
   dev: async () => (await import('./dev.ts')).devCommand,
+  login: async () => (await import('./login.ts')).loginCommand,
+  logout: async () => (await import('./login.ts')).logoutCommand,
+  whoami: async () => (await import('./login.ts')).whoamiCommand,
   ps: async () => (await import('./ps.ts')).psCommand,
   logs: async () => (await import('./logs.ts')).logsCommand,
   stop: async () => (await import('./start-stop.ts')).stopCommand,

@@ -1,9 +1,8 @@
 // The versions that `platform dev` gives.
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
-import { appId, version as versionShape } from '@platform/contract';
+import { appId, devId, devVersion, isDevVersion, version as versionShape } from '@platform/contract';
 import semver from 'semver';
-import { devId, devVersion } from './dev-deploy.ts';
 
 const EARLY = new Date(1_763_719_042_123);
 const LATE = new Date(1_763_719_042_124);
@@ -34,3 +33,14 @@ for (const [id, expected] of [
     assert.ok(appId.safeParse(expected).success);
   });
 }
+
+test('what is made here is recognised, and nothing else', () => {
+  assert.ok(isDevVersion(devId('notes'), devVersion('1.2.3-beta.1', EARLY)));
+  for (const [id, version] of [
+    ['notes', '1.0.0-dev.1'],
+    ['notes-dev', '1.0.0'],
+    ['notes-dev', '1.0.0-dev'],
+    ['notes-dev', '1.0.0-dev.1.2'],
+  ] as const)
+    assert.ok(!isDevVersion(id, version), `${id} ${version}`);
+});

@@ -1,110 +1,189 @@
-// `platform dev`: a folder runs as an installed app of the running platform, and again with every change of a file.
+// `platform dev`: a folder runs as an installed app of a running platform, and again with every change of a file.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { parseArgs } from 'node:util';
-import { limits, RefusalError } from '@platform/contract';
-import type { PlatformConfig } from '@platform/core/config';
+import { type Grant, RefusalError } from '@platform/contract';
+import { StartError } from '@platform/core/start';
 import { buildSdk } from '@platform/sdk/build';
 import { type Command, UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
-import { type Deployed, type DevApp, deploy, folderState } from './dev-deploy.ts';
-import { changesOf } from './dev-watch.ts';
-import { followLogs } from './follow-logs.ts';
+import { hasScript, startWatchScript } from './dev-build.ts';
+import { packState } from './dev-deploy.ts';
+import { reportMissing } from './dev-grants.ts';
+import { localTarget } from './dev-local.ts';
+import { remoteTarget } from './dev-remote.ts';
+import type { DevTarget } from './dev-target.ts';
+import { takeTurn } from './dev-turn.ts';
+import { folderState, statesOf } from './dev-watch.ts';
 import { chooseAccount, withLocalCore } from './local-core.ts';
 import { complainOf, understood } from './package.ts';
 import { PackageProblem } from './packaging/package-problem.ts';
+import type { SdkFiles } from './packaging/plan-package.ts';
+import { chooseLogin, ON_OPTION } from './remote/choose-platform.ts';
 import { requireRunning } from './require-running.ts';
-import { paint, say } from './terminal.ts';
+import { complain, paint, say } from './terminal.ts';
 
 export const devCommand: Command = {
   summary: 'run a folder as an app and reload it on every change',
-  usage: `Usage: platform dev <folder> [--as <account>]
+  usage: `Usage: ./platform dev [folder] [--grant-all] [--as <account> | --on <address>]
 
-Installs the folder as the app <id>-dev of an account (default: the only account) in the platform that runs on this
-machine, with the real Gateway and sandbox, and every permission, origin and resource its manifest asks
-for. It runs beside the published app, with its own data. When a file changes, it gets a new version and
-its backend starts again; its log is shown here. Ctrl-C ends it; the app stays until you remove it in Settings.`,
+Installs the folder (default: this one) as the app <id>-dev of an account (default: the only account) in the platform that
+runs on this machine, or with --on in one that you signed in to with ./platform login. It runs with the real Gateway and
+sandbox beside the published app, with its own data. When a file changes, it gets a new version and its backend starts again;
+its log is shown here. If package.json has the script "watch", that runs too. Ctrl-C ends it; the app stays until you remove it.
+  --grant-all  gives it every permission that its manifest requests, without asking`,
   async run(args) {
     const { values, positionals } = understood(() =>
-      parseArgs({ args: [...args], allowPositionals: true, options: { as: { type: 'string' } } }),
+      parseArgs({
+        args: [...args],
+        allowPositionals: true,
+        options: { as: { type: 'string' }, 'grant-all': { type: 'boolean', default: false }, ...ON_OPTION },
+      }),
     );
-    const [folder, ...rest] = positionals;
-    if (folder === undefined || rest.length > 0) throw new UsageError('Name one folder: platform dev <folder>');
-    const config = configuration();
-    await requireRunning(config);
-    const scratch = await mkdtemp(path.join(tmpdir(), 'platform-dev-'));
-    try {
-      await develop({ config, folder, scratch, accountName: values.as });
-    } finally {
-      await rm(scratch, { recursive: true, force: true });
+    const [folder = '.', ...rest] = positionals;
+    if (rest.length > 0) throw new UsageError('Name one folder: ./platform dev <folder>');
+    const login = chooseLogin(values.on, values.as);
+    const grantAll = values['grant-all'];
+    if (login !== null && grantAll)
+      throw new UsageError(
+        '--grant-all is for the platform on this machine: a login cannot grant permissions. Grant them in Settings → Apps.',
+      );
+    const ending = new AbortController();
+    const end = () => ending.abort();
+    process.once('SIGINT', end).once('SIGTERM', end);
+    const { signal } = ending;
+    const work = { folder, signal, hint: login === null ? ', or run this with --grant-all.' : '.' };
+    if (login !== null) await develop(remoteTarget(login), work);
+    else {
+      const config = configuration();
+      await requireRunning(config);
+      await withLocalCore(config, async (context, nodes) => {
+        const account = await chooseAccount(context, values.as);
+        await develop(localTarget({ context, nodes, account, grantAll, signal }), work);
+      });
     }
     return 0;
   },
 };
 
-/** Every line that is kept; those from before `since` are left out. */
-const ALL_LINES = limits.workloadLogLines.value;
-
-interface Development {
-  readonly config: PlatformConfig;
+interface Work {
   readonly folder: string;
-  readonly scratch: string;
-  readonly accountName: string | undefined;
+  readonly signal: AbortSignal;
+  /** How else permissions are granted. */
+  readonly hint: string;
 }
 
-async function develop({ config, folder, scratch, accountName }: Development): Promise<void> {
-  const sdk = await buildSdk();
-  await withLocalCore(config, async (context, nodes) => {
-    const account = await chooseAccount(context, accountName);
-    const ending = new AbortController();
-    const end = () => ending.abort();
-    process.once('SIGINT', end).once('SIGTERM', end);
-    const app: DevApp = { context, nodes, account, folder, scratch, sdk };
-    const since = context.clock();
-    let logs: Promise<void> | undefined;
-    let isFirst = true;
-    let state: string | undefined;
-    try {
-      for await (const present of statesOf(folder, ending.signal)) {
-        if (present === state) continue;
-        state = present;
-        const deployed = await attempt(app, isFirst);
-        isFirst &&= deployed === undefined;
-        // Followed from the first version with a backend on; the installation stays the same over all versions.
-        if (deployed?.hasBackend === true)
-          logs ??= followLogs(app.nodes, deployed.installationId, { since, newest: ALL_LINES, signal: ending.signal });
-      }
-    } finally {
-      ending.abort();
-      process.off('SIGINT', end).off('SIGTERM', end);
-      await logs;
-    }
-  });
-}
-
-/** What the folder holds, now and after every change. */
-async function* statesOf(folder: string, signal: AbortSignal): AsyncGenerator<string> {
-  for await (const _ of changesOf(folder, signal)) yield await folderState(folder);
-}
-
-/** Deploys; errors are printed, and the next change is deployed again. */
-async function attempt(app: DevApp, isFirst: boolean): Promise<Deployed | undefined> {
+async function develop(target: DevTarget, work: Work): Promise<void> {
+  const scratch = await mkdtemp(path.join(tmpdir(), 'platform-dev-'));
+  const development = new Development(target, work, { scratch, sdk: await buildSdk() });
+  const endBuild = (await hasScript(work.folder, 'watch')) ? startWatchScript(work.folder) : undefined;
+  development.isBuilt = endBuild !== undefined;
   try {
-    const deployed = await deploy(app);
-    const what = isFirst ? 'runs for' : 'runs again for';
-    say(`${paint('green', '✓')} ${deployed.name} ${deployed.version} ${what} ${app.account.name}`);
-    if (isFirst) say(`  Open ${paint('cyan', app.context.config.origin)} and choose ${deployed.name}.`);
-    return deployed;
-  } catch (error) {
-    if (error instanceof PackageProblem) complainOf(app.folder, error);
-    else if (error instanceof RefusalError) {
-      const { code, detail, errors = [] } = error.refusal;
-      complainOf(
-        app.folder,
-        new PackageProblem([`${detail ?? code} (${code})`, ...errors.map(({ message }) => message)]),
-      );
-    } else throw error;
-    return undefined;
+    for await (const state of statesOf(work.folder, work.signal)) await development.follow(state);
+  } finally {
+    await endBuild?.();
+    await development.end();
+    await rm(scratch, { recursive: true, force: true });
   }
+}
+
+class Development {
+  /** Its files come from a build that may not have ended yet. */
+  isBuilt = false;
+  readonly #target: DevTarget;
+  readonly #work: Work;
+  readonly #packing: { readonly scratch: string; readonly sdk: SdkFiles };
+  readonly #began = new Date();
+  /** By app: the id in the manifest may change. */
+  readonly #turns = new Map<string, () => void>();
+  #logs: { readonly appId: string; end(): Promise<void> } | undefined;
+  #isRunning = false;
+  #saidWaiting = false;
+  #reported = '';
+
+  constructor(target: DevTarget, work: Work, packing: { readonly scratch: string; readonly sdk: SdkFiles }) {
+    this.#target = target;
+    this.#work = work;
+    this.#packing = packing;
+  }
+
+  /** Deploys this state; errors are printed, and the next change is deployed again. */
+  async follow(state: string): Promise<void> {
+    const { folder } = this.#work;
+    try {
+      await this.#deploy();
+    } catch (error) {
+      const problem = problemOf(error);
+      if (problem === undefined) throw error;
+      // It was read in the middle of a change, whose end comes next.
+      if ((await folderState(folder)) !== state) return;
+      if (this.#waitsForBuild(problem)) return;
+      complainOf(folder, problem);
+    }
+  }
+
+  async end(): Promise<void> {
+    await this.#logs?.end();
+    for (const release of this.#turns.values()) release();
+  }
+
+  async #deploy(): Promise<void> {
+    const { account, origin } = this.#target;
+    const { manifest, file } = await packState(this.#work.folder, this.#packing);
+    const { id, name, version } = manifest;
+    if (!this.#turns.has(id)) this.#turns.set(id, await takeTurn(origin, account, id));
+    const missing = await this.#target.deploy(manifest, file);
+    if (this.#work.signal.aborted) return;
+    say(`${paint('green', '✓')} ${name} ${version} ${this.#isRunning ? 'runs again' : 'runs'} for ${account}`);
+    if (!this.#isRunning) say(`  Open ${paint('cyan', origin)} and choose ${name}.`);
+    this.#isRunning = true;
+    this.#report(id, name, missing);
+    await this.#followLogs(manifest.workload === undefined ? undefined : id);
+  }
+
+  /** Once for what is missing, and again when that changes. */
+  #report(id: string, name: string, missing: readonly Grant[]): void {
+    const what = JSON.stringify(missing);
+    if (missing.length > 0 && what !== this.#reported)
+      reportMissing(name, missing, `${this.#target.origin}/#/settings/apps/${id}`, this.#work.hint);
+    this.#reported = what;
+  }
+
+  /** The installation stays the same over all versions; of an app without a backend there is nothing to follow. */
+  async #followLogs(appId: string | undefined): Promise<void> {
+    if (this.#logs?.appId === appId) return;
+    await this.#logs?.end();
+    this.#logs = undefined;
+    if (appId === undefined) return;
+    const ending = new AbortController();
+    const signal = AbortSignal.any([ending.signal, this.#work.signal]);
+    const following = this.#target.followLogs(appId, this.#began, signal).catch((error: unknown) => {
+      if (!(error instanceof StartError)) throw error;
+      complain(`platform: ${error.message}`);
+    });
+    this.#logs = {
+      appId,
+      end: () => {
+        ending.abort();
+        return following;
+      },
+    };
+  }
+
+  /** Before the first build there are no files: no mistake of anybody. */
+  #waitsForBuild({ problems }: PackageProblem): boolean {
+    const isWaiting = this.isBuilt && !this.#isRunning && problems.every((one) => one.endsWith('which is not there.'));
+    if (isWaiting && !this.#saidWaiting) say('Waiting for the first build …');
+    this.#saidWaiting ||= isWaiting;
+    return isWaiting;
+  }
+}
+
+/** What the author can mend, in words; `undefined` for anything else. */
+function problemOf(error: unknown): PackageProblem | undefined {
+  if (error instanceof PackageProblem) return error;
+  if (!(error instanceof RefusalError)) return undefined;
+  const { code, detail, errors = [] } = error.refusal;
+  return new PackageProblem([`${detail ?? code} (${code})`, ...errors.map(({ message }) => message)]);
 }

@@ -23,7 +23,7 @@ export function requireDisk(folder: string): void {
 export function diskNotice(folder: string): string | undefined {
   const space = diskSpace(folder);
   if (space.freeBytes >= space.reserveBytes) return undefined;
-  return `${shortOfDisk(space)} Backends with a volume stay stopped and nothing can be published until there is space: \`platform disk\` shows what takes it.`;
+  return `${shortOfDisk(space)} Backends with a volume stay stopped and nothing can be published until there is space: \`./platform disk\` shows what takes it.`;
 }
 
 export function shortOfDisk({ freeBytes, reserveBytes, totalBytes }: DiskSpace): string {

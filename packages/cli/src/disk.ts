@@ -16,30 +16,22 @@ import { configuration } from './configuration.ts';
 import { gib } from './disk-notice.ts';
 import { withLocalCore } from './local-core.ts';
 import { requireRunning } from './require-running.ts';
-import { paint, say } from './terminal.ts';
-
-const KiB = 1024;
-const MiB = 1024 * KiB;
-
-/** Small packages count too, and none of them is 0.0 MiB. */
-function size(bytes: number): string {
-  return bytes < MiB ? `${Math.ceil(bytes / KiB)} KiB` : `${(bytes / MiB).toFixed(1)} MiB`;
-}
+import { paint, say, sizeText } from './terminal.ts';
 
 export const diskCommand: Command = {
   summary: 'show what takes disk space, and delete volumes',
-  usage: `Usage: platform disk
-       platform disk delete-volume <account>/<app>
+  usage: `Usage: ./platform disk
+       ./platform disk delete-volume <account>/<app>
 
 Lists the space on the disk, every volume with the size it was granted, and every published package.
 delete-volume deletes the volume that a removed app left, with all data in it. Remove an app that is installed with
-\`platform uninstall\`, and a package with \`platform unpublish\`.`,
+\`./platform uninstall\`, and a package with \`./platform unpublish\`.`,
   async run([action, ...args]) {
     const config = configuration();
     if (action === undefined) return list(config);
     const [name, ...rest] = args;
     if (action !== 'delete-volume' || name === undefined || rest.length > 0)
-      throw new UsageError('Name one volume: platform disk delete-volume <account>/<app>');
+      throw new UsageError('Name one volume: ./platform disk delete-volume <account>/<app>');
     await requireRunning(config);
     return withLocalCore(config, async (context, nodes) => {
       const { account, appId } = await ownedApp(context, name);
@@ -52,7 +44,7 @@ delete-volume deletes the volume that a removed app left, with all data in it. R
 
 export const uninstallCommand: Command = {
   summary: 'remove an app from an account',
-  usage: `Usage: platform uninstall <account>/<app> [--delete-volume]
+  usage: `Usage: ./platform uninstall <account>/<app> [--delete-volume]
 
 Removes the app as its owner would. Its volume stays for a later installation, unless --delete-volume deletes it with all
 data in it; that needs the running platform.`,
@@ -60,7 +52,7 @@ data in it; that needs the running platform.`,
     const names = args.filter((arg) => arg !== '--delete-volume');
     const [name, ...rest] = names;
     if (name === undefined || rest.length > 0 || name.startsWith('-'))
-      throw new UsageError('Name one app: platform uninstall <account>/<app> [--delete-volume]');
+      throw new UsageError('Name one app: ./platform uninstall <account>/<app> [--delete-volume]');
     const config = configuration();
     const withVolume = names.length < args.length;
     if (withVolume) await requireRunning(config);
@@ -70,7 +62,7 @@ data in it; that needs the running platform.`,
 
 export const unpublishCommand: Command = {
   summary: 'delete a version from the Store that nobody has installed',
-  usage: `Usage: platform unpublish <app>@<version>
+  usage: `Usage: ./platform unpublish <app>@<version>
 
 Deletes the version and its package, whoever published it, unless somebody has it installed. The platform need not be
 running.`,
@@ -78,7 +70,7 @@ running.`,
     const [name = '', ...rest] = args;
     const [appId = '', version = ''] = name.split(/@(.*)/);
     if (appId === '' || version === '' || rest.length > 0)
-      throw new UsageError('Name one version: platform unpublish <app>@<version>');
+      throw new UsageError('Name one version: ./platform unpublish <app>@<version>');
     return withLocalCore(configuration(), async (context) => {
       await deleteAnyVersion(context, { appId, version });
       say(`${paint('green', '✓')} ${appId} ${version} is no longer in the Store.`);
@@ -96,7 +88,7 @@ async function uninstall(
   if ((await selectOwn(context.database, account.key, appId)) === undefined)
     throw new StartError(
       'not_installed',
-      `${account.name} has no app ${appId}. \`platform disk\` lists the data of removed apps.`,
+      `${account.name} has no app ${appId}. \`./platform disk\` lists the data of removed apps.`,
     );
   await uninstallApp(context, account.key, appId);
   if (withVolume) await deleteVolume(context, nodes, account.key, appId);
@@ -127,7 +119,8 @@ async function list(config: PlatformConfig): Promise<number> {
       more: installed ? 'installed' : 'installed by nobody',
     })),
   ].sort((one, other) => other.bytes - one.bytes);
-  for (const { bytes, what, more } of lines) say(`${size(bytes).padStart(12)}  ${what}  ${paint('dim', `(${more})`)}`);
+  for (const { bytes, what, more } of lines)
+    say(`${sizeText(bytes).padStart(12)}  ${what}  ${paint('dim', `(${more})`)}`);
   if (lines.length === 0) say('No account has a volume or a package.');
   return 0;
 }

@@ -1,6 +1,8 @@
 // `platform doctor`: looks at what the platform needs of this machine, and says for each what to do.
 import { lookup } from 'node:dns/promises';
-import { existsSync, readFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
 import { type MemberKind, plainLine } from '@platform/contract';
 import { diskSpace, type PlatformConfig, readIntelligenceFile } from '@platform/core/config';
 import { withConnection } from '@platform/core/database';
@@ -8,13 +10,17 @@ import { createLog } from '@platform/core/log';
 import { reasonOf, StartError } from '@platform/core/start';
 import { gatewaySidecar } from '@platform/gateway/sidecar';
 import { probeDriver } from '@platform/runtime';
+import { accountFindings } from './account-findings.ts';
 import { type Command, UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
 import { shortOfDisk } from './disk-notice.ts';
 import type { Finding, Verdict } from './finding.ts';
+import { firstStartFindings, isBeforeFirstStart } from './first-start-findings.ts';
 import { runningParts, withDatabase } from './instance.ts';
+import { nodeListener, type PlannedListener, plannedListeners, requireDifferentPorts } from './listeners.ts';
 import { isInUse, memberFindings } from './member-findings.ts';
 import { joinedAs } from './membership.ts';
+import { memoryFindings } from './memory-findings.ts';
 import { publicFindings } from './public-path/public-findings.ts';
 import { requireRunning } from './require-running.ts';
 import { requireFreePort } from './running.ts';
@@ -29,17 +35,20 @@ const MARKS: Readonly<Record<Verdict, readonly [string, Colour]>> = {
 
 export const doctorCommand: Command = {
   summary: 'check this machine and suggest fixes',
-  usage: `Usage: platform doctor
+  usage: `Usage: ./platform doctor
 
-Checks the parts of a running platform, ports, name resolution, namespaces, control groups, disk, clock, database and AI
-providers with the configuration of this environment. On the machine of an Ingress that runs, it follows the way of a public
+Checks the parts of a running platform, ports, name resolution, namespaces, control groups, memory, disk, clock, database and
+AI providers with the configuration of this environment. Before the first start it also checks the data folder, and makes nothing. On the machine of an Ingress that runs, it follows the way of a public
 request: name, certificate, proxies, buffering, WebSockets. On a machine that joined, it checks what a node or an Ingress
 needs, and that core answers. Exits with 1 when something keeps the platform from working.`,
   async run(args) {
-    if (args.length > 0) throw new UsageError('platform doctor takes no options.');
+    if (args.length > 0) throw new UsageError('./platform doctor takes no options.');
     const config = configuration();
-    const checks = checksOf(joinedAs(config.dataDirectory));
+    const kind = joinedAs(config.dataDirectory);
+    const isFirst = isBeforeFirstStart(config);
+    const checks = checksOf(kind, isFirst);
     let bad = false;
+    if (isFirst) say('The platform was not started here yet. What its first start needs, without changing anything:\n');
     for (const check of checks) {
       for (const finding of await check(config)) {
         report(finding);
@@ -49,7 +58,7 @@ needs, and that core answers. Exits with 1 when something keeps the platform fro
     say(
       bad
         ? `\n${paint('red', 'Something above keeps the platform from working.')}`
-        : `\n${paint('green', 'This machine is ready.')}`,
+        : `\n${paint('green', 'This machine is ready.')}${isFirst ? ' Start the platform: ./platform start' : ''}`,
     );
     return bad ? 1 : 0;
   },
@@ -58,28 +67,32 @@ needs, and that core answers. Exits with 1 when something keeps the platform fro
 type Check = (config: PlatformConfig) => Promise<Finding[]>;
 
 /** A machine that joined has neither shell nor database, and an Ingress no backends. */
-function checksOf(kind: MemberKind | null): readonly Check[] {
+function checksOf(kind: MemberKind | null, isFirst: boolean): readonly Check[] {
   switch (kind) {
     case 'ingress':
       return [(config) => memberFindings(config, kind), diskFindings, clockFindings, publicFindings];
     case 'node':
       return [
         (config) => memberFindings(config, kind),
-        async (config) => [await portFinding(config, NODE, isInUse(config.dataDirectory))],
+        async (config) => [await portFinding(nodeListener(config), isInUse(config.dataDirectory))],
         async (config) => [await nameFinding(config, new URL(config.nodeOrigin).hostname)],
         sandboxFindings,
+        memoryFindings,
         diskFindings,
         clockFindings,
       ];
     case null:
       return [
+        ...(isFirst ? [firstStartFindings] : []),
         partFindings,
         portFindings,
         nameFindings,
         sandboxFindings,
+        memoryFindings,
         diskFindings,
         clockFindings,
         databaseFindings,
+        accountFindings,
         modelFindings,
         publicFindings,
       ];
@@ -104,25 +117,28 @@ async function partFindings(config: PlatformConfig): Promise<Finding[]> {
   }
 }
 
-/** A variable, and the port that it says. */
-type PortOf = readonly [variable: string, port: (config: PlatformConfig) => number];
-const SHELL: PortOf = ['PLATFORM_OS_ORIGIN', ({ listenPort }) => listenPort];
-const NODE: PortOf = ['PLATFORM_NODE_ORIGIN', ({ nodePort }) => nodePort];
-
+/** The port of the Ingress is looked at with the way of public requests. */
 async function portFindings(config: PlatformConfig): Promise<Finding[]> {
   const running = runningParts(config.dataDirectory).length > 0;
-  return Promise.all([SHELL, NODE].map((port) => portFinding(config, port, running)));
+  const listeners = plannedListeners(config);
+  try {
+    requireDifferentPorts(listeners);
+  } catch (error) {
+    return [{ check: 'port', verdict: 'bad', found: reasonOf(error) }];
+  }
+  const others = listeners.filter(({ variable }) => variable !== 'PLATFORM_INGRESS_LISTEN');
+  return Promise.all(others.map((listener) => portFinding(listener, running)));
 }
 
-async function portFinding(config: PlatformConfig, [variable, portOf]: PortOf, running: boolean): Promise<Finding> {
-  const [check, port] = ['port', portOf(config)];
+async function portFinding({ variable, host, port, what }: PlannedListener, running: boolean): Promise<Finding> {
+  const check = 'port';
   try {
-    await requireFreePort(variable, config.listenHost, port);
-    return { check, verdict: 'good', found: `${port} on ${config.listenHost} is free` };
+    await requireFreePort(variable, host, port);
+    return { check, verdict: 'good', found: `${port} on ${host} is free, for ${what}` };
   } catch (error) {
     if (running)
       return { check, verdict: 'good', found: `${port} is in use, and a platform is running on this data folder` };
-    return { check, verdict: 'bad', found: `${port} on ${config.listenHost} is taken`, cure: reasonOf(error) };
+    return { check, verdict: 'bad', found: `${port} on ${host} is taken`, cure: reasonOf(error) };
   }
 }
 
@@ -158,15 +174,33 @@ async function nameFinding({ appsDomain }: PlatformConfig, name: string): Promis
   }
 }
 
-async function sandboxFindings(config: PlatformConfig): Promise<Finding[]> {
-  const probe = await probeDriver({
-    dataDirectory: config.dataDirectory,
+function probeSandbox(config: PlatformConfig, dataDirectory: string) {
+  return probeDriver({
+    dataDirectory,
     driver: config.runtimeDriver,
     dockerSocket: config.dockerSocket,
     microvm: config.microvm,
     gatewaySidecar,
     log: createLog('fatal'),
   });
+}
+
+/** For trial workloads where there is no data folder yet. */
+async function inTrialFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'platform-doctor-'));
+  try {
+    // Workloads of root have users of their own.
+    chmodSync(folder, 0o711);
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function sandboxFindings(config: PlatformConfig): Promise<Finding[]> {
+  const probe = isBeforeFirstStart(config)
+    ? await inTrialFolder((folder) => probeSandbox(config, folder))
+    : await probeSandbox(config, config.dataDirectory);
   const cure = probe.reasons.join(' ');
   const namespaces: Finding = probe.ok
     ? {
@@ -236,17 +270,15 @@ async function clockFindings(): Promise<Finding[]> {
 
 async function databaseFindings(config: PlatformConfig): Promise<Finding[]> {
   const kind = config.databaseUrl === null ? 'embedded PostgreSQL' : 'PostgreSQL at PLATFORM_DATABASE_URL';
-  if (config.databaseUrl === null && !existsSync(config.dataDirectory)) {
-    return [{ check: 'database', verdict: 'good', found: `${kind}, made at the first start` }];
-  }
+  if (config.databaseUrl === null && isBeforeFirstStart(config))
+    return [{ check: 'database', verdict: 'good', found: `${kind}, which the first start makes` }];
   try {
     const version = await withDatabase(config, serverVersion);
     return [{ check: 'database', verdict: 'good', found: `${kind} ${version} answers` }];
   } catch (error) {
-    const cure =
-      error instanceof StartError
-        ? error.message
-        : 'Check PLATFORM_DATABASE_URL, and that the server runs and accepts connections from this machine.';
+    if (error instanceof StartError)
+      return [{ check: 'database', verdict: 'bad', found: `${kind} cannot be used`, cure: error.message }];
+    const cure = 'Check PLATFORM_DATABASE_URL, and that the server runs and accepts connections from this machine.';
     return [{ check: 'database', verdict: 'bad', found: `${kind} does not answer (${reasonOf(error)})`, cure }];
   }
 }

@@ -1,12 +1,24 @@
 // Shows the log of a backend as it grows. A stream that breaks is resumed where it ended, so that no line is lost or
 // shown twice when the platform is restarted meanwhile.
 import { setTimeout as delay } from 'node:timers/promises';
-import { type InstallationId, type LogEntry, plainLogLine, RefusalError } from '@platform/contract';
-import type { Nodes } from '@platform/core/operator';
+import { type LogEntry, plainLogLine, RefusalError } from '@platform/contract';
 import { paint, say } from './terminal.ts';
 
 const RETRY_MILLISECONDS = 500;
 const COLOURS = { stdout: undefined, stderr: 'yellow', system: 'dim' } as const;
+
+/** The log from here on. Throws RefusalError while it cannot be read. */
+export type LogSource = (
+  start: { readonly newest: number } | { readonly after: number },
+  signal: AbortSignal,
+) => AsyncIterable<LogPiece> | Promise<AsyncIterable<LogPiece>>;
+
+interface LogPiece {
+  readonly items: readonly LogEntry[];
+  /** Lines that were removed before they could be read. */
+  readonly missed: number;
+  readonly last: number;
+}
 
 export interface FollowOptions {
   /** Lines to begin with. */
@@ -17,18 +29,14 @@ export interface FollowOptions {
 }
 
 /** Prints what is logged until the signal aborts. */
-export async function followLogs(
-  nodes: Nodes,
-  id: InstallationId,
-  { newest, since, signal }: FollowOptions,
-): Promise<void> {
+export async function followLogs(source: LogSource, { newest, since, signal }: FollowOptions): Promise<void> {
   const earliest = since?.toISOString() ?? '';
   let after: number | undefined;
   let reported = false;
   while (!signal.aborted) {
     try {
       const start = after === undefined ? { newest } : { after };
-      for await (const piece of await nodes.followLogs(id, start, signal)) {
+      for await (const piece of await source(start, signal)) {
         if (piece.missed > 0) say(paint('dim', `  ${piece.missed} lines came and went before they could be shown.`));
         for (const entry of piece.items) if (entry.at >= earliest) say(lineOf(entry));
         after = piece.last;

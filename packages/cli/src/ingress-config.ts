@@ -8,6 +8,7 @@ const members = [
   'linkCarrier',
   'irohRelay',
   'ingressHttpListen',
+  'ingressPublicPort',
   'ingressDomain',
   'ingressLimits',
   'ingressLog',

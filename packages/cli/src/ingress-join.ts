@@ -19,7 +19,7 @@ export async function joinIngress(args: readonly string[]): Promise<number> {
 }
 
 export async function startJoinedIngress(args: readonly string[]): Promise<number> {
-  if (args.length > 0) throw new UsageError('platform ingress start takes no arguments.');
+  if (args.length > 0) throw new UsageError('./platform ingress start takes no arguments.');
   return run(configuration(), async (folder) => requireMembership('ingress', folder));
 }
 

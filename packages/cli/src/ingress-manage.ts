@@ -19,7 +19,7 @@ export async function list(args: readonly string[]): Promise<number> {
   parse(args, 0);
   const rows = await withLocalCore(configuration(), (context) => listIngresses(context));
   if (rows.length === 0)
-    say('No Ingress. The internet reaches no app: set PLATFORM_INGRESS_LISTEN, or run platform ingress token');
+    say('No Ingress. The internet reaches no app: set PLATFORM_INGRESS_LISTEN, or run ./platform ingress token');
   else sayTable(HEADINGS, rows.map(cells));
   return 0;
 }
@@ -53,6 +53,6 @@ function parse(args: readonly string[], names: 0 | 1): string {
       throw new UsageError(error instanceof Error ? error.message : String(error));
     }
   })();
-  if (positionals.length !== names) throw new UsageError('Name one Ingress; `platform ingress list` shows them.');
+  if (positionals.length !== names) throw new UsageError('Name one Ingress; `./platform ingress list` shows them.');
   return positionals[0] ?? '';
 }

@@ -35,10 +35,11 @@ export function startIngressProcess(
 
 /** How the Ingress ends TLS; `null`: it does not. */
 function publicTls(config: IngressConfig, folder: string): PublicTls | null {
-  const { ingressTls, ingressDomain: domain, ingressHttpListen: plain, ca } = config;
+  const { ingressTls, ingressDomain: domain, ingressHttpListen: plain, ingressPublicPort, ca } = config;
   if (ingressTls === null) return null;
-  if (ingressTls.kind === 'files') return { domain, plain, certificates: ingressTls };
-  return { domain, plain, certificates: { ...ingressTls, ca, folder: acmeFolder(folder) } };
+  const side = { domain, plain, ...(ingressPublicPort === null ? {} : { publicPort: ingressPublicPort }) };
+  if (ingressTls.kind === 'files') return { ...side, certificates: ingressTls };
+  return { ...side, certificates: { ...ingressTls, ca, folder: acmeFolder(folder) } };
 }
 
 /** Where an Ingress keeps what it orders, below the data folder. */

@@ -13,7 +13,7 @@ const actions: Readonly<Record<string, (args: readonly string[]) => Promise<numb
 
 export const ingressCommand: Command = {
   summary: 'manage Ingresses: machines that answer the internet for apps',
-  usage: `Usage: platform ingress <action>
+  usage: `Usage: ./platform ingress <action>
 
 On the machine of core:
   token                        print a token for joining one machine; single use, valid for an hour
@@ -25,7 +25,7 @@ On another machine:
                                become an Ingress, and run as one until Ctrl-C or SIGTERM
   start                        run as the Ingress this machine already is
 
-\`platform start\` runs an Ingress beside core (PLATFORM_INGRESS_LISTEN). docs/operations/public.md describes Ingresses.`,
+\`./platform start\` runs an Ingress beside core (PLATFORM_INGRESS_LISTEN). docs/operations/public.md describes Ingresses.`,
   async run([action = '', ...args]) {
     const run = Object.hasOwn(actions, action) ? actions[action] : undefined;
     if (run === undefined) throw new UsageError(`Name an action: ${Object.keys(actions).join(', ')}.`);

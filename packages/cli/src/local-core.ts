@@ -2,7 +2,7 @@
 // data folder with its database and master key is trusted with everything in it (docs/decisions/cli-publish.md).
 import { existsSync } from 'node:fs';
 import * as path from 'node:path';
-import { errors, RefusalError } from '@platform/contract';
+import { errors, faultWords, RefusalError } from '@platform/contract';
 import { type PlatformConfig, readMasterKey } from '@platform/core/config';
 import { refuseWithoutKey } from '@platform/core/database';
 import { type CoreContext, listAccounts, type NamedAccount, type Nodes, openLocalCore } from '@platform/core/operator';
@@ -51,11 +51,10 @@ export async function withLocalCore<Result>(
 }
 
 export function inWords({ refusal }: RefusalError): StartError {
-  const lines = (refusal.errors ?? []).map(({ path: member, message: fault }) => `${member}: ${fault}`);
-  return new StartError(
-    refusal.code,
-    [`${refusal.detail ?? errors[refusal.code].title} (${refusal.code})`, ...lines].join(' '),
-  );
+  const { code, detail = errors[code].title, errors: faults = [] } = refusal;
+  const isSaid = faults.length === 1 && detail.includes(faults[0]?.message ?? '');
+  const lines = isSaid ? [] : faults.map((fault) => `  - ${faultWords(fault)}`);
+  return new StartError(code, [`${detail} (${code})`, ...lines].join('\n'));
 }
 
 /**

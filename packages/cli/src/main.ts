@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The command line: finds the command, runs it, turns a refusal into one line and a non-zero exit.
-import { keepToOwner, PLATFORM_VERSION, StartError } from '@platform/core/start';
+import { didYouMean } from '@platform/contract';
+import { errorInWords, keepToOwner, PLATFORM_VERSION, StartError } from '@platform/core/start';
 import { UsageError } from './command.ts';
 import { commands } from './commands.ts';
 import { complain, endWithReader, outliveReader, paint, say } from './terminal.ts';
@@ -9,12 +10,12 @@ async function help(): Promise<string> {
   const lines = await Promise.all(
     Object.entries(commands).map(async ([name, load]) => `  ${name.padEnd(10)} ${(await load()).summary}`),
   );
-  return `Usage: platform <command> [options]\n\nCommands:\n${lines.join('\n')}\n\nSee platform <command> --help for details.`;
+  return `Usage: ./platform <command> [options]\n\nCommands:\n${lines.join('\n')}\n\nSee ./platform <command> --help for details.`;
 }
 
 async function main(argv: readonly string[]): Promise<number> {
   const [name, ...rest] = argv;
-  if (name === 'start' && rest.length === 0) outliveReader();
+  if (name === 'start' && rest.every((arg) => arg.startsWith('-'))) outliveReader();
   else endWithReader();
   if (name === undefined || name === '--help' || name === 'help') {
     say(await help());
@@ -25,9 +26,11 @@ async function main(argv: readonly string[]): Promise<number> {
     return 0;
   }
   if (!Object.hasOwn(commands, name))
-    throw new UsageError(`Unknown command "${name}". \`platform --help\` lists them.`);
-  // What the platform writes is its user's alone; a package is made to be given away.
-  if (name !== 'package') keepToOwner();
+    throw new UsageError(
+      `Unknown command "${name}"${didYouMean(name, Object.keys(commands))}. \`./platform --help\` lists them.`,
+    );
+  // What the platform writes is its user's alone; packages are made to be given away.
+  if (name !== 'package' && name !== 'sdk') keepToOwner();
   const command = await commands[name as keyof typeof commands]();
   if (rest.includes('--help')) {
     say(command.usage);
@@ -36,18 +39,15 @@ async function main(argv: readonly string[]): Promise<number> {
   return command.run(rest);
 }
 
-main(process.argv.slice(2)).then(
-  (code) => {
-    process.exitCode = code;
-  },
-  (error: unknown) => {
-    if (error instanceof StartError || error instanceof UsageError) {
-      complain(`${paint('red', 'platform:', process.stderr)} ${error.message}`);
-      process.exit(error instanceof UsageError ? 2 : 1);
-    }
-    complain(
-      `${paint('red', 'platform:', process.stderr)} ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
-    );
-    process.exit(1);
-  },
-);
+/** @returns never: the process ends */
+function fail(error: unknown): never {
+  const said = error instanceof StartError || error instanceof UsageError ? error.message : errorInWords(error);
+  complain(`${paint('red', 'platform:', process.stderr)} ${said}`);
+  process.exit(error instanceof UsageError ? 2 : 1);
+}
+
+// Node itself would print an error with everything that hangs on it, such as a connection.
+process.on('uncaughtException', fail);
+main(process.argv.slice(2)).then((code) => {
+  process.exitCode = code;
+}, fail);

@@ -5,6 +5,7 @@ import { openDataFolder } from '@platform/core/start';
 import { type LinkKey, readPublicKey } from '@platform/link';
 import { UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
+import { nodeListener } from './listeners.ts';
 import { forgetMembership, join, joinArguments, type Membership, requireMembership } from './membership.ts';
 import { openNodeMetrics } from './metrics.ts';
 import { nodeConfig } from './node-config.ts';
@@ -20,7 +21,7 @@ export async function joinNode(args: readonly string[]): Promise<number> {
 }
 
 export async function startJoinedNode(args: readonly string[]): Promise<number> {
-  if (args.length > 0) throw new UsageError('platform node start takes no arguments.');
+  if (args.length > 0) throw new UsageError('./platform node start takes no arguments.');
   return run(configuration(), async (folder) => requireMembership('node', folder));
 }
 
@@ -34,7 +35,8 @@ async function run(
   return runUntilStopped(started, async () => {
     const folder = openDataFolder(config.dataDirectory);
     started.add(() => folder.close());
-    await requireFreePort('PLATFORM_NODE_ORIGIN', config.listenHost, config.nodePort);
+    const { variable, host, port } = nodeListener(config);
+    await requireFreePort(variable, host, port);
     const { key } = openNodeIdentity(folder.path);
     const member = await belong(folder.path, key);
     const coreKey = member.coreKey === null ? null : readPublicKey(member.coreKey);

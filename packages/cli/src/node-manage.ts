@@ -33,7 +33,7 @@ export async function list(args: readonly string[]): Promise<number> {
   parse(args, {}, 0);
   const rows = await withLocalCore(configuration(), (context) => listNodes(context));
   if (rows.length === 0) {
-    say('No nodes. Backends cannot run until a node joins: platform node token');
+    say('No nodes. Backends cannot run until a node joins: ./platform node token');
     return 0;
   }
   sayTable(HEADINGS, rows.map(cells));
@@ -115,6 +115,6 @@ function parse(args: readonly string[], options: Options, names: 0 | 1): ReturnT
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
-  if (parsed.positionals.length !== names) throw new UsageError('Name one node; `platform node list` shows them.');
+  if (parsed.positionals.length !== names) throw new UsageError('Name one node; `./platform node list` shows them.');
   return parsed;
 }

@@ -77,7 +77,7 @@ export async function unreserve(args: readonly string[]): Promise<number> {
 }
 
 export async function rules(args: readonly string[]): Promise<number> {
-  if (args.length > 0) throw new UsageError('platform node rules takes no names.');
+  if (args.length > 0) throw new UsageError('./platform node rules takes no names.');
   const { required, reserved } = await withLocalCore(configuration(), async (context) => ({
     required: await listRules(context),
     reserved: await listReservedLabels(context),

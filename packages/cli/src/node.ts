@@ -24,7 +24,7 @@ const actions: Readonly<Record<string, (args: readonly string[]) => Promise<numb
 
 export const nodeCommand: Command = {
   summary: 'manage nodes: further machines that run backends',
-  usage: `Usage: platform node <action>
+  usage: `Usage: ./platform node <action>
 
 On the machine of core:
   token [--label <label>]…     print a token for joining one machine; single use, valid for an hour

@@ -12,7 +12,7 @@ import { complain, paint, say } from './terminal.ts';
 
 export const packageCommand: Command = {
   summary: 'build a package from a folder',
-  usage: `Usage: platform package <folder> [-o <file>]
+  usage: `Usage: ./platform package <folder> [-o <file>]
 
 Checks manifest.json, and packs it with frontend/ and workload/ into <id>-<version>.tgz, or the file named with -o.
 The SDK is added as frontend/platform-sdk.js and workload/platform-sdk.mjs unless files of that name exist. Packages are reproducible.`,
@@ -33,7 +33,7 @@ function readArguments(args: readonly string[]): { folder: string; output: strin
     parseArgs({ args: [...args], allowPositionals: true, options: { output: { type: 'string', short: 'o' } } }),
   );
   const [folder, ...rest] = positionals;
-  if (folder === undefined || rest.length > 0) throw new UsageError('Name one folder: platform package <folder>');
+  if (folder === undefined || rest.length > 0) throw new UsageError('Name one folder: ./platform package <folder>');
   return { folder, output: values.output };
 }
 

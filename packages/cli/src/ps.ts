@@ -16,7 +16,7 @@ const AT_ONCE = 16;
 
 export const psCommand: Command = {
   summary: 'list the parts of the platform and the backends of all accounts',
-  usage: `Usage: platform ps [--json]
+  usage: `Usage: ./platform ps [--json]
 
 Lists the parts of the platform: since when each runs, how often it was restarted, and why. Then every installed backend:
 whose it is, where it runs, its state since when and why, the processors and memory it uses now, and how often it was
@@ -27,7 +27,7 @@ or the last look.
     const { values, positionals } = understood(() =>
       parseArgs({ args: [...args], allowPositionals: true, options: { json: { type: 'boolean', default: false } } }),
     );
-    if (positionals.length > 0) throw new UsageError('platform ps takes no names.');
+    if (positionals.length > 0) throw new UsageError('./platform ps takes no names.');
     const config = configuration();
     await requireRunning(config);
     const rows = await withLocalCore(config, async (context, nodes) => {

@@ -4,39 +4,51 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { parseArgs } from 'node:util';
+import { type PublishAnswer, publishAnswer, RefusalError } from '@platform/contract';
 import type { PlatformConfig } from '@platform/core/config';
 import { type PublishedPackage, publishPackage } from '@platform/core/operator';
 import { buildSdk } from '@platform/sdk/build';
 import { type Command, UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
-import { chooseAccount, withLocalCore } from './local-core.ts';
+import { upload } from './dev-remote.ts';
+import { chooseAccount, inWords, withLocalCore } from './local-core.ts';
 import { reportingProblems, understood } from './package.ts';
 import { PackageProblem } from './packaging/package-problem.ts';
 import { planPackage } from './packaging/plan-package.ts';
 import { readIdentity } from './packaging/read-identity.ts';
 import { writePackage } from './packaging/write-package.ts';
+import { chooseLogin, ON_OPTION } from './remote/choose-platform.ts';
+import type { Login } from './remote/logins.ts';
+import { RemotePlatform } from './remote/remote-platform.ts';
 import { paint, say } from './terminal.ts';
 
 export const publishCommand: Command = {
-  summary: 'publish a package in the Store of this platform',
-  usage: `Usage: platform publish <folder or package file> [--as <account>]
+  summary: 'publish a package in the Store',
+  usage: `Usage: ./platform publish [folder or package file] [--as <account> | --on <address>]
 
-Publishes as an account (default: the only account). The first account to publish an app owns its
+Publishes this folder, or the one named, as an account (default: the only account) of the platform on this machine, or with
+--on of one that you signed in to with ./platform login. The first account to publish an app owns its
 id, and a published version never changes: raise "version" in manifest.json for the next one.
-Requires read access to the data folder (PLATFORM_DATA_DIR); the platform need not be running.`,
+On this machine it requires read access to the data folder (PLATFORM_DATA_DIR); the platform need not be running.`,
   async run(args) {
     const { values, positionals } = understood(() =>
-      parseArgs({ args: [...args], allowPositionals: true, options: { as: { type: 'string' } } }),
+      parseArgs({ args: [...args], allowPositionals: true, options: { as: { type: 'string' }, ...ON_OPTION } }),
     );
-    const [source, ...rest] = positionals;
-    if (source === undefined || rest.length > 0) {
-      throw new UsageError('Name one folder or package: platform publish <folder or package file>');
+    const [source = '.', ...rest] = positionals;
+    if (rest.length > 0) {
+      throw new UsageError('Name one folder or package: ./platform publish <folder or package file>');
     }
-    const config = configuration();
+    const login = chooseLogin(values.on, values.as);
     return reportingProblems(source, async () => {
       await withPackageFile(source, async (file) => {
-        const { published, account } = await publishLocally({ config, file, accountName: values.as });
-        say(`${paint('green', '✓')} ${published.manifest.name} ${published.version} is in the Store, by ${account}.`);
+        const { published, account } =
+          login === null
+            ? await publishLocally({ config: configuration(), file, accountName: values.as })
+            : { published: await publishRemotely(login, file), account: login.account };
+        const where = login === null ? '' : ` of ${login.origin}`;
+        say(
+          `${paint('green', '✓')} ${published.manifest.name} ${published.version} is in the Store${where}, by ${account}.`,
+        );
         say(`  SHA-256  ${published.hash}`);
       });
     });
@@ -74,6 +86,16 @@ export async function publishLocally({
       source.destroy();
     }
   });
+}
+
+/** @throws StartError with the refusal in words */
+async function publishRemotely({ origin, token }: Login, file: string): Promise<PublishAnswer> {
+  try {
+    const answer = await upload(new RemotePlatform(origin, token), await readIdentity(file), file);
+    return publishAnswer.parse(answer);
+  } catch (error) {
+    throw error instanceof RefusalError ? inWords(error) : error;
+  }
 }
 
 /** Runs `work` with the package: the file itself, or one made of the folder for as long as the work takes. */

@@ -10,13 +10,13 @@ import { paint, say } from './terminal.ts';
 
 export const recoverCommand: Command = {
   summary: 'print a one-time link that adds a passkey to an account',
-  usage: `Usage: platform recover <account name>
+  usage: `Usage: ./platform recover <account name>
 
 Prints a link that works once and for 15 minutes. Anyone who opens it can add a passkey to the account and sign in: send it only to the owner, over a channel you trust. The platform need not be running.`,
   async run(args) {
     const [name, ...rest] = args;
     if (name === undefined || rest.length > 0 || name.startsWith('-'))
-      throw new UsageError('Name one account: platform recover <account name>');
+      throw new UsageError('Name one account: ./platform recover <account name>');
     const config = configuration();
     const link = await withDatabase(config, async (url) => {
       await migrate(url);

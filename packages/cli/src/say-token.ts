@@ -14,7 +14,7 @@ export function sayToken(
     say(`${paint('yellow', `${what} this command again.`)}\n`);
   }
   say(`Run this once on the new machine, in its checkout, before ${expiresAt.toISOString()}:\n`);
-  say(`  ${paint('cyan', `npm run platform -- ${kind} join ${address ?? '<core-url>'} ${token}`)}\n`);
+  say(`  ${paint('cyan', `./platform ${kind} join ${address ?? '<core-url>'} ${token}`)}\n`);
 }
 
 /** Where other machines reach this core; `null` when they cannot. */

@@ -12,7 +12,7 @@ const actions: Readonly<Record<string, () => Promise<number>>> = { rebuild, stat
 
 export const searchCommand: Command = {
   summary: 'show or rebuild the OpenSearch index',
-  usage: `Usage: platform search <action>
+  usage: `Usage: ./platform search <action>
 
   status     state of the index and number of pending updates
   rebuild    fill another index from PostgreSQL, and delete the former one; searches go on meanwhile
@@ -47,6 +47,6 @@ async function rebuild(): Promise<number> {
     say(NONE);
     return 1;
   }
-  say('The running platform fills another index now; PostgreSQL answers until it is there: platform search status');
+  say('The running platform fills another index now; PostgreSQL answers until it is there: ./platform search status');
   return 0;
 }

@@ -10,13 +10,13 @@ import { complain, paint, say } from './terminal.ts';
 
 export const stopCommand: Command = {
   summary: 'stop one backend until it is started again',
-  usage: `Usage: platform stop <account>/<app> | <installation id>
+  usage: `Usage: ./platform stop <account>/<app> | <installation id>
 
 Stops the backend as its owner would: it stays down, whoever uses the app, until it is started again in Settings or with
-\`platform start\`. Its data stays. The platform itself ends with Ctrl-C or SIGTERM where it runs.`,
+\`./platform start\`. Its data stays. The platform itself ends with Ctrl-C or SIGTERM where it runs.`,
   run: (args) =>
     withBackend('stop', args, async (context, nodes, { accountKey, appId, name }) => {
-      await stopApp(context, nodes, accountKey, appId);
+      await stopApp(context, nodes, { accountKey, appId }, 'operator');
       say(`${paint('green', '✓')} ${name} is stopped.`);
       return 0;
     }),

@@ -2,6 +2,7 @@
 // prints goes through here, so that no escape sequence of a node, a workload, a package or an account reaches the
 // terminal (tests/structure/terminal.test.ts).
 import { randomUUID } from 'node:crypto';
+import { createInterface } from 'node:readline';
 import { escapeInJson, plainText } from '@platform/contract/plain-text';
 
 /** Stands for an escape until the text is printed. Random, so that no text from elsewhere can hold it. */
@@ -25,12 +26,17 @@ export function printable(text: string): string {
   return plainText(first) + rest.map((piece) => `\u001b[${plainText(piece)}`).join('');
 }
 
+/** Takes the step that is shown moving off the terminal, so that a line has its place. */
+let makeRoom: () => void = () => undefined;
+
 export function say(line = ''): void {
+  makeRoom();
   process.stdout.write(`${printable(line)}\n`);
 }
 
 /** One line, or several, on standard error. */
 export function complain(line: string): void {
+  makeRoom();
   process.stderr.write(`${printable(line)}\n`);
 }
 
@@ -41,8 +47,17 @@ export function sayJson(value: unknown, indent?: number): void {
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
+interface StepOptions {
+  /** Milliseconds from which a step that succeeded is worth a line. Default: each is. */
+  readonly worthSaying?: number;
+}
+
 /** Runs one step of something longer: shows it moving on a terminal, and says afterwards how long it took. */
-export async function step<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+export async function step<Result>(
+  name: string,
+  work: () => Promise<Result>,
+  { worthSaying = 0 }: StepOptions = {},
+): Promise<Result> {
   const started = performance.now();
   const label = printable(name);
   const live = process.stdout.isTTY === true;
@@ -53,19 +68,20 @@ export async function step<Result>(name: string, work: () => Promise<Result>): P
         frame += 1;
       }, 100)
     : undefined;
-  const erase = () => process.stdout.write(live ? '\r\u001b[2K' : '');
+  if (live) makeRoom = () => process.stdout.write('\r\u001b[2K');
   try {
     const result = await work();
-    const seconds = ((performance.now() - started) / 1000).toFixed(1);
-    erase();
-    say(`${paint('green', '✓')} ${name} ${paint('dim', `${seconds} s`)}`);
+    const milliseconds = performance.now() - started;
+    if (milliseconds >= worthSaying)
+      say(`${paint('green', '✓')} ${name} ${paint('dim', `${(milliseconds / 1000).toFixed(1)} s`)}`);
+    else makeRoom();
     return result;
   } catch (error) {
-    erase();
     say(`${paint('red', '✗')} ${name}`);
     throw error;
   } finally {
     clearInterval(timer);
+    makeRoom = () => undefined;
   }
 }
 
@@ -92,4 +108,31 @@ function whenReaderLeft(act: () => void): void {
       act();
     });
   }
+}
+
+/** The next line that the person types; empty when there is none, or the signal aborts. */
+export function readAnswer(signal?: AbortSignal): Promise<string> {
+  const lines = createInterface({ input: process.stdin });
+  return new Promise((resolve) => {
+    const end = () => lines.close();
+    lines.once('line', (line) => {
+      resolve(line);
+      end();
+    });
+    lines.once('close', () => {
+      signal?.removeEventListener('abort', end);
+      process.stdin.pause();
+      resolve('');
+    });
+    signal?.addEventListener('abort', end);
+    if (signal?.aborted === true) end();
+  });
+}
+
+const KiB = 1024;
+const MiB = 1024 * KiB;
+
+/** Small packages count too, and none of them is 0.0 MiB. */
+export function sizeText(bytes: number): string {
+  return bytes < MiB ? `${Math.ceil(bytes / KiB)} KiB` : `${(bytes / MiB).toFixed(1)} MiB`;
 }

@@ -130,6 +130,19 @@ test('what npm keeps for itself in node_modules is left out', async (t) => {
   assert.ok(!names.some((name) => name.includes('.bin')));
 });
 
+test('the archive of an image must be there, one in a registry need not', async (t) => {
+  const { 'manifest.json': text, ...rest } = FILES;
+  const withImage = (image: string) =>
+    folderOf(t, {
+      ...rest,
+      'manifest.json': JSON.stringify({ ...JSON.parse(text), workload: { runtime: 'oci', image } }),
+    });
+  assert.deepEqual(await problemsOf({ folder: await withImage('image.tar') }), [
+    'manifest.json: workload.image names workload/image.tar, which is not there.',
+  ]);
+  await planPackage({ folder: await withImage(`registry.example/app@sha256:${'0'.repeat(64)}`) });
+});
+
 test('an entry that is not there is named with the member that names it', async (t) => {
   const { 'frontend/icon.svg': _icon, 'workload/server.mjs': _server, ...rest } = FILES;
   const problems = await problemsOf({ folder: await folderOf(t, rest) });
@@ -155,7 +168,7 @@ test('every error of the manifest is reported with the path of the member', asyn
     problems.join(),
   );
   assert.ok(
-    problems.some((line) => /^manifest\.json: `permissions\[0\]\.resources` must have at least 1 item/.test(line)),
+    problems.some((line) => /^manifest\.json: `permissions\[0\]\.resources` must not be empty/.test(line)),
     problems.join(),
   );
   assert.ok(problems.includes('manifest.json: `summary` is missing.'), problems.join());

@@ -2,7 +2,7 @@
 import type { Dirent, Stats } from 'node:fs';
 import { lstat, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { checkExecutable, EXECUTABLE_HEAD_BYTES, limits, type Manifest } from '@platform/contract';
+import { checkExecutable, EXECUTABLE_HEAD_BYTES, limits, type Manifest, readImageReference } from '@platform/contract';
 import { type BundledBackend, bundleWorkload, importsPackages } from './bundle-workload.ts';
 import { PackageProblem } from './package-problem.ts';
 import { type ManifestChange, readManifest } from './read-manifest.ts';
@@ -124,12 +124,18 @@ function faultOf(name: string, entry: Dirent): string | null {
   return null;
 }
 
-function missingEntries({ frontend, workload, icon }: Manifest, files: readonly PackageFile[]): string[] {
+function missingEntries(
+  { frontend, workload, icon, screenshots = [] }: Manifest,
+  files: readonly PackageFile[],
+): string[] {
   const names = new Set(files.map((file) => file.name));
   const named: [member: string, path: string][] = [];
   if (frontend !== undefined) named.push(['frontend.entry', `frontend/${frontend.entry}`]);
   if (icon !== undefined) named.push(['icon', `frontend/${icon}`]);
+  for (const name of screenshots) named.push(['screenshots', `frontend/${name}`]);
   if (workload?.entry !== undefined) named.push(['workload.entry', `workload/${workload.entry}`]);
+  if (workload?.image !== undefined && readImageReference(workload.image) === undefined)
+    named.push(['workload.image', `workload/${workload.image}`]);
   return named
     .filter(([, path]) => !names.has(path))
     .map(([member, path]) => `manifest.json: ${member} names ${path}, which is not there.`);

@@ -1,7 +1,7 @@
 // Reads and checks manifest.json, with errors that name the member and say what is wrong.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { limits, type Manifest, manifest, schemaWords } from '@platform/contract';
+import { faultWords, fieldErrors, limits, type Manifest, manifest, schemaWords } from '@platform/contract';
 import { PackageProblem } from './package-problem.ts';
 
 export interface CheckedManifest {
@@ -29,7 +29,7 @@ export async function readManifest(folder: string, change?: ManifestChange): Pro
   const bytes = change === undefined ? source : Buffer.from(`${JSON.stringify(value, null, 2)}\n`);
   const result = manifest.safeParse(value, { error: schemaWords });
   if (result.success) return { manifest: result.data, bytes };
-  throw new PackageProblem(result.error.issues.map((issue) => `manifest.json: ${nameOf(issue.path)}${issue.message}.`));
+  throw new PackageProblem(fieldErrors(result.error).map((fault) => `manifest.json: ${faultWords(fault)}.`));
 }
 
 function parse(source: Buffer): object {
@@ -41,9 +41,4 @@ function parse(source: Buffer): object {
     throw new PackageProblem([`manifest.json is not valid JSON: ${reason}`]);
   }
   throw new PackageProblem(['manifest.json must hold one object.']);
-}
-
-function nameOf(path: readonly PropertyKey[]): string {
-  const name = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('');
-  return name === '' ? 'it ' : `\`${name.replace(/^\./, '')}\` `;
 }

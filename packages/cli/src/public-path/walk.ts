@@ -185,7 +185,7 @@ function changedHost(way: Way, how: string): Finding {
     check: HOST,
     verdict: 'bad',
     found: `a request by ${placeOf(way)} arrives at an Ingress ${how}`,
-    cure: 'Let the proxy pass Host unchanged (nginx: proxy_set_header Host $host;). If it passes requests to Ingresses of other machines too, run platform doctor there.',
+    cure: 'Let the proxy pass Host unchanged (nginx: proxy_set_header Host $host;). If it passes requests to Ingresses of other machines too, run ./platform doctor there.',
   };
 }
 

@@ -7,6 +7,7 @@ import { type Core, createCore, type Log, linkKeyOf } from '@platform/core';
 import type { PlatformConfig } from '@platform/core/config';
 import { openMasterKey, withConnection } from '@platform/core/database';
 import { createLog } from '@platform/core/log';
+import { accountNotices } from '@platform/core/operator';
 import { reasonOf, StartError } from '@platform/core/start';
 import { openCoreMetrics } from '../metrics.ts';
 import type { Started } from '../running.ts';
@@ -27,6 +28,8 @@ export interface CoreReport {
   readonly port: number;
   /** The public half of the key that all cores of the platform share. */
   readonly linkKey: Uint8Array;
+  /** What the operator should know of the accounts. */
+  readonly notices: readonly string[];
 }
 
 const REPOSITORY = fileURLToPath(new URL('../../../../', import.meta.url));
@@ -64,7 +67,11 @@ async function start(order: CoreOrder, started: Started): Promise<Serving<CoreRe
   });
   started.add(() => core.stop());
   return {
-    report: { port: core.port, linkKey: linkKeyOf(masterKey).publicKey },
+    report: {
+      port: core.port,
+      linkKey: linkKeyOf(masterKey).publicKey,
+      notices: await accountNotices(core.context),
+    },
     metrics: metrics?.text,
     reload: () => reload(core, log),
   };

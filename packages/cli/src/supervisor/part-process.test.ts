@@ -8,7 +8,7 @@ const program = (pingEvery: number) =>
     'Core',
     new URL('../../test-support/hanging-part.ts', import.meta.url),
     /^PLATFORM_/,
-    pingEvery,
+    { pingEvery },
   );
 
 test('a part that leaves six pings unanswered is killed, and its end says so', async () => {

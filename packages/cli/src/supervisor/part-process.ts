@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { dyingWithUs, StartError } from '@platform/core/start';
 import type { FromPart, ToPart } from './channel.ts';
 import type { Running } from './kept-part.ts';
+import type { LogFile } from './log-file.ts';
 
 export interface RunningProcess<Report> extends Running {
   readonly report: Report;
@@ -28,23 +29,31 @@ export const RETURNING_MEMORY = {
   MALLOC_TRIM_THRESHOLD_: String(128 * 1024),
 };
 
+export interface PartOptions {
+  /** Milliseconds; a part that leaves six pings unanswered is killed, and its end says so. Default: 5 s. */
+  readonly pingEvery?: number;
+  /** Gets what the part would write on a terminal. Default: the terminal. */
+  readonly log?: LogFile | undefined;
+}
+
 /** What a part is started with, again and again. */
 export class PartProgram<Order, Report> {
   readonly #name: string;
   readonly #file: string;
   readonly #withheld: RegExp;
   readonly #pingEvery: number;
+  readonly #log: LogFile | undefined;
   #ahead: ChildProcess | undefined;
 
   /**
    * @param withheld names of variables that the process does not inherit
-   * @param pingEvery milliseconds; a part that leaves six pings unanswered is killed, and its end says so
    */
-  constructor(name: string, file: URL, withheld: RegExp, pingEvery = PING_MILLISECONDS) {
+  constructor(name: string, file: URL, withheld: RegExp, { pingEvery = PING_MILLISECONDS, log }: PartOptions = {}) {
     this.#name = name;
     this.#file = fileURLToPath(file);
     this.#withheld = withheld;
     this.#pingEvery = pingEvery;
+    this.#log = log;
   }
 
   /** Begins to load the program for the next start, which takes most of its time. */
@@ -116,13 +125,21 @@ export class PartProgram<Order, Report> {
   /** In a session of its own, where Ctrl-C of a terminal does not reach it. */
   #spawn(): ChildProcess {
     const inherited = Object.entries(process.env).filter(([name]) => !this.#withheld.test(name));
-    return spawn(...dyingWithUs('KILL', process.execPath, [...process.execArgv, this.#file]), {
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    const log = this.#log;
+    const child = spawn(...dyingWithUs('KILL', process.execPath, [...process.execArgv, this.#file]), {
+      stdio: ['ignore', outputTo(log, process.stdout), outputTo(log, process.stderr), 'ipc'],
       serialization: 'advanced',
       env: { ...RETURNING_MEMORY, ...Object.fromEntries(inherited) },
       detached: true,
     });
+    for (const stream of [child.stdout, child.stderr]) if (stream !== null) log?.follow(stream);
+    return child;
   }
+}
+
+/** What was sent to a file or another program goes there in any case. */
+function outputTo(log: LogFile | undefined, stream: NodeJS.WriteStream): 'pipe' | 'inherit' {
+  return log !== undefined && stream.isTTY ? 'pipe' : 'inherit';
 }
 
 /** A channel that is broken already says so by the end of the process, which is being waited for. */

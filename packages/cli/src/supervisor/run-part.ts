@@ -1,9 +1,10 @@
 // The part's side of the channel: starts what the supervisor ordered, answers it, and ends when it says so. A part ends
 // with its supervisor in any case: the kernel kills it then, and the broken channel does where the kernel cannot.
 import { flushCompileCache } from 'node:module';
-import { StartError } from '@platform/core/start';
+import { createLog } from '@platform/core/log';
+import { errorInWords, StartError } from '@platform/core/start';
 import { portTaken, Started } from '../running.ts';
-import { complain, outliveReader } from '../terminal.ts';
+import { outliveReader } from '../terminal.ts';
 import type { FromPart, ToPart } from './channel.ts';
 import { collectWhenIdle } from './idle-collection.ts';
 import { releaseStartMemory } from './release-start-memory.ts';
@@ -28,6 +29,11 @@ export function runPart<Order, Report>(start: (order: Order, started: Started) =
   // A terminal and a service manager send these to every process at once. The supervisor alone acts on them: it ends
   // the parts in their order.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+  // Node itself would print the error with everything that hangs on it.
+  process.on('uncaughtException', (error) => {
+    createLog('error').error({ err: error }, 'nothing handled an error; the part ends and is started again');
+    process.exit(1);
+  });
   const orphaned = () => process.exit(1);
   process.once('disconnect', orphaned);
   process.on('message', (message: ToPart<Order>) => {
@@ -49,9 +55,12 @@ export function runPart<Order, Report>(start: (order: Order, started: Started) =
       return now;
     } catch (thrown) {
       const error = portTaken(thrown) ?? thrown;
-      if (!(error instanceof StartError)) complain(String(error instanceof Error ? error.stack : error));
+      if (!(error instanceof StartError)) createLog('error').error({ err: error }, 'a part could not start');
       const code = error instanceof StartError ? error.code : 'part_failed';
-      report({ refused: { code, message: error instanceof Error ? error.message : String(error) } }, orphaned);
+      report(
+        { refused: { code, message: error instanceof StartError ? error.message : errorInWords(error) } },
+        orphaned,
+      );
       return null;
     }
   }

@@ -5,18 +5,21 @@ import { diskSpace, keepBallast, type PlatformConfig } from '@platform/core/conf
 import { startEmbeddedPostgres } from '@platform/core/embedded-postgres';
 import { openDataFolder, reasonOf, StartError } from '@platform/core/start';
 import { configuration } from '../configuration.ts';
-import { diskNotice, requireDisk } from '../disk-notice.ts';
+import { requireDisk } from '../disk-notice.ts';
 import { ingressConfig } from '../ingress-config.ts';
 import { openIngressKey } from '../ingress-identity.ts';
 import { announceInstance, forgetInstance } from '../instance.ts';
+import { plannedListeners, requireDifferentPorts } from '../listeners.ts';
 import { serveMetrics } from '../metrics.ts';
 import { nodeConfig } from '../node-config.ts';
 import { machineName, openNodeIdentity } from '../node-identity.ts';
 import { requireFreePort, runUntilStopped, Started, stopSignals } from '../running.ts';
-import { paint, say, step } from '../terminal.ts';
+import { say, step } from '../terminal.ts';
 import type { CoreOrder, CoreReport } from './core-part.ts';
+import { greeting } from './greeting.ts';
 import type { IngressOrder, IngressReport } from './ingress-part.ts';
 import { KeptPart, type Running } from './kept-part.ts';
+import type { LogFile } from './log-file.ts';
 import { mergeMetrics, metricsOfParts } from './merge-metrics.ts';
 import type { NodeOrder, NodeReport } from './node-part.ts';
 import type { PartProgram, RunningProcess } from './part-process.ts';
@@ -28,8 +31,15 @@ export interface Programs {
   readonly ingress: PartProgram<IngressOrder, IngressReport>;
 }
 
+export interface Telling {
+  /** All settings, not only those that differ from their defaults. */
+  readonly verbose: boolean;
+  /** Where the parts' log goes, if not where they write it. */
+  readonly log: LogFile | undefined;
+}
+
 /** @returns the exit code. @throws StartError when the platform does not start, or a part cannot be restarted */
-export async function supervise(programs: Programs): Promise<number> {
+export async function supervise(programs: Programs, { verbose, log }: Telling): Promise<number> {
   const config = configuration();
   if (!config.localNode) programs.node.unload();
   if (config.ingressListen === null) programs.ingress.unload();
@@ -40,12 +50,26 @@ export async function supervise(programs: Programs): Promise<number> {
   return runUntilStopped(started, async () => {
     const folder = openDataFolder(config.dataDirectory);
     started.add(() => folder.close());
+    const logFile = log?.open(folder.path);
     if (config.databaseUrl === null) requireDisk(folder.path);
     await requireFreePorts(config);
     const parts = await startParts({ config, folder: folder.path, programs, started });
     reload = parts.reload;
     if (config.metricsListen !== null) await serveMetrics(config.metricsListen, started, parts.metrics);
-    greet(config, folder.path, parts, performance.now() - begun);
+    // In one write, so that readers of the output never see a part of it.
+    say(
+      greeting({
+        config,
+        dataDirectory: folder.path,
+        notices: parts.notices,
+        node: parts.node,
+        hasPublicNames: parts.ingress?.hasNames === true,
+        milliseconds: performance.now() - begun,
+        verbose,
+        logFile,
+        columns: process.stdout.isTTY ? process.stdout.columns : undefined,
+      }),
+    );
     started.add(keepBallastWhile(folder.path));
     releaseStartMemory();
     const ended = await Promise.race([
@@ -85,6 +109,8 @@ type Kept = Pick<KeptPart<Running>, 'state' | 'gaveUp' | 'release'>;
 
 interface Parts {
   readonly kept: readonly Kept[];
+  /** What the operator should know of the accounts. */
+  readonly notices: readonly string[];
   /** `null` where no workloads run on this machine. */
   readonly node: NodeReport | null;
   /** `null` where strangers cannot reach this machine. */
@@ -105,7 +131,7 @@ async function startParts({ config, folder, programs, started }: Place): Promise
   };
   async function keep<Part extends Running>(name: string, start: () => Promise<Part>): Promise<KeptPart<Part>> {
     const part = new KeptPart({ name, start, log: say, changed: announce });
-    await step(name, () => part.start());
+    await step(name, () => part.start(), { worthSaying: 1_000 });
     started.add(() => part.stop());
     kept.push(part);
     return part;
@@ -126,7 +152,7 @@ async function startParts({ config, folder, programs, started }: Place): Promise
     const ingress = ingressKey === null ? null : { publicKey: ingressKey, name: machineName() };
     return programs.core.start({ config, folder, databaseUrl, node, ingress });
   });
-  const { port, linkKey } = (await core.running()).report;
+  const { port, linkKey, notices } = (await core.running()).report;
   const coreOrigin = `http://${loopback(config.listenHost)}:${port}`;
   const coreHost = new URL(config.origin).host;
   const withMetrics = config.metricsListen !== null;
@@ -168,6 +194,7 @@ async function startParts({ config, folder, programs, started }: Place): Promise
   const processes: readonly ({ readonly current: RunningProcess<unknown> | null } | null)[] = [core, node, ingress];
   return {
     kept,
+    notices,
     node: (await node?.running())?.report ?? null,
     ingress: (await ingress?.running())?.report ?? null,
     reload: () => core.current?.reload(),
@@ -178,69 +205,14 @@ async function startParts({ config, folder, programs, started }: Place): Promise
   };
 }
 
-async function requireFreePorts({
-  listenHost,
-  listenPort,
-  nodePort,
-  localNode,
-  linkListen,
-  ingressListen,
-  ingressHttpListen,
-}: PlatformConfig): Promise<void> {
-  await requireFreePort('PLATFORM_OS_ORIGIN', listenHost, listenPort);
-  if (localNode) await requireFreePort('PLATFORM_NODE_ORIGIN', listenHost, nodePort);
-  if (linkListen !== null) await requireFreePort('PLATFORM_LINK_LISTEN', linkListen.host, linkListen.port);
-  if (ingressListen === null) return;
-  await requireFreePort('PLATFORM_INGRESS_LISTEN', ingressListen.host, ingressListen.port);
-  if (ingressHttpListen !== null)
-    await requireFreePort('PLATFORM_INGRESS_HTTP_LISTEN', ingressHttpListen.host, ingressHttpListen.port);
+async function requireFreePorts(config: PlatformConfig): Promise<void> {
+  const listeners = plannedListeners(config);
+  requireDifferentPorts(listeners);
+  for (const { variable, host, port } of listeners) await requireFreePort(variable, host, port);
 }
 
 /** Where to reach ourselves when listening on every address. */
 function loopback(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   return host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
-}
-
-function publicAddresses({ ingressOrigin: { scheme, port }, ingressDomain }: PlatformConfig): string {
-  return `${scheme}://*.${ingressDomain}${port}`;
-}
-
-/** Prints the greeting in one write, so that readers of the output never see a part of it. */
-function greet(
-  config: PlatformConfig,
-  dataDirectory: string,
-  { node, ingress }: Pick<Parts, 'node' | 'ingress'>,
-  milliseconds: number,
-): void {
-  const configuration = config.effective.map(({ name, value, set }) =>
-    paint('dim', `    ${name}=${value}${set ? '' : '  (default)'}`),
-  );
-  const warning = [
-    'WARNING: PLATFORM_RUNTIME_ALLOW_UNSANDBOXED=true. Where no sandbox can be made, apps run with',
-    'your rights on this machine. Use it only with apps you wrote yourself.',
-  ];
-  // A terminal shows the end of what was printed: the address stands there, below the forty lines of configuration.
-  const lines = [
-    '',
-    paint('dim', '  Configuration'),
-    ...configuration,
-    '',
-    `  ${paint('bold', 'The platform is running.')}  ${paint('dim', `${(milliseconds / 1000).toFixed(1)} s`)}`,
-    '',
-    ...[...config.notices, diskNotice(dataDirectory) ?? []]
-      .flat()
-      .map((notice) => `  ${paint('yellow', '!')} ${notice}`),
-    ...(config.allowUnsandboxed ? [...warning.map((line) => `  ${paint('red', line)}`), ''] : []),
-    `  Workloads    ${node?.sandbox ?? 'none here (PLATFORM_LOCAL_NODE=false): they run on the nodes that join'}`,
-    ...(node?.because ?? []).map((line) => paint('dim', `               ${line}`)),
-    `  Data folder  ${dataDirectory}`,
-    // Most platforms have no such app, and need not read of it.
-    ...(ingress?.hasNames === true ? [`  Internet     ${publicAddresses(config)}`] : []),
-    `  Address      ${paint('cyan', config.origin)}`,
-    '',
-    paint('dim', '  Ctrl-C stops it.'),
-    '',
-  ];
-  say(lines.join('\n'));
 }

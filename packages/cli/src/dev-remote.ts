@@ -1,0 +1,40 @@
+// `platform dev` on another platform, with the token of `./platform login`. The token grants nothing: a person does, in the shell.
+import { stat } from 'node:fs/promises';
+import { developed, limits } from '@platform/contract';
+import { StartError } from '@platform/core/start';
+import type { DevTarget } from './dev-target.ts';
+import { followLogs } from './follow-logs.ts';
+import type { Login } from './remote/logins.ts';
+import { RemotePlatform } from './remote/remote-platform.ts';
+
+export function remoteTarget({ origin, account, token }: Login): DevTarget {
+  const remote = new RemotePlatform(origin, token);
+  return {
+    origin,
+    account,
+    async deploy({ id, version }, file) {
+      await upload(remote, { id, version }, file);
+      const { body } = await remote.call({ method: 'PUT', path: `/v1/development/${id}`, json: { version } });
+      const parsed = developed.safeParse(body);
+      if (!parsed.success) throw new StartError('not_a_platform', `${origin} is of another version than this one.`);
+      return parsed.data.missing;
+    },
+    followLogs: (appId, since, signal) =>
+      followLogs((start, until) => remote.followLogs(appId, start, until), {
+        since,
+        newest: limits.workloadLogLines.value,
+        signal,
+      }),
+  };
+}
+
+/** Publishes a package. Throws as {@link RemotePlatform.call}. */
+export async function upload(
+  remote: RemotePlatform,
+  { id, version }: { readonly id: string; readonly version: string },
+  file: string,
+): Promise<unknown> {
+  const { size } = await stat(file);
+  const path = `/v1/catalog/${encodeURIComponent(id)}/versions/${encodeURIComponent(version)}`;
+  return (await remote.call({ method: 'PUT', path, file: { path: file, size, mediaType: 'application/gzip' } })).body;
+}

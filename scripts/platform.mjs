@@ -1,0 +1,10 @@
+// `npm start` and `./platform <command>`: makes the checkout ready, then becomes the command line under Node 24.
+// Only syntax that old Node versions read, so that they answer with a sentence, not a syntax error.
+
+var major = Number(process.versions.node.split('.')[0]);
+if (major < 18) {
+  process.stderr.write(`Node ${process.versions.node} is too old: install Node 20 or later, then try again.\n`);
+  process.exitCode = 1;
+} else {
+  import('./setup/commands.mjs').then((commands) => commands.platform(process.argv.slice(2)));
+}

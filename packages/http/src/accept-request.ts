@@ -30,6 +30,9 @@ export interface AcceptOptions {
   readTarget?(target: string, host: string): RequestTarget;
 }
 
+/** For the `Allow` of methods that no resource offers. */
+export const OFFERED_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+
 export const UNKNOWN_EXPECTATION: Refusal = {
   code: 'invalid_request',
   detail: 'Only the expectation 100-continue can be met.',
@@ -48,7 +51,8 @@ export function acceptRequest(
 ): AcceptedRequest | Refusal {
   if (req.httpVersionMajor !== 1 || req.httpVersionMinor > 1)
     return { code: 'invalid_request', detail: 'Use HTTP/1.1.' };
-  if (req.method === 'TRACE') return { code: 'method_not_allowed', detail: 'TRACE is not offered here.' };
+  if (req.method === 'TRACE')
+    return { code: 'method_not_allowed', detail: 'TRACE is not offered here.', allow: OFFERED_METHODS };
   const reading = readRequestHead(req, headFields);
   if (!reading.ok) return reading.refusal;
   const { head } = reading;

@@ -6,7 +6,13 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import { limits as contractLimits, type Refusal } from '@platform/contract';
-import { type AcceptedRequest, type AcceptOptions, acceptRequest, UNKNOWN_EXPECTATION } from './accept-request.ts';
+import {
+  type AcceptedRequest,
+  type AcceptOptions,
+  acceptRequest,
+  OFFERED_METHODS,
+  UNKNOWN_EXPECTATION,
+} from './accept-request.ts';
 import { countPerAddress } from './connection-count.ts';
 import { endLingering, endReading } from './end-response.ts';
 import { endFaulty } from './fault.ts';
@@ -229,7 +235,11 @@ export function createStrictServer(options: StrictServerOptions): Server {
   server.on('connect', (req, socket: Duplex) => {
     socket.on('error', () => socket.destroy());
     // Its own answer comes behind those that are still awaited, unless one of them ends the connection.
-    const refusal: Refusal = { code: 'method_not_allowed', detail: 'CONNECT is not offered: this is not a proxy.' };
+    const refusal: Refusal = {
+      code: 'method_not_allowed',
+      detail: 'CONNECT is not offered: this is not a proxy.',
+      allow: OFFERED_METHODS,
+    };
     options.onRefused?.(refusal, socket, req);
     hold(pace(socket), () => afterAll(connections.get(socket)?.pending ?? [], () => endWithProblem(socket, refusal)));
   });

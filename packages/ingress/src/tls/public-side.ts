@@ -36,6 +36,8 @@ export interface PublicTls {
   readonly certificates: FileCertificates | OrderedCertificates;
   /** Where plain HTTP is answered beside https; `null` for nowhere. */
   readonly plain: { readonly host: string; readonly port: number } | null;
+  /** The port of https as clients reach it, to which plain HTTP redirects. Default: the one that it listens on. */
+  readonly publicPort?: number;
 }
 
 export interface PublicSideOptions {
@@ -77,7 +79,7 @@ export async function openPublicSide(options: PublicSideOptions): Promise<Public
     const plain =
       tls.plain === null
         ? null
-        : await listenPlainBesideTls({ ...tls.plain, tlsPort: front.port, server, findChallenge });
+        : await listenPlainBesideTls({ ...tls.plain, tlsPort: tls.publicPort ?? front.port, server, findChallenge });
     return {
       port: front.port,
       plainPort: plain?.port ?? null,

@@ -109,7 +109,7 @@ impl PlatformServicesClient {
         let (Some(api_url), Some(token)) = (set("PLATFORM_API_URL"), set("PLATFORM_GATEWAY_TOKEN")) else {
             return Err(Error::NotLaunched(
                 "PLATFORM_API_URL or PLATFORM_GATEWAY_TOKEN is missing: this process was not started by the platform. \
-                 Run it with `platform dev`."
+                 Run it with `./platform dev`."
                     .to_owned(),
             ));
         };
@@ -132,7 +132,7 @@ impl PlatformServicesClient {
         }
     }
 
-    /// Installed apps of the account, those covered by the grant `apps.catalog.read`.
+    /// Apps that the account installed or published, those covered by the grant `apps.catalog.read`.
     ///
     /// # Errors
     ///

@@ -6,11 +6,14 @@ use crate::string_enum::string_enum;
 
 string_enum! {
     pub enum ErrorCode {
+        AccountClosing = "account_closing",
         AccountNameTaken = "account_name_taken",
         ActivityConflict = "activity_conflict",
         ActivityLeased = "activity_leased",
         ActivityLimit = "activity_limit",
         AlreadyInstalled = "already_installed",
+        AuthorRequestDenied = "author_request_denied",
+        AuthorRequestEnded = "author_request_ended",
         BindingStale = "binding_stale",
         BudgetExhausted = "budget_exhausted",
         ConcurrencyLimited = "concurrency_limited",
@@ -808,7 +811,7 @@ pub(crate) mod routes {
 
     use crate::call::Route;
 
-    /// Apps of the account.
+    /// Apps that the account installed or published.
     pub(crate) const APPS_LIST: Route = Route { method: Method::GET, path: "/v1/services/apps" };
     /// Inventory of the whole platform, for an app of the master account.
     pub(crate) const SYSTEM_READ: Route = Route { method: Method::GET, path: "/v1/services/system" };

@@ -7,7 +7,7 @@ import { type Cast, makeCast } from '../support/cast.ts';
 import { type Constellation, startConstellation } from '../support/constellation.ts';
 import { problemCode } from '../support/raw-http.ts';
 
-const KINDS: readonly CallerKind[] = ['anonymous', 'session', 'frontend', 'installation', 'node', 'ingress'];
+const KINDS: readonly CallerKind[] = ['anonymous', 'session', 'frontend', 'installation', 'node', 'ingress', 'author'];
 const UUID = '01890000-0000-7000-8000-000000000000';
 
 let constellation: Constellation;
@@ -28,6 +28,7 @@ function somePath(spec: RouteSpec): string {
     .replace('/schedules/:scheduleId', `/schedules/sch-${UUID}`)
     .replace(':appId', 'no-such-app')
     .replace(':version', '1.0.0')
+    .replace(':number', '1')
     .replace(':hash', '0'.repeat(64))
     .replace(':entryId', 'entry')
     .replace(':id', 'some-id');
@@ -55,7 +56,7 @@ for (const [id, spec] of table) {
 
   if (!spec.callers.includes('anonymous')) {
     test(`${id} refuses credentials that nobody was given`, async () => {
-      const forged = ['pfc_', 'pcs_', 'pnd_', 'pin_', 'pgw_', 'pdc_'].map((prefix) => ({
+      const forged = ['pfc_', 'pcs_', 'pnd_', 'pin_', 'pat_', 'pgw_', 'pdc_'].map((prefix) => ({
         authorization: `Bearer ${prefix}${'A'.repeat(43)}`,
       }));
       for (const headers of [
@@ -117,6 +118,15 @@ for (const [id, spec] of table) {
     });
   }
 
+  if (spec.callers.includes('author')) {
+    test(`${id} refuses the token of a command line from any page`, async () => {
+      for (const origin of [constellation.origin, cast.credentials('frontend').origin ?? '', 'null']) {
+        const answer = await cast.send({ ...request, headers: { ...cast.credentials('author'), origin } });
+        assert.equal(problemCode(answer), 'origin_not_allowed', origin);
+      }
+    });
+  }
+
   if (spec.callers.includes('frontend')) {
     test(`${id} takes a frontend capability from its own origin only`, async () => {
       const { authorization = '' } = cast.credentials('frontend');
@@ -155,10 +165,7 @@ for (const [id, spec] of table) {
   test(`${id} offers its own methods only, and says which`, async () => {
     const offered: string[] = table
       .filter(([, other]) => other.path === spec.path)
-      // HEAD rides on GET, but not on a stream.
-      .flatMap(([, { method, answers }]) =>
-        method === 'GET' && typeof answers[200] !== 'string' ? ['GET', 'HEAD'] : [method],
-      );
+      .flatMap(([, { method }]) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const) {
       if (offered.includes(method)) continue;
       // A literal path such as /read-all also matches a pattern; only exact owners of the path are asked.

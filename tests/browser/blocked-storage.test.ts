@@ -8,14 +8,14 @@ import { after, before, test } from 'node:test';
 import type { BrowserContext, Page } from 'playwright-core';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
-import { launchProfile, pressAway } from './browser.ts';
+import { launchProfile, pressAway, tileOf } from './browser.ts';
 import { signInto } from './signed-in.ts';
 
 /** Chromium's settings of sites: 2 is blocked. Hosts of apps end with this domain. */
 const PREFERENCES = {
   profile: { content_settings: { exceptions: { cookies: { '[*.]apps.platform.localhost,*': { setting: 2 } } } } },
 };
-const APPS = ['Launcher', 'Store', 'Notifications', 'Contacts', 'Personal Agent', 'Wallet', 'Settings', 'Notes'];
+const APPS = ['Launcher', 'Store', 'Notifications', 'Contacts', 'Personal Agent', 'Wallet', 'Notes'];
 
 let place: PlatformPlace;
 let platform: PlatformProcess;
@@ -47,10 +47,9 @@ after(async () => {
 for (const name of APPS) {
   test(`${name} opens without storage, and stays connected after a reload of its frame`, async () => {
     const warned = page.waitForEvent('console', (message) => message.text().startsWith('This browser blocks'));
-    const launcher = page.frameLocator('iframe[title="Launcher"]');
     await page.getByRole('button', { name: 'Home' }).click();
     const shown = page.frameLocator(`iframe[title="${name}"]`);
-    const button = launcher.getByRole('button', { name, exact: true });
+    const button = tileOf(page, name);
     if (name !== 'Launcher') await pressAway(button, shown.owner());
     else await page.reload();
     await shown.getByRole('heading', { level: 1 }).first().waitFor();

@@ -11,9 +11,15 @@ const LAUNCH = {
   args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
 };
 
-/** @param args of Chromium, besides those that every test needs */
-export function launchBrowser(args: readonly string[] = []): Promise<Browser> {
-  return chromium.launch({ ...LAUNCH, args: [...LAUNCH.args, ...args] });
+/** What Chromium is here, to run it through another program. */
+export const CHROMIUM = LAUNCH.executablePath;
+
+/**
+ * @param args of Chromium, besides those that every test needs
+ * @param executablePath of a program that runs Chromium with its own arguments
+ */
+export function launchBrowser(args: readonly string[] = [], executablePath = CHROMIUM): Promise<Browser> {
+  return chromium.launch({ ...LAUNCH, executablePath, args: [...LAUNCH.args, ...args] });
 }
 
 /**
@@ -89,6 +95,14 @@ export async function pressInPrompt(button: Locator, effect: Locator): Promise<v
     );
   };
   await until('the press to count', pressed, 60_000);
+}
+
+/** The tile of an app on the home screen, whatever is the matter with it. */
+export function tileOf(page: Page, name: string): Locator {
+  const escaped = name.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  return page
+    .frameLocator('iframe[title="Launcher"]')
+    .getByRole('button', { name: new RegExp(`^${escaped}(?: ?,|$)`) });
 }
 
 /** Day or night, drawn in every frame: the browser follows a little later, and text of the one on the other is no picture. */

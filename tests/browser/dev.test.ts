@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { test } from 'node:test';
 import { platformPlace, startPlatform } from '../support/platform-process.ts';
-import { DESKTOP, launchBrowser, newPerson, pressAway } from './browser.ts';
+import { DESKTOP, launchBrowser, newPerson, pressAway, tileOf } from './browser.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 
@@ -29,10 +29,10 @@ test('an open app shows the change of its page as soon as it is saved', async (t
   await page.getByRole('button', { name: /^Create account/ }).click();
   await page.locator('iframe[title="Launcher"]').waitFor();
 
-  const cli = ['packages/cli/src/main.ts', 'dev', folder];
+  const cli = ['packages/cli/src/main.ts', 'dev', folder, '--grant-all'];
   const dev = spawn(process.execPath, cli, { cwd: ROOT, env: platform.environment, stdio: 'ignore' });
   t.after(() => dev.kill('SIGKILL'));
-  const icon = page.frameLocator('iframe[title="Launcher"]').getByRole('button', { name: 'Notes (dev)' });
+  const icon = tileOf(page, 'Notes (dev)');
   const app = page.frameLocator('iframe[title="Notes (dev)"]');
   await pressAway(icon, app.getByRole('heading', { name: 'Notes', exact: true }));
   await app.getByLabel('New note').fill('Kept over versions');

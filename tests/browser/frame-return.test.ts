@@ -10,7 +10,7 @@ import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { publishTestApp } from '../support/publish.ts';
 import { until } from '../support/wait.ts';
-import { DESKTOP, launchBrowser, pressAway } from './browser.ts';
+import { DESKTOP, launchBrowser, pressAway, tileOf } from './browser.ts';
 import { signedInContext, signInto } from './signed-in.ts';
 
 /** What the pages of the apps offer to `frame.evaluate`. */
@@ -27,6 +27,8 @@ globalThis.app = await connecting;
 `;
 const html = (title: string) =>
   `<!doctype html><html lang="en"><title>${title}</title><h1>${title}</h1><script type="module" src="/page.js"></script></html>`;
+
+const MAY_BE_HOME = { id: 'apps.launcher.register', resources: ['self'] };
 
 let place: PlatformPlace;
 let platform: PlatformProcess;
@@ -46,7 +48,7 @@ before(async () => {
     'frontend/platform-sdk.js': await readFile((await buildSdk()).browser),
   };
   for (const appId of ['wanderer', 'neighbour']) {
-    await publishTestApp(account, appId, { permissions: [] }, files);
+    await publishTestApp(account, appId, { permissions: [MAY_BE_HOME] }, files);
     await install(appId);
   }
   await install('notes');
@@ -91,7 +93,7 @@ async function goHome(): Promise<void> {
 }
 
 function openFromHome(name: string): Promise<void> {
-  const tile = page.frameLocator('iframe[title="Launcher"]').getByRole('button', { name, exact: true });
+  const tile = tileOf(page, name);
   return pressAway(tile, page.locator(`iframe[title="${name}"]`));
 }
 
@@ -337,4 +339,30 @@ test('the Store comes back with its filter', async () => {
   await openFromHome('Store');
   await filter.waitFor();
   assert.equal(await filter.inputValue(), 'wander');
+});
+
+test('the home screen is the account’s: other browsers follow, and an app or the message gives the place back', async () => {
+  const other = await signedInContext({ browser, platform, account }, DESKTOP);
+  const elsewhere = await other.newPage();
+  await elsewhere.goto(platform.origin);
+  const homeThere = (title: string) => elsewhere.locator(`iframe[title="${title}"]`).waitFor();
+  await homeThere('Launcher');
+  const call = (frame: Frame, method: 'launcher.register' | 'launcher.restore') =>
+    frame.evaluate((name) => app.bridge.call(name), method);
+  await call(await go('wanderer'), 'launcher.register');
+  await page.getByText('wanderer is now your home screen').waitFor();
+  await homeThere('wanderer');
+  await elsewhere.reload();
+  await homeThere('wanderer');
+  // Another app may give the place back, and the person may keep what they had.
+  await call(await go('neighbour'), 'launcher.restore');
+  await homeThere('Launcher');
+  await page.getByRole('button', { name: 'Keep wanderer' }).click();
+  await homeThere('wanderer');
+  await page.evaluate(() => {
+    location.hash = '#/settings/apps/wanderer';
+  });
+  await page.getByRole('button', { name: 'Use Launcher as home again' }).click();
+  await homeThere('Launcher');
+  await other.close();
 });

@@ -3,6 +3,7 @@ import type { LaunchDescriptor, Notification, PublishNotification } from '@platf
 import type { BrowserContext, Page } from 'playwright-core';
 import { type Target, type TestAccount, TestBrowser } from '../support/client.ts';
 import { publishTestApp } from '../support/publish.ts';
+import { tileOf } from './browser.ts';
 
 const PAGE = '<!doctype html><html lang="en"><title>Herald</title><main><h1>Herald</h1></main></html>';
 
@@ -37,6 +38,6 @@ export async function installHerald(platform: Target, account: TestAccount): Pro
 export async function openDesk(context: BrowserContext, platform: Target): Promise<Page> {
   const page = await context.newPage();
   await page.goto(platform.origin);
-  await page.frameLocator('iframe[title="Launcher"]').getByRole('button', { name: 'herald' }).waitFor();
+  await tileOf(page, 'herald').waitFor();
   return page;
 }

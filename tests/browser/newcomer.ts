@@ -1,7 +1,7 @@
 // What a newcomer does at the screen, step by step, in the words on it. Each step ends with pictures and an axe check.
 import { strict as assert } from 'node:assert';
 import type { FrameLocator, Locator, Page } from 'playwright-core';
-import { type Person, pressAway } from './browser.ts';
+import { type Person, pressAway, tileOf } from './browser.ts';
 import { look } from './look.ts';
 
 interface Story {
@@ -98,7 +98,7 @@ export class Newcomer {
 
   async opensTheNoteFromTheNotification(text: string): Promise<void> {
     await this.#page.getByRole('button', { name: 'Home' }).click();
-    await this.#app('Launcher').getByRole('button', { name: 'Notes' }).waitFor();
+    await tileOf(this.#page, 'Notes').waitFor();
     await this.#look('home-with-notes');
     await this.#bell('Notifications, 1 unread').click();
     const panel = this.#page.getByRole('region', { name: 'Notifications' });
@@ -119,12 +119,11 @@ export class Newcomer {
   }
 
   async narrowsAGrant(): Promise<void> {
-    await this.#open('Settings');
-    const settings = this.#app('Settings');
-    await settings.getByText(this.#story.account, { exact: true }).waitFor();
-    await settings.getByRole('article', { name: 'Notes' }).getByText('Backend running').waitFor();
+    await this.#openSettings();
+    const row = this.#page.getByRole('link', { name: /^Notes/ });
+    await row.getByText('Running', { exact: true }).waitFor();
     await this.#look('settings');
-    await settings.getByRole('button', { name: 'Permissions of Notes' }).click();
+    await row.click();
     const permission = this.#page.getByLabel('Send you notifications');
     await permission.uncheck();
     await this.#page.getByRole('button', { name: 'Save', exact: true }).click();
@@ -143,11 +142,9 @@ export class Newcomer {
   }
 
   async readsTheLog(): Promise<void> {
-    await this.#open('Settings');
-    await pressAway(
-      this.#app('Settings').getByRole('button', { name: 'Log of Notes' }),
-      this.#page.getByRole('log', { name: 'Log of Notes' }),
-    );
+    await this.#openSettings();
+    await this.#page.getByRole('link', { name: /^Notes/ }).click();
+    await this.#page.getByRole('button', { name: 'See its log' }).click();
     const listens = this.#page.getByRole('log', { name: 'Log of Notes' }).getByText('Notes listens on port 8080.');
     await listens.first().waitFor();
     await this.#page.getByText('Live', { exact: true }).waitFor();
@@ -157,32 +154,30 @@ export class Newcomer {
     await this.#look('log');
     // What happens from here on arrives by itself.
     await this.#page.getByRole('button', { name: 'Stop', exact: true }).click();
-    await this.#page.getByText('Stopped', { exact: true }).waitFor();
+    await this.#page.getByText('Stopped by you', { exact: true }).waitFor();
     await this.#page.getByRole('button', { name: 'Start', exact: true }).click();
     await listens.nth(before).waitFor();
     await this.#look('log-live');
   }
 
   async looksAtSessions(): Promise<void> {
-    await this.#open('Settings');
-    await pressAway(
-      this.#app('Settings').getByRole('button', { name: 'Sessions' }),
-      this.#page.getByRole('heading', { name: 'Sessions' }),
-    );
+    await this.#openSettings();
+    await this.#page.getByRole('link', { name: 'Sessions' }).click();
+    await this.#page.getByRole('heading', { name: 'Sessions' }).waitFor();
     await this.#page.getByText('This browser').waitFor();
     await this.#look('sessions');
   }
 
   async removesAndInstallsAgain(text: string): Promise<void> {
-    await this.#open('Settings');
-    await this.#app('Settings').getByRole('button', { name: 'Remove Notes' }).click();
+    await this.#openSettings();
+    await this.#page.getByRole('link', { name: /^Notes/ }).click();
+    await this.#page.getByRole('button', { name: 'Remove Notes' }).click();
     const question = this.#page.getByRole('dialog', { name: 'Remove Notes?' });
     await question.getByText('Its data is kept').waitFor();
     await this.#look('remove');
     await this.#press(question.getByRole('button', { name: 'Remove Notes' }), this.#page.getByText('Notes is removed'));
-    const settings = this.#app('Settings');
-    await settings.getByRole('article', { name: 'Wallet' }).waitFor();
-    await settings.getByRole('article', { name: 'Notes', exact: true }).waitFor({ state: 'detached' });
+    await this.#page.getByRole('link', { name: /^Wallet/ }).waitFor();
+    await this.#page.getByRole('link', { name: /^Notes/ }).waitFor({ state: 'detached' });
 
     await this.#open('Store');
     await this.#app('Store').getByRole('button', { name: 'All apps' }).click();
@@ -238,10 +233,13 @@ export class Newcomer {
   /** From the home screen, as a person does. */
   async #open(name: string): Promise<void> {
     await this.#page.getByRole('button', { name: 'Home' }).click();
-    await pressAway(
-      this.#app('Launcher').getByRole('button', { name, exact: true }),
-      this.#page.locator(`iframe[title="${name}"]`),
-    );
+    await pressAway(tileOf(this.#page, name), this.#page.locator(`iframe[title="${name}"]`));
+  }
+
+  /** From the home screen too: the tile leads to the pages of the shell. */
+  async #openSettings(): Promise<void> {
+    await this.#page.getByRole('button', { name: 'Home' }).click();
+    await pressAway(tileOf(this.#page, 'Settings'), this.#page.getByRole('heading', { name: 'Apps', exact: true }));
   }
 
   /** Trusted prompts ignore presses in their first half second, so a press may need to be repeated. */

@@ -7,7 +7,7 @@ import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { until } from '../support/wait.ts';
-import { DESKTOP, launchBrowser, PHONE, pressAway } from './browser.ts';
+import { DESKTOP, launchBrowser, PHONE, pressAway, tileOf } from './browser.ts';
 import { installHerald, openDesk as openHeraldDesk, type Publish } from './herald.ts';
 import { look } from './look.ts';
 import { signedInContext } from './signed-in.ts';
@@ -136,14 +136,14 @@ test('an important notification from before flashes too, never over a question, 
   await shown.waitFor({ state: 'detached' });
 });
 
-test('what is muted arrives in the inbox and nowhere else, and muting ends a flash that is there', async (t) => {
+test('what is muted arrives in the inbox and nowhere else unless it is critical, and muting ends a flash that is there', async (t) => {
   const { context, page } = await openDesk(DESKTOP);
   t.after(() => context.close());
   await publish({ title: 'Loud', topic: 'chatter', priority: 'high' });
   await flashes(page).getByText('Loud').waitFor();
   await change({ muted: [{ appId: 'herald', topic: 'chatter' }] });
   await flashes(page).getByText('Loud').waitFor({ state: 'detached' });
-  await publish({ title: 'Muted flash', topic: 'chatter', priority: 'critical' });
+  await publish({ title: 'Muted flash', topic: 'chatter', priority: 'high' });
   await publish({ title: 'Muted message', topic: 'chatter' });
   await bell(page, 'Notifications, 3 unread').waitFor();
   await publish({ title: 'Another topic', topic: 'news' });
@@ -152,6 +152,40 @@ test('what is muted arrives in the inbox and nowhere else, and muting ends a fla
   for (const region of [messages, flashes(page)]) assert.equal(await region.getByText(/^Muted/).count(), 0);
   await bell(page, 'Notifications, 4 unread').click();
   await page.getByRole('region', { name: 'Notifications', exact: true }).getByText('Muted flash').waitFor();
+  await page.keyboard.press('Escape');
+  await publish({ title: 'Fire', topic: 'chatter', priority: 'critical' });
+  await flashes(page).getByRole('alert').getByText('Fire').waitFor();
+});
+
+test('without flashes an important notification is a card like others, and a critical one flashes all the same', async (t) => {
+  const { context, page } = await openDesk(DESKTOP);
+  t.after(() => context.close());
+  await change({ flashes: false });
+  await publish({ title: 'Important', priority: 'high' });
+  await page.getByRole('region', { name: 'Messages' }).getByText('Important').waitFor();
+  await publish({ title: 'The roof is leaking', priority: 'critical' });
+  await flashes(page).getByText('The roof is leaking').waitFor();
+  assert.equal(await flashes(page).getByText('Important').count(), 0);
+});
+
+test('when its time is over a flash and a card end, and the record stays in the inbox', async (t) => {
+  const { context, page } = await openDesk(DESKTOP);
+  t.after(() => context.close());
+  await page.clock.install();
+  const brief = { presentation: { expiresInSeconds: 3_600 } };
+  await publish({ title: 'Brief flash', priority: 'high', ...brief });
+  const shown = flashes(page).getByText('Brief flash');
+  await shown.waitFor();
+  await page.clock.fastForward('59:00');
+  assert.equal(await shown.count(), 1);
+  await page.clock.fastForward('01:01');
+  await shown.waitFor({ state: 'detached' });
+  // Over before this page hears of it, whose clock is an hour ahead.
+  await publish({ title: 'Brief card', ...brief });
+  await bell(page, 'Notifications, 2 unread').click();
+  const inbox = page.getByRole('region', { name: 'Notifications', exact: true });
+  for (const title of ['Brief flash', 'Brief card']) await inbox.getByText(title).waitFor();
+  assert.equal(await page.getByRole('region', { name: 'Messages' }).getByText('Brief card').count(), 0);
 });
 
 /** Stands for the desktop, which no test machine has: keeps what the page hands to it, and lets the test press it. */
@@ -229,7 +263,7 @@ test('of all hidden tabs one goes on listening, and when it is closed the next t
   await second.addInitScript(recordNotifications);
   const answerOf = (path: string) => second.waitForResponse((response) => new URL(response.url()).pathname === path);
   await Promise.all([answerOf('/v1/events'), answerOf(SETTINGS), second.goto(platform.origin)]);
-  await second.frameLocator('iframe[title="Launcher"]').getByRole('button', { name: 'herald' }).waitFor();
+  await tileOf(second, 'herald').waitFor();
   await context.clock.install();
   // `waitForFunction` would take the promise itself for a yes.
   const locks = () => second.evaluate(() => navigator.locks.query());
@@ -261,7 +295,7 @@ for (const [device, viewport] of [
     await publish({ title: `A chapter for the ${device}`, topic: 'books', body: 'It is about rivers.' });
     await publish({ title: `News for the ${device}`, topic: 'weekly' });
     const inbox = page.frameLocator('iframe[title="Notifications"]');
-    const tile = page.frameLocator('iframe[title="Launcher"]').getByRole('button', { name: 'Notifications' });
+    const tile = tileOf(page, 'Notifications');
     await pressAway(tile, inbox.owner());
     const chapter = inbox.getByRole('article', { name: `A chapter for the ${device}` });
     await inbox.getByLabel('On topic').selectOption('books');

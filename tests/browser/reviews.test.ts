@@ -293,10 +293,6 @@ for (const [device, viewport] of [
     await page.goto(`${platform.origin}/#/settings/apps`);
     await page.getByText('Backend to review').waitFor();
     await look(page, device, 'reviews-first-backend-list');
-    await page.goto(`${platform.origin}/#/app/settings`);
-    const row = page.frameLocator('iframe[title="Settings"]').getByRole('article', { name: 'Diary' });
-    await row.getByText('It stays off until you allow it').waitFor();
-    await look(page, device, 'reviews-first-backend-app');
     await page.goto(`${platform.origin}/#/app/diary`);
     await page.frameLocator('iframe[title="Diary"]').getByRole('heading', { name: 'Diary' }).waitFor();
 

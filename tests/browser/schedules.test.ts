@@ -175,7 +175,7 @@ test('what was typed is there when the person comes back', async (t) => {
   await schedules.getByRole('button', { name: 'Add schedule' }).click();
   await page.keyboard.type('Half a name');
   await page.goto(`${platform.origin}/#/app/settings`);
-  await page.frameLocator('iframe[title="Settings"]').getByRole('heading', { name: 'Account', exact: true }).waitFor();
+  await page.getByRole('heading', { name: 'Apps', exact: true }).waitFor();
   await page.goto(`${platform.origin}/#/app/schedules`);
   const form = schedules.getByRole('form', { name: 'New schedule' });
   await form.waitFor();

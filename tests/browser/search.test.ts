@@ -8,7 +8,7 @@ import { openBackend } from '../support/backend.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { publishTestApp } from '../support/publish.ts';
-import { DESKTOP, launchBrowser, PHONE } from './browser.ts';
+import { DESKTOP, launchBrowser, PHONE, tileOf } from './browser.ts';
 import { look } from './look.ts';
 import { signedInContext } from './signed-in.ts';
 
@@ -76,7 +76,7 @@ async function openDesk(t: TestContext, viewport: { width: number; height: numbe
   t.after(() => context.close());
   const page = await context.newPage();
   await page.goto(platform.origin);
-  await page.frameLocator('iframe[title="Launcher"]').getByRole('button', { name: 'Kitchen' }).waitFor();
+  await tileOf(page, 'Kitchen').waitFor();
   return page;
 }
 

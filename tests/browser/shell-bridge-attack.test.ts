@@ -204,7 +204,7 @@ test('calls beyond the grants are refused, and none of them shows anything', asy
   const refusals: readonly (readonly [string, unknown, string])[] = [
     ['apps.list', {}, 'grant_missing'],
     ['notifications.list', {}, 'grant_missing'],
-    ['notifications.publish', { topic: 'x', title: 'x' }, 'unavailable'],
+    ['notifications.publish', { topic: 'x', title: 'x' }, 'not_found'],
     ['apps.open', { appId: 'settings' }, 'grant_missing'],
     ['apps.requestInstall', { appId: 'notes' }, 'grant_missing'],
     ['apps.uninstall', { appId: 'bystander' }, 'grant_missing'],

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Browser, CDPSession, Page } from 'playwright-core';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
-import { DESKTOP, launchBrowser, newPerson, PHONE, pressAway } from './browser.ts';
+import { DESKTOP, launchBrowser, newPerson, PHONE, pressAway, tileOf } from './browser.ts';
 import { look } from './look.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -224,7 +224,7 @@ test('the address keeps the place: a reload shows the same app, Back the one bef
   const page = await visitor(t);
   await registers(page, 'returning');
   const wallet = page.frameLocator('iframe[title="Wallet"]').getByRole('heading', { name: 'Wallet' });
-  await pressAway(page.frameLocator('iframe[title="Launcher"]').getByRole('button', { name: 'Wallet' }), wallet);
+  await pressAway(tileOf(page, 'Wallet'), wallet);
   await page.reload();
   await wallet.waitFor();
   await page.goBack();
@@ -242,7 +242,7 @@ test('everything of the bar is reached with the keyboard alone', async (t) => {
   await page.locator('iframe[title="Wallet"]').waitFor();
   await page.getByRole('button', { name: 'Account keyboard' }).focus();
   await page.keyboard.press('Enter');
-  for (const next of ['Apps and permissions', 'AI', 'Notifications', 'Secrets', 'Passkeys']) {
+  for (const next of ['Apps', 'AI', 'Notifications', 'Secrets', 'Passkeys']) {
     await page.keyboard.press('Tab');
     assert.equal(await page.locator(':focus').innerText(), next);
   }

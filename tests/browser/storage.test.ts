@@ -2,14 +2,23 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';
+import { openBackend } from '../support/backend.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { publishTestApp } from '../support/publish.ts';
+import { until } from '../support/wait.ts';
 import { DESKTOP, launchBrowser, PHONE } from './browser.ts';
-import { look } from './look.ts';
+import { look, settingsFit } from './look.ts';
 import { signedInContext } from './signed-in.ts';
 
-const MAIN = "process.getBuiltinModule('node:http').createServer((_, res) => res.end()).listen(process.env.PORT);";
+/** Keeps a line for each request, and answers with how many there are. */
+const MAIN = `
+  const fs = process.getBuiltinModule('node:fs');
+  const file = process.env.PLATFORM_VOLUME_DIR + '/lines';
+  process.getBuiltinModule('node:http').createServer((_, res) => {
+    fs.appendFileSync(file, 'line\\n');
+    res.end(String(fs.readFileSync(file, 'utf8').split('\\n').length - 1));
+  }).listen(process.env.PORT);`;
 
 let place: PlatformPlace;
 let platform: PlatformProcess;
@@ -56,12 +65,15 @@ for (const [device, viewport] of [
     assert.equal(tooWide, false, 'the page fits the width of the screen');
     const gone = page.getByRole('listitem').filter({ hasText: 'Old Ledger' });
     await gone.getByRole('button', { name: 'Delete' }).click();
-    await page.getByText('Delete all data of Old Ledger? You can’t undo this.').waitFor();
+    await page.getByText('Everything that Old Ledger stored is deleted. You can’t undo this.').waitFor();
+    const typed = page.getByLabel('Type Old Ledger to confirm');
+    await typed.fill('Old');
+    const confirm = page.getByRole('button', { name: 'Delete its data', exact: true });
+    assert.equal(await confirm.getAttribute('aria-disabled'), 'true');
+    await typed.fill('old ledger');
     await look(page, device, 'storage-delete');
-    await gone.getByRole('button', { name: 'Delete' }).click();
+    await confirm.click();
     await gone.waitFor({ state: 'detached' });
-    const kept = page.getByRole('listitem').filter({ hasText: 'Photo Diary' }).first();
-    assert.equal(await kept.getByRole('button', { name: 'Delete' }).count(), 0, 'what is in use has no button');
     const old = page.getByRole('listitem').filter({ hasText: `gone-${device}` });
     await old.getByRole('button', { name: 'Delete' }).click();
     await old.getByRole('button', { name: 'Delete' }).click();
@@ -69,8 +81,44 @@ for (const [device, viewport] of [
     await page.reload();
     await page.getByText('of 20 GiB used').waitFor();
     assert.equal(await page.getByText('Old Ledger').count(), 0);
+    await settingsFit(page);
     await account.fetch(`/v1/apps/kept-${device}`, { method: 'DELETE' });
     const { status } = await account.fetch(`/v1/account/volumes/kept-${device}`, { method: 'DELETE' });
     assert.equal(status, 204);
+  });
+
+  test(`on a ${device} the data of an app is deleted on its page, and the app goes on without it`, async (t) => {
+    const appId = `diary-${device}`;
+    await publish(appId, 'Night Diary', 64);
+    await account.browser.take('/v1/apps', { body: { appId } });
+    t.after(() => account.fetch(`/v1/apps/${appId}`, { method: 'DELETE' }));
+    const ask = await openBackend(platform, account, appId);
+    const lines = async () => {
+      const answer = await ask('/');
+      return answer.status === 200 ? Number(answer.text) : null;
+    };
+    for (const wanted of [1, 2, 3]) assert.equal(await lines(), wanted);
+
+    const context = await signedInContext({ browser, platform, account }, viewport);
+    t.after(() => context.close());
+    const page = await context.newPage();
+    await page.goto(`${platform.origin}/#/settings/apps/${appId}`);
+    await page.getByRole('button', { name: 'Delete its data …' }).click();
+    await page.getByLabel('Type Night Diary to confirm').fill('Night Diary');
+    await look(page, device, 'app-data-delete', [page.getByRole('heading', { name: 'Data', exact: true })]);
+    await page.keyboard.press('Enter');
+    await page.getByText('Deleting the data of Night Diary.').waitFor();
+    const empty = await until(
+      'it runs again',
+      async () => {
+        const now = await lines();
+        return now !== null && now <= 3 ? now : null;
+      },
+      60_000,
+    );
+    assert.equal(empty, 1);
+    await page.goto(`${platform.origin}/#/settings/storage`);
+    await page.getByText('Night Diary').first().waitFor();
+    await page.getByText('being deleted').waitFor({ state: 'detached' });
   });
 }

@@ -1,19 +1,17 @@
 // The commands of an app author against a platform as a user starts it: publish, and dev with its changes.
 import { strict as assert } from 'node:assert';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { appendFile, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { PermissionsView } from '@platform/contract';
+import { Command } from '../support/cli-command.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { becoming, staticBusybox } from '../support/elf.ts';
 import { emptyPlace, type PlatformPlace, type PlatformProcess, startPlatform } from '../support/platform-process.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const LIMIT_MS = 60_000;
 
 let place: PlatformPlace;
 let platform: PlatformProcess | undefined;
@@ -33,58 +31,12 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A command of the command line, and everything it says. */
-class Command {
-  readonly child: ChildProcess;
-  #said = '';
-  readonly #listeners = new Set<() => void>();
-
-  constructor(args: readonly string[]) {
-    this.child = spawn(process.execPath, ['packages/cli/src/main.ts', ...args], {
-      cwd: ROOT,
-      env: place.environment,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    for (const stream of [this.child.stdout, this.child.stderr]) {
-      stream?.on('data', (chunk: Buffer) => {
-        this.#said += chunk.toString('utf8');
-        for (const listener of this.#listeners) listener();
-      });
-    }
-  }
-
-  /** Waits for a text after what was heard before, and forgets everything up to it. */
-  async hears(pattern: RegExp): Promise<string> {
-    const deadline = AbortSignal.timeout(LIMIT_MS);
-    for (;;) {
-      const match = pattern.exec(this.#said);
-      if (match !== null) {
-        this.#said = this.#said.slice(match.index + match[0].length);
-        return match[0];
-      }
-      assert.ok(!deadline.aborted && this.child.exitCode === null, `waited for ${pattern} in:\n${this.#said}`);
-      await new Promise<void>((resolve) => {
-        const done = () => {
-          this.#listeners.delete(done);
-          this.child.off('exit', done);
-          deadline.removeEventListener('abort', done);
-          resolve();
-        };
-        this.#listeners.add(done);
-        this.child.once('exit', done);
-        deadline.addEventListener('abort', done);
-      });
-    }
-  }
-
-  async ends(): Promise<{ code: number | null; said: string }> {
-    if (this.child.exitCode === null) await once(this.child, 'close');
-    return { code: this.child.exitCode, said: this.#said };
-  }
+function run(...args: string[]): Promise<{ code: number | null; said: string }> {
+  return command(args).ends();
 }
 
-function run(...args: string[]): Promise<{ code: number | null; said: string }> {
-  return new Command(args).ends();
+function command(args: readonly string[]): Command {
+  return new Command(args, { environment: place.environment });
 }
 
 async function versionsOf(appId: string): Promise<string[]> {
@@ -158,9 +110,9 @@ async function setManifest(change: object): Promise<void> {
 }
 
 function development(t: TestContext): Command {
-  const command = new Command(['dev', path.join(folder, 'notes'), '--as', 'anna']);
-  t.after(() => command.child.kill('SIGKILL'));
-  return command;
+  const dev = command(['dev', path.join(folder, 'notes'), '--as', 'anna', '--grant-all']);
+  t.after(() => dev.child.kill('SIGKILL'));
+  return dev;
 }
 
 test('dev runs the folder in the real sandbox, again with every change, and shows its log', async (t) => {
@@ -181,7 +133,7 @@ test('dev runs the folder in the real sandbox, again with every change, and show
 
   await t.test('a mistake is told, and the next change is the next chance', async () => {
     await setManifest({ permissions: [{ id: 'no.such.permission', resources: ['*'] }] });
-    await dev.hears(/manifest\.json: `permissions\[0\]\.id` is not a permission id/);
+    await dev.hears(/manifest\.json: `permissions\[0\]\.id` is not a permission/);
     assert.deepEqual(await versionsOf('tried-out-dev'), [second]);
     await setManifest({
       permissions: [{ id: 'notifications.publish', resources: ['notes', 'more'] }],
@@ -228,7 +180,7 @@ test('publish and dev run an executable as it is, and say what is wrong with one
   await writeFile(program, becoming('/app/busybox', ['sh', 'main.sh']), { mode: 0o644 });
   const published = await run('publish', compiled, '--as', 'anna');
   assert.equal(published.code, 0, published.said);
-  const dev = new Command(['dev', compiled, '--as', 'anna']);
+  const dev = command(['dev', compiled, '--as', 'anna']);
   t.after(() => dev.child.kill('SIGKILL'));
   await dev.hears(/compiled as \d+/);
   await writeFile(
@@ -245,7 +197,7 @@ test('dev of an app without a backend waits for no log', async (t) => {
   await cp(path.join(folder, 'notes/frontend'), path.join(page, 'frontend'), { recursive: true });
   const manifest = { schemaVersion: 9, id: 'only-page', version: '1.0.0', name: 'Page', summary: 'A page.' };
   await writeFile(path.join(page, 'manifest.json'), JSON.stringify({ ...manifest, frontend: {}, permissions: [] }));
-  const dev = new Command(['dev', page, '--as', 'anna']);
+  const dev = command(['dev', page, '--as', 'anna']);
   t.after(() => dev.child.kill('SIGKILL'));
   await dev.hears(/Page \(dev\) .* runs for anna/);
   await appendFile(path.join(page, 'frontend/index.html'), '<!-- changed -->');

@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { planPackage, SDK_NAMES } from '@platform/cli/packaging';
 import { manifest } from '@platform/contract';
 import * as z from 'zod';
+import { blocksOf } from '../support/documented.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 
@@ -52,7 +53,7 @@ for (const file of ['docs/app-authors.md', 'README.md']) {
     const folder = await scratch(t);
     const page = await readFile(path.join(ROOT, file), 'utf8');
     const [, lines = ''] = /```sh\n(mkdir -p hello[\s\S]*?)```/.exec(page) ?? [];
-    const typed = lines.split('\n').filter((line) => !line.startsWith('npm run platform'));
+    const typed = lines.split('\n').filter((line) => !line.startsWith('./platform '));
     await promisify(execFile)('sh', ['-eu', '-c', typed.join('\n')], { cwd: folder });
     const plan = await planPackage({ folder: path.join(folder, 'hello') });
     assert.deepEqual(
@@ -61,6 +62,13 @@ for (const file of ['docs/app-authors.md', 'README.md']) {
     );
   });
 }
+
+test('both first apps are typed alike: a story types the one of README.md', () => {
+  const [first, second] = ['docs/app-authors.md', 'README.md'].map((file) =>
+    blocksOf(file, 'sh', '## A first app, in ten lines').map((block) => block.replaceAll(/ *# .*$/gm, '')),
+  );
+  assert.deepEqual(first, second);
+});
 
 test('the names under which the SDK is imported are those it is packed under', () => {
   for (const name of Object.values(SDK_NAMES)) assert.ok(text.includes(`'./${path.basename(name)}'`), name);

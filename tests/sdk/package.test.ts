@@ -1,5 +1,5 @@
 // The SDK in a project outside of this repository: it installs from its package, type-checks under strict settings in
-// both ways of resolving modules, completes in plain JavaScript, and leaves out of a bundle what is not used.
+// both ways of resolving modules, completes in plain JavaScript in an editor, and leaves out of a bundle what is not used.
 import { strict as assert } from 'node:assert';
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { rolldown } from 'rolldown';
-import { API } from 'typescript/unstable/sync';
+import { LanguageServer } from '../support/language-server.ts';
 import { installPackedSdk } from '../support/packed-sdk.ts';
 
 const MODULES = path.join(import.meta.dirname, '../../node_modules');
@@ -195,29 +195,41 @@ test('a bundle holds what is used', async () => {
   assert.equal((await bundled("import '@platform/sdk'; import '@platform/sdk/browser';")).trim(), '');
 });
 
-/** What an editor proposes where the source has a bar, in a file without types of its own. */
-function completions(api: API, file: string, source: string): string[] {
-  using snapshot = api.updateSnapshot({ openFiles: [file] });
-  const found = snapshot.getDefaultProjectForFile(file);
-  const { entries = [] } = found?.checker.getCompletionsAtPosition(file, source.indexOf('|')) ?? {};
-  return entries.map(({ name }) => name.replace(/\?$/, ''));
-}
+const BACKEND_IN_JS = `
+import { PlatformServicesClient } from '@platform/sdk';
+const platform = PlatformServicesClient.fromEnv();
+`;
+const PAGE_IN_JS = `
+import { App } from '@platform/sdk/browser';
+const app = await App.connect();
+`;
 
-test('an editor completes members and values in plain JavaScript', async (t) => {
-  const api = new API({ cwd: project });
-  t.after(() => api.close());
-  const beginning =
-    "import { PlatformServicesClient } from '@platform/sdk';\nconst platform = PlatformServicesClient.fromEnv();\n";
-  const complete = async (name: string, rest: string) => {
-    const source = beginning + rest;
-    const file = path.join(project, `${name}.js`);
-    await writeFile(file, source.replace('|', ''));
-    return completions(api, file, source);
-  };
-  const members = await complete('members', 'platform.|');
-  for (const name of ['runWorkflow', 'notifications', 'search', 'outbound', 'acquireWorkLease'])
-    assert.ok(members.includes(name), `${name} of ${members}`);
-  const fields = await complete('fields', "platform.notifications.publish({ topic: 'a', title: 'b', | });");
-  for (const name of ['body', 'priority', 'presentation', 'delivery', 'dedupeKey'])
-    assert.ok(fields.includes(name), `${name} of ${fields}`);
-});
+for (const config of [null, { compilerOptions: { checkJs: false } }]) {
+  const which = config === null ? 'without a configuration' : 'with "checkJs": false';
+  test(`the language server of an editor completes members and values in plain JavaScript, ${which}`, async (t) => {
+    const folder = path.join(project, config === null ? 'plain' : 'configured');
+    await mkdir(folder, { recursive: true });
+    if (config !== null) await writeFile(path.join(folder, 'jsconfig.json'), JSON.stringify(config));
+    const editor = await LanguageServer.open(folder);
+    t.after(() => editor.close());
+    const proposes = async (name: string, text: string, expected: readonly string[]) => {
+      const file = path.join(folder, `${name}.js`);
+      await writeFile(file, text.replace('|', ''));
+      const proposed = await editor.completions(file, text);
+      for (const one of expected) assert.ok(proposed.includes(one), `${one} of ${proposed}`);
+    };
+    const services = ['runWorkflow', 'notifications', 'search', 'outbound', 'acquireWorkLease'];
+    await proposes('members', `${BACKEND_IN_JS}platform.|`, services);
+    const fields = ['body', 'priority', 'presentation', 'delivery', 'dedupeKey'];
+    await proposes('fields', `${BACKEND_IN_JS}platform.notifications.publish({ topic: 'a', title: 'b', | });`, fields);
+    const priorities = ['low', 'normal', 'high', 'critical'];
+    await proposes(
+      'values',
+      `${BACKEND_IN_JS}platform.notifications.publish({ topic: 'a', priority: '|' });`,
+      priorities,
+    );
+    const parts = ['backend', 'context', 'notifications', 'openLink', 'state'];
+    await proposes('page', `${PAGE_IN_JS}app.|`, parts);
+    await proposes('context', `${PAGE_IN_JS}app.context.|`, ['theme', 'appId']);
+  });
+}

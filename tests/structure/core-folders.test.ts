@@ -11,7 +11,18 @@ const files = globSync('**/*.ts', { cwd: SOURCE, exclude: ['**/*.test.ts'] });
 /** What every domain stands on. */
 const FOUNDATION = [
   ...['background', 'config', 'credentials', 'database', 'grants', 'http', 'members'],
-  ...['context.ts', 'domain.ts', 'lifecycle.ts', 'log.ts', 'metrics.ts', 'normalize.ts', 'points.ts', 'version.ts'],
+  ...[
+    'account-files.ts',
+    'context.ts',
+    'domain.ts',
+    'lifecycle.ts',
+    'log.ts',
+    'log-error.ts',
+    'metrics.ts',
+    'normalize.ts',
+    'points.ts',
+    'version.ts',
+  ],
 ];
 /** What stands on the domains: the serving of app hosts, the wiring, and what other packages import. */
 const TOP = ['frontends', 'domains.ts', 'app.ts', 'local-core.ts', 'entries'];

@@ -1,6 +1,7 @@
 // One account with one caller of every kind, made through the real routes: for tests that walk what each may do.
 import { strict as assert } from 'node:assert';
 import type { CallerKind } from '@platform/contract';
+import { authorToken } from './author-token.ts';
 import { registerAccount, type TestAccount } from './client.ts';
 import type { Constellation } from './constellation.ts';
 import { buildTestPackage, testManifest } from './packages.ts';
@@ -91,11 +92,13 @@ export async function makeCast(constellation: Constellation, name = 'castowner')
 
   const mighty = await install(`${name}-mighty`, EVERYTHING);
   const powerless = await install(`${name}-powerless`, []);
+  const { token } = await authorToken(account);
   const byKind: Record<CallerKind, Record<string, string>> = {
     anonymous: { origin },
     session,
     node,
     ingress,
+    author: { authorization: `Bearer ${token}` },
     ...mighty,
   };
   return { account, send, credentials: (kind) => ({ ...byKind[kind] }), powerless: (kind) => ({ ...powerless[kind] }) };

@@ -1,8 +1,8 @@
 // A browser at the shell, for tests: real routes over HTTP to 127.0.0.1 with the Host, Origin and cookie it would send.
 import { strict as assert } from 'node:assert';
-import type { CeremonyOptions, SessionAnswer } from '@platform/contract';
+import type { CeremonyOptions, ConfirmedOperation, SessionAnswer } from '@platform/contract';
 import { problemCode, type RawAnswer, rawRequest } from './raw-http.ts';
-import { type AuthenticatorSettings, SoftwareAuthenticator } from './software-authenticator.ts';
+import { type AuthenticatorSettings, type RequestAnswer, SoftwareAuthenticator } from './software-authenticator.ts';
 
 /** Where the shell is served; a constellation or a running platform is one. */
 export interface Target {
@@ -93,10 +93,18 @@ export function newAuthenticator({ origin }: Target, settings: MoreSettings = {}
 }
 
 /** Registers an account with a new passkey, in a browser of its own. @throws Error with the code of the refusal */
-export async function registerAccount(target: Target, name: string, settings: MoreSettings = {}): Promise<TestAccount> {
+export async function registerAccount(
+  target: Target,
+  name: string,
+  settings: MoreSettings = {},
+  invitation?: string,
+): Promise<TestAccount> {
   const browser = new TestBrowser(target);
   const authenticator = newAuthenticator(target, settings);
-  const options = await browser.begin('/v1/auth/register/options', { name });
+  const options = await browser.begin('/v1/auth/register/options', {
+    name,
+    ...(invitation === undefined ? {} : { invitation }),
+  });
   const body = { challengeId: options.challengeId, credential: authenticator.create(options) };
   const answer = await browser.take<SessionAnswer>('/v1/auth/register/verify', { body });
   assert.notEqual(browser.cookie, '', 'registration set no session cookie');
@@ -130,4 +138,13 @@ function accountOf(
     },
     fetch: (path, settings) => browser.fetch(path, settings),
   };
+}
+
+/** Uses the passkey of the account for one operation, as the body of that operation has it. */
+export async function confirm(
+  { browser, authenticator }: Pick<TestAccount, 'browser' | 'authenticator'>,
+  operation: ConfirmedOperation,
+): Promise<{ readonly challengeId: string; readonly credential: RequestAnswer }> {
+  const options = await browser.begin('/v1/auth/confirm/options', { operation });
+  return { challengeId: options.challengeId, credential: authenticator.get(options) };
 }

@@ -42,6 +42,13 @@ test('a port that is taken is one line and exit 1', async () => {
   }
 });
 
+test('two parts on one port are one line that names both variables, and exit 1', () => {
+  assertRefused(
+    platform(['start'], { ...place.environment, PLATFORM_INGRESS_LISTEN: `127.0.0.1:${place.nodePort}` }),
+    /PLATFORM_NODE_ORIGIN and PLATFORM_INGRESS_LISTEN both name port/,
+  );
+});
+
 test('a data folder that cannot be made is one line and exit 1', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'platform-start-'));
   try {
@@ -82,13 +89,11 @@ test('the first start serves, a second instance is refused, and SIGTERM leaves n
   const running = await startPlatform(place);
   const tree = processTree(running.pid);
   try {
-    assert.match(
-      running.output(),
-      new RegExp(`Address\\s+${place.origin.replaceAll('.', '\\.')}\n\n\\s+Ctrl-C`),
-      'last of all',
-    );
+    const lines = running.output().trimEnd().split('\n');
+    assert.equal(lines.at(-1), `  Open  ${place.origin}`, 'last of all');
     assert.ok(running.output().includes(place.dataDirectory));
     assert.match(running.output(), /PLATFORM_OS_ORIGIN=/);
+    assert.doesNotMatch(running.output(), /\(default\)/, 'only what was set');
     const health = await rawRequest({
       port: place.port,
       path: '/v1/health',

@@ -5,9 +5,9 @@ import { strict as assert } from 'node:assert';
 import { readdir, readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';
+import { DESKTOP, launchBrowser, newPerson, PHONE } from '../browser/browser.ts';
+import { Newcomer } from '../browser/newcomer.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
-import { DESKTOP, launchBrowser, newPerson, PHONE } from './browser.ts';
-import { Newcomer } from './newcomer.ts';
 
 let place: PlatformPlace;
 let platform: PlatformProcess;
@@ -46,7 +46,7 @@ for (const [device, viewport] of [
     await step('finds Notes in the Store and reads about it', () => someone.findsNotesInTheStore());
     await step('sees in plain words what Notes asks for, and installs it', () => someone.installsNotes());
     await step('adds a note, which wakes the backend in its sandbox', () => someone.addsANote('Buy oat milk'));
-    await step('hears of it in the shell', () => someone.hearsOfTheNote('Buy oat milk'));
+    await step('sees the notification in the shell', () => someone.hearsOfTheNote('Buy oat milk'));
     await step('finds the note with the search, and opens it', () => someone.findsTheNote('oat', 'Buy oat milk'));
     await step('opens it from the notification too', () => someone.opensTheNoteFromTheNotification('Buy oat milk'));
     await step('reads the inbox in the Notifications app', () => someone.readsTheInbox('Buy oat milk'));
@@ -56,7 +56,7 @@ for (const [device, viewport] of [
     await step('removes the app, installs it again, and finds the data', () =>
       someone.removesAndInstallsAgain('Buy oat milk'),
     );
-    await step('is told honestly what comes later', () => someone.opensWhatComesLater());
+    await step('reads which apps come later', () => someone.opensWhatComesLater());
     await step('signs out, comes back with the passkey, and the note is still there', () =>
       someone.signsOutAndIn('Buy oat milk'),
     );

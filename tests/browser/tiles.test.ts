@@ -1,0 +1,257 @@
+// The tiles of the home screen: pinned and moved with the mouse, a finger and the keyboard, kept for the account; and what
+// each says about its app. Pictures go to SCREENSHOT_DIR, by default screenshots/.
+import { strict as assert } from 'node:assert';
+import { after, before, type TestContext, test } from 'node:test';
+import type { HomeTiles } from '@platform/contract';
+import type { Browser, FrameLocator, Page } from 'playwright-core';
+import { registerAccount, type TestAccount } from '../support/client.ts';
+import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
+import { publishTestApp } from '../support/publish.ts';
+import { until } from '../support/wait.ts';
+import { DESKTOP, launchBrowser, PHONE, tileOf } from './browser.ts';
+import { look } from './look.ts';
+import { signedInContext, signInto } from './signed-in.ts';
+
+const HOME = [{ id: 'apps.launcher.register', resources: ['self'] }];
+const SERVER = `
+  const http = process.getBuiltinModule('node:http');
+  http.createServer((request, response) => response.end('here')).listen(Number(process.env.PORT));
+`;
+const AT_FIRST = ['Notifications', 'Schedules', 'Settings', 'Store', 'Contacts', 'Personal Agent', 'Wallet'];
+
+let place: PlatformPlace;
+let platform: PlatformProcess;
+let browser: Browser;
+
+before(async () => {
+  place = await platformPlace();
+  platform = await startPlatform(place);
+  browser = await launchBrowser();
+});
+after(async () => {
+  await browser?.close();
+  await platform?.stop();
+  await place?.remove();
+});
+
+async function openHome(t: TestContext, account: TestAccount, viewport = DESKTOP as { width: number; height: number }) {
+  const context = await signedInContext({ browser, platform, account }, viewport);
+  t.after(() => context.close());
+  const page = await context.newPage();
+  await page.goto(platform.origin);
+  await tileOf(page, 'Store').waitFor();
+  return page;
+}
+
+const launcherOf = (page: Page): FrameLocator => page.frameLocator('iframe[title="Launcher"]');
+
+async function names(page: Page, section: 'Pinned' | 'Apps'): Promise<string[]> {
+  const tiles = launcherOf(page).getByRole('region', { name: section }).locator('.tile-name > :first-child');
+  return tiles.allInnerTexts();
+}
+
+async function shows(page: Page, pinned: readonly string[], others: readonly string[]): Promise<void> {
+  const wanted = JSON.stringify([pinned, others]);
+  await until(`the tiles to be ${wanted}`, async () => {
+    const shown = [await names(page, 'Pinned'), await names(page, 'Apps')];
+    return JSON.stringify(shown) === wanted;
+  });
+}
+
+async function centreOf(page: Page, name: string): Promise<{ x: number; y: number }> {
+  const box = await tileOf(page, name).boundingBox();
+  assert.ok(box !== null);
+  return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+}
+
+/** What core keeps, once it is that. */
+async function keeps(account: TestAccount, wanted: (tiles: HomeTiles) => boolean): Promise<void> {
+  await until('core to keep it', async () => wanted(await account.browser.take<HomeTiles>('/v1/account/home')));
+}
+
+test('tiles are moved with the keyboard and pinned from their menu, and stay so in every browser', async (t) => {
+  const account = await registerAccount(platform, 'keys');
+  const page = await openHome(t, account);
+  await shows(page, [], AT_FIRST);
+  await tileOf(page, 'Store').focus();
+  await page.keyboard.press('Shift+ArrowLeft');
+  await launcherOf(page).getByText('Store: position 3 of 7').waitFor();
+  await shows(page, [], ['Notifications', 'Schedules', 'Store', 'Settings', 'Contacts', 'Personal Agent', 'Wallet']);
+  const focused = () => launcherOf(page).locator(':focus').innerText();
+  assert.equal(await focused(), 'Store', 'the focus goes with the tile');
+
+  await launcherOf(page).getByRole('button', { name: 'Options of Wallet' }).focus();
+  await page.keyboard.press('Enter');
+  await launcherOf(page).getByRole('button', { name: 'Pin to the top' }).waitFor();
+  await look(page, 'desktop', 'tile-menu');
+  await launcherOf(page).getByRole('button', { name: 'Pin to the top' }).press('Enter');
+  const moved = ['Notifications', 'Schedules', 'Store', 'Settings', 'Contacts', 'Personal Agent'];
+  await shows(page, ['Wallet'], moved);
+  await keeps(account, ({ pinned }) => pinned.join() === 'wallet');
+  await look(page, 'desktop', 'tiles-pinned');
+
+  const elsewhere = await openHome(t, account, PHONE);
+  await shows(elsewhere, ['Wallet'], moved);
+  await look(elsewhere, 'phone', 'tiles-pinned');
+  // What one browser changes, the other shows.
+  await launcherOf(elsewhere).getByRole('button', { name: 'Options of Wallet' }).click();
+  await launcherOf(elsewhere).getByRole('button', { name: 'Unpin' }).click();
+  await shows(elsewhere, [], ['Wallet', ...moved]);
+  await shows(page, [], ['Wallet', ...moved]);
+});
+
+test('a tile is dragged with the mouse, into the pins and out of them, and a drag opens nothing', async (t) => {
+  const account = await registerAccount(platform, 'mouse');
+  const page = await openHome(t, account);
+  const drag = async (name: string, to: { x: number; y: number }) => {
+    const from = await centreOf(page, name);
+    await page.mouse.move(from.x, from.y);
+    await page.mouse.down();
+    await page.mouse.move(from.x + 10, from.y, { steps: 2 });
+    await page.mouse.move(to.x, to.y, { steps: 8 });
+    // A hand does not hold still.
+    await page.mouse.move(to.x + 1, to.y, { steps: 2 });
+  };
+  await drag('Store', await centreOf(page, 'Notifications'));
+  await page.mouse.up();
+  await shows(page, [], ['Store', ...AT_FIRST.filter((name) => name !== 'Store')]);
+  assert.equal(await page.locator('iframe[title="Store"]').count(), 0);
+
+  const start = await centreOf(page, 'Wallet');
+  await page.mouse.move(start.x, start.y);
+  await page.mouse.down();
+  await page.mouse.move(start.x + 10, start.y, { steps: 2 });
+  const zone = launcherOf(page).getByText('Drop it here to pin it');
+  const box = await zone.boundingBox();
+  assert.ok(box !== null);
+  await page.mouse.move(box.x + 20, box.y + box.height / 2, { steps: 4 });
+  await page.mouse.up();
+  const rest = ['Store', 'Notifications', 'Schedules', 'Settings', 'Contacts', 'Personal Agent'];
+  await shows(page, ['Wallet'], rest);
+  await keeps(account, ({ pinned }) => pinned.join() === 'wallet');
+
+  // Escape lets it go where it was.
+  await drag('Wallet', await centreOf(page, 'Schedules'));
+  await page.keyboard.press('Escape');
+  await page.mouse.up();
+  await shows(page, ['Wallet'], rest);
+  await drag('Wallet', await centreOf(page, 'Schedules'));
+  await page.mouse.up();
+  await shows(page, [], ['Store', 'Notifications', 'Wallet', 'Schedules', 'Settings', 'Contacts', 'Personal Agent']);
+});
+
+test('a finger drags a tile after a long press, and scrolls and opens otherwise', async (t) => {
+  const account = await registerAccount(platform, 'finger');
+  const context = await browser.newContext({
+    viewport: PHONE,
+    hasTouch: true,
+    isMobile: true,
+    reducedMotion: 'reduce',
+  });
+  t.after(() => context.close());
+  await signInto(context, platform, account);
+  const page = await context.newPage();
+  await page.goto(platform.origin);
+  await tileOf(page, 'Store').waitFor();
+  const cdp = await context.newCDPSession(page);
+  const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', at?: { x: number; y: number }) =>
+    cdp.send('Input.dispatchTouchEvent', { type, touchPoints: at === undefined ? [] : [at] });
+  const from = await centreOf(page, 'Store');
+  const to = await centreOf(page, 'Notifications');
+  await touch('touchStart', from);
+  await launcherOf(page).locator('.tile.dragged', { hasText: 'Store' }).waitFor();
+  for (const part of [0.25, 0.5, 0.75, 1])
+    await touch('touchMove', { x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part });
+  await touch('touchEnd');
+  await shows(page, [], ['Store', ...AT_FIRST.filter((name) => name !== 'Store')]);
+  assert.equal(await page.locator('iframe[title="Store"]').count(), 0);
+  await tileOf(page, 'Wallet').tap();
+  await page.locator('iframe[title="Wallet"]').waitFor();
+});
+
+test('the order outlives installs, removals and another launcher', async (t) => {
+  const account = await registerAccount(platform, 'mover');
+  for (const appId of ['diary', 'easel'])
+    await publishTestApp(
+      account,
+      appId,
+      { name: appId === 'diary' ? 'Diary' : 'Easel', permissions: HOME },
+      { 'frontend/index.html': '<!doctype html><html lang="en"><title>x</title><h1>Here</h1></html>' },
+    );
+  await account.browser.take('/v1/apps', { body: { appId: 'diary' } });
+  const page = await openHome(t, account);
+  await tileOf(page, 'Diary').focus();
+  await page.keyboard.press('Shift+ArrowRight');
+  await page.keyboard.press('Shift+ArrowRight');
+  const arranged = ['Notifications', 'Schedules', 'Diary', 'Settings', 'Store', 'Contacts', 'Personal Agent', 'Wallet'];
+  await shows(page, [], arranged);
+  await keeps(account, ({ order }) => order[2] === 'diary');
+
+  await account.fetch('/v1/apps/diary', { method: 'DELETE' });
+  await shows(page, [], AT_FIRST);
+  await tileOf(page, 'Wallet').focus();
+  await page.keyboard.press('Shift+ArrowLeft');
+  await keeps(account, ({ order }) => order.indexOf('wallet') < order.indexOf('agent'));
+  await account.browser.take('/v1/apps', { body: { appId: 'diary' } });
+  await account.browser.take('/v1/apps', { body: { appId: 'easel' } });
+  const back = [...arranged.slice(0, 6), 'Wallet', 'Personal Agent', 'Easel'];
+  await shows(page, [], back);
+
+  await account.browser.take('/v1/account/launcher', { method: 'PUT', body: { appId: 'easel' } });
+  await page.frameLocator('iframe[title="Easel"]').getByRole('heading', { name: 'Here' }).waitFor();
+  await account.fetch('/v1/account/launcher', { method: 'DELETE' });
+  await shows(page, [], back);
+});
+
+test('a tile says that its app comes later, was stopped or failed, and starts it', async (t) => {
+  const account = await registerAccount(platform, 'watcher');
+  for (const [appId, name, server] of [
+    ['idler', 'Idler', SERVER],
+    ['broken', 'Broken', 'process.exit(3)'],
+  ] as const) {
+    const files = { 'frontend/index.html': '<!doctype html><title>x</title>', 'workload/main.mjs': server };
+    await publishTestApp(account, appId, { name, workload: { runtime: 'node', entry: 'main.mjs' } }, files);
+    await account.browser.take('/v1/apps', { body: { appId } });
+  }
+  await account.browser.take('/v1/apps/idler/stop', { body: {} });
+  await account.fetch('/v1/apps/broken/start', { body: {} });
+  const page = await openHome(t, account);
+  const launcher = launcherOf(page);
+  for (const name of ['Contacts', 'Wallet', 'Personal Agent'])
+    await launcher.getByRole('button', { name: new RegExp(`^${name} ?, Soon ?: not available yet$`) }).waitFor();
+  await launcher.getByRole('button', { name: /^Broken ?, Failed ?: .*code 3/ }).waitFor();
+  await launcher.getByRole('button', { name: /^Idler ?, Stopped ?: Stopped by you$/ }).waitFor();
+  await look(page, 'desktop', 'tiles-marked');
+  await page.setViewportSize(PHONE);
+  await look(page, 'phone', 'tiles-marked');
+  await launcher.getByRole('button', { name: 'Options of Idler' }).click();
+  await launcher.getByRole('button', { name: 'Start', exact: true }).click();
+  await launcher.getByRole('button', { name: 'Idler', exact: true }).waitFor();
+  assert.equal((await account.browser.take<{ state: string }>('/v1/apps/idler/status')).state, 'running');
+
+  // The Store and Settings say the same, and there is one Settings.
+  await page.goto(`${platform.origin}/#/app/store`);
+  const store = page.frameLocator('iframe[title="Store"]');
+  for (const name of ['Contacts', 'Wallet', 'Personal Agent'])
+    await store.getByRole('article').filter({ hasText: name }).getByText('Soon', { exact: false }).first().waitFor();
+  await page.goto(`${platform.origin}/#/app/settings`);
+  await page.getByRole('link', { name: /^Broken Failed/ }).waitFor();
+  await page.getByRole('link', { name: /^Wallet Soon/ }).waitFor();
+  const rows = await page.locator('.settings-page .row-title').allInnerTexts();
+  assert.deepEqual(
+    rows.map((text) => text.split('\n')[0]),
+    [
+      'Broken',
+      'Idler',
+      'Contacts',
+      'Launcher',
+      'Notifications',
+      'Personal Agent',
+      'Schedules',
+      'Settings',
+      'Store',
+      'Wallet',
+    ],
+  );
+  await look(page, 'phone', 'settings-apps');
+});

@@ -1,0 +1,71 @@
+// A command of the command line in a process of its own, and everything it says.
+import { strict as assert } from 'node:assert';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url));
+const LIMIT_MS = 60_000;
+/** Runs its arguments on a terminal of their own, to which it passes what it gets. */
+const ON_TERMINAL = 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)';
+
+export interface CommandOptions {
+  readonly environment: NodeJS.ProcessEnv;
+  /** Default: the checkout. */
+  readonly cwd?: string;
+  /** Whether a person sits before it, who types with {@link Command.types}. Default: no. */
+  readonly terminal?: boolean;
+}
+
+export class Command {
+  readonly child: ChildProcess;
+  #said = '';
+  readonly #listeners = new Set<() => void>();
+
+  constructor(args: readonly string[], { environment, cwd = ROOT, terminal = false }: CommandOptions) {
+    const line = [process.execPath, MAIN, ...args];
+    const [program = '', ...rest] = terminal ? ['python3', '-c', ON_TERMINAL, ...line] : line;
+    const env = { ...environment, NO_COLOR: '1' };
+    this.child = spawn(program, rest, { cwd, env, stdio: [terminal ? 'pipe' : 'ignore', 'pipe', 'pipe'] });
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      stream?.on('data', (chunk: Buffer) => {
+        this.#said += chunk.toString('utf8').replaceAll('\r\n', '\n');
+        for (const listener of this.#listeners) listener();
+      });
+    }
+  }
+
+  types(line: string): void {
+    this.child.stdin?.write(`${line}\n`);
+  }
+
+  /** Waits for a text after what was heard before, and forgets everything up to it. */
+  async hears(pattern: RegExp): Promise<string> {
+    const deadline = AbortSignal.timeout(LIMIT_MS);
+    for (;;) {
+      const match = pattern.exec(this.#said);
+      if (match !== null) {
+        this.#said = this.#said.slice(match.index + match[0].length);
+        return match[0];
+      }
+      assert.ok(!deadline.aborted && this.child.exitCode === null, `waited for ${pattern} in:\n${this.#said}`);
+      await new Promise<void>((resolve) => {
+        const done = () => {
+          this.#listeners.delete(done);
+          this.child.off('exit', done);
+          deadline.removeEventListener('abort', done);
+          resolve();
+        };
+        this.#listeners.add(done);
+        this.child.once('exit', done);
+        deadline.addEventListener('abort', done);
+      });
+    }
+  }
+
+  async ends(): Promise<{ code: number | null; said: string }> {
+    if (this.child.exitCode === null) await once(this.child, 'close');
+    return { code: this.child.exitCode, said: this.#said };
+  }
+}

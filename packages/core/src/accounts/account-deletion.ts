@@ -6,7 +6,7 @@ import { notify } from '../database/notify.ts';
 import { type Confirming, confirmed } from './confirm.ts';
 import { requireNotMaster } from './delete-account.ts';
 import { deletionOf } from './deletion-grace.ts';
-import { clearDeletion, deleteFurtherSignIns, markForDeletion } from './deletion-queries.ts';
+import { clearDeletion, deleteEnrolmentLinks, markForDeletion } from './deletion-queries.ts';
 import { endOtherSessions } from './sessions.ts';
 
 /**
@@ -29,7 +29,7 @@ export async function requestDeletion(
   const now = context.clock();
   await confirmed(context, { ...confirming, operation: 'account.delete' }, async (trx) => {
     if (!(await markForDeletion(trx, accountKey, now))) throw refuse('account_closing');
-    await deleteFurtherSignIns(trx, accountKey);
+    await deleteEnrolmentLinks(trx, accountKey);
     await notify(trx, 'pause-changed', { accountKey });
     afterwards.push(...(await endOtherSessions(trx, context, caller)));
     await context.lifecycle.accountPaused(trx, accountKey, (work) => afterwards.push(work));

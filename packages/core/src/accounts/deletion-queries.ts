@@ -31,10 +31,9 @@ export async function clearDeletion(
   return rows[0];
 }
 
-/** Links that the operator gave for the account stop working, and command lines are signed out. */
-export async function deleteFurtherSignIns(db: Executor, accountKey: string): Promise<void> {
+/** Links that the operator gave for the account stop working. */
+export async function deleteEnrolmentLinks(db: Executor, accountKey: string): Promise<void> {
   await db.deleteFrom('enrolment_links').where('account_key', '=', accountKey).execute();
-  await db.deleteFrom('author_tokens').where('account_key', '=', accountKey).execute();
 }
 
 /** `requestedBefore`: only if its owner asked for the deletion then or earlier, and has not kept it since. */

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
+import { pipeline } from 'node:stream/promises';
 import { after, before, test } from 'node:test';
 import { createGunzip } from 'node:zlib';
 import { limits } from '@platform/contract';
@@ -78,17 +79,19 @@ async function begin(by = account, confirmation?: object): Promise<Download> {
   return { status: response.statusCode ?? 0, headers: response.headers, response };
 }
 
+/** Rejects unless the archive is complete, also when its connection was closed before this is called. */
 async function filesOf({ response }: Download): Promise<Map<string, Buffer>> {
   const files = new Map<string, Buffer>();
   const extract = tar.extract();
-  response.on('error', (error) => extract.destroy(error));
-  response.pipe(createGunzip().on('error', (error) => extract.destroy(error))).pipe(extract);
-  for await (const entry of extract) {
-    const chunks: Buffer[] = [];
-    for await (const chunk of entry as AsyncIterable<Buffer>) chunks.push(chunk);
-    assert.equal(entry.header.type, 'file');
-    files.set(entry.header.name.replace(/^[^/]+\//, ''), Buffer.concat(chunks));
-  }
+  const unpack = async () => {
+    for await (const entry of extract) {
+      const chunks: Buffer[] = [];
+      for await (const chunk of entry as AsyncIterable<Buffer>) chunks.push(chunk);
+      assert.equal(entry.header.type, 'file');
+      files.set(entry.header.name.replace(/^[^/]+\//, ''), Buffer.concat(chunks));
+    }
+  };
+  await Promise.all([pipeline(response, createGunzip(), extract), unpack()]);
   return files;
 }
 

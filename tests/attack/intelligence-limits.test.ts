@@ -52,7 +52,7 @@ test('models that are not granted are refused, whatever the body says beside', a
     [MESSAGES, 'small'],
   ] as const) {
     const answer = await refused(narrow, { path, body: chat({ model }) }, 403, 'grant_missing');
-    assert.match(answer.text, /Settings → Apps → narrow/);
+    assert.match(answer.text, /narrow does not request it: its author can add it/);
   }
   assert.equal((await askModel(narrow, { body: chat() })).status, 200);
   await refused(narrow, { path: '/v1/services/intelligence/openai/files', method: 'GET' }, 403, 'grant_missing');

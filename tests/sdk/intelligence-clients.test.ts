@@ -213,7 +213,7 @@ test('refusals are the typed errors of each client', async () => {
     await assert.rejects(openai.chat.completions.create({ model: 'large', messages: MESSAGES }), (error) => {
       assert.ok(error instanceof OpenAI.PermissionDeniedError);
       assert.equal(error.code, 'grant_missing');
-      assert.match(error.message, /Settings → Apps/);
+      assert.match(error.message, /does not request it: its author can add it/);
       return true;
     });
     await assert.rejects(anthropic.messages.create({ model: 'large', max_tokens: 1, messages: MESSAGES }), (error) => {
@@ -274,7 +274,7 @@ test('refusals are the typed errors of the Vercel AI SDK', async () => {
         (error) => {
           assert.ok(APICallError.isInstance(error), String(error));
           assert.deepEqual([error.statusCode, error.isRetryable], [403, false]);
-          assert.match(error.message, /Settings → Apps/);
+          assert.match(error.message, /does not request it: its author can add it/);
           assert.match(error.responseBody ?? '', /"code":"grant_missing"/);
           return true;
         },

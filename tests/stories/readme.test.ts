@@ -5,7 +5,7 @@ import { rm } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
-import { DESKTOP, launchBrowser, newPerson, pressAway } from '../browser/browser.ts';
+import { DESKTOP, launchBrowser, newPerson, pressAway, tileOf } from '../browser/browser.ts';
 import { type CheckoutCopy, copyCheckout } from '../support/checkout-copy.ts';
 import { blocksOf } from '../support/documented.ts';
 import { emptyPlace, type PlatformPlace } from '../support/platform-process.ts';
@@ -113,12 +113,8 @@ test('the first app runs at home while dev runs, and is in the Store once it is 
 
   const dev = new Terminal(lineOf(block, './platform dev'));
   await dev.shows(/Hello \(dev\)/);
-  const home = page.frameLocator('iframe[title="Launcher"]');
   const hello = page.frameLocator('iframe[title="Hello (dev)"]');
-  await pressAway(
-    home.getByRole('button', { name: 'Hello (dev)' }),
-    hello.getByRole('heading', { name: 'Hello from my own app' }),
-  );
+  await pressAway(tileOf(page, 'Hello (dev)'), hello.getByRole('heading', { name: 'Hello from my own app' }));
   await paste("sed -i 's/from my own app/again/' hello/frontend/index.html");
   await hello.getByRole('heading', { name: 'Hello again' }).waitFor();
   await dev.interrupt();

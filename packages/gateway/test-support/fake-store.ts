@@ -5,7 +5,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { StoreCredentials } from '../src/services/object-storage/sign.ts';
+import type { StoreCredentials } from '@platform/http/s3';
 
 export const STORE_CREDENTIALS = { accessKeyId: 'AKFAKE', secretAccessKey: 'canary-store-secret', sessionToken: 'tok' };
 export const REGION = 'eu-test-1';

@@ -1,5 +1,6 @@
 // Whether the platform offers its object store to a backend, besides the grant (contract 4c).
 import type { Refusal } from '@platform/contract';
+import { storeOrigin as originOfStore } from '@platform/http/s3';
 import { type Plan, planOf } from '../accounts/plan.ts';
 import type { CoreConfig } from '../config/config.ts';
 import { hostingOf } from './hosting-labels.ts';
@@ -16,11 +17,7 @@ export interface Entitlement {
 
 /** Where Gateways reach the store: with the bucket before the host where it stands there. `null` without a store. */
 export function storeOrigin({ objectStore }: Pick<CoreConfig, 'objectStore'>): string | null {
-  if (objectStore === null) return null;
-  const { endpoint, bucket, pathStyle } = objectStore;
-  const url = new URL(endpoint);
-  if (!pathStyle) url.hostname = `${bucket}.${url.hostname}`;
-  return url.origin;
+  return objectStore === null ? null : originOfStore(objectStore).origin;
 }
 
 /** Why an installation gets no object storage, whatever it is granted; `null` when nothing is against it. */

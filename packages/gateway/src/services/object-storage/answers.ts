@@ -1,9 +1,8 @@
 // Answers of the store as the app may see them: its own names, and nothing about the store's owner, bucket or credentials.
 import type { IncomingHttpHeaders } from 'node:http';
-import { APP_BUCKET, encodeKey, type KeySpace, UnconfinedError } from './keys.ts';
+import { childText, decodeListed, encodeKey, type StoreCredentials, type XmlElement } from '@platform/http/s3';
+import { APP_BUCKET, type KeySpace } from './keys.ts';
 import type { ErrorDocument } from './s3-error.ts';
-import type { StoreCredentials } from './sign.ts';
-import { childText, type XmlElement } from './xml.ts';
 
 const PASSING = new Set([
   ...['accept-ranges', 'cache-control', 'content-disposition', 'content-encoding', 'content-language', 'content-range'],
@@ -45,7 +44,7 @@ export function documentInApp(document: XmlElement, keys: KeySpace, origin: stri
     // An empty position is the begin of the listing.
     if (name === '') return '';
     if (!isEncoded) return keys.inApp(name);
-    return encodeKey(keys.inApp(decoded(name)));
+    return encodeKey(keys.inApp(decodeListed(name)));
   };
   const key = childText(document, 'Key');
   const inApp = (element: XmlElement, parent: string): XmlElement[] => {
@@ -60,14 +59,6 @@ export function documentInApp(document: XmlElement, keys: KeySpace, origin: stri
   };
   const { children = [] } = document;
   return { name: document.name, children: children.flatMap((child) => inApp(child, document.name)) };
-}
-
-function decoded(name: string): string {
-  try {
-    return decodeURIComponent(name.replaceAll('+', ' '));
-  } catch {
-    throw new UnconfinedError('a name that cannot be read');
-  }
 }
 
 /** Codes that say something about the operator's credentials, bucket or clock: nothing an app could act on. */

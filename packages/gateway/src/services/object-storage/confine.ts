@@ -1,18 +1,22 @@
 // A request of the app as the store may see it: the same operation, below the prefix of the installation.
 import { createHash } from 'node:crypto';
-import { APP_BUCKET, decodeStrictly, encodeKey, encodeStrictly, type KeySpace } from './keys.ts';
+import {
+  childText,
+  encodeKey,
+  encodeStrictly,
+  readXml,
+  type StoreRequest,
+  sha256,
+  writeXml,
+  type XmlElement,
+  XmlError,
+} from '@platform/http/s3';
+import { APP_BUCKET, decodeStrictly, type KeySpace } from './keys.ts';
 import type { Operation } from './operations.ts';
 import { type Fields, passingFields, statedHash } from './request-headers.ts';
 import { S3Refusal } from './s3-error.ts';
-import { childText, readXml, writeXml, type XmlElement, XmlError } from './xml.ts';
 
-export interface Confined {
-  /** Encoded. */
-  readonly path: string;
-  readonly query: Readonly<Record<string, string>>;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer | null;
-}
+export type Confined = Omit<StoreRequest, 'method'>;
 
 /** Query parameters that name keys or what they begin with. */
 const POSITIONS = ['marker', 'start-after', 'key-marker'];
@@ -44,12 +48,6 @@ export function confine(
   if (operation.name === 'DeleteObjects') return withDocument(confined, deletions(body, keys));
   if (operation.name === 'CompleteMultipartUpload') return withDocument(confined, parts(body));
   return confined;
-}
-
-export function sha256(body: Buffer | null): string {
-  return createHash('sha256')
-    .update(body ?? '')
-    .digest('hex');
 }
 
 function queryInStore({ name, query }: Operation, keys: KeySpace): Record<string, string> {

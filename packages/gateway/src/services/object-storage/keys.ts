@@ -1,6 +1,7 @@
 // Keys as the app knows them and as the store does: below the prefix of the installation. Everything that names an
 // object passes through here, both ways.
 import { limits, objectStorageView } from '@platform/contract';
+import { hasDotSegment, UnconfinedError } from '@platform/http/s3';
 import { S3Refusal } from './s3-error.ts';
 
 /** What the app takes for its bucket. */
@@ -8,11 +9,6 @@ export const { bucket: APP_BUCKET } = objectStorageView;
 
 /** Control characters and halves of surrogate pairs, which XML cannot hold; U+FFFE and U+FFFF neither. */
 const UNREADABLE = /[\u0000-\u001f\u007f\ufffe\uffff]|\p{Cs}/u;
-
-/** The store answered with something that is not below the prefix: nothing of that answer may pass. */
-export class UnconfinedError extends Error {
-  override readonly name = 'UnconfinedError';
-}
 
 export class KeySpace {
   readonly #prefix: string;
@@ -54,29 +50,9 @@ function checked(key: string): string {
   return key;
 }
 
-/** Also where a store that keeps objects as files takes a backslash for a slash, or blanks around a name for none. */
-export function hasDotSegment(name: string): boolean {
-  return name.split(/[/\\]/).some((segment) => /^\s*\.{1,2}\s*$/.test(segment));
-}
-
 /** Whether stores would read it differently in a header or a document. */
 export function isUnreadable(text: string): boolean {
   return UNREADABLE.test(text);
-}
-
-/**
- * Percent-encoding as signatures of S3 want it: everything but unreserved characters (RFC 3986, section 2.3), and
- * slashes where they divide.
- */
-export function encodeKey(key: string): string {
-  return key.split('/').map(encodeStrictly).join('/');
-}
-
-export function encodeStrictly(text: string): string {
-  return encodeURIComponent(text).replace(
-    /[!'()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
 }
 
 /** @throws S3Refusal for broken encodings and invalid UTF-8 */

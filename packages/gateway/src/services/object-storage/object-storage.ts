@@ -3,21 +3,19 @@
 import { pipeline } from 'node:stream/promises';
 import { limits, objectStorageView, type RequestTarget } from '@platform/contract';
 import { endFaulty, hold, type IncomingRequest, openPace, type RequestHead, receiveBody } from '@platform/http';
+import { readXml, sendToStore, storeText, UnconfinedError, writeXml, type XmlElement } from '@platform/http/s3';
 import type { Dispatcher } from 'undici';
 import { CoreRefusal } from '../core-calls.ts';
 import { openRate } from '../rate.ts';
 import { openRooms, type Room } from '../room.ts';
 import type { GatewayService, ServiceContext } from '../service.ts';
 import { codeForLog, documentInApp, errorInApp, passingAnswer } from './answers.ts';
-import { type Confined, confine, sha256 } from './confine.ts';
-import { encodeStrictly, UnconfinedError } from './keys.ts';
+import { confine } from './confine.ts';
 import { type Operation, operationOf } from './operations.ts';
 import { fieldsOf, refuseStreaming } from './request-headers.ts';
 import { S3Refusal, sendErrorDocument, sendRefusal, sendS3Error } from './s3-error.ts';
-import { sign } from './sign.ts';
 import { openStoreAccess, type Store } from './store.ts';
 import { openTurns, type Turns } from './turns.ts';
-import { readXml, writeXml, type XmlElement } from './xml.ts';
 
 const TOKEN_FIELD = 'x-amz-security-token';
 const { value: MOST_BODIES } = limits.objectStorageBodies;
@@ -91,7 +89,8 @@ export function objectStorageService(context: ServiceContext): GatewayService {
     await withPlace(operation, async (room) => {
       const body = operation.body ? await bodyOf(incoming, room) : null;
       const confined = confine(operation, fields, body, store);
-      const answer = await send(store, req.method ?? '', confined, signal);
+      const request = { ...confined, method: req.method ?? '' };
+      const answer = await sendToStore(store, request, { signal, milliseconds: STORE_MS });
       await pass(answer, { incoming, operation, store, documents, signal, origin: `http://${head.host}` });
     });
   }
@@ -208,25 +207,6 @@ function isTooLarge(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('payload_too_large');
 }
 
-function send(store: Store, method: string, confined: Confined, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
-  const { origin, region, credentials, pool, pathStyle, bucket } = store;
-  const { query, body } = confined;
-  const path = pathStyle ? confined.path : confined.path.slice(`/${encodeStrictly(bucket)}`.length) || '/';
-  const own = { ...confined.headers, host: origin.host, 'x-amz-content-sha256': sha256(body) };
-  return sign({ method, path, query, headers: own }, { credentials, region, origin }).then((headers) => {
-    const pairs = Object.entries(query).map(([name, value]) => `${encodeStrictly(name)}=${encodeStrictly(value)}`);
-    return pool.request({
-      method: method as Dispatcher.HttpMethod,
-      path: pairs.length === 0 ? path : `${path}?${pairs.join('&')}`,
-      headers,
-      body,
-      signal,
-      headersTimeout: STORE_MS,
-      bodyTimeout: STORE_MS,
-    });
-  });
-}
-
 interface Passing {
   readonly incoming: IncomingRequest;
   readonly operation: Operation;
@@ -262,7 +242,7 @@ async function pass(answer: Dispatcher.ResponseData, passing: Passing): Promise<
     return;
   }
   await passing.documents.run(res, passing.signal, async () => {
-    const document = readXml(await textOf(answer, ANSWER_LIMITS.characters), ANSWER_LIMITS);
+    const document = readXml(await storeText(answer, ANSWER_LIMITS.characters), ANSWER_LIMITS);
     // Putting a large object together begins with 200 and may end with an error.
     if (document.name === 'Error') sendErrorOf(document, { ...passing, status: 500 });
     else sendDocument(incoming, passingAnswer(headers), documentInApp(document, passing.store.keys, passing.origin));
@@ -270,7 +250,7 @@ async function pass(answer: Dispatcher.ResponseData, passing: Passing): Promise<
 }
 
 async function passError(answer: Dispatcher.ResponseData, passing: Passing): Promise<void> {
-  const text = await textOf(answer, LARGEST_ERROR);
+  const text = await storeText(answer, LARGEST_ERROR);
   const document = readXml(text, { characters: LARGEST_ERROR, elements: 200 });
   sendErrorOf(document, { ...passing, status: answer.statusCode });
 }
@@ -284,17 +264,6 @@ function sendErrorOf(document: XmlElement, { incoming, store, status }: Passing 
 function sendDocument({ res }: IncomingRequest, fields: Record<string, string | string[]>, document: XmlElement): void {
   const body = Buffer.from(writeXml(document));
   res.writeHead(200, { ...fields, 'content-type': 'application/xml', 'content-length': body.length }).end(body);
-}
-
-async function textOf({ body }: Dispatcher.ResponseData, most: number): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > most) throw new StoreTrouble('ANSWER_TOO_LARGE');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 function reasonOf(error: unknown): string {

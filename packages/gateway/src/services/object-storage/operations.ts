@@ -1,6 +1,7 @@
 // Which operations of S3 are offered (contract 4c), and which one a request is. What is not in this table does not exist:
 // every other sub-resource, query parameter and header that changes what an operation does is refused.
-import { APP_BUCKET, decodeStrictly, hasDotSegment, isUnreadable } from './keys.ts';
+import { hasDotSegment } from '@platform/http/s3';
+import { APP_BUCKET, decodeStrictly, isUnreadable } from './keys.ts';
 import { PRESIGNED_CURE, S3Refusal } from './s3-error.ts';
 
 interface Rule {

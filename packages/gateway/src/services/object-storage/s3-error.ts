@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { errors, type Refusal } from '@platform/contract';
 import { endResponse } from '@platform/http';
-import { writeXml } from './xml.ts';
+import { writeXml } from '@platform/http/s3';
 
 const statuses = {
   AccessDenied: 403,

@@ -2,12 +2,12 @@
 // only this Gateway can read. Kept until a later policy may have changed it, and for a few minutes at most.
 import { storeOfInstallation } from '@platform/contract';
 import { type DialingConnectorOptions, dialingConnector, openPool } from '@platform/http';
-import type { Dispatcher, Pool } from 'undici';
+import { type StorePlace, storeOrigin } from '@platform/http/s3';
+import type { Pool } from 'undici';
 import * as z from 'zod';
 import { type CoreCalls, openCoreCalls } from '../core-calls.ts';
 import type { ServiceContext } from '../service.ts';
 import { KeySpace } from './keys.ts';
-import type { StoreCredentials } from './sign.ts';
 
 const credentialsShape = z.object({
   accessKeyId: z.string(),
@@ -15,15 +15,8 @@ const credentialsShape = z.object({
   sessionToken: z.string().optional(),
 });
 
-export interface Store {
-  /** Host included that the bucket may be part of. */
-  readonly origin: URL;
-  readonly region: string;
-  readonly bucket: string;
-  readonly pathStyle: boolean;
+export interface Store extends StorePlace {
   readonly keys: KeySpace;
-  readonly credentials: StoreCredentials;
-  readonly pool: Dispatcher;
 }
 
 export interface StoreAccess {
@@ -89,7 +82,6 @@ async function authorize(context: ServiceContext, core: CoreCalls, poolTo: (orig
   );
   const credentials = credentialsShape.parse(JSON.parse(plain.toString('utf8')));
   plain.fill(0);
-  const origin = new URL(endpoint);
-  if (!pathStyle) origin.hostname = `${bucket}.${origin.hostname}`;
+  const origin = storeOrigin(answer);
   return { origin, region, bucket, pathStyle, keys: new KeySpace(prefix), credentials, pool: poolTo(origin) };
 }

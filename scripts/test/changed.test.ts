@@ -28,7 +28,9 @@ const FILES: Readonly<Record<string, string>> = {
   'packages/shell/src/page.tsx': '',
   'tests/support/platform.ts': `spawn(new URL('../../packages/cli/src/main.ts', import.meta.url));`,
   'tests/system/start.test.ts': `import '../support/platform.ts';`,
-  'tests/stories/newcomer.test.ts': `import '../support/platform.ts';`,
+  'tests/browser/browser.ts': '',
+  'tests/browser/home.test.ts': '',
+  'tests/stories/newcomer.test.ts': `import { launchBrowser } from '../browser/browser.ts'; import '../support/platform.ts';`,
   'tests/docs/pages.test.ts': `const ROOT = new URL('../../', import.meta.url); read(new URL('docs/page.md', ROOT));`,
   'docs/page.md': '',
   'docs/nobody-reads.md': '',
@@ -66,7 +68,7 @@ function select(...changed: string[]): Selection {
 test('a changed test file is run, and everything else is named as left out', () => {
   const { tests, leftOut, untested } = select('packages/contract/src/limits.test.ts');
   assert.deepEqual(tests, ['packages/contract/src/limits.test.ts']);
-  assert.equal(leftOut.length, 6);
+  assert.equal(leftOut.length, 7);
   assert.deepEqual(untested, []);
 });
 
@@ -97,7 +99,10 @@ test('files that are read count like files that are imported, by name and by the
 });
 
 test('what browsers load is built: a change of it runs the browser tests', () => {
-  assert.deepEqual(select('packages/shell/src/page.tsx').tests, ['tests/stories/newcomer.test.ts']);
+  assert.deepEqual(select('packages/shell/src/page.tsx').tests, [
+    'tests/browser/home.test.ts',
+    'tests/stories/newcomer.test.ts',
+  ]);
 });
 
 test('a change of the versions of dependencies or of the runner runs everything', () => {

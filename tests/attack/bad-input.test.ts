@@ -16,7 +16,8 @@ let manager: Record<string, string>;
 let rowsBefore: Record<string, string>;
 
 before(async () => {
-  constellation = await startConstellation();
+  // The account of the cast is the master account: what is checked first at every route of the operator is who calls.
+  constellation = await startConstellation({ config: { masterAccount: 'castowner' } });
   cast = await makeCast(constellation);
   const { origin, capability } = await openFrontend(constellation, cast.account, 'schedules');
   manager = { authorization: `Bearer ${capability}`, origin };

@@ -216,8 +216,11 @@ test('an operator lists, starts, reads and stops the backends of every account',
     const state = async () => (await rows()).find(({ account }) => account === 'anna')?.state;
     while ((await state()) !== 'stopped') assert.ok(!limit.aborted, String(await state()));
     await refused(['start', 'anna/server-one'], /suspended/);
-    assert.match((await run(['account', 'list'])).out, /\nanna +suspended +0 .*\nbert +active +1 /s);
+    assert.match((await run(['account', 'list'])).out, /^anna +suspended .*\nbert +active /m);
     assert.match((await run(['account', 'suspend', 'anna'])).out, /suspended already/);
+    await refused(['recover', 'anna'], /anna is suspended\. .*account resume anna/);
+    await refused(['uninstall', 'anna/nowhere'], /anna has no app nowhere\./);
+    assert.equal((await run(['account', 'plan', 'anna', 'paid'])).out, '✓ anna has the paid plan.\n');
     assert.equal((await run(['account', 'resume', 'anna'])).code, 0);
     assert.deepEqual([(await run(['start', 'anna/server-one'])).code, await state()], [0, 'running']);
     await refused(['account', 'suspend', 'nobody'], /There is no account named nobody\./);

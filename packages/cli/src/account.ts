@@ -2,9 +2,20 @@
 import { type CoreContext, findAccount, type NamedAccount } from '@platform/core/operator';
 import { StartError } from '@platform/core/start';
 
-/** @throws StartError when there is none of that name */
-export async function requireAccount(context: CoreContext, name: string): Promise<NamedAccount> {
+/** Suspended or not. @throws StartError when there is none of that name */
+export async function requireAccount(
+  context: CoreContext,
+  name: string,
+): Promise<NamedAccount & { readonly suspended: boolean }> {
   const account = await findAccount(context, name.toLowerCase());
   if (account !== undefined) return account;
   throw new StartError('no_account', `There is no account named ${name}.`);
+}
+
+/** @throws StartError always, with the command that ends the suspension */
+export function refuseSuspended({ name }: NamedAccount): never {
+  throw new StartError(
+    'account_suspended',
+    `${name} is suspended. Let its owner in again first: ./platform account resume ${name}`,
+  );
 }

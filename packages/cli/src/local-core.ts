@@ -7,7 +7,7 @@ import { type PlatformConfig, readMasterKey } from '@platform/core/config';
 import { refuseWithoutKey } from '@platform/core/database';
 import { type CoreContext, listAccounts, type NamedAccount, type Nodes, openLocalCore } from '@platform/core/operator';
 import { StartError } from '@platform/core/start';
-import { requireAccount } from './account.ts';
+import { refuseSuspended, requireAccount } from './account.ts';
 import { withDatabase } from './instance.ts';
 import { joinedAs, WORDS } from './membership.ts';
 import { openNodeIdentity } from './node-identity.ts';
@@ -63,7 +63,11 @@ export function inWords({ refusal }: RefusalError): StartError {
  * @throws StartError when that is none
  */
 export async function chooseAccount(context: CoreContext, named: string | undefined): Promise<NamedAccount> {
-  if (named !== undefined) return requireAccount(context, named);
+  if (named !== undefined) {
+    const account = await requireAccount(context, named);
+    if (account.suspended) refuseSuspended(account);
+    return account;
+  }
   const [account, other] = await listAccounts(context, 2);
   if (account === undefined) {
     const where = context.config.origin;

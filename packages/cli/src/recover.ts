@@ -1,8 +1,9 @@
 // `platform recover`: a one-time link with which the owner of an account adds a passkey after losing all of them.
 import { randomBytes } from 'node:crypto';
 import { migrate, openDatabase } from '@platform/core/database';
-import { createEnrolmentLink } from '@platform/core/operator';
+import { createEnrolmentLink, findAccount } from '@platform/core/operator';
 import { StartError } from '@platform/core/start';
+import { refuseSuspended } from './account.ts';
 import { type Command, UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
 import { withDatabase } from './instance.ts';
@@ -18,13 +19,16 @@ Prints a link that works once and for 15 minutes. Anyone who opens it can add a 
     if (name === undefined || rest.length > 0 || name.startsWith('-'))
       throw new UsageError('Name one account: ./platform recover <account name>');
     const config = configuration();
+    const accountName = name.toLowerCase();
     const link = await withDatabase(config, async (url) => {
       await migrate(url);
       const { database, close } = openDatabase({ url, connections: 1, onError: () => undefined });
       try {
+        const account = await findAccount({ database }, accountName);
+        if (account?.suspended === true) refuseSuspended(account);
         return await createEnrolmentLink(
           { database, config, clock: () => new Date(), random: randomBytes },
-          name.toLowerCase(),
+          accountName,
         );
       } finally {
         await close();

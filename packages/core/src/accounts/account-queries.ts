@@ -7,20 +7,20 @@ export interface NamedAccount {
   readonly name: string;
 }
 
-/** @returns the account, or `undefined` when no account has the name, or it is suspended */
-export function findAccount(
+/** @returns the account, suspended or not, or `undefined` when no account has the name */
+export async function findAccount(
   { database }: Pick<CoreContext, 'database'>,
   name: string,
-): Promise<NamedAccount | undefined> {
-  return database
+): Promise<(NamedAccount & { readonly suspended: boolean }) | undefined> {
+  const row = await database
     .selectFrom('accounts')
-    .select(['key', 'name'])
+    .select(['key', 'name', 'suspended_at'])
     .where('name', '=', name)
-    .where('suspended_at', 'is', null)
     .executeTakeFirst();
+  return row && { key: row.key, name: row.name, suspended: row.suspended_at !== null };
 }
 
-/** The oldest accounts, at most `limit`. */
+/** The oldest accounts that are not suspended, at most `limit`. */
 export function listAccounts({ database }: Pick<CoreContext, 'database'>, limit: number): Promise<NamedAccount[]> {
   return database
     .selectFrom('accounts')
@@ -32,8 +32,8 @@ export function listAccounts({ database }: Pick<CoreContext, 'database'>, limit:
 }
 
 /** @returns the key of an account, suspended or not. @throws RefusalError `not_found` */
-export async function requireAccountOf({ database }: Pick<CoreContext, 'database'>, name: string): Promise<string> {
-  const account = await database.selectFrom('accounts').select('key').where('name', '=', name).executeTakeFirst();
+export async function requireAccountOf(context: Pick<CoreContext, 'database'>, name: string): Promise<string> {
+  const account = await findAccount(context, name);
   if (account === undefined) throw refuse('not_found', `There is no account named ${name}.`);
   return account.key;
 }

@@ -99,7 +99,7 @@ function explain({ code, signal, said }, root) {
   if (npmCode === 'EACCES' || npmCode === 'EPERM') {
     return `npm may not write in ${path.join(root, 'node_modules')} (${npmCode}): remove that folder as its owner, then try again.`;
   }
-  if (npmCode === 'ENOSPC') return 'The disk is full: free about 600 MB, then try again.';
+  if (npmCode === 'ENOSPC') return 'The disk is full: free about 600 MiB, then try again.';
   const words = said
     .split('\n')
     .map((line) => /^npm (?:ERR!|error) (?!code )(.+)$/.exec(line.trim())?.[1])

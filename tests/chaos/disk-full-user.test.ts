@@ -81,7 +81,7 @@ onOwnDisk(import.meta.url, { sizeMiB: 1_800, timeout: 5 * 60_000, as: 'nobody' }
     disk.fill(0);
     assert.ok(disk.freeMiB() < 1);
     platform = await startPlatform(place);
-    assert.match(platform.output(), /The disk is full: 0\.\d GiB of \d\.\d GiB are free/);
+    assert.match(platform.output(), /The disk is full: \S+ (?:bytes|KiB|MiB) of \S+ GiB are free/);
     await signIn(place, honest.authenticator);
     await registerAccount(place, 'late');
     registered.push('late');

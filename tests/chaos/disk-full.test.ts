@@ -100,7 +100,7 @@ onOwnDisk(import.meta.url, { sizeMiB: DISK_MIB, timeout: 10 * 60_000 }, (folder)
     fill(0);
     assert.ok(freeMiB() < 1);
     platform = await startPlatform(place);
-    assert.match(platform.output(), /The disk is full: 0\.\d GiB of \d\.\d GiB are free/);
+    assert.match(platform.output(), /The disk is full: \S+ (?:bytes|KiB|MiB) of \S+ GiB are free/);
     assert.ok(!existsSync(ballast), 'given up for the start');
     await signIn(place, operator.authenticator);
     const late = new AbortController();
@@ -134,12 +134,12 @@ onOwnDisk(import.meta.url, { sizeMiB: DISK_MIB, timeout: 10 * 60_000 }, (folder)
       () => assert.fail('it started'),
       (error: { readonly stderr: string }) => error.stderr,
     );
-    assert.match(failed, /The disk of .* has 0\.4 GiB free, and the first start needs 0\.5 GiB\. Free some space/);
+    assert.match(failed, /The disk of .* has \d+ MiB free, and the first start needs 512 MiB\. Free some space/);
     assert.equal(failed.trim().split('\n').length, 1);
     const examined = await runCommand(['doctor'], small.environment).then(
       () => assert.fail('nothing is wrong'),
       (error: { readonly stdout: string }) => error.stdout,
     );
-    assert.match(examined, /✗ disk .*The disk is full: 0\.\d GiB of \d\.\d GiB are free/);
+    assert.match(examined, /✗ disk .*The disk is full: \S+ (?:bytes|KiB|MiB) of \S+ GiB are free/);
   });
 });

@@ -103,7 +103,7 @@ test('an account is listed with what it takes, gets a plan, and is deleted with 
   await ok('account', 'plan', 'guest', 'paid');
   assert.match(
     await ok('account', 'list'),
-    /^NAME +STATE +PLAN +APPS +DISK +SESSIONS +LAST SEEN +REGISTERED\nguest +active +paid +9 +64\.\d MiB +1 +\S+ +\S+\nlandlord +active +free \(default\) +\d+ +0 KiB +1 /,
+    /^NAME +STATE +PLAN +APPS +DISK +SESSIONS +LAST SEEN +REGISTERED\nguest +active +paid +9 +\d\d MiB +1 +\S+ +\S+\nlandlord +active +free \(default\) +\d+ +0 bytes +1 /,
   );
   await refused(/Nobody can answer here\. Add --yes/, 2, 'account', 'delete', 'guest');
   assert.equal((await guest.fetch('/v1/apps')).status, 200, 'it is still there');

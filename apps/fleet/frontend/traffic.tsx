@@ -2,7 +2,7 @@
 import type { SystemInventory } from '@platform/sdk/browser';
 import { Sparkline } from '@platform/shell/sparkline';
 import { Section, Table } from './parts.tsx';
-import { bytes, counted, figure, sum } from './words.ts';
+import { counted, figure, sizeText, sum } from './words.ts';
 
 type Hour = SystemInventory['traffic']['hours'][number];
 
@@ -34,9 +34,9 @@ export function Traffic({ value: { hours } }: { readonly value: SystemInventory[
                 {clock.format(new Date(at))}
               </time>,
               figure(inbound.requests),
-              bytes(inbound.sentBytes + inbound.receivedBytes),
+              sizeText(inbound.sentBytes + inbound.receivedBytes),
               figure(outbound.requests),
-              bytes(outbound.sentBytes + outbound.receivedBytes),
+              sizeText(outbound.sentBytes + outbound.receivedBytes),
             ],
           }))}
         />
@@ -54,7 +54,7 @@ interface WayProps {
 function Way({ hours, way, words }: WayProps) {
   const requests = hours.map((hour) => hour[way].requests);
   const moved = sum(hours.map((hour) => hour[way].sentBytes + hour[way].receivedBytes));
-  const total = `${counted(sum(requests), 'request')}, ${bytes(moved)}`;
+  const total = `${counted(sum(requests), 'request')}, ${sizeText(moved)}`;
   return (
     <div class="card">
       <h3>{words}</h3>

@@ -1,7 +1,7 @@
 // What is kept, and how much room it takes.
 import type { SystemInventory } from '@platform/sdk/browser';
 import { Facts, Section } from './parts.tsx';
-import { bytes, counted, figure } from './words.ts';
+import { counted, figure, sizeText } from './words.ts';
 
 export function Usage({ value }: { readonly value: SystemInventory['usage'] }) {
   return (
@@ -9,8 +9,8 @@ export function Usage({ value }: { readonly value: SystemInventory['usage'] }) {
       <div class="card">
         <Facts
           items={[
-            ['Database', bytes(value.databaseBytes)],
-            ['Packages', `${counted(value.packages.versions, 'version')}, ${bytes(value.packages.bytes)}`],
+            ['Database', sizeText(value.databaseBytes)],
+            ['Packages', `${counted(value.packages.versions, 'version')}, ${sizeText(value.packages.bytes)}`],
             ['Volumes of apps', figure(value.volumes)],
             ['Notifications kept', figure(value.notifications)],
             ['Search entries', figure(value.searchEntries)],

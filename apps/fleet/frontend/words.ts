@@ -1,7 +1,7 @@
 // Figures of the inventory as people read them.
-import { bytes } from '@platform/shell/words';
+import { MiB, sizeText } from '@platform/shell/words';
 
-export { ago, bytes } from '@platform/shell/words';
+export { ago, sizeText } from '@platform/shell/words';
 
 /** `1 lease`, `12,345 leases` */
 export function counted(amount: number, noun: string): string {
@@ -13,10 +13,8 @@ export function figure(value: number): string {
   return value.toLocaleString('en', { maximumFractionDigits: 1 });
 }
 
-const MiB = 1024 * 1024;
-
 export function memory(mebibytes: number): string {
-  return bytes(mebibytes * MiB);
+  return sizeText(mebibytes * MiB);
 }
 
 export function sum(values: readonly number[]): number {

@@ -1,6 +1,6 @@
 // The facts of an app: version, size, publisher, where it runs and what it uses.
 import type { AppDetails, CatalogEntry } from '@platform/sdk/browser';
-import { bytes, onDay } from '@platform/shell/words';
+import { onDay, sizeText } from '@platform/shell/words';
 import { shortVersion } from './actions.ts';
 import { usesLine } from './uses-line.ts';
 
@@ -19,7 +19,7 @@ export function Facts({ detail }: { readonly detail: AppDetails }) {
         <dt>Publisher</dt>
         <dd>{publisher === 'platform' ? 'the platform' : publisher}</dd>
         <dt>Size</dt>
-        <dd>{bytes(size)}</dd>
+        <dd>{sizeText(size)}</dd>
         <dt>Runs</dt>
         <dd>{parts(detail)}</dd>
         {resources !== null && (

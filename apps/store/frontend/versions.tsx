@@ -1,6 +1,6 @@
 // The versions of an app, the newest first; their publisher deletes them here.
 import type { AppDetails } from '@platform/sdk/browser';
-import { bytes, onDay } from '@platform/shell/words';
+import { onDay, sizeText } from '@platform/shell/words';
 import { useState } from 'preact/hooks';
 import { type StoreActions, shortVersion } from './actions.ts';
 
@@ -29,7 +29,7 @@ export function Versions({ detail, actions, again }: VersionsProps) {
             <span class="grow">
               {shortVersion(version)} {version === installed?.version && <span class="badge good">Installed</span>}
               <span class="quiet small about">
-                <time dateTime={publishedAt}>{onDay(publishedAt)}</time> · {bytes(size)}
+                <time dateTime={publishedAt}>{onDay(publishedAt)}</time> · {sizeText(size)}
               </span>
             </span>
             {own && (

@@ -10,7 +10,8 @@ const SIZES = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
 const TIMES = new Intl.DateTimeFormat(undefined, { dateStyle: 'long', timeStyle: 'short' });
 
 function sizeOf({ size }) {
-  return size < 1e6 ? `${SIZES.format(Math.ceil(size / 1e3))} kB` : `${SIZES.format(size / 1e6)} MB`;
+  const kibibytes = size / 1024;
+  return kibibytes < 1024 ? `${SIZES.format(Math.ceil(kibibytes))} KiB` : `${SIZES.format(kibibytes / 1024)} MiB`;
 }
 
 /** A disabled button keeps no focus. */

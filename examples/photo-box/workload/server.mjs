@@ -12,8 +12,8 @@ const photos = storage && new PhotoStore(storage);
 const ID = /^\d{13}-[0-9a-f]{8}$/;
 const NAME = /^[^\p{Cc}/]{1,100}$/u;
 const TYPES = new Set(['image/jpeg', 'image/png', 'image/webp', 'image/gif', 'image/avif', 'image/heic']);
-const LARGEST_PHOTO = 1_000_000_000;
-const LARGEST_THUMBNAIL = 1_000_000;
+const LARGEST_PHOTO = 1024 ** 3;
+const LARGEST_THUMBNAIL = 1024 ** 2;
 
 const server = createServer((request, response) => {
   handle(request, response).catch((error) => {
@@ -60,7 +60,7 @@ function upload(request, largest) {
   if (!TYPES.has(type))
     throw new Problem(415, 'unsupported_media_type', 'Photo Box keeps JPEG, PNG, WebP, GIF, AVIF and HEIC.');
   if (!(Number(length) > 0 && Number(length) <= largest))
-    throw new Problem(413, 'payload_too_large', `A photo has at most ${largest / 1e6} MB.`);
+    throw new Problem(413, 'payload_too_large', `A photo has at most ${largest / 1024 ** 2} MiB.`);
   return { type, body: request };
 }
 

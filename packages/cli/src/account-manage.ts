@@ -1,6 +1,8 @@
 // `platform account …`: the operator lists accounts, invites, suspends, resumes and deletes them, beside a running platform
 // or without.
+
 import type { ListedAccount } from '@platform/contract';
+import { sizeText } from '@platform/contract/sizes';
 import { deleteAccount, listAccountsWithUse, resumeSuspended, suspendAccount } from '@platform/core/operator';
 import { invite, listInvitationsOf, uninvite } from './account-invite.ts';
 import { setPlanOf } from './account-plan.ts';
@@ -9,7 +11,7 @@ import { type Command, UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
 import { withLocalCore } from './local-core.ts';
 import { sayTable } from './say-table.ts';
-import { paint, say, sizeText } from './terminal.ts';
+import { paint, say } from './terminal.ts';
 
 const actions: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
   list,

@@ -1,11 +1,11 @@
 // What a start says about the disk of the data folder, in one line.
+
 import { existsSync } from 'node:fs';
 import * as path from 'node:path';
+import { MiB, sizeText } from '@platform/contract/sizes';
 import { type DiskSpace, diskSpace } from '@platform/core/config';
 import { StartError } from '@platform/core/start';
 
-const MiB = 1024 * 1024;
-const GiB = 1024 * MiB;
 /** The programs and the empty cluster of PostgreSQL, and the apps that come with the platform. */
 const FIRST_START_BYTES = 512 * MiB;
 
@@ -15,7 +15,7 @@ export function requireDisk(folder: string): void {
   if (freeBytes >= FIRST_START_BYTES || existsSync(path.join(folder, 'postgres', 'data'))) return;
   throw new StartError(
     'disk_too_small',
-    `The disk of ${folder} has ${gib(freeBytes)} free, and the first start needs ${gib(FIRST_START_BYTES)}. Free some space, or set PLATFORM_DATA_DIR to a larger disk.`,
+    `The disk of ${folder} has ${sizeText(freeBytes)} free, and the first start needs ${sizeText(FIRST_START_BYTES)}. Free some space, or set PLATFORM_DATA_DIR to a larger disk.`,
   );
 }
 
@@ -27,9 +27,5 @@ export function diskNotice(folder: string): string | undefined {
 }
 
 export function shortOfDisk({ freeBytes, reserveBytes, totalBytes }: DiskSpace): string {
-  return `The disk is full: ${gib(freeBytes)} of ${gib(totalBytes)} are free, and ${gib(reserveBytes)} are kept for PostgreSQL and logs.`;
-}
-
-export function gib(bytes: number): string {
-  return `${(bytes / GiB).toFixed(1)} GiB`;
+  return `The disk is full: ${sizeText(freeBytes)} of ${sizeText(totalBytes)} are free, and ${sizeText(reserveBytes)} are kept for PostgreSQL and logs.`;
 }

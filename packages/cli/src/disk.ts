@@ -1,4 +1,5 @@
 // `platform disk`: what accounts take of the disk, for an operator who has to make space.
+import { sizeText } from '@platform/contract/sizes';
 import { diskSpace, type PlatformConfig } from '@platform/core/config';
 import {
   type CoreContext,
@@ -13,10 +14,9 @@ import { StartError } from '@platform/core/start';
 import { requireAccount } from './account.ts';
 import { type Command, UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
-import { gib } from './disk-notice.ts';
 import { withLocalCore } from './local-core.ts';
 import { requireRunning } from './require-running.ts';
-import { paint, say, sizeText } from './terminal.ts';
+import { paint, say } from './terminal.ts';
 
 export const diskCommand: Command = {
   summary: 'show what takes disk space, and delete volumes',
@@ -105,7 +105,9 @@ async function ownedApp(context: CoreContext, name: string) {
 
 async function list(config: PlatformConfig): Promise<number> {
   const { freeBytes, totalBytes, reserveBytes } = diskSpace(config.dataDirectory);
-  say(`${gib(freeBytes)} of ${gib(totalBytes)} are free; ${gib(reserveBytes)} are kept for PostgreSQL and logs.`);
+  say(
+    `${sizeText(freeBytes)} of ${sizeText(totalBytes)} are free; ${sizeText(reserveBytes)} are kept for PostgreSQL and logs.`,
+  );
   const { volumes, packages } = await withLocalCore(config, (context) => listDiskUse(context));
   const lines = [
     ...volumes.map(({ account, appId, bytes, installed, node }) => ({
@@ -120,7 +122,7 @@ async function list(config: PlatformConfig): Promise<number> {
     })),
   ].sort((one, other) => other.bytes - one.bytes);
   for (const { bytes, what, more } of lines)
-    say(`${sizeText(bytes).padStart(12)}  ${what}  ${paint('dim', `(${more})`)}`);
+    say(`${sizeText(bytes).padStart(10)}  ${what}  ${paint('dim', `(${more})`)}`);
   if (lines.length === 0) say('No account has a volume or a package.');
   return 0;
 }

@@ -3,7 +3,7 @@ import { lookup } from 'node:dns/promises';
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
-import { type MemberKind, plainLine } from '@platform/contract';
+import { GiB, type MemberKind, plainLine, sizeText } from '@platform/contract';
 import { diskSpace, type PlatformConfig, readIntelligenceFile } from '@platform/core/config';
 import { withConnection } from '@platform/core/database';
 import { createLog } from '@platform/core/log';
@@ -26,7 +26,6 @@ import { requireRunning } from './require-running.ts';
 import { requireFreePort } from './running.ts';
 import { type Colour, paint, say } from './terminal.ts';
 
-const GiB = 1024 ** 3;
 const MARKS: Readonly<Record<Verdict, readonly [string, Colour]>> = {
   good: ['✓', 'green'],
   warning: ['!', 'yellow'],
@@ -241,12 +240,12 @@ async function sandboxFindings(config: PlatformConfig): Promise<Finding[]> {
 
 async function diskFindings(config: PlatformConfig): Promise<Finding[]> {
   const space = diskSpace(config.dataDirectory);
-  const free = space.freeBytes / GiB;
-  const found = `${free.toFixed(1)} GiB free for ${config.dataDirectory}`;
+  const found = `${sizeText(space.freeBytes)} free for ${config.dataDirectory}`;
   const cure = 'Free some space, or set PLATFORM_DATA_DIR to a larger disk.';
   if (space.freeBytes < space.reserveBytes)
     return [{ check: 'disk', verdict: 'bad', found: `${found}. ${shortOfDisk(space)}`, cure }];
-  if (free < 5) return [{ check: 'disk', verdict: 'warning', found, cure: 'Apps and their data will soon need more.' }];
+  if (space.freeBytes < 5 * GiB)
+    return [{ check: 'disk', verdict: 'warning', found, cure: 'Apps and their data will soon need more.' }];
   return [{ check: 'disk', verdict: 'good', found }];
 }
 

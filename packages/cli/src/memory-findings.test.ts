@@ -6,12 +6,12 @@ import { memoryFindings } from './memory-findings.ts';
 const MiB = 1024 * 1024;
 
 for (const [total, free, nodeMemoryMiB, verdict, found] of [
-  [16_384, 8_192, null, 'good', '8.0 GiB of 16.0 GiB available'],
-  [2_048, 600, 1_500, 'good', '600 MiB of 2.0 GiB available'],
-  [2_048, 200, null, 'warning', '200 MiB of 2.0 GiB available'],
+  [16_384, 8_192, null, 'good', '8 GiB of 16 GiB available'],
+  [2_048, 600, 1_500, 'good', '600 MiB of 2 GiB available'],
+  [2_048, 200, null, 'warning', '200 MiB of 2 GiB available'],
   [768, 700, null, 'warning', '700 MiB of 768 MiB available'],
   [256, 200, null, 'bad', '200 MiB of 256 MiB available'],
-  [1_024, 900, 2_048, 'bad', 'PLATFORM_NODE_MEMORY_MIB promises apps 2.0 GiB, and there are 1.0 GiB'],
+  [1_024, 900, 2_048, 'bad', 'PLATFORM_NODE_MEMORY_MIB promises apps 2 GiB, and there are 1 GiB'],
 ] as const) {
   test(`${free} of ${total} MiB, ${nodeMemoryMiB ?? 'no'} promised: ${verdict}`, async () => {
     const [finding] = await memoryFindings({ nodeMemoryMiB }, { total: total * MiB, free: free * MiB });

@@ -1,5 +1,7 @@
 // The operator's side of nodes, on the machine of core: beside a running platform or without one.
+
 import { parseArgs } from 'node:util';
+import { MiB, sizeText } from '@platform/contract/sizes';
 import {
   type CoreContext,
   cordonNode,
@@ -47,8 +49,8 @@ function cells(row: NodeRow): string[] {
     row.name,
     row.state,
     row.seen_at === null ? 'never' : row.seen_at.toISOString(),
-    `${row.reserved_mib} of ${row.memory_mib ?? '?'} MiB`,
-    `${row.disk_promised_mib} of ${row.disk_mib ?? '?'} MiB${row.disk_full ? ' (full)' : ''}`,
+    share(row.reserved_mib, row.memory_mib),
+    `${share(row.disk_promised_mib, row.disk_mib)}${row.disk_full ? ' (full)' : ''}`,
     row.cpus === null ? '?' : String(row.cpus),
     `${row.running} of ${row.apps} run`,
     row.carrier === 'tls' ? 'tls, direct' : (row.carrier ?? '-'),
@@ -117,4 +119,8 @@ function parse(args: readonly string[], options: Options, names: 0 | 1): ReturnT
   }
   if (parsed.positionals.length !== names) throw new UsageError('Name one node; `./platform node list` shows them.');
   return parsed;
+}
+
+function share(mebibytes: number, of: number | null): string {
+  return `${sizeText(mebibytes * MiB)} of ${of === null ? '?' : sizeText(of * MiB)}`;
 }

@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import * as path from 'node:path';
 import { parseArgs } from 'node:util';
-import { plainLine } from '@platform/contract';
+import { plainLine, sizeText } from '@platform/contract';
 import { buildSdk } from '@platform/sdk/build';
 import { type Command, UsageError } from './command.ts';
 import { PackageProblem } from './packaging/package-problem.ts';
@@ -68,18 +68,13 @@ function describe({ manifest, files, leftOut }: PackagePlan, written: WrittenPac
   say(`${paint('bold', `${manifest.name} ${manifest.version}`)}  (${manifest.id})`);
   for (const part of ['frontend', 'workload'] as const) {
     const own = files.filter(({ name }) => name.startsWith(`${part}/`));
-    if (own.length > 0)
-      say(`  ${part.padEnd(9)} ${own.length} files, ${inKilobytes(sum(own.map(({ size }) => size)))}`);
+    if (own.length > 0) say(`  ${part.padEnd(9)} ${own.length} files, ${sizeText(sum(own.map(({ size }) => size)))}`);
   }
   if (leftOut.length > 0) say(paint('dim', `  left out  ${leftOut.map((name) => plainLine(name)).join(', ')}`));
-  say(`  package   ${written.path}, ${inKilobytes(written.size)}`);
+  say(`  package   ${written.path}, ${sizeText(written.size)}`);
   say(`  SHA-256   ${written.hash}`);
 }
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
-}
-
-function inKilobytes(bytes: number): string {
-  return `${(bytes / 1000).toFixed(1)} kB`;
 }

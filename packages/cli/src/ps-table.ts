@@ -1,6 +1,6 @@
 // The tables of `platform ps`: the parts of the platform, then one line for each backend where the terminal is wide
 // enough, else two short ones.
-import { plainLine, type WorkloadUse } from '@platform/contract';
+import { plainLine, sizeText, type WorkloadUse } from '@platform/contract';
 import type { PartState } from './supervisor/kept-part.ts';
 import { type Colour, paint } from './terminal.ts';
 
@@ -28,7 +28,6 @@ const COLOURS: Readonly<Record<string, Colour>> = {
 };
 /** Narrower terminals get two lines for each backend. */
 const WIDE = 100;
-const MiB = 1024 * 1024;
 
 interface Cells {
   readonly name: string;
@@ -127,7 +126,7 @@ function cellsOf({ account, appId, version, node, state, since, restarts, usage 
     state: plainLine(state ?? 'unplaced'),
     since: since === null ? '' : age(now.getTime() - new Date(since).getTime()),
     cpu: usage === null ? '' : usage.cpu.share === null ? '?' : `${Math.round(usage.cpu.share * 100)} %`,
-    memory: usage === null ? '' : usage.memory.bytes === null ? '?' : `${Math.round(usage.memory.bytes / MiB)} MiB`,
+    memory: usage === null ? '' : usage.memory.bytes === null ? '?' : sizeText(usage.memory.bytes),
     restarts: String(restarts ?? 0),
   };
 }

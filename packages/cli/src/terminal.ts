@@ -128,11 +128,3 @@ export function readAnswer(signal?: AbortSignal): Promise<string> {
     if (signal?.aborted === true) end();
   });
 }
-
-const KiB = 1024;
-const MiB = 1024 * KiB;
-
-/** Small packages count too, and none of them is 0.0 MiB. */
-export function sizeText(bytes: number): string {
-  return bytes < MiB ? `${Math.ceil(bytes / KiB)} KiB` : `${(bytes / MiB).toFixed(1)} MiB`;
-}

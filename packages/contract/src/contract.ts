@@ -25,4 +25,5 @@ export * from './resource-pattern.ts';
 export * from './routes.ts';
 export * from './schema-words.ts';
 export * from './session-header.ts';
+export * from './sizes.ts';
 export * from './text.ts';

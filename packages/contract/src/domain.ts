@@ -31,8 +31,7 @@ export interface LimitEntry {
   readonly meaning: string;
 }
 
-export const KiB = 1024;
-export const MiB = 1024 * KiB;
+export { KiB, MiB } from './sizes.ts';
 
 /** A refusal that a caller can meet. */
 export interface ErrorEntry {

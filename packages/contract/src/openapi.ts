@@ -1,8 +1,10 @@
 // Makes the OpenAPI 3.1 description out of the route table; openapi.json is its checked-in copy.
+
 import * as z from 'zod';
 import type { RouteSpec } from './domain.ts';
 import { errors, routes, sessionId } from './domains.ts';
 import { SESSION_HEADER } from './session-header.ts';
+import { sizeText } from './sizes.ts';
 
 type Json = { [key: string]: unknown };
 
@@ -75,7 +77,7 @@ function parametersOf(spec: RouteSpec): Json[] {
 
 function bodyOf(spec: RouteSpec): Json | undefined {
   if (spec.body === undefined) return undefined;
-  const limit = `At most ${spec.body.limit} bytes.`;
+  const limit = `At most ${sizeText(spec.body.limit)}.`;
   if ('mediaType' in spec.body) return { required: true, description: limit, content: { [spec.body.mediaType]: {} } };
   return {
     required: !spec.body.schema.safeParse(undefined).success,

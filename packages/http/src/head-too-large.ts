@@ -4,7 +4,7 @@
 // target can be the reason: any page on the internet can link to one, and must not sign its visitors out.
 import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
-import { errors, problemOf, type Refusal } from '@platform/contract';
+import { errors, problemOf, type Refusal, sizeText } from '@platform/contract';
 import { transportFields } from './transport-security.ts';
 
 /**
@@ -15,7 +15,7 @@ import { transportFields } from './transport-security.ts';
 const LINGER_MS = 20_000;
 
 export function headTooLarge(mostBytes: number): Refusal {
-  const detail = `The head of the request is larger than ${mostBytes / 1_024} KiB. In a browser, too many cookies or a long address do that.`;
+  const detail = `The head of the request is larger than ${sizeText(mostBytes)}. In a browser, too many cookies or a long address do that.`;
   return { code: 'head_too_large', detail };
 }
 

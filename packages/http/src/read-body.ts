@@ -1,7 +1,7 @@
 // Reads bodies within limits of size and time. These functions do not destroy the request, so that the refusal they
 // throw can still be sent.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Refusal, type RefusalError, refuse } from '@platform/contract';
+import { type Refusal, type RefusalError, refuse, sizeText } from '@platform/contract';
 import { endLingering, endReading } from './end-response.ts';
 import { sendProblem } from './problem.ts';
 
@@ -40,7 +40,7 @@ export function receiveBody(
   { limit, milliseconds }: BodyLimits,
   take: (chunk: Buffer) => Promise<void> | undefined,
 ): Promise<void> {
-  const tooLarge = (): RefusalError => refuse('payload_too_large', `The body may have at most ${limit} bytes.`);
+  const tooLarge = (): RefusalError => refuse('payload_too_large', `The body may have at most ${sizeText(limit)}.`);
   return new Promise((resolve, reject) => {
     if (Number(req.headers['content-length'] ?? 0) > limit) {
       reject(tooLarge());
@@ -94,7 +94,7 @@ export function requireUploadRate(req: IncomingMessage, res: ServerResponse, byt
     before = now;
     if (req.readableLength > 0 || arrived >= (bytesPerSecond * WINDOW_MS) / 1_000) return;
     clearInterval(timer);
-    const detail = `The upload is too slow: at least ${bytesPerSecond} bytes must arrive each second.`;
+    const detail = `The upload is too slow: at least ${sizeText(bytesPerSecond)} must arrive each second.`;
     endUpload(res, { code: 'invalid_request', detail });
   }, WINDOW_MS);
   const stop = (): void => clearInterval(timer);

@@ -1,6 +1,6 @@
 // One public HTTP request, from its accepted head to the end of its answer: a short body arrives before it takes its place, a
 // longer one passes as it arrives. Every way ends in `abandon`, which gives back what the request held.
-import { limits as contractLimits, type Refusal, RefusalError } from '@platform/contract';
+import { limits as contractLimits, type Refusal, RefusalError, sizeText } from '@platform/contract';
 import {
   type Abandonable,
   type Carried,
@@ -81,7 +81,7 @@ export class PublicRequest extends PublicExchange<IncomingRequest> implements Ab
 
   #tooLarge(): Refusal {
     const { bodyBytes } = this.passage.options.limits;
-    return { code: 'payload_too_large', detail: `The body may have at most ${bodyBytes} bytes.` };
+    return { code: 'payload_too_large', detail: `The body may have at most ${sizeText(bodyBytes)}.` };
   }
 
   /** Waits for a short body, without a place among the requests of the installation. */

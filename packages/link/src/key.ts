@@ -1,8 +1,10 @@
 // Ed25519 keys (RFC 8032): made once and kept in a file for its owner, or derived from a seed; what they sign is text
 // that begins with its purpose, so that a signature for one thing is never one for another.
+
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { sizeText } from '@platform/contract/sizes';
 import { isUsablePoint } from './edwards-point.ts';
 
 export interface LinkKey {
@@ -26,7 +28,7 @@ export function loadOrMakeKey(file: string): LinkKey {
 
 /** The key that this secret of 32 bytes stands for. */
 export function keyFromSeed(seed: Buffer): LinkKey {
-  if (seed.length !== SEED_BYTES) throw new Error(`a seed has ${SEED_BYTES} bytes`);
+  if (seed.length !== SEED_BYTES) throw new Error(`a seed has ${sizeText(SEED_BYTES)}`);
   return linkKey(createPrivateKey({ key: Buffer.concat([PKCS8_HEAD, seed]), format: 'der', type: 'pkcs8' }));
 }
 

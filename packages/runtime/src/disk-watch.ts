@@ -1,7 +1,7 @@
 // Watches the disk of this node. Volumes, packages and logs leave a reserve on it, so that a disk that fills stops the
 // backends that write before it stops the database beside them.
 import { statfsSync } from 'node:fs';
-import { diskReserveBytes } from '@platform/contract';
+import { diskReserveBytes, MiB } from '@platform/contract';
 import type { Log } from './clock.ts';
 
 /** `low`: only the reserve is left. `critical`: half of it is gone as well. */
@@ -34,7 +34,6 @@ export class DiskFullError extends Error {
 
 export const DISK_FULL = 'The disk of the machine is full. It starts again when the operator has made space.';
 
-const MiB = 1024 * 1024;
 /** So much more than the reserve must be free before backends that write go on, so that they do not stop at once again. */
 const CLEARLY_MORE = 128 * MiB;
 /** The fastest disks take half the reserve in no less. */

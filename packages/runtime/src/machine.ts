@@ -1,10 +1,9 @@
 // This machine's resources, which it reports to core when it registers, and its current load.
 import { availableParallelism, loadavg, totalmem } from 'node:os';
-import { type MachineLoad, type NodeMachine, processorKinds } from '@platform/contract';
+import { type MachineLoad, MiB, type NodeMachine, processorKinds } from '@platform/contract';
 import type { DriverReport } from './drivers/driver.ts';
 import { RUNTIME_VERSION } from './version.ts';
 
-const MiB = 1024 * 1024;
 /** The rest is for the platform itself and for the system. */
 const SHARE_OF_WORKLOADS = 0.8;
 

@@ -2,7 +2,14 @@
 import type { Dirent, Stats } from 'node:fs';
 import { lstat, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { checkExecutable, EXECUTABLE_HEAD_BYTES, limits, type Manifest, readImageReference } from '@platform/contract';
+import {
+  checkExecutable,
+  EXECUTABLE_HEAD_BYTES,
+  limits,
+  type Manifest,
+  readImageReference,
+  sizeText,
+} from '@platform/contract';
 import { type BundledBackend, bundleWorkload, importsPackages } from './bundle-workload.ts';
 import { PackageProblem } from './package-problem.ts';
 import { type ManifestChange, readManifest } from './read-manifest.ts';
@@ -119,7 +126,7 @@ function faultOf(name: string, entry: Dirent): string | null {
   if (/[\\:*?"<>|\p{Cc}]/u.test(entry.name))
     return `${name} holds a character that is special on some systems. Rename it.`;
   if (Buffer.byteLength(name) > limits.packagePathLength.value) {
-    return `${name} is longer than ${limits.packagePathLength.value} bytes.`;
+    return `${name} is longer than ${sizeText(limits.packagePathLength.value)}.`;
   }
   return null;
 }
@@ -165,7 +172,9 @@ function excesses(files: readonly PackageFile[]): string[] {
   const problems: string[] = [];
   const size = files.reduce((sum, file) => sum + file.size, 0);
   if (size > limits.packageUnpacked.value) {
-    problems.push(`The files have ${size} bytes together; at most ${limits.packageUnpacked.value} are allowed.`);
+    problems.push(
+      `The files have ${sizeText(size, Math.ceil)} together; at most ${sizeText(limits.packageUnpacked.value)} are allowed.`,
+    );
   }
   if (files.length > limits.packageEntries.value) {
     problems.push(`There are ${files.length} files; at most ${limits.packageEntries.value} are allowed.`);

@@ -1,7 +1,7 @@
 // Reads and checks manifest.json, with errors that name the member and say what is wrong.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { faultWords, fieldErrors, limits, type Manifest, manifest, schemaWords } from '@platform/contract';
+import { faultWords, fieldErrors, limits, type Manifest, manifest, schemaWords, sizeText } from '@platform/contract';
 import { PackageProblem } from './package-problem.ts';
 
 export interface CheckedManifest {
@@ -22,7 +22,7 @@ export async function readManifest(folder: string, change?: ManifestChange): Pro
   });
   if (source.length > limits.manifestSize.value) {
     throw new PackageProblem([
-      `manifest.json has ${source.length} bytes; at most ${limits.manifestSize.value} are allowed.`,
+      `manifest.json has ${sizeText(source.length, Math.ceil)}; at most ${sizeText(limits.manifestSize.value)} are allowed.`,
     ]);
   }
   const value = { ...parse(source), ...change };

@@ -5,7 +5,7 @@ import { rename, rm } from 'node:fs/promises';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { limits } from '@platform/contract';
+import { limits, sizeText } from '@platform/contract';
 import { type Pack, pack } from 'tar-stream';
 import { PackageProblem } from './package-problem.ts';
 import type { PackageFile, PackagePlan } from './plan-package.ts';
@@ -77,7 +77,7 @@ function measure(hash: Hash, counted: { size: number }): Transform {
       hash.update(chunk);
       counted.size += chunk.length;
       if (counted.size <= limits.packagePacked.value) done(null, chunk);
-      else done(new PackageProblem([`The package is larger than ${limits.packagePacked.value} bytes.`]));
+      else done(new PackageProblem([`The package is larger than ${sizeText(limits.packagePacked.value)}.`]));
     },
   });
 }

@@ -1,11 +1,12 @@
 // Where the parts' log goes while a terminal shows the platform: `platform.log` in the data folder, and what came
 // before its last 16 MiB in `platform.log.1`. A full disk loses lines of the log, and never stops a part.
+
 import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import * as path from 'node:path';
 import type { Readable } from 'node:stream';
+import { MiB } from '@platform/contract/sizes';
 
-const MiB = 1024 * 1024;
 const LARGEST_BYTES = 16 * MiB;
 /** Kept until the data folder is known. */
 const MOST_BYTES_AHEAD = MiB;

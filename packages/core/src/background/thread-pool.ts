@@ -1,8 +1,10 @@
 // Worker threads for jobs of more than some milliseconds, so that they do not block requests. Threads start with the
 // first job and end when idle, so that an idle platform has none. A job that exceeds its time or memory fails and its
 // thread is ended; the next job starts a new one.
+
 import { availableParallelism } from 'node:os';
 import { type TransferListItem, Worker } from 'node:worker_threads';
+import { MiB, sizeText } from '@platform/contract/sizes';
 import type { JobAnswer } from './thread-jobs.ts';
 
 export interface ThreadPoolOptions {
@@ -115,7 +117,9 @@ export class ThreadPool<Job, Result> {
     worker.on('message', (answers: readonly JobAnswer<Result>[]) => this.#take(thread, answers));
     worker.on('error', (error: Error & { code?: string }) => {
       const tooLarge = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-      thread.reason = tooLarge ? new OverBudgetError(`it took more than ${memoryMiB} MiB of memory`) : error;
+      thread.reason = tooLarge
+        ? new OverBudgetError(`it took more than ${sizeText(memoryMiB * MiB)} of memory`)
+        : error;
     });
     worker.once('exit', () => this.#lost(thread));
     return thread;

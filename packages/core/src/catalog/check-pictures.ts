@@ -2,7 +2,7 @@
 // shows without effort.
 import { open } from 'node:fs/promises';
 import * as path from 'node:path';
-import { limits, type Manifest } from '@platform/contract';
+import { limits, type Manifest, sizeText } from '@platform/contract';
 import { imageSize } from './image-size.ts';
 import { IMAGE_HEAD_BYTES, imageType } from './image-type.ts';
 
@@ -38,7 +38,7 @@ async function faultOfScreenshot(file: string): Promise<string | null> {
   const { screenshotSize, screenshotEdge } = limits;
   const bytes = await readUpTo(file, screenshotSize.value + 1);
   if (bytes.length > screenshotSize.value)
-    return `is larger than ${screenshotSize.value / 1024 / 1024} MiB. Save it as JPEG or WebP, or make it smaller`;
+    return `is larger than ${sizeText(screenshotSize.value)}. Save it as JPEG or WebP, or make it smaller`;
   const size = imageSize(bytes);
   if (size === null) return 'is not a PNG, JPEG or WebP image';
   const { width, height } = size;

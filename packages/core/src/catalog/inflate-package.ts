@@ -3,11 +3,10 @@
 import type { TransformOptions } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { crc32, createInflateRaw, type ZlibOptions } from 'node:zlib';
-import { limits } from '@platform/contract';
+import { limits, MiB, sizeText } from '@platform/contract';
 import { checkGzipTrailer, GZIP_TRAILER_BYTES, gzipHeaderLength } from './gzip-header.ts';
 import { packageFault } from './package-fault.ts';
 
-const MiB = 1024 * 1024;
 /** Small files compress as they like; only beyond this much is the ratio a sign of a bomb. */
 const RATIO_FREE = 64 * MiB;
 
@@ -82,7 +81,7 @@ async function* dropHeader(source: AsyncIterable<Buffer>, onSize: (size: number)
 
 function checkVolume(unpacked: number, packed: number): void {
   if (unpacked > limits.packageUnpacked.value)
-    throw packageFault(`The package unpacks to more than ${limits.packageUnpacked.value} bytes.`);
+    throw packageFault(`The package unpacks to more than ${sizeText(limits.packageUnpacked.value)}.`);
   if (unpacked > RATIO_FREE && unpacked > packed * limits.packageRatio.value)
     throw packageFault(`The package unpacks to more than ${limits.packageRatio.value} times its size.`);
 }

@@ -1,5 +1,5 @@
 // Which names a package may hold: those that mean the same file on every disk, to every reader, and to a person.
-import { limits } from '@platform/contract';
+import { limits, sizeText } from '@platform/contract';
 import { packageFault, quoted } from './package-fault.ts';
 
 const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -20,7 +20,7 @@ const SPECIAL = /[\\:*?"<>|]/;
 export function checkPackageName(bytes: Buffer): string {
   const refused = (why: string) => packageFault(`The name ${quoted(bytes)} in the archive ${why}.`);
   if (bytes.length > limits.packagePathLength.value)
-    throw refused(`is longer than ${limits.packagePathLength.value} bytes`);
+    throw refused(`is longer than ${sizeText(limits.packagePathLength.value)}`);
   const name = decode(bytes);
   if (name === null) throw refused('is not valid UTF-8');
   if (name === '' || DECEPTIVE.test(name)) throw refused('is empty or holds control or invisible characters');
@@ -34,7 +34,7 @@ export function checkPackageName(bytes: Buffer): string {
   if (segments.some((segment) => /[. ]$/.test(segment))) throw refused('has a part that ends with a dot or space');
   if (segments.some((segment) => RESERVED.test(segment))) throw refused('is a device name on some systems');
   if (segments.some((segment) => Buffer.byteLength(segment) > SEGMENT_BYTES))
-    throw refused(`has a part longer than ${SEGMENT_BYTES} bytes`);
+    throw refused(`has a part longer than ${sizeText(SEGMENT_BYTES)}`);
   return name;
 }
 

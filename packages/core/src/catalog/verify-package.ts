@@ -17,6 +17,7 @@ import {
   type RefusalError,
   refuse,
   schemaWords,
+  sizeText,
 } from '@platform/contract';
 import { checkPictures } from './check-pictures.ts';
 import { FrontendWriter, syncFolder } from './frontend-writer.ts';
@@ -114,7 +115,7 @@ async function storeWhile(
     for await (const chunk of source) {
       size += chunk.length;
       if (size > limits.packagePacked.value)
-        throw refuse('payload_too_large', `A package may have at most ${limits.packagePacked.value} bytes.`);
+        throw refuse('payload_too_large', `A package may have at most ${sizeText(limits.packagePacked.value)}.`);
       hash.update(chunk);
       await handle.writeFile(chunk);
       yield chunk;
@@ -147,7 +148,7 @@ class Contents {
     this.names.add(entry.name, entry.kind);
     if (entry.name === 'manifest.json') {
       if (entry.kind !== 'file' || entry.size > limits.manifestSize.value)
-        throw packageFault(`manifest.json must be a file of at most ${limits.manifestSize.value} bytes.`);
+        throw packageFault(`manifest.json must be a file of at most ${sizeText(limits.manifestSize.value)}.`);
       this.manifest = await collect(entry.body);
       return;
     }

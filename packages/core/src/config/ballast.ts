@@ -1,12 +1,13 @@
 // A file that only takes space. On a disk that other programs filled to the last byte it is given up, so that PostgreSQL
 // starts and the operator can sign in and make space; it is made again when there is.
+
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
+import { MiB } from '@platform/contract/sizes';
 import { systemCode } from './start-error.ts';
 
-const MiB = 1024 * 1024;
 const BALLAST_BYTES = 64 * MiB;
 /** PostgreSQL needs a segment of its log to start, of 16 MiB, and some files. */
 const START_BYTES = 32 * MiB;

@@ -7,10 +7,12 @@ import {
   type IntelligenceDialect,
   intelligenceDialect,
   limits,
+  MiB,
   providerId,
   providerModel,
   readableLine,
   schemaWords,
+  sizeText,
 } from '@platform/contract';
 import * as z from 'zod';
 import { reasonOf, StartError } from './start-error.ts';
@@ -54,7 +56,6 @@ const NEUTRAL_NAMES = [
 /** What would change how a workload itself starts, or belongs to the platform. */
 const RESERVED_NAME =
   /^(PLATFORM_|LD_|DYLD_|NODE_|AWS_)|^(PATH|HOME|PORT|LANG|TZ|SHELL|USER|GLIBC_TUNABLES|BASH_ENV|ENV|IFS)$/;
-const MiB = 1_024 * 1_024;
 const MOST_BYTES = 256 * 1024;
 
 const variable = z
@@ -185,7 +186,7 @@ function readKey(keyFile: string, file: string): string {
 function readText(name: string, file: string): string {
   try {
     const { size } = statSync(name);
-    if (size > MOST_BYTES) throw wrongFile(file, `${name} is larger than ${MOST_BYTES / 1_024} KiB`);
+    if (size > MOST_BYTES) throw wrongFile(file, `${name} is larger than ${sizeText(MOST_BYTES)}`);
     return readFileSync(name, 'utf8');
   } catch (error) {
     if (error instanceof StartError) throw error;

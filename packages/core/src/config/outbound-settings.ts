@@ -1,6 +1,8 @@
 // Outbound calls with a secret: which origins may lie in the operator's own network, and whose certificates count there.
+
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { sizeText } from '@platform/contract/sizes';
 import { reasonOf } from './start-error.ts';
 import { optionalPathOf, originsOf, type Read, wrong } from './variables.ts';
 
@@ -35,7 +37,7 @@ function readAuthorities(file: string | null): string | null {
     throw wrong(FILE, `names ${file}, which cannot be read: ${reasonOf(error)}`, 'name a file of certificates in PEM');
   }
   if (text.length > LARGEST_FILE)
-    throw wrong(FILE, `names ${file}, which is larger than 256 KiB`, 'name the own ones only');
+    throw wrong(FILE, `names ${file}, which is larger than ${sizeText(LARGEST_FILE)}`, 'name the own ones only');
   const certificates = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   if (certificates.length === 0 || !certificates.every(isCertificate))
     throw wrong(FILE, `names ${file}, which does not hold certificates`, 'name a file of certificates in PEM');

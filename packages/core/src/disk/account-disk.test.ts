@@ -78,7 +78,7 @@ describe('volumes', () => {
   test('each within the limit are refused when they do not fit together', async () => {
     const [one = '', two = '', three = '', four = ''] = await appsOf(4, 1_000);
     for (const appId of [one, two, three]) await install(account, appId);
-    assertRefused(await tryInstall(four), 409, 'disk_quota', /takes 1,000 MiB, and 0 MiB of the 3,000 MiB .*Storage/);
+    assertRefused(await tryInstall(four), 409, 'disk_quota', /takes 1000 MiB, and 0 bytes of the 2\.9 GiB .*Storage/);
     const { usedBytes, limitBytes, volumes } = await disk();
     assert.deepEqual([usedBytes, limitBytes, volumes.length], [LIMIT * MiB, LIMIT * MiB, 3]);
   });

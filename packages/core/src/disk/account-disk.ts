@@ -1,12 +1,10 @@
 // The disk space of an account: its volumes at the size they were granted, and the packages it published.
-import { type AccountDisk, type RefusalError, refuse } from '@platform/contract';
+import { type AccountDisk, type RefusalError, refuse, sizeText } from '@platform/contract';
 import { lockAccount } from '../accounts/queries.ts';
 import type { CoreConfig } from '../config/config.ts';
 import type { CoreContext } from '../context.ts';
 import type { Executor } from '../database/schema.ts';
 import { type PackageRow, selectPackages, selectUsedBytes, selectVolumes, type VolumeRow } from './queries.ts';
-
-const MiB = 1024 * 1024;
 
 type DiskContext = Pick<CoreContext, 'database'> & { readonly config: Pick<CoreConfig, 'accountDiskBytes'> };
 
@@ -50,7 +48,8 @@ export async function requireAccountDisk(
   if (more.bytes <= 0) return;
   await lockAccount(trx, { key: more.accountKey });
   const left = config.accountDiskBytes - (await selectUsedBytes(trx, more.accountKey));
-  if (more.bytes > left) throw diskQuota(config, { left, needed: `${more.what} takes ${inMiB(more.bytes)}` });
+  if (more.bytes > left)
+    throw diskQuota(config, { left, needed: `${more.what} takes ${sizeText(more.bytes, Math.ceil)}` });
 }
 
 /** @param needed what does not fit, as the beginning of a sentence */
@@ -58,15 +57,11 @@ export function diskQuota(
   { accountDiskBytes }: DiskContext['config'],
   { left, needed }: { readonly left: number; readonly needed: string },
 ): RefusalError {
-  const rest = `${inMiB(Math.max(0, left), Math.floor)} of the ${inMiB(accountDiskBytes)} of your account are left`;
+  const rest = `${sizeText(Math.max(0, left), Math.floor)} of the ${sizeText(accountDiskBytes)} of your account are left`;
   return refuse(
     'disk_quota',
     `${needed}, and ${rest}. Delete volumes or packages that you no longer need in Settings → Storage.`,
   );
-}
-
-function inMiB(bytes: number, round: (value: number) => number = Math.ceil): string {
-  return `${round(bytes / MiB).toLocaleString('en')} MiB`;
 }
 
 /** What all accounts take, for the operator's commands on the server. Not reachable over HTTP. */

@@ -1,11 +1,11 @@
 // Refuses JSON that is too large as compact JSON, before it is parsed: a dense object of 128 KiB takes the event loop four
 // times as long as the longest that is stored. Escapes and white space do not count.
-import { type KeptJson, refuse } from '@platform/contract';
+import { type KeptJson, refuse, sizeText } from '@platform/contract';
 
 /** @throws RefusalError as `kept` says; never for text whose compact form fits */
 export function refuseLargeJson(text: string, { most, tooLarge }: KeptJson): void {
   if (text.length > most && leastCompactLength(text) > most)
-    throw refuse(tooLarge, `The body has more than ${most} bytes of compact JSON. Pass a reference instead.`);
+    throw refuse(tooLarge, `The body has more than ${sizeText(most)} of compact JSON. Pass a reference instead.`);
 }
 
 /** A lower bound: a character for each that needs one or more, for each number and for each word. */

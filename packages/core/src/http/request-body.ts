@@ -7,6 +7,7 @@ import {
   refuse,
   routes,
   type StreamedMember,
+  sizeText,
 } from '@platform/contract';
 import { hasBody, requireUploadRate } from '@platform/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -54,7 +55,7 @@ export async function readRequestBody(exchange: Exchange, id: RouteId, readers: 
     if ((request.headers['content-type'] ?? '').toLowerCase() !== body.mediaType)
       throw refuse('unsupported_media_type', `Send the body as ${body.mediaType}.`);
     if (Number(request.headers['content-length'] ?? 0) > body.limit)
-      throw refuse('payload_too_large', `The body may have at most ${body.limit} bytes.`);
+      throw refuse('payload_too_large', `The body may have at most ${sizeText(body.limit)}.`);
     requireUploadRate(request.raw, reply.raw, limits.uploadRate.value);
     return held(undefined);
   }

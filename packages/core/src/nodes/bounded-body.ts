@@ -1,4 +1,5 @@
 // Reads the body of an answer within limits of size and time.
+import { sizeText } from '@platform/contract/sizes';
 
 /** @throws Error when the body is longer than `limit` bytes or not UTF-8 */
 export async function readBounded(response: Response, limit: number): Promise<string> {
@@ -7,7 +8,7 @@ export async function readBounded(response: Response, limit: number): Promise<st
   let text = '';
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength;
-    if (size > limit) throw new Error(`the answer has more than ${limit} bytes`);
+    if (size > limit) throw new Error(`the answer has more than ${sizeText(limit)}`);
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();
@@ -34,6 +35,6 @@ export async function* readLines(response: Response, limit: number): AsyncGenera
     }
     parts.push(chunk.subarray(start));
     size += chunk.byteLength - start;
-    if (size > limit) throw new Error(`a line of the answer has more than ${limit} bytes`);
+    if (size > limit) throw new Error(`a line of the answer has more than ${sizeText(limit)}`);
   }
 }

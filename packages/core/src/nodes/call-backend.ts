@@ -11,6 +11,7 @@ import {
   nodeRefusal,
   RefusalError,
   refuse,
+  sizeText,
 } from '@platform/contract';
 import { isPlatformField, mayTravel } from '@platform/http';
 import type { Dispatcher } from 'undici';
@@ -225,7 +226,7 @@ async function readWhole(body: Readable, limit: number): Promise<Buffer> {
   for await (const part of body) {
     parts.push(part);
     size += parts.at(-1)?.length ?? 0;
-    if (size > limit) throw refuse('upstream_failed', `The answer of the backend has more than ${limit} bytes.`);
+    if (size > limit) throw refuse('upstream_failed', `The answer of the backend has more than ${sizeText(limit)}.`);
   }
   return Buffer.concat(parts);
 }

@@ -91,7 +91,7 @@ test('a volume grows with an upgrade as far as its node has disk', async () => {
   await tryInstall(account(0), appId, '1.0.0');
   const upgrade = (version: string) =>
     account(0).fetch(`/v1/apps/${appId}/upgrade`, { body: { version, acceptResources: true } });
-  assertRefused(await upgrade('2.0.0'), /grow by 1501 MiB/);
+  assertRefused(await upgrade('2.0.0'), /grow by 1\.5 GiB/);
   assert.equal((await upgrade('3.0.0')).status, 200);
 });
 

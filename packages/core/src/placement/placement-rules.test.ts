@@ -186,7 +186,7 @@ test('where every machine is reserved for others, or only those have room, the o
   await publish(owner, large, { workload: { ...nodeWorkload, resources: { memoryMiB: 4_096 } } });
   const noRoom = await owner.fetch('/v1/apps', { body: { appId: large } });
   assert.deepEqual([noRoom.status, problemCode(noRoom)], [503, 'unavailable']);
-  assert.match(noRoom.text, /No machine that is not reserved for other apps has room .* 4096 MiB/);
+  assert.match(noRoom.text, /No machine that is not reserved for other apps has room .* 4 GiB/);
   await labelNode(context(), 'second', { add: ['gpu'] });
   const refused = await owner.fetch('/v1/apps', { body: { appId } });
   assert.deepEqual([refused.status, problemCode(refused)], [503, 'unavailable']);

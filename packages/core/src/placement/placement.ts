@@ -1,6 +1,14 @@
 // Chooses the node of a workload: one that is online, allowed, and has the memory and the disk. Every decision holds one
 // lock until its transaction ends, so that two concurrent ones cannot both take the last of it.
-import { type InstallationId, processorNames, RefusalError, refuse, type WorkloadManifest } from '@platform/contract';
+import {
+  type InstallationId,
+  MiB,
+  processorNames,
+  RefusalError,
+  refuse,
+  sizeText,
+  type WorkloadManifest,
+} from '@platform/contract';
 import type { Kysely } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { volumeMiBOf } from '../disk/volume-size.ts';
@@ -138,7 +146,7 @@ export async function demandRoom(
   if (await hasRoom(trx, installation, demand)) return;
   throw refuse(
     'unavailable',
-    `The machine of this app has no room for a backend that ${demand.always ? 'runs all the time and ' : ''}needs ${demand.memoryMiB} MiB of memory. Without \`acceptResources\` it runs with what it was granted before.`,
+    `The machine of this app has no room for a backend that ${demand.always ? 'runs all the time and ' : ''}needs ${sizeText(demand.memoryMiB * MiB)} of memory. Without \`acceptResources\` it runs with what it was granted before.`,
   );
 }
 
@@ -152,7 +160,7 @@ async function requireNodeDisk(trx: Transaction, nodeId: string, growsByMiB: num
   if (growsByMiB === 0 || (await nodeHasDisk(trx, nodeId, growsByMiB))) return;
   throw refuse(
     'unavailable',
-    `The volume of this app would grow by ${growsByMiB} MiB, and the machine on which it lies does not have so much disk left. Its operator can add disk space.`,
+    `The volume of this app would grow by ${sizeText(growsByMiB * MiB, Math.ceil)}, and the machine on which it lies does not have so much disk left. Its operator can add disk space.`,
   );
 }
 
@@ -304,7 +312,7 @@ async function noPlace(trx: Transaction, owner: Owner, workload: WorkloadManifes
   const diskMiB = volumeMiBOf(workload);
   return refuse(
     'unavailable',
-    `No machine${open.some(({ kept }) => kept) ? ' that is not reserved for other apps' : ''} has room for the backend of this app, which needs ${workload.resources.memoryMiB} MiB of memory${diskMiB === 0 ? '' : ` and ${diskMiB} MiB of disk`}.`,
+    `No machine${open.some(({ kept }) => kept) ? ' that is not reserved for other apps' : ''} has room for the backend of this app, which needs ${sizeText(workload.resources.memoryMiB * MiB)} of memory${diskMiB === 0 ? '' : ` and ${sizeText(diskMiB * MiB)} of disk`}.`,
   );
 }
 

@@ -10,6 +10,7 @@ import {
   type ScheduleId,
   type ScheduleTargetApp,
   scheduleId,
+  sizeText,
 } from '@platform/contract';
 import type * as z from 'zod';
 import type { CoreContext } from '../context.ts';
@@ -186,7 +187,10 @@ function storedPayload(payload: object | null | undefined): string | null {
   const bytes = Buffer.byteLength(text);
   const most = limits.schedulePayload.value;
   if (bytes > most)
-    throw refuse('payload_too_large', `The payload has ${bytes} bytes of compact JSON, and may have ${most}.`);
+    throw refuse(
+      'payload_too_large',
+      `The payload has ${sizeText(bytes, Math.ceil)} of compact JSON, and may have ${sizeText(most)}.`,
+    );
   return text;
 }
 

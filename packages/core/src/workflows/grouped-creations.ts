@@ -1,5 +1,5 @@
 // Creations of runs of an app that come at the same time share a transaction: they wait for the same lock anyway.
-import { limits, RefusalError, refuse } from '@platform/contract';
+import { limits, RefusalError, refuse, sizeText } from '@platform/contract';
 import pg from 'pg';
 import { Together } from '../background/together.ts';
 import {
@@ -90,7 +90,7 @@ async function insertWithRoom(pool: pg.Pool, runs: readonly NewRun[]): Promise<R
 
 export function noRoom(): Error {
   const detail =
-    `An app has at most ${limits.workflowRuns.value} running runs, with ${limits.workflowStored.value / 2 ** 20} MiB of inputs, ` +
+    `An app has at most ${limits.workflowRuns.value} running runs, with ${sizeText(limits.workflowStored.value)} of inputs, ` +
     'results and histories together. Wait until one ends, or cancel one.';
   return refuse('workflow_run_limit', detail, { retryAfter: RETRY_SECONDS });
 }

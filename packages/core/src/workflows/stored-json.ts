@@ -1,7 +1,7 @@
 // Inputs and results as they are kept: compact JSON as it came, and a hash by which two of them are compared whatever the
 // order of their members.
 import { hash } from 'node:crypto';
-import { type ErrorCode, refuse } from '@platform/contract';
+import { type ErrorCode, refuse, sizeText } from '@platform/contract';
 import canonicalize from 'canonicalize';
 
 export interface StoredJson {
@@ -24,7 +24,10 @@ export function storedJson(
   const text = JSON.stringify(value);
   const bytes = Buffer.byteLength(text);
   if (bytes > most)
-    throw refuse(code, `${what} has ${bytes} bytes of compact JSON, and may have ${most}. Pass a reference instead.`);
+    throw refuse(
+      code,
+      `${what} has ${sizeText(bytes, Math.ceil)} of compact JSON, and may have ${sizeText(most)}. Pass a reference instead.`,
+    );
   // Only `undefined` has no canonical form, and no JSON is that.
   return { text, bytes, hash: hash('sha256', canonicalize(value) ?? 'null', 'buffer') };
 }

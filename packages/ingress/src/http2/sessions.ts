@@ -4,6 +4,7 @@
 import { type IncomingHttpHeaders, performServerHandshake, type ServerHttp2Session } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import type { Refusal } from '@platform/contract';
+import { MiB, sizeText } from '@platform/contract/sizes';
 import {
   type Abandonable,
   type AcceptedRequest,
@@ -41,8 +42,6 @@ export interface Http2Front {
   /** Ends connections once the requests on them are answered. */
   drain(): void;
 }
-
-const MiB = 1024 * 1024;
 
 export const defaultHttp2Limits: Http2Limits = {
   headBytes: defaultServerLimits.headBytes,
@@ -140,7 +139,7 @@ export function serveHttp2(options: StrictServerOptions, limitOptions: Partial<H
       return { code: 'method_not_allowed', detail: 'CONNECT is not offered: this is not a proxy.' };
     // Node holds a client to its settings only once that has confirmed them.
     if (incoming.headBytes > limits.headBytes)
-      return { code: 'head_too_large', detail: `A head has at most ${limits.headBytes / 1_024} KiB.` };
+      return { code: 'head_too_large', detail: `A head has at most ${sizeText(limits.headBytes)}.` };
     // The parser of HTTP/1.1 knows no others.
     if (!KNOWN_METHODS.has(incoming.method)) return { code: 'invalid_request', detail: 'The method is not known.' };
     if (headers[':scheme'] !== 'https')

@@ -1,8 +1,10 @@
 // Certificates from a folder that an operator, or a program such as certbot, keeps up to date: `<host>.crt` with
 // `<host>.key`, and `_.example.org.crt` for `*.example.org`. It is looked at every few seconds, since links, network
 // filesystems and mounted secrets report no changes. What is wrong with a new pair leaves the former one in service.
+
 import { readdir, readFile, stat } from 'node:fs/promises';
 import * as path from 'node:path';
+import { sizeText } from '@platform/contract/sizes';
 import {
   type Certificate,
   CertificateError,
@@ -204,6 +206,7 @@ const GONE = 'its files are gone';
 
 async function stampOf(file: string): Promise<string> {
   const { mtimeNs, size, ino } = await stat(file, { bigint: true });
-  if (size > LARGEST_FILE) throw new CertificateError(`${path.basename(file)} is larger than 128 KiB`);
+  if (size > LARGEST_FILE)
+    throw new CertificateError(`${path.basename(file)} is larger than ${sizeText(LARGEST_FILE)}`);
   return `${ino}-${size}-${mtimeNs}`;
 }

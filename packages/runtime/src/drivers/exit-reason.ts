@@ -1,5 +1,7 @@
 // Says in one sentence why a workload ended.
+
 import type { WorkloadManifest } from '@platform/contract';
+import { MiB, sizeText } from '@platform/contract/sizes';
 
 export interface Exit {
   readonly code: number | null;
@@ -29,14 +31,14 @@ export function describeExit(
     return {
       code,
       signal: name,
-      reason: `Exceeded its memory limit of ${resources.memoryMiB} MiB and was killed.`,
+      reason: `Exceeded its memory limit of ${sizeText(resources.memoryMiB * MiB)} and was killed.`,
     };
   }
   if (name === 'SIGABRT' && resources.runtime === 'node') {
     return {
       code,
       signal: name,
-      reason: `Killed by SIGABRT, usually because JavaScript ran out of memory (limit ${resources.memoryMiB} MiB).`,
+      reason: `Killed by SIGABRT, usually because JavaScript ran out of memory (limit ${sizeText(resources.memoryMiB * MiB)}).`,
     };
   }
   if (name !== null) return { code, signal: name, reason: `Killed by ${name}.` };

@@ -1,6 +1,8 @@
 // What one run of a workload uses, put together from its driver, its Gateway and its log, with the share of processors
 // that it used lately.
+
 import type { WorkloadManifest, WorkloadUse } from '@platform/contract';
+import { MiB } from '@platform/contract/sizes';
 import type { Clock } from '../clock.ts';
 import type { WorkloadInstance } from '../drivers/driver.ts';
 
@@ -19,7 +21,6 @@ interface Sample {
   readonly cpuMilliseconds: number;
 }
 
-const MiB = 1024 * 1024;
 /** Over less than this the share says little: what a limit lets through in a tenth of a second may be spent in a twentieth. */
 const SHORTEST_SPAN = 1_000;
 /** Samples closer than this are not kept, so that many watchers cost no memory. */

@@ -1,5 +1,6 @@
 // A file with an ext4 file system in it, mounted for one workload: its size is the limit that cannot be exceeded.
 // The file is only ever written by this machine's kernel. What a guest wrote to as a disk is never mounted here.
+
 import {
   chmodSync,
   closeSync,
@@ -14,6 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { MiB } from '@platform/contract/sizes';
 import { findProgram } from '../find-program.ts';
 import { run } from '../run-command.ts';
 
@@ -25,7 +27,6 @@ export interface ImageTools {
   readonly unmount: string;
 }
 
-const MiB = 1024 * 1024;
 /** Below this there is no room for a file system with a journal. */
 const SMALLEST_MIB = 8;
 

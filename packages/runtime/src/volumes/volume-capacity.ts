@@ -1,11 +1,10 @@
 // How much the volumes of a node may take together: what is free on its disk and what they hold, less the reserve.
 import { mkdirSync, statfsSync } from 'node:fs';
-import { diskReserveBytes } from '@platform/contract';
+import { diskReserveBytes, MiB } from '@platform/contract';
 import type { Log } from '../clock.ts';
 import { errorCode } from '../error-code.ts';
 import { run } from '../run-command.ts';
 
-const MiB = 1024 * 1024;
 /** Volumes that are folders are walked through; one that takes longer counts as empty, which promises too little. */
 const LONGEST_WALK = 10_000;
 

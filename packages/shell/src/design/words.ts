@@ -1,4 +1,6 @@
-// Times and counts as people read them. The platform speaks English, so these do too.
+// Times, counts and sizes as people read them. The platform speaks English, so these do too.
+
+export { MiB, sizeText } from '@platform/contract/sizes';
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -53,21 +55,6 @@ export function isOlder(version: string, other: string): boolean {
 /** `1 app`, `2 apps`. */
 export function count(amount: number, noun: string): string {
   return `${amount} ${noun}${amount === 1 ? '' : 's'}`;
-}
-
-const UNITS = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
-
-/** `50 MiB`, `1.6 KiB`: powers of 1,024, one digit after the point below ten. */
-export function bytes(amount: number): string {
-  if (amount < 1_024) return count(amount, 'byte');
-  let value = amount;
-  let unit = -1;
-  // Compared as it will be written: 1,048,575 bytes are 1 MiB, not 1024 KiB.
-  while (Math.round(value) >= 1_024 && unit < UNITS.length - 1) {
-    value /= 1_024;
-    unit += 1;
-  }
-  return `${short(value)} ${UNITS[unit]}`;
 }
 
 /** `34 seconds`, `3 minutes`: one unit, the largest that is filled. */

@@ -1,4 +1,5 @@
 // What a backend may use of its machine, in plain words: for reviews and for Settings.
+
 import {
   type BackendResources,
   type ResourceName,
@@ -6,8 +7,9 @@ import {
   standardDiskMiB,
   standardResources,
 } from '@platform/contract';
+import { MiB } from '@platform/contract/sizes';
 import type { IconName } from '../design/icons.tsx';
-import { bytes, count, duration } from '../design/words.ts';
+import { count, duration, sizeText } from '../design/words.ts';
 
 export interface ResourceLine {
   readonly name: ResourceName;
@@ -21,7 +23,6 @@ export interface ResourceLine {
   readonly large: boolean;
 }
 
-const MIB = 1_048_576;
 const ICONS = {
   mode: 'clock',
   idleSeconds: 'clock',
@@ -63,9 +64,9 @@ function wordsFor(name: ResourceName, { mode, idleSeconds, memoryMiB, diskMiB, c
     case 'idleSeconds':
       return `Stays awake for up to ${timeAwake(idleSeconds)} after you last used it`;
     case 'memoryMiB':
-      return `Up to ${bytes(memoryMiB * MIB)} of memory`;
+      return `Up to ${sizeText(memoryMiB * MiB)} of memory`;
     case 'diskMiB':
-      return `Keeps up to ${bytes(diskMiB * MIB)} of data on the server`;
+      return `Keeps up to ${sizeText(diskMiB * MiB)} of data on the server`;
     case 'cpus':
       return `Up to ${processors(cpus)}`;
     case 'pids':
@@ -80,9 +81,9 @@ function formerly(name: ResourceName, { idleSeconds, memoryMiB, diskMiB, cpus, p
     case 'idleSeconds':
       return `now ${timeAwake(idleSeconds)}`;
     case 'memoryMiB':
-      return `now ${bytes(memoryMiB * MIB)}`;
+      return `now ${sizeText(memoryMiB * MiB)}`;
     case 'diskMiB':
-      return diskMiB === 0 ? 'now none' : `now ${bytes(diskMiB * MIB)}`;
+      return diskMiB === 0 ? 'now none' : `now ${sizeText(diskMiB * MiB)}`;
     case 'cpus':
       return `now ${processors(cpus)}`;
     case 'pids':

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { Button, Note } from '../design/controls.tsx';
-import { bytes } from '../design/words.ts';
+import { sizeText } from '../design/words.ts';
 import { downloadAccount } from './download-account.ts';
 import { type Failure, failureOf } from './failure.ts';
 
@@ -43,7 +43,7 @@ export function DownloadButton() {
       </div>
       {now.kind === 'running' && (
         <p role="status" class="quiet-text">
-          {now.bytes === 0 ? 'Waiting for your passkey …' : `${bytes(now.bytes)} downloaded …`}
+          {now.bytes === 0 ? 'Waiting for your passkey …' : `${sizeText(now.bytes)} downloaded …`}
         </p>
       )}
       {now.kind === 'done' && <Note tone="success">Downloaded. README.txt in the archive explains its files.</Note>}

@@ -5,7 +5,7 @@ import { useEffect } from 'preact/hooks';
 import { call } from '../api/client.ts';
 import { Button, Empty, Note, Skeleton } from '../design/controls.tsx';
 import { Icon, type IconName } from '../design/icons.tsx';
-import { bytes, shortVersion } from '../design/words.ts';
+import { shortVersion, sizeText } from '../design/words.ts';
 import { deleteData } from './delete-data.ts';
 import { useAction, useReading } from './reading.ts';
 import { PageHead } from './settings.tsx';
@@ -56,7 +56,7 @@ function Total({ disk: { usedBytes, limitBytes } }: { readonly disk: AccountDisk
   return (
     <section class="block">
       <p>
-        {bytes(usedBytes)} of {bytes(limitBytes)} used
+        {sizeText(usedBytes)} of {sizeText(limitBytes)} used
       </p>
       <div class="storage-bar" aria-hidden="true">
         <span style={{ inlineSize: `${Math.min(100, (100 * usedBytes) / Math.max(1, limitBytes))}%` }} />
@@ -107,7 +107,7 @@ function volumeItem({ appId, name, bytes: size, installed, deleting }: AccountDi
     key: appId,
     icon: 'disk',
     title: name,
-    about: `${bytes(size)} · ${deleting ? 'being deleted' : installed ? 'installed' : 'removed'}`,
+    about: `${sizeText(size)} · ${deleting ? 'being deleted' : installed ? 'installed' : 'removed'}`,
     remove: deleting ? null : () => deleteData(appId),
     question: installed
       ? `${name} stops, loses everything it stored, and starts empty. You can’t undo this.`
@@ -121,7 +121,7 @@ function packageItem({ appId, version, bytes: size, installed }: AccountDisk['pa
     key: `${appId} ${version}`,
     icon: 'upgrade',
     title: `${appId} ${shortVersion(version)}`,
-    about: `${bytes(size)}${installed ? ' · installed' : ''}`,
+    about: `${sizeText(size)}${installed ? ' · installed' : ''}`,
     remove: installed ? null : () => call('catalog.withdraw', { params: { appId, version } }),
     question: `Delete version ${shortVersion(version)} of ${appId} from the Store?`,
     typed: null,

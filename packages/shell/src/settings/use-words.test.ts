@@ -1,7 +1,7 @@
 // The resource use of a backend, as its owner reads it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bytes, duration } from '../design/words.ts';
+import { duration } from '../design/words.ts';
 import {
   droppedLines,
   memoryNow,
@@ -11,19 +11,6 @@ import {
   processorNow,
   processorSoFar,
 } from './use-words.ts';
-
-for (const [amount, words] of [
-  [0, '0 bytes'],
-  [1, '1 byte'],
-  [1_023, '1023 bytes'],
-  [1_024, '1 KiB'],
-  [1_600, '1.6 KiB'],
-  [52_428_800, '50 MiB'],
-  [1_048_575, '1 MiB'],
-  [1_400_000_000, '1.3 GiB'],
-] as const) {
-  test(`${amount} is ${words}`, () => assert.equal(bytes(amount), words));
-}
 
 for (const [milliseconds, words] of [
   [0, '0 seconds'],

@@ -1,6 +1,6 @@
 // The resource use of a running backend, in words.
 import type { WorkloadUse } from '@platform/contract';
-import { bytes, duration } from '../design/words.ts';
+import { duration, sizeText } from '../design/words.ts';
 
 type Traffic = WorkloadUse['network']['outbound'];
 
@@ -17,18 +17,18 @@ export function processorSoFar({ milliseconds }: WorkloadUse['cpu']): string {
 }
 
 export function memoryNow({ bytes: now, limitBytes }: WorkloadUse['memory']): string {
-  return now === null ? 'Unknown' : `${bytes(now)} of ${bytes(limitBytes)}`;
+  return now === null ? 'Unknown' : `${sizeText(now)} of ${sizeText(limitBytes)}`;
 }
 
 export function memorySoFar({ bytes: now, peakBytes }: WorkloadUse['memory']): string {
   if (now === null) return 'This machine can’t measure it.';
-  return peakBytes === null ? 'Current use' : `Peak ${bytes(peakBytes)}, including file cache`;
+  return peakBytes === null ? 'Current use' : `Peak ${sizeText(peakBytes)}, including file cache`;
 }
 
 export function networkNow({ outbound, inbound, public: open }: WorkloadUse['network']): string {
   const all = [outbound, inbound, ...(open === null ? [] : [open])];
   const sum = (name: 'sentBytes' | 'receivedBytes') => all.reduce((total, one) => total + one[name], 0);
-  return `${bytes(sum('sentBytes'))} sent, ${bytes(sum('receivedBytes'))} received`;
+  return `${sizeText(sum('sentBytes'))} sent, ${sizeText(sum('receivedBytes'))} received`;
 }
 
 /** One line for each way in and out. */
@@ -36,13 +36,13 @@ export function networkSoFar({ outbound, inbound, public: open }: WorkloadUse['n
   return [
     `Incoming requests: ${traffic(inbound)}`,
     `Requests to the platform: ${traffic(outbound)}`,
-    ...(open === null ? [] : [`Internet: ${bytes(open.sentBytes)} sent, ${bytes(open.receivedBytes)} received`]),
+    ...(open === null ? [] : [`Internet: ${sizeText(open.sentBytes)} sent, ${sizeText(open.receivedBytes)} received`]),
   ];
 }
 
 function traffic({ requests, sentBytes, receivedBytes }: Traffic): string {
   if (requests === 0) return 'none yet';
-  return `${requests.toLocaleString('en')}, ${bytes(sentBytes)} sent, ${bytes(receivedBytes)} received`;
+  return `${requests.toLocaleString('en')}, ${sizeText(sentBytes)} sent, ${sizeText(receivedBytes)} received`;
 }
 
 export function droppedLines(lines: number): string | null {

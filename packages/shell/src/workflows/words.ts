@@ -1,6 +1,6 @@
 // Workflow runs in words: states, spans of time, what happened to a step.
 import type { WorkflowStatus, WorkflowSummary } from '@platform/contract';
-import { bytes, count } from '../design/words.ts';
+import { count, sizeText } from '../design/words.ts';
 import type { Bar, BarKind, StepRow } from './timeline.ts';
 
 export const STATES: Record<WorkflowStatus, string> = {
@@ -59,8 +59,8 @@ export function tookOf(run: Pick<WorkflowSummary, 'createdAt' | 'completedAt'>, 
 
 /** `input 12 bytes, result 1.6 KiB` */
 export function sizes({ inputBytes, resultBytes }: Pick<WorkflowSummary, 'inputBytes' | 'resultBytes'>): string {
-  const input = `input ${bytes(inputBytes)}`;
-  return resultBytes === null ? input : `${input}, result ${bytes(resultBytes)}`;
+  const input = `input ${sizeText(inputBytes)}`;
+  return resultBytes === null ? input : `${input}, result ${sizeText(resultBytes)}`;
 }
 
 /** `Finished in 1.2 s, 3 attempts` */

@@ -13,6 +13,7 @@ import {
   RefusalError,
   refuse,
   resourceOfCall,
+  sizeText,
 } from '@platform/contract';
 import {
   type Abandonable,
@@ -344,7 +345,7 @@ function isAllowed({ intelligence }: GatewayPolicy, { provider, resource }: Conc
 }
 
 function tooLarge(limit: number): RefusalError {
-  return refuse('payload_too_large', `The body of an AI call may have at most ${limit} bytes.`);
+  return refuse('payload_too_large', `The body of an AI call may have at most ${sizeText(limit)}.`);
 }
 
 function refusalOf(error: unknown): Refusal | null {

@@ -1,6 +1,6 @@
 // Keys as the app knows them and as the store does: below the prefix of the installation. Everything that names an
 // object passes through here, both ways.
-import { limits, objectStorageView } from '@platform/contract';
+import { limits, objectStorageView, sizeText } from '@platform/contract';
 import { hasDotSegment, UnconfinedError } from '@platform/http/s3';
 import { S3Refusal } from './s3-error.ts';
 
@@ -44,7 +44,7 @@ export class KeySpace {
 function checked(key: string): string {
   const { value: most } = limits.objectStorageKey;
   if (Buffer.byteLength(key) > most)
-    throw new S3Refusal('KeyTooLongError', `A key has at most ${most} bytes of UTF-8.`);
+    throw new S3Refusal('KeyTooLongError', `A key has at most ${sizeText(most)} of UTF-8.`);
   if (UNREADABLE.test(key)) throw new S3Refusal('InvalidArgument', 'A key holds no control characters.');
   if (hasDotSegment(key)) throw new S3Refusal('InvalidArgument', 'No segment of a key may be "." or "..".');
   return key;

@@ -1,7 +1,7 @@
 // Raw object storage (specification 4.5, contract 4c): the API of S3 below a prefix of the installation's own. Every
 // request is read, confined and signed anew; the key of the store stays here.
 import { pipeline } from 'node:stream/promises';
-import { limits, objectStorageView, type RequestTarget } from '@platform/contract';
+import { limits, objectStorageView, type RequestTarget, sizeText } from '@platform/contract';
 import { endFaulty, hold, type IncomingRequest, openPace, type RequestHead, receiveBody } from '@platform/http';
 import { readXml, sendToStore, storeText, UnconfinedError, writeXml, type XmlElement } from '@platform/http/s3';
 import type { Dispatcher } from 'undici';
@@ -178,7 +178,7 @@ function tokenOf({ forwarded }: RequestHead): string | null {
 /** The whole body, in one buffer of its size where that is known. @throws S3Refusal */
 async function bodyOf({ req, res, head, expectsContinue }: IncomingRequest, room: Room): Promise<Buffer> {
   const length = head.chunked ? null : (head.contentLength ?? 0);
-  const tooLarge = `A body has at most ${LARGEST_BODY} bytes: upload larger objects in parts.`;
+  const tooLarge = `A body has at most ${sizeText(LARGEST_BODY)}: upload larger objects in parts.`;
   if (length !== null && length > LARGEST_BODY) throw new S3Refusal('EntityTooLarge', tooLarge);
   if (length === 0) return Buffer.alloc(0);
   const noRoom = (): S3Refusal => new S3Refusal('SlowDown', 'Too many large bodies are under way. Send it again.');

@@ -1,7 +1,9 @@
 // The options that confine a container, and the check that the engine applied them: some engines accept an option and
 // ignore it.
+
 import { cpus } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
+import { MiB } from '@platform/contract/sizes';
 import { temporaryBytes } from '../process/mechanism.ts';
 import { insideContainer } from './base-image.ts';
 import type { Container, ContainerCreateOptions } from './engine.ts';
@@ -30,7 +32,6 @@ export interface Confinement {
   readonly tunnel: boolean;
 }
 
-const MiB = 1024 * 1024;
 const SHARED_MEMORY_BYTES = 16 * MiB;
 const OPEN_FILES = 4_096;
 const TUNNEL_DEVICE = '/dev/net/tun';

@@ -58,7 +58,7 @@ describe('a real registry', { skip: registryMissing() }, () => {
 
   test('is not asked for more than is allowed', async () => {
     const name = await registry.push('team/large', image);
-    await refuses(name, /MiB are allowed/, { largest: 10 });
+    await refuses(name, /, and 10 bytes are allowed/, { largest: 10 });
   });
 });
 

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type ImageReference, limits } from '@platform/contract';
+import { type ImageReference, limits, sizeText } from '@platform/contract';
 import { type Pack, pack } from 'tar-stream';
 import * as z from 'zod';
 import type { Log } from '../../clock.ts';
@@ -63,9 +63,8 @@ async function write(client: RegistryClient, options: FetchOptions, signal: Abor
   if ('manifests' in chosen.value) throw new RegistryError('it is a list of lists.', { passing: false });
   const pieces = [...new Map([chosen.value.config, ...chosen.value.layers].map((one) => [one.digest, one])).values()];
   const bytes = pieces.reduce((sum, { size }) => sum + size, 0);
-  const MiB = Math.ceil(bytes / 2 ** 20);
   if (bytes > largest) {
-    throw new RegistryError(`it has ${MiB} MiB, and ${Math.floor(largest / 2 ** 20)} MiB are allowed.`, {
+    throw new RegistryError(`it has ${sizeText(bytes, Math.ceil)}, and ${sizeText(largest, Math.floor)} are allowed.`, {
       passing: false,
     });
   }

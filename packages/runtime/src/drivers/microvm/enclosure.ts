@@ -1,7 +1,9 @@
 // Confines a virtual machine monitor in case a guest compromises it: its own user and network, no capabilities, a
 // system call filter, and a root with the system's programs and the machine's own images.
+
 import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { MiB } from '@platform/contract/sizes';
 import { writeFileAtomically } from '../../atomic-file.ts';
 import { systemPath } from '../../find-program.ts';
 import type { Cgroup } from '../process/cgroup.ts';
@@ -29,7 +31,6 @@ export interface Enclosure {
   readonly kvm: boolean;
 }
 
-const MiB = 1024 * 1024;
 const TEMPORARY_BYTES = 16 * MiB;
 const KEEPER_HEAP_MIB = 64;
 

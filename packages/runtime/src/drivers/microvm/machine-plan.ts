@@ -1,6 +1,8 @@
 // The size of a machine for the resources in a manifest, and the command line of its kernel.
+
 import { readFileSync } from 'node:fs';
 import type { WorkloadManifest } from '@platform/contract';
+import { MiB } from '@platform/contract/sizes';
 import type { Resources } from '../process/cgroup.ts';
 import { nodeOptions, temporaryBytes } from '../process/mechanism.ts';
 import type { Entry } from '../require-entry.ts';
@@ -8,7 +10,6 @@ import type { GuestLimits, Machine } from './places.ts';
 
 export type Acceleration = 'kvm' | 'tcg';
 
-const MiB = 1024 * 1024;
 /** What the guest's kernel, init and page tables take, measured with Debian's 6.1 kernel. */
 const GUEST_KERNEL_MIB = 96;
 /** The monitor itself, what emulation keeps of translated code, and the keeper. */

@@ -1,8 +1,10 @@
 // Limits memory, processes and processor time with control groups, and verifies that a sandbox has ended.
+
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { MiB } from '@platform/contract/sizes';
 import { ancestry, type CgroupMount, type Controller, cgroupMounts } from './cgroup-places.ts';
 import { type CgroupUse, readCgroupUse } from './cgroup-use.ts';
 
@@ -49,7 +51,6 @@ interface Hierarchy {
 
 const CONTROLLERS: readonly Controller[] = ['memory', 'pids', 'cpu'];
 const PERIOD_MICROSECONDS = 100_000;
-const MiB = 1024 * 1024;
 
 /**
  * Finds out which limits can be enforced here and makes the Runtime's own folders.

@@ -1,5 +1,7 @@
 // The file system of a workload: an ordered list of mounts that both mechanisms apply.
+
 import { existsSync, lstatSync, readlinkSync } from 'node:fs';
+import { MiB } from '@platform/contract/sizes';
 
 export type Mount =
   | { readonly kind: 'read-only'; readonly source: string; readonly target: string; readonly file?: true }
@@ -24,7 +26,6 @@ export const inside = {
   temporary: '/tmp',
 } as const;
 
-const MiB = 1024 * 1024;
 const SHARED_MEMORY_BYTES = 16 * MiB;
 
 export interface LayoutInput {

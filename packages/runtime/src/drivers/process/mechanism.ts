@@ -1,5 +1,6 @@
 // Builds the command line that runs a workload confined, for each mechanism of this machine.
 
+import { MiB } from '@platform/contract/sizes';
 import { systemPath } from '../../find-program.ts';
 import type { Entry } from '../require-entry.ts';
 import { bubblewrapArguments } from './bubblewrap.ts';
@@ -47,7 +48,6 @@ export interface CommandLine {
 /** Descriptor of the filter in the launcher; 3 is Node's channel to its child. */
 export const filterDescriptor = 4;
 
-const MiB = 1024 * 1024;
 const LARGEST_TEMPORARY_MIB = 128;
 const OPEN_FILES = 4_096;
 /** Share of the memory limit that JavaScript objects may take, so that V8 collects before the kernel kills. */

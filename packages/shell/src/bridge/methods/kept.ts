@@ -1,5 +1,7 @@
 // What the shell keeps of an app while it is not loaded: what the app asks it to, and where the app is.
+
 import { BRIDGE_LIMITS } from '@platform/contract';
+import { sizeText } from '@platform/contract/sizes';
 import type { MethodsOf } from '../method.ts';
 import { jsonText, placeText } from '../params.ts';
 import { BridgeRefusal } from '../refusal.ts';
@@ -16,7 +18,7 @@ export const keptMethods: MethodsOf<'state' | 'place'> = {
       if (bytes > BRIDGE_LIMITS.stateBytes) {
         throw new BridgeRefusal(
           'payload_too_large',
-          `The state is ${bytes} bytes of JSON; at most ${BRIDGE_LIMITS.stateBytes} are kept.`,
+          `The state has ${sizeText(bytes, Math.ceil)} of JSON, and may have ${sizeText(BRIDGE_LIMITS.stateBytes)}.`,
         );
       }
       shell.keepState(caller.appId, json === 'null' ? null : json);

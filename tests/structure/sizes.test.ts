@@ -6,16 +6,16 @@ import { test } from 'node:test';
 import { ROOT } from './modules.ts';
 
 const THE_ONE = 'packages/contract/src/sizes.ts';
-/** A unit after a value in a template, or as a string of its own. */
-const OWN_WORDS =
-  /\} ?(?:[KMGT]i?B|kB|bytes)\b|(['"`]) ?(?:[KMGT]i?B|kB|bytes)\1|(?:unit|style): '(?:kilo|mega|giga)?byte/;
-/** Decimal units, which the platform does not use. */
-const DECIMAL = /\d ?(?:kB|[KMG]B)\b/;
-/** `unit: 'bytes'` of a limit is a word of the contract, which documentation and tests read. */
-const MEANT_FOR_PROGRAMS = /\bunit: 'bytes'|^\s*\| 'bytes'$/;
+const FAULTS = [
+  // A unit after a value in a template, or in a list of units.
+  /\} ?(?:[KMGT]i?B|kB|bytes)\b/,
+  /(['"`]) ?[KMGT]i?B\1, (['"`]) ?[KMGT]i?B\2/,
+  /unit: '(?:kilo|mega|giga)byte'/,
+  // Decimal units; the settings of PostgreSQL (`32MB`) have no space.
+  /\d (?:kB|[KMGT]B)\b/,
+];
 
-const faultOf = (line: string) =>
-  !/^\s*(?:\/\/|\/?\*)/.test(line) && !MEANT_FOR_PROGRAMS.test(line) && (OWN_WORDS.test(line) || DECIMAL.test(line));
+const faultOf = (line: string) => !/^\s*(?:\/\/|\/?\*)/.test(line) && FAULTS.some((fault) => fault.test(line));
 
 test('no other source writes a size', async () => {
   const files: string[] = [];

@@ -132,7 +132,7 @@ describe('volumes', () => {
     assert.equal((await account.fetch('/v1/apps', { body })).status, 201);
     const upgrade = (version: string) =>
       account.fetch(`/v1/apps/${appId}/upgrade`, { body: { version, acceptResources: true } });
-    assertRefused(await upgrade('2.0.0'), 409, 'disk_quota', /2,001 MiB, and 2,000 MiB/);
+    assertRefused(await upgrade('2.0.0'), 409, 'disk_quota', /takes 2 GiB, and 1\.9 GiB/);
     assert.equal((await disk()).usedBytes, 1_000 * MiB);
     assert.equal((await upgrade('3.0.0')).status, 200);
     assert.equal((await disk()).usedBytes, 3_000 * MiB);
@@ -174,7 +174,7 @@ describe('packages', () => {
       await tryPublish(appId, await randomPackage(appId, 2 * MiB)),
       409,
       'disk_quota',
-      /1 MiB of the 3,000/,
+      /1 MiB of the 2\.9 GiB/,
     );
     assert.deepEqual((await disk()).packages, []);
   });

@@ -75,6 +75,12 @@ test('a call arrives with its body and the secret, and its answer comes back as 
   assert.ok(arrived?.rawHeaders.includes(`Bearer ${SECRET}`));
 });
 
+test('every answer has an X-Request-Id: that of the upstream, or one of ours', async () => {
+  assert.match(String((await call('base', '/x')).headers['x-request-id']), /^[\w-]{36}$/);
+  world.upstream.answer = (_req, res) => void res.writeHead(200, { 'x-request-id': 'of-upstream' }).end();
+  assert.equal((await call('base', '/x')).headers['x-request-id'], 'of-upstream');
+});
+
 test('every redirect is refused, whatever it leads to, and 304 passes', async () => {
   for (const status of [300, 301, 302, 303, 305, 306, 307, 308, 399]) {
     world.upstream.answer = (_req, res) =>

@@ -1,6 +1,12 @@
 // The public API of this package: reading requests, refusing them, carrying them to an upstream, and dialing out.
 
-export { type AcceptedRequest, type AcceptOptions, acceptRequest, UNKNOWN_EXPECTATION } from './accept-request.ts';
+export {
+  type AcceptedRequest,
+  type AcceptOptions,
+  acceptRequest,
+  OFFERED_METHODS,
+  UNKNOWN_EXPECTATION,
+} from './accept-request.ts';
 export {
   type Carried,
   type Carrying,
@@ -43,7 +49,7 @@ export {
   readRequestHead,
   withPlatformFields,
 } from './request-head.ts';
-export { type ResponseFilter, responseFilter } from './response-head.ts';
+export { ensuringRequestId, type ResponseFilter, responseFilter } from './response-head.ts';
 export {
   createStrictServer,
   defaultServerLimits,

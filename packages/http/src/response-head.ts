@@ -1,5 +1,6 @@
 // Which fields of an upstream's answer may pass. Those of one connection never do; the caller, which knows the
 // upstream, decides about the rest.
+import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 
 /** Hop-by-hop fields (RFC 9110 section 7.6.1) and framing, which each connection states anew. */
@@ -26,6 +27,15 @@ export function responseFilter(drops: (name: string, res: ServerResponse) => boo
       kept.push(name, value);
     }
     return kept;
+  };
+}
+
+/** The same, with an `X-Request-Id` of ours where the upstream gave none: every answer has one (contract 1). */
+export function ensuringRequestId(filter: ResponseFilter): ResponseFilter {
+  return (headers, res) => {
+    const passed = filter(headers, res);
+    if (headers['x-request-id'] === undefined) passed.push('x-request-id', randomUUID());
+    return passed;
   };
 }
 

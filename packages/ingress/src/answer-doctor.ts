@@ -1,6 +1,6 @@
 // What an Ingress answers `platform doctor`, so that it finds the hop on the way from the internet that spoils requests:
 // whom the Ingress takes for the client, an answer in two pieces, and a WebSocket.
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { publicHostname } from '@platform/contract';
 import {
@@ -95,6 +95,7 @@ export class DoctorAnswers {
     const [, what = '', id = ''] =
       (req.method === 'GET' && /^\/(facts|(?:pieces|release|certificates)(?=\/))(?:\/([0-9a-f]{1,32}))?$/.exec(path)) ||
       [];
+    res.setHeader('x-request-id', randomUUID());
     res.setHeader('cache-control', 'no-store');
     const json = this.#json(what, id, { host: head.host, connection, headers: req.headers });
     if (json !== null) {

@@ -18,7 +18,7 @@ export const HOSTNAME = 'notes--aaaabbbbccccddddeeee.public.platform.localhost';
 export const OTHER = 'chat--aaaabbbbccccddddffff.public.platform.localhost';
 export const INSTALLATION = installationId.parse('inst-019a0000-0000-7000-8000-000000000001');
 export const OTHER_INSTALLATION = installationId.parse('inst-019a0000-0000-7000-8000-000000000002');
-const CORE_HOST = 'core.test:8787';
+export const CORE_HOST = 'core.test:8787';
 export const key = keyFromSeed(Buffer.alloc(32, 9));
 
 /** Core as an Ingress sees it: a stand-in for tests. */

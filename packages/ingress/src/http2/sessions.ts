@@ -12,6 +12,7 @@ import {
   defaultServerLimits,
   endFaulty,
   hold,
+  OFFERED_METHODS,
   requireReading,
   requireTransportSecurity,
   type ServerLimits,
@@ -136,7 +137,11 @@ export function serveHttp2(options: StrictServerOptions, limitOptions: Partial<H
   /** The request as a handler may see it; or why it is refused. */
   function read(incoming: Http2Request, headers: IncomingHttpHeaders): AcceptedRequest | Refusal {
     if (incoming.method === 'CONNECT')
-      return { code: 'method_not_allowed', detail: 'CONNECT is not offered: this is not a proxy.' };
+      return {
+        code: 'method_not_allowed',
+        detail: 'CONNECT is not offered: this is not a proxy.',
+        allow: OFFERED_METHODS,
+      };
     // Node holds a client to its settings only once that has confirmed them.
     if (incoming.headBytes > limits.headBytes)
       return { code: 'head_too_large', detail: `A head has at most ${sizeText(limits.headBytes)}.` };

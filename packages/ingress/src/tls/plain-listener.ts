@@ -1,5 +1,6 @@
 // The plain HTTP beside TLS, usually on port 80: it answers the challenges of a certificate authority and leads everything
 // else to https. No request passes it to a node.
+import { randomUUID } from 'node:crypto';
 import { endResponse, type IncomingRequest, type StrictServerOptions, sendProblem } from '@platform/http';
 import { type Listener, listenPlain } from '../listener.ts';
 
@@ -32,6 +33,7 @@ export function listenPlainBesideTls(options: PlainListenerOptions): Promise<Lis
 }
 
 function answer({ head, path, query, req, res }: IncomingRequest, options: PlainListenerOptions): void {
+  res.setHeader('x-request-id', randomUUID());
   const host = head.host.replace(/:\d+$/, '').toLowerCase();
   const token = CHALLENGE.exec(path)?.[1];
   if (token !== undefined) {

@@ -1,6 +1,6 @@
 // The heads of an AI call: the workload's as it is read and sent on, and the provider's as it passes back.
 import { refuse } from '@platform/contract';
-import { type RequestHead, type ResponseFilter, responseFilter } from '@platform/http';
+import { ensuringRequestId, type RequestHead, type ResponseFilter, responseFilter } from '@platform/http';
 import { bearerOf } from '../../credential.ts';
 import { isMethodField } from '../method-override.ts';
 import type { Dialect } from './dialect.ts';
@@ -76,7 +76,7 @@ function byteOf(hex: string): string {
   return String.fromCharCode(Number.parseInt(hex, 16));
 }
 
-const passes = responseFilter((name) => DROPPED.has(name));
+const passes = ensuringRequestId(responseFilter((name) => DROPPED.has(name)));
 
 /** What of an answer passes, with the milliseconds that the platform took before the call. */
 export function passingHead(key: string, before: number): ResponseFilter {

@@ -1,5 +1,6 @@
 // Raw object storage (specification 4.5, contract 4c): the API of S3 below a prefix of the installation's own. Every
 // request is read, confined and signed anew; the key of the store stays here.
+import { randomUUID } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import { limits, objectStorageView, type RequestTarget, sizeText } from '@platform/contract';
 import { endFaulty, hold, type IncomingRequest, openPace, type RequestHead, receiveBody } from '@platform/http';
@@ -142,6 +143,7 @@ export function objectStorageService(context: ServiceContext): GatewayService {
     presented: tokenOf,
     refuse: sendRefusal,
     handle(incoming) {
+      incoming.res.setHeader('x-request-id', randomUUID());
       const retryAfter = rate.take();
       if (retryAfter !== null)
         return hold(pace.next(), () => void sendRefusal(incoming.res, { code: 'rate_limited', retryAfter }));

@@ -15,6 +15,24 @@ test('a client without the session token is told what to give it, and a presigne
   assert.match(presigned.body, /send the request itself/);
 });
 
+test('every answer has an X-Request-Id: of the store, of the Gateway and of a refusal', async () => {
+  for (const [request, status] of [
+    [{ method: 'PUT', path: '/app/named', body: 'x' }, 200],
+    [{ path: '/app/named' }, 200],
+    [{ method: 'HEAD', path: '/app/named' }, 200],
+    [{ path: '/app?list-type=2' }, 200],
+    [{ method: 'HEAD', path: '/app' }, 200],
+    [{ path: '/app?location' }, 200],
+    [{ path: '/app/missing' }, 404],
+    [{ path: '/app?acl' }, 403],
+    [{ path: '/app/named', headers: { 'x-amz-security-token': '' } }, 403],
+  ] as const) {
+    const answer = await scene.storage.send(request);
+    assert.equal(answer.status, status, request.path);
+    assert.match(String(answer.headers['x-request-id']), /^[\w-]{36}$/, request.path);
+  }
+});
+
 test('the session token is what counts: none, another one and two are refused, whoever signed', async () => {
   for (const headers of [
     { 'x-amz-security-token': '' },

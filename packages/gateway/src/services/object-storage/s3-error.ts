@@ -58,7 +58,7 @@ export interface ErrorDocument {
 /** The same with a status and a code that the store chose. */
 export function sendErrorDocument(res: ServerResponse, status: number, document: ErrorDocument): string {
   const { code, message, key, retryAfter = status === 503 ? 1 : null } = document;
-  const requestId = randomUUID();
+  const requestId = String(res.getHeader('x-request-id') ?? randomUUID());
   if (res.headersSent) {
     // Half of an answer must not look complete.
     res.destroy();
@@ -77,6 +77,7 @@ export function sendErrorDocument(res: ServerResponse, status: number, document:
   res.writeHead(status, {
     'content-type': 'application/xml',
     'content-length': body.length,
+    'x-request-id': requestId,
     'x-amz-request-id': requestId,
     ...(retryAfter === null ? {} : { 'retry-after': String(Math.max(1, Math.ceil(retryAfter))) }),
   });

@@ -7,6 +7,7 @@ import {
   type Carried,
   carry,
   endFaulty,
+  ensuringRequestId,
   type IncomingRequest,
   responseFilter,
   sendProblem,
@@ -29,7 +30,7 @@ const WITHDRAWN: Refusal = {
 };
 const NO_SLOT: Refusal = { code: 'not_found', detail: 'This is not the name of a secret slot.' };
 const COOKIES = new Set(['set-cookie', 'set-cookie2']);
-const filterResponse = responseFilter((name) => COOKIES.has(name));
+const filterResponse = ensuringRequestId(responseFilter((name) => COOKIES.has(name)));
 
 export function outboundService(context: ServiceContext): GatewayService {
   const core = openCoreCalls(context);

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
-import { DESKTOP, launchBrowser, newPerson, PHONE } from './browser.ts';
+import { DESKTOP, launchBrowser, newPerson, PHONE, pressInPrompt } from './browser.ts';
 import { look, settingsFit } from './look.ts';
 
 let place: PlatformPlace;
@@ -87,8 +87,10 @@ for (const [device, viewport] of [
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
     await closing.waitFor();
-    await page.getByRole('button', { name: 'Keep my account' }).click();
-    await page.getByRole('button', { name: `Account ${name}` }).waitFor();
+    await pressInPrompt(
+      page.getByRole('button', { name: 'Keep my account' }),
+      page.getByRole('button', { name: `Account ${name}` }),
+    );
     await context.close();
   });
 

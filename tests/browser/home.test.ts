@@ -2,6 +2,7 @@
 // a person. On a desktop and on a phone, with the mouse where only a mouse finds what covers a button.
 import { strict as assert } from 'node:assert';
 import { after, before, type TestContext, test } from 'node:test';
+import type { WorkloadDetail } from '@platform/contract';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import {
@@ -12,6 +13,7 @@ import {
   startPlatform,
 } from '../support/platform-process.ts';
 import { publishTestApp } from '../support/publish.ts';
+import { until } from '../support/wait.ts';
 import { DESKTOP, launchBrowser, PHONE, pressInPrompt, tileOf } from './browser.ts';
 import { look } from './look.ts';
 import { signedInContext } from './signed-in.ts';
@@ -93,7 +95,7 @@ for (const [device, viewport] of DEVICES) {
     await look(page, device, 'plain-home');
     const plain = page.locator('.plain-home');
     await pressWithMouse(page, plain.getByRole('button', { name: 'Contacts' }));
-    await page.frameLocator('iframe[title="Contacts"]').getByRole('heading', { name: 'Contacts' }).waitFor();
+    await page.frameLocator('iframe[title="Contacts"]').getByRole('heading', { name: 'Contacts', level: 1 }).waitFor();
     await page.getByRole('button', { name: 'Home', exact: true }).click();
     await pressWithMouse(page, plain.getByRole('button', { name: 'Install Launcher again' }));
     const review = page.getByRole('dialog', { name: /Launcher/ });
@@ -111,7 +113,7 @@ for (const [device, viewport] of DEVICES) {
     const review = page.getByRole('dialog', { name: /Store/ });
     await pressInPrompt(
       review.getByRole('button', { name: 'Install', exact: true }),
-      page.frameLocator('iframe[title="Store"]').getByRole('heading', { name: 'Store' }),
+      page.frameLocator('iframe[title="Store"]').getByRole('heading', { name: 'Store', level: 1 }),
     );
   });
 
@@ -153,12 +155,57 @@ for (const [device, viewport] of DEVICES) {
     const account = await registerAccount(platform, `breaker-${device}`);
     const appId = `broken-${device}`;
     await install(account, appId, 'Recipes', BROKEN);
-    await account.fetch(`/v1/apps/${appId}/start`, { body: {} });
+    const started = account.fetch(`/v1/apps/${appId}/start`, { body: {} });
+    await until('its first start', async () => {
+      const { state, restarts } = await account.browser.take<WorkloadDetail>(`/v1/apps/${appId}/status`);
+      return state === 'starting' || restarts > 0;
+    });
+    // Opened while it is still tried: the shell follows it until it is given up.
     const page = await openShell(t, account, viewport, `#/app/${appId}`);
     await page.getByRole('heading', { name: 'Recipes failed' }).waitFor();
+    await started;
     await page.getByRole('region', { name: 'End of the log of Recipes' }).getByText('is not a database').waitFor();
     await look(page, device, 'failed-app');
     await pressWithMouse(page, page.getByRole('button', { name: 'See its log' }));
     await page.getByRole('log', { name: 'Log of Recipes' }).waitFor();
   });
 }
+
+test('a stopped app stays closed where core says late that nothing is paused, and open where it says late that it is stopped', async (t) => {
+  const account = await registerAccount(platform, 'late');
+  await install(account, 'idler-late', 'Idler', SERVER);
+  await account.browser.take('/v1/apps/idler-late/stop', { body: {} });
+  const page = await openShell(t, account, DESKTOP, 'mark.svg');
+  const stopped = page.getByRole('heading', { name: 'Idler is stopped', exact: true });
+  const frame = page.locator('iframe[title="Idler"]');
+
+  const status = page.waitForResponse((response) => response.url().endsWith('/v1/apps/idler-late/status'));
+  await page.route('**/v1/runtime', async (route) => {
+    await (await status).finished();
+    await route.continue();
+  });
+  const launches: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith('/idler-late/launch')) launches.push(request.url());
+  });
+  await page.goto(`${platform.origin}/#/app/idler-late`);
+  await stopped.waitFor();
+  assert.deepEqual(launches, []);
+
+  // A look that began before the person opened it all the same changes nothing any more.
+  const asked = Promise.withResolvers<void>();
+  const opened = Promise.withResolvers<void>();
+  await page.route('**/v1/apps/idler-late/status', async (route) => {
+    asked.resolve();
+    await opened.promise;
+    await route.continue();
+  });
+  await asked.promise;
+  await page.getByRole('button', { name: 'Open it anyway', exact: true }).click();
+  await frame.waitFor();
+  const answered = page.waitForResponse((response) => response.url().endsWith('/v1/apps/idler-late/status'));
+  opened.resolve();
+  await (await answered).finished();
+  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+  assert.equal(await frame.count(), 1);
+});

@@ -255,6 +255,8 @@ export function withhold(): () => void {
 export function rest(appId: string, status: WorkloadDetail): void {
   if (frontApp.value !== appId) return;
   unload('unloaded');
+  // Its state may be known before it is known that nothing is paused, and so before the app was opened.
+  ensureListed(appId);
   update(appId, { phase: 'resting', failure: null, resting: status });
 }
 

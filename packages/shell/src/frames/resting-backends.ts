@@ -1,5 +1,6 @@
 // Looks whether the backend of the app in front rests until a person does something: when the app comes to the front, and
-// for as long as it rests. An app that was opened all the same is left alone until the person comes back to it.
+// for as long as it starts or rests. An app that was opened all the same is left alone until the person comes back to it.
+import type { WorkloadDetail } from '@platform/contract';
 import { computed, effect, untracked } from '@preact/signals';
 import { call } from '../api/client.ts';
 import { needsPerson } from '../design/stopped-words.ts';
@@ -13,14 +14,24 @@ const frontBackend = computed(() => {
   return app?.hasFrontend && app.hasWorkload ? app.appId : null;
 });
 
+/** The app whose backend was starting at the last look. */
+let starting: string | null = null;
+
 function isResting(appId: string): boolean {
   return findOpen(appId)?.phase === 'resting';
 }
 
 async function look(appId: string): Promise<void> {
+  const wasResting = isResting(appId);
   // Without an answer the app opens, and says itself what it cannot do.
   const status = await call('apps.status', { params: { appId } }).catch(() => null);
-  if (status === null || frontApp.value !== appId) return;
+  // Meanwhile the person may have gone elsewhere, or opened the app all the same.
+  if (status !== null && frontApp.value === appId && isResting(appId) === wasResting) followStatus(appId, status);
+}
+
+/** Core said what the backend of the app in front does. */
+export function followStatus(appId: string, status: WorkloadDetail): void {
+  starting = status.state === 'starting' ? appId : null;
   if (needsPerson(status)) rest(appId, status);
   else if (isResting(appId)) relaunch(appId);
 }
@@ -29,11 +40,12 @@ async function look(appId: string): Promise<void> {
 export function followResting(): () => void {
   const end = effect(() => {
     const appId = frontBackend.value;
+    starting = null;
     if (appId !== null) untracked(() => void look(appId));
   });
   const timer = setInterval(() => {
     const appId = frontBackend.value;
-    if (appId !== null && isResting(appId) && !document.hidden) void look(appId);
+    if (appId !== null && (isResting(appId) || starting === appId) && !document.hidden) void look(appId);
   }, EVERY_MS);
   return () => {
     end();

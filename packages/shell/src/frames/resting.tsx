@@ -10,6 +10,7 @@ import { useAction } from '../settings/reading.ts';
 import { go } from '../view.ts';
 import { findApp, nameOf } from './installed-apps.ts';
 import { relaunch } from './open-apps.ts';
+import { followStatus } from './resting-backends.ts';
 
 /** Of the end of the log of a backend that failed. */
 const LINES = 6;
@@ -20,8 +21,7 @@ export function Resting({ appId, status }: { readonly appId: string; readonly st
   const failed = status.state === 'failed';
   const start = () =>
     run(async () => {
-      await call('apps.start', { params: { appId }, body: {} });
-      relaunch(appId);
+      followStatus(appId, await call('apps.start', { params: { appId }, body: {} }));
     });
   return (
     <div class="front-state resting" role={failed ? 'alert' : 'status'}>

@@ -160,9 +160,17 @@ test('what is muted arrives in the inbox and nowhere else unless it is critical,
 test('without flashes an important notification is a card like others, and a critical one flashes all the same', async (t) => {
   const { context, page } = await openDesk(DESKTOP);
   t.after(() => context.close());
+  // What arrives before the page has read the change is presented as that says.
+  const published = Promise.withResolvers<void>();
+  await page.route(`**${SETTINGS}`, async (route) => {
+    await published.promise;
+    await route.continue();
+  });
   await change({ flashes: false });
   await publish({ title: 'Important', priority: 'high' });
-  await page.getByRole('region', { name: 'Messages' }).getByText('Important').waitFor();
+  await bell(page, 'Notifications, 1 unread').waitFor();
+  published.resolve();
+  await page.getByRole('region', { name: 'Messages' }).getByText('Important', { exact: true }).waitFor();
   await publish({ title: 'The roof is leaking', priority: 'critical' });
   await flashes(page).getByText('The roof is leaking').waitFor();
   assert.equal(await flashes(page).getByText('Important').count(), 0);

@@ -9,7 +9,7 @@ import { lifeOf } from './expiry.ts';
 import { dropFlashes, dropUnwantedFlashes, offerFlashes } from './flashes.ts';
 import { endMirrored, mirror } from './mirror.ts';
 import { closePushed } from './push-here.ts';
-import { isAudible, mayFlash, readNotificationSettings } from './settings.ts';
+import { isAudible, mayFlash, readNotificationSettings, settledNotificationSettings } from './settings.ts';
 import { showToast } from './toasts.ts';
 
 /** More unread records than this are shown as "99+" anyway. */
@@ -132,6 +132,12 @@ export function receive(record: Notification): void {
   notifications.value = [record, ...(notifications.value ?? [])];
   if (record.readAt !== null) return;
   unreadIds.value = new Set([...unreadIds.value, record.id]);
+  void settledNotificationSettings().then(() => present(record));
+}
+
+/** As the settings want it, unless it was read meanwhile. */
+function present(record: Notification): void {
+  if (!unreadIds.value.has(record.id)) return;
   offerFlashes([record]);
   mirror(record, () => openNotification(record, record.presentation?.actions[0]?.target ?? null));
   if (isCard(record)) showCard(record);

@@ -7,11 +7,25 @@ import { changedSettings } from './changed-settings.ts';
 /** `null` until the first answer. */
 export const notificationSettings = signal<NotificationSettings | null>(null);
 
+let latestReading: Promise<NotificationSettings | null> = Promise.resolve(null);
+
 /** Reads them anew. @throws ApiError */
 export async function readNotificationSettings(): Promise<NotificationSettings> {
-  const settings = await call('notificationSettings.read');
-  notificationSettings.value = settings;
+  const reading = call('notificationSettings.read');
+  latestReading = reading;
+  const settings = await reading;
+  // Answers may come in any order: only the one to the last question counts.
+  if (latestReading === reading) notificationSettings.value = settings;
   return settings;
+}
+
+/** Once no answer is on its way: what arrives after a change is presented as that says. */
+export async function settledNotificationSettings(): Promise<void> {
+  let awaited: typeof latestReading;
+  do {
+    awaited = latestReading;
+    await awaited.catch(() => undefined);
+  } while (awaited !== latestReading);
 }
 
 /** Shown at once, and taken back when core refuses. @throws ApiError */

@@ -1,6 +1,6 @@
 // Data that a view loads when it appears, and again when apps or grants change or the person returns.
 import type { App } from '@platform/sdk/browser';
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 
 export interface Loaded<Value> {
   /** `undefined` until the first answer. */
@@ -13,17 +13,23 @@ export interface Loaded<Value> {
 export function useLoaded<Value>(app: App, load: () => Promise<Value>): Loaded<Value> {
   const [value, setValue] = useState<Value>();
   const [failure, setFailure] = useState<string>();
-  const reload = useCallback(
-    () =>
-      load().then(
-        (fresh) => {
-          setValue(() => fresh);
-          setFailure(undefined);
-        },
-        (error: unknown) => setFailure(messageOf(error)),
-      ),
-    [],
-  );
+  const latest = useRef<Promise<void>>(undefined);
+  const reload = useCallback(() => {
+    const reading = read();
+    latest.current = reading;
+    return reading;
+
+    /** Answers may come in any order: only the one to the last question counts, and what waits, waits for that. */
+    async function read(): Promise<void> {
+      const answer = await load().then(
+        (fresh) => ({ fresh }),
+        (error: unknown) => ({ failure: messageOf(error) }),
+      );
+      if (latest.current !== reading) return latest.current;
+      if ('fresh' in answer) setValue(() => answer.fresh);
+      setFailure('failure' in answer ? answer.failure : undefined);
+    }
+  }, []);
   useEffect(() => {
     void reload();
     const again = () => void reload();

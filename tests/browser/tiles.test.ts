@@ -52,10 +52,14 @@ async function names(page: Page, section: 'Pinned' | 'Apps'): Promise<string[]> 
 
 async function shows(page: Page, pinned: readonly string[], others: readonly string[]): Promise<void> {
   const wanted = JSON.stringify([pinned, others]);
-  await until(`the tiles to be ${wanted}`, async () => {
-    const shown = [await names(page, 'Pinned'), await names(page, 'Apps')];
-    return JSON.stringify(shown) === wanted;
-  });
+  await until(
+    `the tiles to be ${wanted}`,
+    async () => {
+      const shown = [await names(page, 'Pinned'), await names(page, 'Apps')];
+      return JSON.stringify(shown) === wanted;
+    },
+    60_000,
+  );
 }
 
 async function centreOf(page: Page, name: string): Promise<{ x: number; y: number }> {

@@ -1,8 +1,8 @@
 // What the home screen shows: the apps, the state of their backends, and the order in which the person put them.
 
-import type { App, InstalledApp, WorkloadStatus } from '@platform/sdk/browser';
+import { type App, type InstalledApp, PlatformError, type WorkloadStatus } from '@platform/sdk/browser';
 import { type Arranged, arrange, type HomeTiles, moveTile, type Section, UNARRANGED } from '@platform/shell/arrange';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { messageOf, useLoaded } from '../../shared/use-loaded.ts';
 
 /** Between two looks at backends that are starting: each will run or have failed. */
@@ -32,7 +32,7 @@ export function useTiles(app: App): Tiles {
   const apps = useLoaded(app, async () => {
     const [installed, tiles] = await Promise.all([
       app.apps.list(),
-      app.bridge.call('launcher.tiles').catch(() => undefined),
+      app.bridge.call('launcher.tiles').catch(unlessRefused),
     ]);
     return { installed, tiles };
   });
@@ -53,22 +53,32 @@ export function useTiles(app: App): Tiles {
   }, [starting]);
   /** What was moved here and is not confirmed. */
   const [moved, setMoved] = useState<HomeTiles>();
+  const latest = useRef<HomeTiles>(undefined);
+  const sending = useRef(Promise.resolve());
   const [failure, setFailure] = useState<string>();
   const [said, setSaid] = useState('');
   const { installed = [], tiles } = apps.value ?? {};
   const shown = installed.filter(({ appId, hasFrontend }) => hasFrontend && appId !== app.appId);
   const arranged = arrange(shown, moved ?? tiles ?? UNARRANGED);
 
-  async function keep(wanted: HomeTiles): Promise<void> {
+  function keep(wanted: HomeTiles): void {
     setFailure(undefined);
     setMoved(wanted);
+    latest.current = wanted;
+    sending.current = sending.current.then(() => send(wanted));
+  }
+
+  /** One after the other, so that core keeps the last; one that is outdated before its turn is not sent. */
+  async function send(wanted: HomeTiles): Promise<void> {
+    const isLatest = () => latest.current === wanted;
+    if (!isLatest()) return;
     try {
       await app.bridge.call('launcher.arrange', wanted);
-      await apps.reload();
+      if (isLatest()) await apps.reload();
     } catch (error) {
-      setFailure(messageOf(error));
+      if (isLatest()) setFailure(messageOf(error));
     } finally {
-      setMoved(undefined);
+      if (isLatest()) setMoved(undefined);
     }
   }
 
@@ -85,10 +95,16 @@ export function useTiles(app: App): Tiles {
       const list = to.section === 'pinned' ? wanted.pinned : wanted.order;
       const where = `position ${list.indexOf(appId) + 1} of ${list.length}`;
       setSaid(`${name}: ${to.section === 'pinned' ? 'pinned, ' : ''}${where}`);
-      void keep(wanted);
+      keep(wanted);
     },
     reload: async () => {
       await Promise.all([apps.reload(), backends.reload()]);
     },
   };
+}
+
+/** Another app is the home screen, or Launcher may not be it: the tiles are in the order of their names. */
+function unlessRefused(error: unknown): undefined {
+  if (error instanceof PlatformError && (error.code === 'not_authorized' || error.code === 'grant_missing')) return;
+  throw error;
 }

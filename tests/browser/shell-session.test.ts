@@ -174,7 +174,7 @@ test('the page says when the platform does not answer, and one press goes on onc
   await page.getByRole('main').getByText('The platform does not answer.').waitFor();
   await page.context().setOffline(false);
   await page.getByRole('button', { name: 'Try again' }).click();
-  await page.frameLocator('iframe[title="Wallet"]').getByRole('heading', { name: 'Wallet' }).waitFor();
+  await page.frameLocator('iframe[title="Wallet"]').getByRole('heading', { name: 'Wallet', exact: true }).waitFor();
 });
 
 test('what failed while the platform was away is there again by itself once it is back', async (t) => {
@@ -194,7 +194,7 @@ test('what failed while the platform was away is there again by itself once it i
   });
   await second.getByText('The platform does not answer.').waitFor();
   platform = await startPlatform(place);
-  await page.frameLocator('iframe[title="Wallet"]').getByRole('heading', { name: 'Wallet' }).waitFor();
+  await page.frameLocator('iframe[title="Wallet"]').getByRole('heading', { name: 'Wallet', exact: true }).waitFor();
   await second.getByText('Nothing takes storage yet').waitFor();
   await second.getByText('The platform does not answer.').waitFor({ state: 'detached' });
 });
@@ -223,7 +223,7 @@ test('when there is no list of apps, the page says why, in Settings too, and one
 test('the address keeps the place: a reload shows the same app, Back the one before', async (t) => {
   const page = await visitor(t);
   await registers(page, 'returning');
-  const wallet = page.frameLocator('iframe[title="Wallet"]').getByRole('heading', { name: 'Wallet' });
+  const wallet = page.frameLocator('iframe[title="Wallet"]').getByRole('heading', { name: 'Wallet', exact: true });
   await pressAway(tileOf(page, 'Wallet'), wallet);
   await page.reload();
   await wallet.waitFor();
@@ -237,7 +237,7 @@ test('everything of the bar is reached with the keyboard alone', async (t) => {
   await page.getByRole('button', { name: 'Home' }).focus();
   await page.keyboard.press('Control+k');
   await page.keyboard.type('wall');
-  await page.getByRole('option', { name: /Wallet/ }).waitFor();
+  await page.getByRole('option', { name: 'Wallet', exact: true }).waitFor();
   await page.keyboard.press('Enter');
   await page.locator('iframe[title="Wallet"]').waitFor();
   await page.getByRole('button', { name: 'Account keyboard' }).focus();

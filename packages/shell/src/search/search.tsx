@@ -61,7 +61,8 @@ export function Search({ account }: { readonly account: string }) {
     if (query === '') commands.current = [];
     if (query === '') return open.value ? recentSections(readRecent(localStorage, account)) : [];
     // They come with the answer: nothing may be put above them under the person's finger.
-    if (typed.state.value.phase !== 'asking') commands.current = matchCommands(allCommands(), query);
+    const { phase } = typed.state.value;
+    if (phase !== 'asking' && phase !== 'idle') commands.current = matchCommands(allCommands(), query);
     return foundSections(groupsOf(typed.state.value, shownWhole.value), commands.current);
   });
   const lines = useComputed(() => linesOf(sections.value));

@@ -148,7 +148,10 @@ test('TRACE and CONNECT end with a refusal and the connection', async () => {
       connection.answers().map((answer) => answer.status),
       [status],
     );
-    assert.match(connection.answers()[0]?.head ?? '', /application\/problem\+json/);
+    const { head = '' } = connection.answers()[0] ?? {};
+    assert.match(head, /application\/problem\+json/);
+    assert.match(head, /^x-request-id: [0-9a-f-]{36}\r$/im);
+    assert.match(head, /^allow: GET, HEAD, /im);
   }
   assert.equal(core.complete.length, 0);
 });

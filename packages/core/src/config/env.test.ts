@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { test } from 'node:test';
-import { configurationVariables } from '@platform/contract';
+import { configurationVariables, laterConfigurationVariables } from '@platform/contract';
 import { newPushCertificate } from '../../../../tests/support/push-service.ts';
 import { readConfiguration } from './env.ts';
 import { StartError } from './start-error.ts';
@@ -208,6 +208,23 @@ test('an unknown variable is refused, with the name that was probably meant', ()
   assert.throws(() => read({ PLATFORM_COLOUR: 'x' }), {
     message: 'PLATFORM_COLOUR is not a variable of the platform; docs/configuration.md lists the names.',
   });
+});
+
+test('every variable of the specification and its contract is known by name', () => {
+  const specified = `
+    OS_ORIGIN RP_ID RP_NAME SESSION_TTL_MS CHALLENGE_TTL_MS SESSION_COOKIE DATABASE_URL DATA_DIR APPS_DOMAIN INGRESS_DOMAIN
+    PUBLIC_HOST UDP_PORT_RANGE MASTER_ACCOUNT MASTER_KEY_FILE INGRESS_LISTEN INGRESS_TLS INGRESS_RATE INGRESS_BURST
+    INGRESS_CONCURRENCY INGRESS_BODY_MIB INGRESS_HEADER_KIB ACME_DIRECTORY ACME_EMAIL TRUSTED_PROXIES
+    OUTBOUND_PRIVATE_ORIGINS OUTBOUND_CA_FILE DEFAULT_PLAN ACCOUNT_DISK_MIB INTELLIGENCE_FILE OBJECT_STORE_ENDPOINT
+    OBJECT_STORE_REGION OBJECT_STORE_BUCKET OBJECT_STORE_CREDENTIALS_FILE OBJECT_STORE_PATH_STYLE RUNTIME_DRIVER
+    VAPID_SUBJECT LOG_LEVEL MESSAGING_SERVER_NAME MESSAGING_BRIDGE_URL MESSAGING_BRIDGE_TOKEN
+  `;
+  const known: string[] = [...Object.keys(configurationVariables), ...laterConfigurationVariables];
+  const names = specified.trim().split(/\s+/);
+  assert.deepEqual(
+    names.filter((name) => !known.includes(`PLATFORM_${name}`)),
+    [],
+  );
 });
 
 test('a variable of a part that does not exist yet is reported, not refused', () => {

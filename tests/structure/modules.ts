@@ -15,9 +15,13 @@ export interface Import {
 
 const MODULE = /\.(?:ts|tsx|mts|mjs|js)$/;
 
+/** Projects of their own, which `platform init` copies. */
+const TEMPLATES = 'packages/cli/templates';
+
 /** Modules of the checkout from its root, without what was installed or built. */
 export function listModules(): string[] {
-  const passedOver = (entry: string) => /^(?:node_modules|dist|\..+)$/.test(path.basename(entry));
+  const passedOver = (entry: string) =>
+    /^(?:node_modules|dist|\..+)$/.test(path.basename(entry)) || entry.endsWith(TEMPLATES);
   return globSync('**/*.{ts,tsx,mts,mjs,js}', { cwd: ROOT, exclude: passedOver });
 }
 

@@ -6,6 +6,7 @@ export const commands = {
   setup: async () => (await import('./setup.ts')).setupCommand,
   start: async () => (await import('./start.ts')).startCommand,
   doctor: async () => (await import('./doctor.ts')).doctorCommand,
+  init: async () => (await import('./init.ts')).initCommand,
   sdk: async () => (await import('./sdk.ts')).sdkCommand,
   package: async () => (await import('./package.ts')).packageCommand,
   publish: async () => (await import('./publish.ts')).publishCommand,

@@ -29,8 +29,8 @@ async function main(argv: readonly string[]): Promise<number> {
     throw new UsageError(
       `Unknown command "${name}"${didYouMean(name, Object.keys(commands))}. \`./platform --help\` lists them.`,
     );
-  // What the platform writes is its user's alone; packages are made to be given away.
-  if (name !== 'package' && name !== 'sdk') keepToOwner();
+  // What the platform writes is its user's alone; packages and projects are made to be given away.
+  if (name !== 'package' && name !== 'sdk' && name !== 'init') keepToOwner();
   const command = await commands[name as keyof typeof commands]();
   if (rest.includes('--help')) {
     say(command.usage);

@@ -4,6 +4,7 @@ import * as path from 'node:path';
 import { parseArgs } from 'node:util';
 import { packSdk } from '@platform/sdk/pack';
 import { type Command, UsageError } from './command.ts';
+import { quoted } from './init/next-commands.ts';
 import { understood } from './package.ts';
 import { paint, say } from './terminal.ts';
 
@@ -32,8 +33,3 @@ of this: ./platform package, publish and dev add the SDK to the app.`,
     return 0;
   },
 };
-
-/** For a shell. */
-function quoted(name: string): string {
-  return /^[\w./~-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;
-}

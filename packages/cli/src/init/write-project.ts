@@ -1,0 +1,107 @@
+// Writes a new project from the templates. It is made elsewhere and copied at the end, so that a failure leaves the
+// folder as it was.
+import { constants, copyFile, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
+import { manifestSchema } from '@platform/contract/manifest-schema';
+import { packSdk, writeDeclarations } from '@platform/sdk/pack';
+import type { Kind, Project } from './choose-project.ts';
+
+/** Projects of their own: nothing of the command line imports a file of them. */
+const TEMPLATES = path.join(import.meta.dirname, '../../templates');
+
+/** Folders of a language, each copied over the one before. */
+const LAYERS: Readonly<Record<Kind, readonly string[]>> = {
+  frontend: ['all', 'page', 'frontend'],
+  backend: ['all', 'server', 'backend'],
+  both: ['all', 'page', 'server', 'both'],
+};
+
+/** Many small files that only editors read. */
+const TYPES = `types${path.sep}`;
+
+/** Stands for the name of the app in templates of pages. */
+const NAME_PLACE = 'APP_NAME';
+
+/** @returns the names of the files that an author may want to open, in order */
+export async function writeProject(folder: string, project: Project): Promise<readonly string[]> {
+  const scratch = await mkdtemp(path.join(tmpdir(), 'platform-init-'));
+  try {
+    const made = path.join(scratch, 'project');
+    await mkdir(made);
+    await copyLayers(made, project);
+    await nameIt(made, project);
+    await addSdk(made, project);
+    const files = await listFiles(made);
+    for (const file of files) await copyInto(folder, made, file);
+    return [...new Set(files.map((file) => (file.startsWith(TYPES) ? TYPES : file)))];
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+async function copyLayers(made: string, { kind, language }: Project): Promise<void> {
+  const layers = await readdir(path.join(TEMPLATES, language));
+  for (const layer of LAYERS[kind])
+    if (layers.includes(layer)) await cp(path.join(TEMPLATES, language, layer), made, { recursive: true });
+  // Under its own name it would hide files of the template from git.
+  await rename(path.join(made, 'gitignore'), path.join(made, '.gitignore'));
+}
+
+async function nameIt(made: string, { kind, language, name, id }: Project): Promise<void> {
+  const { icon, frontend, workload, permissions, ...base } = await readJson(path.join(TEMPLATES, 'manifest.json'));
+  const manifest = {
+    ...{ ...base, id, name },
+    ...(kind === 'backend' ? {} : { icon, frontend }),
+    // Without a page nobody calls it, so that it would not start by itself.
+    ...(kind === 'frontend'
+      ? {}
+      : { workload: kind === 'backend' ? { ...(workload as object), mode: 'always' } : workload, permissions }),
+  };
+  await writeJson(path.join(made, 'manifest.json'), manifest);
+  await writeJson(path.join(made, 'manifest.schema.json'), manifestSchema());
+  if (kind === 'backend') return;
+  const page = path.join(made, language === 'typescript' ? 'page' : 'frontend', 'index.html');
+  const text = await readFile(page, 'utf8');
+  await writeFile(
+    page,
+    text.replaceAll(NAME_PLACE, () => escapeHtml(name)),
+  );
+}
+
+/** The SDK as a package; plain JavaScript gets it from the packer, and here its types for editors. */
+async function addSdk(made: string, { language, id }: Project): Promise<void> {
+  if (language === 'javascript') return writeDeclarations(path.join(made, TYPES, 'sdk'), ['workload', 'browser']);
+  const tarball = path.basename(await packSdk(made));
+  const file = path.join(made, 'package.json');
+  const { devDependencies, ...rest } = await readJson(file);
+  const sdk = { '@platform/sdk': `file:${tarball}` };
+  await writeJson(file, { ...rest, name: id, devDependencies: { ...(devDependencies as object), ...sdk } });
+}
+
+async function readJson(file: string): Promise<Readonly<Record<string, unknown>>> {
+  return JSON.parse(await readFile(file, 'utf8'));
+}
+
+function writeJson(file: string, value: unknown): Promise<void> {
+  return writeFile(file, `${JSON.stringify(value, null, 2)}\n`);
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+async function listFiles(made: string): Promise<string[]> {
+  const entries = await readdir(made, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(made, path.join(entry.parentPath, entry.name)))
+    .sort();
+}
+
+/** Never over a file that somebody put there meanwhile. */
+async function copyInto(folder: string, made: string, file: string): Promise<void> {
+  const target = path.join(folder, file);
+  await mkdir(path.dirname(target), { recursive: true });
+  await copyFile(path.join(made, file), target, constants.COPYFILE_EXCL);
+}

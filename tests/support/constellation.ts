@@ -107,6 +107,7 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
       accountDiskBytes: limits.accountDisk.value,
       defaultPlan: 'free',
       objectStore: null,
+      outbound: { ca: null },
       listenHost: '127.0.0.1',
       listenPort: port,
       trustedProxies: [],

@@ -307,7 +307,7 @@ export const configurationVariables = {
   PLATFORM_OUTBOUND_CA_FILE: {
     default: '',
     meaning:
-      'File of certificate authorities (PEM) that outbound calls with a secret, AI calls, object storage and PLATFORM_ACME_DIRECTORY trust besides the usual ones, such as the one of your own network. Set it on every machine that runs backends.',
+      'File of certificate authorities (PEM) that outbound calls with a secret, AI calls, object storage and PLATFORM_ACME_DIRECTORY trust besides the usual ones, such as the one of your own network. Set it on every machine that runs backends, and on that of core.',
   },
   PLATFORM_SEARCH_OPENSEARCH_URL: {
     default: '',

@@ -45,6 +45,8 @@ export interface CoreConfig {
   readonly defaultPlan: 'free' | 'paid';
   /** Where the objects of apps lie, or `null` where there is no store. */
   readonly objectStore: ObjectStore | null;
+  /** Certificate authorities of the operator that the object store may have its certificate from, PEM. */
+  readonly outbound: { readonly ca: string | null };
   readonly listenHost: string;
   readonly listenPort: number;
   readonly trustedProxies: readonly string[];

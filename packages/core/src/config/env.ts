@@ -40,7 +40,7 @@ import { readWebSettings, type WebSettings } from './web-settings.ts';
 
 /** The validated configuration of all parts of the platform. */
 export interface PlatformConfig
-  extends Omit<CoreConfig, 'packagesDirectory' | 'shellDirectory'>,
+  extends Omit<CoreConfig, 'packagesDirectory' | 'shellDirectory' | 'outbound'>,
     WebSettings,
     IngressSettings,
     NodeSettings,

@@ -1,10 +1,12 @@
-// Deletes the data of an app and keeps the app: what core has of it at once, the volume as soon as its node answers. Until
-// then the backend is on no node, so nothing writes what is being deleted (docs/decisions/volumes.md).
+// Deletes the data of an app and keeps the app: what core has of it at once, the volume as soon as its node answers, and
+// then its objects. Until then the backend is on no node, so nothing writes what is being deleted (docs/decisions/volumes.md).
 import { RefusalError, refuse } from '@platform/contract';
 import { backOff, LeasedWorker } from '../background/leased-worker.ts';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
 import type { Nodes } from '../nodes/nodes.ts';
+import { deleteObjectsOf, mayHaveObjects } from '../object-storage/app-objects.ts';
+import { ObjectStoreError } from '../object-storage/delete-objects.ts';
 import { assignmentsChanged } from '../placement/assignments.ts';
 import { deletePorts } from '../placement/port-queries.ts';
 import {
@@ -17,8 +19,10 @@ import {
 } from './data-queries.ts';
 import { forgetVolume, lockIdentity } from './queries.ts';
 
-/** Longer than a node may take to answer. */
-const LEASE_MILLISECONDS = 60_000;
+/** Longer than a node may take to answer, and the store afterwards. */
+const LEASE_MILLISECONDS = 90_000;
+/** An app with more objects than can be deleted in this time is claimed again. */
+const STORE_MILLISECONDS = 45_000;
 /** A node that still ends the backend refuses, and does not for long. */
 const RETRY = { first: 1_000, longest: 600_000 };
 
@@ -41,7 +45,7 @@ export async function deleteData(context: CoreContext, accountKey: string, appId
 }
 
 export function deletingData(context: CoreContext, nodes: Nodes): LeasedWorker<DataDeletion> {
-  const { database, clock } = context;
+  const { database, clock, log } = context;
   return new LeasedWorker(context, {
     name: 'data of apps',
     wakeOn: 'data-abandoned',
@@ -49,12 +53,20 @@ export function deletingData(context: CoreContext, nodes: Nodes): LeasedWorker<D
     leaseMilliseconds: LEASE_MILLISECONDS,
     claim: ({ now, until }, atMost) => claimDataDeletions(database, { now, until, atMost }),
     async run(deletion) {
-      const { id, attempts } = deletion;
+      const { id, attempts, hasVolume, nodeId } = deletion;
       try {
-        // A node that was removed from the platform took its volumes along.
-        if (deletion.hasVolume && deletion.nodeId !== null) await nodes.deleteVolume(id);
+        const hasObjects = await mayHaveObjects(context, id);
+        // A node that was removed from the platform took its volumes along. Without a volume, the node still answers
+        // that it runs nothing any more that could write objects.
+        if ((hasVolume || hasObjects) && nodeId !== null) await nodes.deleteVolume(id);
+        if (hasObjects && !(await deleteObjectsOf(context, id, STORE_MILLISECONDS))) {
+          await postponeDataDeletion(database, id, clock());
+          return;
+        }
       } catch (error) {
-        if (!(error instanceof RefusalError)) throw error;
+        if (!(error instanceof RefusalError || error instanceof ObjectStoreError)) throw error;
+        if (error instanceof ObjectStoreError)
+          log.warn({ reason: error.message, installationId: id }, 'the data of an app waits for the object store');
         const wait = backOff(context, attempts - 1, RETRY);
         await postponeDataDeletion(database, id, new Date(clock().getTime() + wait));
         return;

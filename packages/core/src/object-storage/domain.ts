@@ -1,7 +1,10 @@
-// The object storage domain: core says where the store is; the bytes pass through the Gateway alone.
+// The object storage domain: core says where the store is, and deletes what nobody has any more; all other bytes pass
+// through the Gateway alone.
 import type { DomainRoute } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
+import { abandonedObjects } from './abandoned-objects.ts';
+import { insertAbandonedObjects } from './queries.ts';
 import { storeOf } from './store-access.ts';
 
 export function objectStorageDomain(context: CoreContext): Domain<DomainRoute<'objectStorage'>> {
@@ -9,5 +12,7 @@ export function objectStorageDomain(context: CoreContext): Domain<DomainRoute<'o
     handlers: {
       'gateway.objectStorage': async ({ caller }) => ({ status: 200, body: await storeOf(context, caller) }),
     },
+    workers: [abandonedObjects(context)],
+    accountDeleted: (trx, accountKey) => insertAbandonedObjects(trx, accountKey, context.clock()),
   };
 }

@@ -1,10 +1,11 @@
 // What the Gateway of an installation needs for the object store of the platform (specification 4.5, contract 4c).
-import { type InstallationId, RefusalError, refuse, type StoreOfInstallation } from '@platform/contract';
+import { RefusalError, refuse, type StoreOfInstallation } from '@platform/contract';
 import { sealEnvelope } from '@platform/link';
 import type { CoreContext } from '../context.ts';
 import type { InstallationCaller } from '../http/caller.ts';
 import { whyNoStorage } from '../placement/offers-storage.ts';
-import { selectEntitlement } from './queries.ts';
+import { prefixOf } from './prefix.ts';
+import { rememberPrefix, selectEntitlement } from './queries.ts';
 
 /** @throws RefusalError `unavailable`, `plan_required`, `placement_not_allowed` */
 export async function storeOf(context: CoreContext, caller: InstallationCaller): Promise<StoreOfInstallation> {
@@ -17,14 +18,12 @@ export async function storeOf(context: CoreContext, caller: InstallationCaller):
     throw refuse('unavailable', 'The node of this backend is of a former version, which gets no secrets. Update it.');
   const { credentials, ...store } = config.objectStore;
   const prefix = prefixOf(caller.installationId);
+  // Before the first byte of it can be in the store.
+  await rememberPrefix(database, caller.installationId);
   const plain = Buffer.from(JSON.stringify(credentials));
   const bound = [store.endpoint, store.region, store.bucket, prefix];
   const about = { purpose: 'object-storage', installationId: caller.installationId, bound };
   const envelope = await sealEnvelope(caller.envelopeKey, about, plain);
   plain.fill(0);
   return { ...store, prefix, envelope };
-}
-
-function prefixOf(installationId: InstallationId): string {
-  return `installations/${installationId}/`;
 }

@@ -2,6 +2,7 @@
 export { decodeListed, encodeKey, encodeStrictly, hasDotSegment, UnconfinedError } from './names.ts';
 export {
   AnswerTooLargeError,
+  contentMd5,
   type StorePlace,
   type StoreRequest,
   sendToStore,

@@ -40,6 +40,11 @@ export function sha256(body: Buffer | null): string {
     .digest('hex');
 }
 
+/** What S3 demands of a deletion of many objects. */
+export function contentMd5(body: Buffer): string {
+  return createHash('md5').update(body).digest('base64');
+}
+
 /** @param limits `milliseconds` to the head of the answer, and between two pieces of it */
 export async function sendToStore(
   { origin, region, credentials, pool, pathStyle, bucket }: StorePlace,

@@ -12,8 +12,8 @@ export function AppData({ appId, name }: { readonly appId: string; readonly name
     <section class="block" aria-labelledby="data-title">
       <h3 id="data-title">Data</h3>
       <p class="quiet-text">
-        What {name} stored on this platform: its volume, its search entries and its workflow runs. You can delete it and
-        keep the app.
+        What {name} stored on this platform: its volume, its files in object storage, its search entries and its
+        workflow runs. You can delete it and keep the app.
       </p>
       {state.value === 'asking' ? (
         <TypedConfirm

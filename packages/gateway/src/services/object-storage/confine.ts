@@ -1,7 +1,7 @@
 // A request of the app as the store may see it: the same operation, below the prefix of the installation.
-import { createHash } from 'node:crypto';
 import {
   childText,
+  contentMd5,
   encodeKey,
   encodeStrictly,
   readXml,
@@ -78,11 +78,10 @@ function withDocument(confined: Confined, document: XmlElement): Confined {
   const kept = Object.entries(confined.headers).filter(
     ([name]) => !name.startsWith('x-amz-checksum-') && !name.startsWith('x-amz-sdk-checksum-'),
   );
-  const md5 = createHash('md5').update(body).digest('base64');
   return {
     ...confined,
     body,
-    headers: { ...Object.fromEntries(kept), 'content-md5': md5, 'content-type': 'application/xml' },
+    headers: { ...Object.fromEntries(kept), 'content-md5': contentMd5(body), 'content-type': 'application/xml' },
   };
 }
 

@@ -16,18 +16,23 @@ export interface CommandOptions {
   readonly cwd?: string;
   /** Whether a person sits before it, who types with {@link Command.types}. Default: no. */
   readonly terminal?: boolean;
+  /** What the arguments go to. Default: the command line itself, by the runtime of this process. */
+  readonly program?: readonly string[];
 }
+
+/** As a person runs it: on any Node, from any folder. */
+export const PLATFORM = [fileURLToPath(new URL('../../platform', import.meta.url))] as const;
 
 export class Command {
   readonly child: ChildProcess;
   #said = '';
   readonly #listeners = new Set<() => void>();
 
-  constructor(args: readonly string[], { environment, cwd = ROOT, terminal = false }: CommandOptions) {
-    const line = [process.execPath, MAIN, ...args];
-    const [program = '', ...rest] = terminal ? ['python3', '-c', ON_TERMINAL, ...line] : line;
+  constructor(args: readonly string[], { environment, cwd = ROOT, terminal = false, program }: CommandOptions) {
+    const line = [...(program ?? [process.execPath, MAIN]), ...args];
+    const [first = '', ...rest] = terminal ? ['python3', '-c', ON_TERMINAL, ...line] : line;
     const env = { ...environment, NO_COLOR: '1' };
-    this.child = spawn(program, rest, { cwd, env, stdio: [terminal ? 'pipe' : 'ignore', 'pipe', 'pipe'] });
+    this.child = spawn(first, rest, { cwd, env, stdio: [terminal ? 'pipe' : 'ignore', 'pipe', 'pipe'] });
     for (const stream of [this.child.stdout, this.child.stderr]) {
       stream?.on('data', (chunk: Buffer) => {
         this.#said += chunk.toString('utf8').replaceAll('\r\n', '\n');

@@ -376,7 +376,7 @@ test('one account publishes two packages at a time', async () => {
   await published(owner, newAppId());
 });
 
-const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
+const PNG = png(64, 64);
 const SVG = Buffer.from(
   '<?xml version="1.0"?><!-- c --><svg xmlns="http://www.w3.org/2000/svg"><script>x</script></svg>',
 );

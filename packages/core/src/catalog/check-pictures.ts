@@ -4,7 +4,8 @@ import { open } from 'node:fs/promises';
 import * as path from 'node:path';
 import { limits, type Manifest, sizeText } from '@platform/contract';
 import { imageSize } from './image-size.ts';
-import { IMAGE_HEAD_BYTES, imageType } from './image-type.ts';
+import { imageType } from './image-type.ts';
+import { svgCost } from './svg-cost.ts';
 
 export interface PictureFault {
   /** Of the manifest. */
@@ -30,8 +31,15 @@ export async function checkPictures(
 }
 
 async function faultOfIcon(file: string): Promise<string | null> {
-  const head = await readUpTo(file, IMAGE_HEAD_BYTES);
-  return imageType(head) === null ? 'is not a PNG, JPEG, WebP or SVG image' : null;
+  const { iconSize, iconEdge, iconShapes } = limits;
+  const bytes = await readUpTo(file, iconSize.value + 1);
+  const type = imageType(bytes);
+  if (type === null) return 'is not a PNG, JPEG, WebP or SVG image';
+  if (bytes.length > iconSize.value) return `is larger than ${sizeText(iconSize.value)}. Make it smaller`;
+  if (type !== 'image/svg+xml') return faultOfEdges(bytes, iconEdge.value);
+  return svgCost(bytes.toString('utf8')) > iconShapes.value
+    ? 'is an SVG that browsers take too long to draw, or that contains pictures, pages or animation. Save it as a plain SVG or as PNG'
+    : null;
 }
 
 async function faultOfScreenshot(file: string): Promise<string | null> {
@@ -39,12 +47,16 @@ async function faultOfScreenshot(file: string): Promise<string | null> {
   const bytes = await readUpTo(file, screenshotSize.value + 1);
   if (bytes.length > screenshotSize.value)
     return `is larger than ${sizeText(screenshotSize.value)}. Save it as JPEG or WebP, or make it smaller`;
+  return faultOfEdges(bytes, screenshotEdge.value);
+}
+
+function faultOfEdges(bytes: Buffer, most: number): string | null {
   const size = imageSize(bytes);
   if (size === null) return 'is not a PNG, JPEG or WebP image';
   const { width, height } = size;
-  const most = screenshotEdge.value.toLocaleString('en');
-  return Math.max(width, height) > screenshotEdge.value
-    ? `is ${width} × ${height} pixels. At most ${most} × ${most} are allowed`
+  const written = most.toLocaleString('en');
+  return Math.max(width, height) > most
+    ? `is ${width} × ${height} pixels. At most ${written} × ${written} are allowed`
     : null;
 }
 

@@ -389,6 +389,33 @@ for (const [what, bytes, fault] of pictures) {
   });
 }
 
+const bomb = (levels: number) => {
+  const groups = Array.from(
+    { length: levels },
+    (_, level) => `<g id="l${level + 1}">${`<use href="#l${level}"/>`.repeat(10)}</g>`,
+  );
+  const content = `<circle id="l0" r="5"/>${groups.join('')}`;
+  return Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg">${content}</svg>`);
+};
+const icons: [string, Buffer, RegExp | null][] = [
+  ['PNG of the largest size', png(1_024, 1_024), null],
+  ['PNG of 20,000 x 20,000 pixels', png(20_000, 20_000), /20000 × 20000 pixels\. At most 1,024 × 1,024/],
+  ['PNG of more than 256 KiB', png(100, 100, 262_145), /larger than 256 KiB/],
+  ['PNG that ends in its header', png(64, 64).subarray(0, 20), /is not a PNG/],
+  ['SVG', bomb(2), null],
+  ['SVG that would stop every browser', bomb(9), /browsers take too long to draw/],
+  ['SVG of more than 256 KiB', Buffer.concat([bomb(1), Buffer.alloc(262_145, ' ')]), /larger than 256 KiB/],
+  ['page', Buffer.from('<!doctype html><script>alert(1)</script>'), /is not a PNG, JPEG, WebP or SVG/],
+];
+for (const [what, bytes, fault] of icons) {
+  test(`a ${what} as an icon is ${fault === null ? 'taken' : 'refused'}, whatever it is called`, async (t) => {
+    const icon: EntryDescription = { name: 'frontend/icon.png', type: 'file', bytes };
+    const { outcome } = await verify(t, archiveOf({ entries: [manifestEntry({ icon: 'icon.png' }), index, icon] }));
+    if (fault === null) verifiedOf(outcome);
+    else assert.match(refusalOf(outcome).errors?.find((error) => error.path === 'icon')?.message ?? '', fault);
+  });
+}
+
 test('all errors of a manifest are reported at once', async (t) => {
   const { outcome } = await verify(t, archiveOf({ entries: [manifestEntry({ name: '', summary: 7 }), index] }));
   assert.deepEqual(

@@ -1,6 +1,7 @@
-// Starts a system app: connects it to the platform, then draws it; a failure is told in plain words with a way on.
+// Starts a system app: connects it to the platform, then draws it; a failure is shown in plain words, with what to do.
 import { App, PlatformError } from '@platform/sdk/browser';
 import { type ComponentType, render } from 'preact';
+import { Failure } from './failure.tsx';
 import { readKept } from './kept.ts';
 
 export function startApp(View: ComponentType<{ readonly app: App }>): void {
@@ -17,11 +18,11 @@ async function connect(): Promise<App> {
 }
 
 function NotConnected({ error }: { readonly error: unknown }) {
-  const known = error instanceof PlatformError ? error.detail : 'Something went wrong while opening this app.';
+  const known = error instanceof PlatformError ? error.detail : 'This app stopped on an unexpected error.';
   return (
     <main>
       <h1>This app is not connected</h1>
-      <p>{known}</p>
+      <Failure text={known} />
       <p class="quiet">Close it and open it again. Your data is safe.</p>
     </main>
   );

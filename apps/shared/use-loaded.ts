@@ -1,5 +1,5 @@
 // Data that a view loads when it appears, and again when apps or grants change or the person returns.
-import type { App } from '@platform/sdk/browser';
+import { type App, PlatformError } from '@platform/sdk/browser';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 
 export interface Loaded<Value> {
@@ -45,5 +45,6 @@ export function useLoaded<Value>(app: App, load: () => Promise<Value>): Loaded<V
 }
 
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  if (error instanceof PlatformError) return error.detail;
+  return 'This app stopped on an unexpected error. Close it and open it again.';
 }

@@ -135,7 +135,7 @@ for (const [device, viewport] of [
     const table = page.getByRole('table');
     const figures = await table.innerText();
     assert.match(figures, /large openai\s+1\s+100,903\s+45,865\s+\$0\.99/);
-    assert.match(figures, /gpt-1 openai\s+1\s+100,903\s+45,865\s+not known/);
+    assert.match(figures, /gpt-1 openai\s+1\s+100,903\s+45,865\s+unknown/);
     assert.match(figures, /Removed apps\s+\$0\.14\s+small openai\s+\d/);
     await page.getByText(/^Estimated cost: at least \$1\.\d\d\. No price is known for 1 model\./).waitFor();
     await settingsFit(page);

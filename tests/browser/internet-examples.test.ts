@@ -74,7 +74,7 @@ for (const [device, viewport] of [
     await page.goto(`${platform.origin}/#/app/webhooks`);
     const app = page.frameLocator('iframe[title="Webhook Inbox"]');
     if (device === 'desktop') {
-      await app.getByText('Nothing was delivered yet.').waitFor();
+      await app.getByText('No deliveries yet. Set up a sender above.').waitFor();
       await look(page, device, 'webhooks-empty');
     } else await app.getByText('Set up a sender').click();
     await app.getByLabel('Address of this app').fill(`${address.origin}/hooks/whatever`);

@@ -281,7 +281,7 @@ for (const [device, viewport] of [
     }
 
     await update(async () => {
-      await review.getByText('Otherwise the backend stays off, and Diary goes on without it.').waitFor();
+      await review.getByText('Otherwise the backend stays off, and Diary runs without it.').waitFor();
       await look(page, device, 'reviews-first-backend');
       await review.getByLabel('Allow this').uncheck();
     });

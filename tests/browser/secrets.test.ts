@@ -154,7 +154,7 @@ for (const [device, viewport] of [
       page.locator('body:not(:has(dialog[open]))'),
     );
     await page.getByRole('button', { name: 'Stop using it' }).click();
-    await page.getByText('No secret. Calls to it are refused.').waitFor();
+    await page.getByText('No secret chosen. The platform refuses calls to it.').waitFor();
     await page.getByRole('button', { name: 'Choose a secret' }).click();
     await page.getByLabel(/Which secret may go to/).selectOption('tracker-token');
     await page.getByText('How it is sent').click();

@@ -201,7 +201,7 @@ test('a run of 256 steps with the longest names, and one of three milliseconds',
     assert.deepEqual(await bars(page, 'reserve'), ['bar-stopped']);
     await look(page, device, 'workflow-cancelled');
     await page.goto(`${world.origin}/#/settings/apps/large-shop/workflows/${quick.id}`);
-    await page.getByText('It had no steps').waitFor();
+    await page.getByText('No steps', { exact: true }).waitFor();
   }
 });
 

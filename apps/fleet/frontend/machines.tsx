@@ -96,7 +96,7 @@ export function Capacity({ value }: { readonly value: SystemInventory['capacity'
             {memory(value.diskPromisedMiB)} of {memory(value.diskMiB)} of disk reserved for volumes
           </p>
           <Bar value={value.diskPromisedMiB} of={value.diskMiB} warnFrom={NEARLY_FULL} />
-          <p class="quiet small">The sizes that apps declare, however much is in their volumes.</p>
+          <p class="quiet small">The sizes that apps declare, not what their volumes hold.</p>
         </div>
         <Facts
           items={[

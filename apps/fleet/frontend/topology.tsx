@@ -31,7 +31,7 @@ export function Topology({ value }: { readonly value: SystemInventory['topology'
           figures={[1]}
           rows={value.labels.map(({ label, nodes, reserved }) => ({
             key: label,
-            cells: [label, figure(nodes), reserved ? 'for what it is demanded of' : 'no'],
+            cells: [label, figure(nodes), reserved ? 'for backends that require it' : 'no'],
           }))}
         />
       )}

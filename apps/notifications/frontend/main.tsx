@@ -69,7 +69,13 @@ function Inbox({ app }: { readonly app: App }) {
       </div>
       <Surfaces app={app} settings={settings} nameOf={nameOf} attempt={attempt} />
       <Failure text={problem ?? inbox.failure ?? settings.failure} />
-      {inbox.loaded && shown.length === 0 && <p class="quiet">No notifications yet.</p>}
+      {inbox.loaded && shown.length === 0 && (
+        <p class="quiet">
+          {unreadOnly || from !== '' || chosen !== ''
+            ? 'No such notifications. Choose “All”, “All apps” and “All topics” to see the others.'
+            : 'No notifications yet. What your apps send you appears here.'}
+        </p>
+      )}
       <ul class="plain inbox" aria-live="polite">
         {shown.map((notification) => (
           <li key={notification.id}>

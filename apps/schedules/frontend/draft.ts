@@ -1,5 +1,11 @@
 // What the form holds: kept as text while the person is elsewhere, and made into what the platform stores.
-import type { ChangeSchedule, CreateSchedule, Schedule, ScheduleTargetApp } from '@platform/sdk/browser';
+import {
+  type ChangeSchedule,
+  type CreateSchedule,
+  PlatformError,
+  type Schedule,
+  type ScheduleTargetApp,
+} from '@platform/sdk/browser';
 import { cronOf, FIRST, type When, whenOf, zoneHere } from './when.ts';
 
 export interface Draft {
@@ -53,7 +59,10 @@ function payloadOf({ payload }: Draft): Record<string, unknown> | null {
   if (payload.trim() === '') return null;
   const found = parsed(payload);
   if (typeof found !== 'object' || found === null || Array.isArray(found))
-    throw new Error('The data for the app must be a JSON object, such as {"report": "full"}.');
+    throw new PlatformError({
+      code: 'invalid_request',
+      detail: 'The data for the app must be a JSON object, such as {"report": "full"}.',
+    });
   return found as Record<string, unknown>;
 }
 

@@ -102,13 +102,13 @@ function Updates({ apps, actions }: { readonly apps: readonly InstalledApp[]; re
   );
 }
 
-/** Unlisted apps are in no list; who knows the id of one finds it. */
+/** Unlisted apps are in no list; their id leads to them. */
 function NothingFound({ wanted, actions }: { readonly wanted: string; readonly actions: StoreActions }) {
   if (wanted === '')
-    return <p class="empty">Nothing is published yet. Publish an app of your own with “platform publish”.</p>;
+    return <p class="empty">Nothing is published yet. Publish an app of your own with “./platform publish”.</p>;
   return (
     <div class="empty">
-      <p>No app matches “{wanted}”.</p>
+      <p>No app matches “{wanted}”. Try another word, or the id of an unlisted app.</p>
       {APP_ID.test(wanted) && (
         <button type="button" onClick={() => actions.show(wanted)}>
           Look up the app id “{wanted}”

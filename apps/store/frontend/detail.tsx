@@ -1,7 +1,8 @@
 // The page of one app in the Store.
-import type { App, AppDetails, CatalogEntry } from '@platform/sdk/browser';
+import { type App, type AppDetails, type CatalogEntry, PlatformError } from '@platform/sdk/browser';
 import { useEffect, useRef } from 'preact/hooks';
 import { AppIcon } from '../../shared/app-icon.tsx';
+import { Failure } from '../../shared/failure.tsx';
 import { useLoaded } from '../../shared/use-loaded.ts';
 import { type StoreActions, shortVersion } from './actions.ts';
 import { AppButtons } from './app-buttons.tsx';
@@ -23,7 +24,7 @@ interface DetailProps {
 }
 
 export function Detail({ app, appId, entry, actions, onBack }: DetailProps) {
-  const loaded = useLoaded(app, () => app.bridge.call('apps.details', { appId }));
+  const loaded = useLoaded(app, () => app.bridge.call('apps.details', { appId }).catch(nullWhereNone));
   const shown = loaded.value ?? entry;
   const heading = useRef<HTMLHeadingElement>(null);
   const there = shown !== undefined;
@@ -34,7 +35,10 @@ export function Detail({ app, appId, entry, actions, onBack }: DetailProps) {
         ‹ All apps
       </button>
       {shown === undefined ? (
-        loaded.failure !== undefined && <NotFound appId={appId} />
+        <>
+          {loaded.value === null && <NotFound appId={appId} />}
+          <Failure text={loaded.failure} />
+        </>
       ) : (
         <>
           <div class="detail-head">
@@ -54,11 +58,14 @@ export function Detail({ app, appId, entry, actions, onBack }: DetailProps) {
           <p class="lead">{shown.summary}</p>
         </>
       )}
-      {loaded.value !== undefined && (
-        <Rest app={app} detail={loaded.value} actions={actions} again={() => loaded.reload()} />
-      )}
+      {loaded.value != null && <Rest app={app} detail={loaded.value} actions={actions} again={() => loaded.reload()} />}
     </article>
   );
+}
+
+function nullWhereNone(error: unknown): null {
+  if (error instanceof PlatformError && error.code === 'not_found') return null;
+  throw error;
 }
 
 function NotFound({ appId }: { readonly appId: string }) {
@@ -66,8 +73,8 @@ function NotFound({ appId }: { readonly appId: string }) {
     <div class="empty">
       <h1>No such app</h1>
       <p class="quiet">
-        No app with the id “{appId}” is offered to you. Check the link, or ask whoever sent it to make the app unlisted
-        or public.
+        There is no app with the id “{appId}”, or its publisher keeps it private. Check the link, or ask its sender to
+        make the app unlisted or public.
       </p>
     </div>
   );

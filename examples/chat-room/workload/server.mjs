@@ -194,7 +194,10 @@ async function moderate(request) {
 
 function failed(error) {
   console.error(error);
-  return { status: 500, body: { code: 'internal_error', detail: 'Something went wrong. See the app’s log.' } };
+  return {
+    status: 500,
+    body: { code: 'internal_error', detail: 'The backend failed on this request. See the app’s log.' },
+  };
 }
 
 function read() {

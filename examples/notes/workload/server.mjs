@@ -33,7 +33,7 @@ function refused(status, code, detail) {
 function failed(error) {
   console.error(error);
   if (error instanceof SyntaxError) return refused(400, 'invalid_request', 'The request is not valid JSON.');
-  return refused(500, 'internal_error', 'Something went wrong. See the app’s log.');
+  return refused(500, 'internal_error', 'The backend failed on this request. See the app’s log.');
 }
 
 async function add({ text }) {

@@ -23,7 +23,7 @@ function disable(button, isDisabled) {
 /**
  * @param read makes an address of a photo that the page can show
  * @param remove deletes a photo
- * @param removed hears of it
+ * @param removed called after it was deleted
  */
 export function openViewer({ read, remove: erase, removed }) {
   let photos = [];

@@ -47,7 +47,7 @@ function own() {
 
 function said({ status }) {
   if (status === 401)
-    return refused(502, 'upstream_failed', 'GitHub does not take the token. Replace it in Settings → Secrets.');
+    return refused(502, 'upstream_failed', 'GitHub rejected the token. Replace it in Settings → Secrets.');
   if (status === 404) return refused(404, 'not_found', 'GitHub has no such repository, or the token may not see it.');
   return refused(502, 'upstream_failed', `GitHub answered ${status}.`);
 }
@@ -62,7 +62,7 @@ function failed(error) {
   if (error instanceof PlatformError) return refused(error.status || 503, error.code, error.detail);
   console.error(error);
   if (error instanceof SyntaxError) return refused(400, 'invalid_request', 'The request is not valid JSON.');
-  return refused(500, 'internal_error', 'Something went wrong. See the app’s log.');
+  return refused(500, 'internal_error', 'The backend failed on this request. See the app’s log.');
 }
 
 async function bodyOf(request) {

@@ -167,7 +167,7 @@ const server = createServer((request, response) => {
     .catch((error) => {
       if (error instanceof TypeError) return problem(400, 'invalid_request', 'This is not a web address.');
       console.error(error);
-      return problem(500, 'internal_error', 'Something went wrong. See the app’s log.');
+      return problem(500, 'internal_error', 'The backend failed on this request. See the app’s log.');
     })
     .then(({ status, body }) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body)),

@@ -1,7 +1,7 @@
 // Which of the five states of the page is shown.
 
 import { ClosingPage } from './closing-page.tsx';
-import { Button, Spinner } from './design/controls.tsx';
+import { Button, Note, Spinner } from './design/controls.tsx';
 import { Mark } from './design/icons.tsx';
 import { Desk } from './desk.tsx';
 import { hasOneTimeLink } from './session/enrolment.ts';
@@ -28,7 +28,7 @@ export function App() {
         <div class="card narrow">
           <Mark size={44} />
           <h1>The platform does not answer</h1>
-          <p role="alert">{state.message}</p>
+          <Note tone="danger">{state.message}</Note>
           <Button kind="primary" icon="refresh" onClick={() => void checkSession()}>
             Try again
           </Button>

@@ -50,7 +50,7 @@ function isProblem(body: unknown): body is Problem {
 async function refusalOf(response: Response): Promise<ApiError> {
   // May come as a page: which of the two was asked for cannot always be told from a head that is too large.
   if (response.status === 431) {
-    const detail = 'This browser sent too many cookies, so the platform told it to delete them. Try again.';
+    const detail = 'This browser sent too many cookies, so the platform had it delete them. Try again.';
     return new ApiError({ code: 'head_too_large', detail, status: response.status });
   }
   const body: unknown = await response.json().catch(() => null);

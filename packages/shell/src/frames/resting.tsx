@@ -28,7 +28,7 @@ export function Resting({ appId, status }: { readonly appId: string; readonly st
       <AppPicture name={name} path={findApp(appId)?.icon ?? null} size="large" />
       <h2>{failed ? `${name} failed` : `${name} is stopped`}</h2>
       <p>
-        {failed ? (status.reason ?? 'Its backend ended.') : stoppedWords(status.stoppedBy, nameOf)}
+        {failed ? (status.reason ?? 'Its backend exited.') : stoppedWords(status.stoppedBy, nameOf)}
         {!failed && (
           <>
             {', '}

@@ -3,7 +3,7 @@ import type { InstalledApp } from '@platform/contract';
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { isBarShown } from '../bar/immersion.ts';
-import { AppPicture, Button, Empty, Skeleton } from '../design/controls.tsx';
+import { AppPicture, Button, Empty, Note, Skeleton } from '../design/controls.tsx';
 import { prompt } from '../prompts/prompts.ts';
 import { SettingsView } from '../settings/settings-view.tsx';
 import { go, view } from '../view.ts';
@@ -133,10 +133,10 @@ function Withheld({ name, icon }: { readonly name: string; readonly icon: string
 function Failed({ appId, name, failure }: { readonly appId: string; readonly name: string; readonly failure: string }) {
   const app = findApp(appId);
   return (
-    <div class="front-state" role="alert">
+    <div class="front-state">
       <AppPicture name={name} path={app?.icon ?? null} size="large" />
       <h2>{name} did not open</h2>
-      <p>{failure}</p>
+      <Note tone="danger">{failure}</Note>
       <div class="buttons">
         <Button kind="primary" icon="refresh" onClick={() => relaunch(appId)}>
           Try again

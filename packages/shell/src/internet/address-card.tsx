@@ -44,7 +44,7 @@ export function AddressCard({ appId, name, url, onRenewed }: AddressCardProps) {
           </Note>
         ) : (
           <p class="quiet-text">
-            The address can’t be guessed, but it is no secret either: whoever you give it to can pass it on.
+            The address can’t be guessed, but it isn’t secret: anyone you give it to can pass it on.
           </p>
         )}
       </div>

@@ -52,6 +52,6 @@ function words({ name, status, held, wakes }: Omit<BackendLineProps, 'appId'>): 
           : `${name} isn’t running, so its ports are closed.`,
       };
     case 'failed':
-      return { dot: 'failed', text: `${name} has failed: requests are answered with an error. ${status.reason ?? ''}` };
+      return { dot: 'failed', text: `${name} has failed, so requests get an error. ${status.reason ?? ''}` };
   }
 }

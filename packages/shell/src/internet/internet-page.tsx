@@ -23,13 +23,15 @@ export function InternetPage({ appId }: { readonly appId: string }) {
       <PageHead title="On the internet" up={up}>
         {app !== undefined && (
           <p class="quiet-text">
-            Anyone can send {app.name} what you leave open here, without signing in to the platform. Who they are is up
-            to {app.name} to check.
+            Anyone can reach what you leave open here, without signing in to the platform. {app.name} itself has to
+            check who they are.
           </p>
         )}
       </PageHead>
       {app === undefined ? (
-        <Empty icon="box" title={`“${appId}” is not installed`} />
+        <Empty icon="box" title={`“${appId}” is not installed`}>
+          It may have been removed. You can install it again in the Store; its data is kept.
+        </Empty>
       ) : (
         <Offered appId={appId} name={app.name} runs={app.hasWorkload} />
       )}
@@ -72,7 +74,11 @@ function Offered({ appId, name, runs }: OfferedProps) {
   }
   const { address, permissions, status, requests } = value;
   if (address.routes.length === 0 && address.ports.length === 0) {
-    return <Empty icon="globe" title={`${name} offers nothing to the internet`} />;
+    return (
+      <Empty icon="globe" title={`${name} offers nothing to the internet`}>
+        There is nothing to open or close here. An update of {name} may add routes or ports.
+      </Empty>
+    );
   }
   return (
     <>
@@ -88,7 +94,7 @@ function Offered({ appId, name, runs }: OfferedProps) {
       {address.routes.length > 0 && (
         <section class="block" aria-labelledby="routes-title">
           <h3 id="routes-title">Routes</h3>
-          <p class="quiet-text">A switch counts at once: connections open through a route end when you close it.</p>
+          <p class="quiet-text">Changes apply immediately. Closing a route ends its open connections.</p>
           <RouteRows
             appId={appId}
             name={name}

@@ -20,7 +20,7 @@ export function NativeClients({ appId, name }: { readonly appId: string; readonl
     outcome.value = null;
     await run(async () => {
       const { backend } = await call('apps.launch', { params: { appId } });
-      if (backend === null) outcome.value = `The backend of ${name} is off, so no client reaches it.`;
+      if (backend === null) outcome.value = `The backend of ${name} is off, so no client can reach it.`;
       else line.value = clientLine(backend);
     });
   }
@@ -92,7 +92,7 @@ function ClientLine({ line }: { readonly line: string }) {
           <CopyButton kind="primary" text={line} what="the line" />
         </div>
         <p class="quiet-text">
-          Treat it like a password: whoever has this line uses the app as you.
+          Treat it like a password: anyone with this line uses the app as you.
           {local && ' It works on this computer only, because the platform has no address that other devices reach.'}
         </p>
       </div>

@@ -143,7 +143,7 @@ function State({ state, name, open, through, offered }: StateProps) {
       return offered === 'nothing' ? (
         <p>Closed: {name} did not request the permission for it.</p>
       ) : (
-        <p>Closed. Requests to it are answered as if it did not exist.</p>
+        <p>Closed. Requests to it get “not found”.</p>
       );
   }
 }

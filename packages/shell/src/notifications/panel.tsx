@@ -20,11 +20,11 @@ import {
 } from './inbox.ts';
 import { dismissNotificationToasts, showToast } from './toasts.ts';
 
-async function orShowError(work: () => Promise<unknown>): Promise<void> {
+async function orShowError(title: string, work: () => Promise<unknown>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    showToast({ title: 'That did not work', body: plainMessage(error), tone: 'danger' });
+    showToast({ title, body: plainMessage(error), tone: 'danger' });
   }
 }
 
@@ -55,7 +55,11 @@ export function NotificationsButton() {
         <header class="panel-head">
           <h2 id="notifications-title">Notifications</h2>
           {unread > 0 && (
-            <button type="button" class="link" onClick={() => void orShowError(markAllRead)}>
+            <button
+              type="button"
+              class="link"
+              onClick={() => void orShowError('The notifications are still unread', markAllRead)}
+            >
               Mark all read
             </button>
           )}
@@ -101,7 +105,7 @@ function NotificationList({ onOpened }: { readonly onOpened: () => void }) {
             busy={loadingOlder.value}
             onClick={() => {
               loadingOlder.value = true;
-              void orShowError(readOlder).finally(() => {
+              void orShowError('Older notifications could not be loaded', readOlder).finally(() => {
                 loadingOlder.value = false;
               });
             }}
@@ -163,7 +167,7 @@ function Record({ record, onOpened }: { readonly record: Notification; readonly 
         <IconButton
           icon="check"
           label={`Mark “${record.title}” read`}
-          onClick={() => void orShowError(() => markRead(record.id))}
+          onClick={() => void orShowError('The notification is still unread', () => markRead(record.id))}
         />
       )}
     </li>

@@ -100,7 +100,7 @@ export function UpgradeReview({ asked }: { readonly asked: UpgradePrompt }) {
                   Allow this
                   <span class="permission-more">
                     {granted === null
-                      ? `Otherwise the backend stays off, and ${detail.name} ${detail.hasFrontend ? 'goes on without it' : 'does nothing'}.`
+                      ? `Otherwise the backend stays off, and ${detail.name} ${detail.hasFrontend ? 'runs without it' : 'does nothing'}.`
                       : 'Otherwise it runs with what it has now, which may be too little for it.'}
                   </span>
                 </span>

@@ -34,7 +34,7 @@ function stateLine({ found, phase, message, query }: TypedState<SearchResult>): 
   if (phase === 'slow') return 'Searching …';
   if (found === null) return '';
   if (found.apps.length + found.items.length > 0) return summaryOf(found);
-  return phase === 'answered' ? `Nothing found for “${query}”.` : '';
+  return phase === 'answered' ? `Nothing found for “${query}”. Try fewer or other words.` : '';
 }
 
 function summaryIsEmpty({ found }: TypedState<SearchResult>): boolean {

@@ -75,7 +75,7 @@ function MonthAndLimits({ reading }: { readonly reading: Reading<Use> }) {
   if (!hasApps(value)) {
     return (
       <Empty icon="apps" title="None of your apps uses AI">
-        Those that request it appear here with what they used.
+        Install one that does from the Store. What it used, and its limits, then appear here.
       </Empty>
     );
   }
@@ -124,7 +124,7 @@ function Month({ usage }: { readonly usage: AccountIntelligenceUsage }) {
         <p>
           {cost}{' '}
           {usage.models.some((use) => (use.cost ?? 0) > 0) && (
-            <span class="quiet-text">At the operator’s prices; the provider’s bill decides.</span>
+            <span class="quiet-text">Estimated with the operator’s prices. The provider’s bill may differ.</span>
           )}
         </p>
       )}

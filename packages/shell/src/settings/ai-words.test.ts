@@ -108,14 +108,14 @@ test('a cost is an estimate as far as prices are known, and says how far that is
   assert.equal(costInWords([priced(null, 0)], 'USD'), null);
   assert.equal(costInWords([priced(1.5), priced(0.25)], 'USD'), 'Estimated cost: $1.75.');
   assert.equal(costInWords([priced(0)], 'EUR'), 'Estimated cost: €0.00.');
-  assert.equal(costInWords([priced(null)], 'USD'), 'Cost not known: the operator entered no price.');
+  assert.equal(costInWords([priced(null)], 'USD'), 'Cost unknown: the operator set no price.');
   assert.equal(
     costInWords([priced(2), priced(null), priced(null), priced(null, 1, 'two')], 'USD'),
     'Estimated cost: at least $2.00. No price is known for 2 models.',
   );
   assert.equal(shortCost([priced(1), priced(null)], 'USD'), 'at least $1.00');
   assert.equal(shortCost([priced(1), priced(1)], 'USD'), '$2.00');
-  assert.equal(shortCost([priced(null)], 'USD'), 'not known');
+  assert.equal(shortCost([priced(null)], 'USD'), 'unknown');
   assert.equal(money(0.004, 'USD'), '< $0.01');
   assert.equal(money(0.4, 'JPY'), '< ¥1');
   assert.equal(money(1_234_567.891, 'CHF').replace('\u00a0', ' '), 'CHF 1,234,567.89');

@@ -97,7 +97,7 @@ export function costInWords(models: readonly ModelUse[], currency: string): stri
   const unpriced = new Set(
     used.filter(({ cost }) => cost === null).map(({ provider, model }) => `${provider}:${model}`),
   );
-  if (priced.length === 0) return 'Cost not known: the operator entered no price.';
+  if (priced.length === 0) return 'Cost unknown: the operator set no price.';
   const sum = money(
     priced.reduce((one, other) => one + other, 0),
     currency,
@@ -106,10 +106,10 @@ export function costInWords(models: readonly ModelUse[], currency: string): stri
   return `Estimated cost: at least ${sum}. No price is known for ${count(unpriced.size, 'model')}.`;
 }
 
-/** What one app cost, for a table: `$1.20`, `at least $1.20`, `not known`. */
+/** What one app cost, for a table: `$1.20`, `at least $1.20`, `unknown`. */
 export function shortCost(models: readonly ModelUse[], currency: string): string {
   const priced = models.flatMap(({ cost }) => (cost === null ? [] : [cost]));
-  if (priced.length === 0) return 'not known';
+  if (priced.length === 0) return 'unknown';
   const sum = money(
     priced.reduce((one, other) => one + other, 0),
     currency,
@@ -140,7 +140,7 @@ export function monthInWords(month: string): string {
 export function sourceInWords({ source, keySet, platformKey }: AccountProvider): string {
   if (source === 'account') return 'Your key is used';
   if (source === 'platform') return 'The platform’s key is used';
-  return keySet || platformKey ? 'The chosen key is gone: choose again' : 'Apps can’t use it without a key';
+  return keySet || platformKey ? 'The chosen key was removed. Choose another.' : 'Apps can’t use it without a key';
 }
 
 /** A whole number as people write it, `1,000,000` or `1 000 000`; `null` for anything else. */

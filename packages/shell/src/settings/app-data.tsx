@@ -37,7 +37,7 @@ export function AppData({ appId, name }: { readonly appId: string; readonly name
         </div>
       )}
       {state.value === 'deleted' && (
-        <Note tone="success">Deleting the data of {name}. It can start again as soon as its machine has done so.</Note>
+        <Note tone="success">Deleting the data of {name}. You can start it again when that is done.</Note>
       )}
       {failure !== null && <Note tone="danger">{failure}</Note>}
     </section>

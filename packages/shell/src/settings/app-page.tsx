@@ -30,7 +30,7 @@ export function AppPage({ appId }: { readonly appId: string }) {
       <>
         <PageHead title="Not installed" up={UP} />
         <Empty icon="box" title={`“${appId}” is not installed`}>
-          It may have been removed. Its data is kept in case you install it again.
+          It may have been removed. You can install it again in the Store; its data is kept.
         </Empty>
       </>
     );

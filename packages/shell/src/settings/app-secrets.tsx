@@ -71,7 +71,7 @@ function SlotRow({ appId, binding, secrets, again }: SlotRowProps) {
     <li class="row stacked slot" ref={row}>
       <SlotPlace slot={slot} />
       {binding.state === 'stale' && <WhatChanged binding={binding} />}
-      {binding.state === 'unbound' && !changing.value && <p>No secret. Calls to it are refused.</p>}
+      {binding.state === 'unbound' && !changing.value && <p>No secret chosen. The platform refuses calls to it.</p>}
       {binding.state === 'bound' && !changing.value && (
         <p>
           Uses your secret <strong>{binding.secret}</strong>.

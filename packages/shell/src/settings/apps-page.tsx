@@ -23,7 +23,9 @@ export function AppsPage() {
       {apps === null ? (
         <AppsNotListed lines={5} label="Loading your apps" />
       ) : apps.length === 0 ? (
-        <Empty icon="apps" title="No apps are installed" />
+        <Empty icon="apps" title="No apps are installed">
+          Install Store again below, and find apps there.
+        </Empty>
       ) : (
         <ul class="rows">
           {sorted(apps).map((app) => (

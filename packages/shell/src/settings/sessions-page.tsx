@@ -15,8 +15,8 @@ export function SessionsPage() {
     <>
       <PageHead title="Sessions">
         <p class="quiet-text">
-          Every browser in which you are signed in. End those you do not know or no longer use; they need a passkey to
-          come back. Command lines have <a href="#/settings/command-line">a page of their own</a>.
+          Every browser in which you are signed in. End those you don’t recognize or no longer use: signing in there
+          again takes a passkey. Command lines have <a href="#/settings/command-line">a page of their own</a>.
         </p>
       </PageHead>
       {reading.failure !== null && <Note tone="danger">{reading.failure}</Note>}

@@ -41,7 +41,7 @@ export function StoragePage() {
           <Total disk={disk} />
           {disk.volumes.length + disk.packages.length === 0 && (
             <Empty icon="box" title="Nothing takes storage yet">
-              Apps with a backend may keep data in a volume.
+              What apps with a backend keep, and packages you publish, appear here with their size.
             </Empty>
           )}
           <Items title="App data" disk={disk} again={reading.again} kind="volumes" />

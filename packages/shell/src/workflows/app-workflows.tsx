@@ -19,7 +19,7 @@ export function AppWorkflows({ appId, name }: { readonly appId: string; readonly
     <section class="block" aria-labelledby="workflows-title">
       <h3 id="workflows-title">Workflows</h3>
       <p class="quiet-text">
-        Tasks of several steps that {name} completes even if it stops in between: it then continues where it was.
+        Tasks of several steps that {name} completes even if it stops in between: it then continues where it left off.
       </p>
       {failure !== null && <Note tone="danger">{failure}</Note>}
       {value !== null && <RunRows appId={appId} runs={value.items} />}

@@ -34,7 +34,11 @@ export function RunPage({ appId, workflowId }: { readonly appId: string; readonl
           <section class="block" aria-labelledby="steps-title">
             <h3 id="steps-title">Timeline</h3>
             {drawn.steps.length === 0 ? (
-              <Empty icon="clock" title={value.run.status === 'running' ? 'No steps yet' : 'It had no steps'} />
+              <Empty icon="clock" title={value.run.status === 'running' ? 'No steps yet' : 'No steps'}>
+                {value.run.status === 'running'
+                  ? 'Each step appears here as soon as the app begins it.'
+                  : 'The run ended before its first step.'}
+              </Empty>
             ) : (
               <StepList timeline={drawn} />
             )}

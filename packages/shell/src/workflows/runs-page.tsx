@@ -86,7 +86,9 @@ function Runs({ appId, status }: { readonly appId: string; readonly status: Work
       {value === null && problem === null && <Skeleton lines={5} label="Loading the runs" />}
       {value !== null && value.runs.length === 0 && (
         <Empty icon="clock" title={status === undefined ? 'No workflow runs yet' : 'No runs in this state'}>
-          {status === undefined && `A run appears here when ${nameOf(appId)} starts one.`}
+          {status === undefined
+            ? `A run appears here when ${nameOf(appId)} starts one.`
+            : 'Choose “All runs” to see the others.'}
         </Empty>
       )}
       {value !== null && value.runs.length > 0 && <RunRows appId={appId} runs={value.runs} />}

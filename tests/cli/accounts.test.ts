@@ -85,7 +85,7 @@ test('invitations are listed without their links, and revoked', async () => {
   const id = /inv-\S+/.exec(listed)?.[0] ?? '';
   assert.equal(await ok('account', 'uninvite', id), '✓ The invitation is revoked.\n');
   await assert.rejects(registerAccount(platform, 'guest', {}, token), /not_authorized/);
-  assert.equal(await ok('account', 'invitations'), 'No invitation waits to be used.\n');
+  assert.equal(await ok('account', 'invitations'), 'No pending invitations. `./platform account invite` makes one.\n');
   await refused(/no such invitation/, 1, 'account', 'uninvite', id);
   await refused(/cannot be the name of an account/, 2, 'account', 'invite', '--for', 'No Name');
 });
@@ -105,7 +105,7 @@ test('an account is listed with what it takes, gets a plan, and is deleted with 
     await ok('account', 'list'),
     /^NAME +STATE +PLAN +APPS +DISK +SESSIONS +LAST SEEN +REGISTERED\nguest +active +paid +9 +\d\d MiB +1 +\S+ +\S+\nlandlord +active +free \(default\) +\d+ +0 bytes +1 /,
   );
-  await refused(/Nobody can answer here\. Add --yes/, 2, 'account', 'delete', 'guest');
+  await refused(/There is no terminal here to answer on\. Add --yes/, 2, 'account', 'delete', 'guest');
   assert.equal((await guest.fetch('/v1/apps')).status, 200, 'it is still there');
   await refused(/landlord is the master account and cannot be deleted/, 1, 'account', 'delete', 'landlord', '--yes');
   await refused(/There is no account named nobody-here\./, 1, 'account', 'delete', 'nobody-here', '--yes');

@@ -68,7 +68,7 @@ async function login(t: TestContext, allow = true): Promise<{ code: number | nul
 test('before a login, commands say how to sign in', async (t) => {
   const answer = await run(t, 'publish', notes(), '--on', platform.origin);
   assert.deepEqual([answer.code, /not signed in.*\.\/platform login http/.test(answer.said)], [1, true], answer.said);
-  assert.match((await run(t, 'whoami')).said, /signed in nowhere/);
+  assert.match((await run(t, 'whoami')).said, /not signed in to any platform/);
 });
 
 test('a denied login keeps nothing', async (t) => {

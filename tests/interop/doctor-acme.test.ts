@@ -86,7 +86,7 @@ test('a name that the authority cannot check is named, with the port that it nee
   const [, failed] = await findings(under, 'acme for each');
   assert.equal(failed?.verdict, 'bad');
   assert.ok(failed.found.startsWith(`${HOSTNAME}: the authority could not check ${HOSTNAME}: `), failed.found);
-  assert.match(failed.found, /Clients get none that is valid\. /);
+  assert.match(failed.found, /Clients get no valid one\. /);
   assert.match(failed.found, NEXT);
   assert.match(failed.cure ?? '', /^Let port 80 of that name lead to PLATFORM_INGRESS_HTTP_LISTEN here/);
 });

@@ -84,7 +84,7 @@ async function tokenFor(kind: 'node' | 'ingress'): Promise<string> {
 test('without an Ingress of its own the platform says so, and a token of a node makes none', async () => {
   assert.match(await runCommand(['ingress', 'list'], place.environment), /No Ingress\. .*platform ingress token/);
   const join = ['ingress', 'join', `https://${link}`, await tokenFor('node')];
-  await assert.rejects(runCommand(join, environment), /That is no token for an Ingress, or not all of it/);
+  await assert.rejects(runCommand(join, environment), /That is not a token for an Ingress, or it is incomplete/);
 });
 
 test('it joins over the link, serves the app with its client’s address, and the operator sees it', async () => {

@@ -16,7 +16,7 @@ export async function invite(args: readonly string[]): Promise<number> {
   say(`${whom} can register once with this link, before ${expiresAt}:\n\n  ${paint('cyan', url)}\n`);
   say(`Send it over a channel you trust. \`./platform account uninvite ${id}\` revokes it.`);
   if (config.registration === 'open')
-    say(paint('yellow', 'Everybody can register without a link too: PLATFORM_REGISTRATION is open.'));
+    say(paint('yellow', 'PLATFORM_REGISTRATION is open, so everyone can register without a link too.'));
   return 0;
 }
 
@@ -34,7 +34,7 @@ function invitedName(args: readonly string[]): string | null {
 export async function listInvitationsOf(args: readonly string[]): Promise<number> {
   if (args.length > 0) throw new UsageError('./platform account invitations takes no further arguments.');
   const invitations = await withLocalCore(configuration(), listInvitations);
-  if (invitations.length === 0) say('No invitation waits to be used.');
+  if (invitations.length === 0) say('No pending invitations. `./platform account invite` makes one.');
   else
     sayTable(
       ['ID', 'FOR', 'MADE', 'EXPIRES'],

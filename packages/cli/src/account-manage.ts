@@ -37,9 +37,9 @@ export const accountCommand: Command = {
   plan <name> <free|paid|default>  what it is entitled to; \`default\` is what PLATFORM_DEFAULT_PLAN says
   delete <name> [--yes]        delete the account at once, with everything it has; --yes does not ask
 
-Who may register says PLATFORM_REGISTRATION; the first account of a platform that is not open needs an invitation.
+PLATFORM_REGISTRATION decides who may register; the first account of a platform that is not open needs an invitation.
 Raw object storage needs the paid plan; backends that get or lose it are started anew.
-A suspension deletes no data. Whoever else installed apps that the account published keeps them, also after its deletion.`,
+A suspension deletes no data. Other accounts keep the apps they installed from this one, also after its deletion.`,
   async run([action = '', ...args]) {
     const run = Object.hasOwn(actions, action) ? actions[action] : undefined;
     if (run === undefined) throw new UsageError(`Name an action: ${Object.keys(actions).join(', ')}.`);

@@ -8,7 +8,7 @@ import { readAnswer, say } from './terminal.ts';
  * @throws UsageError when the input is no terminal
  */
 export async function ask(question: string, without: string): Promise<string> {
-  if (process.stdin.isTTY !== true) throw new UsageError(`Nobody can answer here. ${without}`);
+  if (process.stdin.isTTY !== true) throw new UsageError(`There is no terminal here to answer on. ${without}`);
   say(question);
   return (await readAnswer()).trim();
 }

@@ -16,7 +16,8 @@ export function remoteTarget({ origin, account, token }: Login): DevTarget {
       await upload(remote, { id, version }, file);
       const { body } = await remote.call({ method: 'PUT', path: `/v1/development/${id}`, json: { version } });
       const parsed = developed.safeParse(body);
-      if (!parsed.success) throw new StartError('not_a_platform', `${origin} is of another version than this one.`);
+      if (!parsed.success)
+        throw new StartError('not_a_platform', `${origin} runs another version of the platform than this checkout.`);
       return parsed.data.missing;
     },
     followLogs: (appId, since, signal) =>

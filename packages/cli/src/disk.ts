@@ -64,7 +64,7 @@ export const unpublishCommand: Command = {
   summary: 'delete a version from the Store that nobody has installed',
   usage: `Usage: ./platform unpublish <app>@<version>
 
-Deletes the version and its package, whoever published it, unless somebody has it installed. The platform need not be
+Deletes the version and its package, of any publisher, unless an account has it installed. The platform need not be
 running.`,
   async run(args) {
     const [name = '', ...rest] = args;
@@ -118,7 +118,7 @@ async function list(config: PlatformConfig): Promise<number> {
     ...packages.map(({ account, appId, version, bytes, installed }) => ({
       bytes,
       what: `package ${appId}@${version} by ${account}`,
-      more: installed ? 'installed' : 'installed by nobody',
+      more: installed ? 'installed' : 'not installed',
     })),
   ].sort((one, other) => other.bytes - one.bytes);
   for (const { bytes, what, more } of lines)

@@ -37,7 +37,7 @@ export const doctorCommand: Command = {
   usage: `Usage: ./platform doctor
 
 Checks the parts of a running platform, ports, name resolution, namespaces, control groups, memory, disk, clock, database and
-AI providers with the configuration of this environment. Before the first start it also checks the data folder, and makes nothing. On the machine of an Ingress that runs, it follows the way of a public
+AI providers with the configuration of this environment. Before the first start it also checks the data folder, and creates nothing. On the machine of an Ingress that runs, it follows the way of a public
 request: name, certificate, proxies, buffering, WebSockets. On a machine that joined, it checks what a node or an Ingress
 needs, and that core answers. Exits with 1 when something keeps the platform from working.`,
   async run(args) {
@@ -56,7 +56,7 @@ needs, and that core answers. Exits with 1 when something keeps the platform fro
     }
     say(
       bad
-        ? `\n${paint('red', 'Something above keeps the platform from working.')}`
+        ? `\n${paint('red', 'The platform cannot work until what is marked ✗ above is fixed.')}`
         : `\n${paint('green', 'This machine is ready.')}${isFirst ? ' Start the platform: ./platform start' : ''}`,
     );
     return bad ? 1 : 0;
@@ -299,7 +299,7 @@ async function modelFindings({ intelligenceFile }: PlatformConfig): Promise<Find
   return found.map(({ baseUrl, models }) => ({
     check: 'AI',
     verdict: 'warning',
-    found: `a model server answers at ${baseUrl} (${models}), and apps are offered none`,
+    found: `a model server answers at ${baseUrl} (${models}), and apps may not use any`,
     cure: 'Set PLATFORM_INTELLIGENCE_FILE to offer it to apps; docs/operators.md, “AI providers”, has the lines.',
   }));
 }

@@ -37,7 +37,7 @@ export async function followLogs(source: LogSource, { newest, since, signal }: F
     try {
       const start = after === undefined ? { newest } : { after };
       for await (const piece of await source(start, signal)) {
-        if (piece.missed > 0) say(paint('dim', `  ${piece.missed} lines came and went before they could be shown.`));
+        if (piece.missed > 0) say(paint('dim', `  ${piece.missed} lines were replaced before they could be shown.`));
         for (const entry of piece.items) if (entry.at >= earliest) say(lineOf(entry));
         after = piece.last;
         reported = false;

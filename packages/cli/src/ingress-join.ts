@@ -32,7 +32,7 @@ async function run(
   if (listen === null)
     throw new StartError(
       'no_listener',
-      'PLATFORM_INGRESS_LISTEN is empty, so this Ingress would answer nobody. Set it to an address and a port.',
+      'PLATFORM_INGRESS_LISTEN is empty, so this Ingress would not listen anywhere. Set it to an address and a port.',
     );
   const stopRequested = stopSignals();
   const started = new Started();

@@ -19,7 +19,9 @@ export async function list(args: readonly string[]): Promise<number> {
   parse(args, 0);
   const rows = await withLocalCore(configuration(), (context) => listIngresses(context));
   if (rows.length === 0)
-    say('No Ingress. The internet reaches no app: set PLATFORM_INGRESS_LISTEN, or run ./platform ingress token');
+    say(
+      'No Ingress, so no app is reachable from the internet. Set PLATFORM_INGRESS_LISTEN, or run ./platform ingress token',
+    );
   else sayTable(HEADINGS, rows.map(cells));
   return 0;
 }

@@ -77,7 +77,7 @@ async function collect(remote: RemotePlatform, begun: AuthorRequestAnswer): Prom
       const { code } = error.refusal;
       if (code === 'author_request_denied') throw new StartError(code, 'The sign-in was denied in the shell.');
       if (code === 'author_request_ended')
-        throw new StartError(code, 'Nobody entered the code in time. Run ./platform login again for a new one.');
+        throw new StartError(code, 'The code expired before you entered it. Run ./platform login again for a new one.');
       // It is being restarted, or asks for patience.
       if (code !== 'unavailable' && code !== 'rate_limited') throw inWords(error);
     }
@@ -144,7 +144,7 @@ Asks each platform that ./platform login knows whether the login still holds.`,
   async run(args) {
     understood(() => parseArgs({ args: [...args] }));
     const logins = readLogins();
-    if (logins.length === 0) say('You are signed in nowhere. Run: ./platform login <address>');
+    if (logins.length === 0) say('You are not signed in to any platform. Run: ./platform login <address>');
     let code = 0;
     for (const { origin, token } of logins) {
       const line = await describe(new RemotePlatform(origin, token)).catch((error: unknown) => {

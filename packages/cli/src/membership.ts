@@ -115,7 +115,7 @@ export function joinArguments(kind: MemberKind, args: readonly string[]): JoinAr
   const token = readEnrolmentToken(text, kind);
   if (token === null)
     throw new UsageError(
-      `That is no token for ${WORDS[kind]}, or not all of it. Copy the whole command that \`platform ${kind} token\` prints.`,
+      `That is not a token for ${WORDS[kind]}, or it is incomplete. Copy the whole command that \`platform ${kind} token\` prints.`,
     );
   const name = values.name ?? machineName();
   if (!memberName.safeParse(name).success)

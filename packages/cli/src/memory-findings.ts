@@ -35,7 +35,7 @@ export async function memoryFindings(
         check,
         verdict: 'warning',
         found,
-        cure: `The platform needs ${sizeText(PLATFORM_BYTES)}, and backends their own.`,
+        cure: `The platform needs ${sizeText(PLATFORM_BYTES)}, plus what backends use.`,
       },
     ];
   return [{ check, verdict: 'good', found }];

@@ -33,7 +33,7 @@ export async function requireRunning({ origin, listenHost, listenPort, dataDirec
     throw new StartError(
       'platform_not_answering',
       status === undefined
-        ? `The platform is running, but core does not answer at ${origin}. After half a minute it is restarted; the output of npm start says more.`
+        ? `The platform is running, but core does not answer at ${origin}. The platform restarts it after half a minute; the output of npm start says more.`
         : `The platform is running, but core is not ready: GET /v1/health answered ${status}. The output of npm start says why.`,
     );
   }

@@ -47,6 +47,8 @@ async function rebuild(): Promise<number> {
     say(NONE);
     return 1;
   }
-  say('The running platform fills another index now; PostgreSQL answers until it is there: ./platform search status');
+  say(
+    'The running platform now fills another index; PostgreSQL answers until it is complete: ./platform search status',
+  );
   return 0;
 }

@@ -12,7 +12,7 @@ export const stopCommand: Command = {
   summary: 'stop one backend until it is started again',
   usage: `Usage: ./platform stop <account>/<app> | <installation id>
 
-Stops the backend as its owner would: it stays down, whoever uses the app, until it is started again in Settings or with
+Stops the backend as its owner would: it stays down, even when the app is opened, until it is started again in Settings or with
 \`./platform start\`. Its data stays. The platform itself ends with Ctrl-C or SIGTERM where it runs.`,
   run: (args) =>
     withBackend('stop', args, async (context, nodes, { accountKey, appId, name }) => {

@@ -46,7 +46,7 @@ function serviceFinding({ served, first, hasOwnName, problems }: DoctorCertifica
     };
   const cures = {
     files: `Put _.${domain}.crt and _.${domain}.key into the folder of PLATFORM_INGRESS_TLS; the Ingress looks every ten seconds.`,
-    'acme wildcard': 'Wait a minute: it is being ordered. The Ingress logs what comes of it.',
+    'acme wildcard': 'Wait a minute: the Ingress is ordering one, and logs the result.',
   };
   const cure = problems.length > 0 ? 'The next lines say why.' : cures[origin];
   return { check: CERTIFICATES, verdict: 'bad', found: `none for names below ${domain}`, cure };
@@ -61,7 +61,7 @@ function problemFinding(problem: Problem, place: Place): Finding {
       ? ''
       : isServed
         ? `. The former one stays in use until ${dayOf(servedUntil)}`
-        : '. Clients get none that is valid';
+        : '. Clients get no valid one';
   const retry = retryAt === null ? '' : `. The next try is at ${retryAt.slice(0, 16)}Z`;
   const isBad = isOfFiles ? kind === 'unreadable' : !isServed;
   return {
@@ -77,7 +77,7 @@ function cureOf({ kind, name, retryAt }: Problem, { domain, origin, now }: Place
   const again =
     retryAt === null || new Date(retryAt) <= now
       ? ''
-      : ' The Ingress tries again by itself; a restart does not hasten it.';
+      : ' The Ingress tries again by itself; a restart does not speed it up.';
   switch (kind) {
     case 'unreadable':
       return 'Let the user of the Ingress read the folder of PLATFORM_INGRESS_TLS.';
@@ -89,8 +89,8 @@ function cureOf({ kind, name, retryAt }: Problem, { domain, origin, now }: Place
       return `Put a certificate for ${plainLine(name)} and its key into ${file}.crt and ${file}.key of the folder of PLATFORM_INGRESS_TLS, readable for the user of the Ingress.`;
     case 'expiry':
       return origin === 'files'
-        ? `Renew it, put it into ${file}.crt and ${file}.key, and see why what should do that did not.`
-        : 'It should have been renewed: see what the Ingress logs.';
+        ? `Renew it, put it into ${file}.crt and ${file}.key, and check why it was not renewed automatically.`
+        : 'The Ingress should have renewed it: see what it logs.';
     case 'unreachable':
       return `Check PLATFORM_ACME_DIRECTORY, and that this machine reaches it; if it is your own authority, PLATFORM_OUTBOUND_CA_FILE.${again}`;
     case 'challenge':
@@ -100,7 +100,7 @@ function cureOf({ kind, name, retryAt }: Problem, { domain, origin, now }: Place
     case 'hook':
       return `Run PLATFORM_ACME_DNS_HOOK by hand, as the user of the Ingress: its output is not kept.${again}`;
     case 'rate_limit':
-      return `Wait: nothing is ordered before. PLATFORM_ACME_DNS_HOOK needs one certificate for all apps.`;
+      return `Wait until then. With PLATFORM_ACME_DNS_HOOK the Ingress needs only one certificate for all apps.`;
     case 'order':
       return `Do what the authority says.${again}`;
   }

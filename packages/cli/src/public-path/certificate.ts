@@ -65,7 +65,7 @@ export async function certificateFinding(way: Way, { domain, ingress }: Names, j
       check: CHECK,
       verdict: 'bad',
       found: `the certificate for *.${domain} ended on ${until}`,
-      cure: 'Renew it where TLS ends, and see there why that did not happen by itself.',
+      cure: 'Renew it where TLS ends, and check there why it was not renewed automatically.',
     };
   }
   if (distrust !== null) {
@@ -78,7 +78,7 @@ export async function certificateFinding(way: Way, { domain, ingress }: Names, j
   }
   const found = `the certificate covers *.${domain} until ${until}`;
   if (days >= SOON_DAYS) return { check: CHECK, verdict: 'good', found };
-  return { check: CHECK, verdict: 'warning', found, cure: 'Renew it now: it should have been renewed by itself.' };
+  return { check: CHECK, verdict: 'warning', found, cure: 'Renew it now: it was not renewed automatically.' };
 }
 
 /** Whether a certificate is that of the Ingress' own key. */

@@ -26,21 +26,21 @@ function addressFinding({ peer, isTrusted, forwardedFor, client }: DoctorFacts, 
     return good(
       client.address === PRETENDED
         ? `the proxy at ${peer} adds ${plainLine(last.slice(0, 64))}`
-        : `you are seen as ${client.address}`,
+        : `the Ingress sees you as ${client.address}`,
     );
   if (isTrusted && last === PRETENDED)
     return bad(
-      `anyone can pretend any address: ${peer}, which PLATFORM_TRUSTED_PROXIES names, passes X-Forwarded-For on as it came`,
-      `Let the proxy at ${peer} add the address it sees (${NGINX}), or take ${peer} out of PLATFORM_TRUSTED_PROXIES if it is none.`,
+      `clients can forge any address: ${peer}, which PLATFORM_TRUSTED_PROXIES names, passes X-Forwarded-For on unchanged`,
+      `Let the proxy at ${peer} add the address it sees (${NGINX}), or take ${peer} out of PLATFORM_TRUSTED_PROXIES if it is not a proxy.`,
     );
   if (isAdded)
     return bad(
-      `all clients are seen as the proxy at ${peer}, and share one rate limit: its X-Forwarded-For is not believed`,
+      `the Ingress sees all clients as the proxy at ${peer}, with one rate limit: it does not trust that proxy's X-Forwarded-For`,
       `Add ${peer} to PLATFORM_TRUSTED_PROXIES and restart the Ingress.`,
     );
-  if (!behindProxy) return good(`you are seen as ${peer}, without a proxy between`);
+  if (!behindProxy) return good(`the Ingress sees you as ${peer}, without a proxy between`);
   return bad(
-    `all clients are seen as the proxy at ${peer}, and share one rate limit: it says nothing of them`,
+    `the Ingress sees all clients as the proxy at ${peer}, with one rate limit: that proxy sends no address of theirs`,
     `Let the proxy at ${peer} add the address it sees (${NGINX}), and name it in PLATFORM_TRUSTED_PROXIES.`,
   );
 }
@@ -51,7 +51,7 @@ function protocolFindings({ peer, client }: DoctorFacts, scheme: Way['scheme']):
     {
       check: CHECK,
       verdict: 'warning',
-      found: `apps read that clients use ${client.protocol}, and they use ${scheme}`,
+      found: `apps see ${client.protocol}, but clients use ${scheme}`,
       cure: `Let the proxy at ${peer} send X-Forwarded-Proto (nginx: proxy_set_header X-Forwarded-Proto $scheme;), and name it in PLATFORM_TRUSTED_PROXIES.`,
     },
   ];

@@ -329,7 +329,7 @@ test('pairs that are no good at the start are named, each with its reason', asyn
   });
   const [none, ...problems] = ofCertificates(await walk());
   assert.deepEqual([none?.verdict, none?.cure], ['bad', 'The next lines say why.']);
-  assertNamed(problems, 'bad', /\. Clients get none that is valid$/);
+  assertNamed(problems, 'bad', /\. Clients get no valid one$/);
 });
 
 test('pairs that are replaced by ones that are no good are named, and those that stay in use', async (t) => {
@@ -409,13 +409,13 @@ test('a proxy that changes Host is named', async (t) => {
 });
 
 test('a proxy that passes on what strangers say of themselves is named, where it is trusted', async (t) => {
-  assert.match(only(await walk(t, { forwardedFor: 'keep' })).found, /anyone can pretend any address/);
+  assert.match(only(await walk(t, { forwardedFor: 'keep' })).found, /clients can forge any address/);
 });
 
 test('a proxy that is not trusted, or says nothing of its clients, is named', async (t) => {
   const distrusted = await walk(t, { ingress: doubting });
   assert.match(distrusted.wrong[0]?.cure ?? '', /Add 127\.0\.0\.1 to PLATFORM_TRUSTED_PROXIES/);
-  assert.match(only(await walk(t, { forwardedFor: 'drop' })).found, /says nothing of them/);
+  assert.match(only(await walk(t, { forwardedFor: 'drop' })).found, /sends no address of theirs/);
   const plain = only(await walk(t, { saysProtocol: false }));
   assert.match(plain.cure ?? '', /X-Forwarded-Proto/);
 });

@@ -94,7 +94,7 @@ async function ownCertificates(own: Way, { domain, ingress }: PublicPath, { now 
     if (status !== 200) throw new Error(`the answer is ${status}`);
     return certificateFindings(doctorCertificates.parse(JSON.parse(text)), { domain, origin: ingress.tls, now });
   } catch (error) {
-    const found = `the Ingress does not say how they are (${reasonOf(error)})`;
+    const found = `the Ingress does not report them (${reasonOf(error)})`;
     return [{ check: CERTIFICATES, verdict: 'bad', found, cure: 'Restart the Ingress, and see what it logs.' }];
   }
 }

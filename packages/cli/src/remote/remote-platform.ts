@@ -144,7 +144,7 @@ export class RemotePlatform {
     });
     const answered = Promise.withResolvers<http.IncomingMessage>();
     sent.on('response', answered.resolve);
-    sent.on('timeout', () => sent.destroy(new Error('it said nothing for two minutes')));
+    sent.on('timeout', () => sent.destroy(new Error('no data for two minutes')));
     // Also after the answer: a platform may refuse an upload before all of it was sent.
     sent.on('error', answered.reject);
     if (file === undefined) sent.end(body);
@@ -171,7 +171,7 @@ async function textOf(response: http.IncomingMessage, origin: string): Promise<s
     text += String(piece);
     if (text.length > LONGEST_ANSWER) {
       response.destroy();
-      throw new StartError('not_a_platform', `${origin} sends more than an answer of a platform has.`);
+      throw new StartError('not_a_platform', `${origin} sent an answer that is too large for a platform.`);
     }
   }
   return text;

@@ -188,7 +188,7 @@ export const configurationVariables = {
   PLATFORM_REGISTRATION: {
     default: 'open',
     meaning:
-      'Who may register an account: `open` for everybody, `invite` for whoever has an invitation (`./platform account invite`), `closed` for nobody.',
+      'Who may register an account: `open` for everyone, `invite` for people with an invitation (`./platform account invite`), `closed` for no one.',
   },
   PLATFORM_OPERATOR_CONTACT: {
     default: '',

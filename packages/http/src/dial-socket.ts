@@ -131,7 +131,7 @@ async function answer(
 /** A signal that aborts when the client disconnects before it has its answer. */
 function whileThere(socket: Socket): { readonly signal: AbortSignal; stop(): void } {
   const gone = new AbortController();
-  const leave = (): void => gone.abort(new Error('The asking side has left.'));
+  const leave = (): void => gone.abort(new Error('The caller disconnected.'));
   // A socket reports its end only while it is read.
   const look = (): void => {
     if (socket.readableLength === 0) socket.read();
@@ -142,12 +142,12 @@ function whileThere(socket: Socket): { readonly signal: AbortSignal; stop(): voi
 
 function readTarget(line: string): DialTarget {
   const value: unknown = JSON.parse(line);
-  if (typeof value !== 'object' || value === null) throw new Error('The request is no object.');
+  if (typeof value !== 'object' || value === null) throw new Error('The request is not an object.');
   const { host, port, allow } = value as Partial<Record<keyof DialTarget, unknown>>;
   if (typeof host !== 'string' || typeof port !== 'number') throw new Error('The request names no host and port.');
   if (allow === 'public') return { host, port, allow };
   if (!Array.isArray(allow) || !allow.every((origin) => typeof origin === 'string' && URL.canParse(origin)))
-    throw new Error('The request says not what is allowed.');
+    throw new Error('The request does not say what is allowed.');
   return { host, port, allow };
 }
 

@@ -126,7 +126,8 @@ export function createDialer(options: DialerOptions = {}): Dialer {
  * disagree about differ from what `URL` makes of them; a caller that parsed the target has none of them.
  */
 function readHost({ host, port }: DialTarget): string {
-  if (!Number.isInteger(port) || port < 1 || port > LARGEST_PORT) throw new BlockedAddressError('The port is none.');
+  if (!Number.isInteger(port) || port < 1 || port > LARGEST_PORT)
+    throw new BlockedAddressError('The port is not valid.');
   const lower = host.toLowerCase();
   const bracketed = isIPv6(lower) ? `[${lower}]` : lower;
   const parsed = URL.canParse(`http://${bracketed}/`) ? new URL(`http://${bracketed}/`).hostname : '';

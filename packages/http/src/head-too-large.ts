@@ -31,7 +31,7 @@ const PAGE = `<!doctype html>
 </style>
 <main>
 <h1>Your browser sent too many cookies</h1>
-<p>A page or an app of this site stored more cookies than the platform accepts. The platform told your browser to delete
+<p>A page or an app of this site stored more cookies than the platform accepts. The platform had your browser delete
 the cookies of this site. Apps and their data are unchanged.</p>
 <p><a href="">Reload this page</a>. If you were signed in, sign in again.</p>
 <p>If it happens again whenever you open a certain app, its owner can remove that app in Settings → Apps.</p>

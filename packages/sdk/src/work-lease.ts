@@ -159,7 +159,7 @@ class Handle implements WorkLeaseHandle {
     this.#cancel();
     const { duration, renewUntil } = this.#begin;
     const now = this.#clock.now();
-    const timers = [this.#clock.after(Math.max(0, this.#end - now), () => this.#finish(lost('It ran out.')))];
+    const timers = [this.#clock.after(Math.max(0, this.#end - now), () => this.#finish(lost('It expired.')))];
     const next = now + duration / RENEWALS_IN_A_DURATION;
     if (next < this.#end && next < renewUntil) {
       timers.push(this.#clock.after(next - now, () => void this.#renewByItself()));

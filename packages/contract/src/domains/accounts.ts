@@ -81,7 +81,7 @@ export const registerOptionsBody = z.strictObject({
   invitation: z.string().min(20).max(200).optional(),
 });
 
-/** Who may register: everybody, whoever has an invitation, or nobody. */
+/** Who may register: everyone, people with an invitation, or no one. */
 export const registrationMode = z.enum(['open', 'invite', 'closed']);
 export type RegistrationMode = z.infer<typeof registrationMode>;
 

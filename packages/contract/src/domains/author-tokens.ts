@@ -49,7 +49,7 @@ const errors = {
   },
   author_request_ended: {
     status: 404,
-    title: 'This code is not valid, or no longer.',
+    title: 'This code is wrong or has expired.',
     help: 'Codes are valid for ten minutes and once. Check the letters, or run `./platform login` again for a new one.',
   },
 } as const satisfies Errors;

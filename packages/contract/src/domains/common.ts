@@ -157,8 +157,8 @@ const errors = {
   },
   internal_error: {
     status: 500,
-    title: 'Internal error.',
-    help: 'A bug. The operator can find the cause in the log by `requestId`.',
+    title: 'The platform failed on this request.',
+    help: 'A bug. Try again; if it persists, the operator can find the cause in the log by `requestId`.',
   },
 } as const satisfies Errors;
 

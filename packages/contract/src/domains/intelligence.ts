@@ -29,7 +29,7 @@ const limits = {
   intelligenceReservationSeconds: {
     value: 600,
     unit: 'seconds',
-    meaning: 'time after which the reservation of a Gateway that was not heard of is charged in full',
+    meaning: 'time after which the reservation of a Gateway without contact is charged in full',
   },
   intelligenceHeadSeconds: {
     value: 600,

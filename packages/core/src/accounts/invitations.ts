@@ -55,7 +55,7 @@ export async function createInvitation(
     expires_at: new Date(now.getTime() + limits.invitationDays.value * DAY_MILLISECONDS),
   };
   if (!(await insertInvitation(database, row, limits.invitations.value)))
-    throw refuse('invalid_request', `${limits.invitations.value} invitations wait to be used. Revoke some first.`);
+    throw refuse('invalid_request', `${limits.invitations.value} invitations are unused already. Revoke some first.`);
   return {
     id: row.id,
     name,

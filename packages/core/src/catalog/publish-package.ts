@@ -76,8 +76,7 @@ export async function publishPackage(context: PublishContext, request: PublishRe
   if (await versionExists(context.database, appId, version)) throw versionTaken(appId, version);
   const { packagesDirectory } = context.config;
   const left = await diskLeft(context, publisher);
-  const exceeded = () =>
-    diskQuota(context.config, { left, needed: `Version ${version} of ${appId} takes more than that` });
+  const exceeded = () => diskQuota(context.config, { left, needed: `Version ${version} of ${appId} does not fit` });
   if ((request.size ?? 1) > left) throw exceeded();
   requireDiskSpace(packagesDirectory);
   return await inScratch(context, async (scratch) => {

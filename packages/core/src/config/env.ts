@@ -158,7 +158,7 @@ function readMetricsListen(read: Read): AddressAndPort | null {
   throw wrong(
     name,
     `is "${read(name)}", where others could read it`,
-    'set a loopback address such as 127.0.0.1:9090, and put a proxy that asks who is there in front of it',
+    'set a loopback address such as 127.0.0.1:9090, and expose it only through an authenticating proxy',
   );
 }
 

@@ -33,7 +33,7 @@ const wrong: Readonly<Record<string, readonly [Record<string, string>, RegExp]>>
   ],
   'no way to prove a name': [
     ACME,
-    /^PLATFORM_INGRESS_TLS is acme, and .* set PLATFORM_INGRESS_HTTP_LISTEN .* or PLATFORM_ACME_DNS_HOOK/,
+    /^PLATFORM_INGRESS_TLS is acme, but .* set PLATFORM_INGRESS_HTTP_LISTEN .* or PLATFORM_ACME_DNS_HOOK/,
   ],
   'no mail address': [{ ...ACME, PLATFORM_ACME_EMAIL: 'ada' }, /^PLATFORM_ACME_EMAIL is "ada"/],
   'a command that is none': [

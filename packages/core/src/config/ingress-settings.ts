@@ -107,7 +107,7 @@ function requireAgreement(read: Read, tls: IngressTls, plain: AddressAndPort | n
     if (tls.dnsHook === null && plain === null)
       throw wrong(
         TLS,
-        'is acme, and the certificate authority could check no name',
+        'is acme, but the certificate authority could not check any name',
         `set ${HTTP_LISTEN} to port 80 of a public address, such as 0.0.0.0:80, or ${DNS_HOOK}`,
       );
     return;

@@ -75,7 +75,7 @@ const largestLog = 10 * 1024 * 1024;
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { log, settings = {}, random = randomBytes } = options;
   const dataDir = fs.realpathSync(options.dataDir);
-  if (dropBallast(dataDir)) log('The disk is full. PostgreSQL starts in the space that was kept for this; free some.');
+  if (dropBallast(dataDir)) log('The disk is full. PostgreSQL starts in space reserved for this. Free some space.');
   const paths = clusterPaths(path.join(dataDir, 'postgres'));
   const user = chooseServerUser(paths.data, options.users);
   ensureFolder(paths.folder, user === undefined ? 0o700 : 0o710);

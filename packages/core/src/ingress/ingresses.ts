@@ -157,7 +157,7 @@ export async function removeIngress(context: CoreContext, name: string): Promise
     if (removed.local && removed.online)
       throw refuse(
         'invalid_request',
-        `${name} is on the machine of the platform itself. An empty PLATFORM_INGRESS_LISTEN ends it.`,
+        `${name} is on the machine of the platform itself. Set PLATFORM_INGRESS_LISTEN to nothing to remove it.`,
       );
     await deleteFollower(trx, 'topology', removed.id);
     await notify(trx, 'ingress-credential-replaced', { ingressId: removed.id });

@@ -37,7 +37,7 @@ export async function authorizeIntelligence(
 ): Promise<AuthorizedIntelligence> {
   const provider = context.intelligence.find(call.provider);
   if (caller.envelopeKey === null)
-    throw refuse('unavailable', 'This app was started by a former version of the platform. Stop and start it once.');
+    throw refuse('unavailable', 'An earlier version of the platform started this app. Stop and start it once.');
   const patterns = grantedModels(caller, call.provider);
   const resource = resourceOfCall(call);
   const isList = resource === null;

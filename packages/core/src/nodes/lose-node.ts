@@ -27,5 +27,5 @@ export async function loseNode(
 
 /** In one sentence for its owner: why an installation does not run although another node is there. */
 export function boundToLost(nodeName: string): string {
-  return `The machine ${nodeName} does not answer, and the data of this app lies there: it comes back together with the machine.`;
+  return `The machine ${nodeName} does not answer, and the data of this app lies there. The app runs again once the machine is back.`;
 }

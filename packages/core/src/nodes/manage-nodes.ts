@@ -71,13 +71,13 @@ export async function removeNode(context: CoreContext, name: string, what: 'empt
     if (node.local && !node.leased)
       throw refuse(
         'invalid_request',
-        `${name} is the machine of the platform itself. PLATFORM_LOCAL_NODE=false ends it.`,
+        `${name} is the machine of the platform itself. PLATFORM_LOCAL_NODE=false removes it.`,
       );
     const left = await remainingOn(trx, node.id);
     if (left.held > 0)
       throw refuse(
         'invalid_request',
-        `${name} has not said yet that it stopped ${left.held} moved apps. Try again soon.`,
+        `${name} has not confirmed yet that it stopped ${left.held} moved apps. Try again soon.`,
       );
     if (left.movable > 0 && node.lost_at === null)
       throw refuse('invalid_request', `${left.movable} apps can move from ${name}. Drain it first.`);
@@ -105,7 +105,7 @@ export async function labelNode(
 ): Promise<string[]> {
   const fixed = hostingLabels.find((label) => add.includes(label) || remove.includes(label));
   if (fixed !== undefined)
-    throw refuse('invalid_request', `Who runs a machine is said once, with the token it joins with; ${fixed} stays.`);
+    throw refuse('invalid_request', `The token that a machine joins with decides on ${fixed}, for good.`);
   return context.database.transaction().execute(async (trx) => {
     await lockPlacement(trx);
     const labels = await updateLabels(trx, name, { add, remove });

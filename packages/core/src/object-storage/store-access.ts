@@ -15,7 +15,10 @@ export async function storeOf(context: CoreContext, caller: InstallationCaller):
   const refusal = whyNoStorage(config, entitlement);
   if (refusal !== null || config.objectStore === null) throw new RefusalError(refusal ?? { code: 'unavailable' });
   if (caller.envelopeKey === null)
-    throw refuse('unavailable', 'The node of this backend is of a former version, which gets no secrets. Update it.');
+    throw refuse(
+      'unavailable',
+      'The node of this backend runs an older version of the platform, which cannot receive secrets. Update it.',
+    );
   const { credentials, ...store } = config.objectStore;
   const prefix = prefixOf(caller.installationId);
   // Before the first byte of it can be in the store.

@@ -194,7 +194,7 @@ async function placeAgain(
   if (bound)
     throw refuse(
       'unavailable',
-      `The volume of this app lies on the machine ${former.node_name}, which takes nothing at the moment${growsByMiB > 0 ? ', or has no disk left for a larger volume' : ''}.`,
+      `The volume of this app lies on the machine ${former.node_name}, which takes no backends at the moment${growsByMiB > 0 ? ', or has no disk left for a larger volume' : ''}.`,
     );
   const demand = demandOf(workload, { owner, hosting: hostingOf(former.node_labels), store: place.volumeStore });
   const other = await bestNode(trx, demand);
@@ -285,7 +285,7 @@ async function noPlace(trx: Transaction, owner: Owner, workload: WorkloadManifes
   if (rows.length === 0)
     return refuse(
       'unavailable',
-      'No machine is there to run the backend of this app: this platform runs without a node. Its operator adds one with `./platform node join`.',
+      'This platform runs without a node, so nothing can run the backend of this app. Its operator can add one with `./platform node join`.',
     );
   const open = rows.filter((row) => row.open);
   if (open.length === 0)

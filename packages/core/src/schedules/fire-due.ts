@@ -92,10 +92,10 @@ function planOf(row: DueRow, now: Date): Plan {
 }
 
 function endedBy(error: unknown): string {
-  if (!(error instanceof RefusalError)) return 'Its next time could not be found, so it was paused.';
+  if (!(error instanceof RefusalError)) return 'The platform could not compute its next time and paused it.';
   const [reason] = error.refusal.errors ?? [];
-  if (reason?.path === 'timeZone') return 'The platform no longer knows its time zone, so it was paused.';
-  return 'Its cron line has no time in the future any more, so it was paused.';
+  if (reason?.path === 'timeZone') return 'The platform no longer knows its time zone and paused it.';
+  return 'Its cron line has no future time any more, so the platform paused it.';
 }
 
 /** The id belongs to the time, so that a time that comes again, by a clock that went back, has the same key. */

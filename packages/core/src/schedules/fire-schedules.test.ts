@@ -204,7 +204,7 @@ test('a schedule whose zone the platform no longer knows is paused, and holds up
   assert.deepEqual(seen(lost.id), []);
   const { enabled, nextRunAt, lastRun } = await manager.read(lost.id);
   assert.deepEqual([enabled, nextRunAt, lastRun?.outcome], [false, null, 'failed']);
-  assert.match(lastRun?.detail ?? '', /no longer knows its time zone, so it was paused/);
+  assert.match(lastRun?.detail ?? '', /no longer knows its time zone and paused it/);
 });
 
 test('a redirect is no delivery, and nobody follows it', async () => {

@@ -37,7 +37,8 @@ export async function chooseDriver<Kind extends Opened>(
   choice: DriverChoice,
   candidates: Candidates<Kind>,
 ): Promise<Chosen<Kind>> {
-  if (choice !== 'auto') return { driver: await named(choice, candidates).open(), because: ['It was named.'] };
+  if (choice !== 'auto')
+    return { driver: await named(choice, candidates).open(), because: ['PLATFORM_RUNTIME_DRIVER names it.'] };
   const passed: string[] = [];
   let fallback: Kind | undefined;
   for (const name of STRONGEST_FIRST) {

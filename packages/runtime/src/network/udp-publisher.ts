@@ -71,7 +71,7 @@ export function createUdpPublisher(options: UdpPublisherOptions): UdpPublisher {
       log.error({ installationId, port: binding.hostPort, err: error }, 'a UDP port could not be published');
       const here = `Port ${binding.hostPort} of this machine`;
       return errorCode(error) === 'EADDRINUSE'
-        ? `${here} is taken by another program. It is tried again when the backend is started again.`
+        ? `${here} is taken by another program. The platform tries again when the backend next starts.`
         : `${here} cannot be opened; see the platform’s log.`;
     }
   }

@@ -79,7 +79,7 @@ async function readJson(body: Buffer, endpoint: Endpoint): Promise<Asked> {
     if (value != null && typeof value !== 'boolean') throw refuse('invalid_request', `${name} must be true or false.`);
   }
   if (memberValue(members, 'background') === true)
-    throw refuse('invalid_request', 'Calls in the background are not offered: nobody would learn what they used.');
+    throw refuse('invalid_request', 'Background calls are not offered, because their tokens could not be counted.');
   const options = memberValue(members, 'stream_options');
   if (options != null && (typeof options !== 'object' || Array.isArray(options)))
     throw refuse('invalid_request', 'stream_options must be an object.');

@@ -126,10 +126,9 @@ function parametersOf(query: string): Map<string, string> {
     const name = decodeParameter(mark === -1 ? pair : pair.slice(0, mark));
     if (PRESIGNED.test(name)) throw new S3Refusal('InvalidRequest', PRESIGNED_CURE);
     if (name === REPEATED) continue;
-    if (parameters.has(name)) throw new S3Refusal('InvalidArgument', `The parameter "${name}" stands twice.`);
+    if (parameters.has(name)) throw new S3Refusal('InvalidArgument', `The parameter "${name}" is there twice.`);
     const value = mark === -1 ? '' : decodeParameter(pair.slice(mark + 1));
-    if (!isValue(name, value))
-      throw new S3Refusal('InvalidArgument', `The value of "${name}" is none that it can have.`);
+    if (!isValue(name, value)) throw new S3Refusal('InvalidArgument', `The value of "${name}" is not one it can have.`);
     parameters.set(name, value);
   }
   return parameters;

@@ -37,7 +37,7 @@ export function fieldsOf(rawHeaders: readonly string[]): Map<string, string> {
     const name = (rawHeaders[index] ?? '').toLowerCase();
     const value = rawHeaders[index + 1] ?? '';
     if (fields.has(name) && (PASSING.has(name) || name.startsWith('x-amz-')))
-      throw new S3Refusal('InvalidRequest', `The field "${name}" stands twice.`);
+      throw new S3Refusal('InvalidRequest', `The field "${name}" is there twice.`);
     fields.set(name, value);
   }
   return fields;

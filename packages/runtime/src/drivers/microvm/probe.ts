@@ -90,7 +90,7 @@ async function boots(
     const exit = await machine.exited;
     over.removeEventListener('abort', stop);
     machine.release();
-    if (over.aborted) return `nothing was heard of it within ${limit / 1_000} s.`;
+    if (over.aborted) return `it did not report within ${limit / 1_000} s.`;
     return exit.code === 0 && said.includes(TRIAL_WORD) ? undefined : exit.reason;
   } catch (error) {
     return error instanceof LaunchError ? `${error.message} ${error.detail}` : String(error);

@@ -22,9 +22,16 @@ export const throwaway = { fsync: 'off' };
 export const programsDir = makeClusterFolder();
 after(() => fs.rmSync(programsDir, { recursive: true, force: true }));
 
+/** Hooks run in the order of their declaration: that of the folder first, which therefore stops what runs in it. */
+const running = new Map<string, EmbeddedPostgres[]>();
+
 export function scratch(t: TestContext, name?: string): string {
   const folder = makeClusterFolder(name);
-  t.after(() => fs.rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
+  t.after(async () => {
+    for (const server of running.get(folder) ?? []) await server.stop();
+    running.delete(folder);
+    fs.rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+  });
   return folder;
 }
 
@@ -55,6 +62,7 @@ export async function start(
   options: Partial<EmbeddedPostgresOptions> = {},
 ): Promise<EmbeddedPostgres> {
   const server = await startEmbeddedPostgres({ dataDir, programsDir, log: () => {}, settings: throwaway, ...options });
+  running.set(dataDir, [...(running.get(dataDir) ?? []), server]);
   t.after(() => server.stop());
   return server;
 }

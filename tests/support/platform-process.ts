@@ -1,12 +1,14 @@
 // The platform as a user starts it: the command line in a process of its own, on free ports and a folder of its own.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { PartState } from '../../packages/cli/test-support/part-state.ts';
+import { serverProcesses } from '../../packages/core/test-support/server-processes.ts';
 import { unmountBelow } from '../../packages/runtime/test-support/unmount.ts';
 import { copyStarted } from './data-template.ts';
 import { freePort } from './free-port.ts';
@@ -88,9 +90,16 @@ async function placeOf(dataDirectory: string, more: NodeJS.ProcessEnv): Promise<
     },
     async remove() {
       unmountBelow(dataDirectory);
+      await serverEnded(dataDirectory);
       await rm(dataDirectory, { recursive: true, force: true });
     },
   };
+}
+
+/** A supervisor that was killed, or whose stop took too long, leaves its PostgreSQL writing everything down. */
+async function serverEnded(dataDirectory: string): Promise<void> {
+  const data = path.join(dataDirectory, 'postgres', 'data');
+  if (existsSync(data)) await until('PostgreSQL to end', () => serverProcesses(data).length === 0);
 }
 
 const START_LIMIT_MS = 90_000;

@@ -2,11 +2,12 @@
 // docs/decisions/routes-beyond-the-contract.md: every route, every error code and every bridge method.
 import { strict as assert } from 'node:assert';
 import { readFile } from 'node:fs/promises';
+import * as path from 'node:path';
 import { test } from 'node:test';
 import { errors, routes } from '@platform/contract';
 
 const DECISIONS = new URL('../../docs/decisions/routes-beyond-the-contract.md', import.meta.url);
-const BRIDGE = new URL('../../packages/contract/src/bridge-calls.ts', import.meta.url);
+const BRIDGE = path.join(import.meta.dirname, '../../packages/contract/src/bridge-calls.ts');
 
 /** As specified: `method path`, with `|` between several methods or last segments. */
 const SPECIFIED = `

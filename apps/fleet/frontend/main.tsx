@@ -1,52 +1,42 @@
-// Fleet: the whole platform on one page, for the account that looks after it. Read anew every ten seconds while seen.
-import type { App, SystemInventory } from '@platform/sdk/browser';
-import { useEffect } from 'preact/hooks';
-import { Failure } from '../../shared/failure.tsx';
+// Fleet: the platform, its accounts and its invitations, for the account that looks after them.
+import type { App } from '@platform/sdk/browser';
+import type { ComponentType } from 'preact';
+import { useKept } from '../../shared/kept.ts';
 import { startApp } from '../../shared/start-app.tsx';
-import { useLoaded } from '../../shared/use-loaded.ts';
-import { Accounts } from './accounts.tsx';
-import { Installations } from './installations.tsx';
-import { Capacity, Nodes } from './machines.tsx';
-import { Topology } from './topology.tsx';
-import { Traffic } from './traffic.tsx';
-import { Usage } from './usage.tsx';
-
-const REFRESH_MILLISECONDS = 10_000;
+import { AccountsPage } from './accounts-page.tsx';
+import { InvitationsPage } from './invitations-page.tsx';
+import { Overview } from './overview.tsx';
 
 startApp(Fleet);
 
+const PAGES: Readonly<Record<string, ComponentType<{ readonly app: App }>>> = {
+  Overview,
+  Accounts: AccountsPage,
+  Invitations: InvitationsPage,
+};
+
 function Fleet({ app }: { readonly app: App }) {
-  const { value, failure, reload } = useLoaded(app, () => app.system());
-  useEffect(() => {
-    const timer = setInterval(() => {
-      if (document.visibilityState === 'visible') void reload();
-    }, REFRESH_MILLISECONDS);
-    return () => clearInterval(timer);
-  }, [reload]);
+  const [kept, setKept] = useKept<string>('page', 'Overview');
+  const chosen = Object.hasOwn(PAGES, kept) ? kept : 'Overview';
+  const Page = PAGES[chosen] ?? Overview;
   return (
     <main>
-      <h1>Fleet</h1>
-      <p class="quiet">
-        {value === undefined ? 'The whole platform.' : `${value.topology.origin}, version ${value.topology.version}`}
-      </p>
-      <Failure text={failure} />
-      {value !== undefined && <Inventory value={value} />}
-    </main>
-  );
-}
-
-function Inventory({ value }: { readonly value: SystemInventory }) {
-  return (
-    <>
-      <Nodes value={value.nodes} />
-      <div class="columns">
-        <Capacity value={value.capacity} />
-        <Accounts value={value.accounts} />
+      <div class="row between head">
+        <h1>Fleet</h1>
+        <nav class="segments" aria-label="Fleet">
+          {Object.keys(PAGES).map((name) => (
+            <button
+              key={name}
+              type="button"
+              aria-current={name === chosen ? 'page' : undefined}
+              onClick={() => setKept(name)}
+            >
+              {name}
+            </button>
+          ))}
+        </nav>
       </div>
-      <Traffic value={value.traffic} />
-      <Installations value={value.installations} />
-      <Topology value={value.topology} />
-      <Usage value={value.usage} />
-    </>
+      <Page app={app} />
+    </main>
   );
 }

@@ -4,6 +4,7 @@ import type { CatalogDetail, CatalogEntry } from './domains/catalog.ts';
 import type { HomeTiles } from './domains/home.ts';
 import type { InstalledApp } from './domains/installations.ts';
 import type { Notification, NotificationSettings } from './domains/notifications.ts';
+import type { Invitation } from './domains/operator.ts';
 import type { SearchResult } from './domains/search.ts';
 import type { WorkloadStatus } from './domains/workloads.ts';
 
@@ -17,6 +18,12 @@ export type AppDetails = CatalogDetail & { readonly link: string };
 
 /** Trusted surfaces of the shell that an app may ask to be shown; the shell draws them, the app sees nothing of them. */
 export type ShellSurface = 'permissions' | 'passkeys' | 'sessions' | 'logs' | 'notifications' | 'storage' | 'ai';
+
+/** What the operator can do to an account. */
+export type AccountChange = 'suspend' | 'resume' | 'plan-free' | 'plan-paid' | 'plan-default' | 'delete';
+
+/** Who may register: everybody, people with an invitation, nobody. */
+export type Registration = 'open' | 'invite' | 'closed';
 
 /** Every method of the bridge. `asks` marks one that waits for a person, however long they take. */
 export interface BridgeCalls {
@@ -114,6 +121,24 @@ export interface BridgeCalls {
    * frame closes, this one too, and only the shell's own paused surface resumes.
    */
   'runtime.pause': { params: undefined; result: { readonly paused: boolean }; asks: true };
+  /**
+   * These four only for the platform's own Fleet, with `system.inventory.read` on `*`; core refuses every account but the
+   * master account. Invitations that wait to be used, the newest first.
+   */
+  'system.invitations': {
+    params: { readonly limit?: number; readonly cursor?: string };
+    result: Page<Invitation> & { readonly registration: Registration };
+  };
+  /** The shell shows the link to the person alone. `invited` is false when they declined. */
+  'system.invite': { params: { readonly name?: string }; result: { readonly invited: boolean }; asks: true };
+  /** `revoked` is false when they declined. */
+  'system.uninvite': { params: { readonly id: string }; result: { readonly revoked: boolean }; asks: true };
+  /** A deletion is confirmed with a passkey. `changed` is false when they declined. */
+  'system.changeAccount': {
+    params: { readonly name: string; readonly change: AccountChange };
+    result: { readonly changed: boolean };
+    asks: true;
+  };
   /** Only for the home screen, with `apps.launcher.register`: the answer shows what every app indexed. */
   'search.query': { params: { readonly q: string; readonly limit?: number }; result: SearchResult };
   /**

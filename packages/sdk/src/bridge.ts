@@ -42,6 +42,9 @@ const ASKS_A_PERSON: Readonly<Record<AskingBridgeCall, true>> = {
   'apps.withdraw': true,
   'links.open': true,
   'runtime.pause': true,
+  'system.changeAccount': true,
+  'system.invite': true,
+  'system.uninvite': true,
 };
 
 /**

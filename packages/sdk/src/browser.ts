@@ -4,6 +4,7 @@ import type {
   BridgeEvents,
   CatalogEntry,
   InstalledApp,
+  ListedAccount,
   SearchResult,
   ServicesApp,
   SystemInventory,
@@ -18,6 +19,8 @@ import { reportPlace } from './place.ts';
 import { PlatformError } from './platform-error.ts';
 import { type SchedulesService, schedulesService } from './schedules.ts';
 import {
+  type AccountListOptions,
+  listAccounts,
   listApps,
   type NotificationsService,
   notificationsService,
@@ -34,6 +37,7 @@ export type {
   ChangeSchedule,
   CreateSchedule,
   InstalledApp,
+  ListedAccount,
   Notification,
   PublishNotification,
   Schedule,
@@ -49,7 +53,14 @@ export type { Bridge, BridgeCallOptions, BridgeParams } from './bridge.ts';
 export type { CallOptions } from './call-options.ts';
 export { PlatformError, type SdkErrorCode } from './platform-error.ts';
 export type { SchedulesService } from './schedules.ts';
-export type { NotificationListOptions, NotificationsService, Page, PageOptions, StreamOptions } from './services.ts';
+export type {
+  AccountListOptions,
+  NotificationListOptions,
+  NotificationsService,
+  Page,
+  PageOptions,
+  StreamOptions,
+} from './services.ts';
 export type { AppState } from './state.ts';
 
 /** The bridge methods about apps as functions; each needs its grant. */
@@ -159,6 +170,11 @@ export class App {
   /** Inventory of the whole platform, for an app of the master account. Grant `system.inventory.read`. */
   system(options?: CallOptions): Promise<SystemInventory> {
     return readSystem(this.#access, options);
+  }
+
+  /** Accounts of the platform by name, for an app of the master account. Grant `system.inventory.read`. */
+  systemAccounts(options?: AccountListOptions): Promise<Page<ListedAccount>> {
+    return listAccounts(this.#access, options);
   }
 
   /**

@@ -1,5 +1,6 @@
 // The service routes as functions, the same for a workload and a frontend.
 import type {
+  ListedAccount,
   Notification,
   PublishNotification,
   SearchEntry,
@@ -27,6 +28,11 @@ export interface NotificationListOptions extends PageOptions {
   readonly topic?: string;
   /** `true` returns unread records only. Default: all. */
   readonly unread?: boolean;
+}
+
+export interface AccountListOptions extends PageOptions {
+  /** Only accounts whose name contains this. */
+  readonly name?: string;
 }
 
 export interface StreamOptions {
@@ -134,4 +140,15 @@ export function listApps(access: ServiceAccess, options: PageOptions = {}): Prom
  */
 export function readSystem(access: ServiceAccess, options?: CallOptions): Promise<SystemInventory> {
   return callService<'services.system.read'>(access, { method: 'GET', path: '/v1/services/system' }, options);
+}
+
+/**
+ * The accounts of the platform by name, with what they take. Grant `system.inventory.read`.
+ *
+ * @throws {PlatformError} `master_account_only` as {@link readSystem}
+ */
+export function listAccounts(access: ServiceAccess, options: AccountListOptions = {}): Promise<Page<ListedAccount>> {
+  const { limit, cursor, name, ...call } = options;
+  const input = { method: 'GET', path: '/v1/services/system/accounts', query: { limit, cursor, name } } as const;
+  return callService<'services.system.accounts'>(access, input, call);
 }

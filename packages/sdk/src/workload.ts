@@ -1,6 +1,6 @@
 // @platform/sdk for workloads: the platform's services, through the Gateway beside this process.
 
-import type { AppCapability, ServicesApp, SystemInventory } from '@platform/contract';
+import type { AppCapability, ListedAccount, ServicesApp, SystemInventory } from '@platform/contract';
 import { renewAppCapability, verifyCapability } from './app-capability.ts';
 import type { CallOptions } from './call-options.ts';
 import { type Intelligence, intelligenceOf } from './intelligence.ts';
@@ -17,6 +17,8 @@ import {
 } from './run-workflow.ts';
 import { type SchedulesService, schedulesService } from './schedules.ts';
 import {
+  type AccountListOptions,
+  listAccounts,
   listApps,
   type NotificationsService,
   notificationsService,
@@ -40,6 +42,7 @@ export type {
   AppCapability,
   ChangeSchedule,
   CreateSchedule,
+  ListedAccount,
   Notification,
   PublishNotification,
   Schedule,
@@ -67,6 +70,7 @@ export type {
 } from './run-workflow.ts';
 export type { SchedulesService } from './schedules.ts';
 export type {
+  AccountListOptions,
   NotificationListOptions,
   NotificationsService,
   Page,
@@ -139,6 +143,11 @@ export class PlatformServicesClient {
   /** Inventory of the whole platform, for an app of the master account. Grant `system.inventory.read`. */
   system(options?: CallOptions): Promise<SystemInventory> {
     return readSystem(this.#access, options);
+  }
+
+  /** Accounts of the platform by name, for an app of the master account. Grant `system.inventory.read`. */
+  systemAccounts(options?: AccountListOptions): Promise<Page<ListedAccount>> {
+    return listAccounts(this.#access, options);
   }
 
   /**

@@ -30,10 +30,13 @@ import { changeNotificationSettings, readNotificationSettings } from './notifica
 import { showToast } from './notifications/toasts.ts';
 import {
   type Asker,
+  askToChangeAccount,
   askToInstall,
+  askToInvite,
   askToOpenLink,
   askToPause,
   askToUninstall,
+  askToUninvite,
   askToWithdraw,
   prompt,
 } from './prompts/prompts.ts';
@@ -124,6 +127,16 @@ const shellSide: ShellSide = {
   isPlatformAddress: (asker, url) => isPlatformAddress(url, location.origin, askerOf(asker).origin),
   reviewLink: (asker, url) => askToOpenLink(url, askerOf(asker)),
   reviewPause: (asker) => askToPause(askerOf(asker)),
+  invitations: async (query) => {
+    const [page, { registration }] = await Promise.all([
+      call('operator.invitations.list', { query }),
+      call('auth.registration'),
+    ]);
+    return { ...page, registration };
+  },
+  reviewInvite: (asker, name) => askToInvite(name, askerOf(asker)),
+  reviewUninvite: (asker, id) => askToUninvite(id, askerOf(asker)),
+  reviewAccountChange: (asker, { name, change }) => askToChangeAccount(name, change, askerOf(asker)),
 };
 
 function callerOf(appId: string): BridgeCaller {

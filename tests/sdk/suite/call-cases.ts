@@ -26,8 +26,9 @@ export const callCases: Cases = {
     equal([items.map(({ appId, installed }) => [appId, installed]), nextCursor], [[['sdk-suite', true]], null]);
   },
 
-  async 'the inventory of the platform is refused without its grant'({ client }) {
+  async 'the inventory of the platform and its accounts are refused without the grant'({ client }) {
     await fails(client.system(), { name: 'PlatformError', code: 'grant_missing', status: 403 });
+    await fails(client.systemAccounts(), { name: 'PlatformError', code: 'grant_missing', status: 403 });
   },
 
   async 'a capability of this workload is valid, and nothing else is'({ client }) {

@@ -1,5 +1,5 @@
 // What the master account does to the whole platform through the shell: invitations, and the accounts of others. Sessions
-// alone call these; an app never does, not even Fleet, which asks the shell (bridge method `system.manage`).
+// alone call these; an app never does, not even Fleet, which has the shell ask the person (bridge methods `system.…`).
 import * as z from 'zod';
 import type { Limits, Routes } from '../domain.ts';
 import { accountName, timestamp } from '../primitives.ts';
@@ -43,6 +43,15 @@ export const removeAccountBody = z.strictObject({
   /** The name of the account, typed. */
   name: z.string().max(64),
   confirmation: passkeyConfirmation,
+});
+
+const accountsQuery = pageQuery.extend({
+  /** Only accounts whose name contains this. */
+  name: z
+    .string()
+    .max(32)
+    .transform((name) => name.toLowerCase())
+    .optional(),
 });
 
 const listedAccount = z.strictObject({
@@ -93,7 +102,7 @@ const routes = {
     summary: 'The accounts of the platform with what they take, for an app of the master account',
     callers: ['installation', 'frontend'],
     grant: { id: 'system.inventory.read', resource: '*' },
-    query: pageQuery,
+    query: accountsQuery,
     answers: { 200: page(listedAccount) },
     rate: 'service',
   },

@@ -22,18 +22,21 @@ export interface AccountRow {
   readonly last_used_at: Date | null;
 }
 
-/** By name. @param page default: all of them */
+/** By name. @param page default: all of them; with `name` those that contain it */
 export async function selectAccounts(
   db: Executor,
   now: Date,
-  page: { readonly after: string; readonly limit: number } = { after: '', limit: 2 ** 31 - 1 },
+  page: { readonly after: string; readonly limit: number; readonly name?: string | undefined } = {
+    after: '',
+    limit: 2 ** 31 - 1,
+  },
 ): Promise<AccountRow[]> {
   const { rows } = await sql<Omit<AccountRow, 'deletes_at'> & { readonly deletion_requested_at: Date | null }>`
     SELECT a.key, a.name, a.created_at, a.paused_at, a.suspended_at, a.deletion_requested_at, a.plan,
            count(s.id)::integer AS sessions,
            max(s.last_used_at) AS last_used_at
       FROM accounts a LEFT JOIN sessions s ON s.account_key = a.key AND s.expires_at > ${now}
-     WHERE a.name > ${page.after}
+     WHERE a.name > ${page.after} AND position(${page.name ?? ''} in a.name) > 0
      GROUP BY a.key ORDER BY a.name LIMIT ${page.limit}`.execute(db);
   return rows.map(({ deletion_requested_at, ...row }) => ({ ...row, deletes_at: deletionOf(deletion_requested_at) }));
 }

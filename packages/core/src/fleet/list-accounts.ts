@@ -6,10 +6,10 @@ import { selectAccounts } from '../accounts/suspension-queries.ts';
 import type { CoreContext } from '../context.ts';
 import { selectUseByApp, type UseByApp } from '../disk/queries.ts';
 
-/** By name, at most `limit` of those after `after`. */
+/** By name, at most `limit` of those after `after`; with `name` only those that contain it. */
 export async function listAccountsWithUse(
   context: Pick<CoreContext, 'database' | 'clock' | 'config'>,
-  page: { readonly after: string; readonly limit: number },
+  page: { readonly after: string; readonly limit: number; readonly name?: string | undefined },
 ): Promise<ListedAccount[]> {
   const { database, clock, config } = context;
   const accounts = await selectAccounts(database, clock(), page);

@@ -20,10 +20,10 @@ export function fleetRoutes(context: CoreContext): HandlersOf<FleetRoute> {
       await requireMasterApp(context, caller);
       return { status: 200, body: await readInventory() };
     },
-    'services.system.accounts': async ({ caller, query: { limit, cursor } }) => {
+    'services.system.accounts': async ({ caller, query: { limit, cursor, name } }) => {
       await requireMasterApp(context, caller);
       const after = cursor === undefined ? '' : String(cursors.decode(ACCOUNTS, cursor));
-      const found = await listAccountsWithUse(context, { after, limit: limit + 1 });
+      const found = await listAccountsWithUse(context, { after, limit: limit + 1, name });
       const items = found.slice(0, limit);
       const last = items.at(-1);
       const nextCursor = found.length > limit && last !== undefined ? cursors.encode(ACCOUNTS, last.name) : null;

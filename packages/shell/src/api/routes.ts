@@ -81,6 +81,13 @@ export const shellRoutes = {
   'apps.intelligence.limit': 'PUT /v1/apps/:appId/intelligence',
   'apps.workflows.list': 'GET /v1/apps/:appId/workflows',
   'apps.workflows.read': 'GET /v1/apps/:appId/workflows/:workflowId',
+  'operator.invitations.list': 'GET /v1/operator/invitations',
+  'operator.invitations.create': 'POST /v1/operator/invitations',
+  'operator.invitations.revoke': 'DELETE /v1/operator/invitations/:id',
+  'operator.accounts.suspend': 'POST /v1/operator/accounts/:name/suspend',
+  'operator.accounts.resume': 'POST /v1/operator/accounts/:name/resume',
+  'operator.accounts.plan': 'PUT /v1/operator/accounts/:name/plan',
+  'operator.accounts.delete': 'POST /v1/operator/accounts/:name/delete',
   'search.query': 'GET /v1/search',
 } as const satisfies { [Id in RouteId]?: RouteLine<Id> };
 

@@ -40,6 +40,13 @@ const samples: { readonly [Name in BridgeCall]: readonly Params<Name>[] } = {
   'launcher.arrange': [{ pinned: ['notes'], order: ['store'] }],
   'runtime.status': [{}, { appId: 'notes' }],
   'runtime.pause': [{}],
+  'system.invitations': [{}, { limit: 10, cursor: '0' }],
+  'system.invite': [{}, { name: 'guest' }],
+  'system.uninvite': [{ id: 'inv-0192f0c1-2d3e-7a4b-8c5d-6e7f80910203' }],
+  'system.changeAccount': [
+    { name: 'guest', change: 'suspend' },
+    { name: 'guest', change: 'delete' },
+  ],
   'links.open': [{ url: 'https://example.org/page' }],
   'search.query': [{ q: 'notes', limit: 10 }],
   'chrome.set': [{ title: 'Chapter 2' }, { surface: 'permissions', appId: 'notes' }, { surface: 'notifications' }],
@@ -61,6 +68,9 @@ const asking: Readonly<Record<AskingBridgeCall, true>> = {
   'apps.withdraw': true,
   'links.open': true,
   'runtime.pause': true,
+  'system.changeAccount': true,
+  'system.invite': true,
+  'system.uninvite': true,
 };
 
 const everything: Grant[] = Object.keys(permissions).map((id) => ({ id: id as Grant['id'], resources: ['*'] }));

@@ -229,6 +229,19 @@ export function call(state: World, method: string, params?: unknown): Promise<un
       did(`link? ${asker} ${url}`);
       return state.approves;
     },
+    invitations: async () => ({ items: [], nextCursor: null, registration: 'invite' }),
+    reviewInvite: async (asker, name) => {
+      did(`invite? ${asker} ${name}`);
+      return state.approves;
+    },
+    reviewUninvite: async (asker, id) => {
+      did(`uninvite? ${asker} ${id}`);
+      return state.approves;
+    },
+    reviewAccountChange: async (asker, { name, change }) => {
+      did(`${change}? ${asker} ${name}`);
+      return state.approves;
+    },
     reviewPause: async (asker) => {
       did(`pause? ${asker}`);
       return state.approves;

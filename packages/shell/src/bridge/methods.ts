@@ -10,6 +10,7 @@ import { linkMethods } from './methods/links.ts';
 import { notificationMethods } from './methods/notifications.ts';
 import { runtimeMethods } from './methods/runtime.ts';
 import { searchMethods } from './methods/search.ts';
+import { systemMethods } from './methods/system.ts';
 
 export const methods: { readonly [Name in BridgeCall]: Method<Name> } = {
   ...contextMethods,
@@ -18,6 +19,7 @@ export const methods: { readonly [Name in BridgeCall]: Method<Name> } = {
   ...appMethods,
   ...launcherMethods,
   ...runtimeMethods,
+  ...systemMethods,
   ...searchMethods,
   ...linkMethods,
   ...chromeMethods,

@@ -1,5 +1,7 @@
 // What the bridge may ask of the shell. The methods decide whether an app may; this interface does it with the session.
 import type {
+  AccountChange,
+  BridgeCalls,
   BridgeContext,
   CatalogDetail,
   CatalogEntry,
@@ -18,6 +20,8 @@ export interface NotificationPage {
   readonly items: readonly Notification[];
   readonly nextCursor: string | null;
 }
+
+type Invitations = BridgeCalls['system.invitations']['result'];
 
 /** The app behind one port. It is known from its frame, never from what a message says. */
 export interface BridgeCaller {
@@ -97,4 +101,12 @@ export interface ShellSide {
   reviewLink(asker: string, url: string): Promise<boolean>;
   /** Trusted confirmation; true when the person approved and everything is paused. */
   reviewPause(asker: string): Promise<boolean>;
+
+  invitations(page: { readonly limit?: number; readonly cursor?: string }): Promise<Invitations>;
+  /** Trusted confirmation, which then shows the link; true when the person approved. @param name `null` for any */
+  reviewInvite(asker: string, name: string | null): Promise<boolean>;
+  /** Trusted confirmation; true when the person approved and the link no longer works. */
+  reviewUninvite(asker: string, id: string): Promise<boolean>;
+  /** Trusted confirmation, with a passkey for a deletion; true when the person approved and it is done. */
+  reviewAccountChange(asker: string, what: { readonly name: string; readonly change: AccountChange }): Promise<boolean>;
 }

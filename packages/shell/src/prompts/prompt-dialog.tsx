@@ -24,6 +24,7 @@ function Review({ asked }: { readonly asked: Prompt }) {
   if (asked.kind === 'renew-address') return <RenewAddressReview asked={asked} />;
   if (asked.kind === 'command-line') return <CommandLineReview asked={asked} />;
   if (asked.kind === 'withdraw') return <WithdrawReview asked={asked} />;
+  if (asked.kind === 'operator') return <asked.Review asked={asked} />;
   if (asked.kind === 'pause') return <PauseReview asked={asked} />;
   return <UninstallReview asked={asked} />;
 }

@@ -1,15 +1,18 @@
 // The questions only the shell asks: one at a time, drawn outside every frame, answered "no" unless a person says yes.
 import {
+  type AccountChange,
   type AuthorReview,
   type CatalogDetail,
   type Grant,
+  type Invitation,
   openRoutes,
   type PermissionsView,
   type SecretBinding,
 } from '@platform/contract';
 import { signal } from '@preact/signals';
-import { plainMessage } from '../api/api-error.ts';
-import { call, ONE_PAGE } from '../api/client.ts';
+import type { ComponentType } from 'preact';
+import { ApiError, plainMessage } from '../api/api-error.ts';
+import { call, everyItem, ONE_PAGE } from '../api/client.ts';
 import { resourcesOf } from '../bridge/grants.ts';
 import { forgetIcons } from '../frames/app-icons.ts';
 import { readInstalledApps, refreshInstalledApps } from '../frames/installed-apps.ts';
@@ -30,7 +33,22 @@ interface Question {
   readonly answer: (approved: boolean) => void;
 }
 
+/** What the operator is asked about. */
+export type OperatorMatter =
+  | { readonly kind: 'change'; readonly name: string; readonly change: AccountChange }
+  /** `name` is `null` for any. */
+  | { readonly kind: 'invite'; readonly name: string | null }
+  | { readonly kind: 'uninvite'; readonly invitation: Invitation };
+
+export type OperatorPrompt = Question & {
+  readonly kind: 'operator';
+  readonly matter: OperatorMatter;
+  /** Loaded before the question is shown, so that its refusal has the focus from the beginning. */
+  readonly Review: ComponentType<{ readonly asked: OperatorPrompt }>;
+};
+
 export type Prompt =
+  | OperatorPrompt
   | (Question & {
       readonly kind: 'install';
       readonly detail: CatalogDetail;
@@ -152,6 +170,33 @@ export function askToAllowCommandLine(code: string, request: AuthorReview): Prom
 /** Before an address outside the platform is opened. */
 export function askToOpenLink(url: string, asker: Asker): Promise<boolean> {
   return ask({ kind: 'link', url, asker });
+}
+
+async function askOperator(matter: OperatorMatter, asker: Asker): Promise<boolean> {
+  const { OperatorReview: Review } = await import('./operator-review.tsx');
+  return ask({ kind: 'operator', matter, Review, asker });
+}
+
+/** Before the master account changes an account. */
+export function askToChangeAccount(name: string, change: AccountChange, asker: Asker): Promise<boolean> {
+  return askOperator({ kind: 'change', name, change }, asker);
+}
+
+/** Before the master account creates an invitation, whose link is then shown. @param name `null` for any */
+export function askToInvite(name: string | null, asker: Asker): Promise<boolean> {
+  return askOperator({ kind: 'invite', name }, asker);
+}
+
+/**
+ * Before the master account revokes an invitation.
+ * @throws ApiError `not_found`
+ */
+export async function askToUninvite(id: string, asker: Asker): Promise<boolean> {
+  const all = await everyItem((cursor) => call('operator.invitations.list', { query: { limit: 200, cursor } }));
+  const invitation = all.find((one) => one.id === id);
+  if (invitation !== undefined) return askOperator({ kind: 'uninvite', invitation }, asker);
+  const detail = 'There is no such invitation. It was used, withdrawn, or has expired.';
+  throw new ApiError({ code: 'not_found', detail, status: 404 });
 }
 
 /** Unpacking and, for an app that is always on, its first start may take their time. */

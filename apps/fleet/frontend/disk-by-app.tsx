@@ -1,0 +1,33 @@
+// What takes the disk space of an account, the largest first.
+import type { ListedAccount } from '@platform/sdk/browser';
+import { Bar } from './parts.tsx';
+import { bytes, sum } from './words.ts';
+
+export function DiskByApp({ account: { name, disk, diskBytes } }: { readonly account: ListedAccount }) {
+  if (disk.length === 0) return <p class="quiet">Its apps take no disk space.</p>;
+  const rest = diskBytes - sum(disk.map(({ volumeBytes, packageBytes }) => volumeBytes + packageBytes));
+  return (
+    <div>
+      <h3>Disk by app</h3>
+      <ul class="plain disk" aria-label={`Disk space of ${name} by app`}>
+        {disk.map(({ appId, name: appName, volumeBytes, packageBytes }) => (
+          <li key={appId}>
+            <p class="row between">
+              <span>{appName}</span>
+              <span class="quiet figure">{parts({ volumeBytes, packageBytes })}</span>
+            </p>
+            <Bar value={volumeBytes + packageBytes} of={diskBytes} />
+          </li>
+        ))}
+      </ul>
+      {rest > 0 && <p class="quiet small">{bytes(rest)} more in other apps.</p>}
+      <p class="quiet small">Volumes count with the size their apps declare, packages with those of all versions.</p>
+    </div>
+  );
+}
+
+function parts({ volumeBytes, packageBytes }: { readonly volumeBytes: number; readonly packageBytes: number }): string {
+  const volume = volumeBytes > 0 ? [`${bytes(volumeBytes)} volume`] : [];
+  const packages = packageBytes > 0 ? [`${bytes(packageBytes)} packages`] : [];
+  return [...volume, ...packages].join(', ');
+}

@@ -5,7 +5,7 @@ import { useId } from 'preact/hooks';
 import { AccountActions, type AccountChange } from './account-actions.tsx';
 import { DiskByApp } from './disk-by-app.tsx';
 import { Facts } from './parts.tsx';
-import { ago, bytes, counted } from './words.ts';
+import { ago, counted, sizeText } from './words.ts';
 
 interface RowProps {
   readonly account: ListedAccount;
@@ -27,7 +27,8 @@ export function AccountRow({ account, isOpen, busy, onToggle, onChange }: RowPro
             {name} <Badges account={account} />
           </h2>
           <p class="quiet small">
-            {counted(apps, 'app')} · {bytes(diskBytes)} of disk · {counted(sessions, 'session')} · {lastSeen(account)}
+            {counted(apps, 'app')} · {sizeText(diskBytes)} of disk · {counted(sessions, 'session')} ·{' '}
+            {lastSeen(account)}
           </p>
         </div>
         <button type="button" aria-expanded={isOpen} aria-controls={id} onClick={onToggle}>

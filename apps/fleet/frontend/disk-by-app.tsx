@@ -1,7 +1,7 @@
 // What takes the disk space of an account, the largest first.
 import type { ListedAccount } from '@platform/sdk/browser';
 import { Bar } from './parts.tsx';
-import { bytes, sum } from './words.ts';
+import { sizeText, sum } from './words.ts';
 
 export function DiskByApp({ account: { name, disk, diskBytes } }: { readonly account: ListedAccount }) {
   if (disk.length === 0) return <p class="quiet">Its apps take no disk space.</p>;
@@ -20,14 +20,14 @@ export function DiskByApp({ account: { name, disk, diskBytes } }: { readonly acc
           </li>
         ))}
       </ul>
-      {rest > 0 && <p class="quiet small">{bytes(rest)} more in other apps.</p>}
+      {rest > 0 && <p class="quiet small">{sizeText(rest)} more in other apps.</p>}
       <p class="quiet small">Volumes count with the size their apps declare, packages with those of all versions.</p>
     </div>
   );
 }
 
 function parts({ volumeBytes, packageBytes }: { readonly volumeBytes: number; readonly packageBytes: number }): string {
-  const volume = volumeBytes > 0 ? [`${bytes(volumeBytes)} volume`] : [];
-  const packages = packageBytes > 0 ? [`${bytes(packageBytes)} packages`] : [];
+  const volume = volumeBytes > 0 ? [`${sizeText(volumeBytes)} volume`] : [];
+  const packages = packageBytes > 0 ? [`${sizeText(packageBytes)} packages`] : [];
   return [...volume, ...packages].join(', ');
 }

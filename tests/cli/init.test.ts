@@ -1,7 +1,7 @@
 // A new project of `platform init`, of every kind and in both languages: it runs and is published as it is.
 import { strict as assert } from 'node:assert';
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
@@ -10,6 +10,7 @@ import { manifest } from '@platform/contract';
 import { manifestSchema } from '@platform/contract/manifest-schema';
 import { Command } from '../support/cli-command.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
+import { installFromCheckout } from '../support/new-project.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
@@ -78,33 +79,6 @@ function printedCommands(said: string): string[] {
 async function typed(lines: readonly string[], cwd = folder): Promise<string> {
   const { stdout } = await run('sh', ['-eu', '-c', lines.join('\n')], { cwd, env: place.environment });
   return stdout;
-}
-
-/** What `npm install` does, with the packages of the checkout instead of a registry's. */
-async function installFromCheckout(project: string): Promise<void> {
-  const { devDependencies } = JSON.parse(await readFile(path.join(project, 'package.json'), 'utf8'));
-  const { devDependencies: ours } = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8'));
-  const packages = path.join(project, 'node_modules');
-  await mkdir(path.join(packages, '.bin'), { recursive: true });
-  for (const [name, version] of Object.entries<string>(devDependencies)) {
-    const target = path.join(packages, name);
-    await mkdir(path.dirname(target), { recursive: true });
-    if (version.startsWith('file:')) {
-      await mkdir(target);
-      await run('tar', [
-        '-xzf',
-        path.join(project, version.slice('file:'.length)),
-        '--strip-components=1',
-        '-C',
-        target,
-      ]);
-    } else {
-      assert.equal(version, ours[name], `the template names another version of ${name} than the checkout has`);
-      await symlink(path.join(ROOT, 'node_modules', name), target);
-    }
-  }
-  for (const program of ['tsc', 'vite'])
-    await symlink(path.join(ROOT, 'node_modules/.bin', program), path.join(packages, '.bin', program));
 }
 
 async function tryOut(t: TestContext, project: string, kind: Kind): Promise<void> {

@@ -2,18 +2,19 @@
 import { hueOf, letterOf } from '@platform/shell/letter';
 
 interface AppIconProps {
+  readonly appId: string;
   readonly name: string;
   /** A `data:` address from the bridge. */
   readonly icon: string | null;
   readonly large?: boolean;
 }
 
-export function AppIcon({ name, icon, large = false }: AppIconProps) {
+export function AppIcon({ appId, name, icon, large = false }: AppIconProps) {
   const size = large ? 'app-icon large' : 'app-icon';
   // Always beside the app's name, so it says nothing of its own to a screen reader.
   if (icon?.startsWith('data:image/')) return <img class={size} src={icon} alt="" />;
   return (
-    <span class={`${size} letter-icon`} style={{ '--hue': hueOf(name) }} aria-hidden="true">
+    <span class={`${size} letter-icon`} style={{ '--hue': hueOf(appId) }} aria-hidden="true">
       {letterOf(name)}
     </span>
   );

@@ -3,12 +3,12 @@
 import { strict as assert } from 'node:assert';
 import { after, before, type TestContext, test } from 'node:test';
 import type { HomeTiles } from '@platform/contract';
-import type { Browser, FrameLocator, Page } from 'playwright-core';
+import type { Browser, FrameLocator, Locator, Page } from 'playwright-core';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { publishTestApp } from '../support/publish.ts';
 import { until } from '../support/wait.ts';
-import { DESKTOP, launchBrowser, PHONE, tileOf } from './browser.ts';
+import { DESKTOP, launchBrowser, PHONE, pressInPrompt, tileOf } from './browser.ts';
 import { look } from './look.ts';
 import { signedInContext, signInto } from './signed-in.ts';
 
@@ -258,4 +258,43 @@ test('a tile says that its app comes later, was stopped or failed, and starts it
     ],
   );
   await look(page, 'phone', 'settings-apps');
+});
+
+test('an app without a picture shows as the same letter on the same colour everywhere', async (t) => {
+  const account = await registerAccount(platform, 'typesetter');
+  const frontend = {
+    'frontend/index.html': '<!doctype html><html lang="en"><title>x</title><h1>Here</h1></html>',
+  };
+  await publishTestApp(account, 'glyphs', { name: 'Type Case' }, frontend);
+  const page = await openHome(t, account);
+  const seen: string[] = [];
+  const note = async (letter: Locator) => {
+    await letter.waitFor();
+    seen.push(
+      await letter.evaluate((element) => `${element.textContent} ${getComputedStyle(element).backgroundColor}`),
+    );
+  };
+  await page.goto(`${platform.origin}/#/app/store`);
+  const store = page.frameLocator('iframe[title="Store"]');
+  const entry = store.getByRole('article').filter({ hasText: 'Type Case' });
+  await note(entry.locator('.letter-icon'));
+  await entry.getByRole('button', { name: 'Install' }).click();
+  const review = page.getByRole('dialog', { name: /Type Case/ });
+  await note(review.locator('.letter'));
+  const done = review.getByRole('heading', { name: 'Type Case is installed' });
+  await pressInPrompt(review.getByRole('button', { name: 'Install', exact: true }), done);
+  await pressInPrompt(
+    review.getByRole('button', { name: 'Open Type Case', exact: true }),
+    page.locator('iframe[title="Type Case"]'),
+  );
+  await note(page.getByRole('navigation', { name: 'Open apps' }).locator('.letter'));
+  await page.goto(`${platform.origin}/#/settings/apps`);
+  await note(page.getByRole('link', { name: /^Type Case/ }).locator('.letter'));
+  await page.getByRole('button', { name: 'Home', exact: true }).click();
+  await note(tileOf(page, 'Type Case').locator('.letter-icon'));
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('type c');
+  await note(page.getByRole('option', { name: 'Type Case', exact: true }).locator('.letter'));
+  assert.deepEqual([...new Set(seen)], seen.slice(0, 1));
+  assert.match(seen[0] ?? '', /^T /);
 });

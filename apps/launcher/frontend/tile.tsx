@@ -71,7 +71,7 @@ export function Tile({ app, place, count, pinnedCount, status, nameOf, actions }
           by(event.key === 'ArrowLeft' ? -1 : 1);
         }}
       >
-        <AppIcon name={name} icon={icon} large />
+        <AppIcon appId={appId} name={name} icon={icon} large />
         <span class="tile-name">
           <span>{name}</span>
           {mark !== undefined && <span class="only-read">,</span>}

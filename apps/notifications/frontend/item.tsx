@@ -23,7 +23,7 @@ export function Item({ notification, sender, muted, onMute, onRead, onOpen }: It
   const actions = presentation?.actions ?? [];
   return (
     <article class={readAt === null ? 'card unread appears' : 'card'} aria-label={title}>
-      <AppIcon name={name} icon={sender?.icon ?? null} />
+      <AppIcon appId={appId} name={name} icon={sender?.icon ?? null} />
       <div class="grow">
         <h2>{title}</h2>
         <p class="quiet small">

@@ -27,7 +27,7 @@ export function ScheduleRow({ schedule, app, running, ...on }: ScheduleRowProps)
   const appName = app?.name ?? target.appId;
   return (
     <article class="card" aria-label={name}>
-      <AppIcon name={appName} icon={app?.icon ?? null} />
+      <AppIcon appId={target.appId} name={appName} icon={app?.icon ?? null} />
       <div class="grow">
         <h2>
           {name} {!enabled && <span class="badge warn">Paused</span>}

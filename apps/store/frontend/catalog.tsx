@@ -51,7 +51,7 @@ export function Catalog({ entries, installed, actions }: CatalogProps) {
           <li key={entry.appId}>
             <article class="card appears">
               <div class="row nowrap">
-                <AppIcon name={entry.name} icon={entry.icon} />
+                <AppIcon appId={entry.appId} name={entry.name} icon={entry.icon} />
                 <div class="head-text">
                   <h2 class="name">
                     <button type="button" class="link" onClick={() => actions.show(entry.appId)}>
@@ -83,7 +83,7 @@ function Updates({ apps, actions }: { readonly apps: readonly InstalledApp[]; re
       <ul class="plain updates">
         {apps.map((app) => (
           <li key={app.appId} class="card row">
-            <AppIcon name={app.name} icon={app.icon} />
+            <AppIcon appId={app.appId} name={app.name} icon={app.icon} />
             <div class="head-text">
               <h3 class="name">
                 <button type="button" class="link" onClick={() => actions.show(app.appId)}>

@@ -42,7 +42,7 @@ export function Detail({ app, appId, entry, actions, onBack }: DetailProps) {
       ) : (
         <>
           <div class="detail-head">
-            <AppIcon name={shown.name} icon={shown.icon} large />
+            <AppIcon appId={shown.appId} name={shown.name} icon={shown.icon} large />
             <div class="head-text">
               <h1 ref={heading} tabIndex={-1}>
                 {shown.name}

@@ -10,7 +10,7 @@ import { covers, holds } from './bridge/grants.ts';
 import { isPlatformAddress } from './bridge/platform-address.ts';
 import type { BridgeCaller, ShellSide } from './bridge/shell-side.ts';
 import { theme } from './design/theme.ts';
-import { iconForApps, screenshotForApps } from './frames/app-icons.ts';
+import { iconAsData, screenshotForApps } from './frames/app-icons.ts';
 import { findApp, nameOf, readInstalledApps } from './frames/installed-apps.ts';
 import { keepPlace, keepState, stateOf } from './frames/kept.ts';
 import {
@@ -97,7 +97,7 @@ const shellSide: ShellSide = {
   storeLink: (appId) => `${location.origin}/${storeAddress(appId)}`,
   screenshotOf: ({ appId, version, number }) =>
     screenshotForApps(addressOfCall('catalog.screenshot', { params: { appId, version, number: String(number) } })),
-  iconOf: iconForApps,
+  iconOf: async (path) => (path === null ? null : iconAsData(path)),
   search: (q, limit) => call('search.query', { query: { q, limit } }),
   statusOf: (appId) => call('apps.status', { params: { appId } }),
   startBackend: (appId) => call('apps.start', { params: { appId }, body: {} }),

@@ -23,7 +23,7 @@ function OpenAppEntry({ open, onChosen }: { readonly open: OpenApp; readonly onC
           onChosen?.();
         }}
       >
-        <AppPicture name={name} path={findApp(open.appId)?.icon ?? null} size="small" />
+        <AppPicture appId={open.appId} name={name} path={findApp(open.appId)?.icon ?? null} size="small" />
         <span class="tab-name">
           {name}
           {open.title !== '' && <span class="tab-title"> · {open.title}</span>}

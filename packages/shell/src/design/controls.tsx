@@ -101,13 +101,14 @@ export function Empty({ icon, title, children }: EmptyProps) {
 }
 
 interface AppPictureProps {
+  readonly appId: string;
   readonly name: string;
   readonly path: string | null;
   readonly size?: 'small' | 'middle' | 'large';
 }
 
 /** The app's own picture, or its first letter. Beside the name it is decoration. */
-export function AppPicture({ name, path, size = 'middle' }: AppPictureProps) {
+export function AppPicture({ appId, name, path, size = 'middle' }: AppPictureProps) {
   const [picture, setPicture] = useState<string | null | undefined>(path === null ? null : undefined);
   const revision = iconRevision.value;
   useEffect(() => {
@@ -128,7 +129,7 @@ export function AppPicture({ name, path, size = 'middle' }: AppPictureProps) {
     return <img class={`picture ${size}`} src={picture} alt="" onError={() => setPicture(null)} />;
   }
   return (
-    <span class={`picture letter ${size}`} style={{ '--hue': hueOf(name) }} aria-hidden="true">
+    <span class={`picture letter ${size}`} style={{ '--hue': hueOf(appId) }} aria-hidden="true">
       {letterOf(name)}
     </span>
   );

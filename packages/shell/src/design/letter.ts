@@ -4,9 +4,9 @@ export function letterOf(name: string): string {
   return [...name][0]?.toUpperCase() ?? '?';
 }
 
-/** A stable hue in degrees. */
-export function hueOf(name: string): number {
+/** A stable hue in degrees, also once the app is renamed, or removed and its name unknown. */
+export function hueOf(appId: string): number {
   let hash = 0;
-  for (const character of name) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 360;
+  for (const character of appId) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 360;
   return hash;
 }

@@ -1,18 +1,13 @@
-// Icons and screenshots of apps, as the pictures themselves: an image would be asked for without the pin of this page, and the frames of
-// apps may not load from the shell's origin.
+// Icons and screenshots of apps, as the pictures themselves: an image would be asked for without the pin of this page, and the
+// frames of apps may not load from the shell's origin.
 import { signal } from '@preact/signals';
 import { send } from '../api/client.ts';
 
-/** For apps, over the bridge. */
-const LARGEST_BYTES = 128 * 1024;
+/** As large as an icon may be published. One from before that was bounded shows nowhere, so that its app looks alike everywhere. */
+const LARGEST_BYTES = 256 * 1024;
 
-interface Picture {
-  readonly bytes: number;
-  /** `data:` address. */
-  readonly address: string;
-}
-
-const known = new Map<string, Promise<Picture | null>>();
+/** `data:` addresses, by path. */
+const known = new Map<string, Promise<string | null>>();
 /** What has been read, by path. */
 const atHand = new Map<string, string>();
 
@@ -25,21 +20,21 @@ function asDataUrl(picture: Blob): Promise<string | null> {
   });
 }
 
-async function read(path: string): Promise<Picture | null> {
+async function read(path: string, atMost = Number.POSITIVE_INFINITY): Promise<string | null> {
   const response = await send(path, { signal: AbortSignal.timeout(10_000) });
   if (response.headers.get('content-type')?.startsWith('image/') !== true) return null;
   const picture = await response.blob();
-  const address = await asDataUrl(picture);
-  return address === null ? null : { bytes: picture.size, address };
+  return picture.size > atMost ? null : asDataUrl(picture);
 }
 
-function find(path: string): Promise<Picture | null> {
+/** The icon as a `data:` address, or `null` when there is none, it is too large, or it could not be read. */
+export function iconAsData(path: string): Promise<string | null> {
   const found =
     known.get(path) ??
-    read(path)
-      .then((picture) => {
-        if (picture !== null) atHand.set(path, picture.address);
-        return picture;
+    read(path, LARGEST_BYTES)
+      .then((address) => {
+        if (address !== null) atHand.set(path, address);
+        return address;
       })
       .catch(() => {
         // Asked for again the next time.
@@ -53,25 +48,14 @@ function find(path: string): Promise<Picture | null> {
 /** Grows when icons may have changed, so that the shell's own pictures are read again. */
 export const iconRevision = signal(0);
 
-/** The icon for this page as a `data:` address, or `null` when it could not be read. */
-export async function iconAsData(path: string): Promise<string | null> {
-  return (await find(path))?.address ?? null;
-}
-
 /** The icon as a `data:` address where no one can wait for it: `null` unless it was read before. */
 export function iconAtHand(path: string): string | null {
   return atHand.get(path) ?? null;
 }
 
-/** The icon for an app as a `data:` address, or `null` when there is none, it is too large, or it could not be read. */
-export async function iconForApps(path: string | null): Promise<string | null> {
-  const picture = path === null ? null : await find(path);
-  return picture === null || picture.bytes > LARGEST_BYTES ? null : picture.address;
-}
-
 /** A screenshot for an app as a `data:` address, `null` when it could not be read. The browser keeps it for a while, this page does not. */
-export async function screenshotForApps(path: string): Promise<string | null> {
-  return (await read(path).catch(() => null))?.address ?? null;
+export function screenshotForApps(path: string): Promise<string | null> {
+  return read(path).catch(() => null);
 }
 
 /** After an installation or upgrade. */

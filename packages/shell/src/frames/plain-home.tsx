@@ -28,7 +28,7 @@ export function PlainHome() {
           {[...pinned, ...rest].map((app) => (
             <li key={app.appId}>
               <button type="button" class="tile" onClick={() => openApp(app.appId)}>
-                <AppPicture name={app.name} path={app.icon} size="large" />
+                <AppPicture appId={app.appId} name={app.name} path={app.icon} size="large" />
                 <span>{app.name}</span>
               </button>
             </li>

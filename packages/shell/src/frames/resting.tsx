@@ -25,7 +25,7 @@ export function Resting({ appId, status }: { readonly appId: string; readonly st
     });
   return (
     <div class="front-state resting" role={failed ? 'alert' : 'status'}>
-      <AppPicture name={name} path={findApp(appId)?.icon ?? null} size="large" />
+      <AppPicture appId={appId} name={name} path={findApp(appId)?.icon ?? null} size="large" />
       <h2>{failed ? `${name} failed` : `${name} is stopped`}</h2>
       <p>
         {failed ? (status.reason ?? 'Its backend exited.') : stoppedWords(status.stoppedBy, nameOf)}

@@ -79,7 +79,7 @@ function FrontState() {
   const open = findOpen(appId);
   if (open?.resting != null) return <Resting appId={appId} status={open.resting} />;
   if (open?.phase === 'failed') return <Failed appId={appId} name={app.name} failure={open.failure ?? ''} />;
-  if (open?.phase === 'withheld') return <Withheld name={app.name} icon={app.icon} />;
+  if (open?.phase === 'withheld') return <Withheld app={app} />;
   if (open?.phase !== 'ready') return <Loading key={appId} name={app.name} icon={app.icon} appId={appId} />;
   return null;
 }
@@ -103,7 +103,7 @@ function Loading({ name, icon = null, appId }: { name: string; icon?: string | n
   }, []);
   return (
     <div class="front-state arriving">
-      {appId === undefined ? null : <AppPicture name={name} path={icon} size="large" />}
+      {appId === undefined ? null : <AppPicture appId={appId} name={name} path={icon} size="large" />}
       <Skeleton lines={0} label={`Loading ${name}`} />
       <span class="progress" aria-hidden="true" />
       {slow.value && (
@@ -120,10 +120,10 @@ function Loading({ name, icon = null, appId }: { name: string; icon?: string | n
   );
 }
 
-function Withheld({ name, icon }: { readonly name: string; readonly icon: string | null }) {
+function Withheld({ app: { appId, name, icon } }: { readonly app: InstalledApp }) {
   return (
     <div class="front-state">
-      <AppPicture name={name} path={icon} size="large" />
+      <AppPicture appId={appId} name={name} path={icon} size="large" />
       <h2>{name} is closed while you type</h2>
       <p role="status">It tried to take over the keyboard. It opens again as soon as you are done.</p>
     </div>
@@ -134,7 +134,7 @@ function Failed({ appId, name, failure }: { readonly appId: string; readonly nam
   const app = findApp(appId);
   return (
     <div class="front-state">
-      <AppPicture name={name} path={app?.icon ?? null} size="large" />
+      <AppPicture appId={appId} name={name} path={app?.icon ?? null} size="large" />
       <h2>{name} did not open</h2>
       <Note tone="danger">{failure}</Note>
       <div class="buttons">
@@ -175,7 +175,7 @@ function Missing({ appId }: { readonly appId: string }) {
 function WithoutFrontend({ app }: { readonly app: InstalledApp }) {
   return (
     <div class="front-state">
-      <AppPicture name={app.name} path={app.icon} size="large" />
+      <AppPicture appId={app.appId} name={app.name} path={app.icon} size="large" />
       <h2>{app.name} has no window</h2>
       <p>
         {app.hasUnreviewedWorkload

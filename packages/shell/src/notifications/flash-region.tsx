@@ -40,7 +40,12 @@ function Flash({ record }: { readonly record: Notification }) {
   const waiting = flashesWaiting.value;
   return (
     <div class={`flash ${tone} ${layout}-layout ${record.priority}`}>
-      <AppPicture name={nameOf(record.appId)} path={app?.icon ?? null} size={layout === 'hero' ? 'middle' : 'small'} />
+      <AppPicture
+        appId={record.appId}
+        name={nameOf(record.appId)}
+        path={app?.icon ?? null}
+        size={layout === 'hero' ? 'middle' : 'small'}
+      />
       <div class="flash-text">
         <p class="flash-about">
           <span class="only-read">{record.priority === 'critical' ? 'Critical' : 'Important'}, from </span>

@@ -129,7 +129,7 @@ function Record({ record, onOpened }: { readonly record: Notification; readonly 
   };
   return (
     <li class={`record ${unread ? 'unread' : 'read'} ${record.presentation?.tone ?? 'neutral'}`}>
-      <AppPicture name={name} path={app?.icon ?? null} size="small" />
+      <AppPicture appId={record.appId} name={name} path={app?.icon ?? null} size="small" />
       <div class="record-text">
         <p class="record-about">
           <span>{name}</span>

@@ -62,7 +62,7 @@ export function InstallReview({ asked }: { readonly asked: InstallPrompt }) {
     <>
       <AskerLine asker={asked.asker} wants="wants to install an app:" />
       <div class="prompt-app">
-        <AppPicture name={detail.name} path={detail.icon} size="large" />
+        <AppPicture appId={detail.appId} name={detail.name} path={detail.icon} size="large" />
         <div>
           <h2 id="prompt-title">Install {detail.name}?</h2>
           <Publisher name={detail.publisher} version={version} />
@@ -136,7 +136,7 @@ function Installed({ asked, unbound }: { readonly asked: InstallPrompt; readonly
   useEffect(() => heading.current?.focus(), []);
   return (
     <div class="prompt-done">
-      <AppPicture name={detail.name} path={detail.icon} size="large" />
+      <AppPicture appId={detail.appId} name={detail.name} path={detail.icon} size="large" />
       <h2 id="prompt-title" ref={heading} tabIndex={-1}>
         {detail.name} is installed
       </h2>

@@ -41,7 +41,7 @@ export function UninstallReview({ asked }: { readonly asked: Extract<Prompt, { k
     <>
       <AskerLine asker={asked.asker} wants="wants to remove an app:" />
       <div class="prompt-app">
-        <AppPicture name={name} path={findApp(appId)?.icon ?? null} size="large" />
+        <AppPicture appId={appId} name={name} path={findApp(appId)?.icon ?? null} size="large" />
         <h2 id="prompt-title">Remove {name}?</h2>
       </div>
       <p>It stops and loses its permissions. Its data is kept and is still there if you install it again.</p>

@@ -45,7 +45,7 @@ export function UpgradeReview({ asked }: { readonly asked: UpgradePrompt }) {
     <>
       <AskerLine asker={asked.asker} wants={`wants to ${back ? 'go back to an older version of' : 'update'} an app:`} />
       <div class="prompt-app">
-        <AppPicture name={detail.name} path={detail.icon} size="large" />
+        <AppPicture appId={detail.appId} name={detail.name} path={detail.icon} size="large" />
         <div>
           <h2 id="prompt-title">{back ? `Go back to ${detail.name} ${to}?` : `Update ${detail.name}?`}</h2>
           <Publisher name={detail.publisher} />

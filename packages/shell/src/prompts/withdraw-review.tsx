@@ -22,7 +22,7 @@ export function WithdrawReview({ asked }: { readonly asked: Extract<Prompt, { ki
     <>
       <AskerLine asker={asked.asker} wants="wants to delete a version you published:" />
       <div class="prompt-app">
-        <AppPicture name={name} path={icon} size="large" />
+        <AppPicture appId={appId} name={name} path={icon} size="large" />
         <h2 id="prompt-title">
           Delete {name} {version}?
         </h2>

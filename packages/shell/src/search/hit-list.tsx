@@ -85,7 +85,7 @@ function LineText({ line }: { readonly line: Line }) {
 function InApp({ appId }: { readonly appId: string }) {
   return (
     <>
-      <AppPicture name={nameOf(appId)} path={findApp(appId)?.icon ?? null} size="small" />
+      <AppPicture appId={appId} name={nameOf(appId)} path={findApp(appId)?.icon ?? null} size="small" />
       <bdi>{nameOf(appId)}</bdi>
     </>
   );
@@ -94,7 +94,7 @@ function InApp({ appId }: { readonly appId: string }) {
 function HitLine({ hit: { appId, title, kind } }: { readonly hit: Hit }) {
   return (
     <>
-      {kind === null && <AppPicture name={title} path={findApp(appId)?.icon ?? null} size="small" />}
+      {kind === null && <AppPicture appId={appId} name={title} path={findApp(appId)?.icon ?? null} size="small" />}
       <bdi class="hit-title">{title}</bdi>
       {kind !== null && kind !== UNSAID && <bdi class="hit-about">{kind}</bdi>}
     </>

@@ -92,7 +92,7 @@ function AppFacts({ app }: { readonly app: InstalledApp }) {
   const upgrade = app.upgrade;
   return (
     <div class="app-facts">
-      <AppPicture name={app.name} path={app.icon} size="large" />
+      <AppPicture appId={app.appId} name={app.name} path={app.icon} size="large" />
       <div>
         <p>{app.summary}</p>
         <p class="quiet-text">

@@ -31,7 +31,7 @@ export function AppsPage() {
           {sorted(apps).map((app) => (
             <li key={app.appId}>
               <a class="row" href={addressOf({ kind: 'settings', page: 'app', appId: app.appId })}>
-                <AppPicture name={app.name} path={app.icon} />
+                <AppPicture appId={app.appId} name={app.name} path={app.icon} />
                 <span class="row-text">
                   <span class="row-title">
                     {app.name}
@@ -79,7 +79,7 @@ function Restore({ missing }: { readonly missing: readonly { readonly appId: str
       <ul class="rows">
         {missing.map(({ appId, name }) => (
           <li key={appId} class="row">
-            <AppPicture name={name} path={null} />
+            <AppPicture appId={appId} name={name} path={`/v1/catalog/${appId}/icon`} />
             <span class="row-text">
               <span class="row-title">{name}</span>
               <span class="row-about">Comes with the platform</span>

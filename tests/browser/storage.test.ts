@@ -122,3 +122,34 @@ for (const [device, viewport] of [
     await page.getByText('being deleted').waitFor({ state: 'detached' });
   });
 }
+
+test('what is listed goes by its name, and a version that somebody may go back to is not offered for deletion', async (t) => {
+  await publish('alder', 'Wood', 64);
+  await publish('zinnia', 'Flower', 128);
+  const reader = await registerAccount(place, 'going-back');
+  await reader.browser.take('/v1/apps', { body: { appId: 'alder' } });
+  const files = { 'frontend/index.html': '<!doctype html>' };
+  for (const version of ['1.10.0', '1.9.0']) await publishTestApp(account, 'alder', { name: 'Wood', version }, files);
+  await reader.browser.take('/v1/apps/alder/upgrade', { body: { version: '1.10.0' } });
+  for (const appId of ['alder', 'zinnia'])
+    await account.browser.take('/v1/apps', { body: { appId, version: '1.0.0' } });
+  const context = await signedInContext({ browser, platform, account }, DESKTOP);
+  t.after(() => context.close());
+  const page = await context.newPage();
+  await page.goto(`${platform.origin}/#/settings/storage`);
+  await page.getByText('of 20 GiB used').waitFor();
+  const titles = await page.locator('.settings-page .row-title').allInnerTexts();
+  const mine = ['Flower', 'Wood', 'alder 1.10.0', 'alder 1.9.0', 'alder 1.0.0', 'zinnia 1.0.0'];
+  assert.deepEqual(
+    titles.filter((title) => mine.includes(title)),
+    mine,
+  );
+  await account.fetch('/v1/apps/alder', { method: 'DELETE' });
+  await page.reload();
+  const kept = page.getByRole('listitem').filter({ hasText: 'alder 1.0.0' });
+  await kept.getByText(/people who updated from it can go back until/).waitFor();
+  assert.equal(await kept.getByRole('button', { name: 'Delete' }).count(), 0);
+  const free = page.getByRole('listitem').filter({ hasText: 'alder 1.9.0' });
+  assert.equal(await free.getByRole('button', { name: 'Delete' }).count(), 1);
+  await look(page, 'desktop', 'storage-kept');
+});

@@ -1,7 +1,7 @@
 // Disk space: what an account may take of it, and what every data folder keeps back for the platform itself.
 import * as z from 'zod';
 import { type Errors, type Limits, MiB, type Routes } from '../domain.ts';
-import { appId, version } from '../primitives.ts';
+import { appId, timestamp, version } from '../primitives.ts';
 import { ofApp } from './common.ts';
 
 const limits = {
@@ -60,6 +60,8 @@ export const accountDisk = z.strictObject({
       bytes,
       /** By anybody; such a version cannot be deleted. */
       installed: z.boolean(),
+      /** Until then others who updated from it may go back to it, and it cannot be deleted. */
+      keptUntil: timestamp.nullable(),
     }),
   ),
 });

@@ -8,11 +8,14 @@ import { type PackageRow, selectPackages, selectUsedBytes, selectVolumes, type V
 
 type DiskContext = Pick<CoreContext, 'database'> & { readonly config: Pick<CoreConfig, 'accountDiskBytes'> };
 
-export async function readAccountDisk({ database, config }: DiskContext, accountKey: string): Promise<AccountDisk> {
+export async function readAccountDisk(
+  { database, config, clock }: DiskContext & Pick<CoreContext, 'clock'>,
+  accountKey: string,
+): Promise<AccountDisk> {
   const [usedBytes, volumes, packages] = await Promise.all([
     selectUsedBytes(database, accountKey),
     selectVolumes(database, accountKey),
-    selectPackages(database, accountKey),
+    selectPackages(database, { accountKey, now: clock() }),
   ]);
   return {
     limitBytes: config.accountDiskBytes,
@@ -24,7 +27,13 @@ export async function readAccountDisk({ database, config }: DiskContext, account
       installed,
       deleting,
     })),
-    packages: packages.map(({ appId, version, bytes, installed }) => ({ appId, version, bytes, installed })),
+    packages: packages.map(({ appId, version, bytes, installed, keptUntil }) => ({
+      appId,
+      version,
+      bytes,
+      installed,
+      keptUntil: keptUntil?.toISOString() ?? null,
+    })),
   };
 }
 
@@ -65,9 +74,13 @@ export function diskQuota(
 }
 
 /** What all accounts take, for the operator's commands on the server. Not reachable over HTTP. */
-export async function listDiskUse({
-  database,
-}: Pick<CoreContext, 'database'>): Promise<{ readonly volumes: VolumeRow[]; readonly packages: PackageRow[] }> {
-  const [volumes, packages] = await Promise.all([selectVolumes(database, null), selectPackages(database, null)]);
+export async function listDiskUse({ database, clock }: Pick<CoreContext, 'database' | 'clock'>): Promise<{
+  readonly volumes: VolumeRow[];
+  readonly packages: PackageRow[];
+}> {
+  const [volumes, packages] = await Promise.all([
+    selectVolumes(database, null),
+    selectPackages(database, { accountKey: null, now: clock() }),
+  ]);
   return { volumes, packages };
 }

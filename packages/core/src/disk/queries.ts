@@ -67,14 +67,22 @@ export interface PackageRow {
   readonly bytes: number;
   /** By anybody. */
   readonly installed: boolean;
+  /** Until then accounts other than its publisher's may go back to it. */
+  readonly keptUntil: Date | null;
 }
 
 /** The packages that an account published, or all accounts, the largest first. */
-export async function selectPackages(db: Executor, accountKey: string | null): Promise<PackageRow[]> {
+export async function selectPackages(
+  db: Executor,
+  { accountKey, now }: { readonly accountKey: string | null; readonly now: Date },
+): Promise<PackageRow[]> {
   const { rows } = await sql<PackageRow>`
     SELECT o.name AS account, v.app_id AS "appId", v.version, ${packageBytes}::float8 AS bytes,
            EXISTS (SELECT FROM installations i
-                    WHERE i.app_id = v.app_id AND i.version = v.version AND i.removed_at IS NULL) AS installed
+                    WHERE i.app_id = v.app_id AND i.version = v.version AND i.removed_at IS NULL) AS installed,
+           (SELECT max(i.former_kept_until) FROM installations i
+             WHERE i.app_id = v.app_id AND i.former_version = v.version AND i.former_kept_until > ${now}
+               AND i.removed_at IS NULL AND i.account_key <> a.owner_key) AS "keptUntil"
       FROM apps a
       JOIN accounts o ON o.key = a.owner_key
       JOIN app_versions v ON v.app_id = a.app_id

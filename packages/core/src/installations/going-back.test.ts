@@ -1,7 +1,7 @@
 // Promises of going back: the version before an update stays, for its owner and on the disk; what it may do never grows.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { CatalogDetail, Grant, InstalledApp, PermissionsView } from '@platform/contract';
+import type { AccountDisk, CatalogDetail, Grant, InstalledApp, PermissionsView } from '@platform/contract';
 import { registerAccount, type TestAccount, TestBrowser } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { problemCode, type RawAnswer } from '../../../../tests/support/raw-http.ts';
@@ -44,6 +44,13 @@ async function shown(appId: string): Promise<Pick<InstalledApp, 'version' | 'upg
 
 const withdraw = (appId: string, version: string) =>
   publisher.fetch(`/v1/catalog/${appId}/versions/${version}`, { method: 'DELETE' });
+
+/** Of each version, until when its publisher cannot delete it. */
+async function kept(appId: string): Promise<string[]> {
+  const { packages } = await publisher.browser.take<AccountDisk>('/v1/account/disk');
+  const own = packages.filter((each) => each.appId === appId);
+  return own.map(({ version, keptUntil }) => `${version} ${keptUntil?.slice(0, 10) ?? null}`).sort();
+}
 
 /** As if everybody had updated long ago. */
 async function letTimePass(appId: string): Promise<void> {
@@ -93,8 +100,11 @@ test('the publisher cannot delete it while somebody may go back, and is told unt
   await upgrade('held', '2.0.0');
   const refused = await withdraw('held', '1.0.0');
   assertRefused(refused, 409, 'version_in_use');
-  assert.match(refused.text, /can go back to it until \d{4}-\d\d-\d\d/);
+  const until = /can go back to it until (\d{4}-\d\d-\d\d)/.exec(refused.text)?.[1];
+  assert.ok(until);
+  assert.deepEqual(await kept('held'), [`1.0.0 ${until}`, '2.0.0 null'], 'and Storage says so');
   await letTimePass('held');
+  assert.deepEqual(await kept('held'), ['1.0.0 null', '2.0.0 null']);
   assert.equal((await shown('held')).former, '1.0.0', 'going back is possible as long as it is there');
   assert.equal((await withdraw('held', '1.0.0')).status, 204);
   assert.deepEqual(await shown('held'), { version: '2.0.0', upgrade: null, former: null });
@@ -107,7 +117,9 @@ test('it is not kept for a removed app, nor for the publisher, who deletes it', 
   await tryUpgrade('let-go', '1.0.0', publisher);
   await tryUpgrade('let-go', '2.0.0', publisher);
   await upgrade('let-go', '2.0.0');
+  assert.notDeepEqual(await kept('let-go'), ['1.0.0 null', '2.0.0 null']);
   await owner.fetch('/v1/apps/let-go', { method: 'DELETE' });
+  assert.deepEqual(await kept('let-go'), ['1.0.0 null', '2.0.0 null']);
   assert.equal((await withdraw('let-go', '1.0.0')).status, 204);
 });
 

@@ -3,9 +3,10 @@ import type { AccountDisk } from '@platform/contract';
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { call } from '../api/client.ts';
+import { byName } from '../arrange.ts';
 import { Button, Empty, Note, Skeleton } from '../design/controls.tsx';
 import { Icon, type IconName } from '../design/icons.tsx';
-import { shortVersion, sizeText } from '../design/words.ts';
+import { isOlder, onDay, shortVersion, sizeText } from '../design/words.ts';
 import { deleteData } from './delete-data.ts';
 import { useAction, useReading } from './reading.ts';
 import { PageHead } from './settings.tsx';
@@ -77,7 +78,10 @@ interface ItemsProps {
 
 function Items({ title, disk, kind, again }: ItemsProps) {
   if (disk[kind].length === 0) return null;
-  const rows: readonly Item[] = kind === 'volumes' ? disk.volumes.map(volumeItem) : disk.packages.map(packageItem);
+  const rows: readonly Item[] =
+    kind === 'volumes'
+      ? disk.volumes.toSorted(byName).map(volumeItem)
+      : disk.packages.toSorted(byVersion).map(packageItem);
   return (
     <section class="block">
       <h3>{title}</h3>
@@ -88,6 +92,12 @@ function Items({ title, disk, kind, again }: ItemsProps) {
       </ul>
     </section>
   );
+}
+
+/** By app, the newest version first. */
+function byVersion(one: AccountDisk['packages'][number], other: AccountDisk['packages'][number]): number {
+  if (one.appId !== other.appId) return byName({ name: one.appId }, { name: other.appId });
+  return isOlder(one.version, other.version) ? 1 : -1;
 }
 
 interface Item {
@@ -116,13 +126,18 @@ function volumeItem({ appId, name, bytes: size, installed, deleting }: AccountDi
   };
 }
 
-function packageItem({ appId, version, bytes: size, installed }: AccountDisk['packages'][number]): Item {
+function packageItem({ appId, version, bytes: size, installed, keptUntil }: AccountDisk['packages'][number]): Item {
+  const use = installed
+    ? ' · installed'
+    : keptUntil === null
+      ? ''
+      : ` · people who updated from it can go back until ${onDay(keptUntil)}`;
   return {
     key: `${appId} ${version}`,
     icon: 'upgrade',
     title: `${appId} ${shortVersion(version)}`,
-    about: `${sizeText(size)}${installed ? ' · installed' : ''}`,
-    remove: installed ? null : () => call('catalog.withdraw', { params: { appId, version } }),
+    about: `${sizeText(size)}${use}`,
+    remove: installed || keptUntil !== null ? null : () => call('catalog.withdraw', { params: { appId, version } }),
     question: `Delete version ${shortVersion(version)} of ${appId} from the Store?`,
     typed: null,
   };

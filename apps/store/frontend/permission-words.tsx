@@ -1,6 +1,6 @@
 // What an app asks for, in the words of the review that follows.
 import type { AppDetails } from '@platform/sdk/browser';
-import { isCritical, permissionWords, resourceWords } from '@platform/shell/permission-words';
+import { byWeight, isCritical, permissionWords, resourceWords } from '@platform/shell/permission-words';
 
 interface PermissionWordsProps {
   readonly name: string;
@@ -8,16 +8,14 @@ interface PermissionWordsProps {
 }
 
 export function PermissionWords({ name, permissions }: PermissionWordsProps) {
-  // The most powerful first.
-  const sorted = [...permissions].sort((one, other) => Number(isCritical(other.id)) - Number(isCritical(one.id)));
   return (
     <section aria-labelledby="permissions-title">
       <h2 id="permissions-title">What {name} asks for</h2>
-      {sorted.length === 0 ? (
+      {permissions.length === 0 ? (
         <p class="quiet">It requests no permissions.</p>
       ) : (
         <ul class="asked">
-          {sorted.map(({ id, resources, reason }) => (
+          {permissions.toSorted(byWeight).map(({ id, resources, reason }) => (
             <li key={id}>
               {permissionWords(id)}
               {isCritical(id) && <span class="badge warn">Powerful</span>}

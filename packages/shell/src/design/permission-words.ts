@@ -24,6 +24,20 @@ export function permissionWords(id: PermissionId): string {
   return `${plain[0]?.toUpperCase() ?? ''}${plain.slice(1)}`;
 }
 
+/** What weighs most comes first: what strangers reach, what is critical, then what leaves the platform; else by words. */
+export function byWeight(
+  { id: one }: { readonly id: PermissionId },
+  { id: other }: { readonly id: PermissionId },
+): number {
+  return weight(other) - weight(one) || permissionWords(one).localeCompare(permissionWords(other), 'en');
+}
+
+function weight(id: PermissionId): number {
+  if (id === 'endpoints.public' || id === 'endpoints.public.udp') return 3;
+  if (isCritical(id)) return 2;
+  return id === 'network.connect' ? 1 : 0;
+}
+
 /** What a permission is for, where that is less than everything: `Topic: news`. */
 export function resourceWords(id: PermissionId, resources: readonly string[]): string | null {
   const named = resources.filter((resource) => resource !== '*' && resource !== 'self');

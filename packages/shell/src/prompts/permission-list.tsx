@@ -2,7 +2,7 @@
 import { isCritical, type PermissionId, permissions, type RequestedGrant } from '@platform/contract';
 import { useId } from 'preact/hooks';
 import { Icon } from '../design/icons.tsx';
-import { permissionWords, RESOURCE_LABELS } from '../design/permission-words.ts';
+import { byWeight, permissionWords, RESOURCE_LABELS } from '../design/permission-words.ts';
 import { portInWords, routeInWords } from '../internet/route-words.ts';
 import { modelsInWords } from './ai-access.ts';
 import { type Choice, offeredResources, withPermission, withResource } from './narrowing.ts';
@@ -30,18 +30,10 @@ const STRANGERS: Readonly<Partial<Record<PermissionId, string>>> = {
   'endpoints.public.udp': 'Anyone on the internet can send packets to this app at:',
 };
 
-/** What weighs most comes first: what strangers reach, what is critical, then what leaves the platform. */
-function weight(id: PermissionId): number {
-  if (STRANGERS[id] !== undefined) return 3;
-  if (isCritical(id)) return 2;
-  return id === 'network.connect' ? 1 : 0;
-}
-
 export function PermissionList({ requested, choice, onChange, disabled = false }: PermissionListProps) {
-  const sorted = [...requested].sort((one, other) => weight(other.id) - weight(one.id));
   return (
     <ul class="permissions">
-      {sorted.map((request) => (
+      {requested.toSorted(byWeight).map((request) => (
         <PermissionRow key={request.id} request={request} choice={choice} onChange={onChange} disabled={disabled} />
       ))}
     </ul>

@@ -2,6 +2,7 @@
 import type { AccountIntelligenceUsage, AccountProvider, AppIntelligence, InstalledApp } from '@platform/contract';
 import { ApiError } from '../api/api-error.ts';
 import { call } from '../api/client.ts';
+import { byName } from '../arrange.ts';
 import { AppPicture, Empty, Note, Skeleton } from '../design/controls.tsx';
 import { findApp, nameOf, readInstalledApps } from '../frames/installed-apps.ts';
 import { HOW_TO_ADD_ONE } from '../prompts/ai-access.ts';
@@ -95,7 +96,7 @@ function MonthAndLimits({ reading }: { readonly reading: Reading<Use> }) {
             {apps.map((app) => (
               <li key={app.appId} class="row stacked">
                 <div class="row-main">
-                  <AppPicture name={app.name} path={findApp(app.appId)?.icon ?? null} />
+                  <AppPicture appId={app.appId} name={app.name} path={findApp(app.appId)?.icon ?? null} />
                   <span class="row-text">
                     <a class="link" href={addressOf({ kind: 'settings', page: 'app', appId: app.appId })}>
                       {app.name}
@@ -150,7 +151,7 @@ async function readLimitedApps(): Promise<readonly LimitedApp[]> {
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, readNext));
-  return found.sort((one, other) => one.name.localeCompare(other.name));
+  return found.sort(byName);
 }
 
 /** `null` when it was removed meanwhile. */

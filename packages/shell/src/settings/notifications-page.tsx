@@ -3,6 +3,7 @@ import type { NotificationMute, NotificationSettings, NotificationSettingsChange
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { plainMessage } from '../api/api-error.ts';
+import { byName } from '../arrange.ts';
 import { AppPicture, Button, Empty, Note, Skeleton } from '../design/controls.tsx';
 import { findApp, nameOf } from '../frames/installed-apps.ts';
 import { askBrowserPermission, browserPermission } from '../notifications/mirror.ts';
@@ -112,6 +113,15 @@ function ThisBrowser() {
   );
 }
 
+/** `Notes: reminders`, for all of an app `Notes`. */
+function whatOf({ appId, topic }: NotificationMute): string {
+  return topic === null ? nameOf(appId) : `${nameOf(appId)}: ${topic}`;
+}
+
+function byWhat(one: NotificationMute, other: NotificationMute): number {
+  return byName({ name: whatOf(one) }, { name: whatOf(other) });
+}
+
 interface MutedProps {
   readonly muted: readonly NotificationMute[];
   readonly onUnmute: (mute: NotificationMute) => void;
@@ -126,17 +136,16 @@ function Muted({ muted, onUnmute }: MutedProps) {
     );
   return (
     <ul class="rows">
-      {muted.map((mute) => {
-        const what = mute.topic === null ? nameOf(mute.appId) : `${nameOf(mute.appId)}: ${mute.topic}`;
+      {muted.toSorted(byWhat).map((mute) => {
         return (
           <li key={`${mute.appId} ${mute.topic ?? ''}`} class="row">
-            <AppPicture name={nameOf(mute.appId)} path={findApp(mute.appId)?.icon ?? null} />
+            <AppPicture appId={mute.appId} name={nameOf(mute.appId)} path={findApp(mute.appId)?.icon ?? null} />
             <span class="row-text">
               <span class="row-title">{nameOf(mute.appId)}</span>
               <span class="row-about">{mute.topic === null ? 'Everything' : `Only “${mute.topic}”`}</span>
             </span>
             <Button onClick={() => onUnmute(mute)}>
-              Unmute<span class="only-read"> {what}</span>
+              Unmute<span class="only-read"> {whatOf(mute)}</span>
             </Button>
           </li>
         );

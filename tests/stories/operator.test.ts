@@ -1,6 +1,6 @@
 // The first evening of an operator, at a shell in another folder and in browsers: looks before the first start, starts,
-// decides who may register, invites a friend, ends and returns the friend's access, lets them in again after a lost passkey,
-// and restores a backup. As a service behind a proxy: server.test.ts.
+// decides who may register, invites a friend, ends and returns the friend's access at the shell and in Fleet, lets them in again
+// after a lost passkey, and restores a backup. As a service behind a proxy: server.test.ts.
 import { strict as assert } from 'node:assert';
 import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
-import { DESKTOP, launchBrowser, newPerson, type Person } from '../browser/browser.ts';
+import { DESKTOP, launchBrowser, newPerson, type Person, pressInPrompt, tileOf } from '../browser/browser.ts';
 import { blocksOf } from '../support/documented.ts';
 import { emptyPlace, type PlatformPlace } from '../support/platform-process.ts';
 import { until } from '../support/wait.ts';
@@ -163,6 +163,24 @@ test('the first evening of an operator', async (t) => {
     await ben.page.getByRole('button', { name: /^Sign in/ }).click();
     await ben.page.getByText('This passkey was not accepted.').waitFor();
     await succeeds('account', 'resume', 'ben');
+    await ben.page.getByRole('button', { name: /^Sign in/ }).click();
+    await ben.page.getByRole('button', { name: 'Account ben' }).waitFor();
+  });
+
+  await step('does the same in Fleet, where the platform asks first', async () => {
+    const fleet = olga.page.frameLocator('iframe[title="Fleet"]');
+    await tileOf(olga.page, 'Fleet').click();
+    await fleet.getByRole('button', { name: 'Accounts', exact: true }).click();
+    await fleet.getByRole('button', { name: 'Manage ben', exact: true }).click();
+    const changes = async (action: string, outcome: string) => {
+      await fleet.getByRole('button', { name: `${action} …`, exact: true }).click();
+      const asked = olga.page.getByRole('dialog', { name: `${action} ben?`, exact: true });
+      const done = fleet.getByRole('status').getByText(outcome, { exact: true });
+      await pressInPrompt(asked.getByRole('button', { name: `${action} ben`, exact: true }), done);
+    };
+    await changes('Suspend', 'ben is suspended.');
+    await ben.page.getByRole('button', { name: /^Sign in/ }).waitFor();
+    await changes('Resume', 'ben can sign in again.');
     await ben.page.getByRole('button', { name: /^Sign in/ }).click();
     await ben.page.getByRole('button', { name: 'Account ben' }).waitFor();
   });

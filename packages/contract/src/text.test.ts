@@ -1,7 +1,7 @@
 // What no text that a person reads may hold, for every schema that takes such a text from outside.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type * as z from 'zod';
+import * as z from 'zod';
 import { passkeyLabelBody } from './domains/accounts.ts';
 import { createWorkLeaseBody } from './domains/leases.ts';
 import { installationStatus, registerNodeBody } from './domains/nodes.ts';
@@ -35,12 +35,16 @@ const schemas: readonly (readonly [string, z.ZodType, object])[] = [
     'manifest',
     manifest,
     {
+      $schema: 'https://a.example/manifest.schema.json',
       schemaVersion: 9,
       id: 'sample',
       version: '1.0.0',
       name: 'Sample',
       summary: 'A sample',
+      changes: 'News',
+      visibility: 'public',
       icon: 'icon.svg',
+      screenshots: ['a.png'],
       categories: ['tools'],
       systemRoles: ['launcher'],
       frontend: {
@@ -48,7 +52,14 @@ const schemas: readonly (readonly [string, z.ZodType, object])[] = [
         chrome: 'auto',
         csp: { connect: ['https://a.example'], image: ['https://b.example'], media: ['https://c.example'] },
       },
-      workload: { runtime: 'oci', image: 'image.tar', mode: 'always', environment: { A: 'b' }, mcp: { path: '/mcp' } },
+      workload: {
+        runtime: 'oci',
+        image: 'image.tar',
+        mode: 'always',
+        environment: { A: 'b' },
+        mcp: { path: '/mcp' },
+        triggers: [{ name: 'daily', path: '/daily' }],
+      },
       permissions: [
         { id: 'notifications.publish', resources: ['news'], reason: 'To tell you' },
         { id: 'network.connect', resources: ['https://a.example', 'https://b.example', 'https://c.example'] },
@@ -58,7 +69,7 @@ const schemas: readonly (readonly [string, z.ZodType, object])[] = [
       secretSlots: [{ name: 'slot', origin: 'https://d.example', pathPrefix: '/v1', methods: ['GET'] }],
     },
   ],
-  ['manifest with a Node backend', manifest, nodePackage()],
+  ['manifest with an executable', manifest, packageOfExecutable()],
   [
     'notification',
     publishNotificationBody,
@@ -86,8 +97,8 @@ const schemas: readonly (readonly [string, z.ZodType, object])[] = [
   ],
 ];
 
-function nodePackage(): object {
-  const workload = { runtime: 'node', entry: 'server.mjs' };
+function packageOfExecutable(): object {
+  const workload = { runtime: 'binary', entry: 'server', processor: 'x64' };
   return { schemaVersion: 9, id: 'sample', version: '1.0.0', name: 'S', summary: 'S', workload };
 }
 
@@ -122,6 +133,34 @@ for (const [what, schema, good] of schemas) {
       }
     }
   });
+}
+
+test('the samples have every member of a manifest that takes text', () => {
+  const places = schemas.flatMap(([what, , good]) => [...placesOf(good, what)].map(([place]) => place));
+  const text = z.toJSONSchema(manifest, { io: 'input', unrepresentable: 'any' });
+  for (const member of textsIn(text))
+    assert.ok(
+      places.some((place) => new RegExp(`^manifest[^.]*${member}$`).test(place)),
+      member,
+    );
+});
+
+/** Of a JSON Schema: patterns of the places where it takes a string. */
+function* textsIn(schema: object, path = ''): Generator<string> {
+  const { type, properties, items, anyOf, additionalProperties } = schema as {
+    type?: string;
+    properties?: Record<string, object>;
+    items?: object;
+    anyOf?: object[];
+    additionalProperties?: object | boolean;
+  };
+  const isChosen = 'const' in schema || 'enum' in schema;
+  if (type === 'string' && !isChosen) yield path;
+  for (const [name, member] of Object.entries(properties ?? {}))
+    yield* textsIn(member, `${path}\\.${name.replace('$', '\\$')}`);
+  if (items !== undefined) yield* textsIn(items, `${path}\\.\\d+`);
+  for (const member of anyOf ?? []) yield* textsIn(member, path);
+  if (typeof additionalProperties === 'object') yield* textsIn(additionalProperties, `${path}\\.\\w+`);
 }
 
 test('lines and texts in every script are taken as they are', () => {

@@ -274,7 +274,11 @@ export const visibilities = ['public', 'unlisted', 'private'] as const;
 export const manifest = z
   .strictObject({
     /** For editors (manifest-schema.ts). */
-    $schema: z.string().max(512).optional(),
+    $schema: z
+      .string()
+      .max(512)
+      .regex(...readableLine)
+      .optional(),
     schemaVersion: z.int().min(1).max(9),
     id: appId,
     version,

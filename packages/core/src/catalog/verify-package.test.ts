@@ -334,6 +334,7 @@ const manifests: [string, object, string][] = [
   ['changes with a control character', { changes: 'New\u0007' }, 'changes'],
   ['changes that turn the reading direction', { changes: 'safe\u202eelif' }, 'changes'],
   ['changes that are too long', { changes: 'a'.repeat(2_001) }, 'changes'],
+  ['NUL in what editors read', { $schema: 'a\u0000b' }, '$schema'],
   ['a screenshot that is not there', { screenshots: ['missing.png'] }, 'screenshots[0]'],
   ['a screenshot outside frontend/', { screenshots: ['../workload/a.png'] }, 'screenshots[0]'],
   ['a screenshot below the root', { screenshots: ['/etc/passwd'] }, 'screenshots[0]'],

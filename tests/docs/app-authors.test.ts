@@ -63,6 +63,21 @@ for (const file of ['docs/app-authors.md', 'README.md']) {
   });
 }
 
+test('the project that the page begins with is a package when one types what is there, and answers its questions', async (t) => {
+  const folder = await scratch(t);
+  const [lines = ''] = blocksOf('docs/app-authors.md', 'sh', '## Begin with `platform init`');
+  const [init = '', dev = '', publish = ''] = lines.split('\n').map((line) => line.replace(/ *# .*$/, ''));
+  const main = path.join(ROOT, 'packages/cli/src/main.ts');
+  const typed = `${init.replace('./platform', `"$NODE" "${main}"`)} --kind both --language javascript`;
+  await promisify(execFile)('sh', ['-eu', '-c', typed], {
+    cwd: folder,
+    env: { ...process.env, NODE: process.execPath },
+  });
+  const plan = await planPackage({ folder: path.join(folder, 'counter') });
+  assert.equal(plan.manifest.name, 'Counter');
+  assert.deepEqual([dev, publish], ['./platform dev counter', './platform publish counter']);
+});
+
 test('both first apps are typed alike: a story types the one of README.md', () => {
   const [first, second] = ['docs/app-authors.md', 'README.md'].map((file) =>
     blocksOf(file, 'sh', '## A first app, in ten lines').map((block) => block.replaceAll(/ *# .*$/gm, '')),

@@ -80,7 +80,7 @@ export const machineName = z
 
 export const authorRequestBody = z.strictObject({ machine: machineName });
 export const authorRequestAnswer = z.strictObject({
-  /** Secret: whoever has it gets the token. */
+  /** Secret: collects the token. */
   requestToken: z.string(),
   /** What the person enters, `7KXWQ-4MHTP`. */
   code: z.string(),

@@ -109,7 +109,7 @@ onOwnDisk(import.meta.url, { sizeMiB: DISK_MIB, timeout: 10 * 60_000 }, (folder)
 
     // The operator sees who took it, and takes it back.
     const listed = await runCommand(['disk'], place.environment);
-    assert.match(listed, /300\.0 MiB {2}volume of villain\/hostile/);
+    assert.match(listed, /300 MiB {2}volume of villain\/hostile/);
     assert.match(listed, /package noise-0@1\.0\.0 by villain/);
     const beforehand = freeMiB();
     await runCommand(['uninstall', 'villain/hostile', '--delete-volume'], place.environment);

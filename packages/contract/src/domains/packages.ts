@@ -20,7 +20,11 @@ const limits = {
   changesLength: { value: 2_000, unit: 'characters', meaning: '`changes` of a manifest' },
   iconSize: { value: 256 * KiB, unit: 'bytes', meaning: 'icon of an app' },
   iconEdge: { value: 1_024, unit: 'pixels', meaning: 'width and height of an icon that is no SVG' },
-  iconShapes: { value: 10_000, unit: 'items', meaning: 'shapes that a browser draws for an icon that is an SVG' },
+  iconShapes: {
+    value: 10_000,
+    unit: 'items',
+    meaning: 'shapes that a browser draws for an icon that is an SVG, and what is as much work as a shape',
+  },
   screenshots: { value: 5, unit: 'items', meaning: 'screenshots of one version' },
   screenshotSize: { value: MiB, unit: 'bytes', meaning: 'one screenshot' },
   screenshotEdge: { value: 4_096, unit: 'pixels', meaning: 'width and height of a screenshot' },

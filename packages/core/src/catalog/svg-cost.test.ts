@@ -29,7 +29,13 @@ const plain: Readonly<Record<string, string>> = {
   ),
   'one with a path of Windows in a field of its program': svg('<path/>', ' xmlns:i="urn:i" i:export="C:\\Users\\a"'),
   'one with much text': svg(`<title>${'a &amp; b '.repeat(1_000)}</title>`),
-  'one of 5,000 shapes': svg('<path d="M0 0"/>'.repeat(5_000)),
+  'one of 4,000 shapes': svg('<path d="M0 0"/>'.repeat(4_000)),
+  'one of a program that says what there is not': svg(
+    '<path style="stroke-dasharray:none;stroke:#000"/><path stroke-dasharray="0"/>'.repeat(500),
+  ),
+  'one with shadows on groups': svg(
+    `${`<g filter="url(#f)">${'<path d="M0 0"/>'.repeat(100)}</g>`.repeat(8)}<filter id="f">${'<feOffset/>'.repeat(6)}</filter>`,
+  ),
 };
 for (const [what, text] of Object.entries(plain))
   test(`${what} is drawn`, () => {
@@ -79,6 +85,17 @@ const costly: Readonly<Record<string, string>> = {
   'by an escape in a style': svg('<style>.a{mask:u\\72l(#a)}</style><rect class="a"/>'),
   'by an escape in an attribute': svg('<rect mask="u\\72l(#a)"/>'),
   'by entities of its own': `<!DOCTYPE svg [<!ENTITY a "${'x'.repeat(10)}">]>${svg('&a;')}`,
+  'with many filters': svg(
+    `<filter id="f"><feGaussianBlur stdDeviation="300"/></filter>${'<rect filter="url(#f)"/>'.repeat(200)}`,
+  ),
+  'with a filter of many steps': svg(`<filter><!-- -->${'<feMorphology radius="9"/>'.repeat(200)}</filter>`),
+  'with many dashes': svg('<path d="M0 0H1e9" stroke-dasharray=".001"/>'.repeat(500)),
+  'with dashes that are inherited': svg(`<g stroke-dasharray=".001">${'<path d="M0 0H1e9"/>'.repeat(500)}</g>`),
+  'with dashes in a sheet': svg(`<style>.a{stroke-dasharray:.1}</style>${'<path class="a" d="M0 0"/>'.repeat(500)}`),
+  'with a path of 100,000 characters': svg(`<path d="M0 0${' 1 1'.repeat(25_000)}"/>`),
+  'clipped by a long path again and again': svg(
+    `<clipPath id="c"><path d="M0 0${' 1 1'.repeat(1_000)}"/></clipPath>${'<rect clip-path="url(#c)"/>'.repeat(100)}`,
+  ),
   'in a circle': svg('<g id="a"><use href="#b"/></g><g id="b"><use href="#a"/></g>'),
   'that contains a picture': svg('<image href="data:image/png;base64,AAAA"/>'),
   'that contains a page': svg('<foreignObject><p xmlns="http://www.w3.org/1999/xhtml">x</p></foreignObject>'),
@@ -100,7 +117,7 @@ for (const [what, text] of Object.entries(costly))
 test('a picture of the largest size is judged in no time, whatever it repeats', () => {
   const { value } = limits.iconSize;
   const named = Array.from({ length: value / 8 }, (_, index) => `#a${index} `).join('');
-  const classes = '<g class="a"/>'.repeat(5_000);
+  const classes = '<g class="a"/>'.repeat(4_000);
   assert.ok(svgCost(svg(`<style>.a{mask:url(${named})}</style>${classes}`)) <= MOST);
   for (const piece of [
     '<',

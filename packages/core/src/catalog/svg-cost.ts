@@ -1,9 +1,12 @@
-// How much a browser draws for an SVG. A few lines of `<use>` that name each other can mean billions of shapes, which stop
-// every page that shows the picture. What cannot be read for certain costs too much.
+// How much work an SVG is to a browser. A few lines of `<use>` that name each other can mean billions of shapes, and few
+// filters, dashes or long paths as much, which stop every page that shows the picture. What cannot be read for certain costs
+// too much.
 
 /** Elements whose cost is not in their number: pictures and pages inside, copies by vertex, and changes over time. */
 const REFUSED = new Set(['foreignobject', 'image', 'feimage', 'marker', 'set']);
 const ANIMATED = /^animate/;
+/** No child of theirs inherits these. */
+const DRAWN_ONCE = new Set(['href', 'clip-path', 'mask', 'filter']);
 /** Elements within each other; references and elements together twice as many. */
 const DEEPEST = 200;
 /** In place of an id: everything that the style sheets name. */
@@ -13,23 +16,35 @@ const TAG = /<([A-Za-z_][\w.:-]*)((?:\s+[A-Za-z_:][\w.:-]*\s*=\s*(?:"[^"<]*"|'[^
 const ATTRIBUTE = /([A-Za-z_:][\w.:-]*)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
+/** Characters of attributes that are as much work as a shape, paths above all. */
+const CHARACTERS = 8;
+/** A filter and each of its steps look at every pixel. */
+const OF_FILTER = 100;
+/** Shapes with dashes, which may be very short. */
+const DASHED = 100;
+
 interface Element {
+  /** Shapes that it is worth by itself. */
+  readonly own: number;
   readonly children: Element[];
-  /** Ids that it names. */
+  /** Ids that it draws once: what it reuses, clips or filters by. */
   readonly names: string[];
+  /** Ids that it and each of its children is painted with. */
+  readonly paints: string[];
+  readonly isDashed: boolean;
   readonly ids: string[];
   readonly hasClass: boolean;
 }
 
-/** @returns drawn elements at most; `Infinity` for what is no plain SVG */
+/** @returns shapes at most, or what is as much work; `Infinity` for what is no plain SVG */
 export function svgCost(text: string): number {
   const document = read(text);
   if (document === null) return Number.POSITIVE_INFINITY;
   const { root, all, sheets } = document;
   const styled = namesInSheets(sheets);
   if (styled === null) return Number.POSITIVE_INFINITY;
-  for (const element of all) if (styled.everywhere || element.hasClass) element.names.push(SHEETS);
-  return costOf(root, byId(all), styled.names);
+  for (const element of all) if (styled.everywhere || element.hasClass) element.paints.push(SHEETS);
+  return costOf(root, byId(all), styled);
 }
 
 function byId(all: readonly Element[]): Map<string, Element[]> {
@@ -44,7 +59,7 @@ function byId(all: readonly Element[]): Map<string, Element[]> {
 }
 
 /** A picture whose elements name each other in a circle costs without end, though browsers leave out what they can. */
-function costOf(root: Element, named: ReadonlyMap<string, readonly Element[]>, inSheets: readonly string[]): number {
+function costOf(root: Element, named: ReadonlyMap<string, readonly Element[]>, sheets: Styled): number {
   const known = new Map<Element | string, number>();
   let depth = 0;
   const once = (key: Element | string, work: () => number): number => {
@@ -59,14 +74,19 @@ function costOf(root: Element, named: ReadonlyMap<string, readonly Element[]>, i
     return found;
   };
   const ofId = (id: string): number =>
-    once(id, () => (id === SHEETS ? product(inSheets) - 1 : sum(named.get(id) ?? [])));
+    once(id, () =>
+      id === SHEETS ? product(sheets.names) * (sheets.isDashed ? DASHED : 1) - 1 : sum(named.get(id) ?? []),
+    );
   const product = (ids: readonly string[]): number =>
     [...new Set(ids)].reduce((total, id) => total * (1 + ofId(id)), 1);
-  const sum = (elements: readonly Element[]): number => elements.reduce((total, one) => total + ofElement(one), 0);
-  // What an element names is drawn for each of its children too, which inherit it.
-  const ofElement = (element: Element): number =>
-    once(element, () => (1 + sum(element.children)) * product(element.names));
-  return ofElement(root);
+  const sum = (elements: readonly Element[]): number =>
+    elements.reduce((total, one) => total + once(one, () => ofElement(one)), 0);
+  const ofElement = ({ own, children, names, paints, isDashed }: Element): number => {
+    let drawn = own + sum(children);
+    for (const id of new Set(names)) drawn += ofId(id);
+    return drawn * product(paints) * (isDashed ? DASHED : 1);
+  };
+  return once(root, () => ofElement(root));
 }
 
 interface Document {
@@ -110,7 +130,7 @@ function read(text: string): Document | null {
     at = TAG.lastIndex;
     const name = localName(tag[1] ?? '');
     if (REFUSED.has(name) || ANIMATED.test(name) || open.length > DEEPEST) return null;
-    const element = elementOf(tag[2] ?? '');
+    const element = elementOf(name, tag[2] ?? '');
     if (element === null || (open.length === 0 && root !== null)) return null;
     root ??= element;
     all.push(element);
@@ -137,22 +157,34 @@ function endOfOther(text: string, at: number): number | null {
   return /[!?]/.test(text[at + 1] ?? '') ? null : at;
 }
 
-function elementOf(attributes: string): Element | null {
-  const element = { children: [], names: [] as string[], ids: [] as string[], hasClass: false };
+function elementOf(tag: string, attributes: string): Element | null {
+  const element = {
+    own: (tag.startsWith('fe') || tag === 'filter' ? OF_FILTER : 1) + Math.floor(attributes.length / CHARACTERS),
+    ...{ children: [], names: [] as string[], paints: [] as string[], ids: [] as string[] },
+    ...{ isDashed: false, hasClass: false },
+  };
   for (const [, full = '', double, single] of attributes.matchAll(ATTRIBUTE)) {
     const name = localName(full);
     const value = decoded(double ?? single ?? '');
     if (name === 'id') element.ids.push(value);
     else if (name === 'class') element.hasClass = true;
-    else if (name === 'href' || /url\s*\(/i.test(value)) element.names.push(...fragmentsIn(value));
+    else if (name === 'href' || /url\s*\(/i.test(value))
+      (DRAWN_ONCE.has(name) ? element.names : element.paints).push(...fragmentsIn(value));
+    if (isDashed(name === 'style' ? value : `${name}:${value}`)) element.isDashed = true;
     // An escape could spell `url(` in another way.
     if (value.includes('\\') && !full.includes(':')) return null;
   }
   return element;
 }
 
+/** Whether declarations of styles name a pattern of dashes. */
+function isDashed(declarations: string): boolean {
+  return /stroke-dasharray\s*:(?!\s*(?:none|0)\s*(?:;|\}|$))/i.test(declarations);
+}
+
 interface Styled {
   readonly names: readonly string[];
+  readonly isDashed: boolean;
   /** Whether the sheets reach elements without a class. */
   readonly everywhere: boolean;
 }
@@ -164,7 +196,7 @@ function namesInSheets(sheets: string): Styled | null {
   const selectors = plain.split('{').flatMap((piece) => piece.slice(piece.lastIndexOf('}') + 1).split(','));
   // Behind the last rule is no selector.
   const everywhere = selectors.slice(0, -1).some((selector) => !/^\s*\.[\w-]+\s*$/.test(selector));
-  return { names, everywhere };
+  return { names, everywhere, isDashed: isDashed(plain) };
 }
 
 /** Every `#…` in a value, as it stands and as a URL means it; a colour among them names nothing. */

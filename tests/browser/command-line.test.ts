@@ -6,6 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
+import { errors } from '@platform/contract';
 import type { Browser, Page } from 'playwright-core';
 import { Command } from '../support/cli-command.ts';
 import { installFromCheckout } from '../support/new-project.ts';
@@ -106,7 +107,7 @@ for (const [device, viewport, language] of [
       await page.goto(`${platform.origin}/#/settings/command-line`);
       await page.getByLabel('Code from your terminal', { exact: true }).fill('22222-22222');
       await page.getByRole('button', { name: 'Continue', exact: true }).click();
-      await page.getByText('This code is not valid, or no longer.').waitFor();
+      await page.getByText(errors.author_request_ended.title).waitFor();
     });
 
     await t.test('without an answer of the person nothing is signed in', async () => {

@@ -171,8 +171,8 @@ test('on a terminal it asks for what the options leave open', async (t) => {
   command.types('Our plan');
   await command.hears(/Its id\? \[unser-plan\]\n/);
   command.types('');
-  await command.hears(/Next:\n {2}cd 'Ünser Plan'/);
-  assert.equal((await command.ends()).code, 0);
+  const { code, said } = await command.ends();
+  assert.deepEqual([code, /\nNext:\n {2}cd 'Ünser Plan'/.test(said)], [0, true], said);
   const { name, id } = JSON.parse(await readFile(path.join(folder, 'Ünser Plan/manifest.json'), 'utf8'));
   assert.deepEqual([name, id], ['Our plan', 'unser-plan']);
 });

@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type RouteSpec, routes } from '@platform/contract';
+import * as z from 'zod';
 import { openFrontend } from '../../packages/core/test-support/apps.ts';
 import { type Cast, makeCast } from '../support/cast.ts';
 import { type Constellation, startConstellation } from '../support/constellation.ts';
-import { problemCode } from '../support/raw-http.ts';
+import { problemCode, type RawAnswer } from '../support/raw-http.ts';
+import { ZOD_PHRASES } from '../support/zod-phrases.ts';
 
 const UUID = '01890000-0000-7000-8000-000000000000';
 
@@ -106,6 +108,32 @@ const badBodies: readonly BadBody[] = [
   { what: 'a content encoding', body: '{}', encoding: 'gzip', code: 'unsupported_media_type' },
 ];
 
+/** Of each member: absent, of another kind, too long, too small, too many. */
+const WRONG_MEMBERS: readonly (readonly [what: string, value: unknown])[] = [
+  ['no member it has', undefined],
+  ['null everywhere', null],
+  ['a truth value everywhere', true],
+  ['a fraction everywhere', -1.5],
+  ['an empty text everywhere', ''],
+  ['a list everywhere', [null]],
+  ['an object everywhere', { unknwon: 1 }],
+];
+
+/** The names of the members that a schema has. */
+function membersOf(schema: z.ZodType): string[] {
+  const { properties, anyOf = [] } = z.toJSONSchema(schema, { unrepresentable: 'any', io: 'input' });
+  const all = [properties, ...anyOf.map((one) => (typeof one === 'object' ? one.properties : {}))];
+  return [...new Set(all.flatMap((one) => Object.keys(one ?? {})))];
+}
+
+/** A person reads `detail`, and a form the message of each member. */
+function assertOwnWords({ text }: RawAnswer): void {
+  const { detail, errors = [] } = JSON.parse(text) as { detail: string; errors?: { message: string }[] };
+  for (const words of [detail, ...errors.map(({ message }) => message)]) assert.doesNotMatch(words, ZOD_PHRASES);
+  assert.match(detail, / is not valid: (?:it |`).+\.$/);
+  for (const { message } of errors) assert.match(message, /^[a-z`]/);
+}
+
 for (const [id, spec] of Object.entries(routes) as [string, RouteSpec][]) {
   const request = { method: spec.method, path: pathOf(spec) };
 
@@ -123,6 +151,20 @@ for (const [id, spec] of Object.entries(routes) as [string, RouteSpec][]) {
         if (says !== undefined && cleansText !== true) assert.match(answer.text, says);
       });
     }
+    test(`${id} says in plain words what is wrong with the members of its body`, async () => {
+      const { schema } = spec.body as { readonly schema: z.ZodType };
+      const names = membersOf(schema);
+      // As long as the limit of the whole body allows, which another refusal is for.
+      const long = 'x'.repeat(Math.min(1_500, Math.floor(limit / (2 * names.length + 2))));
+      for (const [what, value] of [...WRONG_MEMBERS, ['a long text everywhere', long]] as const) {
+        // The last one is never right, so nothing is done even where all others fit.
+        const body = { ...Object.fromEntries(names.map((name) => [name, value])), 'surely-unknown': 1 };
+        const headers = { ...headersOf(spec), 'content-type': 'application/json' };
+        const answer = await cast.send({ ...request, headers, body: JSON.stringify(body) });
+        assert.equal(problemCode(answer), 'invalid_request', `${what}: ${answer.text}`);
+        assertOwnWords(answer);
+      }
+    });
     test(`${id} refuses a body over its limit, said or not, without reading it all`, async () => {
       const headers = { ...headersOf(spec), 'content-type': 'application/json' };
       const said = await cast
@@ -152,6 +194,15 @@ for (const [id, spec] of Object.entries(routes) as [string, RouteSpec][]) {
   });
 
   if (spec.query !== undefined) {
+    test(`${id} says in plain words what is wrong with its query`, async () => {
+      const names = membersOf(spec.query as z.ZodType);
+      for (const value of ['', '-1', 'x', '%F0%9F%98%80', 'x'.repeat(3_000)]) {
+        const query = [...names.map((name) => `${name}=${value}`), 'surely-unknown=1'].join('&');
+        const answer = await cast.send({ ...request, path: `${request.path}?${query}`, headers: headersOf(spec) });
+        assert.equal(problemCode(answer), 'invalid_request', answer.text);
+        assertOwnWords(answer);
+      }
+    });
     test(`${id} refuses NUL in its query`, async () => {
       const answer = await cast.send({ ...request, path: `${request.path}?q=a%00b`, headers: headersOf(spec) });
       assert.equal(problemCode(answer), 'invalid_request');

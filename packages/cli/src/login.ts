@@ -95,9 +95,7 @@ async function answerOf<Schema extends z.ZodType>(
 ): Promise<z.output<Schema> | null> {
   const { status, body } = await remote.call({ method: 'POST', path, json });
   if (status === 204) return null;
-  const parsed = schema.safeParse(body);
-  if (parsed.success) return parsed.data;
-  throw new StartError('not_a_platform', `${remote.origin} does not answer like a platform of this version.`);
+  return remote.read(schema, body);
 }
 
 export const logoutCommand: Command = {

@@ -91,7 +91,7 @@ async function remoteLogs(login: Login, name: string, { follow, json, newest }: 
     .catch((error: unknown) => {
       throw error instanceof RefusalError ? inWords(error) : error;
     });
-  for (const entry of page(logEntry).parse(body).items.reverse()) {
+  for (const entry of remote.read(page(logEntry), body).items.reverse()) {
     if (json) sayJson(entry);
     else say(lineOf(entry));
   }

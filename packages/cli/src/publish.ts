@@ -91,8 +91,8 @@ export async function publishLocally({
 /** @throws StartError with the refusal in words */
 async function publishRemotely({ origin, token }: Login, file: string): Promise<PublishAnswer> {
   try {
-    const answer = await upload(new RemotePlatform(origin, token), await readIdentity(file), file);
-    return publishAnswer.parse(answer);
+    const remote = new RemotePlatform(origin, token);
+    return remote.read(publishAnswer, await upload(remote, await readIdentity(file), file));
   } catch (error) {
     throw error instanceof RefusalError ? inWords(error) : error;
   }

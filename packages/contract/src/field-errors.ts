@@ -28,7 +28,13 @@ export function faultWords({ path, message }: FieldError): string {
   return path === '' ? message : `\`${path}\` ${message}`;
 }
 
-/** `invalid_request` with the first fault in its detail, for whoever shows nothing else. */
+/** What does not fit in an answer or a file, for the middle of a sentence: `it has another form: \`items[0].at\` is missing`. */
+export function formFault(error: z.ZodError): string {
+  const [first] = fieldErrors(error);
+  return `it has another form${first === undefined ? '' : `: ${faultWords(first)}`}`;
+}
+
+/** `invalid_request` with the first fault in its detail, for clients that show nothing else. */
 export function notValid(what: string, errors: readonly FieldError[]): RefusalError {
   const [first] = errors;
   const more = errors.length < 2 ? '' : ` (and ${errors.length - 1} more)`;

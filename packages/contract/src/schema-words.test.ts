@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as z from 'zod';
 import { permissionId } from './domains/grants.ts';
-import { fieldErrors, notValid } from './field-errors.ts';
+import { fieldErrors, formFault, notValid } from './field-errors.ts';
 import { schemaWords } from './schema-words.ts';
 
 const shape = z.strictObject({
@@ -58,6 +58,14 @@ for (const [change, ...words] of [
 ] as const) {
   test(`${JSON.stringify(change)}: ${words.join('; ')}`, () => assert.deepEqual(wordsOf(change), words));
 }
+
+test('a schema says these words wherever it is read, without being asked to', () => {
+  assert.equal(z.string().safeParse(5).error?.issues[0]?.message, 'must be a string');
+  assert.throws(
+    () => z.strictObject({ items: z.array(z.string()) }).parse({ items: [1] }),
+    (error: z.ZodError) => formFault(error) === 'it has another form: `items[0]` must be a string',
+  );
+});
 
 test('a refinement without words of its own says no more than that', () => {
   const result = z

@@ -1,6 +1,6 @@
 // What a schema has against a value, as words that follow the name of the member: `is missing`, `must be a string`.
-// No text of zod's own reaches a caller (schema-coverage.test.ts).
-import type * as z from 'zod';
+// No text of zod's own reaches anybody (schema-coverage.test.ts).
+import * as z from 'zod';
 import { alternatives, didYouMean } from './near-names.ts';
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -28,7 +28,7 @@ const UNITS: Readonly<Record<string, string>> = { array: 'item', string: 'charac
 const MOST_NAMED = 5;
 const LONGEST_NAME = 64;
 
-/** For the option `error` of `safeParse`; messages that a schema brings itself go first. */
+/** For every schema of this process, by the line at the end; messages that a schema brings itself go first. */
 export function schemaWords(issue: z.core.$ZodRawIssue): string {
   if (issue.input === undefined && issue.code !== 'unrecognized_keys' && issue.code !== 'custom') return 'is missing';
   switch (issue.code) {
@@ -105,3 +105,5 @@ function unionWords(errors: readonly (readonly z.core.$ZodIssue[])[]): string {
   if (nearest.path.length === 0) return nearest.message;
   return `is not valid: ${nearest.path.map(String).join('.')} ${nearest.message}`;
 }
+
+z.config({ customError: schemaWords });

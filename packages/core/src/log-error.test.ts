@@ -6,6 +6,8 @@ import { test } from 'node:test';
 import { refuse } from '@platform/contract';
 import pg from 'pg';
 import { Pool } from 'undici';
+import * as z from 'zod';
+import { reasonOf } from './config/start-error.ts';
 import { createLog } from './log.ts';
 import { errorInWords } from './log-error.ts';
 
@@ -83,6 +85,14 @@ test('a refusal has its code, and a long message with breaks is one short line',
   assert.deepEqual([code, message], ['not_found', 'not_found: No such thing.']);
   const long = logged({ err: new Error(`a\n  b ${'x'.repeat(10_000)}`) }).err as Record<string, string>;
   assert.match(long.message ?? '', /^a b x{496}…$/);
+});
+
+test('an answer of another form has its first fault in the words of the platform', () => {
+  const { error } = z.object({ items: z.array(z.object({ at: z.string() })) }).safeParse({ items: [{}, 5] });
+  const words = 'it has another form: `items[0].at` is missing';
+  assert.equal((logged({ err: error }).err as Record<string, string>).message, words);
+  assert.equal(errorInWords(error).split('\n', 1)[0], words);
+  assert.equal(reasonOf(error), words);
 });
 
 test('what is no error is as it was', () => {

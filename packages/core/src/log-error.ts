@@ -1,5 +1,7 @@
 // How an error stands in the log: its own words, and never what others hung on it. The pool of PostgreSQL puts its whole
 // connection on one, undici the socket, other clients their request with its body.
+import { formFault } from '@platform/contract';
+import * as z from 'zod';
 
 export interface LoggedError {
   readonly type: string;
@@ -21,7 +23,7 @@ export function loggedError(error: Error): LoggedError {
   const causes = causesOf(error);
   return {
     type: error.name === 'Error' || error.name === 'error' ? error.constructor.name : error.name,
-    message: shortened(error.message),
+    message: messageOf(error),
     ...(code === undefined ? {} : { code }),
     ...(isOfTheSystem(error, code) ? {} : { stack: framesOf(error) }),
     ...(causes.length === 0 ? {} : { causes }),
@@ -38,8 +40,13 @@ export function errorInWords(error: unknown): string {
 
 function words(error: Error): string {
   const code = codeOf(error);
-  const message = shortened(error.message) || error.name;
+  const message = messageOf(error) || error.name;
   return code === undefined || message.includes(code) ? message : `${message} (${code})`;
+}
+
+/** Of a form that does not fit, the first fault instead of all of them as JSON. */
+function messageOf(error: Error): string {
+  return shortened(error instanceof z.ZodError ? formFault(error) : error.message);
 }
 
 function codeOf(error: Error): string | undefined {

@@ -1,5 +1,5 @@
 // What a new project will be: from the options, and on a terminal from the answers of the person.
-import { faultWords, fieldErrors, manifest, schemaWords } from '@platform/contract';
+import { faultWords, fieldErrors, manifest } from '@platform/contract';
 import { isPlatformAppId } from '@platform/core/start';
 import { ask } from '../ask.ts';
 import { UsageError } from '../command.ts';
@@ -60,13 +60,13 @@ function oneOf<Choice extends string>(choices: readonly Choice[], what: string, 
 }
 
 function checkedName(value: string): string {
-  const result = manifest.shape.name.safeParse(value, { error: schemaWords });
+  const result = manifest.shape.name.safeParse(value);
   if (result.success) return result.data;
   throw new UsageError(`The name ${wordsOf(result.error)}.`);
 }
 
 function checkedId(value: string): string {
-  const result = manifest.shape.id.safeParse(value, { error: schemaWords });
+  const result = manifest.shape.id.safeParse(value);
   if (!result.success) throw new UsageError(`The id "${value}" ${wordsOf(result.error)}.`);
   if (isPlatformAppId(value)) throw new UsageError(`The id "${value}" is reserved for an app of the platform.`);
   return result.data;

@@ -1,7 +1,7 @@
 // Reads and checks manifest.json, with errors that name the member and say what is wrong.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { faultWords, fieldErrors, limits, type Manifest, manifest, schemaWords, sizeText } from '@platform/contract';
+import { faultWords, fieldErrors, limits, type Manifest, manifest, sizeText } from '@platform/contract';
 import { PackageProblem } from './package-problem.ts';
 
 export interface CheckedManifest {
@@ -27,7 +27,7 @@ export async function readManifest(folder: string, change?: ManifestChange): Pro
   }
   const value = { ...parse(source), ...change };
   const bytes = change === undefined ? source : Buffer.from(`${JSON.stringify(value, null, 2)}\n`);
-  const result = manifest.safeParse(value, { error: schemaWords });
+  const result = manifest.safeParse(value);
   if (result.success) return { manifest: result.data, bytes };
   throw new PackageProblem(fieldErrors(result.error).map((fault) => `manifest.json: ${faultWords(fault)}.`));
 }

@@ -35,10 +35,7 @@ export function readLogins(file = loginsFile()): readonly Login[] {
   } catch (error) {
     if (error instanceof StartError) throw error;
     if (systemCode(error) === 'ENOENT') return [];
-    throw unusable(
-      file,
-      `it cannot be read (${error instanceof z.ZodError ? 'it has another form' : reasonOf(error)}).`,
-    );
+    throw unusable(file, `it cannot be read (${reasonOf(error)}).`);
   }
 }
 

@@ -4,6 +4,7 @@ import type http from 'node:http';
 import { type ErrorCode, errors, type LogEntry, logEvent, type Problem, RefusalError } from '@platform/contract';
 import { eventParser } from '@platform/contract/event-text';
 import { reasonOf, StartError } from '@platform/core/start';
+import type * as z from 'zod';
 import { isLoopback } from './address.ts';
 
 /** Answers are small; a platform that sends more is none. */
@@ -75,6 +76,13 @@ export class RemotePlatform {
     }
   }
 
+  /** @throws StartError where an answer is not one of this version */
+  read<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
+    const parsed = schema.safeParse(body);
+    if (parsed.success) return parsed.data;
+    throw new StartError('not_a_platform', `${this.origin} does not answer like a platform of this version.`);
+  }
+
   #parse(text: string): unknown {
     try {
       return JSON.parse(text);
@@ -103,7 +111,7 @@ export class RemotePlatform {
       response.destroy();
       throw new StartError(
         'redirected',
-        `${this.origin} leads to another address, and is not followed there. Name that address: ./platform login <address>`,
+        `${this.origin} redirects to another address, and the command line does not follow. Use that address: ./platform login <address>`,
       );
     }
     throw this.#refusal(await textOf(response, this.origin));

@@ -16,7 +16,6 @@ import {
   type Processor,
   type RefusalError,
   refuse,
-  schemaWords,
   sizeText,
 } from '@platform/contract';
 import { checkPictures } from './check-pictures.ts';
@@ -191,7 +190,7 @@ function parseManifest(bytes: Buffer | undefined): Manifest {
   } catch {
     throw packageFault('manifest.json is not valid JSON in UTF-8.');
   }
-  const parsed = manifestSchema.safeParse(value, { error: schemaWords });
+  const parsed = manifestSchema.safeParse(value);
   if (!parsed.success) throw notValid('manifest.json', fieldErrors(parsed.error));
   return parsed.data;
 }

@@ -6,6 +6,7 @@ import * as path from 'node:path';
 import { test } from 'node:test';
 import { configurationVariables, laterConfigurationVariables } from '@platform/contract';
 import { newPushCertificate } from '../../../../tests/support/push-service.ts';
+import { ZOD_PHRASES } from '../../../../tests/support/zod-phrases.ts';
 import { readConfiguration } from './env.ts';
 import { StartError } from './start-error.ts';
 
@@ -322,6 +323,24 @@ test('web push is offered when the operator has a contact for push services', ()
   });
   assert.equal(given.vapidSubject, 'mailto:ada@example.org');
   assert.deepEqual(given.pushPrivateOrigins, ['https://push.example.lan:8443', 'https://10.0.0.7']);
+});
+
+test('whatever a variable holds, the refusal names a variable and says what to do, in one line of our own', () => {
+  const strange = ['', ' ', 'x', '-1', '1.5', '1e9', 'true', '{}', '[]', 'a,b', '../..', 'http://', 'https://a/?b#c'];
+  let refused = 0;
+  for (const name of Object.keys(configurationVariables)) {
+    for (const value of [...strange, 'x'.repeat(5_000), 'turned \u202e round', 'two\nlines']) {
+      try {
+        read({ [name]: value });
+      } catch (error) {
+        assert.ok(error instanceof StartError, `${name}=${value.slice(0, 40)}: ${String(error)}`);
+        refused += 1;
+        assert.match(error.message, /^PLATFORM_[A-Z0-9_]+ [^\n]+[;.] [^\n]+$/);
+        assert.doesNotMatch(error.message, ZOD_PHRASES);
+      }
+    }
+  }
+  assert.ok(refused > 200, String(refused));
 });
 
 test('the effective configuration names every variable and shows no secret', () => {

@@ -11,7 +11,6 @@ import {
   providerId,
   providerModel,
   readableLine,
-  schemaWords,
   sizeText,
 } from '@platform/contract';
 import * as z from 'zod';
@@ -116,7 +115,7 @@ export class IntelligenceFile {
 
 /** @throws StartError that says what is wrong with the file, or with that of a key */
 export function readIntelligenceFile(file: string): IntelligenceSettings {
-  const parsed = fileShape.safeParse(parse(readText(file, file), file), { error: schemaWords });
+  const parsed = fileShape.safeParse(parse(readText(file, file), file));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     throw wrongFile(file, `${issue?.path.join('.') || 'the whole'}: ${issue?.message ?? 'is not valid'}`);

@@ -1,5 +1,7 @@
 // The refusal to start that a person can cure: a port in use, a folder that cannot be written.
 // The command line prints its message as one line and exits with 1, without a stack.
+import { formFault } from '@platform/contract';
+import * as z from 'zod';
 
 /**
  * A start that was refused for a reason outside the program.
@@ -37,9 +39,10 @@ const reasons: Readonly<Record<string, string>> = {
   ENFILE: 'too many files are open on this machine',
 };
 
-/** A system error in plain words, for the middle of a sentence; a StartError in its own. */
+/** A system error or an unexpected form in plain words, for the middle of a sentence; a StartError in its own. */
 export function reasonOf(error: unknown): string {
   if (error instanceof StartError) return error.message;
+  if (error instanceof z.ZodError) return formFault(error);
   const code = systemCode(error);
   if (code !== undefined) return reasons[code] ?? code;
   return error instanceof Error ? error.message : String(error);

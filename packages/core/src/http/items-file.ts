@@ -9,7 +9,6 @@ import {
   notValid,
   refuse,
   type StreamedMember,
-  schemaWords,
 } from '@platform/contract';
 import * as z from 'zod';
 import { type ItemsReader, type JsonRest, readJsonItems } from './json-items.ts';
@@ -82,7 +81,7 @@ class CheckedItems implements ItemsReader {
     this.#count += 1;
     // It is refused already; what follows is still read, for faults of the text itself.
     if (place >= most || this.#errors.length >= MOST_ERRORS) return;
-    const parsed = item.safeParse(value, { error: schemaWords });
+    const parsed = item.safeParse(value);
     if (!parsed.success) {
       this.#errors.push(...fieldErrors(parsed.error, [member, place]));
       return;
@@ -116,6 +115,6 @@ class CheckedItems implements ItemsReader {
 }
 
 function outsideOf(schema: z.ZodType, value: unknown): FieldError[] {
-  const { error } = schema.safeParse(value, { error: schemaWords });
+  const { error } = schema.safeParse(value);
   return error === undefined ? [] : fieldErrors(error);
 }

@@ -1,6 +1,6 @@
 // Parses and validates the bytes of a JSON body strictly: UTF-8, depth, storable values, schema. Pure, so that it runs
 // in any thread.
-import { fieldErrors, type JsonBody, limits, notValid, refuse, schemaWords } from '@platform/contract';
+import { fieldErrors, type JsonBody, limits, notValid, refuse } from '@platform/contract';
 import { refuseAlteredJson } from './altered-json.ts';
 import { refuseLargeJson } from './large-json.ts';
 import { refuseUnstorableJson } from './storable-values.ts';
@@ -26,7 +26,7 @@ export function parseBody(bytes: Uint8Array, body: JsonBody, findSecrets?: FindS
   if (body.keepsJson !== undefined) refuseAlteredJson(text, value);
   if (body.cleansText !== true) refuseUnstorableJson(text, value);
   // A member named __proto__ is own data to JSON.parse; no schema knows it, so it is unknown like any other.
-  const result = body.schema.safeParse(value, { error: schemaWords });
+  const result = body.schema.safeParse(value);
   if (result.success) return result.data;
   throw notValid('The body', fieldErrors(result.error));
 }

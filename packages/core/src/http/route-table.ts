@@ -12,7 +12,6 @@ import {
   refuse,
   routes,
   type SystemRole,
-  schemaWords,
 } from '@platform/contract';
 import { linkPeer } from '@platform/link';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -223,7 +222,7 @@ function parse(schema: z.ZodType | undefined, value: unknown, where: 'path' | 'q
     return undefined;
   }
   refuseUnstorable(value, where);
-  const result = schema.safeParse(value, { error: schemaWords });
+  const result = schema.safeParse(value);
   if (result.success) return result.data;
   throw notValid(`The ${where}`, fieldErrors(result.error));
 }

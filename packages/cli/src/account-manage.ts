@@ -122,7 +122,7 @@ async function remove(args: readonly string[]): Promise<number> {
   }
   await withLocalCore(configuration(), (context) => deleteAccount(context, { name }));
   say(
-    `${paint('green', '✓')} ${name} is deleted. Its backends stop, and its volumes go as soon as their nodes answer.`,
+    `${paint('green', '✓')} ${name} is deleted. Its backends stop. Its volumes and objects go as soon as their nodes and the object store answer.`,
   );
   return 0;
 }

@@ -1,6 +1,8 @@
-// What the accounts domain adds to an export: the account, its passkeys without anything private, its sessions.
+// What the accounts domain adds to an export: the account, its passkeys without anything private, its sessions and command lines.
 import { type AccountFile, type AccountOfFiles, jsonFile } from '../account-files.ts';
 import type { CoreContext } from '../context.ts';
+import { tokensOf } from './author-queries.ts';
+import { authorTokenView } from './author-routes.ts';
 import { passkeyView } from './passkeys.ts';
 import { planOf } from './plan.ts';
 import { passkeysOf, selectAccount } from './queries.ts';
@@ -30,4 +32,6 @@ export async function* accountFiles(
   });
   const sessions = await sessionsOf(database, accountKey, clock());
   yield jsonFile('sessions.json', { items: sessions.map((session) => sessionView(session, null)) });
+  const tokens = await tokensOf(database, accountKey, clock());
+  yield jsonFile('command-lines.json', { items: tokens.map(authorTokenView) });
 }

@@ -32,7 +32,7 @@ export function authorRoutes(context: CoreContext): HandlersOf<AuthorRoute> {
       return { status: 204 };
     },
     'author.tokens.list': async ({ caller: { accountKey }, query }) => {
-      const items = (await tokensOf(database, accountKey, clock())).map(viewOf);
+      const items = (await tokensOf(database, accountKey, clock())).map(authorTokenView);
       const list = { name: `author-tokens:${accountKey}`, items, idOf: ({ id }: AuthorTokenView) => id };
       return { status: 200, body: listPage(context, query, list) };
     },
@@ -51,7 +51,7 @@ export function authorRoutes(context: CoreContext): HandlersOf<AuthorRoute> {
   };
 }
 
-function viewOf({ id, machine, created_at, last_used_at, expires_at }: AuthorToken): AuthorTokenView {
+export function authorTokenView({ id, machine, created_at, last_used_at, expires_at }: AuthorToken): AuthorTokenView {
   return {
     id,
     machine,

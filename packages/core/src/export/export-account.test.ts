@@ -9,6 +9,7 @@ import { after, before, test } from 'node:test';
 import { createGunzip } from 'node:zlib';
 import { limits } from '@platform/contract';
 import tar from 'tar-stream';
+import { authorToken } from '../../../../tests/support/author-token.ts';
 import { confirm, registerAccount, signIn, type TestAccount } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { type InstalledTestApp, installTestApp } from '../../../../tests/support/installed-app.ts';
@@ -25,6 +26,7 @@ let account: TestAccount;
 let stranger: TestAccount;
 let app: InstalledTestApp;
 let published: Buffer;
+let commandLineToken: string;
 
 before(async () => {
   platform = await startConstellation();
@@ -47,6 +49,8 @@ before(async () => {
     body: { topic: 'news', title: 'Hello', body: 'World\n' },
   });
   assert.equal(said.status, 201, said.text);
+  ({ token: commandLineToken } = await authorToken(account));
+  await account.browser.take('/v1/account/home', { method: 'PUT', body: { order: ['diary'], pinned: ['diary'] } });
   await account.browser.take('/v1/account/secrets/mail', { method: 'PUT', body: { value: CANARY } });
 });
 after(() => platform.close());
@@ -131,6 +135,9 @@ test('it has everything core keeps of the account, in files that the first of th
   assert.equal(passkey.credentialId, account.authenticator.credentials[0]?.id.toString('base64url'));
   assert.ok(passkey.publicKey.length > 40);
   assert.equal(json(files, 'sessions.json').items[0].id, account.sessionId);
+  const [commandLine] = json(files, 'command-lines.json').items;
+  assert.equal(commandLine.machine, 'a laptop');
+  assert.deepEqual(json(files, 'home.json').pinned, ['diary']);
   assert.ok(lines(files, 'apps-0001.jsonl').some(({ appId, home }) => appId === 'launcher' && home));
   assert.deepEqual(
     json(files, 'apps/diary/permissions.json')
@@ -176,7 +183,8 @@ test('it has no value of a secret, no credential, and nothing of another account
   for (const { key, token_hash } of rows)
     for (const secret of [key, token_hash.toString('hex'), token_hash.toString('base64url')])
       assert.ok(!all.includes(secret));
-  for (const secret of [CANARY, account.cookie.split('=')[1] ?? '?', app.credential, 'stranger', 'not-mine', 'theirs'])
+  const credentials = [account.cookie.split('=')[1] ?? '?', app.credential, commandLineToken];
+  for (const secret of [CANARY, ...credentials, 'stranger', 'not-mine', 'theirs'])
     assert.ok(!all.includes(secret), secret);
 });
 
@@ -216,11 +224,33 @@ test('one runs at a time; a client that goes away gives its place back', async (
 
 test('so many accounts have one at the same time', () => {
   const places = new ExportPlaces();
-  const ends = Array.from({ length: limits.accountExports.value }, (_, n) => places.take(`account-${n}`));
+  const taken = Array.from({ length: limits.accountExports.value }, (_, n) => places.take(`account-${n}`));
   assert.throws(() => places.take('account-0'), /concurrency_limited: A download of this account/);
   assert.throws(() => places.take('one-more'), /concurrency_limited: 4 accounts/);
-  ends[0]?.();
+  taken[0]?.leave();
   places.take('one-more');
+});
+
+test('when there is no place, the slowest of those that are slow for long loses its own', () => {
+  let now = 0;
+  const places = new ExportPlaces(() => now);
+  const ended: number[] = [];
+  const kib = [640, 64 * 60, 10, 5];
+  const taken = kib.map((sent, n) => {
+    const place = places.take(`account-${n}`);
+    place.begin({ bytes: () => sent * 1024, end: () => ended.push(n) });
+    return place;
+  });
+  now = 59_999;
+  assert.throws(() => places.take('early'), /concurrency_limited/);
+  now = 60_000;
+  for (const name of ['first', 'second', 'third']) places.take(name);
+  assert.deepEqual(ended, [3, 2, 0]);
+  assert.throws(() => places.take('fourth'), /concurrency_limited/, 'the fast one and the new ones stay');
+  taken[3]?.leave();
+  assert.throws(() => places.take('fourth'), /concurrency_limited/, 'what has no place any more frees none');
+  taken[1]?.leave();
+  places.take('fourth');
 });
 
 test('a session that ends meanwhile ends the download, which is then no archive', async () => {

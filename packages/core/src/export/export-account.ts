@@ -28,14 +28,17 @@ export async function exportAccount(
   { reply, stillAllowed, ...confirming }: Export,
 ): Promise<void> {
   const { caller } = confirming;
-  const done = places.take(caller.accountKey);
+  const place = places.take(caller.accountKey);
   try {
     await confirmed(context, { ...confirming, operation: 'account.export' }, async () => undefined);
     const now = context.clock();
     const archive = pack();
     const folder = `${caller.accountName}-${now.toISOString().slice(0, 10)}`;
     beginDownload(reply, `${folder}.tar.gz`);
-    const written = writeFiles(archive, { folder, now, stillAllowed }, filesOf(context, caller, now));
+    const written = () => reply.raw.socket?.bytesWritten ?? 0;
+    const before = written();
+    place.begin({ bytes: () => written() - before, end: () => reply.raw.destroy() });
+    const files = writeFiles(archive, { folder, now, stillAllowed }, filesOf(context, caller, now));
     try {
       await pipeline(archive, createGzip(), reply.raw);
       context.log.info({ account: caller.accountName }, 'an account was exported');
@@ -44,9 +47,9 @@ export async function exportAccount(
       context.log.info({ account: caller.accountName, err: error }, 'the export of an account broke off');
     }
     archive.destroy();
-    await written;
+    await files;
   } finally {
-    done();
+    place.leave();
   }
 }
 

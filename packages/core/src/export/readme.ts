@@ -10,7 +10,9 @@ changed meanwhile may be in one file and not in another.
 account.json                       name, registration, plan
 passkeys.json                      public keys and counters; private keys never leave your devices
 sessions.json                      open sessions
+command-lines.json                 machines whose ./platform is signed in
 apps-*.jsonl                       installed apps, with the one that is your home screen
+home.json                          the order of the tiles on it, and which are pinned
 apps/<app>/permissions.json        what the app may do
 apps/<app>/public.json             its internet address, routes and ports
 apps/<app>/search-*.jsonl          its entries in your search: id, title, kind, url
@@ -25,8 +27,8 @@ storage.json                       volumes and packages, with their sizes
 published/<app>/<version>.tgz      packages that you published, as uploaded
 
 Not in here:
-- what apps stored in their volumes and in object storage. storage.json lists the volumes. Use what each app offers to
-  export, or ask the operator for a copy.
+- files: what the backends of apps stored in their volumes and in object storage, and what their pages stored in your
+  browser. storage.json lists the volumes. Use what each app offers to export, or ask the operator for a copy.
 - values of secrets and keys of AI providers: the platform never gives them out.
 - the text of search entries: the platform keeps only its words.
 - logs of backends: they stay on their machines. Settings shows them.

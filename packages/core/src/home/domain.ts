@@ -1,8 +1,15 @@
 // The home domain: how the tiles of each account's home screen are arranged.
+import { jsonFile } from '../account-files.ts';
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
+import { selectTiles } from './queries.ts';
 import { type HomeRoute, homeRoutes } from './routes.ts';
 
 export function homeDomain(context: CoreContext): Domain<HomeRoute> {
-  return { handlers: homeRoutes(context) };
+  return {
+    handlers: homeRoutes(context),
+    filesOf: async function* ({ accountKey }) {
+      yield jsonFile('home.json', await selectTiles(context.database, accountKey));
+    },
+  };
 }

@@ -25,8 +25,7 @@ export function AccountPage() {
         <h3 id="download-title">Download your data</h3>
         <p class="quiet-text">
           One archive with what the platform keeps of your account: apps and permissions, notifications, search entries,
-          workflow runs, schedules, and packages you published. Data in the volumes of apps and the values of secrets
-          are not in it. You confirm with your passkey.
+          workflow runs, schedules, and packages you published. You confirm with your passkey.
         </p>
         <DownloadButton />
       </section>

@@ -1,9 +1,10 @@
 // The thread's side of thread-pool.ts.
-import { setPriority } from 'node:os';
+import { getPriority, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 
-/** Nice: a third of the share of the thread that answers requests, where both want the same processor. */
-const PRIORITY = 5;
+/** Nicer by so much than the thread that answers requests: a third of its share, where both want the same processor. */
+const NICER = 5;
+const NICEST = 19;
 
 export type JobAnswer<Result> = { readonly result: Result } | { readonly failure: string };
 
@@ -17,8 +18,8 @@ export function serveJobs<Job, Result>(work: (job: Job) => Result | Promise<Resu
     }
   }
 
-  // On Linux, of this thread alone.
-  if (process.platform === 'linux') setPriority(PRIORITY);
+  // On Linux, of this thread alone. Never up, which only root may do: the whole platform may have been started with `nice`.
+  if (process.platform === 'linux') setPriority(Math.min(NICEST, getPriority() + NICER));
   parentPort?.on('message', async (jobs: readonly Job[]) => {
     parentPort?.postMessage(await Promise.all(jobs.map(answer)));
   });

@@ -39,6 +39,10 @@ export function ClosingPage({ account, deletesAt }: ClosingPageProps) {
     >
       <div class="closing-download">
         <DownloadButton />
+        <p class="quiet-text">
+          The download has no files of apps. To export those, keep the account, use what each app offers, and delete the
+          account again.
+        </p>
       </div>
     </StilledPage>
   );

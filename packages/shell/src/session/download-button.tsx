@@ -31,10 +31,6 @@ export function DownloadButton() {
   const now = state.value;
   return (
     <div class="download">
-      <p class="quiet-text">
-        Files that apps stored in volumes, in object storage or in this browser aren’t in it, nor are values of secrets.
-        Use what each app offers to export, or ask the operator.
-      </p>
       <div class="buttons">
         <Button icon="download" busy={now.kind === 'running'} onClick={() => void download()}>
           Download my data

@@ -27,6 +27,10 @@ export function AccountPage() {
           One archive with what the platform keeps of your account: apps and permissions, notifications, search entries,
           workflow runs, schedules, and packages you published. You confirm with your passkey.
         </p>
+        <p class="quiet-text">
+          It has no files of apps, neither from volumes nor from object storage or this browser, and no values of
+          secrets. Use what each app offers to export, or ask the operator for a copy.
+        </p>
         <DownloadButton />
       </section>
       <Deletion name={name} />

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, before, test } from 'node:test';
 import type { PublicAddress } from '@platform/contract';
+import { Command } from '../support/cli-command.ts';
 import { registerAccount } from '../support/client.ts';
 import { freePort } from '../support/free-port.ts';
 import { buildTestPackage, testManifest } from '../support/packages.ts';
@@ -82,7 +83,7 @@ async function tokenFor(kind: 'node' | 'ingress'): Promise<string> {
 }
 
 test('without an Ingress of its own the platform says so, and a token of a node makes none', async () => {
-  assert.match(await runCommand(['ingress', 'list'], place.environment), /No Ingress\. .*platform ingress token/);
+  assert.match(await runCommand(['ingress', 'list'], place.environment), /No Ingress, .*\.\/platform ingress token/);
   const join = ['ingress', 'join', `https://${link}`, await tokenFor('node')];
   await assert.rejects(runCommand(join, environment), /That is not a token for an Ingress, or it is incomplete/);
 });
@@ -141,6 +142,26 @@ test('it starts again without a token, and not twice with one', async () => {
   await assert.rejects(runCommand(again, environment), /belongs to an Ingress already/);
   ingress = await startCommand(['ingress', 'start'], environment, INFORMED);
   assert.equal((await ask()).status, 200);
+});
+
+test('on a terminal it says what an operator reads, and its log goes to a file', async (t) => {
+  await ingress?.stop();
+  const shown = new Command(['ingress', 'start'], { environment, terminal: true });
+  t.after(() => shown.child.kill('SIGKILL'));
+  await shown.hears(/ {2}Log +\S+platform\.log\n/);
+  await shown.hears(/It knows the public names of this platform\./);
+  const log = path.join(folder, 'platform.log');
+  const lines = async () => (await readFile(log, 'utf8')).trimEnd().split('\n').filter(Boolean);
+  assert.equal((await ask()).status, 200);
+  await until('a line about the request', async () => (await lines()).some((line) => JSON.parse(line).path === '/'));
+  const before = (await lines()).length;
+  await platform?.stop();
+  await until('a line about core, which is gone', async () => (await lines()).length > before);
+  platform = await startPlatform(place);
+  shown.types('\u0003');
+  const { code, said } = await shown.ends();
+  assert.deepEqual([code, /^\{/m.test(said), /Stopping \(SIGINT\)/.test(said)], [0, false, true], said);
+  ingress = await startCommand(['ingress', 'start'], environment, INFORMED);
 });
 
 test('once it is removed it ends, forgets where it belonged, and cannot start again', async () => {

@@ -1,6 +1,5 @@
 // A machine as an Ingress: joining with the operator's token, once, and running as that Ingress ever after.
 import type { PlatformConfig } from '@platform/core/config';
-import { createLog } from '@platform/core/log';
 import { openDataFolder, StartError } from '@platform/core/start';
 import { type LinkKey, readPublicKey } from '@platform/link';
 import { UsageError } from './command.ts';
@@ -8,6 +7,7 @@ import { configuration } from './configuration.ts';
 import { ingressConfig } from './ingress-config.ts';
 import { openIngressKey } from './ingress-identity.ts';
 import { startIngressProcess } from './ingress-process.ts';
+import { MemberLog } from './member-log.ts';
 import { forgetMembership, join, joinArguments, type Membership, requireMembership } from './membership.ts';
 import { openIngressMetrics } from './metrics.ts';
 import { requireFreePort, runUntilStopped, Started, stopSignals } from './running.ts';
@@ -27,7 +27,7 @@ async function run(
   config: PlatformConfig,
   belong: (folder: string, key: LinkKey) => Promise<Membership>,
 ): Promise<number> {
-  const log = createLog(config.logLevel);
+  const log = new MemberLog(config.logLevel);
   const { ingressListen: listen } = config;
   if (listen === null)
     throw new StartError(
@@ -36,9 +36,10 @@ async function run(
     );
   const stopRequested = stopSignals();
   const started = new Started();
-  return runUntilStopped(started, async () => {
+  const running = runUntilStopped(started, async () => {
     const folder = openDataFolder(config.dataDirectory);
     started.add(() => folder.close());
+    const logFile = log.open(folder.path);
     await requireFreePort('PLATFORM_INGRESS_LISTEN', listen.host, listen.port);
     const { ingressHttpListen: plain } = config;
     if (plain !== null) await requireFreePort('PLATFORM_INGRESS_HTTP_LISTEN', plain.host, plain.port);
@@ -55,22 +56,30 @@ async function run(
         key,
         listen,
         onRemoved: () => removed.resolve('removed'),
-        log,
+        log: log.log,
+        output: log.output,
         metrics: metrics.ingress,
         folder: folder.path,
       }),
     );
     started.add(() => ingress.stop());
-    greet(config, member, `${listen.host} port ${ingress.port}`);
+    greet(config, member, { listens: `${listen.host} port ${ingress.port}`, logFile });
     void ingress.informed.then(() => say('  It knows the public names of this platform.\n'));
     const ended = await Promise.race([stopRequested, removed.promise]);
     if (ended !== 'removed') return { why: ended, code: 0 };
     forgetMembership('ingress', folder.path);
     return { why: 'this Ingress was removed from the platform', code: 1 };
   });
+  return running.finally(() => log.close());
 }
 
-function greet(config: PlatformConfig, member: Membership, listens: string): void {
+interface Place {
+  readonly listens: string;
+  /** Where the log is, if not here. */
+  readonly logFile: string | undefined;
+}
+
+function greet(config: PlatformConfig, member: Membership, { listens, logFile }: Place): void {
   const lines = [
     '',
     `  ${paint('bold', 'The Ingress is running.')}`,
@@ -79,6 +88,7 @@ function greet(config: PlatformConfig, member: Membership, listens: string): voi
     `  Core         ${paint('cyan', member.coreUrl)}`,
     `  Listens at   ${listens}`,
     `  Data folder  ${config.dataDirectory}`,
+    ...(logFile === undefined ? [] : [`  Log          ${logFile}`]),
     '',
   ];
   say(lines.join('\n'));

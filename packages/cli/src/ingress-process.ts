@@ -1,6 +1,7 @@
 // The Ingress as the commands start it: beside core, or alone on a machine that joined.
 
 import * as path from 'node:path';
+import type { Writable } from 'node:stream';
 import type { createLog } from '@platform/core/log';
 import { type Ingress, type IngressOptions, type PublicTls, startIngress } from '@platform/ingress';
 import type { CollectedMetrics } from '@platform/ingress/metrics';
@@ -12,13 +13,15 @@ export type IngressPlace = Pick<
 > & {
   readonly log: ReturnType<typeof createLog>;
   readonly metrics: CollectedMetrics | undefined;
+  /** Where an access log goes that is meant for standard output. Default: there. */
+  readonly output?: Writable | undefined;
   /** The data folder. */
   readonly folder: string;
 };
 
 export function startIngressProcess(
   config: IngressConfig,
-  { metrics, folder, ...place }: IngressPlace,
+  { metrics, folder, output, ...place }: IngressPlace,
 ): Promise<Ingress> {
   const tls = publicTls(config, folder);
   return startIngress({
@@ -27,7 +30,7 @@ export function startIngressProcess(
     ...(tls === null ? {} : { tls }),
     limits: config.ingressLimits,
     trustedProxies: config.trustedProxies,
-    accessLog: config.ingressLog,
+    accessLog: config.ingressLog === 'stdout' && output !== undefined ? { stream: output } : config.ingressLog,
     clock: () => new Date(),
     ...(metrics === undefined ? {} : { metrics }),
   });

@@ -1,11 +1,11 @@
 // A machine as a node: joining with the operator's token, once, and running as that node ever after.
 import type { PlatformConfig } from '@platform/core/config';
-import { createLog } from '@platform/core/log';
 import { openDataFolder } from '@platform/core/start';
 import { type LinkKey, readPublicKey } from '@platform/link';
 import { UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
 import { nodeListener } from './listeners.ts';
+import { MemberLog } from './member-log.ts';
 import { forgetMembership, join, joinArguments, type Membership, requireMembership } from './membership.ts';
 import { openNodeMetrics } from './metrics.ts';
 import { nodeConfig } from './node-config.ts';
@@ -29,12 +29,13 @@ async function run(
   config: PlatformConfig,
   belong: (folder: string, key: LinkKey) => Promise<Membership>,
 ): Promise<number> {
-  const log = createLog(config.logLevel);
+  const log = new MemberLog(config.logLevel);
   const stopRequested = stopSignals();
   const started = new Started();
-  return runUntilStopped(started, async () => {
+  const running = runUntilStopped(started, async () => {
     const folder = openDataFolder(config.dataDirectory);
     started.add(() => folder.close());
+    const logFile = log.open(folder.path);
     const { variable, host, port } = nodeListener(config);
     await requireFreePort(variable, host, port);
     const { key } = openNodeIdentity(folder.path);
@@ -54,21 +55,32 @@ async function run(
         key,
         ...sides.over,
         onRemoved: () => removed.resolve('removed'),
-        log,
+        log: log.log,
         metrics: metrics.node,
       }),
     );
     started.add(() => runtime.stop());
-    greet(config, member, runtime.sandbox, sides);
+    greet({ config, member, sandbox: runtime.sandbox, sides, logFile });
     void runtime.registered.then(() => say('  Core knows this node.\n'));
     const ended = await Promise.race([stopRequested, removed.promise]);
     if (ended !== 'removed') return { why: ended, code: 0 };
     forgetMembership('node', folder.path);
     return { why: 'this machine was removed from the platform', code: 1 };
   });
+  return running.finally(() => log.close());
 }
 
-function greet(config: PlatformConfig, member: Membership, sandbox: string, { over, shown }: NodeSides): void {
+interface Greeting {
+  readonly config: PlatformConfig;
+  readonly member: Membership;
+  /** How workloads are confined. */
+  readonly sandbox: string;
+  readonly sides: NodeSides;
+  /** Where the log is, if not here. */
+  readonly logFile: string | undefined;
+}
+
+function greet({ config, member, sandbox, sides: { over, shown }, logFile }: Greeting): void {
   const lines = [
     '',
     `  ${paint('bold', 'The node is running.')}`,
@@ -78,6 +90,7 @@ function greet(config: PlatformConfig, member: Membership, sandbox: string, { ov
     `  Control      ${shown}`,
     `  Backends at  ${over.behindIngresses === true ? 'the Ingresses of the platform' : config.nodeOrigin}`,
     `  Data folder  ${config.dataDirectory}`,
+    ...(logFile === undefined ? [] : [`  Log          ${logFile}`]),
     `  Workloads    ${sandbox}`,
     '',
   ];

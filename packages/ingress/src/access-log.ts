@@ -1,6 +1,7 @@
 // The access log: one line of JSON for each request, without its query, which may hold secrets. A reader that is too slow
 // loses lines and delays no request.
 import { createWriteStream } from 'node:fs';
+import type { Writable } from 'node:stream';
 
 export interface AccessEntry {
   /** When it began. */
@@ -26,15 +27,16 @@ export interface AccessLog {
   close(): Promise<void>;
 }
 
-/** `off`, `stdout`, or a file that is appended to. */
-export type AccessLogPlace = 'off' | 'stdout' | { readonly file: string };
+/** `off`, `stdout`, a file that is appended to, or a stream that its owner ends. */
+export type AccessLogPlace = 'off' | 'stdout' | { readonly file: string } | { readonly stream: Writable };
 
 /** Bytes that may wait for the reader. */
 const MOST_WAITING = 4 * 1024 * 1024;
 
 export function openAccessLog(place: AccessLogPlace, dropped: () => void, failed: (error: Error) => void): AccessLog {
   if (place === 'off') return { write: () => undefined, close: async () => undefined };
-  const stream = place === 'stdout' ? process.stdout : createWriteStream(place.file, { flags: 'a', mode: 0o640 });
+  const own = place !== 'stdout' && 'file' in place;
+  const stream = own ? createWriteStream(place.file, { flags: 'a', mode: 0o640 }) : streamOf(place);
   const onError = (error: Error): void => failed(error);
   stream.on('error', onError);
   return {
@@ -43,10 +45,14 @@ export function openAccessLog(place: AccessLogPlace, dropped: () => void, failed
       else stream.write(lineOf(entry));
     },
     async close() {
-      if (place !== 'stdout') await new Promise<void>((resolve) => stream.end(() => resolve()));
+      if (own) await new Promise<void>((resolve) => stream.end(() => resolve()));
       stream.off('error', onError);
     },
   };
+}
+
+function streamOf(place: 'stdout' | { readonly stream: Writable }): Writable {
+  return place === 'stdout' ? process.stdout : place.stream;
 }
 
 function lineOf({ time, milliseconds, ...entry }: AccessEntry): string {

@@ -1,4 +1,4 @@
-// Core alone on one core of the machine, its PostgreSQL and whoever asks on the other: so a figure is that of core.
+// Core alone on one core of the machine, its PostgreSQL and its clients on the other: so a figure is that of core.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// A workload whose WebSockets say back what they hear, on a Unix socket.
+// A workload whose WebSockets echo what they receive, on a Unix socket.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { WebSocketServer } from 'ws';

@@ -63,7 +63,7 @@ async function stateOf(account: TestAccount): Promise<string> {
   return (json as { state: string }).state;
 }
 
-/** Installs the app for that many other accounts, and tells the node. */
+/** Installs the app for that many other accounts, and notifies the node. */
 export async function addSleepers(place: PlatformPlace, count: number): Promise<void> {
   await withDatabase(place, async (client) => {
     await client.query(

@@ -159,7 +159,7 @@ export type AskingBridgeCall = {
   [Name in BridgeCall]: BridgeCalls[Name] extends { asks: true } ? Name : never;
 }[BridgeCall];
 
-/** What the shell tells the frame by itself. */
+/** What the shell sends the frame unasked. */
 export interface BridgeEvents {
   /** The whole context again: the theme, the display mode or the grants changed. */
   context: BridgeContext;

@@ -40,7 +40,7 @@ export interface BridgeHello {
 
 /**
  * A document without launch data asks the shell for some: after a reload, or on another page of the app. It goes to
- * whoever the parent is, so it holds nothing.
+ * any parent, so it holds nothing.
  */
 export interface BridgeLaunchRequest {
   readonly type: 'platform.launch';

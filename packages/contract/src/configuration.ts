@@ -330,7 +330,7 @@ export const configurationVariables = {
 
 export type ConfigurationVariable = keyof typeof configurationVariables;
 
-/** Names of the specification and contract whose parts are not there yet; setting one is told at start, not refused. */
+/** Names of the specification and contract whose parts are not there yet; setting one gives a notice at start, no refusal. */
 export const laterConfigurationVariables = [
   'PLATFORM_MESSAGING_SERVER_NAME',
   'PLATFORM_MESSAGING_BRIDGE_URL',

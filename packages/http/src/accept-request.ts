@@ -1,5 +1,5 @@
 // Whether a handler may see a request: its version, method, head, host and target. The server of HTTP/1.1 decides by this,
-// and so does whoever takes requests of another version and puts them as HTTP/1.1 would, so that all mean the same.
+// and so do the fronts that put requests of another version as HTTP/1.1 would, so that all mean the same.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';

@@ -21,7 +21,7 @@ export interface CarryingUpgrade extends Pick<Carrying, 'upstream' | 'refuse'> {
 /** The only fields of a 101 that are forwarded: those of the WebSocket handshake (RFC 6455 section 4.2.2). */
 const HANDSHAKE_FIELDS = ['sec-websocket-accept', 'sec-websocket-protocol', 'sec-websocket-extensions'];
 
-/** Of what a caller sends before it is answered, for which RFC 6455 makes it wait; who sends more is not heard. */
+/** Of what a caller sends before it is answered, for which RFC 6455 makes it wait; the rest is not read. */
 const EARLY_BYTES = 64 * 1024;
 
 /** An upgrade under way, or a connection that has switched. */
@@ -65,7 +65,7 @@ export function carryUpgrade(incoming: IncomingUpgrade, carrying: CarryingUpgrad
   };
 }
 
-/** A request that the upstream has not agreed to. Whoever carries a connection that has switched keeps nothing of it. */
+/** A request that the upstream has not agreed to. A connection that has switched keeps nothing of it. */
 interface Asking {
   readonly exchange: Exchange;
   readonly res: InstanceType<typeof ServerResponse>;

@@ -170,7 +170,7 @@ async function connected(socket: Socket, signal: AbortSignal): Promise<Socket> {
 }
 
 /**
- * Whoever chose the name may have a name server that never answers. The system's resolver would wait for it in one of
+ * The one who chose the name may run a name server that never answers. The system's resolver would wait for it in one of
  * the few threads that this process also needs for its files and its cryptography.
  */
 async function resolveByQuery(name: string): Promise<readonly string[]> {

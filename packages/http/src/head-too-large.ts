@@ -9,7 +9,7 @@ import { transportFields } from './transport-security.ts';
 
 /**
  * How long the rest of the request is read and thrown away. Browsers read no answer before they have sent their head, of
- * up to 720 KB of cookies, and a connection that ends before would be reset: on a slow line they would never hear of it.
+ * up to 720 KB of cookies, and a connection that ends before would be reset: on a slow line they would never receive it.
  * As long as any head may take.
  */
 const LINGER_MS = 20_000;

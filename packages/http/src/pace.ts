@@ -30,7 +30,7 @@ const CALLERS = 10_000;
  * @param free refusals per second that are answered at once
  */
 export function openPace(now: () => number, free = FREE): Pace {
-  // What goes beyond the longest delay is not counted: whoever stops is at full speed again within half a minute.
+  // What goes beyond the longest delay is not counted: a client that stops is at full speed again within half a minute.
   const most = free + LONGEST_MILLISECONDS / STEP_MILLISECONDS;
   let level = 0;
   let at = now();

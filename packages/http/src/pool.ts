@@ -54,7 +54,7 @@ class WatchedClient extends Client {
     this.#connection = connection;
   }
 
-  /** Whoever reads the answer: the begin of each one is checked, not of the first on a connection only. */
+  /** For every reader: the begin of each answer is checked, not of the first on a connection only. */
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
     const connection = this.#connection;
     const { onRequestStart, onRequestUpgrade, onResponseData } = handler;

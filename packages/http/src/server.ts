@@ -58,7 +58,7 @@ export interface StrictServerOptions extends AcceptOptions {
    */
   hasWebSocket?(req: IncomingMessage): boolean;
   /**
-   * Browsers reach this front: one whose cookies make its requests too large is told to delete them. Default: a head that
+   * Browsers reach this front: one whose cookies make its requests too large gets the order to delete them. Default: a head that
    * is too large gets a problem document alone.
    */
   readonly browsers?: true;

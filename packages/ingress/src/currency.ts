@@ -6,7 +6,7 @@ import { uptime } from 'node:os';
 const CURRENT_MILLISECONDS = 60_000;
 const LOOK_MILLISECONDS = 1_000;
 
-/** In which Linux tells for how long it runs. */
+/** In which Linux counts for how long it runs. */
 const BOOT_CLOCK_STEP_MILLISECONDS = 10;
 
 /**

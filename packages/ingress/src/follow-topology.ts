@@ -103,7 +103,7 @@ class Confirmation {
       try {
         await this.#options.core.applied(revision, this.#signal);
       } catch (error) {
-        // Core answers without it after two seconds, and hears of it with the next one.
+        // Core answers without it after two seconds, and learns it from the next one.
         this.#options.log.debug({ err: error, revision }, 'a revision of the topology could not be confirmed');
       }
     }

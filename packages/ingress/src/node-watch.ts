@@ -1,5 +1,5 @@
 // Watches whether the machine of a node answers, while anything is under way to it. On a wire that is cut the connections
-// stand, and say nothing for minutes: who waits for an answer hears within two seconds that the node is not reached.
+// stand, and say nothing for minutes: here a request learns within two seconds that the node is not reached.
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** A request or a WebSocket under way to a node. */

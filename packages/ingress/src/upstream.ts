@@ -42,7 +42,7 @@ export function requestIdOf(headers: IncomingHttpHeaders): string | undefined {
   return typeof id === 'string' && /^[\w-]{1,64}$/.test(id) ? id : undefined;
 }
 
-/** The node does not know the name: it has heard of a change of the topology before this Ingress. */
+/** The node does not know the name: it learned of a change of the topology before this Ingress. */
 export const UNKNOWN_AT_NODE: Refusal = { ...NOT_REACHED };
 
 /**

@@ -37,7 +37,7 @@ export async function stageSdk(folder: string): Promise<void> {
   await copyFile(path.join(root, 'README.md'), path.join(folder, 'README.md'));
 }
 
-/** Its modules: readable, for stack traces and debuggers; whoever bundles them minifies them too. */
+/** Its modules: readable, for stack traces and debuggers; bundlers minify them too. */
 export async function bundleSdk(outDir: string): Promise<void> {
   await build({
     root,

@@ -121,7 +121,7 @@ export class App {
     return connection;
 
     async function open(call: CallOptions): Promise<App> {
-      // First of all: outside a frame, a page must not accept launch data from whoever crafted the address.
+      // First of all: outside a frame, a page must not accept launch data from the author of the address.
       if (window.parent === window) {
         throw new PlatformError({ code: 'not_launched', detail: 'Open this app inside the platform.' });
       }

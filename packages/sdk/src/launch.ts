@@ -104,7 +104,7 @@ function takeFromAddress(page: Window): string | undefined {
   return data;
 }
 
-/** Asks the parent, whoever that is: an app is framed by its shell alone (`frame-ancestors`), and the question says nothing. */
+/** Asks any parent: an app is framed by its shell alone (`frame-ancestors`), and the question says nothing. */
 function askShell(page: Window, { signal }: CallOptions): Promise<string> {
   const nonce = crypto.randomUUID();
   return new Promise((resolve, reject) => {

@@ -2,7 +2,7 @@
 
 /**
  * Sends every press on a link to another origin to the shell, unless the page prevented the default.
- * @param open asks the shell; what it refuses, such as an address that is not https, is told in the console
+ * @param open asks the shell; what it refuses, such as an address that is not https, is reported in the console
  */
 export function sendLinksToShell(page: Window, open: (url: string) => Promise<unknown>): void {
   const take = (event: MouseEvent) => {

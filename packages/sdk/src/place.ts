@@ -1,4 +1,4 @@
-// Tells the shell where the app is, so that it comes back there when the person comes back to it.
+// Reports to the shell where the app is, so that it comes back there when the person comes back to it.
 import type { BRIDGE_LIMITS } from '@platform/contract';
 import type { Bridge } from './bridge.ts';
 

@@ -19,7 +19,7 @@ export interface SchedulesService {
   change(id: string, change: ChangeSchedule, options?: CallOptions): Promise<Schedule>;
   /** Deletes it, with its runs that wait for delivery. */
   remove(id: string, options?: CallOptions): Promise<void>;
-  /** Has it run now, also while it is paused. `lastRun` tells later how that ended. */
+  /** Has it run now, also while it is paused. `lastRun` later holds its outcome. */
   run(id: string, options?: CallOptions): Promise<Schedule>;
   /** The next five times, in UTC. @throws {PlatformError} `invalid_request` */
   preview(line: { readonly cron: string; readonly timeZone: string }, options?: CallOptions): Promise<string[]>;

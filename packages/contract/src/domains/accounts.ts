@@ -158,7 +158,7 @@ export const ceremonyOptions = z.strictObject({
 });
 export type CeremonyOptions = z.infer<typeof ceremonyOptions>;
 
-/** `id` is public: it names the session to whoever holds its cookie, and opens nothing by itself. */
+/** `id` is public: it names the session to the holder of its cookie, and opens nothing by itself. */
 export const sessionAnswer = z.strictObject({
   account: accountView,
   session: z.strictObject({ id: sessionId, createdAt: timestamp, expiresAt: timestamp }),

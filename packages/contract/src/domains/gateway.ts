@@ -1,4 +1,4 @@
-// What core tells the Gateway of one installation through its assignment: the part of the grants that the Gateway itself
+// What core sends the Gateway of one installation with its assignment: the part of the grants that the Gateway itself
 // enforces. A change reaches a running Gateway and restarts nothing. Not a public interface; versioned with the platform.
 import * as z from 'zod';
 import { intelligenceDialect } from './intelligence.ts';

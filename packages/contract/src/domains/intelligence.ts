@@ -200,7 +200,7 @@ export const appIntelligenceBody = z.strictObject({
 /** `res-…` of one call. */
 export const reservationId = z.string().regex(/^res-[0-9a-f-]{36}$/, 'must be an id that starts with res-');
 
-/** What a Gateway tells core about a call; never the body. */
+/** What a Gateway reports to core about a call; never the body. */
 export const authorizeIntelligenceBody = z.strictObject({
   /** Chosen by the Gateway, which can so end it when core's answer is lost. */
   reservation: reservationId,

@@ -1,4 +1,4 @@
-// Raw object storage (specification 4.5, contract 4c): what core tells the Gateway of an installation about the store.
+// Raw object storage (specification 4.5, contract 4c): what core sends the Gateway of an installation about the store.
 import * as z from 'zod';
 import { type Errors, type Limits, MiB, type Routes } from '../domain.ts';
 import { emptyBody, json } from './common.ts';

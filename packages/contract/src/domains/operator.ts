@@ -29,7 +29,7 @@ export const invitation = z.strictObject({
 export type Invitation = z.infer<typeof invitation>;
 
 export const newInvitation = invitation.extend({
-  /** `<origin>/#invite=<token>`. Whoever has it can register once. */
+  /** `<origin>/#invite=<token>`. Its holder can register once. */
   url: z.string(),
 });
 export type NewInvitation = z.infer<typeof newInvitation>;

@@ -60,7 +60,7 @@ export const assignment = z.strictObject({
   /** Reaches a running Gateway without a restart of the workload. */
   gateway: gatewayPolicy.default({ revision: 0 }),
   /**
-   * Core may place it on another node when this one is not heard of: it stops by itself when the lease ends. Absent:
+   * Core may place it on another node when this one loses contact: it stops by itself when the lease ends. Absent:
    * it stays here, whatever happens.
    */
   movable: z.boolean().optional(),

@@ -1,5 +1,5 @@
-// An owner has the account deleted: at once everything of it stops, and after a grace it is gone. Until then whoever
-// signs in with one of its passkeys can keep it (docs/decisions/leaving.md).
+// An owner has the account deleted: at once everything of it stops, and after a grace it is gone. Until then signing
+// in with one of its passkeys is enough to keep it (docs/decisions/leaving.md).
 import { refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';

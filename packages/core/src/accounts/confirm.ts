@@ -1,5 +1,5 @@
-// Confirms a single operation with a passkey of the account, at the moment it takes effect: whoever has no more than a
-// session, such as somebody at an unlocked computer, cannot do it.
+// Confirms a single operation with a passkey of the account, at the moment it takes effect: a session
+// alone, such as that of an unlocked computer, is not enough.
 import type { ConfirmedOperation, PasskeyConfirmation } from '@platform/contract';
 import { refuse } from '@platform/contract';
 import type { Transaction } from 'kysely';

@@ -88,7 +88,7 @@ export async function deleteAccountRow(trx: Executor, key: string): Promise<void
   await trx.deleteFrom('accounts').where('key', '=', key).execute();
 }
 
-/** Keeps the name from being given again: whoever got it would be taken for its former owner. */
+/** Keeps the name from being given again: its next owner would be taken for the former one. */
 export async function rememberName(trx: Executor, name: string): Promise<void> {
   await trx
     .insertInto('former_account_names')

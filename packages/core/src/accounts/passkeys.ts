@@ -128,7 +128,7 @@ async function addPasskey(trx: Executor, { context, accountKey, passkey, refused
 }
 
 /**
- * Whoever has a stolen session must not outlive it: it may have ended while the ceremony was verified, or the lock of
+ * A stolen session must not outlive its end: it may have ended while the ceremony was verified, or the lock of
  * the account waited for.
  *
  * @throws RefusalError `session_expired`

@@ -48,7 +48,7 @@ export function guardUpload(
     }
   }
   const guarded = Readable.from(pieces());
-  // Whoever reads gets the error; it must not end the process when nobody reads any more.
+  // The reader gets the error; it must not end the process when nobody reads any more.
   guarded.on('error', () => undefined);
   return { source: guarded, refusal: () => refusal };
 }

@@ -1,4 +1,4 @@
-// Who may publish here (PLATFORM_PUBLISHERS). What is published stays, whoever may publish later.
+// Who may publish here (PLATFORM_PUBLISHERS). What is published stays, also when this changes later.
 import { refuse } from '@platform/contract';
 import { isMaster } from '../accounts/master-account.ts';
 import type { CoreContext } from '../context.ts';

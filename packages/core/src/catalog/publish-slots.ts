@@ -1,5 +1,5 @@
 // How many packages may be received at the same time: each may fill half a gigabyte of disk before it is refused. The
-// places are shared by accounts, and whoever holds one without using it gives it up to an account that has none.
+// places are shared by accounts, and an account that holds one without using it gives it up to an account that has none.
 import { limits, type Refusal, RefusalError, refuse } from '@platform/contract';
 
 /** An upload that holds a place. */

@@ -32,7 +32,7 @@ export function foreignOriginReason(value: string, { config, linkListen }: OwnPl
   return null;
 }
 
-/** What a statement tells of the node of an installation. */
+/** What a statement returns of the node of an installation. */
 export interface NodeOrigin {
   readonly inbound_origin: string | null;
   /** `null` without a node. */

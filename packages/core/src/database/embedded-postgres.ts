@@ -163,7 +163,7 @@ function prepareSocketFolder(dataDir: string, user: ServerUser | undefined): str
   fs.mkdirSync(short, { recursive: true, mode: 0o700 });
   let stat = fs.lstatSync(short);
   if (user !== undefined && stat.isDirectory() && isNobody(stat.uid)) {
-    // Of an earlier version's server. Emptied of sockets only, since whoever owns it may put links in.
+    // Of an earlier version's server. Emptied of sockets only, since its owner may put links in.
     clearSockets(short);
     fs.rmdirSync(short);
     fs.mkdirSync(short, { mode: 0o700 });

@@ -11,7 +11,7 @@ import { systemCode } from '../config/start-error.ts';
 import type { BodyPool } from './body-pool.ts';
 import { linesOf, type StreamedItems } from './streamed-items.ts';
 
-/** How long one waits for a place: a short time, since whoever waits holds a connection. */
+/** How long one waits for a place: a short time, since each waiter holds a connection. */
 const PATIENCE_MILLISECONDS = 2_000;
 const WAITING = 2;
 /** Older folders belong to a process that was killed. */

@@ -1,4 +1,4 @@
-// Charges reservations in full whose Gateway was not heard of any more, and forgets them a day later.
+// Charges reservations in full whose Gateway lost contact, and forgets them a day later.
 import { limits } from '@platform/contract';
 import { PeriodicTask } from '../background/periodic-task.ts';
 import type { CoreContext } from '../context.ts';

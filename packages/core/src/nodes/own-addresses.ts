@@ -35,7 +35,7 @@ export function refusePlatformAddresses(places: Places, addresses: ReportedAddre
 
 /**
  * To be called under the lock of placement, so that of two nodes that report one origin the second is refused. The
- * machine of core has its origin from its operator's configuration and takes it from whoever holds it wrongly. Control
+ * machine of core has its origin from its operator's configuration and takes it from a node that holds it wrongly. Control
  * addresses need no such check: core speaks to the holder of the node's key there, and to nobody else.
  *
  * @throws RefusalError `invalid_request` when another node has the origin

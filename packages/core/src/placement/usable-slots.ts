@@ -22,7 +22,7 @@ export function grantedSlots(grants: readonly Grant[], manifest: Pick<Manifest, 
   );
 }
 
-/** By name, each with a word that changes with its binding and tells nothing of it. */
+/** By name, each with a word that changes with its binding and reveals nothing of it. */
 export function usableSlots(
   grants: readonly Grant[],
   manifest: Pick<Manifest, 'secretSlots'>,

@@ -169,7 +169,7 @@ export async function settle(
 
 /**
  * When the next subscription can be leased; `null` when nothing waits. What has been due for more than a second waits
- * for the share of its account: whoever releases that looks again.
+ * for the share of its account: the replica that releases it looks again.
  */
 export async function nextDue(database: Database, now: Date): Promise<Date | null> {
   const { rows } = await sql<{ at: Date | null }>`

@@ -133,7 +133,7 @@ export async function claimRuns(db: Executor, { lease, now, until, atMost, ofAcc
 
 /**
  * When the next run can be claimed; `null` when nothing waits. What has been due for more than a second waits for the
- * share of its account: whoever releases that looks again.
+ * share of its account: the replica that releases it looks again.
  */
 export async function nextRunDue(db: Executor, now: Date): Promise<Date | null> {
   const { rows } = await sql<{ at: Date | null }>`
@@ -149,7 +149,7 @@ export interface Outcome {
   readonly detail: string | null;
 }
 
-/** Ends a run, whoever holds it: what was delivered is delivered. */
+/** Ends a run, of any holder: what was delivered is delivered. */
 export async function endRun(db: Executor, runId: string, { at, outcome, detail }: Outcome): Promise<void> {
   await sql`
     WITH ended AS (DELETE FROM schedule_runs WHERE id = ${runId} RETURNING schedule_id)

@@ -1,5 +1,5 @@
-// Activities: a step of a run is claimed by one process at a time, and completed once. Whoever claims a step that was
-// completed gets its result.
+// Activities: a step of a run is claimed by one process at a time, and completed once. A process that claims a
+// completed step gets its result.
 import { hash } from 'node:crypto';
 import {
   type ActivityId,

@@ -108,7 +108,7 @@ function byIdentity(rows: readonly RunRow[]): ReadonlyMap<string, RunRow> {
   return new Map(rows.map((row) => [keyOf(row), row]));
 }
 
-/** Tells the runs of one installation apart. */
+/** Identifies a run within its installation. */
 export function identityKey({
   definition,
   version,

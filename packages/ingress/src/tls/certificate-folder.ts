@@ -38,9 +38,9 @@ export interface CertificateFolder extends CertificateSource {
 interface Entry {
   /** Served now; `null` where no good pair has been there yet. */
   certificate: Certificate | null;
-  /** Tells a changed pair of files from the one that was read. */
+  /** Distinguishes a changed pair of files from the one that was read. */
   stamp: string;
-  /** What was wrong at the last look. Files are often replaced one after the other, so it is told at the second. */
+  /** What was wrong at the last look. Files are often replaced one after the other, so it is reported at the second. */
   fault: string | null;
 }
 

@@ -90,7 +90,7 @@ export class ReportedProblems {
     this.#events = events;
   }
 
-  /** Tells of a problem that is new or has changed, or that there is none any more. */
+  /** Reports a problem that is new or has changed, or that there is none any more. */
   set(name: CertificateName, problem: CertificateProblem | null): void {
     const former = this.#known.get(name);
     if (problem === null) {

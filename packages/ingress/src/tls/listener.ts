@@ -186,6 +186,6 @@ function provenOn(socket: TLSSocket, source: Pick<CertificateSource, 'current'>)
   const { servername } = socket;
   // A resumed session asks for no certificate: what would be served for its name now decides.
   if (typeof servername === 'string') return source.current(servername.toLowerCase());
-  // Of a resumed session of TLS 1.2 OpenSSL tells no name. Its client has proof of one of the certificates here.
+  // Of a resumed session of TLS 1.2 OpenSSL gives no name. Its client has proof of one of the certificates here.
   return socket.isSessionReused() ? { covers: (host) => source.current(host) !== null } : null;
 }

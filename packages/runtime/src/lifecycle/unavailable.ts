@@ -1,4 +1,4 @@
-// Why the backend of an app cannot be reached now, as its caller is told.
+// Why the backend of an app cannot be reached now, in words for its caller.
 import { refuse } from '@platform/contract';
 
 const RETRY_AFTER_SECONDS = 5;

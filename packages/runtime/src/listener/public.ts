@@ -48,7 +48,7 @@ export interface PublicSideOptions extends PublicHosts {
 }
 
 export interface PublicSide extends Pick<HttpServer, 'close'> {
-  /** What core tells Ingresses. */
+  /** What core sends Ingresses. */
   readonly registration: { readonly url: string; readonly credential: string };
   /** Lets the Ingresses with these link keys (base64url) connect, and ends the connections of all others. */
   admit(keys: readonly string[]): Promise<void>;
@@ -172,7 +172,7 @@ export function createPublicFront(options: PublicFrontOptions): PublicFront {
     caller.once('close', leave);
     try {
       const gateway = await wake(options, installation);
-      // Meanwhile it may have been closed, and its Gateway not have heard of it.
+      // Meanwhile it may have been closed, and its Gateway not know it yet.
       requireOpen(installation, request, method);
       return gateway;
     } catch (error) {

@@ -40,7 +40,7 @@ function enter({ target }: FocusEvent): void {
   looking = setInterval(look, LOOK_MS);
 }
 
-/** Inside the event that tells of it, so that no key comes in between; then again, when the focus has arrived. */
+/** Inside the event that reports it, so that no key comes in between; then again, when the focus has arrived. */
 function lookNowAndSoon(): void {
   endTheft();
   setTimeout(look, 0);

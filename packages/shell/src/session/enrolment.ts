@@ -12,7 +12,7 @@ const LINKS = [
   ['invite', invitationToken],
 ] as const;
 
-/** Whether the page was opened with such a link, whoever is signed in. */
+/** Whether the page was opened with such a link, signed in or not. */
 export function hasOneTimeLink(): boolean {
   return enrolmentToken.value !== null || invitationToken.value !== null;
 }

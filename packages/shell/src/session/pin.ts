@@ -1,6 +1,6 @@
 // The pin: the id of the session that this page signed in to, which goes with every request of its own. A cookie alone
 // would not do: an app on a sibling host can set one of the session's name, and the page would act in the account of
-// whoever made that app. Without a pin the page takes no session, whichever cookie the browser has.
+// that app's author. Without a pin the page takes no session, whichever cookie the browser has.
 // (docs/decisions/session-pin.md)
 import { SESSION_HEADER } from '@platform/contract';
 

@@ -1,4 +1,4 @@
-// The pin for the service worker, which has no local storage: it tells core of a new push subscription while no page is
+// The pin for the service worker, which has no local storage: it sends core a new push subscription while no page is
 // open, and must not do so in the session of another account. In the cache storage of this origin, the smallest store
 // that pages and workers share; the worker serves nothing from it.
 const NAME = 'platform-session';

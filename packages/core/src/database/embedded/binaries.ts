@@ -133,7 +133,7 @@ function isNeeded(file: string): boolean {
   return !file.endsWith('.a') && !['pkgconfig', 'pgxs'].includes(path.basename(file));
 }
 
-/** Copies for whoever runs them: as root PostgreSQL's user, who may read and not write; otherwise ourselves alone. */
+/** Copies for the user that runs them: as root PostgreSQL's user, who may read and not write; otherwise ourselves alone. */
 function copyTree(from: string, to: string): void {
   const others = process.getuid?.() === 0 ? 0o7777 : 0o7700;
   fs.mkdirSync(to);

@@ -1,5 +1,5 @@
 // The user that runs the embedded PostgreSQL. PostgreSQL refuses to run as root, so a platform started by root runs it as
-// a user that runs nothing else: whoever has a user's id can read its files, end its processes and wait for its password.
+// a user that runs nothing else: a program under a user's id can read its files, end its processes and wait for its password.
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as path from 'node:path';

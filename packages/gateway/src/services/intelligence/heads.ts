@@ -7,7 +7,7 @@ import type { Dialect } from './dialect.ts';
 
 const KEY_FIELD = 'x-api-key';
 
-/** The provider speaks to whoever holds the key, so its challenges and cookies end here; so do orders to a browser. */
+/** The provider speaks to the holder of the key, so its challenges and cookies end here; so do orders to a browser. */
 const DROPPED = new Set([
   ...['set-cookie', 'set-cookie2', 'www-authenticate', 'authentication-info', 'alt-svc'],
   ...['strict-transport-security', 'clear-site-data', 'platform-gateway-overhead-ms'],

@@ -1,4 +1,4 @@
-// Tells core what calls used. Nobody waits for it: while core is away it is repeated, and core takes it once only. A call
+// Reports to core what calls used. Nobody waits for it: while core is away it is repeated, and core takes it once only. A call
 // that lasts keeps its reservation.
 import { limits } from '@platform/contract';
 import * as z from 'zod';

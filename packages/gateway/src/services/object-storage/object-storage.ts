@@ -171,7 +171,7 @@ export function objectStorageService(context: ServiceContext): GatewayService {
   };
 }
 
-/** The session token, where it stands once: it is what counts, whoever signed. */
+/** The session token, where it stands once: it is what counts, not the signature. */
 function tokenOf({ forwarded }: RequestHead): string | null {
   const tokens = forwarded.filter((_, index) => index % 2 === 1 && forwarded[index - 1]?.toLowerCase() === TOKEN_FIELD);
   return tokens.length === 1 ? (tokens[0] ?? null) : null;

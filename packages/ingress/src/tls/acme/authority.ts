@@ -60,7 +60,7 @@ export class AcmeError extends Error {
   override readonly name = 'AcmeError';
   /** Whether the authority refused for what was ordered lately, whichever name it is. */
   readonly isRateLimit: boolean;
-  /** Seconds until when it wants to hear nothing, a day at most; `null` where it did not say. */
+  /** Seconds until when it accepts nothing, a day at most; `null` where it did not say. */
   readonly retryAfter: number | null;
   /** The kind of the authority's problem document, such as `rateLimited`; `null` without one. */
   readonly kind: string | null;

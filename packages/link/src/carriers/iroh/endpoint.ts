@@ -117,7 +117,7 @@ export class IrohEndpoint {
     }
   }
 
-  /** Of the address that it was told to listen at. */
+  /** Of the address at which it is to listen. */
   get port(): number {
     const listening = this.#endpoint.boundSockets().find((place) => place.startsWith('[') === this.#isSix);
     return Number(/:(\d+)$/.exec(listening ?? '')?.[1]);

@@ -9,7 +9,7 @@ const NOT_STARTED = 126;
 const SIGNALLED = 128;
 
 const [, , program, ...args] = process.argv;
-// Before it starts: SIGTERM must not end this process, and with it a workload that runs and would have heard it.
+// Before it starts: SIGTERM must not end this process, and with it a workload that runs and would have handled it.
 process.on('SIGTERM', () => workload.kill('SIGTERM'));
 const workload = spawn(program, args, { stdio: ['ignore', 'inherit', 'inherit'] });
 workload.once('error', ({ code }) => {

@@ -106,7 +106,7 @@ workload=$!
 while read -r word rest <&5; do
   case $word in
     resolver) resolver "$rest" ;;
-    # Whoever does not end in time is killed with the machine: what it has written by now is kept.
+    # A process that does not end in time is killed with the machine: what it has written by now is kept.
     stop) kill -TERM $workload; sync & ;;
     ports) echo "ports $(awk '$4 == "0A" { split($2, a, ":"); printf "%s ", a[2] }' /proc/net/tcp)" >&4 ;;
   esac

@@ -118,7 +118,7 @@ for (const [device, viewport, language] of [
       await command.hears(/The sign-in was denied in the shell\./);
       assert.equal((await command.ends()).code, 1);
       assert.equal(await row.count(), 0);
-      assert.match(await computer.run('whoami'), /You are signed in nowhere/);
+      assert.match(await computer.run('whoami'), /not signed in to any platform/);
     });
 
     await t.test('the review says what it may do; allowed, it is in Settings', async () => {

@@ -39,11 +39,7 @@ export function Preview({ service, cron, timeZone }: PreviewProps) {
   return (
     <section class="preview" aria-labelledby="preview" aria-live="polite">
       <h3 id="preview">Next five times</h3>
-      {answer?.problem !== undefined && (
-        <p role="alert" class="danger-text">
-          {answer.problem}
-        </p>
-      )}
+      {answer?.problem !== undefined && <p class="danger-text">{answer.problem}</p>}
       {answer?.problem === undefined && (
         <ol class="times">
           {answer?.times.map((time) => (

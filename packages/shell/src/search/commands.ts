@@ -1,5 +1,6 @@
 // What the search finds besides apps and what is in them: settings pages, the pages of each app, and commands of the shell.
 import { plainMessage } from '../api/api-error.ts';
+import { byName } from '../arrange.ts';
 import { chooseTheme } from '../design/theme.ts';
 import { installedApps } from '../frames/installed-apps.ts';
 import { openApp } from '../frames/open-apps.ts';
@@ -91,7 +92,7 @@ const COMMANDS: readonly ShellCommand[] = [
 
 /** All there are now. */
 export function allCommands(): readonly ShellCommand[] {
-  const apps = installedApps.value ?? [];
+  const apps = (installedApps.value ?? []).toSorted(byName);
   const ofApps = apps.flatMap(({ appId, name, hasWorkload }): ShellCommand[] => [
     {
       id: `app ${appId}`,

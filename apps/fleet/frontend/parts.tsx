@@ -1,4 +1,4 @@
-// What the sections of Fleet are made of: a titled section, a table that scrolls sideways on a phone, facts, and bars.
+// What the sections of Fleet are made of: a titled section, a table that is a list of its rows on a phone, facts, and bars.
 import type { ComponentChildren } from 'preact';
 
 export function Section({
@@ -51,7 +51,10 @@ export function Table({ caption, head, rows, figures = [] }: TableProps) {
               <th scope="row">{name}</th>
               {rest.map((cell, index) => (
                 <td key={head[index + 1]} class={kind(index + 1)}>
-                  {cell}
+                  <span class="column-name" aria-hidden="true">
+                    {head[index + 1]}
+                  </span>
+                  <div>{cell}</div>
                 </td>
               ))}
             </tr>

@@ -115,7 +115,7 @@ export class Newcomer {
     await inbox.getByRole('article', { name: 'Note saved' }).getByText(text).waitFor();
     await this.#look('inbox');
     await inbox.getByRole('button', { name: 'Unread' }).click();
-    await inbox.getByText('No notifications yet.').waitFor();
+    await inbox.getByText('No such notifications.').waitFor();
   }
 
   async narrowsAGrant(): Promise<void> {

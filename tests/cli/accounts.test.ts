@@ -23,7 +23,11 @@ let place: PlatformPlace;
 let platform: PlatformProcess;
 
 before(async () => {
-  place = await platformPlace({ PLATFORM_REGISTRATION: 'invite', PLATFORM_MASTER_ACCOUNT: 'landlord' });
+  place = await platformPlace({
+    PLATFORM_REGISTRATION: 'invite',
+    PLATFORM_MASTER_ACCOUNT: 'landlord',
+    PLATFORM_PUBLISHERS: 'guest',
+  });
   platform = await startPlatform(place);
 });
 after(async () => {
@@ -67,6 +71,8 @@ test('a start and doctor say that the master account is not there, and how to in
     /PLATFORM_MASTER_ACCOUNT is landlord, but there is no account of that name\. Invite it with `\.\/platform account invite --for landlord`/;
   assert.match(platform.output(), words);
   assert.match((await run('doctor')).out, words);
+  for (const text of [platform.output(), (await run('doctor')).out])
+    assert.match(text, /PLATFORM_PUBLISHERS names guest, but there is no account of that name\./);
 });
 
 test('an invitation registers one person, the master account for a beginning', async () => {
@@ -109,12 +115,31 @@ test('an account is listed with what it takes, gets a plan, and is deleted with 
   assert.equal((await guest.fetch('/v1/apps')).status, 200, 'it is still there');
   await refused(/landlord is the master account and cannot be deleted/, 1, 'account', 'delete', 'landlord', '--yes');
   await refused(/There is no account named nobody-here\./, 1, 'account', 'delete', 'nobody-here', '--yes');
+  for (const action of ['suspend', 'resume', 'delete'])
+    await refused(/There is no account named gest \(did you mean "guest"\?\)\./, 1, 'account', action, 'gest');
+  await refused(/landlord is the master account and cannot be deleted/, 1, 'account', 'delete', 'landlord');
+  await refused(
+    /There is no plan gold\. The plans are free, paid and default\./,
+    2,
+    'account',
+    'plan',
+    'guest',
+    'gold',
+  );
+  await refused(/There is no action lst \(did you mean "list"\?\)\. Name an action: /, 2, 'account', 'lst');
+  await refused(/guest has an account, or had one\. /, 1, 'account', 'invite', '--for', 'guest');
+  assert.match(
+    await ok('account', 'suspend', 'landlord'),
+    /landlord is the master account: nobody can open Fleet until/,
+  );
+  await ok('account', 'resume', 'landlord');
 
   assert.match(await ok('account', 'delete', 'guest', '--yes'), /✓ guest is deleted\./);
   assert.equal((await guest.fetch('/v1/apps')).status, 401);
   await assert.rejects(signIn(platform, guest.authenticator));
   await until('its volume is gone', () => !existsSync(volume), 60_000);
   assert.doesNotMatch(await ok('account', 'list'), /guest/);
+  await refused(/guest has an account, or had one\. /, 1, 'account', 'invite', '--for', 'guest');
   const again = new TestBrowser(platform);
   const body = { name: 'guest', invitation: tokenIn(await ok('account', 'invite')) };
   assert.equal((await again.fetch('/v1/auth/register/options', { body })).status, 409);

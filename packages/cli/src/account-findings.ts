@@ -8,7 +8,8 @@ import { withDatabase } from './instance.ts';
 
 /** @returns nothing where the database does not answer or was never started, which another finding says */
 export async function accountFindings(config: PlatformConfig): Promise<Finding[]> {
-  if (config.masterAccount === null && config.registration === 'open') return [];
+  const { masterAccount, registration, publishers } = config;
+  if (masterAccount === null && registration === 'open' && typeof publishers === 'string') return [];
   if (config.databaseUrl === null && !existsSync(config.dataDirectory)) return [];
   const notices = await withDatabase(config, async (url) => {
     const { database, close } = openDatabase({ url, connections: 1, onError: () => undefined });

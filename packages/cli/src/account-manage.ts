@@ -1,9 +1,16 @@
 // `platform account …`: the operator lists accounts, invites, suspends, resumes and deletes them, beside a running platform
 // or without.
 
-import type { ListedAccount } from '@platform/contract';
+import { didYouMean, type ListedAccount } from '@platform/contract';
 import { sizeText } from '@platform/contract/sizes';
-import { deleteAccount, listAccountsWithUse, resumeSuspended, suspendAccount } from '@platform/core/operator';
+import {
+  deleteAccount,
+  listAccountsWithUse,
+  requireNotMaster,
+  resumeSuspended,
+  suspendAccount,
+} from '@platform/core/operator';
+import { requireAccount } from './account.ts';
 import { invite, listInvitationsOf, uninvite } from './account-invite.ts';
 import { setPlanOf } from './account-plan.ts';
 import { ask } from './ask.ts';
@@ -42,7 +49,10 @@ Raw object storage needs the paid plan; backends that get or lose it are started
 A suspension deletes no data. Other accounts keep the apps they installed from this one, also after its deletion.`,
   async run([action = '', ...args]) {
     const run = Object.hasOwn(actions, action) ? actions[action] : undefined;
-    if (run === undefined) throw new UsageError(`Name an action: ${Object.keys(actions).join(', ')}.`);
+    if (run === undefined) {
+      const wrong = action === '' ? '' : `There is no action ${action}${didYouMean(action, Object.keys(actions))}. `;
+      throw new UsageError(`${wrong}Name an action: ${Object.keys(actions).join(', ')}.`);
+    }
     return run(args);
   },
 };
@@ -85,18 +95,30 @@ function cells({
 
 async function suspend(args: readonly string[]): Promise<number> {
   const name = nameOf('suspend', args);
-  const changed = await withLocalCore(configuration(), (context) => suspendAccount(context, name));
+  const config = configuration();
+  const changed = await withLocalCore(config, async (context) =>
+    suspendAccount(context, (await requireAccount(context, name)).name),
+  );
   say(
     changed
       ? `${paint('green', '✓')} ${name} is suspended: signed out everywhere, its apps have no access, its backends stop.`
       : `${name} is suspended already.`,
   );
+  if (name === config.masterAccount)
+    say(
+      paint(
+        'yellow',
+        `${name} is the master account: nobody can open Fleet until \`./platform account resume ${name}\`.`,
+      ),
+    );
   return 0;
 }
 
 async function resume(args: readonly string[]): Promise<number> {
   const name = nameOf('resume', args);
-  const changed = await withLocalCore(configuration(), (context) => resumeSuspended(context, name));
+  const changed = await withLocalCore(configuration(), async (context) =>
+    resumeSuspended(context, (await requireAccount(context, name)).name),
+  );
   say(
     changed
       ? `${paint('green', '✓')} ${name} may sign in again. Its backends start again when they are used.`
@@ -111,20 +133,26 @@ async function remove(args: readonly string[]): Promise<number> {
     'delete',
     args.filter((arg) => arg !== '--yes'),
   );
-  if (!sure) {
-    const what = `This deletes ${name} with its apps, their data, its secrets and notifications. Nothing brings them back.`;
-    const question = `${what}\nType the name of the account to delete it:`;
-    const typed = await ask(question, 'Add --yes to delete it without being asked.');
-    if (typed !== name) {
+  return withLocalCore(configuration(), async (context) => {
+    // Before the question: what cannot be deleted is not asked about.
+    await requireAccount(context, name);
+    requireNotMaster(context, name);
+    if (!sure && !(await isConfirmed(name))) {
       say('Nothing was deleted.');
       return 1;
     }
-  }
-  await withLocalCore(configuration(), (context) => deleteAccount(context, { name }));
-  say(
-    `${paint('green', '✓')} ${name} is deleted. Its backends stop. Its volumes and objects go as soon as their nodes and the object store answer.`,
-  );
-  return 0;
+    await deleteAccount(context, { name });
+    say(
+      `${paint('green', '✓')} ${name} is deleted. Its backends stop. Its volumes and objects go as soon as their nodes and the object store answer.`,
+    );
+    return 0;
+  });
+}
+
+async function isConfirmed(name: string): Promise<boolean> {
+  const what = `This deletes ${name} with its apps, their data, its secrets and notifications. Nothing brings them back.`;
+  const question = `${what}\nType the name of the account to delete it:`;
+  return (await ask(question, 'Add --yes to delete it without being asked.')).toLowerCase() === name;
 }
 
 function nameOf(action: string, args: readonly string[]): string {

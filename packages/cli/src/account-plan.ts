@@ -8,9 +8,10 @@ import { paint, say } from './terminal.ts';
 
 /** @returns the exit code */
 export async function setPlanOf([name, wanted, ...rest]: readonly string[]): Promise<number> {
-  const plan = planNamed(wanted);
-  if (name === undefined || plan === undefined || rest.length > 0)
+  if (name === undefined || wanted === undefined || rest.length > 0)
     throw new UsageError('Name an account and its plan: ./platform account plan <account name> <free|paid|default>');
+  const plan = planNamed(wanted.toLowerCase());
+  if (plan === undefined) throw new UsageError(`There is no plan ${wanted}. The plans are free, paid and default.`);
   return withLocalCore(configuration(), async (context) => {
     const account = await requireAccount(context, name);
     await setPlan(context, account.key, plan);
@@ -21,6 +22,6 @@ export async function setPlanOf([name, wanted, ...rest]: readonly string[]): Pro
 }
 
 /** `null` for the default, `undefined` for none of them. */
-function planNamed(word: string | undefined): Plan | null | undefined {
+function planNamed(word: string): Plan | null | undefined {
   return word === 'default' ? null : plans.find((plan) => plan === word);
 }

@@ -1,5 +1,6 @@
 // The account that a command of the operator names.
-import { type CoreContext, findAccount, type NamedAccount } from '@platform/core/operator';
+import { didYouMean } from '@platform/contract';
+import { type CoreContext, findAccount, listAccountStates, type NamedAccount } from '@platform/core/operator';
 import { StartError } from '@platform/core/start';
 
 /** Suspended or not. @throws StartError when there is none of that name */
@@ -9,7 +10,8 @@ export async function requireAccount(
 ): Promise<NamedAccount & { readonly suspended: boolean }> {
   const account = await findAccount(context, name.toLowerCase());
   if (account !== undefined) return account;
-  throw new StartError('no_account', `There is no account named ${name}.`);
+  const names = (await listAccountStates(context)).map((known) => known.name);
+  throw new StartError('no_account', `There is no account named ${name}${didYouMean(name, names)}.`);
 }
 
 /** @throws StartError always, with the command that ends the suspension */

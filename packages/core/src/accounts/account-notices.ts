@@ -1,6 +1,7 @@
 // What the operator should know about the accounts: at the start, in doctor, and in Fleet.
 import type { CoreConfig } from '../config/config.ts';
 import type { CoreContext } from '../context.ts';
+import { isFormerName } from './deletion-queries.ts';
 import { accountNameExists, isAnyAccount } from './invitation-queries.ts';
 
 /** Sentences; none when all is well. */
@@ -8,21 +9,25 @@ export async function accountNotices({
   database,
   config,
 }: Pick<CoreContext, 'database'> & {
-  readonly config: Pick<CoreConfig, 'masterAccount' | 'registration' | 'origin'>;
+  readonly config: Pick<CoreConfig, 'masterAccount' | 'registration' | 'origin' | 'publishers'>;
 }): Promise<string[]> {
-  const { masterAccount: master, registration, origin } = config;
-  const unknown = master !== null && !(await accountNameExists(database, master)) ? master : null;
-  const nobody = registration !== 'open' && !(await isAnyAccount(database));
-  const how =
+  const { masterAccount: master, registration, origin, publishers } = config;
+  const notices: string[] = [];
+  const register = (name: string) =>
     registration === 'open'
       ? `Register it at ${origin}, or correct the name.`
-      : `Invite it with \`./platform account invite --for ${unknown}\`, or correct the name.`;
-  return [
-    ...(unknown === null
-      ? []
-      : [`PLATFORM_MASTER_ACCOUNT is ${unknown}, but there is no account of that name. ${how}`]),
-    ...(nobody && unknown === null
-      ? ['There is no account yet. `./platform account invite` prints a link that registers the first one.']
-      : []),
-  ];
+      : `Invite it with \`./platform account invite --for ${name}\`, or correct the name.`;
+  const masterIsMissing = master !== null && !(await accountNameExists(database, master));
+  if (masterIsMissing)
+    notices.push(
+      (await isFormerName(database, master))
+        ? `PLATFORM_MASTER_ACCOUNT is ${master}, but that account was deleted, and nobody gets its name again. Name another one.`
+        : `PLATFORM_MASTER_ACCOUNT is ${master}, but there is no account of that name. ${register(master)}`,
+    );
+  for (const name of typeof publishers === 'string' ? [] : publishers)
+    if (!(await accountNameExists(database, name)))
+      notices.push(`PLATFORM_PUBLISHERS names ${name}, but there is no account of that name.`);
+  if (registration !== 'open' && !masterIsMissing && !(await isAnyAccount(database)))
+    notices.push('There is no account yet. `./platform account invite` prints a link that registers the first one.');
+  return notices;
 }

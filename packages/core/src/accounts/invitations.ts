@@ -12,7 +12,7 @@ import {
   selectInvitations,
   takeInvitation,
 } from './invitation-queries.ts';
-import type { Executor } from './queries.ts';
+import { accountNameTaken, type Executor } from './queries.ts';
 
 const DAY_MILLISECONDS = 86_400_000;
 
@@ -34,7 +34,8 @@ export async function listInvitations({
 
 /**
  * @param name the only one that can be registered with it; `null` for any
- * @throws RefusalError `not_authorized` while registration is closed, `invalid_request` beyond `limits.invitations`
+ * @throws RefusalError `not_authorized` while registration is closed, `account_name_taken` for a name that cannot be registered,
+ *   `invalid_request` beyond `limits.invitations`
  */
 export async function createInvitation(
   context: Pick<CoreContext, 'database' | 'clock' | 'random'> & {
@@ -45,6 +46,8 @@ export async function createInvitation(
   const { database, config, clock, random } = context;
   if (config.registration === 'closed' && (await isAnyAccount(database)))
     throw refuse('not_authorized', 'Registration is closed. Set PLATFORM_REGISTRATION=invite to invite people.');
+  if (name !== null && (await accountNameTaken(database, name)))
+    throw refuse('account_name_taken', `${name} has an account, or had one. Nobody can register this name.`);
   const now = clock();
   const token = `piv_${random(32).toString('base64url')}`;
   const row = {

@@ -39,7 +39,10 @@ function readPublishers(read: Read, masterAccount: string | null): CoreConfig['p
     if (masterAccount !== null) return value;
     throw wrong(PUBLISHERS, 'is master, but PLATFORM_MASTER_ACCOUNT is not set', 'set that to the name of the account');
   }
-  return listed(value).map((name) => {
+  const names = listed(value);
+  if (names.length === 0)
+    throw wrong(PUBLISHERS, 'names nobody', 'set everyone, master, or names of accounts separated by commas');
+  return names.map((name) => {
     const result = accountName.safeParse(name);
     if (result.success) return result.data;
     throw wrong(

@@ -51,6 +51,22 @@ test('a deployment on https takes its ports from the listener, not from the publ
   assert.equal(config.rpId, 'cloud.example.org');
 });
 
+test('who may publish are everybody, the master account, or accounts that are named', () => {
+  assert.equal(read({}).publishers, 'everyone');
+  assert.deepEqual(read({ PLATFORM_PUBLISHERS: 'Ada, bob' }).publishers, ['ada', 'bob']);
+  for (const [value, said] of [
+    [',', /PLATFORM_PUBLISHERS names nobody; set everyone, master, or names/],
+    ['ada,No One', /names "No One", which is not an account name/],
+    ['master', /is master, but PLATFORM_MASTER_ACCOUNT is not set/],
+  ] as const)
+    assert.throws(() => read({ PLATFORM_PUBLISHERS: value }), said);
+  for (const [name, value] of [
+    ['PLATFORM_REGISTRATION', 'Invite'],
+    ['PLATFORM_DEFAULT_PLAN', 'gold'],
+  ])
+    assert.throws(() => read({ [name ?? '']: value ?? '' }), new RegExp(`${name} is "${value}"; use one of`));
+});
+
 test('the operator’s contact is one readable line, or none', () => {
   assert.equal(read({}).operatorContact, null);
   assert.equal(read({ PLATFORM_OPERATOR_CONTACT: 'Ada, ada@example.com' }).operatorContact, 'Ada, ada@example.com');

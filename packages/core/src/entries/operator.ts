@@ -2,11 +2,11 @@
 
 export { accountNotices } from '../accounts/account-notices.ts';
 export { findAccount, listAccounts, type NamedAccount } from '../accounts/account-queries.ts';
-export { deleteAccount } from '../accounts/delete-account.ts';
+export { deleteAccount, requireNotMaster } from '../accounts/delete-account.ts';
 export { createEnrolmentLink } from '../accounts/enrolment-link.ts';
 export { createInvitation, listInvitations, revokeInvitation } from '../accounts/invitations.ts';
 export { type Plan, planOf, plans, setPlan } from '../accounts/plan.ts';
-export { resumeSuspended, suspendAccount } from '../accounts/suspend-account.ts';
+export { listAccountStates, resumeSuspended, suspendAccount } from '../accounts/suspend-account.ts';
 export { type PublishedPackage, publishPackage } from '../catalog/publish-package.ts';
 export { deleteAnyVersion } from '../catalog/withdraw-version.ts';
 export type { CoreContext } from '../context.ts';

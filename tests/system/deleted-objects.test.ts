@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { inspect } from 'node:util';
-import { workloadDetail } from '@platform/contract';
+import { accountDisk, workloadDetail } from '@platform/contract';
 import { type NodeDouble, startNodeDouble } from '../../packages/core/test-support/node-double.ts';
 import {
   type FakeStore,
@@ -205,6 +205,21 @@ test('the data of an app: it runs again when its objects are gone, and not befor
   await until('it is assigned again', async () => await world.isAssigned(leaver));
   assert.ok(isEmpty(leaver));
   assert.equal(keysOf(stays).length, 1);
+});
+
+test('a removed app that left nothing but objects is listed until its owner deletes them', async () => {
+  put(leaver, 'a');
+  const left = async () =>
+    accountDisk
+      .parse((await leaver.account.fetch('/v1/account/disk')).json)
+      .volumes.map(({ appId, bytes, installed }) => ({ appId, bytes, installed }));
+  assert.deepEqual(await left(), [], 'while it is installed, its own page deletes them');
+  assert.equal((await leaver.account.fetch(`/v1/apps/${leaver.appId}`, { method: 'DELETE' })).status, 204);
+  assert.deepEqual(await left(), [{ appId: leaver.appId, bytes: 0, installed: false }]);
+  assert.equal(keysOf(leaver).length, 1, 'an app that is installed again finds them');
+  assert.equal((await deleteData()).status, 202);
+  await until('it is not listed', async () => (await left()).length === 0);
+  assert.ok(isEmpty(leaver));
 });
 
 test('its objects stay while its node may still run it', async () => {

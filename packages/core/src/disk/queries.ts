@@ -43,19 +43,24 @@ export interface VolumeRow {
   readonly node: string | null;
 }
 
-/** The volumes of an account, or of all, the largest first. */
+/**
+ * The volumes of an account, or of all, the largest first; of one account also removed apps that may have objects and
+ * nothing else, with 0 bytes.
+ */
 export async function selectVolumes(db: Executor, accountKey: string | null): Promise<VolumeRow[]> {
   const { rows } = await sql<VolumeRow>`
     SELECT account, "appId", name, mib * 1048576::float8 AS bytes, installed, deleting, node
       FROM (SELECT o.name AS account, i.app_id AS "appId", coalesce(v.manifest ->> 'name', i.app_id) AS name,
-                   ${volumeMiB} AS mib, i.removed_at IS NULL AS installed, d.installation_id IS NOT NULL AS deleting, n.name AS node
+                   ${volumeMiB} AS mib, i.removed_at IS NULL AS installed, d.installation_id IS NOT NULL AS deleting, n.name AS node,
+                   ${accountKey}::text IS NOT NULL AND i.removed_at IS NOT NULL AND p.installation_id IS NOT NULL AS left_objects
               FROM installations i
               JOIN accounts o ON o.key = i.account_key
               LEFT JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
               LEFT JOIN nodes n ON n.id = i.node_id
               LEFT JOIN data_deletions d ON d.installation_id = i.id
+              LEFT JOIN object_prefixes p ON p.installation_id = i.id
              WHERE ${accountKey}::text IS NULL OR i.account_key = ${accountKey}) AS each
-     WHERE mib > 0
+     WHERE mib > 0 OR left_objects
      ORDER BY mib DESC, account, "appId"`.execute(db);
   return rows;
 }

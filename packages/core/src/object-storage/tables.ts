@@ -17,6 +17,6 @@ declare module '../database/schema.ts' {
 }
 
 export const tables = {
-  object_prefixes: {},
+  object_prefixes: { readBy: { disk: 'which removed apps may have left objects' } },
   abandoned_objects: {},
 } satisfies OwnedTables;

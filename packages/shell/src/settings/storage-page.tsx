@@ -117,7 +117,7 @@ function volumeItem({ appId, name, bytes: size, installed, deleting }: AccountDi
     key: appId,
     icon: 'disk',
     title: name,
-    about: `${sizeText(size)} · ${deleting ? 'being deleted' : installed ? 'installed' : 'removed'}`,
+    about: `${size === 0 ? 'object storage' : sizeText(size)} · ${deleting ? 'being deleted' : installed ? 'installed' : 'removed'}`,
     remove: deleting ? null : () => deleteData(appId),
     question: installed
       ? `${name} stops, loses everything it stored, and starts empty. You can’t undo this.`

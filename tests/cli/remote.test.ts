@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import type { AuthorTokenView } from '@platform/contract';
+import { allowCommandLine } from '../support/author-token.ts';
 import { Command } from '../support/cli-command.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
@@ -54,7 +55,8 @@ function command(t: TestContext, ...args: string[]): Command {
 const run = (t: TestContext, ...args: string[]) => command(t, ...args).ends();
 
 async function decide(code: string, allow: boolean): Promise<void> {
-  await anna.browser.take('/v1/author/requests/decide', { body: { code, allow } });
+  if (allow) await allowCommandLine(anna, code);
+  else await anna.browser.take('/v1/author/requests/decide', { body: { code, allow } });
 }
 
 async function login(t: TestContext, allow = true): Promise<{ code: number | null; said: string }> {

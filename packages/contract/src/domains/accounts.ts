@@ -144,7 +144,12 @@ export const registerVerifyBody = z.strictObject({ challengeId, credential: regi
 export const loginVerifyBody = z.strictObject({ challengeId, credential: assertionCredential });
 
 /** What takes effect only with the passkey used for it once more. */
-export const confirmedOperation = z.enum(['account.export', 'account.delete', 'operator.account.delete']);
+export const confirmedOperation = z.enum([
+  'account.export',
+  'account.delete',
+  'author.allow',
+  'operator.account.delete',
+]);
 export type ConfirmedOperation = z.infer<typeof confirmedOperation>;
 export const confirmOptionsBody = z.strictObject({ operation: confirmedOperation });
 /** A fresh assertion over the challenge of `auth.confirm.options`, part of the body of the operation itself. */

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import type { Errors, Limits, Routes } from '../domain.ts';
 import { timestamp } from '../primitives.ts';
 import { readableLine, visible } from '../text.ts';
+import { passkeyConfirmation, secretFree } from './accounts.ts';
 import { emptyBody, json, page, pageQuery } from './common.ts';
 
 const limits = {
@@ -111,7 +112,17 @@ export const authorReview = z.strictObject({
   requestedAt: timestamp,
 });
 export type AuthorReview = z.infer<typeof authorReview>;
-export const authorDecideBody = z.strictObject({ code: authorCode, allow: z.boolean() });
+export const authorDecideBody = z
+  .strictObject({
+    code: authorCode,
+    allow: z.boolean(),
+    /** For `author.allow`. A denial needs none. */
+    confirmation: passkeyConfirmation.optional(),
+  })
+  .refine(({ allow, confirmation }) => !allow || confirmation !== undefined, {
+    path: ['confirmation'],
+    message: 'is missing: a command line is allowed with a passkey',
+  });
 
 export const authorTokenView = z.strictObject({
   id: z.string(),
@@ -163,7 +174,7 @@ const routes = {
     summary: 'Approve or deny the sign-in of a command line',
     callers: ['session'],
     origin: 'shell',
-    body: json(authorDecideBody, 1_024),
+    body: secretFree(authorDecideBody),
     answers: { 204: null },
     rate: 'authorCode',
   },

@@ -4,7 +4,8 @@ import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 import { listPage } from '../http/list-page.ts';
 import { type AuthorToken, tokensOf } from './author-queries.ts';
-import { beginRequest, collectToken, decide, endToken, reviewRequest } from './author-tokens.ts';
+import { allowRequest, beginRequest, collectToken, denyRequest, endToken, reviewRequest } from './author-tokens.ts';
+import { ceremonyRefused, type Refused } from './ceremony-fault.ts';
 
 export type AuthorRoute = DomainRoute<'authorTokens'>;
 
@@ -27,8 +28,11 @@ export function authorRoutes(context: CoreContext): HandlersOf<AuthorRoute> {
       status: 200,
       body: await reviewRequest(context, body.code, request.ip),
     }),
-    'author.requests.decide': async ({ caller: { accountKey }, body: { code, allow } }) => {
-      await decide(context, { code, accountKey, allowed: allow });
+    'author.requests.decide': async ({ caller, body: { code, allow, confirmation }, request }) => {
+      if (allow && confirmation !== undefined) {
+        const refused: Refused = (fault) => ceremonyRefused(log, request, 'allow-command-line', fault);
+        await allowRequest(context, { caller, code, confirmation, refused });
+      } else await denyRequest(context, code, caller.accountKey);
       return { status: 204 };
     },
     'author.tokens.list': async ({ caller: { accountKey }, query }) => {

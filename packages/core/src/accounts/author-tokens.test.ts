@@ -11,7 +11,7 @@ import {
   limits,
 } from '@platform/contract';
 import { authorToken, commandLine } from '../../../../tests/support/author-token.ts';
-import { registerAccount, type TestAccount } from '../../../../tests/support/client.ts';
+import { confirm, registerAccount, type TestAccount } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation, type TestCore } from '../../../../tests/support/constellation.ts';
 import { installTestApp } from '../../../../tests/support/installed-app.ts';
 import { buildTestPackage, testManifest } from '../../../../tests/support/packages.ts';
@@ -50,8 +50,10 @@ async function begin(machine = 'a laptop'): Promise<AuthorRequestAnswer> {
 }
 const collect = (requestToken: string) => send('/v1/author/requests/collect', { requestToken });
 const review = (who: TestAccount, code: string) => who.fetch('/v1/author/requests/review', { body: { code } });
-const decide = (who: TestAccount, code: string, allow: boolean) =>
-  who.fetch('/v1/author/requests/decide', { body: { code, allow } });
+async function decide(who: TestAccount, code: string, allow: boolean): Promise<RawAnswer> {
+  const confirmation = allow ? { confirmation: await confirm(who, 'author.allow') } : {};
+  return who.fetch('/v1/author/requests/decide', { body: { code, allow, ...confirmation } });
+}
 
 test('a command line gets its token once somebody approved its code, and only once', async () => {
   const { code, requestToken, page, pollSeconds } = await begin('anna’s laptop');
@@ -90,6 +92,26 @@ test('without an answer, or with a no, there is no token', async () => {
   assert.equal(problemCode(await collect(late.requestToken)), 'author_request_ended');
   assert.equal(problemCode(await review(anna, late.code)), 'author_request_ended');
   assert.equal(problemCode(await decide(anna, late.code, true)), 'author_request_ended');
+});
+
+test('a session alone allows nothing: the passkey is used once more, for this and nothing else', async () => {
+  const { code, requestToken } = await begin();
+  const allowing = (body: object) => anna.fetch('/v1/author/requests/decide', { body: { code, allow: true, ...body } });
+  const bare = await allowing({});
+  assert.equal(problemCode(bare), 'invalid_request');
+  assert.match(bare.text, /allowed with a passkey/);
+  for (const confirmation of [await confirm(anna, 'account.export'), await confirm(bert, 'author.allow')])
+    assert.equal(problemCode(await allowing({ confirmation })), 'verification_failed');
+  assert.equal((await collect(requestToken)).status, 204, 'nothing is decided');
+
+  const confirmation = await confirm(anna, 'author.allow');
+  assert.equal((await allowing({ confirmation })).status, 204);
+  const second = await begin();
+  const replayed = await anna.fetch('/v1/author/requests/decide', {
+    body: { code: second.code, allow: true, confirmation },
+  });
+  assert.equal(problemCode(replayed), 'verification_failed');
+  assert.equal((await collect(second.requestToken)).status, 204);
 });
 
 test('the first decision counts, whoever makes it', async () => {
@@ -293,7 +315,7 @@ test('codes cannot be tried out: one account enters few in a minute, one address
   const tried = await Promise.all(Array.from({ length: limits.authorCodeRate.value + 1 }, tryOut));
   assert.equal(tried.filter(({ status }) => status === 429).length, 1);
   // Deciding counts with looking.
-  const decided = await owner.fetch('/v1/author/requests/decide', { body: { code: '22222-22222', allow: true } });
+  const decided = await owner.fetch('/v1/author/requests/decide', { body: { code: '22222-22222', allow: false } });
   assert.equal(problemCode(decided), 'rate_limited');
   const start = () =>
     commandLine(strict).fetch('/v1/author/requests', { body: { machine: 'm' }, headers: { origin: undefined } });

@@ -26,6 +26,7 @@ import {
   lockAccountName,
   takeDecided,
 } from './author-queries.ts';
+import { type Confirming, confirmed } from './confirm.ts';
 
 const CODE_LENGTH = 10;
 
@@ -88,13 +89,33 @@ export async function reviewRequest(
   };
 }
 
+/**
+ * The token publishes in the name of the account for months: a session alone, as of an unlocked computer, is not enough.
+ *
+ * @throws RefusalError `author_request_ended`; as {@link confirmed}
+ */
+export async function allowRequest(
+  context: CoreContext,
+  { code, ...confirming }: Omit<Confirming, 'operation'> & { readonly code: string },
+): Promise<void> {
+  const { accountKey } = confirming.caller;
+  await confirmed(context, { ...confirming, operation: 'author.allow' }, (trx) =>
+    decide(context, trx, { code, accountKey, allowed: true }),
+  );
+}
+
 /** @throws RefusalError `author_request_ended` */
-export async function decide(
-  { database, masterKey, clock }: Pick<CoreContext, 'database' | 'masterKey' | 'clock'>,
+export function denyRequest(context: CoreContext, code: string, accountKey: string): Promise<void> {
+  return decide(context, context.database, { code, accountKey, allowed: false });
+}
+
+async function decide(
+  { masterKey, clock }: Pick<CoreContext, 'masterKey' | 'clock'>,
+  executor: Executor,
   { code, accountKey, allowed }: { readonly code: string; readonly accountKey: string; readonly allowed: boolean },
 ): Promise<void> {
   const decision = { codeHash: codeHash(masterKey, code), accountKey, allowed, now: clock() };
-  if (!(await decideRequest(database, decision))) throw refuse('author_request_ended');
+  if (!(await decideRequest(executor, decision))) throw refuse('author_request_ended');
 }
 
 export interface CollectedToken {

@@ -257,16 +257,6 @@ export async function renewAddress(appId: string): Promise<string | null> {
   }
 }
 
-export async function allowCommandLine(code: string): Promise<string | null> {
-  try {
-    await call('author.requests.decide', { body: { code, allow: true } });
-    carriedOut.value = true;
-    return null;
-  } catch (error) {
-    return plainMessage(error);
-  }
-}
-
 export async function pause(): Promise<string | null> {
   try {
     await pauseEverything();

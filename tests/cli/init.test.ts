@@ -121,6 +121,21 @@ test('editors find the schema of the manifest beside it', async () => {
   assert.deepEqual(JSON.parse(schema), manifestSchema());
 });
 
+test('after an update of the platform, `sdk` writes the schema anew and, in plain JavaScript, the types', async () => {
+  const { project } = await made('frontend', 'javascript');
+  const types = path.join(project, 'types/sdk/browser.d.ts');
+  const former = await readFile(types, 'utf8');
+  await writeFile(types, 'export {};');
+  await writeFile(path.join(project, 'manifest.schema.json'), '{}');
+  const before = await readdir(project);
+  const { code, said } = await new Command(['sdk', project], { environment: place.environment }).ends();
+  assert.equal(code, 0, said);
+  assert.match(said, /manifest\.schema\.json\n.*types\/sdk\n$/);
+  assert.equal(await readFile(types, 'utf8'), former);
+  assert.deepEqual(JSON.parse(await readFile(path.join(project, 'manifest.schema.json'), 'utf8')), manifestSchema());
+  assert.deepEqual(await readdir(project), before, 'the packer adds the SDK: no package is written');
+});
+
 test('the type check of a TypeScript project finds a mistake in the page and in the backend', async () => {
   const { project } = await made('both', 'typescript');
   await typed(['npm run check'], project);

@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { packSdk } from '@platform/sdk/pack';
 import { type Command, UsageError } from './command.ts';
 import { quoted } from './init/next-commands.ts';
+import { isPlainProject, renewPlatformFiles } from './init/platform-files.ts';
 import { understood } from './package.ts';
 import { paint, say } from './terminal.ts';
 
@@ -14,7 +15,8 @@ export const sdkCommand: Command = {
 
 Writes platform-sdk-<version>.tgz to the folder (default: this one) and prints the line that installs it. The package is
 plain JavaScript with types, depends on nothing, and runs in Node 20.4 and later. Folders without package.json need none
-of this: ./platform package, publish and dev add the SDK to the app.`,
+of this: ./platform package, publish and dev add the SDK to the app.
+In a project of ./platform init it also writes the manifest's schema and, in JavaScript, the types of this version.`,
   async run(args) {
     const { positionals } = understood(() => parseArgs({ args: [...args], allowPositionals: true }));
     const [named = '.', ...rest] = positionals;
@@ -25,6 +27,8 @@ of this: ./platform package, publish and dev add the SDK to the app.`,
       () => false,
     );
     if (!isFolder) throw new UsageError(`${named} is not a folder. Create it first, or name another one.`);
+    for (const name of await renewPlatformFiles(folder)) say(`${paint('green', '✓')} ${path.join(folder, name)}`);
+    if (await isPlainProject(folder)) return 0;
     const file = await packSdk(folder);
     const inFolder = folder === process.cwd() ? '' : `cd ${quoted(named)} && `;
     say(`${paint('green', '✓')} ${file}`);

@@ -3,9 +3,9 @@
 import { constants, copyFile, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
-import { manifestSchema } from '@platform/contract/manifest-schema';
-import { packSdk, writeDeclarations } from '@platform/sdk/pack';
+import { packSdk } from '@platform/sdk/pack';
 import type { Kind, Project } from './choose-project.ts';
+import { TYPES, writeSchema, writeTypes } from './platform-files.ts';
 
 /** Projects of their own: nothing of the command line imports a file of them. */
 const TEMPLATES = path.join(import.meta.dirname, '../../templates');
@@ -16,9 +16,6 @@ const LAYERS: Readonly<Record<Kind, readonly string[]>> = {
   backend: ['all', 'server', 'backend'],
   both: ['all', 'page', 'server', 'both'],
 };
-
-/** Many small files that only editors read. */
-const TYPES = `types${path.sep}`;
 
 /** Stands for the name of the app in templates of pages. */
 const NAME_PLACE = 'APP_NAME';
@@ -59,7 +56,7 @@ async function nameIt(made: string, { kind, language, name, id }: Project): Prom
       : { workload: kind === 'backend' ? { ...(workload as object), mode: 'always' } : workload, permissions }),
   };
   await writeJson(path.join(made, 'manifest.json'), manifest);
-  await writeJson(path.join(made, 'manifest.schema.json'), manifestSchema());
+  await writeSchema(made);
   if (kind === 'backend') return;
   const page = path.join(made, language === 'typescript' ? 'page' : 'frontend', 'index.html');
   const text = await readFile(page, 'utf8');
@@ -71,7 +68,7 @@ async function nameIt(made: string, { kind, language, name, id }: Project): Prom
 
 /** The SDK as a package; plain JavaScript gets it from the packer, and here its types for editors. */
 async function addSdk(made: string, { language, id }: Project): Promise<void> {
-  if (language === 'javascript') return writeDeclarations(path.join(made, TYPES, 'sdk'), ['workload', 'browser']);
+  if (language === 'javascript') return writeTypes(made);
   const tarball = path.basename(await packSdk(made));
   const file = path.join(made, 'package.json');
   const { devDependencies, ...rest } = await readJson(file);

@@ -199,7 +199,7 @@ test('what is accepted has to fit on the machine', async () => {
   await registerLocalMachine(platform, { memoryMiB: 1_024 });
   const answer = await account.fetch('/v1/apps/tight/upgrade', { body: { version: '2.0.0', acceptResources: true } });
   assert.deepEqual([answer.status, problemCode(answer)], [503, 'unavailable'], answer.text);
-  assert.match(answer.text, /2048 MiB/);
+  assert.match(answer.text, /needs 2 GiB of memory/);
   assert.deepEqual(await assigned('tight'), small);
   await upgrade('tight', '2.0.0');
   await registerLocalMachine(platform, {});

@@ -76,7 +76,7 @@ for (const [device, viewport] of [
     if (device === 'desktop') {
       await app.getByText('No deliveries yet. Set up a sender above.').waitFor();
       await look(page, device, 'webhooks-empty');
-    } else await app.getByText('Set up a sender').click();
+    } else await app.getByText('Set up a sender', { exact: true }).click();
     await app.getByLabel('Address of this app').fill(`${address.origin}/hooks/whatever`);
     await app.getByRole('button', { name: 'Save' }).click();
     await app.getByText(`${address.origin}/hooks/my-shop`, { exact: true }).waitFor();
@@ -87,7 +87,7 @@ for (const [device, viewport] of [
     const delivery = app.getByRole('listitem').filter({ hasText: `msg_${device}` });
     await delivery.getByText('my-shop').click();
     await delivery.getByText(`"for": "${device}"`).waitFor();
-    await app.getByText('Set up a sender').click();
+    await app.getByText('Set up a sender', { exact: true }).click();
     await look(page, device, 'webhooks');
   });
 

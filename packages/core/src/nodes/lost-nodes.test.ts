@@ -105,14 +105,14 @@ test('what is not bound to a silent node runs elsewhere; the former credentials 
   assert.deepEqual(await first.assigned(), []);
 });
 
-test('a volume on a silent node stays, and its owner gets the reason in one sentence', async () => {
+test('a volume on a silent node stays, and its owner gets the reason and what comes next', async () => {
   const first = await joinTestNode(platform, 'keeper');
   const bound = await anApp({ volume: true });
   const second = await joinTestNode(platform, 'second', { machine: { sharedStore: STORE } });
   await watchFor(LOST + TICK, second);
   assert.equal(await isLost(first), true);
   assert.equal(await nodeOf(bound), first.id);
-  const sentence = /^The machine keeper does not answer, and the data of this app lies there: [^.]*\.$/;
+  const sentence = /^The machine keeper does not answer, and the data of this app lies there\. [^.]*\.$/;
   const status = await account.browser.take<WorkloadStatus>(`/v1/apps/${bound}/status`);
   assert.equal(status.state, 'failed');
   assert.match(status.reason ?? '', sentence);

@@ -137,7 +137,7 @@ test('rules are listed with the nodes that meet them, are there once, and end wi
   await assert.rejects(addRule(context(), 'gpu', { account: 'nobody', appId: null }), /no account named nobody/);
   await assert.rejects(labelNode(context(), 'nowhere', { add: ['gpu'] }), /no node named nowhere/);
   for (const change of [{ add: ['self-hosted'] }, { remove: ['platform-hosted'] }])
-    await assert.rejects(labelNode(context(), 'second', change), /with the token/);
+    await assert.rejects(labelNode(context(), 'second', change), /The token that a machine joins with/);
 });
 
 test('a node with a reserved label takes what it is demanded for and nothing else, from its first moment', async () => {

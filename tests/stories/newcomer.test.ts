@@ -60,7 +60,10 @@ for (const [device, viewport] of [
     await step('signs out, comes back with the passkey, and the note is still there', () =>
       someone.signsOutAndIn('Buy oat milk'),
     );
-    await t.test('and the browser had nothing to complain about', () => assert.deepEqual(someone.complaints(), []));
+    await t.test('and the browser had nothing to complain about', () => {
+      const complaints = someone.complaints();
+      assert.equal(complaints.length, 0, [...complaints, 'The platform:', ...warnings()].join('\n'));
+    });
   });
 }
 
@@ -68,6 +71,14 @@ test('nothing of the platform runs any more when it has stopped', async () => {
   assert.equal(await platform.stop(), 0);
   assert.deepEqual(await commandLinesWith(place.dataDirectory), []);
 });
+
+/** What the platform logged as a warning or worse. */
+function warnings(): string[] {
+  return platform
+    .output()
+    .split('\n')
+    .filter((line) => /"level":[456]0/.test(line));
+}
 
 /** Command lines of this machine's processes that name the folder: PostgreSQL's and the sandboxes' do. */
 async function commandLinesWith(folder: string): Promise<string[]> {

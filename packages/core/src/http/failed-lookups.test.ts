@@ -15,7 +15,7 @@ function open() {
       state.looked += 1;
       return found;
     });
-  return { state, look };
+  return { state, look, lookups };
 }
 
 function isLimited(error: unknown): boolean {
@@ -46,4 +46,11 @@ test('many at the same time are no way around', async () => {
   const outcomes = await Promise.allSettled(Array.from({ length: 3 * MOST }, () => look('a')));
   assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, MOST);
   assert.equal(state.looked, MOST);
+});
+
+test('a look-up that fails does not count', async () => {
+  const { look, lookups } = open();
+  const fails = () => lookups.look('a', () => Promise.reject(new Error('the database is away')));
+  for (let index = 0; index < MOST; index += 1) await assert.rejects(fails(), /away/);
+  assert.equal(await look('a', 'known'), 'known');
 });

@@ -38,9 +38,15 @@ export class FailedLookups {
     }
     // Counted while it is looked up, so that many at once are no way around.
     failures.count += 1;
-    const found = await find();
-    if (found !== null) failures.count -= 1;
-    return found;
+    let isUnknown = false;
+    try {
+      const found = await find();
+      isUnknown = found === null;
+      return found;
+    } finally {
+      // A look-up that failed says nothing about the client.
+      if (!isUnknown) failures.count -= 1;
+    }
   }
 
   #failuresOf(network: string): Failures {

@@ -109,8 +109,17 @@ test('an account is listed with what it takes, gets a plan, and is deleted with 
   await ok('account', 'plan', 'guest', 'paid');
   assert.match(
     await ok('account', 'list'),
-    /^NAME +STATE +PLAN +APPS +DISK +SESSIONS +LAST SEEN +REGISTERED\nguest +active +paid +9 +\d\d MiB +1 +\S+ +\S+\nlandlord +active +free \(default\) +\d+ +0 bytes +1 /,
+    /^NAME +STATE +PLAN +APPS +DISK +SESSIONS +LAST SEEN +REGISTERED\nguest +active +paid +9 +\d\d MiB +1 +2\S+T\d\d:\d\dZ +2\S+T\d\d:\d\dZ\nlandlord +active +free \(default\) +\d+ +0 bytes +1 /,
   );
+  const { items } = JSON.parse(await ok('account', 'list', '--json')) as { items: { name: string; plan: string }[] };
+  assert.deepEqual(
+    items.map(({ name, plan }) => [name, plan]),
+    [
+      ['guest', 'paid'],
+      ['landlord', 'free'],
+    ],
+  );
+  await refused(/account list \[--json\]/, 2, 'account', 'list', '--jsno');
   await refused(/There is no terminal here to answer on\. Add --yes/, 2, 'account', 'delete', 'guest');
   assert.equal((await guest.fetch('/v1/apps')).status, 200, 'it is still there');
   await refused(/landlord is the master account and cannot be deleted/, 1, 'account', 'delete', 'landlord', '--yes');

@@ -4,6 +4,7 @@ import { createInvitation, listInvitations, revokeInvitation } from '@platform/c
 import { UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
 import { withLocalCore } from './local-core.ts';
+import { minuteText } from './minute-text.ts';
 import { sayTable } from './say-table.ts';
 import { paint, say } from './terminal.ts';
 
@@ -13,7 +14,7 @@ export async function invite(args: readonly string[]): Promise<number> {
   const config = configuration();
   const { url, expiresAt, id } = await withLocalCore(config, (context) => createInvitation(context, name));
   const whom = name === null ? 'One person' : name;
-  say(`${whom} can register once with this link, before ${expiresAt}:\n\n  ${paint('cyan', url)}\n`);
+  say(`${whom} can register once with this link, before ${minuteText(expiresAt)}:\n\n  ${paint('cyan', url)}\n`);
   say(`Send it over a channel you trust. \`./platform account uninvite ${id}\` revokes it.`);
   if (config.registration === 'open')
     say(paint('yellow', 'PLATFORM_REGISTRATION is open, so everyone can register without a link too.'));
@@ -38,7 +39,12 @@ export async function listInvitationsOf(args: readonly string[]): Promise<number
   else
     sayTable(
       ['ID', 'FOR', 'MADE', 'EXPIRES'],
-      invitations.map(({ id, name, createdAt, expiresAt }) => [id, name ?? 'any name', createdAt, expiresAt]),
+      invitations.map(({ id, name, createdAt, expiresAt }) => [
+        id,
+        name ?? 'any name',
+        minuteText(createdAt),
+        minuteText(expiresAt),
+      ]),
     );
   return 0;
 }

@@ -17,8 +17,9 @@ import { ask } from './ask.ts';
 import { type Command, UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
 import { withLocalCore } from './local-core.ts';
+import { minuteText } from './minute-text.ts';
 import { sayTable } from './say-table.ts';
-import { paint, say } from './terminal.ts';
+import { paint, say, sayJson } from './terminal.ts';
 
 const actions: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
   list,
@@ -35,7 +36,7 @@ export const accountCommand: Command = {
   summary: 'list, invite, suspend, resume and delete accounts; set a plan',
   usage: `Usage: ./platform account <action>
 
-  list                         all accounts: state, plan, installed apps, disk, last use
+  list [--json]                all accounts: state, plan, installed apps, disk, last use; --json is for programs
   invite [--for <name>]        print a link with which one person can register once; with --for only under that name
   invitations                  the invitations that wait to be used
   uninvite <id>                revoke one of them
@@ -60,7 +61,9 @@ A suspension deletes no data. Other accounts keep the apps they installed from t
 const AT_ONCE = 200;
 
 async function list(args: readonly string[]): Promise<number> {
-  if (args.length > 0) throw new UsageError('./platform account list takes no further arguments.');
+  const [option, ...rest] = args;
+  if (rest.length > 0 || (option !== undefined && option !== '--json'))
+    throw new UsageError('Write it as ./platform account list [--json]');
   const accounts = await withLocalCore(configuration(), async (context) => {
     const all: ListedAccount[] = [];
     for (;;) {
@@ -69,7 +72,8 @@ async function list(args: readonly string[]): Promise<number> {
       if (page.length < AT_ONCE) return all;
     }
   });
-  if (accounts.length === 0) say('No accounts yet.');
+  if (option === '--json') sayJson({ items: accounts }, 2);
+  else if (accounts.length === 0) say('No accounts yet.');
   else sayTable(HEADINGS, accounts.map(cells));
   return 0;
 }
@@ -90,7 +94,8 @@ function cells({
 }: ListedAccount): string[] {
   const shown = deletesAt === null ? state : `deleted on ${deletesAt.slice(0, 10)}`;
   const planned = ownPlan ? plan : `${plan} (default)`;
-  return [name, shown, planned, String(apps), sizeText(diskBytes), String(sessions), lastSeenAt ?? '', createdAt];
+  const seen = lastSeenAt === null ? '' : minuteText(lastSeenAt);
+  return [name, shown, planned, String(apps), sizeText(diskBytes), String(sessions), seen, minuteText(createdAt)];
 }
 
 async function suspend(args: readonly string[]): Promise<number> {

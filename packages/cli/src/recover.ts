@@ -7,6 +7,7 @@ import { refuseSuspended } from './account.ts';
 import { type Command, UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
 import { withDatabase } from './instance.ts';
+import { minuteText } from './minute-text.ts';
 import { paint, say } from './terminal.ts';
 
 export const recoverCommand: Command = {
@@ -35,7 +36,7 @@ Prints a link that works once and for 15 minutes. Anyone who opens it can add a 
       }
     });
     if (link === null) throw new StartError('no_account', `There is no account named ${name}.`);
-    say(`Open this once before ${link.expiresAt.toISOString()}:\n\n  ${paint('cyan', link.url)}\n`);
+    say(`Open this once before ${minuteText(link.expiresAt)}:\n\n  ${paint('cyan', link.url)}\n`);
     return 0;
   },
 };

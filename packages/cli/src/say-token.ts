@@ -1,6 +1,7 @@
 // Prints an enrolment token as the command that uses it.
 import type { MemberKind } from '@platform/contract';
 import type { PlatformConfig } from '@platform/core/config';
+import { minuteText } from './minute-text.ts';
 import { paint, say } from './terminal.ts';
 
 export function sayToken(
@@ -13,7 +14,7 @@ export function sayToken(
     const what = 'Other machines cannot reach this core yet: set PLATFORM_LINK_LISTEN, restart the platform, and run';
     say(`${paint('yellow', `${what} this command again.`)}\n`);
   }
-  say(`Run this once on the new machine, in its checkout, before ${expiresAt.toISOString()}:\n`);
+  say(`Run this once on the new machine, in its checkout, before ${minuteText(expiresAt)}:\n`);
   say(`  ${paint('cyan', `./platform ${kind} join ${address ?? '<core-url>'} ${token}`)}\n`);
 }
 

@@ -2,6 +2,7 @@
 import { plainLine } from '@platform/contract';
 import type { DoctorCertificates } from '@platform/ingress/answer-doctor';
 import type { Finding } from '../finding.ts';
+import { minuteText } from '../minute-text.ts';
 
 /** Where an Ingress has its certificates: files, or ACME with one for all names or one for each. */
 export type CertificateOrigin = 'files' | 'acme wildcard' | 'acme for each';
@@ -62,7 +63,7 @@ function problemFinding(problem: Problem, place: Place): Finding {
       : isServed
         ? `. The former one stays in use until ${dayOf(servedUntil)}`
         : '. Clients get no valid one';
-  const retry = retryAt === null ? '' : `. The next try is at ${retryAt.slice(0, 16)}Z`;
+  const retry = retryAt === null ? '' : `. The next try is at ${minuteText(retryAt)}`;
   const isBad = isOfFiles ? kind === 'unreadable' : !isServed;
   return {
     check: CERTIFICATES,

@@ -12,7 +12,6 @@ import {
   nodeWorkload,
   publish,
 } from '../../packages/core/test-support/apps.ts';
-import { Nodes } from '../../packages/core/test-support/internals.ts';
 import {
   type JoinedNode,
   joinTestNode,
@@ -171,7 +170,7 @@ test('the lines of a log stream are plain as well', async () => {
   double.answer = () => stream.answer;
   const line = { at: '2026-11-21T10:00:00.000Z', stream: 'stdout', line: HARMFUL };
   stream.write(JSON.stringify({ items: [line], last: 1, missed: 0, before: null }));
-  const nodes = new Nodes(platform.core.context, platform.core.localNode.nodeId);
+  const nodes = platform.core.context.nodes;
   const { id } = await installationRow(platform, account, 'near');
   const ending = new AbortController();
   for await (const piece of await nodes.followLogs(id, { newest: 10 }, ending.signal)) {

@@ -132,7 +132,7 @@ async function seenAfterwards(since: Date): Promise<Seen[]> {
       60_000,
     );
     const signal = AbortSignal.timeout(30_000);
-    const answer = await survivor.backends.call(id, { method: 'GET', path: '/seen', signal });
+    const answer = await survivor.context.backends.call(id, { method: 'GET', path: '/seen', signal });
     return JSON.parse((await answer.read(1_000_000)).toString('utf8')) as Seen[];
   } finally {
     await survivor.stop();

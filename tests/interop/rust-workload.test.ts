@@ -44,7 +44,7 @@ after(async () => {
 });
 
 async function ask(method: string, path: string): Promise<string> {
-  const answer = await world.core.backends.call(id, { method, path, signal: AbortSignal.timeout(START_MS) });
+  const answer = await world.core.context.backends.call(id, { method, path, signal: AbortSignal.timeout(START_MS) });
   return (await answer.read(65_536)).toString('utf8');
 }
 

@@ -25,7 +25,7 @@ const FOUNDATION = [
   ],
 ];
 /** What stands on the domains: the serving of app hosts, the wiring, and what other packages import. */
-const TOP = ['frontends', 'domains.ts', 'app.ts', 'local-core.ts', 'entries'];
+const TOP = ['frontends', 'domains.ts', 'open-context.ts', 'app.ts', 'local-core.ts', 'entries'];
 
 interface Import {
   readonly from: string;

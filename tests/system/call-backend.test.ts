@@ -76,7 +76,7 @@ async function install(owner: TestAccount, appId: string): Promise<InstallationI
 }
 
 function call(path: string, more: Partial<BackendRequest> = {}, to = id): Promise<BackendAnswer> {
-  return world.core.backends.call(to, { method: 'GET', path, signal: AbortSignal.timeout(30_000), ...more });
+  return world.core.context.backends.call(to, { method: 'GET', path, signal: AbortSignal.timeout(30_000), ...more });
 }
 
 /** The status of an answer that is read to its end. */
@@ -267,7 +267,7 @@ test('a core that stops breaks its calls off', async () => {
     const own = await install(owner, 'called');
     const replica = await world.replica(withoutNode());
     const signal = AbortSignal.timeout(30_000);
-    const drip = await replica.backends.call(own, { method: 'GET', path: '/drip', signal });
+    const drip = await replica.context.backends.call(own, { method: 'GET', path: '/drip', signal });
     const broken = refused(drip.read(MiB), 'upstream_failed');
     await replica.stop();
     await broken;
@@ -369,7 +369,7 @@ test('an app that waits for a node is placed by the call, or the call says that 
 test('every core reaches the node of another machine, and no core a loopback address that is not its own', async () => {
   const second = await world.replica(withoutNode());
   const signal = AbortSignal.timeout(30_000);
-  await refused(second.backends.call(id, { method: 'GET', path: '/', signal }), 'workload_unavailable');
+  await refused(second.context.backends.call(id, { method: 'GET', path: '/', signal }), 'workload_unavailable');
 
   const joined = await joinTestNode(world, 'far');
   const far = await startRealNode(world, { credential: joined.credential(), key: joined.key });
@@ -378,7 +378,7 @@ test('every core reaches the node of another machine, and no core a loopback add
     const owner = await registerAccount(world, 'far-owner');
     const own = await install(owner, 'called');
     assert.equal((await installationRow(world, owner, 'called')).node_id, joined.id);
-    for (const { backends } of [second, world.core]) {
+    for (const { backends } of [second.context, world.core.context]) {
       const answer = await backends.call(own, { method: 'GET', path: '/big', signal });
       assert.equal((await answer.read(BIG)).length, BIG);
     }

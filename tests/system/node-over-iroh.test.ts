@@ -119,7 +119,7 @@ async function startNode(): Promise<void> {
 }
 
 function call(path: string, more: Partial<BackendRequest> = {}, by: TestCore = core): Promise<BackendAnswer> {
-  return by.backends.call(id, { method: 'GET', path, signal: AbortSignal.timeout(30_000), ...more });
+  return by.context.backends.call(id, { method: 'GET', path, signal: AbortSignal.timeout(30_000), ...more });
 }
 
 async function unavailable(work: Promise<unknown>): Promise<void> {

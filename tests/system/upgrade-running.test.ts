@@ -46,7 +46,7 @@ after(async () => {
 });
 
 function call(path: string) {
-  return world.core.backends.call(id, { method: 'GET', path, signal: AbortSignal.timeout(60_000) });
+  return world.core.context.backends.call(id, { method: 'GET', path, signal: AbortSignal.timeout(60_000) });
 }
 
 /** What the backend says, once it is this version: until the node carried the change out, the former one may answer. */

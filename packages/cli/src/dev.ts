@@ -58,9 +58,9 @@ its log is shown here. If package.json has the script "watch", that runs too. Ct
     else {
       const config = configuration();
       await requireRunning(config);
-      await withLocalCore(config, async (context, nodes) => {
+      await withLocalCore(config, async (context) => {
         const account = await chooseAccount(context, values.as);
-        await develop(localTarget({ context, nodes, account, grantAll, signal }), work);
+        await develop(localTarget({ context, account, grantAll, signal }), work);
       });
     }
     return 0;

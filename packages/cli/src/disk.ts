@@ -6,7 +6,6 @@ import {
   deleteAnyVersion,
   deleteVolume,
   listDiskUse,
-  type Nodes,
   selectOwn,
   uninstallApp,
 } from '@platform/core/operator';
@@ -33,9 +32,9 @@ delete-volume deletes the volume that a removed app left, with all data in it. R
     if (action !== 'delete-volume' || name === undefined || rest.length > 0)
       throw new UsageError('Name one volume: ./platform disk delete-volume <account>/<app>');
     await requireRunning(config);
-    return withLocalCore(config, async (context, nodes) => {
+    return withLocalCore(config, async (context) => {
       const { account, appId } = await ownedApp(context, name);
-      await deleteVolume(context, nodes, account.key, appId);
+      await deleteVolume(context, account.key, appId);
       say(`${paint('green', '✓')} The volume of ${account.name}/${appId} is deleted.`);
       return 0;
     });
@@ -56,7 +55,7 @@ data in it; that needs the running platform.`,
     const config = configuration();
     const withVolume = names.length < args.length;
     if (withVolume) await requireRunning(config);
-    return withLocalCore(config, async (context, nodes) => uninstall(context, nodes, { name, withVolume }));
+    return withLocalCore(config, async (context) => uninstall(context, { name, withVolume }));
   },
 };
 
@@ -81,7 +80,6 @@ running.`,
 
 async function uninstall(
   context: CoreContext,
-  nodes: Nodes,
   { name, withVolume }: { readonly name: string; readonly withVolume: boolean },
 ): Promise<number> {
   const { account, appId } = await ownedApp(context, name);
@@ -91,7 +89,7 @@ async function uninstall(
       `${account.name} has no app ${appId}. \`./platform disk\` lists the data of removed apps.`,
     );
   await uninstallApp(context, account.key, appId);
-  if (withVolume) await deleteVolume(context, nodes, account.key, appId);
+  if (withVolume) await deleteVolume(context, account.key, appId);
   say(`${paint('green', '✓')} ${account.name} no longer has ${appId}.${withVolume ? ' Its volume is deleted.' : ''}`);
   return 0;
 }

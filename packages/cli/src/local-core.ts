@@ -5,7 +5,7 @@ import * as path from 'node:path';
 import { errors, faultWords, RefusalError } from '@platform/contract';
 import { type PlatformConfig, readMasterKey } from '@platform/core/config';
 import { refuseWithoutKey } from '@platform/core/database';
-import { type CoreContext, listAccounts, type NamedAccount, type Nodes, openLocalCore } from '@platform/core/operator';
+import { type CoreContext, listAccounts, type NamedAccount, openLocalCore } from '@platform/core/operator';
 import { StartError } from '@platform/core/start';
 import { refuseSuspended, requireAccount } from './account.ts';
 import { withDatabase } from './instance.ts';
@@ -13,14 +13,14 @@ import { joinedAs, WORDS } from './membership.ts';
 import { openNodeIdentity } from './node-identity.ts';
 
 /**
- * Runs `work` with the context of core on this machine's data folder, and its way to all nodes, beside a running
- * platform or without one.
+ * Runs `work` with the context of core on this machine's data folder, beside a running platform or without
+ * one.
  *
  * @throws StartError for what the operator can cure; core's refusals among them, in their words
  */
 export async function withLocalCore<Result>(
   config: PlatformConfig,
-  work: (context: CoreContext, nodes: Nodes) => Promise<Result>,
+  work: (context: CoreContext) => Promise<Result>,
 ): Promise<Result> {
   const kind = joinedAs(config.dataDirectory);
   if (kind !== null && !existsSync(config.masterKeyFile))
@@ -39,9 +39,9 @@ export async function withLocalCore<Result>(
   const masterKey = readMasterKey(config.masterKeyFile);
   return withDatabase(config, async (databaseUrl) => {
     const nodeKey = openNodeIdentity(config.dataDirectory).key.publicKey;
-    const { context, nodes, close } = await openLocalCore({ config, databaseUrl, masterKey, nodeKey });
+    const { context, close } = await openLocalCore({ config, databaseUrl, masterKey, nodeKey });
     try {
-      return await work(context, nodes);
+      return await work(context);
     } catch (error) {
       throw error instanceof RefusalError ? inWords(error) : error;
     } finally {

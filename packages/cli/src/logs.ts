@@ -47,17 +47,20 @@ Prints the newest lines, oldest of them first; times are UTC. Without -n ${USUAL
     if (login !== null) return remoteLogs(login, name, { ...values, newest });
     const config = configuration();
     await requireRunning(config);
-    return withLocalCore(config, async (context, nodes) => {
+    return withLocalCore(config, async (context) => {
       const { id } = await requireBackend(context, name);
       if (values.follow) {
         const ending = new AbortController();
         const end = () => ending.abort();
         process.once('SIGINT', end).once('SIGTERM', end);
-        await followLogs((start, signal) => nodes.followLogs(id, start, signal), { newest, signal: ending.signal });
+        await followLogs((start, signal) => context.nodes.followLogs(id, start, signal), {
+          newest,
+          signal: ending.signal,
+        });
         return 0;
       }
       if (newest === 0) return 0;
-      const { items } = await nodes.logs(id, { limit: newest, before: undefined });
+      const { items } = await context.nodes.logs(id, { limit: newest, before: undefined });
       for (const entry of items.reverse()) {
         if (values.json) sayJson(entry);
         else say(lineOf(entry));

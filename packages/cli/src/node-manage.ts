@@ -77,9 +77,7 @@ export async function uncordon(args: readonly string[]): Promise<number> {
 /** Exit code 3 says that something is left on the node. */
 export async function drain(args: readonly string[]): Promise<number> {
   const name = nameOf(args);
-  const { moved, waiting, bound } = await withLocalCore(configuration(), (context, nodes) =>
-    drainNode(context, nodes, name),
-  );
+  const { moved, waiting, bound } = await withLocalCore(configuration(), (context) => drainNode(context, name));
   say(`${counted(moved, 'app was', 'apps were')} taken from ${name}; nothing new is placed there.`);
   if (waiting.length > 0)
     say(

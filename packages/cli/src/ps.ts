@@ -1,7 +1,7 @@
 // `platform ps`: every backend of every account on this platform, with what the running ones use.
 import { parseArgs } from 'node:util';
 import { type InstallationDetail, RefusalError } from '@platform/contract';
-import { type Backend, listBackends, type Nodes } from '@platform/core/operator';
+import { type Backend, type CoreContext, listBackends } from '@platform/core/operator';
 import { type Command, UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
 import { runningParts } from './instance.ts';
@@ -30,8 +30,8 @@ or the last look.
     if (positionals.length > 0) throw new UsageError('./platform ps takes no names.');
     const config = configuration();
     await requireRunning(config);
-    const rows = await withLocalCore(config, async (context, nodes) => {
-      return inParallel(await listBackends(context), (backend) => rowOf(nodes, backend));
+    const rows = await withLocalCore(config, async (context) => {
+      return inParallel(await listBackends(context), (backend) => rowOf(context, backend));
     });
     const parts = runningParts(config.dataDirectory);
     const shown = { width: terminalWidth(), now: new Date() };
@@ -44,7 +44,7 @@ or the last look.
 /** What a paused account means for an operator, who cannot end it: docs/decisions/lifecycle.md says why. */
 const PAUSED = 'Its owner paused everything and can resume on the paused page of the shell.';
 
-async function rowOf(nodes: Nodes, backend: Backend): Promise<PsRow> {
+async function rowOf({ nodes }: CoreContext, backend: Backend): Promise<PsRow> {
   const { accountKey: _, since, pausedAt, ...row } = backend;
   const known: PsRow = { ...row, since: since?.toISOString() ?? null, usage: null };
   // One that is at rest uses nothing, and what it last reported still holds.

@@ -1,6 +1,6 @@
 // `platform stop`, and `platform start` with a name: one backend, as its owner would start and stop it.
 import { plainLine } from '@platform/contract';
-import { type CoreContext, type Nodes, startApp, stopApp } from '@platform/core/operator';
+import { type CoreContext, startApp, stopApp } from '@platform/core/operator';
 import { requireBackend } from './backend.ts';
 import { type Command, UsageError } from './command.ts';
 import { configuration } from './configuration.ts';
@@ -15,8 +15,8 @@ export const stopCommand: Command = {
 Stops the backend as its owner would: it stays down, even when the app is opened, until it is started again in Settings or with
 \`./platform start\`. Its data stays. The platform itself ends with Ctrl-C or SIGTERM where it runs.`,
   run: (args) =>
-    withBackend('stop', args, async (context, nodes, { accountKey, appId, name }) => {
-      await stopApp(context, nodes, { accountKey, appId }, 'operator');
+    withBackend('stop', args, async (context, { accountKey, appId, name }) => {
+      await stopApp(context, { accountKey, appId }, 'operator');
       say(`${paint('green', '✓')} ${name} is stopped.`);
       return 0;
     }),
@@ -24,8 +24,8 @@ Stops the backend as its owner would: it stays down, even when the app is opened
 
 /** @returns 1 when the backend did not come up, after saying why */
 export function startBackend(args: readonly string[]): Promise<number> {
-  return withBackend('start', args, async (context, nodes, { accountKey, appId, name }) => {
-    const { state, reason } = await startApp(context, nodes, accountKey, appId);
+  return withBackend('start', args, async (context, { accountKey, appId, name }) => {
+    const { state, reason } = await startApp(context, accountKey, appId);
     if (state === 'running') {
       say(`${paint('green', '✓')} ${name} runs.`);
       return 0;
@@ -45,15 +45,15 @@ interface Named {
 async function withBackend(
   verb: 'start' | 'stop',
   args: readonly string[],
-  work: (context: CoreContext, nodes: Nodes, backend: Named) => Promise<number>,
+  work: (context: CoreContext, backend: Named) => Promise<number>,
 ): Promise<number> {
   const [name, ...rest] = args;
   if (name === undefined || rest.length > 0 || name.startsWith('-'))
     throw new UsageError(`Name one backend: platform ${verb} <account>/<app>`);
   const config = configuration();
   await requireRunning(config);
-  return withLocalCore(config, async (context, nodes) => {
+  return withLocalCore(config, async (context) => {
     const { account, accountKey, appId } = await requireBackend(context, name);
-    return work(context, nodes, { accountKey, appId, name: `${account}/${appId}` });
+    return work(context, { accountKey, appId, name: `${account}/${appId}` });
   });
 }

@@ -1,12 +1,10 @@
 // The one place where core is wired: configuration in, a listening server out. Read this file first.
 import type { AddressInfo } from 'node:net';
-import { TOPOLOGY_BEAT_MILLISECONDS } from '@platform/contract';
 import { listenFast, placeToListen } from '@platform/http';
 import { IrohEndpoint } from '@platform/link';
 import { findAuthorCaller } from './accounts/author-tokens.ts';
 import { findSession, findSessionToken } from './accounts/find-session.ts';
 import { findForbiddenMaterial } from './accounts/forbidden-material.ts';
-import { ensureSystemPackages } from './catalog/system-packages.ts';
 import { type CoreConfig, sessionCookieName } from './config/config.ts';
 import { IntelligenceFile } from './config/intelligence-file.ts';
 import { defaultRates, type Rates } from './config/rates.ts';
@@ -39,23 +37,16 @@ import {
   type LocalIngress,
   type LocalIngressOptions,
 } from './ingress/ingresses.ts';
-import { ensureDefaultInstallations } from './installations/default-installations.ts';
 import { findFrontendCaller, findInstallationCaller } from './installations/find-caller.ts';
-import { followSystemPackages } from './installations/follow-system-packages.ts';
 import { missingGrant } from './installations/missing-grant.ts';
 import { bearsSystemRole } from './installations/prepared-queries.ts';
-import { announceProviders } from './intelligence/announce-providers.ts';
 import { Lifecycle } from './lifecycle.ts';
-import { Followers } from './members/followers.ts';
 import type { CoreMetrics } from './metrics.ts';
-import { Backends } from './nodes/call-backend.ts';
 import { opensControlCredentials } from './nodes/control-side.ts';
 import { findNodeCaller } from './nodes/find-node.ts';
 import { listenForNodes } from './nodes/listen-for-nodes.ts';
 import { ensureLocalNode, type LocalNode, type LocalNodeOptions, withoutLocalNode } from './nodes/local-node.ts';
-import { Nodes } from './nodes/nodes.ts';
-import { EventHub } from './notifications/event-hub.ts';
-import { ensureTopology } from './placement/ensure-topology.ts';
+import { openContext } from './open-context.ts';
 import { type At, nothingListens } from './points.ts';
 import type { Pushing } from './push/domain.ts';
 import type { PushOptions } from './push/open-push-worker.ts';
@@ -112,8 +103,6 @@ export interface Core {
   readonly localNode: LocalNode | null;
   /** What the Ingress on this machine presents to core, new at every start; `null` without one. */
   readonly localIngress: LocalIngress | null;
-  /** How domains reach the backends of installed apps. */
-  readonly backends: Backends;
   /**
    * Reads again what can change while it runs: the file of AI providers.
    *
@@ -150,47 +139,39 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const rates = options.rates ?? defaultRates;
   const iroh = await openIroh({ ...options, linkListen });
   if (iroh !== null) parts.defer(() => iroh.close());
-  const context: CoreContext = {
-    iroh,
-    rates,
-    config,
-    intelligence,
-    linkListen,
-    database,
-    pool,
-    signals,
-    clock,
-    random,
-    masterKey,
-    cursors: cursorCodec(masterKey),
-    log,
-    lifecycle: new Lifecycle(),
-    count: options.metrics?.count ?? (() => undefined),
-    at: options.at ?? nothingListens,
-    stopping: stopping.signal,
-  };
-  const shipped = await ensureSystemPackages(context, options.systemPackages);
-  const localNode = await openLocalNode(context, options.localNode);
-  const backends = new Backends(context, localNode?.nodeId ?? null);
-  parts.defer(() => backends.close());
+  let localNode: LocalNode | null = null;
+  const context = openContext(
+    {
+      iroh,
+      rates,
+      config,
+      intelligence,
+      linkListen,
+      database,
+      pool,
+      signals,
+      clock,
+      random,
+      masterKey,
+      cursors: cursorCodec(masterKey),
+      log,
+      lifecycle: new Lifecycle(),
+      count: options.metrics?.count ?? (() => undefined),
+      at: options.at ?? nothingListens,
+      stopping: stopping.signal,
+    },
+    () => localNode?.nodeId ?? null,
+  );
+  parts.defer(() => context.backends.close());
+  localNode = await openLocalNode(context, options.localNode);
   const domains = coreDomains(context, {
-    nodes: new Nodes(context, localNode?.nodeId ?? null),
-    backends,
-    deliveryOptions: options.schedules ?? {},
-    followers: new Followers(context),
-    topologyBeat: options.topologyBeat ?? TOPOLOGY_BEAT_MILLISECONDS,
-    hub: new EventHub(context),
+    ...options,
     searching: await openSearching(context, searchPool),
     pushing: await openWebPush(context, options.push ?? {}),
-    rates,
-    monotonic: options.monotonic ?? (() => performance.now()),
   });
   context.lifecycle.follow(domains);
   options.metrics?.watch({ pools: [pool, searchPool], gauges: domains.flatMap(({ gauges = [] }) => gauges) });
-  await followSystemPackages(context, shipped);
-  await ensureDefaultInstallations(context);
-  await announceProviders(context);
-  await ensureTopology(context);
+  for (const domain of domains) await domain.starting?.();
   const { localIngress: besideCore } = options;
   const localIngress =
     besideCore === undefined
@@ -254,10 +235,8 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     linkPort: link?.port ?? null,
     localNode,
     localIngress,
-    backends,
     async reload() {
-      intelligence.reload();
-      await announceProviders(context);
+      for (const domain of domains) await domain.reloaded?.();
     },
     async stop() {
       stopping.abort();

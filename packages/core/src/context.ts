@@ -10,7 +10,11 @@ import type { DatabaseSchema } from './database/schema.ts';
 import type { Signals } from './database/signals.ts';
 import type { CursorCodec } from './http/cursor.ts';
 import type { Lifecycle } from './lifecycle.ts';
+import type { Followers } from './members/followers.ts';
 import type { Count } from './metrics.ts';
+import type { Backends } from './nodes/call-backend.ts';
+import type { Nodes } from './nodes/nodes.ts';
+import type { EventHub } from './notifications/event-hub.ts';
 import type { At } from './points.ts';
 
 export interface Log {
@@ -46,6 +50,14 @@ export interface CoreContext {
   readonly log: Log;
   /** Calls the hooks of all domains. */
   readonly lifecycle: Lifecycle;
+  /** Waits until nodes and Ingresses have carried out a change. */
+  readonly followers: Followers;
+  /** Starts, stops and asks after workloads, on whichever node. */
+  readonly nodes: Nodes;
+  /** Sends requests to the backends of installed apps, on whichever node. */
+  readonly backends: Backends;
+  /** The live streams that are open here. */
+  readonly hub: EventHub;
   /** Raises a counter of the contract's table. */
   readonly count: Count;
   /** For tests alone. */

@@ -5,6 +5,10 @@ import type { Hooks } from './lifecycle.ts';
 
 export interface Domain<Id extends RouteId> extends Hooks {
   readonly handlers: HandlersOf<Id>;
+  /** Before core answers, in the order of the domains; it may change the database. @throws StartError to refuse the start */
+  starting?(): Promise<void>;
+  /** The operator had the files read again that can change while core runs. @throws StartError for one that is wrong */
+  reloaded?(): Promise<void>;
   /** Background work. Started in the order of the domains once core answers, stopped in the reverse order. */
   readonly workers?: readonly Worker[];
   readonly gauges?: readonly Gauge[];

@@ -7,7 +7,7 @@ import type { DatabaseSchema } from './database/schema.ts';
 
 type Trx = Transaction<DatabaseSchema>;
 
-/** Each but the last runs in the transaction of the change, after the rows of the account or installation were changed. */
+/** Each with a `trx` runs in the transaction of the change, after the rows of the account or installation were changed. */
 export interface Hooks {
   accountCreated?(trx: Trx, account: { readonly key: string; readonly name: string }): Promise<void>;
   /** Its owner paused it, or the operator suspended it. `afterCommit` as with an installation that ended. */
@@ -22,6 +22,14 @@ export interface Hooks {
   planChanged?(trx: Trx, accountKey: string): Promise<void>;
   /** Its owner stopped its backend. */
   installationStopped?(trx: Trx, id: InstallationId): Promise<void>;
+  /**
+   * A workload starts. `capabilityHash` is the SHA-256 of the data-plane capability that its node gave it; `null` when a node
+   * of a former version gave none.
+   */
+  workloadStarted?(
+    trx: Trx,
+    start: { readonly installationId: InstallationId; readonly capabilityHash: Buffer | null },
+  ): Promise<void>;
   /** These run another version of their app from now on. */
   upgraded?(trx: Trx, ids: readonly InstallationId[]): Promise<void>;
   /** These sessions were signed out or ended otherwise. What is handed to `afterCommit` runs once that cannot be taken back. */
@@ -30,6 +38,8 @@ export interface Hooks {
   installationEnded?(trx: Trx, id: InstallationId, afterCommit: AfterCommit): Promise<void>;
   /** Its owner has the data of the app deleted. The backend has been withdrawn from its node. */
   dataDeleted?(trx: Trx, id: InstallationId): Promise<void>;
+  /** At the start, before `starting` of the domains that follow: these packages came with the platform and are published. */
+  packagesShipped?(hashes: readonly string[]): Promise<void>;
   /** What the domain has of the account, for its export. Read in pieces, outside any transaction; no secret is among it. */
   filesOf?(account: AccountOfFiles): AsyncIterable<AccountFile>;
 }
@@ -69,6 +79,10 @@ export class Lifecycle implements Required<Hooks> {
     for (const domain of this.#domains) await domain.installationStopped?.(...change);
   }
 
+  async workloadStarted(...change: Parameters<Required<Hooks>['workloadStarted']>): Promise<void> {
+    for (const domain of this.#domains) await domain.workloadStarted?.(...change);
+  }
+
   async upgraded(...change: Parameters<Required<Hooks>['upgraded']>): Promise<void> {
     for (const domain of this.#domains) await domain.upgraded?.(...change);
   }
@@ -83,6 +97,10 @@ export class Lifecycle implements Required<Hooks> {
 
   async dataDeleted(...change: Parameters<Required<Hooks>['dataDeleted']>): Promise<void> {
     for (const domain of this.#domains) await domain.dataDeleted?.(...change);
+  }
+
+  async packagesShipped(...shipped: Parameters<Required<Hooks>['packagesShipped']>): Promise<void> {
+    for (const domain of this.#domains) await domain.packagesShipped?.(...shipped);
   }
 
   async *filesOf(account: AccountOfFiles): AsyncGenerator<AccountFile> {

@@ -15,7 +15,7 @@ import { Lifecycle } from './lifecycle.ts';
 import { createLog } from './log.ts';
 import { opensControlCredentials } from './nodes/control-side.ts';
 import { findNodeByKey } from './nodes/node-queries.ts';
-import { Nodes } from './nodes/nodes.ts';
+import { openContext } from './open-context.ts';
 import { nothingListens } from './points.ts';
 
 export interface LocalCoreOptions {
@@ -28,8 +28,6 @@ export interface LocalCoreOptions {
 
 export interface LocalCore {
   readonly context: CoreContext;
-  /** The way to all nodes. */
-  readonly nodes: Nodes;
   close(): Promise<void>;
 }
 
@@ -39,27 +37,31 @@ export async function openLocalCore({ config, databaseUrl, masterKey, nodeKey }:
   await migrate(databaseUrl);
   const { pool, database, close } = openDatabase({ url: databaseUrl, connections: 2, onError: () => undefined });
   const stopping = new AbortController();
-  const context: CoreContext = {
-    config: { ...config, packagesDirectory: path.join(config.dataDirectory, 'packages'), shellDirectory: '' },
-    intelligence,
-    rates: config.rates,
-    linkListen: config.linkListen,
-    // A node has its connection to core itself.
-    iroh: null,
-    database,
-    pool,
-    // Never started: this process only notifies the others, through the database.
-    signals: new Signals(databaseUrl, () => undefined),
-    clock: () => new Date(),
-    random: randomBytes,
-    masterKey,
-    cursors: cursorCodec(masterKey),
-    log: createLog('fatal'),
-    lifecycle: new Lifecycle(),
-    count: () => undefined,
-    at: nothingListens,
-    stopping: stopping.signal,
-  };
+  let nodeId: string | null = null;
+  const context = openContext(
+    {
+      config: { ...config, packagesDirectory: path.join(config.dataDirectory, 'packages'), shellDirectory: '' },
+      intelligence,
+      rates: config.rates,
+      linkListen: config.linkListen,
+      // A node has its connection to core itself.
+      iroh: null,
+      database,
+      pool,
+      // Never started: this process only notifies the others, through the database.
+      signals: new Signals(databaseUrl, () => undefined),
+      clock: () => new Date(),
+      random: randomBytes,
+      masterKey,
+      cursors: cursorCodec(masterKey),
+      log: createLog('fatal'),
+      lifecycle: new Lifecycle(),
+      count: () => undefined,
+      at: nothingListens,
+      stopping: stopping.signal,
+    },
+    () => nodeId,
+  );
   async function end(): Promise<void> {
     stopping.abort();
     await close();
@@ -67,9 +69,9 @@ export async function openLocalCore({ config, databaseUrl, masterKey, nodeKey }:
   try {
     const opensFormerSecrets = () => opensControlCredentials(database, masterKey);
     await requireMasterKey({ database, masterKey, opensFormerSecrets });
-    const nodes = new Nodes(context, (await findNodeByKey(database, nodeKey)) ?? null);
-    followChanges(context, nodes);
-    return { context, nodes, close: end };
+    nodeId = (await findNodeByKey(database, nodeKey)) ?? null;
+    followChanges(context);
+    return { context, close: end };
   } catch (error) {
     await end();
     throw error;

@@ -5,7 +5,6 @@ export { newId } from '../src/credentials/ids.ts';
 export type { OwnedTables } from '../src/database/schema.ts';
 export { heldItems } from '../src/http/streamed-items.ts';
 export type { BackendAnswer, BackendRequest } from '../src/nodes/call-backend.ts';
-export { Nodes } from '../src/nodes/nodes.ts';
 export { nothingListens } from '../src/points.ts';
 export { encryptFor } from '../src/push/encrypt.ts';
 export type { IndexOwner } from '../src/search/index-queries.ts';

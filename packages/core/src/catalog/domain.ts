@@ -5,13 +5,22 @@ import { withdrawAbandoned, withdrawingAbandoned } from './abandoned-versions.ts
 import { packageFiles } from './account-files.ts';
 import { CheckPool } from './check-pool.ts';
 import { type CatalogRoute, catalogRoutes } from './routes.ts';
+import { ensureSystemPackages } from './system-packages.ts';
 
-export function catalogDomain(context: CoreContext): Domain<CatalogRoute> {
+export interface CatalogOptions {
+  /** Built packages of the apps that come with the platform. */
+  readonly systemPackages: readonly { readonly path: string }[];
+}
+
+export function catalogDomain(context: CoreContext, { systemPackages }: CatalogOptions): Domain<CatalogRoute> {
   const checks = new CheckPool();
   const abandoned = withdrawingAbandoned(context);
   return {
     handlers: catalogRoutes(context, checks.verify),
     workers: [checks, abandoned],
+    async starting() {
+      await context.lifecycle.packagesShipped(await ensureSystemPackages(context, systemPackages));
+    },
     async accountDeleted(_trx, _accountKey, afterCommit) {
       afterCommit(async () => {
         while (await withdrawAbandoned(context));

@@ -12,7 +12,7 @@ import type { Kysely } from 'kysely';
 import type { CoreContext } from '../context.ts';
 import { credentialKind, hashCredential, newCredential } from '../credentials/credential.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
-import type { Change, Followers } from '../members/followers.ts';
+import type { Change } from '../members/followers.ts';
 import { assignmentsChangedOn } from '../placement/assignments.ts';
 import {
   deleteOfInstallation,
@@ -131,14 +131,13 @@ export async function validOnNode(
  * @throws RefusalError `not_found`
  */
 export async function disconnectClients(
-  { database }: Pick<CoreContext, 'database'>,
-  followers: Pick<Followers, 'allCarriedOut'>,
+  context: CoreContext,
   { accountKey, appId }: { readonly accountKey: string; readonly appId: string },
 ): Promise<void> {
-  const change = await database.transaction().execute(async (trx): Promise<Change | null> => {
+  const change = await context.database.transaction().execute(async (trx): Promise<Change | null> => {
     const id = await findInstalled(trx, accountKey, appId);
     if (id === undefined) throw refuse('not_found');
     return assignmentsChangedOn(trx, await deleteOfInstallation(trx, id));
   });
-  await followers.allCarriedOut(change);
+  await context.followers.allCarriedOut(change);
 }

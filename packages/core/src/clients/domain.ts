@@ -1,17 +1,20 @@
 // The clients domain: what native clients and frontends reach backends with, and when it ends.
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
-import type { Followers } from '../members/followers.ts';
 import { assignmentsChangedOn } from '../placement/assignments.ts';
+import { keepOfStart } from './capabilities.ts';
 import { deleteOfInstallation, deleteOfSessions } from './queries.ts';
 import { type ClientRoute, clientRoutes } from './routes.ts';
 
-export function clientDomain(context: CoreContext, followers: Followers): Domain<ClientRoute> {
+export function clientDomain(context: CoreContext): Domain<ClientRoute> {
   return {
-    handlers: clientRoutes(context, followers),
+    handlers: clientRoutes(context),
     async sessionsEnded(trx, sessionIds, afterCommit) {
       const change = await assignmentsChangedOn(trx, await deleteOfSessions(trx, sessionIds));
-      afterCommit(() => followers.allCarriedOut(change));
+      afterCommit(() => context.followers.allCarriedOut(change));
+    },
+    async workloadStarted(trx, { installationId, capabilityHash }) {
+      if (capabilityHash !== null) await keepOfStart(trx, context, { installationId, tokenHash: capabilityHash });
     },
     async installationEnded(trx, id) {
       // Its node loses the assignment with the same revision, and ends what is under way.

@@ -2,15 +2,14 @@
 import type { DomainRoute } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
-import type { Followers } from '../members/followers.ts';
 import { disconnectClients, renewAppCapability, validOnNode, verifyCapability } from './capabilities.ts';
 
 export type ClientRoute = DomainRoute<'clients'>;
 
-export function clientRoutes(context: CoreContext, followers: Followers): HandlersOf<ClientRoute> {
+export function clientRoutes(context: CoreContext): HandlersOf<ClientRoute> {
   return {
     'apps.disconnect': async ({ caller, params }) => {
-      await disconnectClients(context, followers, { accountKey: caller.accountKey, appId: params.appId });
+      await disconnectClients(context, { accountKey: caller.accountKey, appId: params.appId });
       return { status: 204 };
     },
     'services.appCapability.renew': async ({ caller }) => ({

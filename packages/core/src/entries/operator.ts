@@ -21,7 +21,6 @@ export { startApp, stopApp } from '../installations/lifecycle.ts';
 export { selectOwn } from '../installations/queries.ts';
 export { uninstallApp } from '../installations/uninstall-app.ts';
 export { type LocalCore, type LocalCoreOptions, openLocalCore } from '../local-core.ts';
-export { Followers } from '../members/followers.ts';
 export { createNodeToken } from '../nodes/join-node.ts';
 export {
   cordonNode,
@@ -32,7 +31,6 @@ export {
   removeNode,
   uncordonNode,
 } from '../nodes/manage-nodes.ts';
-export type { Nodes } from '../nodes/nodes.ts';
 export {
   addRule,
   listReservedLabels,

@@ -1,16 +1,20 @@
 // The domain of Ingresses: how they join, the topology that they follow, and what they report.
+import { TOPOLOGY_BEAT_MILLISECONDS } from '@platform/contract';
 import { PeriodicTask } from '../background/periodic-task.ts';
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
 import { deleteSilentFollowers } from '../members/follower-queries.ts';
 import { deleteRequests } from './report-queries.ts';
 import { forgetRequests } from './report-traffic.ts';
-import { type IngressRoute, type IngressRouteParts, ingressRoutes } from './routes.ts';
+import { type IngressRoute, ingressRoutes } from './routes.ts';
 
 /** A follower that was silent for so long is gone. */
 const GONE_MILLISECONDS = 86_400_000;
 
-export function ingressDomain(context: CoreContext, parts: Omit<IngressRouteParts, 'open'>): Domain<IngressRoute> {
+export function ingressDomain(
+  context: CoreContext,
+  { topologyBeat = TOPOLOGY_BEAT_MILLISECONDS }: { readonly topologyBeat?: number },
+): Domain<IngressRoute> {
   const open = new Set<object>();
   const forgetting = new PeriodicTask(context, {
     name: 'forget-public-requests',
@@ -18,7 +22,7 @@ export function ingressDomain(context: CoreContext, parts: Omit<IngressRoutePart
     piece: () => forget(context),
   });
   return {
-    handlers: ingressRoutes(context, { ...parts, open }),
+    handlers: ingressRoutes(context, { topologyBeat, open }),
     workers: [forgetting],
     gauges: [{ name: 'platform_core_topology_streams', read: () => open.size }],
     async installationEnded(trx, id) {

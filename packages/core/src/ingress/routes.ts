@@ -3,7 +3,6 @@ import type { DomainRoute } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 import { requireOwnKey } from '../http/link-routes.ts';
-import type { Followers } from '../members/followers.ts';
 import { challengeMember } from '../members/member-credentials.ts';
 import { ingressMembers, joinIngress, renewIngress } from './ingresses.ts';
 import { reportTraffic } from './report-traffic.ts';
@@ -12,7 +11,6 @@ import { streamTopology } from './stream-topology.ts';
 export type IngressRoute = DomainRoute<'ingress'>;
 
 export interface IngressRouteParts {
-  readonly followers: Followers;
   /** Milliseconds between two signs of life of the topology stream. */
   readonly topologyBeat: number;
   /** The topology streams that are open here. */
@@ -21,7 +19,7 @@ export interface IngressRouteParts {
 
 export function ingressRoutes(
   context: CoreContext,
-  { followers, topologyBeat, open }: IngressRouteParts,
+  { topologyBeat, open }: IngressRouteParts,
 ): HandlersOf<IngressRoute> {
   return {
     'ingress.join': async ({ body, request }) => {
@@ -33,9 +31,9 @@ export function ingressRoutes(
       body: { nonce: await challengeMember(context, ingressMembers(context), body.publicKey) },
     }),
     'ingress.credential': async ({ body }) => ({ status: 200, body: await renewIngress(context, body) }),
-    'ingress.topology': (call) => streamTopology({ context, followers, beatMilliseconds: topologyBeat, open }, call),
+    'ingress.topology': (call) => streamTopology({ context, beatMilliseconds: topologyBeat, open }, call),
     'ingress.applied': async ({ caller, body }) => {
-      await followers.confirm('topology', caller.ingressId, body.revision);
+      await context.followers.confirm('topology', caller.ingressId, body.revision);
       return { status: 204 };
     },
     'ingress.report': async ({ caller, body }) => {

@@ -2,7 +2,6 @@
 import { refuse, TOPOLOGY_STREAM } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { RouteCall } from '../http/handlers.ts';
-import type { Followers } from '../members/followers.ts';
 import { linesAfter } from '../topology/topology-lines.ts';
 import { besideNode } from './ingress-queries.ts';
 import { keepLink } from './keep-link.ts';
@@ -10,7 +9,6 @@ import { LineStream } from './line-stream.ts';
 
 export interface TopologyStreamParts {
   readonly context: CoreContext;
-  readonly followers: Followers;
   readonly beatMilliseconds: number;
   /** The streams that are open here. */
   readonly open: Set<object>;
@@ -23,7 +21,7 @@ type Call = Pick<RouteCall<'ingress.topology'>, 'caller' | 'query' | 'reply' | '
  * the Ingress is removed.
  */
 export async function streamTopology(parts: TopologyStreamParts, call: Call): Promise<{ readonly streamed: true }> {
-  const { context, followers, beatMilliseconds, open } = parts;
+  const { context, beatMilliseconds, open } = parts;
   const { caller, query, reply, stillAllowed } = call;
   const { ingressId } = caller;
   let end: () => void = () => undefined;
@@ -41,12 +39,12 @@ export async function streamTopology(parts: TopologyStreamParts, call: Call): Pr
     await keepLink(context, ingressId, query.link);
     const nodeId = await besideNode(context.database, ingressId);
     // It is waited for from its first moment.
-    await followers.confirm('topology', ingressId, query.after ?? '0');
+    await context.followers.confirm('topology', ingressId, query.after ?? '0');
     if (ended || context.stopping.aborted) throw refuse('unavailable', undefined, { retryAfter: 2 });
     const stream = new LineStream(reply, TOPOLOGY_STREAM, {
       beatMilliseconds,
       leftMilliseconds: caller.expiresAt.getTime() - context.clock().getTime(),
-      beaten: () => void followers.seen('topology', ingressId).catch(logged(context, ingressId)),
+      beaten: () => void context.followers.seen('topology', ingressId).catch(logged(context, ingressId)),
     });
     end = stream.end;
     open.add(stream);

@@ -2,7 +2,6 @@
 import { RefusalError } from '@platform/contract';
 import { backOff, LeasedWorker } from '../background/leased-worker.ts';
 import type { CoreContext } from '../context.ts';
-import type { Nodes } from '../nodes/nodes.ts';
 import {
   type AbandonedVolume,
   claimAbandonedVolumes,
@@ -16,7 +15,7 @@ const LEASE_MILLISECONDS = 60_000;
 /** A node that still ends the app refuses, and does not for long. */
 const RETRY = { first: 1_000, longest: 600_000 };
 
-export function abandonedVolumes(context: CoreContext, nodes: Nodes): LeasedWorker<AbandonedVolume> {
+export function abandonedVolumes(context: CoreContext): LeasedWorker<AbandonedVolume> {
   const { database, clock } = context;
   return new LeasedWorker(context, {
     name: 'volumes of deleted accounts',
@@ -27,7 +26,7 @@ export function abandonedVolumes(context: CoreContext, nodes: Nodes): LeasedWork
     async run({ id, nodeId, attempts }) {
       try {
         // A node that was removed from the platform took its volumes along.
-        if (nodeId !== null) await nodes.deleteAbandonedVolume(id, nodeId);
+        if (nodeId !== null) await context.nodes.deleteAbandonedVolume(id, nodeId);
         await forgetAbandonedVolume(database, id);
       } catch (error) {
         if (!(error instanceof RefusalError)) throw error;

@@ -4,7 +4,6 @@ import { RefusalError, refuse } from '@platform/contract';
 import { backOff, LeasedWorker } from '../background/leased-worker.ts';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
-import type { Nodes } from '../nodes/nodes.ts';
 import { deleteObjectsOf, mayHaveObjects } from '../object-storage/app-objects.ts';
 import { ObjectStoreError } from '../object-storage/delete-objects.ts';
 import { assignmentsChanged } from '../placement/assignments.ts';
@@ -44,7 +43,7 @@ export async function deleteData(context: CoreContext, accountKey: string, appId
   await context.at('installations.data.committed');
 }
 
-export function deletingData(context: CoreContext, nodes: Nodes): LeasedWorker<DataDeletion> {
+export function deletingData(context: CoreContext): LeasedWorker<DataDeletion> {
   const { database, clock, log } = context;
   return new LeasedWorker(context, {
     name: 'data of apps',
@@ -58,7 +57,7 @@ export function deletingData(context: CoreContext, nodes: Nodes): LeasedWorker<D
         const hasObjects = await mayHaveObjects(context, id);
         // A node that was removed from the platform took its volumes along. Without a volume, the node still answers
         // that it runs nothing any more that could write objects.
-        if ((hasVolume || hasObjects) && nodeId !== null) await nodes.deleteVolume(id);
+        if ((hasVolume || hasObjects) && nodeId !== null) await context.nodes.deleteVolume(id);
         if (hasObjects && !(await deleteObjectsOf(context, id, STORE_MILLISECONDS))) {
           await postponeDataDeletion(database, id, clock());
           return;

@@ -6,18 +6,10 @@ import { withdrawVersion } from '../catalog/withdraw-version.ts';
 import type { CoreContext } from '../context.ts';
 import { requestedGrants } from '../grants/frontend-grants.ts';
 import { allows, excessGrants } from '../grants/grant-coverage.ts';
-import type { Followers } from '../members/followers.ts';
-import type { Nodes } from '../nodes/nodes.ts';
 import { installApp } from './install-app.ts';
 import { replacePermissions } from './permissions.ts';
 import { type OwnInstallation, selectOwn } from './queries.ts';
 import { upgradeApp } from './upgrade-app.ts';
-
-export interface DevelopParts {
-  readonly context: CoreContext;
-  readonly nodes: Nodes;
-  readonly followers: Followers;
-}
 
 export interface DevelopedApp extends Developed {
   readonly installation: OwnInstallation;
@@ -33,7 +25,7 @@ export interface DevelopedApp extends Developed {
  *   development, and what installing, upgrading and granting throw
  */
 export async function developApp(
-  { context, nodes, followers }: DevelopParts,
+  context: CoreContext,
   account: NamedAccount,
   { appId, version }: { readonly appId: string; readonly version: string },
   grants: readonly Grant[] = [],
@@ -46,12 +38,12 @@ export async function developApp(
   else await upgradeApp(context, account.key, appId, { version, acceptResources: true });
   const { permissions: held } = await requireInstalled(context, account.key, appId);
   const wanted = [...held, ...grants];
-  if (grants.length > 0) await replacePermissions(context, followers, account.key, appId, wanted);
+  if (grants.length > 0) await replacePermissions(context, account.key, appId, wanted);
   if (before !== undefined && before.version !== version && isDevVersion(appId, before.version))
     await withdrawVersion(context, appId, before.version);
   const { installation } = await requireInstalled(context, account.key, appId);
   const { manifest } = installation;
-  if (manifest.workload !== undefined) await start(nodes, installation);
+  if (manifest.workload !== undefined) await start(context, installation);
   return {
     installation,
     name: manifest.name,
@@ -66,7 +58,7 @@ async function requireInstalled(context: CoreContext, accountKey: string, appId:
   return { installation, permissions: installation.grants };
 }
 
-async function start(nodes: Nodes, { id }: OwnInstallation): Promise<void> {
+async function start({ nodes }: CoreContext, { id }: OwnInstallation): Promise<void> {
   await nodes.start(id).catch((error: unknown) => {
     if (!(error instanceof RefusalError)) throw error;
   });

@@ -14,7 +14,6 @@ import {
   startNodeDouble,
   statusOf,
 } from '../../test-support/node-double.ts';
-import { Nodes } from '../nodes/nodes.ts';
 import { stopApp } from './lifecycle.ts';
 
 let platform: Constellation;
@@ -152,7 +151,7 @@ test('a stopped backend names who stopped it', async () => {
   assert.deepEqual(await by(), { kind: 'app', appId: 'minder' });
   await post('start');
   const backend = { accountKey: (await installationRow(platform, account, 'working')).account_key, appId: 'working' };
-  await stopApp(context, new Nodes(context, platform.core.localNode.nodeId), backend, 'operator');
+  await stopApp(context, backend, 'operator');
   assert.deepEqual(await by(), { kind: 'operator' });
   await account.fetch('/v1/runtime/pause', { body: {} });
   assert.deepEqual(await by(), { kind: 'pause' });

@@ -6,7 +6,6 @@ import { isSuspended } from '../accounts/suspension-queries.ts';
 import type { CoreContext } from '../context.ts';
 import { pausedRefusal, suspendedRefusal } from '../http/paused-refusal.ts';
 import { unreviewedRefusal } from '../http/unreviewed-refusal.ts';
-import type { Nodes } from '../nodes/nodes.ts';
 import { assignmentsChanged } from '../placement/assignments.ts';
 import { isDataBeingDeleted } from './data-queries.ts';
 import { lockOwn, type OwnInstallation, STOPPED, selectOwn, updateStopped } from './queries.ts';
@@ -20,12 +19,7 @@ interface LogPage {
  * Every function throws RefusalError as {@link withWorkload}, and what {@link Nodes} throws; starting
  * also `runtime_paused`.
  */
-export async function startApp(
-  context: CoreContext,
-  nodes: Nodes,
-  accountKey: string,
-  appId: string,
-): Promise<WorkloadDetail> {
+export async function startApp(context: CoreContext, accountKey: string, appId: string): Promise<WorkloadDetail> {
   if ((await selectPausedAt(context.database, accountKey)) !== null) throw pausedRefusal();
   // Its owner has no session; the operator may ask.
   if (await isSuspended(context.database, accountKey)) throw suspendedRefusal();
@@ -33,7 +27,7 @@ export async function startApp(
   if (await isDataBeingDeleted(context.database, installed))
     throw refuse('workload_unavailable', `${DELETING} It can start afterwards.`, { retryAfter: 5 });
   const id = await setStopped(context, accountKey, appId, null);
-  return detailOf(context, accountKey, appId, () => nodes.start(id));
+  return detailOf(context, accountKey, appId, () => context.nodes.start(id));
 }
 
 /** Who stops a backend: a person, or an app of the account (`app:<id>`). */
@@ -42,28 +36,21 @@ export type Stopper = 'owner' | 'operator' | `app:${string}`;
 /** The backend stays stopped until it is started again: being used does not wake it. */
 export async function stopApp(
   context: CoreContext,
-  nodes: Nodes,
   { accountKey, appId }: { readonly accountKey: string; readonly appId: string },
   by: Stopper,
 ): Promise<WorkloadDetail> {
   const id = await setStopped(context, accountKey, appId, by);
-  return detailOf(context, accountKey, appId, () => nodes.stop(id));
+  return detailOf(context, accountKey, appId, () => context.nodes.stop(id));
 }
 
-export async function readStatus(
-  context: CoreContext,
-  nodes: Nodes,
-  accountKey: string,
-  appId: string,
-): Promise<WorkloadDetail> {
+export async function readStatus(context: CoreContext, accountKey: string, appId: string): Promise<WorkloadDetail> {
   const { id } = withWorkload(await selectOwn(context.database, accountKey, appId));
   if (await isDataBeingDeleted(context.database, id)) return deletingDetail(context);
-  return detailOf(context, accountKey, appId, () => nodes.status(id));
+  return detailOf(context, accountKey, appId, () => context.nodes.status(id));
 }
 
 export async function readLogs(
   context: CoreContext,
-  nodes: Nodes,
   accountKey: string,
   appId: string,
   query: { readonly limit: number; readonly cursor?: string | undefined },
@@ -71,7 +58,7 @@ export async function readLogs(
   const { id } = withWorkload(await selectOwn(context.database, accountKey, appId));
   const list = logList(id);
   const before = query.cursor === undefined ? undefined : String(context.cursors.decode(list, query.cursor));
-  const page = await nodes.logs(id, { limit: query.limit, before });
+  const page = await context.nodes.logs(id, { limit: query.limit, before });
   return { items: page.items, nextCursor: page.before === null ? null : context.cursors.encode(list, page.before) };
 }
 

@@ -5,15 +5,12 @@ import type { CoreContext } from '../context.ts';
 import type { AuthorCaller, SessionCaller } from '../http/caller.ts';
 import { beginEventStream, EventConnection, type StreamTiming, usualTiming } from '../http/event-connection.ts';
 import type { RouteCall } from '../http/handlers.ts';
-import type { Nodes } from '../nodes/nodes.ts';
-import type { EventHub, Listener } from '../notifications/event-hub.ts';
+import type { Listener } from '../notifications/event-hub.ts';
 import { logList, withWorkload } from './lifecycle.ts';
 import { selectOwn } from './queries.ts';
 
 export interface LogStreamParts {
   readonly context: CoreContext;
-  readonly nodes: Nodes;
-  readonly hub: EventHub;
   /** Default: that of all live streams. */
   readonly timing?: StreamTiming;
 }
@@ -27,19 +24,19 @@ type Call = Pick<RouteCall<'apps.logs.stream'>, 'caller' | 'params' | 'query' | 
  *   `workload_unavailable` when the node does not answer
  */
 export async function streamLogs(parts: LogStreamParts, call: Call): Promise<{ readonly streamed: true }> {
-  const { context, nodes, hub, timing = usualTiming } = parts;
+  const { context, timing = usualTiming } = parts;
   const { caller, params, query, request, reply, stillAllowed } = call;
   const { id } = withWorkload(await selectOwn(context.database, caller.accountKey, params.appId));
   const connection = new EventConnection(reply.raw);
   // Joined before the request to the node: from here on the end of the session ends the stream.
-  const place = hub.join(listener(context, caller, { id, appId: params.appId }, connection));
+  const place = context.hub.join(listener(context, caller, { id, appId: params.appId }, connection));
   reply.raw.once('close', place.leave);
   try {
     // It may have ended before that, while the installation was looked up.
     await stillAllowed();
     const after = positionOf(request.headers['last-event-id']);
     const start = after === undefined ? { newest: query.newest } : { after };
-    const pieces = await nodes.followLogs(id, start, connection.over);
+    const pieces = await context.nodes.followLogs(id, start, connection.over);
     if (connection.ended || context.stopping.aborted) throw refuse('unavailable', undefined, { retryAfter: 2 });
     beginEventStream(reply);
     const leftMilliseconds = caller.expiresAt.getTime() - context.clock().getTime();

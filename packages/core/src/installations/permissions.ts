@@ -17,7 +17,7 @@ import { intelligenceForNode } from '../grants/assigned-providers.ts';
 import { checkGrants } from '../grants/check-grants.ts';
 import { requestedGrants } from '../grants/frontend-grants.ts';
 import { resourcesOf } from '../grants/grant-coverage.ts';
-import type { Change, Followers } from '../members/followers.ts';
+import type { Change } from '../members/followers.ts';
 import { assignmentsChanged } from '../placement/assignments.ts';
 import { grantsForNode } from '../placement/network-grants.ts';
 import { grantedSlots } from '../placement/usable-slots.ts';
@@ -56,7 +56,6 @@ function viewOf({ manifest, resources }: OwnInstallation, permissions: Grant[], 
  */
 export async function replacePermissions(
   context: CoreContext,
-  followers: Followers,
   accountKey: string,
   appId: string,
   chosen: readonly Grant[],
@@ -72,7 +71,7 @@ export async function replacePermissions(
     return { view: viewOf(installation, permissions, revision), assigned };
   });
   await context.at('installations.permissions.committed');
-  await followers.allCarriedOut(assigned);
+  await context.followers.allCarriedOut(assigned);
   return view;
 }
 

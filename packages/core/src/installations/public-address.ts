@@ -13,7 +13,6 @@ import {
 import { publicHostname } from '../config/config.ts';
 import type { CoreContext } from '../context.ts';
 import { allows, resourcesOf } from '../grants/grant-coverage.ts';
-import type { Followers } from '../members/followers.ts';
 import { assignmentsChanged } from '../placement/assignments.ts';
 import { selectPorts, type UdpPortRow } from '../placement/port-queries.ts';
 import { type PublicFacts, selectPublicFacts, selectPublicRequests } from './public-queries.ts';
@@ -51,7 +50,6 @@ export async function readPublicAddress(
  */
 export async function renewPublicAddress(
   context: CoreContext,
-  followers: Followers,
   accountKey: string,
   appId: string,
 ): Promise<PublicAddress> {
@@ -63,7 +61,7 @@ export async function renewPublicAddress(
     const changed = await assignmentsChanged(trx, { context, installations: [installation.id], renew: true });
     return { nodeIds: installation.node_id === null ? [] : [installation.node_id], ...changed };
   });
-  await followers.allCarriedOut(change);
+  await context.followers.allCarriedOut(change);
   return readPublicAddress(context, accountKey, appId);
 }
 

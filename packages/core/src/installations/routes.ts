@@ -2,9 +2,6 @@
 import type { DomainRoute } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
-import type { Followers } from '../members/followers.ts';
-import type { Nodes } from '../nodes/nodes.ts';
-import type { EventHub } from '../notifications/event-hub.ts';
 import { chooseLauncher, restoreLauncher } from './choose-launcher.ts';
 import { deleteData } from './delete-data.ts';
 import { deleteVolume } from './delete-volume.ts';
@@ -24,16 +21,7 @@ export type InstallationRoute = DomainRoute<
   'installations' | 'development' | 'workloads' | 'grants' | 'volumes' | 'publicAddresses'
 >;
 
-export interface InstallationRouteParts {
-  readonly nodes: Nodes;
-  readonly followers: Followers;
-  readonly hub: EventHub;
-}
-
-export function installationRoutes(
-  context: CoreContext,
-  { nodes, followers, hub }: InstallationRouteParts,
-): HandlersOf<InstallationRoute> {
+export function installationRoutes(context: CoreContext): HandlersOf<InstallationRoute> {
   return {
     'apps.list': async ({ caller, query }) => ({
       status: 200,
@@ -56,7 +44,7 @@ export function installationRoutes(
       return { status: 202, body: { status: 'deleting' } };
     },
     'volumes.delete': async ({ caller, params }) => {
-      await deleteVolume(context, nodes, caller.accountKey, params.appId);
+      await deleteVolume(context, caller.accountKey, params.appId);
       return { status: 204 };
     },
     'apps.launch': async ({ caller, params }) => ({
@@ -65,29 +53,29 @@ export function installationRoutes(
     }),
     'apps.start': async ({ caller, params }) => ({
       status: 200,
-      body: await startApp(context, nodes, caller.accountKey, params.appId),
+      body: await startApp(context, caller.accountKey, params.appId),
     }),
     'apps.stop': async ({ caller: { accountKey }, params: { appId }, body }) => {
       const by = body?.byApp === undefined ? 'owner' : (`app:${body.byApp}` as const);
-      return { status: 200, body: await stopApp(context, nodes, { accountKey, appId }, by) };
+      return { status: 200, body: await stopApp(context, { accountKey, appId }, by) };
     },
     'apps.status': async ({ caller, params }) => ({
       status: 200,
-      body: await readStatus(context, nodes, caller.accountKey, params.appId),
+      body: await readStatus(context, caller.accountKey, params.appId),
     }),
     'apps.logs': async ({ caller, params, query }) => {
       if (caller.kind === 'author') await requireOwnApp(context, caller.accountKey, params.appId);
-      return { status: 200, body: await readLogs(context, nodes, caller.accountKey, params.appId, query) };
+      return { status: 200, body: await readLogs(context, caller.accountKey, params.appId, query) };
     },
     'apps.logs.stream': async (call) => {
       const { caller, params } = call;
       if (caller.kind === 'author') await requireOwnApp(context, caller.accountKey, params.appId);
-      return streamLogs({ context, nodes, hub }, call);
+      return streamLogs({ context }, call);
     },
     'development.install': async ({ caller, params, body }) => {
       const account = { key: caller.accountKey, name: caller.accountName };
       const release = { appId: params.appId, version: body.version };
-      const { name, hasBackend, missing } = await developApp({ context, nodes, followers }, account, release);
+      const { name, hasBackend, missing } = await developApp(context, account, release);
       return { status: 200, body: { name, hasBackend, missing } };
     },
     'apps.upgrade': async ({ caller, params, body }) => {
@@ -108,7 +96,7 @@ export function installationRoutes(
     }),
     'apps.permissions.replace': async ({ caller, params, body }) => ({
       status: 200,
-      body: await replacePermissions(context, followers, caller.accountKey, params.appId, body.permissions),
+      body: await replacePermissions(context, caller.accountKey, params.appId, body.permissions),
     }),
     'apps.public': async ({ caller, params }) => ({
       status: 200,
@@ -116,7 +104,7 @@ export function installationRoutes(
     }),
     'apps.renewPublic': async ({ caller, params }) => ({
       status: 200,
-      body: await renewPublicAddress(context, followers, caller.accountKey, params.appId),
+      body: await renewPublicAddress(context, caller.accountKey, params.appId),
     }),
     'apps.publicRequests': async ({ caller, params }) => ({
       status: 200,

@@ -2,6 +2,7 @@
 import { jsonFile } from '../account-files.ts';
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
+import { announceProviders } from './announce-providers.ts';
 import { readAccountUsage } from './app-limits.ts';
 import { overdueCalls } from './overdue-calls.ts';
 import { listProviders } from './provider-keys.ts';
@@ -11,6 +12,11 @@ export function intelligenceDomain(context: CoreContext): Domain<IntelligenceRou
   return {
     handlers: intelligenceRoutes(context),
     workers: [overdueCalls(context)],
+    starting: () => announceProviders(context),
+    async reloaded() {
+      context.intelligence.reload();
+      await announceProviders(context);
+    },
     filesOf: async function* ({ accountKey }) {
       const providers = await listProviders(context, accountKey);
       yield jsonFile('ai.json', { providers, usage: await readAccountUsage(context, accountKey) });

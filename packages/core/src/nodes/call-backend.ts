@@ -77,7 +77,7 @@ export class Backends {
   readonly #underWay = new Map<InstallationId, number>();
 
   /** @param localNodeId the node on this very machine, whose loopback addresses mean something here */
-  constructor(context: CoreContext, localNodeId: string | null) {
+  constructor(context: CoreContext, localNodeId: () => string | null) {
     this.#context = context;
     this.#controlSide = new ControlSide(context, localNodeId);
   }

@@ -45,12 +45,12 @@ export interface NodeLink extends Pick<LinkTarget, 'certificate' | 'iroh'> {
 
 export class ControlSide {
   readonly #context: CoreContext;
-  readonly #localNodeId: string | null;
+  readonly #localNodeId: () => string | null;
   /** Made at the first link to a node. */
   #certificate: ReturnType<typeof linkCertificate> | undefined;
 
   /** @param localNodeId the node on this very machine, whose loopback addresses mean something here */
-  constructor(context: CoreContext, localNodeId: string | null) {
+  constructor(context: CoreContext, localNodeId: () => string | null) {
     this.#context = context;
     this.#localNodeId = localNodeId;
   }
@@ -79,7 +79,7 @@ export class ControlSide {
     }
     // That node does not listen on this machine's loopback interface, and another process there must not get its
     // credential.
-    if (address.node_id !== this.#localNodeId)
+    if (address.node_id !== this.#localNodeId())
       throw this.unavailable(
         id,
         'it is reached on the machine of another core only: PLATFORM_NODE_CONTROL is not set there',

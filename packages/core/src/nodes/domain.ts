@@ -2,22 +2,21 @@
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
 import { nodeOf } from '../placement/queries.ts';
-import type { Nodes } from './nodes.ts';
 import { type NodeRoute, nodeRoutes } from './routes.ts';
 import { NodeWatch } from './watch-nodes.ts';
 
 export function nodeDomain(
   context: CoreContext,
-  { nodes, monotonic }: { readonly nodes: Nodes; readonly monotonic: () => number },
+  { monotonic = () => performance.now() }: { readonly monotonic?: () => number },
 ): Domain<NodeRoute> {
   return {
     handlers: nodeRoutes(context),
-    workers: [new NodeWatch(context, nodes, monotonic)],
+    workers: [new NodeWatch(context, monotonic)],
     async installationEnded(trx, installationId, afterCommit) {
       if ((await nodeOf(trx, installationId)) === null) return;
       // The node stops it for want of an assignment, even if it cannot be reached now.
       afterCommit(() =>
-        nodes.forget(installationId).catch((error: unknown) => {
+        context.nodes.forget(installationId).catch((error: unknown) => {
           context.log.warn({ installationId, err: error }, 'could not stop a removed app at once');
         }),
       );

@@ -9,7 +9,6 @@ import { bearer, install, installationRow, launch, nodeWorkload, publish } from 
 import { type JoinedNode, joinTestNode } from '../../test-support/joined-node.ts';
 import { LEASE_MARGIN_MILLISECONDS } from './heartbeat.ts';
 import { cordonNode, drainNode, uncordonNode } from './manage-nodes.ts';
-import { Nodes } from './nodes.ts';
 import { NodeWatch } from './watch-nodes.ts';
 
 const LOST = 60_000;
@@ -27,7 +26,7 @@ before(async () => {
   platform = await startConstellation();
   account = await registerAccount(platform, 'tenant');
   await cordonNode(platform.core.context, 'local');
-  watch = new NodeWatch(platform.core.context, new Nodes(platform.core.context, null), () => uptime);
+  watch = new NodeWatch(platform.core.context, () => uptime);
 });
 after(() => platform.close());
 afterEach(async () => {
@@ -162,7 +161,7 @@ test('a core that was held up, or just started, believes no silence that it did 
   assert.equal(await isLost(node), false, 'core slept, not the node');
   await watchFor(LOST - TICK);
   assert.equal(await isLost(node), false);
-  const fresh = new NodeWatch(platform.core.context, new Nodes(platform.core.context, null), () => uptime);
+  const fresh = new NodeWatch(platform.core.context, () => uptime);
   await fresh.tick();
   uptime += 2 * TICK;
   await fresh.tick();
@@ -173,7 +172,7 @@ test('a core configured with a shorter timeout honours leases that were granted 
   const node = await joinTestNode(platform, 'promised');
   const { context } = platform.core;
   const hasty = { ...context, config: { ...context.config, nodeLostMilliseconds: 20_000 } };
-  const rival = new NodeWatch(hasty, new Nodes(hasty, null), () => uptime);
+  const rival = new NodeWatch(hasty, () => uptime);
   const watchHastily = async (milliseconds: number) => {
     for (const end = uptime + milliseconds; uptime < end; ) {
       uptime += 2_000;
@@ -200,7 +199,7 @@ test('a heartbeat in the same moment counts, and two cores that watch move nothi
   const first = await joinTestNode(platform, 'raced');
   const appId = await anApp({});
   const second = await joinTestNode(platform, 'second');
-  const rival = new NodeWatch(platform.core.context, new Nodes(platform.core.context, null), () => uptime);
+  const rival = new NodeWatch(platform.core.context, () => uptime);
   await watch.tick();
   await rival.tick();
   for (const end = uptime + LOST - TICK; uptime < end; ) {
@@ -226,7 +225,7 @@ test('draining moves what can move, leaves what is bound, and waits until the no
   await context.pool.query('UPDATE nodes SET shared_store = NULL WHERE id = $1', [first.id]);
   const bound = await anApp({ volume: true });
   const second = await joinTestNode(platform, 'second', { machine: { sharedStore: STORE } });
-  const { moved, waiting, bound: left } = await drainNode(context, new Nodes(context, null), 'drained');
+  const { moved, waiting, bound: left } = await drainNode(context, 'drained');
   assert.equal(moved, 2);
   // Nothing listens at the address that this node gave.
   assert.deepEqual([...waiting].sort(), [moving, sharing].sort());

@@ -18,7 +18,6 @@ import {
   setCordoned,
   updateLabels,
 } from './manage-queries.ts';
-import type { Nodes } from './nodes.ts';
 
 export type { NodeRow } from './manage-queries.ts';
 
@@ -49,10 +48,10 @@ export interface Drained {
 }
 
 /** Cordons the node and moves what may move. @throws RefusalError `not_found` */
-export async function drainNode(context: CoreContext, nodes: Nodes, name: string): Promise<Drained> {
+export async function drainNode(context: CoreContext, name: string): Promise<Drained> {
   const node = await changeCordon(context, name, context.clock());
   const moved = await vacateNode(context, node.id);
-  const { waiting } = await placeWaiting(context, nodes);
+  const { waiting } = await placeWaiting(context);
   return { moved, waiting, bound: await boundApps(context.database, node.id) };
 }
 

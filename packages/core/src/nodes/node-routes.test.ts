@@ -311,7 +311,7 @@ test('a node on another machine is reached over its key only; core never calls i
   const body = { controlUrl: 'http://127.0.0.1:9/control', controlCredential, inboundOrigin: 'https://node.example' };
   assertRefused(await remote.call('/v1/node/register', body), 400, 'invalid_request');
   const { id } = await installationRow(platform, account, 'worker');
-  const others = new Nodes(platform.core.context, remote.id);
+  const others = new Nodes(platform.core.context, () => remote.id);
   const before = platform.log.length;
   await register(platform, 'http://127.0.0.1:9/control');
   await assert.rejects(others.status(id), /workload_unavailable/);

@@ -50,7 +50,7 @@ export class Nodes {
   readonly #controlSide: ControlSide;
 
   /** @param localNodeId the node on this very machine, whose loopback addresses mean something here */
-  constructor(context: CoreContext, localNodeId: string | null) {
+  constructor(context: CoreContext, localNodeId: () => string | null) {
     this.#context = context;
     this.#controlSide = new ControlSide(context, localNodeId);
   }

@@ -4,7 +4,6 @@ import type { CoreContext } from '../context.ts';
 import { placeWaiting, takeFromLost } from '../placement/move-installations.ts';
 import { loseNode } from './lose-node.ts';
 import { watchedNodes } from './lost-queries.ts';
-import type { Nodes } from './nodes.ts';
 
 interface Sighting {
   readonly beat: string;
@@ -15,7 +14,6 @@ const SLOWEST_TICK_MILLISECONDS = 5_000;
 
 export class NodeWatch {
   readonly #context: CoreContext;
-  readonly #nodes: Nodes;
   readonly #monotonic: () => number;
   readonly #tickMilliseconds: number;
   /** When each node's latest heartbeat was first seen here. */
@@ -26,9 +24,8 @@ export class NodeWatch {
   #stopped = false;
 
   /** @param monotonic milliseconds that only ever go forward, e.g. `performance.now` */
-  constructor(context: CoreContext, nodes: Nodes, monotonic: () => number) {
+  constructor(context: CoreContext, monotonic: () => number) {
     this.#context = context;
-    this.#nodes = nodes;
     this.#monotonic = monotonic;
     this.#tickMilliseconds = Math.min(context.config.nodeLostMilliseconds / 10, SLOWEST_TICK_MILLISECONDS);
   }
@@ -64,7 +61,7 @@ export class NodeWatch {
           'a node is lost; what can move is placed elsewhere',
         );
     }
-    await placeWaiting(this.#context, this.#nodes);
+    await placeWaiting(this.#context);
   }
 
   async #silent(): Promise<{ id: string; name: string; beat: string }[]> {

@@ -2,7 +2,6 @@
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
 import { notificationFiles } from './account-files.ts';
-import type { EventHub } from './event-hub.ts';
 import { type EventRoute, eventRoutes } from './events.ts';
 import { notificationRetention } from './retention.ts';
 import { type NotificationRoute, notificationRoutes } from './routes.ts';
@@ -10,16 +9,15 @@ import { type NotificationSettingsRoute, notificationSettingsRoutes } from './se
 
 export function notificationDomain(
   context: CoreContext,
-  hub: EventHub,
 ): Domain<NotificationRoute | NotificationSettingsRoute | EventRoute> {
   return {
     handlers: {
       ...notificationRoutes(context),
       ...notificationSettingsRoutes(context),
-      ...eventRoutes(context, hub),
+      ...eventRoutes(context),
     },
     workers: [notificationRetention(context)],
     filesOf: ({ accountKey }) => notificationFiles(context, accountKey),
-    gauges: [{ name: 'platform_core_live_streams', read: () => hub.size }],
+    gauges: [{ name: 'platform_core_live_streams', read: () => context.hub.size }],
   };
 }

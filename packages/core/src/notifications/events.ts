@@ -4,7 +4,7 @@ import { refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { beginEventStream, type StreamTiming, usualTiming } from '../http/event-connection.ts';
 import type { HandlersOf, RouteCall } from '../http/handlers.ts';
-import type { EventHub, StreamCaller } from './event-hub.ts';
+import type { StreamCaller } from './event-hub.ts';
 import { EventStream, type StreamStart } from './event-stream.ts';
 import { newestSequence } from './queries.ts';
 import { visibilityOf } from './routes.ts';
@@ -16,16 +16,12 @@ interface StreamCall extends Pick<RouteCall<'events.stream'>, 'request' | 'reply
 
 export type EventRoute = 'events.stream' | 'services.notifications.stream';
 
-export function eventRoutes(
-  context: CoreContext,
-  hub: EventHub,
-  timing: StreamTiming = usualTiming,
-): HandlersOf<EventRoute> {
+export function eventRoutes(context: CoreContext, timing: StreamTiming = usualTiming): HandlersOf<EventRoute> {
   async function open({ caller, request, reply, stillAllowed }: StreamCall): Promise<{ readonly streamed: true }> {
     const visibility = visibilityOf(caller);
     const stream = new EventStream(context, caller, visibility, reply.raw);
     // What ends the caller from here on ends the stream.
-    const place = hub.join(stream);
+    const place = context.hub.join(stream);
     reply.raw.once('close', place.leave);
     try {
       // It may have ended, or been granted other topics, while the request waited for its rate.

@@ -5,7 +5,6 @@ import { declaredSlots } from '../catalog/secret-slots.ts';
 import type { CoreContext } from '../context.ts';
 import type { Executor } from '../database/schema.ts';
 import { lockOwn, selectInstalledManifests, selectOwn } from '../installations/queries.ts';
-import type { Followers } from '../members/followers.ts';
 import { assignmentsChangedOn } from '../placement/assignments.ts';
 import { holdSecret } from '../secrets/queries.ts';
 import { type BindingRow, deleteBinding, selectBindings, upsertBinding } from './queries.ts';
@@ -40,12 +39,11 @@ export async function listBindings(
  *   account does not have; `binding_stale` when the installed version declares something else than was reviewed
  */
 export async function bindSecret(
-  { database }: CoreContext,
-  followers: Followers,
+  context: CoreContext,
   { accountKey, appId, slot }: Place,
   { secret, declarationHash, inject }: RouteBody<'apps.secretBindings.bind'>,
 ): Promise<SecretBinding> {
-  const { bound, changed } = await database.transaction().execute(async (trx) => {
+  const { bound, changed } = await context.database.transaction().execute(async (trx) => {
     const installation = await lockOwn(trx, accountKey, appId);
     if (installation === undefined) throw refuse('not_found');
     const declared = declaredSlots(installation.manifest).find(({ name }) => name === slot);
@@ -57,7 +55,7 @@ export async function bindSecret(
     await upsertBinding(trx, { id: installation.id, accountKey, binding });
     return { bound: bindingOf(declared, binding), changed: await assignmentsChangedOn(trx, [installation.node_id]) };
   });
-  await followers.allCarriedOut(changed);
+  await context.followers.allCarriedOut(changed);
   return bound;
 }
 
@@ -66,17 +64,13 @@ export async function bindSecret(
  *
  * @throws RefusalError `not_found` when nothing is bound there
  */
-export async function unbindSecret(
-  { database }: CoreContext,
-  followers: Followers,
-  { accountKey, appId, slot }: Place,
-): Promise<void> {
-  const changed = await database.transaction().execute(async (trx) => {
+export async function unbindSecret(context: CoreContext, { accountKey, appId, slot }: Place): Promise<void> {
+  const changed = await context.database.transaction().execute(async (trx) => {
     const installation = await lockOwn(trx, accountKey, appId);
     if (installation === undefined || !(await deleteBinding(trx, installation.id, slot))) throw refuse('not_found');
     return assignmentsChangedOn(trx, [installation.node_id]);
   });
-  await followers.allCarriedOut(changed);
+  await context.followers.allCarriedOut(changed);
 }
 
 /** Ends bindings of slots that the installed versions do not declare at all: nobody could see or end them. */

@@ -2,14 +2,13 @@
 // call itself is the Gateway's; core sees neither its body nor its answer.
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
-import type { Followers } from '../members/followers.ts';
 import { dropUndeclared } from './bindings.ts';
 import { deleteBindings } from './queries.ts';
 import { type OutboundRoute, outboundRoutes } from './routes.ts';
 
-export function outboundDomain(context: CoreContext, followers: Followers): Domain<OutboundRoute> {
+export function outboundDomain(context: CoreContext): Domain<OutboundRoute> {
   return {
-    handlers: outboundRoutes(context, followers),
+    handlers: outboundRoutes(context),
     upgraded: dropUndeclared,
     installationEnded: deleteBindings,
   };

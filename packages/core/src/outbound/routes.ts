@@ -3,13 +3,12 @@ import type { DomainRoute } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 import { listPage } from '../http/list-page.ts';
-import type { Followers } from '../members/followers.ts';
 import { authorizeCall } from './authorize-call.ts';
 import { bindSecret, listBindings, unbindSecret } from './bindings.ts';
 
 export type OutboundRoute = DomainRoute<'outbound'>;
 
-export function outboundRoutes(context: CoreContext, followers: Followers): HandlersOf<OutboundRoute> {
+export function outboundRoutes(context: CoreContext): HandlersOf<OutboundRoute> {
   return {
     'apps.secretBindings.list': async ({ caller: { accountKey }, params: { appId }, query }) => {
       const items = await listBindings(context, accountKey, appId);
@@ -18,10 +17,10 @@ export function outboundRoutes(context: CoreContext, followers: Followers): Hand
     },
     'apps.secretBindings.bind': async ({ caller: { accountKey }, params, body }) => ({
       status: 200,
-      body: await bindSecret(context, followers, { accountKey, ...params }, body),
+      body: await bindSecret(context, { accountKey, ...params }, body),
     }),
     'apps.secretBindings.unbind': async ({ caller: { accountKey }, params }) => {
-      await unbindSecret(context, followers, { accountKey, ...params });
+      await unbindSecret(context, { accountKey, ...params });
       return { status: 204 };
     },
     'gateway.outbound.authorize': async ({ caller, body }) => ({

@@ -4,20 +4,21 @@ import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
 import { routesChanged } from '../topology/change-routes.ts';
 import { assignmentsChanged } from './assignments.ts';
+import { ensureTopology } from './ensure-topology.ts';
 import { deletePortsWithoutVolume, deleteUndeclaredPorts } from './port-queries.ts';
 import { deleteEndedStates, deleteWorkloadState, isAnyPlaced, nodeOf, nodesOfAccount } from './queries.ts';
-import { type PlacementParts, type PlacementRoute, placementRoutes } from './routes.ts';
+import { type PlacementRoute, placementRoutes } from './routes.ts';
 
-export function placementDomain(context: CoreContext, parts: PlacementParts): Domain<PlacementRoute> {
-  const { followers } = parts;
+export function placementDomain(context: CoreContext): Domain<PlacementRoute> {
   return {
-    handlers: placementRoutes(context, parts),
+    handlers: placementRoutes(context),
+    starting: () => ensureTopology(context),
     async accountPaused(trx, accountKey, afterCommit) {
       const change = await assignmentsChanged(trx, { context, accountKey });
       if (change.topology === null) return;
       // Nothing of the internet reaches it any more when the answer is there.
       const nodeIds = await nodesOfAccount(trx, accountKey);
-      afterCommit(() => followers.allCarriedOut({ nodeIds, ...change }));
+      afterCommit(() => context.followers.allCarriedOut({ nodeIds, ...change }));
     },
     async accountResumed(trx, accountKey) {
       await assignmentsChanged(trx, { context, accountKey });
@@ -46,7 +47,8 @@ export function placementDomain(context: CoreContext, parts: PlacementParts): Do
         return;
       }
       const change = await assignmentsChanged(trx, touched);
-      if (change.topology !== null) afterCommit(() => followers.allCarriedOut({ nodeIds: [nodeId], ...change }));
+      if (change.topology !== null)
+        afterCommit(() => context.followers.allCarriedOut({ nodeIds: [nodeId], ...change }));
     },
   };
 }

@@ -3,7 +3,6 @@
 import { grantedWorkload, type InstallationId } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { notify, notifyEach } from '../database/notify.ts';
-import type { Nodes } from '../nodes/nodes.ts';
 import { assignmentsChanged } from './assignments.ts';
 import { lockPlacement, placeElsewhere } from './placement.ts';
 import {
@@ -52,7 +51,7 @@ export interface Placed {
 }
 
 /** Gives every waiting installation a node, as far as there is one. Several cores may do this at the same time. */
-export async function placeWaiting(context: CoreContext, nodes: Nodes): Promise<Placed> {
+export async function placeWaiting(context: CoreContext): Promise<Placed> {
   let after = '';
   let placed = 0;
   const waiting: string[] = [];
@@ -60,7 +59,7 @@ export async function placeWaiting(context: CoreContext, nodes: Nodes): Promise<
     const rows = await waitingInstallations(context.database, after, BATCH);
     for (const row of rows) {
       after = row.id;
-      if (await placeOne(context, nodes, row)) placed += 1;
+      if (await placeOne(context, row)) placed += 1;
       else waiting.push(row.app_id);
     }
     if (rows.length < BATCH) return { placed, waiting };
@@ -77,8 +76,8 @@ export async function placeNow(context: CoreContext, id: InstallationId): Promis
   return row !== undefined && row.held_by === null && (await place(context, row));
 }
 
-async function placeOne(context: CoreContext, nodes: Nodes, row: WaitingRow): Promise<boolean> {
-  if (row.held_by !== null && !(await release(context, nodes, row, row.held_by))) return false;
+async function placeOne(context: CoreContext, row: WaitingRow): Promise<boolean> {
+  if (row.held_by !== null && !(await release(context, row, row.held_by))) return false;
   return place(context, row);
 }
 
@@ -106,9 +105,9 @@ async function place(context: CoreContext, row: WaitingRow): Promise<boolean> {
 }
 
 /** Whether the former node has ended it, or cannot run it any more. */
-async function release(context: CoreContext, nodes: Nodes, { id }: WaitingRow, nodeId: string): Promise<boolean> {
+async function release(context: CoreContext, { id }: WaitingRow, nodeId: string): Promise<boolean> {
   try {
-    await nodes.release(id);
+    await context.nodes.release(id);
   } catch {
     // Logged there. Core retries until the node answers or is lost.
     return false;

@@ -7,7 +7,6 @@ import { problemCode } from '../../../../tests/support/raw-http.ts';
 import { install, installationRow, nodeWorkload, publish } from '../../test-support/apps.ts';
 import { type JoinedNode, joinTestNode, registerLocalMachine, testMachine } from '../../test-support/joined-node.ts';
 import { cordonNode, drainNode, labelNode } from '../nodes/manage-nodes.ts';
-import { Nodes } from '../nodes/nodes.ts';
 import { placeWaiting } from './move-installations.ts';
 import { addRule, listReservedLabels, listRules, removeRule, reserveLabel, unreserveLabel } from './placement-rules.ts';
 
@@ -52,9 +51,9 @@ async function nodeOf(account: TestAccount, appId: string): Promise<string | nul
 
 /** No Runtime answers for the first node here, so what it holds is treated as gone. Returns what still waits. */
 async function drainFirst(): Promise<readonly string[]> {
-  await drainNode(context(), new Nodes(context(), null), 'first');
+  await drainNode(context(), 'first');
   await context().pool.query('UPDATE installations SET held_by = NULL');
-  return (await drainNode(context(), new Nodes(context(), null), 'first')).waiting;
+  return (await drainNode(context(), 'first')).waiting;
 }
 
 async function strangersOn(label: string): Promise<number> {
@@ -233,6 +232,6 @@ test('a backend without a volume that is installed again is placed by the rules 
   // Its former node must first confirm that it has ended; no Runtime does so here.
   assert.equal(await nodeOf(owner, appId), null);
   await context().pool.query('UPDATE installations SET held_by = NULL');
-  await placeWaiting(context(), new Nodes(context(), null));
+  await placeWaiting(context());
   assert.equal(await nodeOf(owner, appId), second.id);
 });

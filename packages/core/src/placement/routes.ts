@@ -3,33 +3,24 @@ import { type DomainRoute, refuse } from '@platform/contract';
 import { packageFile } from '../catalog/package-file.ts';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
-import type { Followers } from '../members/followers.ts';
 import { awaitAssignments } from './assignments.ts';
 import { isPackagePlaced } from './queries.ts';
 import { sendPackage } from './send-package.ts';
-import { type KeepCapability, startWorkload } from './start-workload.ts';
+import { startWorkload } from './start-workload.ts';
 
 export type PlacementRoute = DomainRoute<'placement'>;
 
-export interface PlacementParts {
-  readonly followers: Followers;
-  readonly keepCapability: KeepCapability;
-}
-
-export function placementRoutes(
-  context: CoreContext,
-  { followers, keepCapability }: PlacementParts,
-): HandlersOf<PlacementRoute> {
+export function placementRoutes(context: CoreContext): HandlersOf<PlacementRoute> {
   return {
     'node.assignments': async ({ caller, query, reply }) => {
-      await followers.confirm('assignments', caller.nodeId, query.after);
+      await context.followers.confirm('assignments', caller.nodeId, query.after);
       const closed = new AbortController();
       reply.raw.once('close', () => closed.abort());
       return { status: 200, body: await awaitAssignments(context, caller, query.after, closed.signal) };
     },
     'node.starts': async ({ caller, params, body }) => ({
       status: 200,
-      body: await startWorkload(context, caller.nodeId, params.id, { start: body, keepCapability }),
+      body: await startWorkload(context, caller.nodeId, params.id, body),
     }),
     'node.package': async ({ caller, params, reply }) => {
       if (!(await isPackagePlaced(context.database, caller.nodeId, params.hash))) throw refuse('not_found');

@@ -1,35 +1,21 @@
 // The credentials of one workload start (contract 3): new every time, so that those of the former start are dead.
 import { type InstallationId, refuse, type startWorkloadBody, type WorkloadStart } from '@platform/contract';
-import type { Kysely } from 'kysely';
 import type * as z from 'zod';
 import type { CoreContext } from '../context.ts';
 import { hashCredential, newCredential } from '../credentials/credential.ts';
 import { notify } from '../database/notify.ts';
-import type { DatabaseSchema } from '../database/schema.ts';
 import { pausedRefusal, suspendedRefusal } from '../http/paused-refusal.ts';
 import { haltOfOwner, replaceCoreCredential } from './queries.ts';
 
-export interface StartOptions {
-  /** As the node sent them; it may be of a former version. */
-  readonly start: z.output<typeof startWorkloadBody> | undefined;
-  readonly keepCapability: KeepCapability;
-}
-
-/** Stores PLATFORM_APP_CAPABILITY of a start by its hash. */
-export type KeepCapability = (
-  trx: Kysely<DatabaseSchema>,
-  installationId: InstallationId,
-  tokenHash: Buffer,
-) => Promise<void>;
-
 /**
+ * @param start as the node sent it, which may be of a former version
  * @throws RefusalError `not_found` for an installation that is not placed on this node
  */
 export async function startWorkload(
   context: CoreContext,
   nodeId: string,
   installationId: InstallationId,
-  { start: { envelopeKey, appCapabilityHash } = {}, keepCapability }: StartOptions,
+  { envelopeKey, appCapabilityHash }: z.output<typeof startWorkloadBody> = {},
 ): Promise<WorkloadStart> {
   const coreServiceCredential = newCredential('core', context.random);
   const epoch = await context.database.transaction().execute(async (trx) => {
@@ -45,8 +31,10 @@ export async function startWorkload(
       now: context.clock(),
     });
     if (replaced === undefined) throw refuse('not_found');
-    if (appCapabilityHash !== undefined)
-      await keepCapability(trx, installationId, Buffer.from(appCapabilityHash, 'base64url'));
+    await context.lifecycle.workloadStarted(trx, {
+      installationId,
+      capabilityHash: appCapabilityHash === undefined ? null : Buffer.from(appCapabilityHash, 'base64url'),
+    });
     await notify(trx, 'credential-replaced', { installationId });
     return replaced;
   });

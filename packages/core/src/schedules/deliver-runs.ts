@@ -38,14 +38,12 @@ export class DeliveryWork implements LeasedWork<RunRow> {
   readonly slots = SLOTS;
   readonly leaseMilliseconds: number;
   readonly #context: CoreContext;
-  readonly #backends: Pick<Backends, 'call'>;
   readonly #firstRetry: number;
   readonly #attempt: number;
   readonly #aborted = new AbortController();
 
-  constructor(context: CoreContext, backends: Pick<Backends, 'call'>, options: DeliveryOptions) {
+  constructor(context: CoreContext, options: DeliveryOptions) {
     this.#context = context;
-    this.#backends = backends;
     this.#firstRetry = options.firstRetryMilliseconds ?? FIRST_RETRY_MILLISECONDS;
     this.#attempt = options.attemptMilliseconds ?? limits.scheduleAttemptSeconds.value * 1_000;
     this.leaseMilliseconds = this.#attempt + (options.takeoverMilliseconds ?? TAKEOVER_MILLISECONDS);
@@ -130,7 +128,7 @@ export class DeliveryWork implements LeasedWork<RunRow> {
     };
     const signal = AbortSignal.any([AbortSignal.timeout(this.#attempt), this.#aborted.signal]);
     const body = Buffer.from(JSON.stringify(this.#firing(run, schedule)));
-    const answer = await this.#backends.call(installationId, { method: 'POST', path, headers, body, signal });
+    const answer = await this.#context.backends.call(installationId, { method: 'POST', path, headers, body, signal });
     const isDelivered = answer.status >= 200 && answer.status < 300;
     // What it says is nothing to anybody, but a backend that is cut off in the middle of its answer might stop its work.
     await answer.read(limits.scheduleAnswer.value).catch((error: unknown) => {

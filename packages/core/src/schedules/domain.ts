@@ -5,20 +5,16 @@ import { LeasedWorker } from '../background/leased-worker.ts';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
 import type { Domain } from '../domain.ts';
-import type { Backends } from '../nodes/call-backend.ts';
 import { type DeliveryOptions, DeliveryWork } from './deliver-runs.ts';
 import { firingWork } from './fire-due.ts';
 import { giveUpAfter, listSchedules } from './manage-schedules.ts';
 import { type ScheduleRoute, scheduleRoutes } from './routes.ts';
 import { countWaiting, resumeRuns } from './run-queries.ts';
 
-export function scheduleDomain(
-  context: CoreContext,
-  { backends, deliveryOptions }: { readonly backends: Backends; readonly deliveryOptions: DeliveryOptions },
-): Domain<ScheduleRoute> {
+export function scheduleDomain(context: CoreContext, deliveryOptions: DeliveryOptions = {}): Domain<ScheduleRoute> {
   const workers = [
     new LeasedWorker(context, firingWork(context)),
-    new LeasedWorker(context, new DeliveryWork(context, backends, deliveryOptions)),
+    new LeasedWorker(context, new DeliveryWork(context, deliveryOptions)),
   ];
   return {
     handlers: scheduleRoutes(context),

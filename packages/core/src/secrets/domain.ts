@@ -2,13 +2,12 @@
 import { jsonFile } from '../account-files.ts';
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
-import type { Followers } from '../members/followers.ts';
 import { type SecretRoute, secretRoutes } from './routes.ts';
 import { listSecrets } from './secrets.ts';
 
-export function secretDomain(context: CoreContext, followers: Followers): Domain<SecretRoute> {
+export function secretDomain(context: CoreContext): Domain<SecretRoute> {
   return {
-    handlers: secretRoutes(context, followers),
+    handlers: secretRoutes(context),
     filesOf: async function* ({ accountKey }) {
       yield jsonFile('secrets.json', { items: await listSecrets(context, accountKey) });
     },

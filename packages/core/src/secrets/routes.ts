@@ -3,12 +3,11 @@ import type { DomainRoute } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 import { listPage } from '../http/list-page.ts';
-import type { Followers } from '../members/followers.ts';
 import { listSecrets, putSecret, removeSecret } from './secrets.ts';
 
 export type SecretRoute = DomainRoute<'secrets'>;
 
-export function secretRoutes(context: CoreContext, followers: Followers): HandlersOf<SecretRoute> {
+export function secretRoutes(context: CoreContext): HandlersOf<SecretRoute> {
   return {
     'secrets.list': async ({ caller: { accountKey }, query }) => {
       const items = await listSecrets(context, accountKey);
@@ -20,7 +19,7 @@ export function secretRoutes(context: CoreContext, followers: Followers): Handle
       return { status: 204 };
     },
     'secrets.remove': async ({ caller, params }) => {
-      await removeSecret(context, followers, caller.accountKey, params.name);
+      await removeSecret(context, caller.accountKey, params.name);
       return { status: 204 };
     },
   };

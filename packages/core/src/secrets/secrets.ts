@@ -1,7 +1,6 @@
 // The secrets of an account as its owner keeps them: put, listed by name, removed. No function returns a value.
 import { limits, refuse, type Secret } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
-import type { Followers } from '../members/followers.ts';
 import { assignmentsChangedOn } from '../placement/assignments.ts';
 import {
   countOtherSecrets,
@@ -45,16 +44,11 @@ export async function putSecret(context: CoreContext, accountKey: string, name: 
  *
  * @throws RefusalError `not_found`
  */
-export async function removeSecret(
-  { database }: CoreContext,
-  followers: Followers,
-  accountKey: string,
-  name: string,
-): Promise<void> {
-  const changed = await database.transaction().execute(async (trx) => {
+export async function removeSecret(context: CoreContext, accountKey: string, name: string): Promise<void> {
+  const changed = await context.database.transaction().execute(async (trx) => {
     const nodes = await selectNodesOfUses(trx, accountKey, name);
     if (!(await deleteSecret(trx, accountKey, name))) throw refuse('not_found', 'You have no secret of this name.');
     return assignmentsChangedOn(trx, nodes);
   });
-  await followers.allCarriedOut(changed);
+  await context.followers.allCarriedOut(changed);
 }

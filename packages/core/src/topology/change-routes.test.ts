@@ -11,7 +11,6 @@ import { joinTestNode } from '../../test-support/joined-node.ts';
 import { controlCredential } from '../../test-support/node-double.ts';
 import { loseNode } from '../nodes/lose-node.ts';
 import { cordonNode, removeNode, uncordonNode } from '../nodes/manage-nodes.ts';
-import { Nodes } from '../nodes/nodes.ts';
 import { ensureTopology } from '../placement/ensure-topology.ts';
 import { placeWaiting } from '../placement/move-installations.ts';
 import { outdatedInstallations } from './route-queries.ts';
@@ -109,7 +108,7 @@ test('an app that moves keeps its name; while it waits for a node, its route has
   await loseNode(platform.core.context, { id: node.id, name: node.name, beat: rows[0]?.beat ?? '' });
   assert.deepEqual(await routeOf(appId), { routes: ['GET:/a'], nodeId: null });
   await uncordonNode(platform.core.context, 'local');
-  await placeWaiting(platform.core.context, new Nodes(platform.core.context, null));
+  await placeWaiting(platform.core.context);
   assert.equal((await routeOf(appId))?.nodeId, platform.core.localNode.nodeId);
 });
 

@@ -5,6 +5,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import * as path from 'node:path';
 import { test } from 'node:test';
+import { importsOf } from './modules.ts';
 
 const SOURCE = path.join(import.meta.dirname, '../../packages/core/src');
 const files = globSync('**/*.ts', { cwd: SOURCE, exclude: ['**/*.test.ts'] });
@@ -113,4 +114,57 @@ test('whatever is neither foundation nor wiring is a domain, and says so in its 
     [...parts].filter((part) => !files.includes(path.join(part, 'domain.ts'))),
     [],
   );
+});
+
+/** Every import of core that names a file of core, of types as well. */
+const named = files.flatMap((from) =>
+  importsOf(from, readFileSync(path.join(SOURCE, from), 'utf8'))
+    .filter(({ name }) => name.startsWith('.'))
+    .map(({ name }) => ({ from, to: path.join(path.dirname(from), name) })),
+);
+
+/** Imports of a domain's insides from outside of it. The wiring alone also takes each domain itself. */
+function pastFaces(all: readonly Import[]): Import[] {
+  return all.filter(({ from, to }) => {
+    if (partOf(from) === partOf(to) || to.startsWith('..') || layerOf(partOf(to)) !== 1) return false;
+    const file = to.slice(partOf(to).length + 1);
+    return file !== 'face.ts' && !(file === 'domain.ts' && from === 'domains.ts');
+  });
+}
+
+test('outside of a domain, only its face is imported', () => {
+  assert.ok(named.length > imports.length, `${named.length} imports`);
+  assert.deepEqual(pastFaces(named), []);
+  const attempts = [
+    { from: 'search/routes.ts', to: 'catalog/queries.ts' },
+    { from: 'search/routes.ts', to: 'catalog/domain.ts' },
+    { from: 'app.ts', to: 'catalog/package-file.ts' },
+    { from: 'http/route-table.ts', to: 'catalog/routes.ts' },
+  ];
+  const allowed = [
+    { from: 'search/routes.ts', to: 'catalog/face.ts' },
+    { from: 'catalog/routes.ts', to: 'catalog/queries.ts' },
+    { from: 'domains.ts', to: 'catalog/domain.ts' },
+    { from: 'catalog/routes.ts', to: 'http/handlers.ts' },
+  ];
+  assert.deepEqual(pastFaces([...attempts, ...allowed]), attempts);
+});
+
+test('a face only passes on, and nothing that nobody outside takes', () => {
+  const faces = files.filter((file) => path.basename(file) === 'face.ts');
+  assert.ok(faces.length > 10, `${faces.length} faces`);
+  const unused = faces.flatMap((face) => {
+    const source = readFileSync(path.join(SOURCE, face), 'utf8');
+    const rest = source.replace(/^\/\/.*\n/gm, '').replace(/^export (?:type )?\{[^}]*\} from '\.\/[^']+';\n/gm, '');
+    assert.equal(rest, '', `${face} does more than pass on what its domain has`);
+    const takers = named
+      .filter(({ to }) => to === face)
+      .map(({ from }) => readFileSync(path.join(SOURCE, from), 'utf8'));
+    return [...source.matchAll(/\{([^}]*)\}/g)]
+      .flatMap(([, names = '']) => names.split(','))
+      .map((name) => name.trim().replace(/^type /, ''))
+      .filter((name) => name !== '' && !takers.some((taker) => new RegExp(`\\b${name}\\b`).test(taker)))
+      .map((name) => `${face}: ${name}`);
+  });
+  assert.deepEqual(unused, []);
 });

@@ -2,9 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import { listenFast, placeToListen } from '@platform/http';
 import { IrohEndpoint } from '@platform/link';
-import { findAuthorCaller } from './accounts/author-tokens.ts';
-import { findSession, findSessionToken } from './accounts/find-session.ts';
-import { findForbiddenMaterial } from './accounts/forbidden-material.ts';
+import { findAuthorCaller, findForbiddenMaterial, findSession, findSessionToken } from './accounts/face.ts';
 import { type CoreConfig, sessionCookieName } from './config/config.ts';
 import { IntelligenceFile } from './config/intelligence-file.ts';
 import { defaultRates, type Rates } from './config/rates.ts';
@@ -15,7 +13,7 @@ import { requireMasterKey } from './credentials/master-key-check.ts';
 import { migrate } from './database/migrate.ts';
 import { openDatabase } from './database/open-database.ts';
 import { Signals } from './database/signals.ts';
-import { leavingReserve } from './disk/leave-reserve.ts';
+import { leavingReserve } from './disk/face.ts';
 import { handlersOf } from './domain.ts';
 import { coreDomains } from './domains.ts';
 import { frontendHandler } from './frontends/serve.ts';
@@ -36,23 +34,25 @@ import {
   isIngressKey,
   type LocalIngress,
   type LocalIngressOptions,
-} from './ingress/ingresses.ts';
-import { findFrontendCaller, findInstallationCaller } from './installations/find-caller.ts';
-import { missingGrant } from './installations/missing-grant.ts';
-import { bearsSystemRole } from './installations/prepared-queries.ts';
+} from './ingress/face.ts';
+import { bearsSystemRole, findFrontendCaller, findInstallationCaller, missingGrant } from './installations/face.ts';
 import { Lifecycle } from './lifecycle.ts';
 import type { CoreMetrics } from './metrics.ts';
-import { opensControlCredentials } from './nodes/control-side.ts';
-import { findNodeCaller } from './nodes/find-node.ts';
-import { listenForNodes } from './nodes/listen-for-nodes.ts';
-import { ensureLocalNode, type LocalNode, type LocalNodeOptions, withoutLocalNode } from './nodes/local-node.ts';
+import {
+  ensureLocalNode,
+  findNodeCaller,
+  type LocalNode,
+  type LocalNodeOptions,
+  listenForNodes,
+  opensControlCredentials,
+  withoutLocalNode,
+} from './nodes/face.ts';
 import { openContext } from './open-context.ts';
 import { type At, nothingListens } from './points.ts';
-import type { Pushing } from './push/domain.ts';
-import type { PushOptions } from './push/open-push-worker.ts';
-import type { DeliveryOptions } from './schedules/deliver-runs.ts';
-import { openSearching } from './search/open-searching.ts';
-import { openSearchPool } from './search/postgres-engine.ts';
+import type { PushOptions } from './push/face.ts';
+import { openWebPush } from './push/face.ts';
+import type { DeliveryOptions } from './schedules/face.ts';
+import { openSearching, openSearchPool } from './search/face.ts';
 
 export { linkKeyOf } from './credentials/master-key.ts';
 export type { Point } from './points.ts';
@@ -258,14 +258,6 @@ async function openIroh({
     );
   const listen = linkListen === null ? {} : { listen: linkListen };
   return IrohEndpoint.open({ key: linkKeyOf(masterKey), ...listen, relay: iroh.relay });
-}
-
-/** Loaded only where the operator set it up, which a laptop has not. */
-async function openWebPush(context: CoreContext, options: PushOptions): Promise<Pushing | null> {
-  const { vapidSubject } = context.config;
-  if (vapidSubject === null) return null;
-  const { openPushing } = await import('./push/open-push-worker.ts');
-  return openPushing(context, vapidSubject, options);
 }
 
 async function openLocalNode(context: CoreContext, options: CoreOptions['localNode']): Promise<LocalNode | null> {

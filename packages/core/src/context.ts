@@ -12,9 +12,8 @@ import type { CursorCodec } from './http/cursor.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { Followers } from './members/followers.ts';
 import type { Count } from './metrics.ts';
-import type { Backends } from './nodes/call-backend.ts';
-import type { Nodes } from './nodes/nodes.ts';
-import type { EventHub } from './notifications/event-hub.ts';
+import type { Backends, Nodes } from './nodes/face.ts';
+import type { EventHub } from './notifications/face.ts';
 import type { At } from './points.ts';
 
 export interface Log {

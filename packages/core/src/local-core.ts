@@ -13,8 +13,7 @@ import { followChanges } from './domains.ts';
 import { cursorCodec } from './http/cursor.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { createLog } from './log.ts';
-import { opensControlCredentials } from './nodes/control-side.ts';
-import { findNodeByKey } from './nodes/node-queries.ts';
+import { findNodeByKey, opensControlCredentials } from './nodes/face.ts';
 import { openContext } from './open-context.ts';
 import { nothingListens } from './points.ts';
 

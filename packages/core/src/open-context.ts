@@ -1,9 +1,8 @@
 // Makes the context whole: what several domains use, each built on the rest of it.
 import type { CoreContext } from './context.ts';
 import { Followers } from './members/followers.ts';
-import { Backends } from './nodes/call-backend.ts';
-import { Nodes } from './nodes/nodes.ts';
-import { EventHub } from './notifications/event-hub.ts';
+import { Backends, Nodes } from './nodes/face.ts';
+import { EventHub } from './notifications/face.ts';
 
 type Built = 'followers' | 'nodes' | 'backends' | 'hub';
 

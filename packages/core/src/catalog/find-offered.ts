@@ -1,6 +1,6 @@
 // The version of an app that an account sees: one it is offered, or one it has already.
 import { refuse } from '@platform/contract';
-import type { NamedAccount } from '../accounts/account-queries.ts';
+import type { NamedAccount } from '../accounts/face.ts';
 import type { CoreContext } from '../context.ts';
 import { isOfferedTo } from './master-apps.ts';
 import {

@@ -1,7 +1,7 @@
 // Which apps exist for an account: system apps for the master account are for it only, a private app is for the account
 // that published it, and that of a deleted account for those who have it. For all other accounts they do not exist.
-import type { NamedAccount } from '../accounts/account-queries.ts';
-import { isMaster } from '../accounts/master-account.ts';
+import type { NamedAccount } from '../accounts/face.ts';
+import { isMaster } from '../accounts/face.ts';
 import type { CoreContext } from '../context.ts';
 import { masterAppIds } from './platform-app-ids.ts';
 import type { AppVersion } from './queries.ts';

@@ -1,6 +1,6 @@
 // Who may publish here (PLATFORM_PUBLISHERS). What is published stays, also when this changes later.
 import { refuse } from '@platform/contract';
-import { isMaster } from '../accounts/master-account.ts';
+import { isMaster } from '../accounts/face.ts';
 import type { CoreContext } from '../context.ts';
 
 /** @throws RefusalError `not_authorized` */

@@ -6,7 +6,7 @@ import type { CoreConfig } from '../config/config.ts';
 import { systemCode } from '../config/start-error.ts';
 import type { CoreContext } from '../context.ts';
 import type { Executor } from '../database/schema.ts';
-import { diskLeft, diskQuota, requireAccountDisk } from '../disk/account-disk.ts';
+import { diskLeft, diskQuota, requireAccountDisk } from '../disk/face.ts';
 import { diskFull, guardUpload, requireDiskSpace } from './guard-upload.ts';
 import { newestVersion } from './newest-version.ts';
 import { packageFault } from './package-fault.ts';

@@ -13,7 +13,7 @@ import type { CoreContext } from '../context.ts';
 import { credentialKind, hashCredential, newCredential } from '../credentials/credential.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import type { Change } from '../members/followers.ts';
-import { assignmentsChangedOn } from '../placement/assignments.ts';
+import { assignmentsChangedOn } from '../placement/face.ts';
 import {
   deleteOfInstallation,
   deleteOldest,

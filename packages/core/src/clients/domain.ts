@@ -1,7 +1,7 @@
 // The clients domain: what native clients and frontends reach backends with, and when it ends.
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
-import { assignmentsChangedOn } from '../placement/assignments.ts';
+import { assignmentsChangedOn } from '../placement/face.ts';
 import { keepOfStart } from './capabilities.ts';
 import { deleteOfInstallation, deleteOfSessions } from './queries.ts';
 import { type ClientRoute, clientRoutes } from './routes.ts';

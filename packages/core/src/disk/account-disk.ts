@@ -1,6 +1,6 @@
 // The disk space of an account: its volumes at the size they were granted, and the packages it published.
 import { type AccountDisk, type RefusalError, refuse, sizeText } from '@platform/contract';
-import { lockAccount } from '../accounts/queries.ts';
+import { lockAccount } from '../accounts/face.ts';
 import type { CoreConfig } from '../config/config.ts';
 import type { CoreContext } from '../context.ts';
 import type { Executor } from '../database/schema.ts';

@@ -1,6 +1,6 @@
 // The export domain: everything core has of an account as one archive. What there is, the other domains say.
 import type { DomainRoute } from '@platform/contract';
-import { ceremonyRefused } from '../accounts/ceremony-fault.ts';
+import { ceremonyRefused } from '../accounts/face.ts';
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
 import { exportAccount } from './export-account.ts';

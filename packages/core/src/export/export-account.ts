@@ -5,7 +5,7 @@ import { createGzip } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
 import { type Pack, pack } from 'tar-stream';
 import type { AccountFile } from '../account-files.ts';
-import { type Confirming, confirmed } from '../accounts/confirm.ts';
+import { type Confirming, confirmed } from '../accounts/face.ts';
 import type { CoreContext } from '../context.ts';
 import type { ExportPlaces } from './export-places.ts';
 import { readme } from './readme.ts';

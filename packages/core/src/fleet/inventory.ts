@@ -1,13 +1,13 @@
 // The inventory of the whole platform, of one moment. Every figure comes from the domain that it belongs to.
 import type { SystemInventory } from '@platform/contract';
-import { countAccounts } from '../accounts/count-queries.ts';
-import { countPackages } from '../catalog/count-queries.ts';
+import { countAccounts } from '../accounts/face.ts';
+import { countPackages } from '../catalog/face.ts';
 import type { CoreContext } from '../context.ts';
-import { countInstallations, countPlaces } from '../installations/count-queries.ts';
-import { countLeases } from '../leases/queries.ts';
-import { nodeInventory } from '../nodes/node-inventory.ts';
-import { countNotifications } from '../notifications/count-queries.ts';
-import { countEntries } from '../search/count-queries.ts';
+import { countInstallations, countPlaces } from '../installations/face.ts';
+import { countLeases } from '../leases/face.ts';
+import { nodeInventory } from '../nodes/face.ts';
+import { countNotifications } from '../notifications/face.ts';
+import { countEntries } from '../search/face.ts';
 import { PLATFORM_VERSION } from '../version.ts';
 import { databaseBytes } from './queries.ts';
 

@@ -1,10 +1,8 @@
 // The accounts of the platform with what they take of it, for the operator.
 import { type ListedAccount, limits } from '@platform/contract';
-import { isMaster } from '../accounts/master-account.ts';
-import { planOf } from '../accounts/plan.ts';
-import { selectAccounts } from '../accounts/suspension-queries.ts';
+import { isMaster, planOf, selectAccounts } from '../accounts/face.ts';
 import type { CoreContext } from '../context.ts';
-import { selectUseByApp, type UseByApp } from '../disk/queries.ts';
+import { selectUseByApp, type UseByApp } from '../disk/face.ts';
 
 /** By name, at most `limit` of those after `after`; with `name` only those that contain it. */
 export async function listAccountsWithUse(

@@ -1,14 +1,20 @@
 // What the master account does to the platform, with its session at the shell. No app can: not even Fleet, which a fault
 // or a package could turn against the platform, so it asks the shell, and a person answers there.
 import { type DomainRoute, refuse } from '@platform/contract';
-import { requireAccountOf } from '../accounts/account-queries.ts';
-import { ceremonyRefused } from '../accounts/ceremony-fault.ts';
-import { confirmed } from '../accounts/confirm.ts';
-import { deleteAccount, requireNotMaster } from '../accounts/delete-account.ts';
-import { createInvitation, listInvitations, revokeInvitation } from '../accounts/invitations.ts';
-import { isMaster } from '../accounts/master-account.ts';
-import { setPlan } from '../accounts/plan.ts';
-import { resumeSuspended, suspendAccount } from '../accounts/suspend-account.ts';
+import {
+  ceremonyRefused,
+  confirmed,
+  createInvitation,
+  deleteAccount,
+  isMaster,
+  listInvitations,
+  requireAccountOf,
+  requireNotMaster,
+  resumeSuspended,
+  revokeInvitation,
+  setPlan,
+  suspendAccount,
+} from '../accounts/face.ts';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 import { listPage } from '../http/list-page.ts';

@@ -1,8 +1,8 @@
 // Which apps may see the whole platform: those installed by the master account that no other account can change, which
 // are the apps it published itself and the system apps.
 import { refuse } from '@platform/contract';
-import { isMaster } from '../accounts/master-account.ts';
-import { findOwner } from '../catalog/queries.ts';
+import { isMaster } from '../accounts/face.ts';
+import { findOwner } from '../catalog/face.ts';
 import type { CoreContext } from '../context.ts';
 
 /** @throws RefusalError `master_account_only`, whatever grants the caller holds */

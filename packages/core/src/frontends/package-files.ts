@@ -4,7 +4,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, readdir } from 'node:fs/promises';
 import * as path from 'node:path';
 import { LRUCache } from 'lru-cache';
-import { frontendFolder, type StoreContext } from '../catalog/package-file.ts';
+import { frontendFolder, type StoreContext } from '../catalog/face.ts';
 
 /** Names kept in memory, over all packages. */
 const MOST_NAMES = 200_000;

@@ -19,7 +19,7 @@ import type * as z from 'zod';
 import type { CoreConfig } from '../config/config.ts';
 import { nowOnBehalfOf, onBehalfOf } from '../database/fair-pool.ts';
 import { allows, resourcesOf } from '../grants/grant-coverage.ts';
-import type { WantedGrant } from '../installations/missing-grant.ts';
+import type { WantedGrant } from '../installations/face.ts';
 import type { Authenticator } from './authenticate.ts';
 import { BodyPlaces } from './body-places.ts';
 import type { Caller, InstallationIdentity } from './caller.ts';

@@ -9,7 +9,7 @@ import type { IngressCaller } from '../http/caller.ts';
 import { deleteFollower } from '../members/follower-queries.ts';
 import { createEnrolmentToken, joinMember, type MemberStore, type UsedToken } from '../members/join-member.ts';
 import { type FreshCredential, freshCredential, renewCredential } from '../members/member-credentials.ts';
-import { assignmentsChanged } from '../placement/assignments.ts';
+import { assignmentsChanged } from '../placement/face.ts';
 import {
   deleteIngress,
   findByCredential,

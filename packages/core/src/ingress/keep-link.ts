@@ -2,7 +2,7 @@
 import { refuse } from '@platform/contract';
 import { readIrohAddress } from '@platform/link';
 import type { CoreContext } from '../context.ts';
-import { assignmentsChanged } from '../placement/assignments.ts';
+import { assignmentsChanged } from '../placement/face.ts';
 import { publicKeyOf, setLink } from './ingress-queries.ts';
 
 /** @throws RefusalError `invalid_request` for an address that is not the Ingress's own */

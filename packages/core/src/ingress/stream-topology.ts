@@ -2,7 +2,7 @@
 import { refuse, TOPOLOGY_STREAM } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { RouteCall } from '../http/handlers.ts';
-import { linesAfter } from '../topology/topology-lines.ts';
+import { linesAfter } from '../topology/face.ts';
 import { besideNode } from './ingress-queries.ts';
 import { keepLink } from './keep-link.ts';
 import { LineStream } from './line-stream.ts';

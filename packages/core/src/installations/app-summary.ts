@@ -1,7 +1,7 @@
 // The wire shape of an installed app, made from its database row.
 import type { InstalledApp } from '@platform/contract';
 import * as semver from 'semver';
-import { iconPath } from '../catalog/routes.ts';
+import { iconPath } from '../catalog/face.ts';
 import type { InstalledRow, SummaryRow } from './prepared-queries.ts';
 
 /** Path on the shell's origin. */

@@ -2,7 +2,7 @@
 import type { Grant, InstallationId, Manifest } from '@platform/contract';
 import type pg from 'pg';
 import { grantedBackendText } from '../grants/granted-backend.ts';
-import { BEHIND_NAT } from '../topology/behind-nat.ts';
+import { BEHIND_NAT } from '../topology/face.ts';
 
 export interface LaunchRow {
   readonly id: InstallationId;

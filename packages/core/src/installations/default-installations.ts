@@ -2,17 +2,14 @@
 // (specification 1.2, 2.1).
 import type { InstallationId } from '@platform/contract';
 import type { Kysely } from 'kysely';
-import { findAccount, type NamedAccount } from '../accounts/account-queries.ts';
-import { isMaster } from '../accounts/master-account.ts';
-import { defaultAppIds, masterAppIds } from '../catalog/platform-app-ids.ts';
-import { type AppVersion, findNewestVersions } from '../catalog/queries.ts';
+import { findAccount, isMaster, type NamedAccount } from '../accounts/face.ts';
+import { type AppVersion, defaultAppIds, findNewestVersions, masterAppIds } from '../catalog/face.ts';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { requestedGrants } from '../grants/frontend-grants.ts';
 import { normaliseGrants } from '../grants/grant-coverage.ts';
-import { assignmentsChanged } from '../placement/assignments.ts';
-import { lockPlacement, placeOrWait } from '../placement/placement.ts';
+import { assignmentsChanged, lockPlacement, placeOrWait } from '../placement/face.ts';
 import { newInstallation } from './install-app.ts';
 import { insertInstallation, selectNeverInstalled } from './queries.ts';
 

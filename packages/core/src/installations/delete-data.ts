@@ -4,10 +4,8 @@ import { RefusalError, refuse } from '@platform/contract';
 import { backOff, LeasedWorker } from '../background/leased-worker.ts';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
-import { deleteObjectsOf, mayHaveObjects } from '../object-storage/app-objects.ts';
-import { ObjectStoreError } from '../object-storage/delete-objects.ts';
-import { assignmentsChanged } from '../placement/assignments.ts';
-import { deletePorts } from '../placement/port-queries.ts';
+import { deleteObjectsOf, mayHaveObjects, ObjectStoreError } from '../object-storage/face.ts';
+import { assignmentsChanged, deletePorts } from '../placement/face.ts';
 import {
   claimDataDeletions,
   type DataDeletion,

@@ -2,7 +2,7 @@
 // and a new installation at the same time the app keeps what it wrote.
 import { refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
-import { deletePorts } from '../placement/port-queries.ts';
+import { deletePorts } from '../placement/face.ts';
 import { forgetVolume, selectVolume } from './queries.ts';
 
 /**

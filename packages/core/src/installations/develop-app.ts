@@ -1,8 +1,7 @@
 // What an author tries out: a development version is installed, or the installed app changes to it.
 import { type Developed, type Grant, isDevVersion, type Manifest, RefusalError, refuse } from '@platform/contract';
-import type { NamedAccount } from '../accounts/account-queries.ts';
-import { findOwner } from '../catalog/queries.ts';
-import { withdrawVersion } from '../catalog/withdraw-version.ts';
+import type { NamedAccount } from '../accounts/face.ts';
+import { findOwner, withdrawVersion } from '../catalog/face.ts';
 import type { CoreContext } from '../context.ts';
 import { requestedGrants } from '../grants/frontend-grants.ts';
 import { allows, excessGrants } from '../grants/grant-coverage.ts';

@@ -4,7 +4,7 @@ import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import type { AfterCommit } from '../lifecycle.ts';
-import { assignmentsChanged } from '../placement/assignments.ts';
+import { assignmentsChanged } from '../placement/face.ts';
 import { insertAbandonedVolumes } from './abandoned-queries.ts';
 import { lockAllOf } from './queries.ts';
 import { endInstallation } from './uninstall-app.ts';

@@ -2,12 +2,12 @@
 // to its shell, so they change with it; what each may do stays what its account allows (docs/decisions/system-apps.md).
 import type { InstallationId } from '@platform/contract';
 import type { Transaction } from 'kysely';
-import { lockApp, setNewest } from '../catalog/queries.ts';
+import { lockApp, setNewest } from '../catalog/face.ts';
 import type { CoreContext } from '../context.ts';
 import { notifyEach } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { carriedGrants, requestedGrants } from '../grants/frontend-grants.ts';
-import { lockPlacement } from '../placement/placement.ts';
+import { lockPlacement } from '../placement/face.ts';
 import { distinctGrants, type Shipped, selectUnfollowed, updateVersionOfAll } from './follow-queries.ts';
 
 /**

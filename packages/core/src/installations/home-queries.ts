@@ -1,5 +1,5 @@
 // The home screen of an account, in SQL. It is a subquery of every statement that shows installed apps.
-import { DEFAULT_LAUNCHER } from '../catalog/platform-app-ids.ts';
+import { DEFAULT_LAUNCHER } from '../catalog/face.ts';
 
 /**
  * The id of the app that is the home screen: the one chosen, while it is installed with a page and may be the home

@@ -2,19 +2,17 @@
 // (contract 3).
 import { askedResources, type Grant, type installBody, noResources, refuse } from '@platform/contract';
 import type * as z from 'zod';
-import type { NamedAccount } from '../accounts/account-queries.ts';
-import { isOfferedTo } from '../catalog/master-apps.ts';
-import { type AppVersion, findAppVersion, holdVersion } from '../catalog/queries.ts';
+import type { NamedAccount } from '../accounts/face.ts';
+import { type AppVersion, findAppVersion, holdVersion, isOfferedTo } from '../catalog/face.ts';
 import type { CoreContext } from '../context.ts';
 import { newId, opaqueLabel } from '../credentials/ids.ts';
 import { notify } from '../database/notify.ts';
 import type { Executor } from '../database/schema.ts';
-import { requireAccountDisk } from '../disk/account-disk.ts';
+import { requireAccountDisk } from '../disk/face.ts';
 import { checkGrants } from '../grants/check-grants.ts';
 import { requestedGrants } from '../grants/frontend-grants.ts';
 import { normaliseGrants } from '../grants/grant-coverage.ts';
-import { assignmentsChanged } from '../placement/assignments.ts';
-import { type Place, placeInstallation } from '../placement/placement.ts';
+import { assignmentsChanged, type Place, placeInstallation } from '../placement/face.ts';
 import { insertInstallation, type NewInstallation } from './queries.ts';
 
 /**

@@ -1,7 +1,7 @@
 // Opening an app: the launch descriptor, with a capability that works once, at once, and only at the app's own origin, and
 // with what this client reaches the backend with (specification 2.2, 5.2; contract 3).
 import { LAUNCH_MARK, type LaunchDescriptor, limits, refuse } from '@platform/contract';
-import { clientCapability } from '../clients/capabilities.ts';
+import { clientCapability } from '../clients/face.ts';
 import { appOrigin } from '../config/config.ts';
 import { usableOrigin } from '../config/node-origin.ts';
 import type { CoreContext } from '../context.ts';

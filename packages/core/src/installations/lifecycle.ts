@@ -1,12 +1,11 @@
 // Starts and stops the backend of an installed app and reads its state and log, on the node where it runs.
 import type { InstallationDetail, LogEntry, StoppedBy, WorkloadDetail } from '@platform/contract';
 import { grantedWorkload, type InstallationId, RefusalError, refuse } from '@platform/contract';
-import { selectPausedAt } from '../accounts/pause-queries.ts';
-import { isSuspended } from '../accounts/suspension-queries.ts';
+import { isSuspended, selectPausedAt } from '../accounts/face.ts';
 import type { CoreContext } from '../context.ts';
 import { pausedRefusal, suspendedRefusal } from '../http/paused-refusal.ts';
 import { unreviewedRefusal } from '../http/unreviewed-refusal.ts';
-import { assignmentsChanged } from '../placement/assignments.ts';
+import { assignmentsChanged } from '../placement/face.ts';
 import { isDataBeingDeleted } from './data-queries.ts';
 import { lockOwn, type OwnInstallation, STOPPED, selectOwn, updateStopped } from './queries.ts';
 

@@ -5,7 +5,7 @@ import type { CoreContext } from '../context.ts';
 import type { AuthorCaller, SessionCaller } from '../http/caller.ts';
 import { beginEventStream, EventConnection, type StreamTiming, usualTiming } from '../http/event-connection.ts';
 import type { RouteCall } from '../http/handlers.ts';
-import type { Listener } from '../notifications/event-hub.ts';
+import type { Listener } from '../notifications/face.ts';
 import { logList, withWorkload } from './lifecycle.ts';
 import { selectOwn } from './queries.ts';
 

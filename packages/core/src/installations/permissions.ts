@@ -18,9 +18,7 @@ import { checkGrants } from '../grants/check-grants.ts';
 import { requestedGrants } from '../grants/frontend-grants.ts';
 import { resourcesOf } from '../grants/grant-coverage.ts';
 import type { Change } from '../members/followers.ts';
-import { assignmentsChanged } from '../placement/assignments.ts';
-import { grantsForNode } from '../placement/network-grants.ts';
-import { grantedSlots } from '../placement/usable-slots.ts';
+import { assignmentsChanged, grantedSlots, grantsForNode } from '../placement/face.ts';
 import { lockOwn, type OwnInstallation, selectOwn, updateGrants } from './queries.ts';
 
 /** @throws RefusalError `not_found` */

@@ -2,7 +2,7 @@
 import type { Grant, InstallationId, Manifest, SystemRole, WorkloadTrigger } from '@platform/contract';
 import type pg from 'pg';
 import { grantedBackendText, unreviewedBackendText } from '../grants/granted-backend.ts';
-import { BEHIND_NAT } from '../topology/behind-nat.ts';
+import { BEHIND_NAT } from '../topology/face.ts';
 import { homeOf } from './home-queries.ts';
 
 /** What a list shows of an app: a few members of the installed version's manifest. */

@@ -13,8 +13,7 @@ import {
 import { publicHostname } from '../config/config.ts';
 import type { CoreContext } from '../context.ts';
 import { allows, resourcesOf } from '../grants/grant-coverage.ts';
-import { assignmentsChanged } from '../placement/assignments.ts';
-import { selectPorts, type UdpPortRow } from '../placement/port-queries.ts';
+import { assignmentsChanged, selectPorts, type UdpPortRow } from '../placement/face.ts';
 import { type PublicFacts, selectPublicFacts, selectPublicRequests } from './public-queries.ts';
 import { lockOwn, type OwnInstallation, selectOwn } from './queries.ts';
 

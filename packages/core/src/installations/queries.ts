@@ -3,7 +3,7 @@ import type { BackendResources, Grant, InstallationId, Manifest } from '@platfor
 import { type Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { grantedBackend } from '../grants/granted-backend.ts';
-import type { Place } from '../placement/placement.ts';
+import type { Place } from '../placement/face.ts';
 
 type Executor = Kysely<DatabaseSchema>;
 

@@ -19,21 +19,13 @@ import {
 import type { Transaction } from 'kysely';
 import * as semver from 'semver';
 import type * as z from 'zod';
-import { isVisibleTo } from '../catalog/master-apps.ts';
-import { findAppVersion, holdVersion } from '../catalog/queries.ts';
+import { findAppVersion, holdVersion, isVisibleTo } from '../catalog/face.ts';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { carriedGrants, requestedGrants } from '../grants/frontend-grants.ts';
 import { openedByName } from '../grants/public-grants.ts';
-import {
-  demandRoom,
-  lockPlacement,
-  type Place,
-  placeInstallation,
-  placeOf,
-  placeUpgrade,
-} from '../placement/placement.ts';
+import { demandRoom, lockPlacement, type Place, placeInstallation, placeOf, placeUpgrade } from '../placement/face.ts';
 import { requireVolumeDisk } from './install-app.ts';
 import { type FormerVersion, lockOwn, type OwnInstallation, updateVersion } from './queries.ts';
 

@@ -2,8 +2,7 @@
 // again when their revision grows.
 import type { CoreContext } from '../context.ts';
 import { originOfProvider } from '../grants/assigned-providers.ts';
-import { assignmentsChanged } from '../placement/assignments.ts';
-import { storeOrigin } from '../placement/offers-storage.ts';
+import { assignmentsChanged, storeOrigin } from '../placement/face.ts';
 import { keepAnnounced } from './queries.ts';
 
 export async function announceProviders({ config, database, intelligence }: CoreContext): Promise<void> {

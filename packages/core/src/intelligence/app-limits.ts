@@ -8,7 +8,7 @@ import {
   refuse,
 } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
-import { selectOwn } from '../installations/queries.ts';
+import { selectOwn } from '../installations/face.ts';
 import { costOf } from './cost.ts';
 import { monthOf } from './month.ts';
 import { selectAccountUsage, selectMeter, selectUsage, type UsageRow, updateLimits } from './queries.ts';

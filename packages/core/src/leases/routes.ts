@@ -2,7 +2,7 @@
 import { type DomainRoute, refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
-import { isPlaced } from '../placement/queries.ts';
+import { isPlaced } from '../placement/face.ts';
 import { createLease, leasesEndIn, releaseLease, renewLease } from './work-leases.ts';
 
 export type LeaseRoute = DomainRoute<'leases'>;

@@ -18,7 +18,7 @@ import type { Dispatcher } from 'undici';
 import type { CoreContext } from '../context.ts';
 import { pausedRefusal, suspendedRefusal } from '../http/paused-refusal.ts';
 import { unreviewedRefusal } from '../http/unreviewed-refusal.ts';
-import { placeNow } from '../placement/move-installations.ts';
+import { placeNow } from '../placement/face.ts';
 import { ControlSide, type ControlTarget } from './control-side.ts';
 import { NodePools, UnreachedError } from './node-pools.ts';
 import { type CallRow, type ControlAddress, findCalled } from './node-queries.ts';

@@ -1,7 +1,7 @@
 // The nodes domain: how machines join and report, and what happens when a node stops sending heartbeats.
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
-import { nodeOf } from '../placement/queries.ts';
+import { nodeOf } from '../placement/face.ts';
 import { type NodeRoute, nodeRoutes } from './routes.ts';
 import { NodeWatch } from './watch-nodes.ts';
 

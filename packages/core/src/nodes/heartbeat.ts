@@ -2,7 +2,7 @@
 // monotonic clock: the node's lease ends first, by more time than a workload takes to stop.
 import { type NodeHeartbeat, type NodeLease, refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
-import { assignmentsChanged } from '../placement/assignments.ts';
+import { assignmentsChanged } from '../placement/face.ts';
 import { countHeartbeat } from './node-queries.ts';
 import { takeReport } from './traffic.ts';
 

@@ -4,7 +4,7 @@ import type * as z from 'zod';
 import type { CoreContext } from '../context.ts';
 import { createEnrolmentToken, joinMember } from '../members/join-member.ts';
 import { type FreshCredential, renewCredential } from '../members/member-credentials.ts';
-import { hostingLabels } from '../placement/hosting-labels.ts';
+import { hostingLabels } from '../placement/face.ts';
 import { nodeMembers } from './node-member.ts';
 import { insertToken } from './node-queries.ts';
 

@@ -1,8 +1,6 @@
 // Declares a node lost that sent no heartbeat for too long: what can move is reassigned, what is bound to it is marked.
 import type { CoreContext } from '../context.ts';
-import { takeFromLost } from '../placement/move-installations.ts';
-import { lockPlacement } from '../placement/placement.ts';
-import { clearHeldBy, markBoundWorkloads } from '../placement/placement-queries.ts';
+import { clearHeldBy, lockPlacement, markBoundWorkloads, takeFromLost } from '../placement/face.ts';
 import { markLost } from './lost-queries.ts';
 
 /**

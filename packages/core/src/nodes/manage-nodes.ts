@@ -2,11 +2,14 @@
 import { refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
-import { assignmentsChanged } from '../placement/assignments.ts';
-import { hostingLabels } from '../placement/hosting-labels.ts';
-import { placeWaiting, vacateNode } from '../placement/move-installations.ts';
-import { lockPlacement } from '../placement/placement.ts';
-import { abandonNode } from '../placement/placement-queries.ts';
+import {
+  abandonNode,
+  assignmentsChanged,
+  hostingLabels,
+  lockPlacement,
+  placeWaiting,
+  vacateNode,
+} from '../placement/face.ts';
 import {
   boundApps,
   deleteNode,

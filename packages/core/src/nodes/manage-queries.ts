@@ -2,7 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { grantedBackend } from '../grants/granted-backend.ts';
-import { alwaysInForce, DISK_PROMISED, memoryInForce } from '../placement/placement-queries.ts';
+import { alwaysInForce, DISK_PROMISED, memoryInForce } from '../placement/face.ts';
 
 type Executor = Kysely<DatabaseSchema>;
 

@@ -15,7 +15,7 @@ import {
 import { fetchOverLink } from '@platform/link';
 import type * as z from 'zod';
 import type { CoreContext } from '../context.ts';
-import { isWaiting } from '../placement/queries.ts';
+import { isWaiting } from '../placement/face.ts';
 import { readBounded, readLines } from './bounded-body.ts';
 import { ControlSide } from './control-side.ts';
 import { boundToLost } from './lose-node.ts';

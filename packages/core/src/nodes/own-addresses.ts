@@ -6,7 +6,7 @@ import { foreignOriginReason } from '../config/node-origin.ts';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
-import { placedInstallations } from '../placement/queries.ts';
+import { placedInstallations } from '../placement/face.ts';
 import { dropOrigin, nodesAt } from './node-queries.ts';
 
 type Places = Pick<CoreContext, 'config' | 'linkListen'>;

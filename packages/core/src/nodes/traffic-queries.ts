@@ -2,7 +2,7 @@
 import type { NodeHeartbeat, TrafficTotals } from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
-import { BEHIND_NAT } from '../topology/behind-nat.ts';
+import { BEHIND_NAT } from '../topology/face.ts';
 
 type Executor = Kysely<DatabaseSchema>;
 type Tallies = NonNullable<NodeHeartbeat['traffic']>;

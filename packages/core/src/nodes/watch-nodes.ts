@@ -1,7 +1,7 @@
 // Detects nodes without heartbeats and reassigns what they ran. Every replica of core does this; the first one decides,
 // guarded in the database. Time is counted from what this process saw, with its monotonic clock.
 import type { CoreContext } from '../context.ts';
-import { placeWaiting, takeFromLost } from '../placement/move-installations.ts';
+import { placeWaiting, takeFromLost } from '../placement/face.ts';
 import { loseNode } from './lose-node.ts';
 import { watchedNodes } from './lost-queries.ts';
 

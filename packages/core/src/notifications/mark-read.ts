@@ -2,7 +2,7 @@
 import { type NotificationId, refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
-import { withdrawPush } from '../push/outbox.ts';
+import { withdrawPush } from '../push/face.ts';
 import { findVisible, lockAccountNotifications, markRead, type NotificationRow, type Visibility } from './queries.ts';
 
 /** A signal holds less than 8,000 bytes, PostgreSQL's limit; an id with its quotes takes 43. */

@@ -2,7 +2,7 @@
 import type { Kysely } from 'kysely';
 import type { CoreContext } from '../context.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
-import { enqueuePush, type OutboxContext } from '../push/outbox.ts';
+import { enqueuePush, type OutboxContext } from '../push/face.ts';
 import {
   findByDedupeKeys,
   insertNotifications,

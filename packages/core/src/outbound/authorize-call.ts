@@ -2,13 +2,12 @@
 // the method, and a binding of exactly this declaration. What leaves is the secret sealed for the Gateway of this start.
 import { type AuthorizedOutbound, outboundContext, type PermissionId, refuse } from '@platform/contract';
 import { sealEnvelope } from '@platform/link';
-import { declaredSlots } from '../catalog/secret-slots.ts';
+import { declaredSlots } from '../catalog/face.ts';
 import type { CoreContext } from '../context.ts';
 import { allows } from '../grants/grant-coverage.ts';
 import type { InstallationCaller } from '../http/caller.ts';
-import { missingGrant } from '../installations/missing-grant.ts';
-import { markUsed } from '../secrets/queries.ts';
-import { openSecret } from '../secrets/sealed-secret.ts';
+import { missingGrant } from '../installations/face.ts';
+import { markUsed, openSecret } from '../secrets/face.ts';
 import { findCall } from './queries.ts';
 
 /** `lastUsedAt` is not written more often than this, so that calls need not write. */

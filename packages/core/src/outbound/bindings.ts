@@ -1,12 +1,12 @@
 // Which secret each slot of an installed app uses. A binding holds for the declaration that its owner reviewed: another
 // one in a later version leaves it stale until it is reviewed again.
 import { type DeclaredSlot, type InstallationId, type RouteBody, refuse, type SecretBinding } from '@platform/contract';
-import { declaredSlots } from '../catalog/secret-slots.ts';
+import { declaredSlots } from '../catalog/face.ts';
 import type { CoreContext } from '../context.ts';
 import type { Executor } from '../database/schema.ts';
-import { lockOwn, selectInstalledManifests, selectOwn } from '../installations/queries.ts';
-import { assignmentsChangedOn } from '../placement/assignments.ts';
-import { holdSecret } from '../secrets/queries.ts';
+import { lockOwn, selectInstalledManifests, selectOwn } from '../installations/face.ts';
+import { assignmentsChangedOn } from '../placement/face.ts';
+import { holdSecret } from '../secrets/face.ts';
 import { type BindingRow, deleteBinding, selectBindings, upsertBinding } from './queries.ts';
 
 interface Place {

@@ -2,7 +2,7 @@
 import type { Injection, InstallationId, Manifest } from '@platform/contract';
 import type { Kysely } from 'kysely';
 import type pg from 'pg';
-import type { SlotDeclaration } from '../catalog/secret-slots.ts';
+import type { SlotDeclaration } from '../catalog/face.ts';
 import type { DatabaseSchema, Executor } from '../database/schema.ts';
 
 export interface BindingRow {

@@ -1,6 +1,6 @@
 // Which secret a slot of an installed app uses.
 import type { InstallationId } from '@platform/contract';
-import type { SlotDeclaration } from '../catalog/secret-slots.ts';
+import type { SlotDeclaration } from '../catalog/face.ts';
 import type { OwnedTables } from '../database/schema.ts';
 
 declare module '../database/schema.ts' {

@@ -1,7 +1,7 @@
 // Pauses an account: one transaction stops everything it runs and notifies nodes, live streams and every replica. No
 // app can undo it: resuming is a session route at the shell's own origin.
 import type { AccountRuntime } from '@platform/contract';
-import { selectPausedAt, updatePaused } from '../accounts/pause-queries.ts';
+import { selectPausedAt, updatePaused } from '../accounts/face.ts';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
 

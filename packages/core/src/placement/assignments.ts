@@ -19,7 +19,7 @@ import { intelligenceForNode } from '../grants/assigned-providers.ts';
 import { resourcesOf } from '../grants/grant-coverage.ts';
 import type { NodeCaller } from '../http/caller.ts';
 import type { Change } from '../members/followers.ts';
-import { routesChanged, type Touched } from '../topology/change-routes.ts';
+import { routesChanged, type Touched } from '../topology/face.ts';
 import { grantsForNode } from './network-grants.ts';
 import { storeOrigin, whyNoStorage } from './offers-storage.ts';
 import { type AssignmentRow, raiseRevision, selectAssignments, selectIngressLinks } from './queries.ts';

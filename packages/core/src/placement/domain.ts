@@ -2,7 +2,7 @@
 // last of the domains: no reader sees a later revision before an earlier change.
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
-import { routesChanged } from '../topology/change-routes.ts';
+import { routesChanged } from '../topology/face.ts';
 import { assignmentsChanged } from './assignments.ts';
 import { ensureTopology } from './ensure-topology.ts';
 import { deletePortsWithoutVolume, deleteUndeclaredPorts } from './port-queries.ts';

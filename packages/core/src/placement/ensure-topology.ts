@@ -2,7 +2,7 @@
 // kept, what a former version changed, and another domain.
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
-import { adoptDomain, isDomain, outdatedInstallations } from '../topology/route-queries.ts';
+import { adoptDomain, isDomain, outdatedInstallations } from '../topology/face.ts';
 import { assignmentsChanged } from './assignments.ts';
 
 /** Installations in one transaction, which others wait for. */

@@ -1,7 +1,7 @@
 // Whether the platform offers its object store to a backend, besides the grant (contract 4c).
 import type { Refusal } from '@platform/contract';
 import { storeOrigin as originOfStore } from '@platform/http/s3';
-import { type Plan, planOf } from '../accounts/plan.ts';
+import { type Plan, planOf } from '../accounts/face.ts';
 import type { CoreConfig } from '../config/config.ts';
 import { hostingOf } from './hosting-labels.ts';
 

@@ -2,7 +2,7 @@
 import type { BackendResources, InstallationId, Processor, WorkloadManifest } from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
-import { volumeMiB } from '../disk/queries.ts';
+import { volumeMiB } from '../disk/face.ts';
 import { grantedBackend } from '../grants/granted-backend.ts';
 import { hostingLabels } from './hosting-labels.ts';
 import { keptFromOwner, meetsRules, type Owner } from './placement-rule-queries.ts';

@@ -1,7 +1,7 @@
 // The operator's placement rules: labels that the nodes of certain backends must have, and labels that reserve a node
 // for them. Rules apply to later placements; what is already placed stays.
 import { refuse } from '@platform/contract';
-import { findAccount } from '../accounts/account-queries.ts';
+import { findAccount } from '../accounts/face.ts';
 import type { CoreContext } from '../context.ts';
 import { lockPlacement } from './placement.ts';
 import {

@@ -11,7 +11,7 @@ import {
 } from '@platform/contract';
 import type { Kysely } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
-import { volumeMiBOf } from '../disk/volume-size.ts';
+import { volumeMiBOf } from '../disk/face.ts';
 import { hostingOf } from './hosting-labels.ts';
 import {
   bestNode,

@@ -9,11 +9,11 @@ import type {
   WorkloadManifest,
 } from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
-import type { Plan } from '../accounts/plan.ts';
+import type { Plan } from '../accounts/face.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { grantedBackend } from '../grants/granted-backend.ts';
 import type { NodeCaller } from '../http/caller.ts';
-import { BEHIND_NAT } from '../topology/behind-nat.ts';
+import { BEHIND_NAT } from '../topology/face.ts';
 import type { AssignedBinding } from './usable-slots.ts';
 
 type Executor = Kysely<DatabaseSchema>;

@@ -1,6 +1,6 @@
 // The routes by which a Runtime polls its assignments, downloads packages, and gets the credentials of a start.
 import { type DomainRoute, refuse } from '@platform/contract';
-import { packageFile } from '../catalog/package-file.ts';
+import { packageFile } from '../catalog/face.ts';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 import { awaitAssignments } from './assignments.ts';

@@ -2,7 +2,7 @@
 // or what it is bound to has changed. Whether a call may begin is decided when it does (outbound/authorize-call.ts).
 import { hash } from 'node:crypto';
 import type { Grant, Manifest } from '@platform/contract';
-import { declaredSlots } from '../catalog/secret-slots.ts';
+import { declaredSlots } from '../catalog/face.ts';
 import { allows } from '../grants/grant-coverage.ts';
 
 /** A row of `secret_bindings`, as assignments read it. */

@@ -1,7 +1,7 @@
 // What a push message says of a notification, and how it is made to fit: push services take 4,096 bytes of cipher text
 // at least (RFC 8030, section 7.2), and some no more.
 import { limits, type PushPayload } from '@platform/contract';
-import type { NotificationRow } from '../notifications/queries.ts';
+import type { NotificationRow } from '../notifications/face.ts';
 
 /** For a push service that finds even `limits.pushPayload` too large. */
 const SHORTENED_BYTES = 1_200;

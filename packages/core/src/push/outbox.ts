@@ -6,8 +6,8 @@ import type { CoreContext } from '../context.ts';
 import { keyedHash, seal, unseal } from '../credentials/master-key.ts';
 import { notify } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
-import { selectAppNames } from '../installations/queries.ts';
-import type { NotificationRow } from '../notifications/queries.ts';
+import { selectAppNames } from '../installations/face.ts';
+import type { NotificationRow } from '../notifications/face.ts';
 import { composeMessage, urgencies } from './compose-message.ts';
 import {
   deleteMessagesOf,

@@ -4,8 +4,8 @@
 import { limits, plainText, RefusalError, type ScheduleFiring, errors as table } from '@platform/contract';
 import { backOff, type Lease, type LeasedWork } from '../background/leased-worker.ts';
 import type { CoreContext } from '../context.ts';
-import { findTriggers } from '../installations/prepared-queries.ts';
-import type { Backends } from '../nodes/call-backend.ts';
+import { findTriggers } from '../installations/face.ts';
+import type { Backends } from '../nodes/face.ts';
 import { claimRuns, endRun, nextRunDue, type Outcome, type RunRow, releaseRun, repeatRun } from './run-queries.ts';
 import { findSchedule, type ScheduleRow } from './schedule-queries.ts';
 

@@ -16,7 +16,7 @@ import type * as z from 'zod';
 import type { CoreContext } from '../context.ts';
 import { newId } from '../credentials/ids.ts';
 import { notify } from '../database/notify.ts';
-import { findTriggers, listTriggers } from '../installations/prepared-queries.ts';
+import { findTriggers, listTriggers } from '../installations/face.ts';
 import { countRuns, insertRuns } from './run-queries.ts';
 import {
   countSchedules,

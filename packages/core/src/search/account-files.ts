@@ -2,7 +2,7 @@
 import { limits } from '@platform/contract';
 import { type AccountFile, everyRow, jsonLines } from '../account-files.ts';
 import type { CoreContext } from '../context.ts';
-import { everyApp } from '../installations/account-files.ts';
+import { everyApp } from '../installations/face.ts';
 import { type ListedEntry, listEntries } from './index-queries.ts';
 
 export async function* searchFiles(context: CoreContext, accountKey: string): AsyncGenerator<AccountFile> {

@@ -1,8 +1,8 @@
 // Installed apps whose name or summary matches a search: few enough to be read and compared as they are.
 import type { SearchResult } from '@platform/contract';
 import { LRUCache } from 'lru-cache';
-import { iconOf } from '../installations/app-summary.ts';
-import type { SummaryRow } from '../installations/prepared-queries.ts';
+import type { SummaryRow } from '../installations/face.ts';
+import { iconOf } from '../installations/face.ts';
 import type { SearchScope } from './engine.ts';
 import type { InstalledNames } from './installed-names.ts';
 import { scoreOfDocument } from './match-document.ts';

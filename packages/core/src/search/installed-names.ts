@@ -2,7 +2,7 @@
 // Invalidated by signal; while signals are not received, the cache is not used.
 import { LRUCache } from 'lru-cache';
 import type { CoreContext } from '../context.ts';
-import { listNames, type SummaryRow } from '../installations/prepared-queries.ts';
+import { listNames, type SummaryRow } from '../installations/face.ts';
 
 /** Installed apps of an account that are looked at. */
 const APPS = 1_000;

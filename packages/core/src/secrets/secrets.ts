@@ -1,7 +1,7 @@
 // The secrets of an account as its owner keeps them: put, listed by name, removed. No function returns a value.
 import { limits, refuse, type Secret } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
-import { assignmentsChangedOn } from '../placement/assignments.ts';
+import { assignmentsChangedOn } from '../placement/face.ts';
 import {
   countOtherSecrets,
   deleteSecret,

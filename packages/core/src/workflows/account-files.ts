@@ -2,7 +2,7 @@
 import { limits, type RouteQuery, type WorkflowRun } from '@platform/contract';
 import { type AccountFile, everyItem, jsonLines } from '../account-files.ts';
 import type { CoreContext } from '../context.ts';
-import { everyApp, ifInstalled } from '../installations/account-files.ts';
+import { everyApp, ifInstalled } from '../installations/face.ts';
 import { listRuns, readHistory } from './history.ts';
 
 type Query = RouteQuery<'services.workflows.list'>;

@@ -12,7 +12,7 @@ import {
   type WorkflowTimeline,
 } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
-import { selectOwn } from '../installations/queries.ts';
+import { selectOwn } from '../installations/face.ts';
 import { selectTimeline, type TimelineRow } from './activity-queries.ts';
 import { writeExpiries } from './housekeeping.ts';
 import {

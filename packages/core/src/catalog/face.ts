@@ -1,0 +1,18 @@
+// What the rest of core may use of catalog.
+export { countPackages } from './count-queries.ts';
+export { isOfferedTo, isVisibleTo } from './master-apps.ts';
+export { frontendFolder, packageFile, type StoreContext } from './package-file.ts';
+export { DEFAULT_LAUNCHER, defaultAppIds, isPlatformAppId, masterAppIds } from './platform-app-ids.ts';
+export { type PublishedPackage, publishPackage } from './publish-package.ts';
+export {
+  type AppVersion,
+  findAppVersion,
+  findNewestVersions,
+  findOwner,
+  holdVersion,
+  lockApp,
+  setNewest,
+} from './queries.ts';
+export { iconPath } from './routes.ts';
+export { declaredSlots, type SlotDeclaration } from './secret-slots.ts';
+export { deleteAnyVersion, withdrawVersion } from './withdraw-version.ts';

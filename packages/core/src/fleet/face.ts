@@ -1,0 +1,2 @@
+// What the rest of core may use of fleet.
+export { listAccountsWithUse } from './list-accounts.ts';

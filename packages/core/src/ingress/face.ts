@@ -1,0 +1,12 @@
+// What the rest of core may use of ingress.
+export {
+  createIngressToken,
+  ensureLocalIngress,
+  findIngressCaller,
+  type IngressRow,
+  isIngressKey,
+  type LocalIngress,
+  type LocalIngressOptions,
+  listIngresses,
+  removeIngress,
+} from './ingresses.ts';

@@ -1,0 +1,20 @@
+// What the rest of core may use of installations.
+export { everyApp, ifInstalled } from './account-files.ts';
+export { iconOf } from './app-summary.ts';
+export { type Backend, findBackend, listBackends } from './backends.ts';
+export { countInstallations, countPlaces } from './count-queries.ts';
+export { deleteVolume } from './delete-volume.ts';
+export { developApp, newRequests } from './develop-app.ts';
+export { findFrontendCaller, findInstallationCaller } from './find-caller.ts';
+export { startApp, stopApp } from './lifecycle.ts';
+export { missingGrant, type WantedGrant } from './missing-grant.ts';
+export {
+  bearsSystemRole,
+  findByHost,
+  findTriggers,
+  listNames,
+  listTriggers,
+  type SummaryRow,
+} from './prepared-queries.ts';
+export { lockOwn, selectAppNames, selectInstalledManifests, selectOwn } from './queries.ts';
+export { uninstallApp } from './uninstall-app.ts';

@@ -1,0 +1,36 @@
+// What the rest of core may use of placement.
+export { assignmentsChanged, assignmentsChangedOn } from './assignments.ts';
+export { type HostingLabel, hostingLabels } from './hosting-labels.ts';
+export { placeNow, placeWaiting, takeFromLost, vacateNode } from './move-installations.ts';
+export { grantsForNode } from './network-grants.ts';
+export { type Entitlement, storeOrigin, whyNoStorage } from './offers-storage.ts';
+export {
+  demandRoom,
+  lockPlacement,
+  type Place,
+  placeInstallation,
+  placeOf,
+  placeOrWait,
+  placeUpgrade,
+} from './placement.ts';
+export {
+  abandonNode,
+  alwaysInForce,
+  clearHeldBy,
+  DISK_PROMISED,
+  markBoundWorkloads,
+  memoryInForce,
+} from './placement-queries.ts';
+export {
+  addRule,
+  listReservedLabels,
+  listRules,
+  type ReservedLabelRow,
+  type RuleRow,
+  removeRule,
+  reserveLabel,
+  unreserveLabel,
+} from './placement-rules.ts';
+export { deletePorts, selectPorts, type UdpPortRow, upsertPorts } from './port-queries.ts';
+export { isPlaced, isWaiting, nodeOf, placedInstallations, upsertStatus } from './queries.ts';
+export { grantedSlots } from './usable-slots.ts';

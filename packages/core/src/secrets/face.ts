@@ -1,0 +1,3 @@
+// What the rest of core may use of secrets.
+export { holdSecret, markUsed } from './queries.ts';
+export { openSecret } from './sealed-secret.ts';

@@ -1,10 +1,10 @@
-// Promises of who owns which table: every table has one owner, the SQL of a domain stands in its queries, and it touches
-// no tables but its own, those it is declared to read, and the columns it is declared to set.
+// Promises of who owns which table: every table and view has one owner, the SQL of a domain stands in its queries, and it
+// touches no tables but its own, the views of others, and the columns it is declared to set.
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import * as path from 'node:path';
 import { after, before, test } from 'node:test';
-import type { OwnedTables } from '../../packages/core/test-support/internals.ts';
+import type { OwnedTables, OwnedViews } from '../../packages/core/test-support/internals.ts';
 import { type Constellation, startConstellation } from '../support/constellation.ts';
 
 const SOURCE = path.join(import.meta.dirname, '../../packages/core/src');
@@ -12,11 +12,16 @@ const SOURCE = path.join(import.meta.dirname, '../../packages/core/src');
 let world: Constellation;
 /** By the folder of their owner. */
 const owned = new Map<string, OwnedTables>();
+const shown = new Map<string, OwnedViews>();
 before(async () => {
   world = await startConstellation();
   for (const file of globSync('*/tables.ts', { cwd: SOURCE })) {
-    const { tables } = (await import(path.join(SOURCE, file))) as { readonly tables: OwnedTables };
+    const { tables, views = {} } = (await import(path.join(SOURCE, file))) as {
+      readonly tables: OwnedTables;
+      readonly views?: OwnedViews;
+    };
     owned.set(path.dirname(file), tables);
+    shown.set(path.dirname(file), views);
   }
 });
 after(() => world.close());
@@ -70,15 +75,21 @@ interface Use {
 }
 
 const WRITES = /\b(INSERT INTO|UPDATE|DELETE FROM|TRUNCATE|LOCK TABLE)\s+(\w+)/g;
+const READS = /\.(?:selectFrom|\w*[jJ]oin)\(\s*'(\w+)/g;
 const BUILDS = /\.(insertInto|updateTable|deleteFrom)\(\s*'(\w+)'\s*\)/g;
 
-/** What the statements of a source text do to tables. Every word in a string that is the name of one counts. */
+/**
+ * What the statements of a source text do to tables. Every word in a string that is the name of one counts, but for names of
+ * columns (after AS or a dot) and qualifiers (before a dot); a string that is nothing else counts where a builder takes it.
+ */
 function usesIn(source: string, tables: ReadonlySet<string>): Use[] {
   const strings = stringsOf(source);
-  const reads = strings.flatMap((text) =>
-    // After AS a name is a column of the result.
-    [...text.matchAll(/(?<!\bAS )\b[a-z_]+\b/g)].map(([word]): Use => ({ table: word, sets: null })),
-  );
+  const reads = [
+    ...strings
+      .filter((text) => !/^\w+$/.test(text))
+      .flatMap((text) => [...text.replace(WRITES, '').matchAll(/(?<!\bAS |[./])\b[a-z_]+\b(?![./])/g)]),
+    ...source.matchAll(READS),
+  ].map(([found, word = found]): Use => ({ table: word, sets: null }));
   const writes = strings.flatMap((text) =>
     [...text.matchAll(WRITES)].map(([statement, verb, table = '']): Use => {
       const rest = text.slice(text.indexOf(statement) + statement.length);
@@ -115,9 +126,9 @@ function trespasses(domain: string, uses: readonly Use[]): string[] {
   const ownerOf = new Map(owners());
   return uses.flatMap(({ table, sets }) => {
     const owner = ownerOf.get(table) ?? '';
-    const { readBy = {}, columnsOf = {} } = owned.get(owner)?.[table] ?? {};
+    const { columnsOf = {} } = owned.get(owner)?.[table] ?? {};
     if (owner === domain) return [];
-    if (sets === null) return domain in readBy ? [] : [`${domain} reads ${table} of ${owner}`];
+    if (sets === null) return [`${domain} reads ${table} of ${owner}, and no view of it`];
     const mayNot = sets === 'all' ? ['rows'] : sets.filter((column) => !columnsOf[domain]?.includes(column));
     return mayNot.map((what) => `${domain} changes ${what} in ${table} of ${owner}`);
   });
@@ -130,15 +141,32 @@ const sources = globSync('*/**/*.ts', { cwd: SOURCE, exclude: ['**/*.test.ts', '
 }));
 const isQueries = (file: string) => /(^|-)queries\.ts$/.test(path.basename(file));
 
-test('every table of the database has one owner, and every table that is owned is there', async () => {
+async function inDatabase(type: 'BASE TABLE' | 'VIEW'): Promise<string[]> {
   const { rows } = await world.core.context.pool.query<{ name: string }>(
-    "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1",
+    "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = $1 ORDER BY 1",
+    [type],
   );
+  return rows.map(({ name }) => name);
+}
+
+test('every table of the database has one owner, and every table that is owned is there', async () => {
   const declared = owners().map(([table]) => table);
-  assert.deepEqual(
-    declared.sort(),
-    rows.map(({ name }) => name),
+  assert.deepEqual(declared.sort(), await inDatabase('BASE TABLE'));
+});
+
+test('every view is of one domain, shows tables of that domain alone, and is read by others', async () => {
+  const views = [...shown].flatMap(([domain, all]) => Object.keys(all).map((view) => ({ view, domain })));
+  assert.deepEqual(views.map(({ view }) => view).sort(), await inDatabase('VIEW'));
+  const { rows } = await world.core.context.pool.query<{ view: string; table: string }>(
+    'SELECT DISTINCT view_name AS view, table_name AS table FROM information_schema.view_column_usage',
   );
+  const ownerOf = new Map(owners());
+  for (const { view, domain } of views) {
+    const of = rows.filter((row) => row.view === view).map(({ table }) => ownerOf.get(table));
+    assert.deepEqual(of, [domain], view);
+    const readers = sources.filter((one) => one.domain !== domain && new RegExp(`\\b${view}\\b`).test(one.source));
+    assert.ok(readers.length > 0, `no other domain reads ${view}`);
+  }
 });
 
 test('the SQL of a domain touches no tables but its own, and what their owners declare', () => {
@@ -149,34 +177,28 @@ test('the SQL of a domain touches no tables but its own, and what their owners d
   assert.deepEqual([...new Set(found)], []);
 });
 
-test('no domain is declared to read or set what it does not', () => {
+test('no domain is declared to set what it does not', () => {
   const tables = new Set(owners().map(([table]) => table));
-  const uses = new Map(
-    [...owned.keys(), ...new Set(sources.map(({ domain }) => domain))].map((domain) => [
-      domain,
-      sources
-        .filter((one) => one.domain === domain && isQueries(one.file))
-        .flatMap(({ source }) => usesIn(source, tables)),
-    ]),
-  );
+  const uses = (domain: string) =>
+    sources
+      .filter((one) => one.domain === domain && isQueries(one.file))
+      .flatMap(({ source }) => usesIn(source, tables));
   const idle = [...owned.values()].flatMap((all) =>
-    Object.entries(all).flatMap(([table, { readBy = {}, columnsOf = {} }]) => [
-      ...Object.keys(readBy)
-        .filter((domain) => !uses.get(domain)?.some((use) => use.table === table && use.sets === null))
-        .map((domain) => `${domain} does not read ${table}`),
-      ...Object.entries(columnsOf).flatMap(([domain, columns]) =>
+    Object.entries(all).flatMap(([table, { columnsOf = {} }]) =>
+      Object.entries(columnsOf).flatMap(([domain, columns]) =>
         columns
-          .filter((column) => !uses.get(domain)?.some(({ table: of, sets }) => of === table && sets?.includes(column)))
+          .filter((column) => !uses(domain).some(({ table: of, sets }) => of === table && sets?.includes(column)))
           .map((column) => `${domain} does not set ${column} of ${table}`),
       ),
-    ]),
+    ),
   );
   assert.deepEqual(idle, []);
 });
 
 test('a domain has its SQL in queries.ts and *-queries.ts alone', () => {
   const tables = owners().map(([table]) => table);
-  const statement = new RegExp(`\\b(?:FROM|JOIN|INTO|UPDATE|TABLE)\\s+(?:${tables.join('|')})\\b`);
+  const named = [...tables, ...[...shown.values()].flatMap(Object.keys)];
+  const statement = new RegExp(`\\b(?:FROM|JOIN|INTO|UPDATE|TABLE)\\s+(?:${named.join('|')})\\b`);
   const builder = /\.(?:selectFrom|insertInto|updateTable|deleteFrom|(?:inner|left)Join)\(/;
   const elsewhere = sources.filter(
     ({ file, domain, source }) =>
@@ -198,11 +220,12 @@ test('what is read of a source text is what its statements do', () => {
     'const two = sql`UPDATE nodes n SET a = b(c, d), e = (SELECT x FROM y) FROM former WHERE f = g`;',
     "db.updateTable('nodes').set((expression) => ({ h: 1, i: expression('i') })).where('j', '=', 2);",
     "db.deleteFrom('apps').execute();",
+    "if ('accounts' in touched) db.selectFrom('apps as a').innerJoin('nodes', 'nodes.id', 'a.node');",
   ].join('\n');
   const uses = usesIn(source, tables);
   assert.deepEqual(
     uses.filter(({ sets }) => sets === null).map(({ table }) => table),
-    ['accounts', 'nodes', 'nodes', 'nodes', 'apps'],
+    ['nodes', 'apps', 'apps', 'nodes'],
   );
   assert.deepEqual(
     uses.filter(({ sets }) => sets !== null).map(({ table, sets }) => [table, sets]),

@@ -1,7 +1,7 @@
 // Accounts, the passkeys and sessions that open them, and the ceremonies under way.
 import type { ConfirmedOperation } from '@platform/contract';
 import type { Generated } from 'kysely';
-import type { OwnedTables } from '../database/schema.ts';
+import type { OwnedTables, OwnedViews } from '../database/schema.ts';
 
 declare module '../database/schema.ts' {
   interface DatabaseSchema {
@@ -78,37 +78,27 @@ declare module '../database/schema.ts' {
       invitation_hash: Buffer | null;
       expires_at: Date;
     };
+    account_states: Pick<
+      DatabaseSchema['accounts'],
+      'key' | 'name' | 'suspended_at' | 'paused_at' | 'deletion_requested_at' | 'plan'
+    >;
+    session_terms: Pick<DatabaseSchema['sessions'], 'id' | 'account_key' | 'expires_at'>;
   }
 }
 
 export const tables = {
-  accounts: {
-    readBy: {
-      disk: 'whose volumes and packages take how much, for the operator',
-      catalog: 'the name of the owner of an app, in its list; whether that account is about to be deleted',
-      installations: 'who an installation acts for, and whether that account is suspended or paused: at every request',
-      leases: 'locked against a pause while a lease is made',
-      nodes:
-        'whose apps are bound to a node, for the operator; whether an account is paused, at every call to a backend',
-      'object-storage': 'the plan of an account, at each look of a Gateway for its store',
-      schedules:
-        'locked while a schedule is added; whether an account is paused, in the statements that look for what is due',
-      placement:
-        'whether an account is paused or suspended, and its plan, in the assignments of a node; its name in rules',
-      topology: 'whether an account is paused or suspended, whose apps then have no public routes',
-    },
-  },
+  accounts: {},
   former_account_names: {},
   invitations: {},
   passkeys: {},
-  sessions: {
-    readBy: {
-      clients: 'a capability of a client lasts as long as its session; locked while one is made',
-      installations: 'a frontend capability lasts as long as its session',
-    },
-  },
+  sessions: {},
   author_requests: {},
   author_tokens: {},
   enrolment_links: {},
   challenges: {},
 } satisfies OwnedTables;
+
+export const views = {
+  account_states: 'Who an account is, whether it is paused, suspended or about to be deleted, and its plan.',
+  session_terms: 'Whose a session is, and how long it lasts.',
+} satisfies OwnedViews;

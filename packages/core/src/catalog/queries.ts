@@ -37,7 +37,7 @@ function selectVersions(database: Database) {
     .selectFrom('app_versions')
     .innerJoin('apps', 'apps.app_id', 'app_versions.app_id')
     .innerJoin('package_blobs', 'package_blobs.hash', 'app_versions.package_hash')
-    .leftJoin('accounts', 'accounts.key', 'apps.owner_key')
+    .leftJoin('account_states', 'account_states.key', 'apps.owner_key')
     .select((eb) => [
       'app_versions.app_id as appId',
       'app_versions.version',
@@ -53,7 +53,7 @@ function selectVersions(database: Database) {
         .case()
         .when('apps.system', '=', true)
         .then('platform')
-        .else(eb.fn.coalesce('accounts.name', eb.val('a removed account')))
+        .else(eb.fn.coalesce('account_states.name', eb.val('a removed account')))
         .end()
         .as('publisher'),
     ]);
@@ -101,7 +101,7 @@ export async function listNewestVersions(
     .where(sql<boolean>`NOT (apps.system AND apps.app_id = ANY (${[...page.hidden]}))`)
     .where(
       sql<boolean>`(coalesce(app_versions.manifest ->> 'visibility', 'public') = 'public'
-                     AND accounts.deletion_requested_at IS NULL OR apps.owner_key = ${page.viewer})`,
+                     AND account_states.deletion_requested_at IS NULL OR apps.owner_key = ${page.viewer})`,
     )
     .where('app_versions.app_id', '>', page.after)
     .orderBy('app_versions.app_id')
@@ -119,12 +119,11 @@ export async function findUsedVersions(
   appId: string,
 ): Promise<{ readonly installed: string | null; readonly former: string | null }> {
   const row = await database
-    .selectFrom('installations')
-    .innerJoin('apps', 'apps.app_id', 'installations.app_id')
+    .selectFrom('installed_apps')
+    .innerJoin('apps', 'apps.app_id', 'installed_apps.app_id')
     .select(['version as installed', 'former_version as former'])
-    .where('installations.account_key', '=', accountKey)
-    .where('installations.app_id', '=', appId)
-    .where('removed_at', 'is', null)
+    .where('installed_apps.account_key', '=', accountKey)
+    .where('installed_apps.app_id', '=', appId)
     .where('apps.system', '=', false)
     .executeTakeFirst();
   return row ?? { installed: null, former: null };

@@ -1,7 +1,7 @@
 // Apps, their versions, and the packages of these.
 import type { Manifest } from '@platform/contract';
 import type { Generated } from 'kysely';
-import type { OwnedTables } from '../database/schema.ts';
+import type { OwnedTables, OwnedViews } from '../database/schema.ts';
 
 declare module '../database/schema.ts' {
   interface DatabaseSchema {
@@ -16,26 +16,24 @@ declare module '../database/schema.ts' {
       published_at: Date;
     };
     withdrawn_versions: { app_id: string; version: string; package_hash: string };
+    published_apps: Pick<DatabaseSchema['apps'], 'app_id' | 'owner_key' | 'system'>;
+    published_versions: Pick<
+      DatabaseSchema['app_versions'],
+      'app_id' | 'version' | 'package_hash' | 'manifest' | 'newest'
+    >;
+    stored_packages: Pick<DatabaseSchema['package_blobs'], 'hash' | 'size' | 'unpacked'>;
   }
 }
 
 export const tables = {
-  package_blobs: { readBy: { disk: 'the size of packages' } },
+  package_blobs: {},
   withdrawn_versions: {},
-  apps: {
-    readBy: {
-      disk: 'which packages count for an account',
-      installations: 'who owns an installed app, and whether it comes with the platform',
-    },
-  },
-  app_versions: {
-    readBy: {
-      disk: 'which packages there are, and the volume that a version declares',
-      installations: 'the manifest of an installed version: at every launch and list',
-      nodes: 'what the backends on a node reserve, and whether an app has one to call',
-      outbound: 'the secret slots of an installed version, at every outbound call',
-      placement: 'the workload of an installed version, in the assignments of a node and in every placement',
-      topology: 'the public routes that an installed version declares',
-    },
-  },
+  apps: {},
+  app_versions: {},
 } satisfies OwnedTables;
+
+export const views = {
+  published_apps: 'Who publishes an app, and whether it comes with the platform.',
+  published_versions: 'The manifest and the package of each version.',
+  stored_packages: 'How large packages are.',
+} satisfies OwnedViews;

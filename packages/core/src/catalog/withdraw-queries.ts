@@ -21,8 +21,8 @@ export async function findVersionUse(
 ): Promise<VersionUse | null> {
   const { rows } = await sql<{ installed: boolean; until: Date | null }>`
     SELECT coalesce(bool_or(i.version = ${version}), false) AS installed, max(i.former_kept_until) AS until
-      FROM installations i JOIN apps a ON a.app_id = i.app_id
-     WHERE i.app_id = ${appId} AND i.removed_at IS NULL
+      FROM installed_apps i JOIN apps a ON a.app_id = i.app_id
+     WHERE i.app_id = ${appId}
        AND (i.version = ${version}
             OR i.former_version = ${version} AND i.former_kept_until > ${now}
                AND i.account_key IS DISTINCT FROM a.owner_key)`.execute(trx);
@@ -57,8 +57,8 @@ export async function selectAbandoned(
     SELECT v.app_id AS "appId", v.version
       FROM apps a JOIN app_versions v ON v.app_id = a.app_id
      WHERE a.owner_key IS NULL AND NOT a.system
-       AND NOT EXISTS (SELECT FROM installations i
-                        WHERE i.app_id = v.app_id AND i.removed_at IS NULL
+       AND NOT EXISTS (SELECT FROM installed_apps i
+                        WHERE i.app_id = v.app_id
                           AND (i.version = v.version
                                OR i.former_version = v.version AND i.former_kept_until > ${now}))
      ORDER BY v.app_id, v.version LIMIT ${atMost}`.execute(db);

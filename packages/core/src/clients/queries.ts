@@ -31,10 +31,10 @@ export async function insertForSession(
   // The session is locked before the installation, as when a session ends.
   const { rows } = await sql<MadeCapability>`
     WITH held AS (
-      SELECT id, expires_at FROM sessions WHERE id = ${sessionId} AND expires_at > ${now} FOR KEY SHARE),
+      SELECT id, expires_at FROM session_terms WHERE id = ${sessionId} AND expires_at > ${now} FOR KEY SHARE),
     target AS (
-      SELECT i.id, held.id AS session_id, held.expires_at FROM held CROSS JOIN installations i
-       WHERE i.id = ${installationId} AND i.removed_at IS NULL FOR SHARE OF i),
+      SELECT i.id, held.id AS session_id, held.expires_at FROM held CROSS JOIN installed_apps i
+       WHERE i.id = ${installationId} FOR SHARE OF i),
     cleared AS (${clearExpired(now)}),
     made AS (
       INSERT INTO data_plane_capabilities (token_hash, installation_id, session_id, created_at, expires_at)
@@ -57,8 +57,8 @@ export async function insertForBackend(
 ): Promise<MadeCapability | undefined> {
   const { rows } = await sql<MadeCapability>`
     WITH target AS (
-      SELECT i.id FROM installations i JOIN nodes n ON n.id = i.node_id
-       WHERE i.id = ${installationId} AND i.removed_at IS NULL
+      SELECT i.id FROM installed_apps i JOIN known_nodes n ON n.id = i.node_id
+       WHERE i.id = ${installationId}
          AND COALESCE(n.asks_capabilities, n.control_url IS NULL) FOR SHARE OF i),
     cleared AS (${clearExpired(now)}),
     made AS (
@@ -110,8 +110,8 @@ export async function selectValid(
   const { rows } = await sql<ValidCapability>`
     SELECT c.token_hash, c.expires_at
       FROM data_plane_capabilities c
-      JOIN installations i ON i.id = c.installation_id AND i.removed_at IS NULL
-      LEFT JOIN sessions s ON s.id = c.session_id
+      JOIN installed_apps i ON i.id = c.installation_id
+      LEFT JOIN session_terms s ON s.id = c.session_id
      WHERE c.token_hash = ANY(${[...hashes]}::bytea[]) AND c.installation_id = ${installationId}
        AND c.expires_at > ${now} AND (c.session_id IS NULL OR s.expires_at > ${now})
        AND (${nodeId}::text IS NULL OR i.node_id = ${nodeId})`.execute(db);
@@ -123,7 +123,7 @@ export async function deleteOfSessions(db: Executor, sessionIds: readonly string
   const ids = [...sessionIds];
   const { rows } = await sql<{ node_id: string | null }>`
     UPDATE installations SET clients_revision = clients_revision + 1
-     WHERE id IN (SELECT i.id FROM installations i
+     WHERE id IN (SELECT i.id FROM kept_installations i
                    WHERE i.id IN (SELECT installation_id FROM data_plane_capabilities
                                    WHERE session_id = ANY(${ids}::text[]))
                    ORDER BY i.id FOR UPDATE)
@@ -159,7 +159,7 @@ export async function deleteOldest(
 }
 
 async function lockInstallation(db: Executor, id: InstallationId): Promise<void> {
-  await db.selectFrom('installations').select('id').where('id', '=', id).forUpdate().execute();
+  await db.selectFrom('kept_installations').select('id').where('id', '=', id).forUpdate().execute();
 }
 
 async function raiseClientsRevision(db: Executor, id: InstallationId): Promise<(string | null)[]> {
@@ -175,11 +175,10 @@ export async function findInstalled(
   appId: string,
 ): Promise<InstallationId | undefined> {
   const row = await db
-    .selectFrom('installations')
+    .selectFrom('installed_apps')
     .select('id')
     .where('account_key', '=', accountKey)
     .where('app_id', '=', appId)
-    .where('removed_at', 'is', null)
     .executeTakeFirst();
   return row?.id;
 }

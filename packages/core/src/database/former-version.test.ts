@@ -100,7 +100,7 @@ test('no migration shuts the former version out, and each names a version that e
 
 const HEADER = `-- Runs with version ${former.version} or later.\n`;
 const contractions: readonly (readonly [string, string])[] = [
-  ['a column that is dropped', 'ALTER TABLE accounts DROP COLUMN paused_at'],
+  ['a column that is dropped', 'ALTER TABLE accounts DROP COLUMN paused_at CASCADE'],
   ['a column that is renamed', 'ALTER TABLE installations RENAME COLUMN grants TO permissions'],
   ['a table that is dropped', 'DROP TABLE work_leases'],
   ['a table that is renamed', 'ALTER TABLE passkeys RENAME TO credentials'],

@@ -1,5 +1,5 @@
 // The tables as TypeScript sees them, and who owns which; the truth is in migrations/. Each domain adds its own in its
-// tables.ts, and tables.test.ts proves that its SQL touches no others.
+// tables.ts, and tests/structure/core-tables.test.ts proves that its SQL touches no others.
 import type { ColumnType, JSONColumnType, Kysely } from 'kysely';
 
 // biome-ignore lint/suspicious/noEmptyInterface: every tables.ts adds to it
@@ -15,9 +15,10 @@ export type NullableJson<T> = ColumnType<T | null, string | null, string | null>
 /** By the name of the table. */
 export type OwnedTables = Readonly<Record<string, Ownership>>;
 
+/** By the name of the view: what it shows of its owner's tables to the statements of other domains. */
+export type OwnedViews = Readonly<Record<string, string>>;
+
 interface Ownership {
-  /** Domains whose statements read it besides its owner, and why they do not call a function of the owner. */
-  readonly readBy?: Readonly<Record<string, string>>;
   /** Columns that another domain may set, by that domain. */
   readonly columnsOf?: Readonly<Record<string, readonly string[]>>;
 }

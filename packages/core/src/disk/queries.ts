@@ -20,12 +20,12 @@ const packageBytes = sql<string>`greatest(b.size, b.unpacked)`;
 export async function selectUsedBytes(db: Executor, accountKey: string): Promise<number> {
   const { rows } = await sql<{ bytes: string }>`
     SELECT ((SELECT coalesce(sum(${volumeMiB}), 0) * 1048576
-               FROM installations i LEFT JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+               FROM kept_installations i LEFT JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
               WHERE i.account_key = ${accountKey})
             + (SELECT coalesce(sum(${packageBytes}), 0)
-                 FROM apps a
-                 JOIN app_versions v ON v.app_id = a.app_id
-                 JOIN package_blobs b ON b.hash = v.package_hash
+                 FROM published_apps a
+                 JOIN published_versions v ON v.app_id = a.app_id
+                 JOIN stored_packages b ON b.hash = v.package_hash
                 WHERE a.owner_key = ${accountKey}))::text AS bytes`.execute(db);
   return Number(rows[0]?.bytes ?? 0);
 }
@@ -53,12 +53,12 @@ export async function selectVolumes(db: Executor, accountKey: string | null): Pr
       FROM (SELECT o.name AS account, i.app_id AS "appId", coalesce(v.manifest ->> 'name', i.app_id) AS name,
                    ${volumeMiB} AS mib, i.removed_at IS NULL AS installed, d.installation_id IS NOT NULL AS deleting, n.name AS node,
                    ${accountKey}::text IS NOT NULL AND i.removed_at IS NOT NULL AND p.installation_id IS NOT NULL AS left_objects
-              FROM installations i
-              JOIN accounts o ON o.key = i.account_key
-              LEFT JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
-              LEFT JOIN nodes n ON n.id = i.node_id
-              LEFT JOIN data_deletions d ON d.installation_id = i.id
-              LEFT JOIN object_prefixes p ON p.installation_id = i.id
+              FROM kept_installations i
+              JOIN account_states o ON o.key = i.account_key
+              LEFT JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
+              LEFT JOIN known_nodes n ON n.id = i.node_id
+              LEFT JOIN running_deletions d ON d.installation_id = i.id
+              LEFT JOIN object_owners p ON p.installation_id = i.id
              WHERE ${accountKey}::text IS NULL OR i.account_key = ${accountKey}) AS each
      WHERE mib > 0 OR left_objects
      ORDER BY mib DESC, account, "appId"`.execute(db);
@@ -83,15 +83,15 @@ export async function selectPackages(
 ): Promise<PackageRow[]> {
   const { rows } = await sql<PackageRow>`
     SELECT o.name AS account, v.app_id AS "appId", v.version, ${packageBytes}::float8 AS bytes,
-           EXISTS (SELECT FROM installations i
-                    WHERE i.app_id = v.app_id AND i.version = v.version AND i.removed_at IS NULL) AS installed,
-           (SELECT max(i.former_kept_until) FROM installations i
+           EXISTS (SELECT FROM installed_apps i
+                    WHERE i.app_id = v.app_id AND i.version = v.version) AS installed,
+           (SELECT max(i.former_kept_until) FROM installed_apps i
              WHERE i.app_id = v.app_id AND i.former_version = v.version AND i.former_kept_until > ${now}
-               AND i.removed_at IS NULL AND i.account_key <> a.owner_key) AS "keptUntil"
-      FROM apps a
-      JOIN accounts o ON o.key = a.owner_key
-      JOIN app_versions v ON v.app_id = a.app_id
-      JOIN package_blobs b ON b.hash = v.package_hash
+               AND i.account_key <> a.owner_key) AS "keptUntil"
+      FROM published_apps a
+      JOIN account_states o ON o.key = a.owner_key
+      JOIN published_versions v ON v.app_id = a.app_id
+      JOIN stored_packages b ON b.hash = v.package_hash
      WHERE ${accountKey}::text IS NULL OR a.owner_key = ${accountKey}
      ORDER BY bytes DESC, v.app_id, v.version`.execute(db);
   return rows;
@@ -115,14 +115,14 @@ export async function selectUseByApp(db: Executor, accountKeys: readonly string[
            sum(volume)::float8 * 1048576 AS "volumeBytes", sum(package)::float8 AS "packageBytes"
       FROM (SELECT i.account_key AS account, i.app_id AS app, coalesce(v.manifest ->> 'name', i.app_id) AS name,
                    i.removed_at IS NULL AS installed, ${volumeMiB} AS volume, 0 AS package
-              FROM installations i
-              LEFT JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+              FROM kept_installations i
+              LEFT JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
              WHERE i.account_key = ANY (${[...accountKeys]})
             UNION ALL
             SELECT a.owner_key, a.app_id, coalesce(v.manifest ->> 'name', a.app_id), false, 0, ${packageBytes}
-              FROM apps a
-              JOIN app_versions v ON v.app_id = a.app_id
-              JOIN package_blobs b ON b.hash = v.package_hash
+              FROM published_apps a
+              JOIN published_versions v ON v.app_id = a.app_id
+              JOIN stored_packages b ON b.hash = v.package_hash
              WHERE a.owner_key = ANY (${[...accountKeys]})) AS each
      GROUP BY account, app
      ORDER BY account, app`.execute(db);

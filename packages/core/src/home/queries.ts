@@ -40,11 +40,6 @@ export async function updateTiles(
 }
 
 export async function selectInstalledIds(db: Executor, accountKey: string): Promise<string[]> {
-  const rows = await db
-    .selectFrom('installations')
-    .select('app_id')
-    .where('account_key', '=', accountKey)
-    .where('removed_at', 'is', null)
-    .execute();
+  const rows = await db.selectFrom('installed_apps').select('app_id').where('account_key', '=', accountKey).execute();
   return rows.map(({ app_id }) => app_id);
 }

@@ -166,9 +166,9 @@ export async function listIngressRows(db: Executor, silentSeconds: number): Prom
   const { rows } = await sql<IngressRow>`
     SELECT g.id, g.name, g.local, g.joined_at AS "joinedAt", f.revision::text AS revision, f.at AS "seenAt",
            coalesce(f.at > clock_timestamp() - make_interval(secs => ${silentSeconds}), false) AS online,
-           (SELECT revision::text FROM topology_state) AS current
+           (SELECT revision::text FROM topology_revision) AS current
       FROM ingresses g
-      LEFT JOIN followers f ON f.follows = 'topology' AND f.follower_id = g.id
+      LEFT JOIN follower_progress f ON f.follows = 'topology' AND f.follower_id = g.id
      ORDER BY g.name`.execute(db);
   return rows;
 }
@@ -188,7 +188,7 @@ export async function deleteIngress(
   const { rows } = await sql<RemovedIngress>`
     DELETE FROM ingresses g WHERE name = ${name}
     RETURNING id, local, EXISTS (
-      SELECT FROM followers f
+      SELECT FROM follower_progress f
        WHERE f.follows = 'topology' AND f.follower_id = g.id
          AND f.at > clock_timestamp() - make_interval(secs => ${silentSeconds})) AS online`.execute(db);
   return rows[0];

@@ -33,7 +33,7 @@ export async function addRequests(db: Executor, day: string, counted: readonly C
     INSERT INTO public_requests (installation_id, day, outcome, count)
     SELECT p.installation_id, ${day}::date, c.outcome, sum(c.count)
       FROM jsonb_to_recordset(${JSON.stringify(counted)}::jsonb) AS c (label text, outcome text, count bigint)
-      JOIN public_names p ON p.label = c.label
+      JOIN public_labels p ON p.label = c.label
      GROUP BY p.installation_id, c.outcome
      -- In one order, so that the reports of two Ingresses do not wait for each other.
      ORDER BY p.installation_id, c.outcome

@@ -30,7 +30,7 @@ export async function claimAbandonedVolumes(
        SELECT installation_id FROM abandoned_volumes WHERE due_at <= ${now}
         ORDER BY due_at LIMIT ${atMost} FOR UPDATE SKIP LOCKED)
     RETURNING installation_id AS id, attempts,
-      (SELECT n.id FROM nodes n WHERE n.id = v.node_id OR n.shared_store = v.volume_store
+      (SELECT n.id FROM known_nodes n WHERE n.id = v.node_id OR n.shared_store = v.volume_store
         ORDER BY n.lost_at IS NOT NULL, n.id <> v.node_id LIMIT 1) AS "nodeId"`.execute(db);
   return rows;
 }

@@ -31,7 +31,7 @@ const ISSUE_LAUNCH = {
        WHERE account_key = $1 AND app_id = $2 AND removed_at IS NULL FOR SHARE),
     opened AS (
       SELECT t.*, v.manifest FROM target t
-        JOIN app_versions v ON v.app_id = t.app_id AND v.version = t.version),
+        JOIN published_versions v ON v.app_id = t.app_id AND v.version = t.version),
     expired AS (
       DELETE FROM frontend_capabilities f USING target t WHERE f.installation_id = t.id AND f.expires_at <= $5),
     surplus AS (
@@ -40,7 +40,7 @@ const ISSUE_LAUNCH = {
          WHERE f.session_id = $4 AND f.kind = 'frontend' AND f.expires_at > $5
          ORDER BY f.expires_at DESC OFFSET $7)),
     opener AS (
-      SELECT s.id, s.expires_at FROM sessions s JOIN accounts a ON a.key = s.account_key AND a.paused_at IS NULL
+      SELECT s.id, s.expires_at FROM session_terms s JOIN account_states a ON a.key = s.account_key AND a.paused_at IS NULL
        WHERE s.id = $4 AND s.account_key = $1 AND s.expires_at > $5),
     issued AS (
       INSERT INTO frontend_capabilities (token_hash, kind, installation_id, session_id, expires_at)
@@ -50,7 +50,7 @@ const ISSUE_LAUNCH = {
            ${grantedBackendText('o', 'o')} AS has_workload, n.inbound_origin, n.local AS node_local, ${BEHIND_NAT} AS behind_nat,
            COALESCE(n.asks_capabilities, n.control_url IS NULL) AS node_asks, EXISTS (SELECT FROM opener) AS live,
            a.paused_at IS NOT NULL AS paused
-      FROM opened o JOIN accounts a ON a.key = $1 LEFT JOIN nodes n ON n.id = o.node_id`,
+      FROM opened o JOIN account_states a ON a.key = $1 LEFT JOIN known_nodes n ON n.id = o.node_id`,
 };
 
 /**
@@ -82,8 +82,8 @@ const live = `
   SELECT f.token_hash, f.session_id, s.expires_at AS session_expires_at, i.id AS installation_id, i.app_id, i.host_label
     FROM frontend_capabilities f
     JOIN installations i ON i.id = f.installation_id AND i.removed_at IS NULL
-    JOIN accounts a ON a.key = i.account_key AND a.suspended_at IS NULL
-    JOIN sessions s ON s.id = f.session_id AND s.expires_at > $2
+    JOIN account_states a ON a.key = i.account_key AND a.suspended_at IS NULL
+    JOIN session_terms s ON s.id = f.session_id AND s.expires_at > $2
    WHERE f.token_hash = $1 AND f.kind = 'launch' AND f.expires_at > $2`;
 
 const USE_LAUNCH = {

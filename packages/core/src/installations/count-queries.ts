@@ -12,9 +12,9 @@ export async function countInstallations(db: Executor): Promise<SystemInventory[
     SELECT CASE WHEN ${grantedBackend} THEN coalesce(i.state, 'unknown') END AS state,
            sum(i.installations)::integer AS installations
       FROM (SELECT i.app_id, i.version, i.resources, s.state, count(*) AS installations
-              FROM installations i LEFT JOIN installation_status s ON s.installation_id = i.id
+              FROM installations i LEFT JOIN backend_states s ON s.installation_id = i.id
              WHERE i.removed_at IS NULL GROUP BY i.app_id, i.version, i.resources, s.state) i
-      JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+      JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
      GROUP BY 1`.execute(db);
   const of = (state: string) => states.rows.find((row) => row.state === state)?.installations ?? 0;
   const { rows } = await sql<SystemInventory['installations']['largest'][number] & { apps: number }>`
@@ -22,13 +22,13 @@ export async function countInstallations(db: Executor): Promise<SystemInventory[
       SELECT i.app_id, count(*)::integer AS installations,
              (count(*) FILTER (WHERE s.state = 'running'))::integer AS running,
              (count(*) FILTER (WHERE s.state = 'failed'))::integer AS failed
-        FROM installations i LEFT JOIN installation_status s ON s.installation_id = i.id
+        FROM installations i LEFT JOIN backend_states s ON s.installation_id = i.id
        WHERE i.removed_at IS NULL GROUP BY i.app_id),
     largest AS (
       SELECT *, (SELECT count(*)::integer FROM counted) AS apps FROM counted
        ORDER BY installations DESC, app_id LIMIT ${limits.inventoryApps.value})
     SELECT l.app_id AS "appId", v.manifest ->> 'name' AS name, l.installations, l.running, l.failed, l.apps
-      FROM largest l JOIN app_versions v ON v.app_id = l.app_id AND v.newest
+      FROM largest l JOIN published_versions v ON v.app_id = l.app_id AND v.newest
      ORDER BY l.installations DESC, l.app_id`.execute(db);
   return {
     total: states.rows.reduce((sum, row) => sum + row.installations, 0),

@@ -13,7 +13,7 @@ export interface Shipped {
 export async function selectUnfollowed(db: Executor, hashes: readonly string[]): Promise<Shipped[]> {
   const { rows } = await sql<Shipped>`
     SELECT v.app_id AS "appId", v.version, v.manifest
-      FROM app_versions v JOIN apps a ON a.app_id = v.app_id
+      FROM published_versions v JOIN published_apps a ON a.app_id = v.app_id
      WHERE a.system AND v.package_hash = ANY(${[...hashes]})
        AND (NOT v.newest OR EXISTS (SELECT FROM installations i WHERE i.app_id = v.app_id AND i.version <> v.version))`.execute(
     db,
@@ -50,7 +50,7 @@ export async function updateVersionOfAll(
            waiting = removed_at IS NULL AND node_id IS NULL AND ${backend}::boolean,
            has_volume = has_volume OR node_id IS NOT NULL AND ${volume}::boolean,
            volume_store = CASE WHEN has_volume OR NOT ${volume}::boolean THEN volume_store
-                               ELSE (SELECT shared_store FROM nodes WHERE nodes.id = node_id) END
+                               ELSE (SELECT shared_store FROM known_nodes n WHERE n.id = node_id) END
      WHERE app_id = ${appId} AND version <> ${version} AND grants = ${JSON.stringify(grants)}::jsonb
     RETURNING id AS "installationId", account_key AS "accountKey"`.execute(trx);
   return rows;

@@ -11,7 +11,7 @@ export function homeOf(account: string): string {
   return `coalesce((
     SELECT l.app_id FROM launchers l
       JOIN installations h ON h.account_key = l.account_key AND h.app_id = l.app_id AND h.removed_at IS NULL
-      JOIN app_versions hv ON hv.app_id = h.app_id AND hv.version = h.version
+      JOIN published_versions hv ON hv.app_id = h.app_id AND hv.version = h.version
      WHERE l.account_key = ${account} AND hv.manifest ? 'frontend'
        AND h.grants @> '[{"id": "apps.launcher.register"}]'), '${DEFAULT_LAUNCHER}')`;
 }

@@ -40,12 +40,12 @@ const installed = `
          p.system AND v.manifest @> '{"categories": ["soon"]}' AS coming_soon,
          n.version AS newest, i.former_version AS former, i.app_id = ${homeOf('$1')} AS home, p.system, o.name AS publisher, i.installed_at
     FROM installations i
-    JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
-    JOIN apps p ON p.app_id = i.app_id
-    LEFT JOIN app_versions n
+    JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
+    JOIN published_apps p ON p.app_id = i.app_id
+    LEFT JOIN published_versions n
            ON n.app_id = i.app_id AND n.newest
           AND (n.manifest ->> 'visibility' IS DISTINCT FROM 'private' OR p.owner_key = i.account_key)
-    LEFT JOIN accounts o ON o.key = p.owner_key
+    LEFT JOIN account_states o ON o.key = p.owner_key
    WHERE i.account_key = $1 AND i.removed_at IS NULL`;
 
 const LIST_INSTALLED = {
@@ -68,7 +68,7 @@ const LIST_NAMES = {
   text: `
     SELECT ${summary}
       FROM installations i
-      JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+      JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
      WHERE i.account_key = $1 AND i.removed_at IS NULL
      ORDER BY i.app_id LIMIT $2`,
 };
@@ -97,13 +97,13 @@ const LIST_SUMMARIES = {
     SELECT * FROM (
       SELECT ${summary}, true AS installed, s.state IS NOT DISTINCT FROM 'running' AS running
         FROM installations i
-        JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
-        LEFT JOIN installation_status s ON s.installation_id = i.id
+        JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
+        LEFT JOIN backend_states s ON s.installation_id = i.id
        WHERE i.account_key = $1 AND i.removed_at IS NULL
       UNION ALL
       SELECT ${summary}, false, false
-        FROM apps p
-        JOIN app_versions v ON v.app_id = p.app_id AND v.newest
+        FROM published_apps p
+        JOIN published_versions v ON v.app_id = p.app_id AND v.newest
        WHERE p.owner_key = $1
          AND NOT EXISTS (SELECT FROM installations i
                           WHERE i.account_key = $1 AND i.app_id = p.app_id AND i.removed_at IS NULL)) AS own
@@ -142,7 +142,7 @@ interface IdentityRow {
 const identity = `
   i.id, i.account_key, a.name AS account_name, i.app_id, i.grants, a.paused_at IS NOT NULL AS paused
     FROM installations i
-    JOIN accounts a ON a.key = i.account_key AND a.suspended_at IS NULL`;
+    JOIN account_states a ON a.key = i.account_key AND a.suspended_at IS NULL`;
 
 interface CoreCredentialRow extends IdentityRow {
   readonly epoch: string;
@@ -154,8 +154,8 @@ const FIND_BY_CORE_CREDENTIAL = {
   name: 'find-by-core-credential',
   text: `
     SELECT c.epoch, c.envelope_key, n.public_key AS node_key, ${identity}
-      JOIN core_credentials c ON c.installation_id = i.id AND c.node_id = i.node_id
-      JOIN nodes n ON n.id = c.node_id
+      JOIN workload_credentials c ON c.installation_id = i.id AND c.node_id = i.node_id
+      JOIN known_nodes n ON n.id = c.node_id
      WHERE c.token_hash = $1 AND i.removed_at IS NULL`,
 };
 
@@ -182,7 +182,7 @@ const FIND_BY_FRONTEND_CAPABILITY = {
   text: `
     SELECT f.session_id, f.expires_at, i.host_label, ${identity}
       JOIN frontend_capabilities f ON f.installation_id = i.id
-      JOIN sessions s ON s.id = f.session_id AND s.account_key = i.account_key
+      JOIN session_terms s ON s.id = f.session_id AND s.account_key = i.account_key
      WHERE f.token_hash = $1 AND f.kind = 'frontend' AND f.expires_at > $2 AND s.expires_at > $2
        AND i.removed_at IS NULL`,
 };
@@ -204,7 +204,7 @@ const FIND_REQUEST = {
   text: `
     SELECT v.manifest ->> 'name' AS name, coalesce(v.manifest -> 'permissions', '[]') AS requested
       FROM installations i
-      JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+      JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
      WHERE i.id = $1 AND i.removed_at IS NULL`,
 };
 
@@ -221,8 +221,8 @@ const BEARS_SYSTEM_ROLE = {
   name: 'bears-system-role',
   text: `
     SELECT FROM installations i
-      JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
-      JOIN apps p ON p.app_id = i.app_id AND p.system
+      JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
+      JOIN published_apps p ON p.app_id = i.app_id AND p.system
      WHERE i.id = $1 AND i.removed_at IS NULL AND v.manifest -> 'systemRoles' ? $2`,
 };
 
@@ -242,7 +242,7 @@ export interface TriggerRow {
 const triggers = `
   SELECT i.id, i.app_id, v.manifest ->> 'name' AS name, coalesce(v.manifest #> '{workload,triggers}', '[]') AS triggers
     FROM installations i
-    JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+    JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
    WHERE i.account_key = $1 AND i.removed_at IS NULL`;
 
 const LIST_TRIGGERS = {
@@ -282,9 +282,9 @@ const FIND_BY_HOST = {
            ${grantedBackendText()} AS has_workload, n.inbound_origin, n.local AS node_local,
            ${BEHIND_NAT} AS behind_nat
       FROM installations i
-      JOIN accounts a ON a.key = i.account_key AND a.suspended_at IS NULL
-      JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
-      LEFT JOIN nodes n ON n.id = i.node_id
+      JOIN account_states a ON a.key = i.account_key AND a.suspended_at IS NULL
+      JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
+      LEFT JOIN known_nodes n ON n.id = i.node_id
      WHERE i.host_label = $1 AND i.app_id = $2 AND i.removed_at IS NULL AND v.manifest ? 'frontend'`,
 };
 

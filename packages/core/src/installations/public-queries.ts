@@ -16,8 +16,8 @@ export async function selectPublicFacts(db: Executor, id: InstallationId): Promi
   const { rows } = await sql<PublicFacts>`
     SELECT n.label, a.paused_at IS NOT NULL OR a.suspended_at IS NOT NULL AS halted
       FROM installations i
-      JOIN accounts a ON a.key = i.account_key
-      LEFT JOIN public_names n ON n.installation_id = i.id AND n.generation = i.generation
+      JOIN account_states a ON a.key = i.account_key
+      LEFT JOIN public_labels n ON n.installation_id = i.id AND n.generation = i.generation
      WHERE i.id = ${id}`.execute(db);
   return rows[0] ?? { label: null, halted: false };
 }
@@ -29,7 +29,7 @@ export async function selectPublicRequests(
   day: string,
 ): Promise<{ readonly outcome: string; readonly count: number }[]> {
   const { rows } = await sql<{ outcome: string; count: number }>`
-    SELECT outcome, least(count, ${Number.MAX_SAFE_INTEGER})::float8 AS count FROM public_requests
+    SELECT outcome, least(count, ${Number.MAX_SAFE_INTEGER})::float8 AS count FROM counted_requests
      WHERE installation_id = ${id} AND day = ${day}::date`.execute(db);
   return rows;
 }

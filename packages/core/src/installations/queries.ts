@@ -80,12 +80,12 @@ export interface OwnInstallation {
 export async function selectOwn(db: Executor, accountKey: string, appId: string): Promise<OwnInstallation | undefined> {
   return db
     .selectFrom('installations')
-    .innerJoin('app_versions', (join) =>
+    .innerJoin('published_versions', (join) =>
       join
-        .onRef('app_versions.app_id', '=', 'installations.app_id')
-        .onRef('app_versions.version', '=', 'installations.version'),
+        .onRef('published_versions.app_id', '=', 'installations.app_id')
+        .onRef('published_versions.version', '=', 'installations.version'),
     )
-    .innerJoin('apps', 'apps.app_id', 'installations.app_id')
+    .innerJoin('published_apps', 'published_apps.app_id', 'installations.app_id')
     .select([
       'installations.id',
       'installations.version',
@@ -101,8 +101,8 @@ export async function selectOwn(db: Executor, accountKey: string, appId: string)
       'installations.volume_store',
       'installations.former_version',
       'installations.former_kept_until',
-      'apps.system',
-      'app_versions.manifest',
+      'published_apps.system',
+      'published_versions.manifest',
     ])
     .where('installations.account_key', '=', accountKey)
     .where('installations.app_id', '=', appId)
@@ -164,12 +164,12 @@ export async function selectInstalledManifests(
   if (ids.length === 0) return [];
   return await db
     .selectFrom('installations')
-    .innerJoin('app_versions', (join) =>
+    .innerJoin('published_versions', (join) =>
       join
-        .onRef('app_versions.app_id', '=', 'installations.app_id')
-        .onRef('app_versions.version', '=', 'installations.version'),
+        .onRef('published_versions.app_id', '=', 'installations.app_id')
+        .onRef('published_versions.version', '=', 'installations.version'),
     )
-    .select(['installations.id', 'app_versions.manifest'])
+    .select(['installations.id', 'published_versions.manifest'])
     .where('installations.id', 'in', [...ids])
     .execute();
 }
@@ -184,7 +184,7 @@ export async function selectAppNames(
       FROM unnest(${apps.map(({ accountKey }) => accountKey)}::text[],
                   ${apps.map(({ appId }) => appId)}::text[]) WITH ORDINALITY AS n (account_key, app_id, place)
       LEFT JOIN installations i ON i.account_key = n.account_key AND i.app_id = n.app_id AND i.removed_at IS NULL
-      LEFT JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+      LEFT JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
      ORDER BY n.place`.execute(db);
   return rows.map(({ name }) => name);
 }
@@ -304,7 +304,7 @@ export async function selectNeverInstalled(
   const { appIds, accountKey, from, most } = selection;
   const { rows } = await sql<{ key: string; name: string; appId: string }>`
     SELECT a.key, a.name, d.app_id AS "appId"
-      FROM accounts a CROSS JOIN unnest(${[...appIds]}::text[]) AS d (app_id)
+      FROM account_states a CROSS JOIN unnest(${[...appIds]}::text[]) AS d (app_id)
      WHERE a.key >= ${from} AND (${accountKey}::text IS NULL OR a.key = ${accountKey})
        AND NOT EXISTS (SELECT FROM installations i WHERE i.account_key = a.key AND i.app_id = d.app_id)
      ORDER BY a.key LIMIT ${most}`.execute(db);
@@ -344,10 +344,10 @@ export async function selectBackends(
            CASE WHEN i.stopped AND s.state = 'stopped' THEN ${STOPPED}::text ELSE s.reason END AS reason,
            s.last_exit AS "lastExit", a.paused_at AS "pausedAt"
       FROM installations i
-      JOIN accounts a ON a.key = i.account_key
-      JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
-      LEFT JOIN nodes n ON n.id = i.node_id
-      LEFT JOIN installation_status s ON s.installation_id = i.id
+      JOIN account_states a ON a.key = i.account_key
+      JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
+      LEFT JOIN known_nodes n ON n.id = i.node_id
+      LEFT JOIN backend_states s ON s.installation_id = i.id
      WHERE i.removed_at IS NULL AND ${grantedBackend}
        AND (${id}::text IS NULL OR i.id = ${id})
        AND (${account}::text IS NULL OR a.name = ${account})

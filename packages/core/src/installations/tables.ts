@@ -1,7 +1,7 @@
 // Installed apps, which of them is the home screen, and the capabilities of their frontends.
 import type { BackendResources, Grant, InstallationId } from '@platform/contract';
 import type { Generated } from 'kysely';
-import type { OwnedTables } from '../database/schema.ts';
+import type { OwnedTables, OwnedViews } from '../database/schema.ts';
 
 declare module '../database/schema.ts' {
   interface DatabaseSchema {
@@ -53,28 +53,14 @@ declare module '../database/schema.ts' {
       session_id: string;
       expires_at: Date;
     };
+    installed_apps: Omit<DatabaseSchema['kept_installations'], 'removed_at'>;
+    kept_installations: Omit<DatabaseSchema['installations'], 'stopped_by' | 'installed_at'>;
+    running_deletions: Pick<DatabaseSchema['data_deletions'], 'installation_id'>;
   }
 }
 
 export const tables = {
   installations: {
-    readBy: {
-      clients: 'whose backend a capability opens, and on which node; locked while one is made or ended',
-      catalog:
-        'a version that is installed, or that its owner can go back to, is not withdrawn and stays visible to them',
-      disk: 'the size of volumes, and which versions are installed',
-      home: 'which apps of an account are installed',
-      intelligence: 'the node that a call is made on; whose an app is that used AI models',
-      leases: 'locked against removal while a lease is made; which ones are of an account',
-      nodes: 'what lies on a node',
-      'object-storage': 'whose an installation is, and on which node',
-      outbound: 'the installed version of a caller, at every outbound call',
-      placement: 'what runs on a node, and what waits for one',
-      secrets: 'the apps that use a secret',
-      search: 'only entries of installed apps are found; locked against removal while an index is written',
-      topology: 'of what a public route is computed',
-      workflows: 'locked against removal while a run is created, which serialises the creation of its runs',
-    },
     // Where an installation runs is decided by placement and is a part of its row, because every request, launch and
     // assignment needs both (docs/decisions/core-domains.md).
     columnsOf: {
@@ -84,12 +70,13 @@ export const tables = {
     },
   },
   abandoned_volumes: {},
-  data_deletions: {
-    readBy: {
-      disk: 'which volumes are being deleted',
-      placement: 'backends that are on no node while their data is deleted',
-    },
-  },
+  data_deletions: {},
   launchers: {},
   frontend_capabilities: {},
 } satisfies OwnedTables;
+
+export const views = {
+  installed_apps: 'What is installed.',
+  kept_installations: 'What is installed, and what was removed and may have left data, or a process that still ends.',
+  running_deletions: 'Whose data is being deleted.',
+} satisfies OwnedViews;

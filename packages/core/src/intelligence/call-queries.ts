@@ -60,10 +60,10 @@ WITH facts AS MATERIALIZED (
          CASE coalesce(k.source, CASE WHEN k.sealed IS NULL THEN 'platform' ELSE 'account' END)
            WHEN 'account' THEN CASE WHEN k.sealed IS NOT NULL THEN 'account' END
            ELSE CASE WHEN $5::boolean THEN 'platform' END END AS source
-    FROM installations i
-    LEFT JOIN nodes n ON n.id = i.node_id
+    FROM installed_apps i
+    LEFT JOIN known_nodes n ON n.id = i.node_id
     LEFT JOIN intelligence_keys k ON k.account_key = i.account_key AND k.provider = $2
-   WHERE i.id = $1 AND i.removed_at IS NULL
+   WHERE i.id = $1
 ), meter AS (
   UPDATE intelligence_meters m
      SET (bucket, bucket_at, taken, month, used, reserved, requests, granted) = (

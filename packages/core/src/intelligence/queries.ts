@@ -103,7 +103,7 @@ export async function selectAccountUsage(
                    CASE WHEN row_number() OVER (ORDER BY u.input_tokens + u.output_tokens DESC, u.model) <= ${most}
                         THEN u.model ELSE '(other)' END AS model,
                    u.requests, u.input_tokens, u.output_tokens
-              FROM installations i JOIN intelligence_usage u ON u.installation_id = i.id
+              FROM kept_installations i JOIN intelligence_usage u ON u.installation_id = i.id
              WHERE i.account_key = ${accountKey} AND u.month = ${month}::date) AS each
      GROUP BY "appId", provider, model
      ORDER BY sum(input_tokens + output_tokens) DESC, "appId", provider, model`.execute(db);

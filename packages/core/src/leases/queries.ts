@@ -11,8 +11,8 @@ type Executor = Kysely<DatabaseSchema>;
  */
 export async function lockForLease(trx: Executor, installationId: InstallationId): Promise<boolean> {
   const { rows } = await sql`
-    SELECT FROM installations i JOIN accounts a ON a.key = i.account_key AND a.paused_at IS NULL AND a.suspended_at IS NULL
-     WHERE i.id = ${installationId} AND i.removed_at IS NULL
+    SELECT FROM installed_apps i JOIN account_states a ON a.key = i.account_key AND a.paused_at IS NULL AND a.suspended_at IS NULL
+     WHERE i.id = ${installationId}
        FOR NO KEY UPDATE OF i FOR SHARE OF a`.execute(trx);
   return rows.length > 0;
 }
@@ -112,7 +112,7 @@ export async function deleteLeases(db: Executor, installationId: InstallationId)
 /** Deletes all work leases of an account's installations. */
 export async function deleteLeasesOfAccount(db: Executor, accountKey: string): Promise<void> {
   await sql`
-    DELETE FROM work_leases l USING installations i
+    DELETE FROM work_leases l USING kept_installations i
      WHERE i.id = l.installation_id AND i.account_key = ${accountKey}`.execute(db);
 }
 

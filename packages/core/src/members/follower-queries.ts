@@ -9,7 +9,7 @@ type Executor = Kysely<DatabaseSchema>;
 export async function upsertFollower(db: Executor, confirmed: SignalMap['carried-out']): Promise<void> {
   const { follows, followerId, revision } = confirmed;
   // Of one that is being removed meanwhile, nothing is stored.
-  const members = sql.table(follows === 'topology' ? 'ingresses' : 'nodes');
+  const members = sql.table(follows === 'topology' ? 'known_ingresses' : 'known_nodes');
   const [channel, payload] = notifyStatement('carried-out', confirmed).values;
   await sql`
     WITH stored AS (

@@ -21,9 +21,9 @@ export async function watchedNodes(db: Executor): Promise<WatchedNode[]> {
            n.lost_after_milliseconds::float8 AS "lostAfter", n.lost_at IS NOT NULL AS lost
       FROM nodes n
      WHERE n.leased AND (n.lost_at IS NULL OR EXISTS (
-             SELECT FROM installations i
-               JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
-              WHERE i.node_id = n.id AND i.removed_at IS NULL AND ${grantedBackend}
+             SELECT FROM installed_apps i
+               JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
+              WHERE i.node_id = n.id AND ${grantedBackend}
                 AND (NOT i.has_volume OR i.volume_store IS NOT NULL)))`.execute(db);
   return rows;
 }

@@ -40,7 +40,7 @@ export async function listNodeRows(db: Executor): Promise<NodeRow[]> {
     SELECT n.id, n.name, n.labels, n.local, n.seen_at, n.version, n.driver, n.mechanism,
            CASE split_part(n.control_url, ':', 1) WHEN 'https' THEN 'tls' WHEN 'iroh' THEN 'iroh' END AS carrier, n.cpus, n.memory_mib,
            n.disk_mib, n.disk_full, ${DISK_PROMISED}::float8 AS disk_promised_mib,
-           n.shared_store, ARRAY(SELECT l.label FROM reserved_labels l WHERE l.label = ANY (n.labels)) AS reserved,
+           n.shared_store, ARRAY(SELECT l.label FROM reserved_node_labels l WHERE l.label = ANY (n.labels)) AS reserved,
            CASE WHEN n.lost_at IS NOT NULL THEN 'lost'
                 WHEN n.cordoned_at IS NOT NULL THEN 'cordoned'
                 WHEN n.leased AND n.beat = 0 THEN 'joining' ELSE 'ready' END AS state,
@@ -51,10 +51,10 @@ export async function listNodeRows(db: Executor): Promise<NodeRow[]> {
       FROM nodes n
       LEFT JOIN (SELECT i.id, i.node_id, s.state,
                         ${memoryInForce} AS memory, ${alwaysInForce} AS always
-                   FROM installations i
-                   JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
-                   LEFT JOIN installation_status s ON s.installation_id = i.id
-                  WHERE i.removed_at IS NULL AND ${grantedBackend}) w ON w.node_id = n.id
+                   FROM installed_apps i
+                   JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
+                   LEFT JOIN backend_states s ON s.installation_id = i.id
+                  WHERE ${grantedBackend}) w ON w.node_id = n.id
      GROUP BY n.id ORDER BY n.name`.execute(db);
   return rows;
 }
@@ -84,9 +84,9 @@ export async function setCordoned(db: Executor, nodeId: string, at: Date | null)
 export async function boundApps(db: Executor, nodeId: string): Promise<{ appId: string; account: string }[]> {
   const { rows } = await sql<{ appId: string; account: string }>`
     SELECT i.app_id AS "appId", a.name AS account
-      FROM installations i
-      JOIN accounts a ON a.key = i.account_key
-     WHERE i.node_id = ${nodeId} AND i.removed_at IS NULL AND i.has_volume AND i.volume_store IS NULL
+      FROM installed_apps i
+      JOIN account_states a ON a.key = i.account_key
+     WHERE i.node_id = ${nodeId} AND i.has_volume AND i.volume_store IS NULL
      ORDER BY a.name, i.app_id`.execute(db);
   return rows;
 }
@@ -104,7 +104,7 @@ export async function remainingOn(db: Executor, nodeId: string): Promise<Remaini
            (count(*) FILTER (WHERE placed AND (NOT has_volume OR volume_store IS NOT NULL)))::integer AS movable,
            (count(*) FILTER (WHERE placed AND has_volume AND volume_store IS NULL))::integer AS bound
       FROM (SELECT i.*, i.node_id = ${nodeId} AND i.removed_at IS NULL AND ${grantedBackend} AS placed
-              FROM installations i LEFT JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+              FROM kept_installations i LEFT JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
              WHERE i.node_id = ${nodeId} OR i.held_by = ${nodeId}) AS each`.execute(db);
   return rows[0] ?? { held: 0, movable: 0, bound: 0 };
 }

@@ -290,20 +290,20 @@ export async function controlAddress(
   installationId: InstallationId,
 ): Promise<ControlAddress | undefined> {
   return db
-    .selectFrom('installations')
-    .innerJoin('nodes', 'nodes.id', 'installations.node_id')
+    .selectFrom('kept_installations')
+    .innerJoin('nodes', 'nodes.id', 'kept_installations.node_id')
     .select(CONTROL_COLUMNS)
-    .where('installations.id', '=', installationId)
+    .where('kept_installations.id', '=', installationId)
     .executeTakeFirst();
 }
 
 /** The control address of the node that still holds an installation that was moved from it. */
 export async function holderAddress(db: Executor, installationId: InstallationId): Promise<ControlAddress | undefined> {
   return db
-    .selectFrom('installations')
-    .innerJoin('nodes', 'nodes.id', 'installations.held_by')
+    .selectFrom('kept_installations')
+    .innerJoin('nodes', 'nodes.id', 'kept_installations.held_by')
     .select(CONTROL_COLUMNS)
-    .where('installations.id', '=', installationId)
+    .where('kept_installations.id', '=', installationId)
     .executeTakeFirst();
 }
 
@@ -332,11 +332,11 @@ const FIND_CALLED = {
     SELECT n.id AS node_id, n.name, n.control_url, n.control_credential, n.public_key, n.lost_at,
            v.manifest ? 'workload' AS has_workload, ${unreviewedBackendText()} AS unreviewed, i.waiting, i.stopped,
            a.paused_at IS NOT NULL AS paused, a.suspended_at IS NOT NULL AS suspended
-      FROM installations i
-      JOIN accounts a ON a.key = i.account_key
-      JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+      FROM installed_apps i
+      JOIN account_states a ON a.key = i.account_key
+      JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
       LEFT JOIN nodes n ON n.id = i.node_id
-     WHERE i.id = $1 AND i.removed_at IS NULL`,
+     WHERE i.id = $1`,
 };
 
 /** `undefined` when it is not installed. */

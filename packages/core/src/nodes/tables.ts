@@ -1,7 +1,7 @@
 // Nodes, how they join and prove who they are, and what went through their Gateways.
 import type { NodeHeartbeat } from '@platform/contract';
 import type { ColumnType, Generated } from 'kysely';
-import type { OwnedTables } from '../database/schema.ts';
+import type { OwnedTables, OwnedViews } from '../database/schema.ts';
 
 declare module '../database/schema.ts' {
   interface DatabaseSchema {
@@ -49,24 +49,38 @@ declare module '../database/schema.ts' {
       inbound_sent: Bigint;
       inbound_received: Bigint;
     };
+    known_nodes: Pick<
+      DatabaseSchema['nodes'],
+      | 'id'
+      | 'name'
+      | 'public_key'
+      | 'credential_hash'
+      | 'control_url'
+      | 'inbound_origin'
+      | 'labels'
+      | 'local'
+      | 'leased'
+      | 'beat'
+      | 'lost_at'
+      | 'cordoned_at'
+      | 'memory_mib'
+      | 'runtimes'
+      | 'processor'
+      | 'shared_store'
+      | 'disk_mib'
+      | 'disk_full'
+      | 'asks_capabilities'
+    >;
   }
 }
 
 export const tables = {
-  nodes: {
-    readBy: {
-      clients: 'whether a node asks about capabilities',
-      disk: 'the node on which a volume lies, for the operator',
-      installations:
-        'where a backend is reached, at every launch, its node for the operator, and the key of that node at every call',
-      intelligence: 'who runs the machine that a call is made on',
-      members: 'whether the node that confirms a revision is still there',
-      'object-storage': 'whether the node of a backend is the platform’s own',
-      placement: 'what nodes offer, in the statement that chooses one',
-      topology: 'which nodes clients reach through Ingresses',
-    },
-  },
+  nodes: {},
   node_tokens: {},
   node_challenges: {},
   traffic_hours: {},
 } satisfies OwnedTables;
+
+export const views = {
+  known_nodes: 'What nodes offer, and where they are reached.',
+} satisfies OwnedViews;

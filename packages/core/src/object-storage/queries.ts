@@ -7,12 +7,11 @@ import type { Entitlement } from '../placement/face.ts';
 /** `undefined` when it is not installed, or runs nowhere. */
 export function selectEntitlement(db: Executor, installationId: InstallationId): Promise<Entitlement | undefined> {
   return db
-    .selectFrom('installations as i')
-    .innerJoin('accounts as a', 'a.key', 'i.account_key')
-    .innerJoin('nodes as n', 'n.id', 'i.node_id')
+    .selectFrom('installed_apps as i')
+    .innerJoin('account_states as a', 'a.key', 'i.account_key')
+    .innerJoin('known_nodes as n', 'n.id', 'i.node_id')
     .select(['a.plan', 'n.labels'])
     .where('i.id', '=', installationId)
-    .where('i.removed_at', 'is', null)
     .executeTakeFirst();
 }
 
@@ -42,7 +41,7 @@ export async function forgetPrefix(db: Executor, id: InstallationId): Promise<vo
 export async function insertAbandonedObjects(trx: Executor, accountKey: string, now: Date): Promise<void> {
   await sql`
     INSERT INTO abandoned_objects (installation_id, due_at, abandoned_at)
-    SELECT p.installation_id, ${now}, ${now} FROM object_prefixes p JOIN installations i ON i.id = p.installation_id
+    SELECT p.installation_id, ${now}, ${now} FROM object_prefixes p JOIN kept_installations i ON i.id = p.installation_id
      WHERE i.account_key = ${accountKey}`.execute(trx);
 }
 

@@ -2,7 +2,7 @@
 // holds everything else.
 import type { InstallationId } from '@platform/contract';
 import type { Generated } from 'kysely';
-import type { OwnedTables } from '../database/schema.ts';
+import type { OwnedTables, OwnedViews } from '../database/schema.ts';
 
 declare module '../database/schema.ts' {
   interface DatabaseSchema {
@@ -13,10 +13,15 @@ declare module '../database/schema.ts' {
       attempts: Generated<number>;
       abandoned_at: Generated<Date>;
     };
+    object_owners: Pick<DatabaseSchema['object_prefixes'], 'installation_id'>;
   }
 }
 
 export const tables = {
-  object_prefixes: { readBy: { disk: 'which removed apps may have left objects' } },
+  object_prefixes: {},
   abandoned_objects: {},
 } satisfies OwnedTables;
+
+export const views = {
+  object_owners: 'Which installations may have objects in the store.',
+} satisfies OwnedViews;

@@ -81,12 +81,12 @@ const FIND_CALL = {
   text: `
     SELECT v.manifest -> 'secretSlots' AS slots, b.secret_name AS secret, b.declaration_hash, b.inject_in,
            b.inject_name, b.inject_scheme, s.sealed, s.last_used_at
-      FROM installations i
-      JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+      FROM installed_apps i
+      JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
       LEFT JOIN (secret_bindings b
-                 JOIN account_secrets s ON s.account_key = b.account_key AND s.name = b.secret_name)
+                 JOIN sealed_secrets s ON s.account_key = b.account_key AND s.name = b.secret_name)
              ON b.installation_id = i.id AND b.slot = $2 AND b.account_key = i.account_key
-     WHERE i.id = $1 AND i.removed_at IS NULL`,
+     WHERE i.id = $1`,
 };
 
 /** What decides about a call of a slot; `undefined` when the app was removed. */

@@ -1,7 +1,7 @@
 // Which secret a slot of an installed app uses.
 import type { InstallationId } from '@platform/contract';
 import type { SlotDeclaration } from '../catalog/face.ts';
-import type { OwnedTables } from '../database/schema.ts';
+import type { OwnedTables, OwnedViews } from '../database/schema.ts';
 
 declare module '../database/schema.ts' {
   interface DatabaseSchema {
@@ -16,14 +16,25 @@ declare module '../database/schema.ts' {
       inject_name: string;
       inject_scheme: string;
     };
+    bound_secrets: Pick<
+      DatabaseSchema['secret_bindings'],
+      | 'installation_id'
+      | 'slot'
+      | 'account_key'
+      | 'secret_name'
+      | 'declaration_hash'
+      | 'declaration'
+      | 'inject_in'
+      | 'inject_name'
+      | 'inject_scheme'
+    >;
   }
 }
 
 export const tables = {
-  secret_bindings: {
-    readBy: {
-      secrets: 'what a secret is bound to, in the list of secrets',
-      placement: 'which slots a Gateway may use, in the one statement of assignments',
-    },
-  },
+  secret_bindings: {},
 } satisfies OwnedTables;
+
+export const views = {
+  bound_secrets: 'Which secret each slot of an installed app uses.',
+} satisfies OwnedViews;

@@ -52,15 +52,15 @@ export const alwaysInForce = sql<boolean>`
 const used = (except: InstallationId | null) => sql`
   SELECT coalesce(sum(memory) FILTER (WHERE always), 0)::float8 AS reserved, coalesce(sum(memory), 0)::float8 AS total
     FROM (SELECT ${memoryInForce} AS memory, ${alwaysInForce} AS always
-            FROM installations i
-            JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
-           WHERE i.node_id = n.id AND i.removed_at IS NULL AND ${grantedBackend}
+            FROM installed_apps i
+            JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
+           WHERE i.node_id = n.id AND ${grantedBackend}
              AND i.id IS DISTINCT FROM ${except}::text) AS each`;
 
 /** MiB of disk that the volumes on the node `n` have been promised, those of removed apps too; volumes in a shared store lie elsewhere. */
 export const DISK_PROMISED = sql<number>`
   (SELECT coalesce(sum(${volumeMiB}), 0)
-     FROM installations i LEFT JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+     FROM kept_installations i LEFT JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
     WHERE i.node_id = n.id AND i.has_volume AND i.volume_store IS NULL)`;
 
 /** Whether the disk of the node takes so much more. */
@@ -83,7 +83,7 @@ export async function bestNode(
 ): Promise<{ readonly id: string; readonly shared_store: string | null } | undefined> {
   const { rows } = await sql<{ id: string; shared_store: string | null }>`
     SELECT n.id, n.shared_store
-      FROM nodes n, LATERAL (${used(null)}) AS used
+      FROM known_nodes n, LATERAL (${used(null)}) AS used
      WHERE ${OPEN} AND ${demand.runtime} = ANY (n.runtimes)
        AND (${demand.processor}::text IS NULL OR n.processor = ${demand.processor})
        AND (${demand.hosting}::text IS NULL OR ${demand.hosting} = ANY (n.labels))
@@ -109,7 +109,7 @@ export async function hasRoom(
   { memoryMiB, always }: Pick<Demand, 'memoryMiB' | 'always'>,
 ): Promise<boolean> {
   const { rows } = await sql`
-    SELECT FROM nodes n, LATERAL (${used(installation.id)}) AS used
+    SELECT FROM known_nodes n, LATERAL (${used(installation.id)}) AS used
      WHERE n.id = ${installation.nodeId}
        AND (n.memory_mib IS NULL
             OR n.memory_mib >= ${memoryMiB}
@@ -119,7 +119,7 @@ export async function hasRoom(
 
 /** Whether the disk of a node takes a volume that is larger by so much. */
 export async function nodeHasDisk(db: Executor, nodeId: string, diskMiB: number): Promise<boolean> {
-  const { rows } = await sql`SELECT FROM nodes n WHERE n.id = ${nodeId} AND ${hasDisk(diskMiB)}`.execute(db);
+  const { rows } = await sql`SELECT FROM known_nodes n WHERE n.id = ${nodeId} AND ${hasDisk(diskMiB)}`.execute(db);
   return rows.length > 0;
 }
 
@@ -138,7 +138,7 @@ export interface CensusRow {
 export function nodeCensus(db: Executor, owner: Owner): Promise<{ rows: CensusRow[] }> {
   return sql<CensusRow>`
     SELECT n.id, n.runtimes, n.processor, n.shared_store, ${OPEN} AS open, n.disk_full, ${keptFromOwner(owner)} AS kept
-      FROM nodes n WHERE NOT n.leased OR n.beat > 0`.execute(db);
+      FROM known_nodes n WHERE NOT n.leased OR n.beat > 0`.execute(db);
 }
 
 export interface PlaceRow {
@@ -160,9 +160,9 @@ export async function findPlace(db: Executor, { accountKey, appId }: Owner): Pro
   const { rows } = await sql<PlaceRow>`
     SELECT i.id, i.node_id, i.waiting, i.held_by, i.has_volume, i.volume_store,
            ${volumeMiB} AS volume_mib, n.name AS node_name, n.labels AS node_labels, n.lost_at AS node_lost_at
-      FROM installations i
-      LEFT JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
-      LEFT JOIN nodes n ON n.id = i.node_id
+      FROM kept_installations i
+      LEFT JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
+      LEFT JOIN known_nodes n ON n.id = i.node_id
      WHERE i.account_key = ${accountKey} AND i.app_id = ${appId}`.execute(db);
   return rows[0];
 }
@@ -184,9 +184,9 @@ export async function takeMovable(
 ): Promise<MovableRow[]> {
   const { rows } = await sql<MovableRow>`
     WITH taken AS (
-      SELECT i.id FROM installations i
-        JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
-       WHERE i.node_id = ${nodeId} AND i.removed_at IS NULL AND ${grantedBackend}
+      SELECT i.id FROM installed_apps i
+        JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
+       WHERE i.node_id = ${nodeId} AND ${grantedBackend}
          AND (NOT i.has_volume OR i.volume_store IS NOT NULL)
        ORDER BY i.id LIMIT ${options.limit} FOR UPDATE OF i),
     credentials AS (DELETE FROM core_credentials WHERE installation_id IN (SELECT id FROM taken)),
@@ -194,7 +194,7 @@ export async function takeMovable(
     UPDATE installations i
        SET node_id = NULL, waiting = true, held_by = ${options.heldBy},
            wanted_hosting = (SELECT label FROM unnest(n.labels) AS label WHERE label = ANY (${[...hostingLabels]}) LIMIT 1)
-      FROM taken, nodes n
+      FROM taken, known_nodes n
      WHERE i.id = taken.id AND n.id = ${nodeId}
     RETURNING i.id, i.account_key, i.app_id`.execute(db);
   return rows;
@@ -213,8 +213,8 @@ export interface WaitingRow extends MovableRow {
 const selectWaiting = sql`
     SELECT i.id, i.account_key, i.app_id, v.manifest -> 'workload' AS workload, i.resources, i.has_volume,
            i.volume_store, i.wanted_hosting, i.held_by
-      FROM installations i JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
-     WHERE i.waiting AND i.removed_at IS NULL AND ${grantedBackend}`;
+      FROM installed_apps i JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
+     WHERE i.waiting AND ${grantedBackend}`;
 
 /** Installations that wait for a node, by id, after the given one. */
 export async function waitingInstallations(db: Executor, after: string, limit: number): Promise<WaitingRow[]> {
@@ -261,9 +261,9 @@ export async function markBoundWorkloads(
   await sql`
     INSERT INTO installation_status (installation_id, node_id, state, since, reason, restarts)
     SELECT i.id, i.node_id, 'failed', ${now}, ${reason}, 0
-      FROM installations i
-      JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
-     WHERE i.node_id = ${nodeId} AND i.removed_at IS NULL AND ${grantedBackend}
+      FROM installed_apps i
+      JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
+     WHERE i.node_id = ${nodeId} AND ${grantedBackend}
        AND i.has_volume AND i.volume_store IS NULL
     ON CONFLICT (installation_id) DO UPDATE
        SET state = EXCLUDED.state, since = EXCLUDED.since, reason = EXCLUDED.reason`.execute(db);
@@ -275,7 +275,7 @@ export async function abandonNode(db: Executor, nodeId: string): Promise<void> {
     UPDATE installations i
        SET node_id = NULL,
            waiting = i.removed_at IS NULL
-                     AND EXISTS (SELECT FROM app_versions v
+                     AND EXISTS (SELECT FROM published_versions v
                                   WHERE v.app_id = i.app_id AND v.version = i.version AND ${grantedBackend}),
            has_volume = i.has_volume AND i.volume_store IS NOT NULL
      WHERE i.node_id = ${nodeId}`.execute(db);

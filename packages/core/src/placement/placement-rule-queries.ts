@@ -57,8 +57,8 @@ export interface RuleRow {
 export async function selectRules(db: Executor): Promise<RuleRow[]> {
   const { rows } = await sql<RuleRow>`
     SELECT r.label, a.name AS account, r.app_id AS "appId",
-           (SELECT count(*)::integer FROM nodes n WHERE r.label = ANY (n.labels)) AS nodes
-      FROM placement_rules r LEFT JOIN accounts a ON a.key = r.account_key
+           (SELECT count(*)::integer FROM known_nodes n WHERE r.label = ANY (n.labels)) AS nodes
+      FROM placement_rules r LEFT JOIN account_states a ON a.key = r.account_key
      ORDER BY r.label, a.name NULLS FIRST, r.app_id NULLS FIRST`.execute(db);
   return rows;
 }
@@ -90,12 +90,12 @@ export interface ReservedLabelRow {
 /** All reserved labels, sorted. */
 export async function selectReservedLabels(db: Executor): Promise<ReservedLabelRow[]> {
   const { rows } = await sql<ReservedLabelRow>`
-    SELECT l.label, (SELECT count(*)::integer FROM nodes n WHERE l.label = ANY (n.labels)) AS nodes,
+    SELECT l.label, (SELECT count(*)::integer FROM known_nodes n WHERE l.label = ANY (n.labels)) AS nodes,
            (SELECT count(*)::integer
-              FROM installations i
-              JOIN nodes n ON n.id = i.node_id
-              JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
-             WHERE l.label = ANY (n.labels) AND i.removed_at IS NULL AND ${grantedBackend}
+              FROM installed_apps i
+              JOIN known_nodes n ON n.id = i.node_id
+              JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
+             WHERE l.label = ANY (n.labels) AND ${grantedBackend}
                AND NOT EXISTS (SELECT 1 FROM ${rulesFor(ownerOfRow)} AND r.label = l.label)) AS strangers
       FROM reserved_labels l ORDER BY l.label`.execute(db);
   return rows;

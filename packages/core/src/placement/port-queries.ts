@@ -29,8 +29,8 @@ export async function upsertPorts(db: Executor, nodeId: string, items: readonly 
       SELECT DISTINCT ON (i.id, r.name) i.id, r.name, r.host, r.host_port, r.container_port, r.closed
         FROM jsonb_to_recordset(${JSON.stringify(ports)}::jsonb)
           AS r (installation_id text, name text, host text, host_port integer, container_port integer, closed text)
-        JOIN installations i ON i.id = r.installation_id AND i.node_id = ${nodeId} AND i.removed_at IS NULL
-        JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+        JOIN installed_apps i ON i.id = r.installation_id AND i.node_id = ${nodeId}
+        JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
        WHERE v.manifest -> 'publicPorts' @> jsonb_build_array(jsonb_build_object('name', r.name))
          AND r.host_port BETWEEN 1 AND 65535 AND r.container_port BETWEEN 1 AND 65535
        ORDER BY i.id, r.name)
@@ -70,7 +70,7 @@ export interface UdpPortRow {
 export async function selectPorts(db: Executor, id: InstallationId): Promise<UdpPortRow[]> {
   return db
     .selectFrom('udp_ports as p')
-    .innerJoin('installations as i', (join) =>
+    .innerJoin('kept_installations as i', (join) =>
       join.onRef('i.id', '=', 'p.installation_id').onRef('i.node_id', '=', 'p.node_id'),
     )
     .select(['p.name', 'p.host', 'p.host_port', 'p.container_port', 'p.closed'])
@@ -87,14 +87,14 @@ export async function deletePorts(db: Executor, id: InstallationId): Promise<voi
 /** The same after its removal, unless its volume stays. */
 export async function deletePortsWithoutVolume(db: Executor, id: InstallationId): Promise<void> {
   await sql`
-    DELETE FROM udp_ports p USING installations i
+    DELETE FROM udp_ports p USING kept_installations i
      WHERE p.installation_id = ${id} AND i.id = p.installation_id AND NOT i.has_volume`.execute(db);
 }
 
 /** Forgets the ports that the installed versions of these installations do not declare. */
 export async function deleteUndeclaredPorts(db: Executor, ids: readonly InstallationId[]): Promise<void> {
   await sql`
-    DELETE FROM udp_ports p USING installations i, app_versions v
+    DELETE FROM udp_ports p USING kept_installations i, published_versions v
      WHERE p.installation_id = ANY(${[...ids]}::text[]) AND i.id = p.installation_id
        AND v.app_id = i.app_id AND v.version = i.version
        AND NOT coalesce(v.manifest -> 'publicPorts', '[]') @> jsonb_build_array(jsonb_build_object('name', p.name))`.execute(

@@ -19,19 +19,14 @@ import type { AssignedBinding } from './usable-slots.ts';
 type Executor = Kysely<DatabaseSchema>;
 
 /** Its data is not being deleted: until then its backend is on no node. */
-const keepsData = sql`NOT EXISTS (SELECT FROM data_deletions d WHERE d.installation_id = i.id)`;
+const keepsData = sql`NOT EXISTS (SELECT FROM running_deletions d WHERE d.installation_id = i.id)`;
 
 /** Installations placed on a node, to notify replicas that their address has changed. */
 export async function placedInstallations(
   db: Executor,
   nodeId: string,
 ): Promise<{ id: InstallationId; account_key: string }[]> {
-  return db
-    .selectFrom('installations')
-    .select(['id', 'account_key'])
-    .where('node_id', '=', nodeId)
-    .where('removed_at', 'is', null)
-    .execute();
+  return db.selectFrom('installed_apps').select(['id', 'account_key']).where('node_id', '=', nodeId).execute();
 }
 
 /** Increments the revision under the row lock that serialises changes of assignments. Returns the new revision. */
@@ -103,12 +98,12 @@ export async function selectAssignments(
     )
   >`
     SELECT r.value::text AS revision,
-           EXISTS (SELECT FROM nodes WHERE id = ${nodeId} AND credential_hash = ${credentialHash}) AS credential_holds,
-           EXISTS (SELECT FROM topology_nodes WHERE node_id = ${nodeId} AND url IS NOT NULL) AS serves_public,
-           (SELECT ${sql.raw(BEHIND_NAT)} FROM nodes n WHERE n.id = ${nodeId}) AS behind_nat,
+           EXISTS (SELECT FROM known_nodes WHERE id = ${nodeId} AND credential_hash = ${credentialHash}) AS credential_holds,
+           EXISTS (SELECT FROM public_node_addresses WHERE node_id = ${nodeId} AND url IS NOT NULL) AS serves_public,
+           (SELECT ${sql.raw(BEHIND_NAT)} FROM known_nodes n WHERE n.id = ${nodeId}) AS behind_nat,
            i.id, i.app_id, i.host_label, i.endpoint_id, i.generation,
            i.clients_revision::integer AS clients_revision,
-           (SELECT COALESCE(asks_capabilities, control_url IS NULL) FROM nodes WHERE id = ${nodeId}) AS asks_capabilities,
+           (SELECT COALESCE(asks_capabilities, control_url IS NULL) FROM known_nodes WHERE id = ${nodeId}) AS asks_capabilities,
            i.stopped OR a.suspended_at IS NOT NULL OR a.paused_at IS NOT NULL AS halted,
            a.paused_at IS NOT NULL AS paused, a.suspended_at IS NOT NULL OR a.paused_at IS NOT NULL AS barred,
            i.version, v.package_hash,
@@ -117,18 +112,18 @@ export async function selectAssignments(
            (SELECT jsonb_object_agg(p.name, p.host_port) FROM udp_ports p
              WHERE p.installation_id = i.id AND p.node_id IS DISTINCT FROM i.node_id) AS former_ports,
            v.manifest -> 'publicEndpoints' AS public_endpoints,
-           (SELECT label FROM public_names p
+           (SELECT label FROM public_labels p
              WHERE p.installation_id = i.id AND p.generation = i.generation) AS public_label,
-           (SELECT jsonb_agg(to_jsonb(b)) FROM secret_bindings b WHERE b.installation_id = i.id) AS bindings,
+           (SELECT jsonb_agg(to_jsonb(b)) FROM bound_secrets b WHERE b.installation_id = i.id) AS bindings,
            i.volume_store, a.plan,
-           (SELECT labels FROM nodes WHERE id = ${nodeId}) AS labels,
+           (SELECT labels FROM known_nodes WHERE id = ${nodeId}) AS labels,
            (i.volume_store IS NOT NULL OR NOT i.has_volume)
-             AND (SELECT leased FROM nodes WHERE id = ${nodeId}) AS movable
+             AND (SELECT leased FROM known_nodes WHERE id = ${nodeId}) AS movable
       FROM revisions r
-      LEFT JOIN (installations i
-                 JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
-                 JOIN accounts a ON a.key = i.account_key)
-             ON i.node_id = ${nodeId} AND i.removed_at IS NULL AND ${grantedBackend} AND ${keepsData}
+      LEFT JOIN (installed_apps i
+                 JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
+                 JOIN account_states a ON a.key = i.account_key)
+             ON i.node_id = ${nodeId} AND ${grantedBackend} AND ${keepsData}
      WHERE r.name = 'assignments'
      ORDER BY i.id`.execute(db);
   const [first] = rows;
@@ -160,7 +155,7 @@ export async function replaceCoreCredential(
     WITH target AS (
       UPDATE installations i SET epoch = epoch + 1
        WHERE id = ${credential.installationId} AND node_id = ${credential.nodeId} AND removed_at IS NULL
-         AND EXISTS (SELECT FROM app_versions v
+         AND EXISTS (SELECT FROM published_versions v
                       WHERE v.app_id = i.app_id AND v.version = i.version AND ${grantedBackend})
          AND ${keepsData}
       RETURNING id, epoch)
@@ -190,8 +185,8 @@ export async function upsertStatus(db: Executor, nodeId: string, items: readonly
   );
   await sql`
     WITH own AS (
-      SELECT id FROM installations
-       WHERE node_id = ${nodeId} AND removed_at IS NULL
+      SELECT id FROM installed_apps
+       WHERE node_id = ${nodeId}
          AND id IN (SELECT item ->> 'installation_id' FROM jsonb_array_elements(${reported}::jsonb) item)
        ORDER BY id FOR SHARE)
     INSERT INTO installation_status
@@ -215,7 +210,7 @@ export async function deleteWorkloadState(db: Executor, installationId: Installa
 /** The same for those of these installations whose version has no backend that may run. */
 export async function deleteEndedStates(db: Executor, installationIds: readonly InstallationId[]): Promise<void> {
   const ended = sql`
-    SELECT i.id FROM installations i JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+    SELECT i.id FROM kept_installations i JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
      WHERE i.id = ANY(${[...installationIds]}::text[]) AND NOT ${grantedBackend}`;
   await sql`DELETE FROM core_credentials WHERE installation_id IN (${ended})`.execute(db);
   await sql`DELETE FROM installation_status WHERE installation_id IN (${ended})`.execute(db);
@@ -224,11 +219,10 @@ export async function deleteEndedStates(db: Executor, installationIds: readonly 
 /** Whether the installation is placed on this node; `false` for removed apps. */
 export async function isPlaced(db: Executor, nodeId: string, installationId: InstallationId): Promise<boolean> {
   const row = await db
-    .selectFrom('installations')
+    .selectFrom('installed_apps')
     .select('id')
     .where('id', '=', installationId)
     .where('node_id', '=', nodeId)
-    .where('removed_at', 'is', null)
     .executeTakeFirst();
   return row !== undefined;
 }
@@ -236,9 +230,9 @@ export async function isPlaced(db: Executor, nodeId: string, installationId: Ins
 /** Whether an installation on this node runs the package. */
 export async function isPackagePlaced(db: Executor, nodeId: string, hash: string): Promise<boolean> {
   const { rows } = await sql`
-    SELECT FROM installations i
-      JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
-     WHERE i.node_id = ${nodeId} AND i.removed_at IS NULL AND v.package_hash = ${hash} AND ${grantedBackend}
+    SELECT FROM installed_apps i
+      JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
+     WHERE i.node_id = ${nodeId} AND v.package_hash = ${hash} AND ${grantedBackend}
      LIMIT 1`.execute(db);
   return rows.length > 0;
 }
@@ -246,7 +240,7 @@ export async function isPackagePlaced(db: Executor, nodeId: string, hash: string
 /** Whether the installation waits for a node; `false` for an unknown one. */
 export async function isWaiting(db: Executor, installationId: InstallationId): Promise<boolean> {
   const row = await db
-    .selectFrom('installations')
+    .selectFrom('kept_installations')
     .select('waiting')
     .where('id', '=', installationId)
     .executeTakeFirst();
@@ -259,10 +253,10 @@ export async function haltOfOwner(
   installationId: InstallationId,
 ): Promise<'paused' | 'suspended' | null> {
   const row = await db
-    .selectFrom('installations')
-    .innerJoin('accounts', 'accounts.key', 'installations.account_key')
-    .select(['accounts.paused_at', 'accounts.suspended_at'])
-    .where('installations.id', '=', installationId)
+    .selectFrom('kept_installations')
+    .innerJoin('account_states', 'account_states.key', 'kept_installations.account_key')
+    .select(['account_states.paused_at', 'account_states.suspended_at'])
+    .where('kept_installations.id', '=', installationId)
     .executeTakeFirst();
   if (row === undefined) return null;
   if (row.suspended_at !== null) return 'suspended';
@@ -272,7 +266,7 @@ export async function haltOfOwner(
 /** The node an installation is placed on, or was before it was removed; `null` for one that is on none. */
 export async function nodeOf(db: Executor, installationId: InstallationId): Promise<string | null> {
   const row = await db
-    .selectFrom('installations')
+    .selectFrom('kept_installations')
     .select('node_id')
     .where('id', '=', installationId)
     .executeTakeFirst();
@@ -282,7 +276,7 @@ export async function nodeOf(db: Executor, installationId: InstallationId): Prom
 /** Whether any of these installations is placed on a node. */
 export async function isAnyPlaced(db: Executor, installationIds: readonly InstallationId[]): Promise<boolean> {
   const { rows } = await sql`
-    SELECT FROM installations WHERE id = ANY(${[...installationIds]}::text[]) AND node_id IS NOT NULL LIMIT 1`.execute(
+    SELECT FROM kept_installations WHERE id = ANY(${[...installationIds]}::text[]) AND node_id IS NOT NULL LIMIT 1`.execute(
     db,
   );
   return rows.length > 0;
@@ -291,12 +285,11 @@ export async function isAnyPlaced(db: Executor, installationIds: readonly Instal
 /** The nodes on which something of an account is placed. */
 export async function nodesOfAccount(db: Executor, accountKey: string): Promise<string[]> {
   const rows = await db
-    .selectFrom('installations')
+    .selectFrom('installed_apps')
     .select('node_id')
     .distinct()
     .where('account_key', '=', accountKey)
     .where('node_id', 'is not', null)
-    .where('removed_at', 'is', null)
     .execute();
   return rows.flatMap(({ node_id }) => node_id ?? []);
 }
@@ -308,5 +301,5 @@ export interface IngressLink {
 }
 
 export async function selectIngressLinks(db: Executor): Promise<IngressLink[]> {
-  return db.selectFrom('ingresses').select(['public_key', 'link']).orderBy('id').execute();
+  return db.selectFrom('known_ingresses').select(['public_key', 'link']).orderBy('id').execute();
 }

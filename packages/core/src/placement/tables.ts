@@ -1,7 +1,7 @@
 // What nodes run: the revision they follow, the credentials of workloads, what nodes report, and the rules of the operator.
 import type { InstallationId } from '@platform/contract';
 import type { Generated } from 'kysely';
-import type { OwnedTables } from '../database/schema.ts';
+import type { OwnedTables, OwnedViews } from '../database/schema.ts';
 
 declare module '../database/schema.ts' {
   interface DatabaseSchema {
@@ -33,19 +33,29 @@ declare module '../database/schema.ts' {
       container_port: number;
       closed: string | null;
     };
+    workload_credentials: Pick<
+      DatabaseSchema['core_credentials'],
+      'installation_id' | 'token_hash' | 'node_id' | 'epoch' | 'envelope_key'
+    >;
+    backend_states: Pick<
+      DatabaseSchema['installation_status'],
+      'installation_id' | 'node_id' | 'state' | 'since' | 'reason' | 'restarts' | 'last_exit'
+    >;
+    reserved_node_labels: { label: string };
   }
 }
 
 export const tables = {
   revisions: {},
-  core_credentials: { readBy: { installations: 'which workload presents a credential: at every request' } },
-  installation_status: {
-    readBy: {
-      installations: 'the state of backends, in lists',
-      nodes: 'how many backends of a node run, for the operator',
-    },
-  },
+  core_credentials: {},
+  installation_status: {},
   udp_ports: {},
   placement_rules: {},
-  reserved_labels: { readBy: { nodes: 'which labels of a node are reserved, for the operator' } },
+  reserved_labels: {},
 } satisfies OwnedTables;
+
+export const views = {
+  workload_credentials: 'What a running workload presents, and on which node it runs.',
+  backend_states: 'The states of backends, as their nodes reported them.',
+  reserved_node_labels: 'Which labels of nodes are reserved.',
+} satisfies OwnedViews;

@@ -25,7 +25,7 @@ export async function lockDue(trx: Executor, now: Date, atMost: number): Promise
     SELECT s.id, s.account_key, s.cron, s.time_zone, s.misfire, s.next_run_at,
            (SELECT count(*)::integer FROM schedule_runs r WHERE r.schedule_id = s.id) AS waiting
       FROM account_schedules s
-      JOIN accounts a ON a.key = s.account_key AND a.paused_at IS NULL AND a.suspended_at IS NULL
+      JOIN account_states a ON a.key = s.account_key AND a.paused_at IS NULL AND a.suspended_at IS NULL
      WHERE s.enabled AND (s.next_run_at <= ${now} OR s.planned_at > ${now}::timestamptz + ${AHEAD})
      ORDER BY s.next_run_at LIMIT ${atMost} FOR NO KEY UPDATE OF s SKIP LOCKED`.execute(trx);
   return rows;
@@ -84,7 +84,7 @@ export async function nextScheduleDue(db: Executor): Promise<Date | null> {
   // Not `min`, for which PostgreSQL would read them all.
   const { rows } = await sql<{ at: Date | null }>`
     SELECT s.next_run_at AS at FROM account_schedules s
-      JOIN accounts a ON a.key = s.account_key AND a.paused_at IS NULL AND a.suspended_at IS NULL
+      JOIN account_states a ON a.key = s.account_key AND a.paused_at IS NULL AND a.suspended_at IS NULL
      WHERE s.enabled ORDER BY s.next_run_at LIMIT 1`.execute(db);
   return rows[0]?.at ?? null;
 }
@@ -118,7 +118,7 @@ export async function claimRuns(db: Executor, { lease, now, until, atMost, ofAcc
      WHERE id IN (
        SELECT r.id
          FROM (SELECT DISTINCT account_key FROM schedule_runs WHERE ${isDue}) w
-         JOIN accounts a ON a.key = w.account_key AND a.paused_at IS NULL AND a.suspended_at IS NULL
+         JOIN account_states a ON a.key = w.account_key AND a.paused_at IS NULL AND a.suspended_at IS NULL
         CROSS JOIN LATERAL (
           SELECT id, due_at FROM schedule_runs
            WHERE account_key = w.account_key AND ${isDue}
@@ -138,7 +138,7 @@ export async function claimRuns(db: Executor, { lease, now, until, atMost, ofAcc
 export async function nextRunDue(db: Executor, now: Date): Promise<Date | null> {
   const { rows } = await sql<{ at: Date | null }>`
     SELECT min(greatest(r.due_at, r.leased_until)) AS at FROM schedule_runs r
-      JOIN accounts a ON a.key = r.account_key AND a.paused_at IS NULL AND a.suspended_at IS NULL
+      JOIN account_states a ON a.key = r.account_key AND a.paused_at IS NULL AND a.suspended_at IS NULL
      WHERE greatest(r.due_at, r.leased_until) > ${now}::timestamptz - interval '1 second'`.execute(db);
   return rows[0]?.at ?? null;
 }

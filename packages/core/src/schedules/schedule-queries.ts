@@ -26,7 +26,7 @@ const COLUMNS = sql`id, name, cron, time_zone, app_id, trigger_name, payload, en
 
 /** Serialises what adds schedules to an account. */
 export async function lockAccountForSchedule(trx: Executor, accountKey: string): Promise<void> {
-  await sql`SELECT FROM accounts WHERE key = ${accountKey} FOR NO KEY UPDATE`.execute(trx);
+  await sql`SELECT FROM account_states WHERE key = ${accountKey} FOR NO KEY UPDATE`.execute(trx);
 }
 
 export async function countSchedules(trx: Executor, accountKey: string): Promise<number> {

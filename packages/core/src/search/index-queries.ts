@@ -21,10 +21,9 @@ export interface IndexOwner {
  */
 export async function lockIndex(trx: Trx, installationId: InstallationId): Promise<boolean> {
   const row = await trx
-    .selectFrom('installations')
+    .selectFrom('installed_apps')
     .select('id')
     .where('id', '=', installationId)
-    .where('removed_at', 'is', null)
     .forKeyShare()
     .executeTakeFirst();
   await holdIndex(trx, installationId);

@@ -73,7 +73,7 @@ function selectItems(found: '$2' | '$10', score: string): string {
   return `
     SELECT e.app_id AS "appId", e.id, e.title, e.kind, e.url, ${score} AS score
       FROM search_entries e
-      JOIN installations i ON i.id = e.installation_id AND i.removed_at IS NULL
+      JOIN installed_apps i ON i.id = e.installation_id
      WHERE e.account_key = $1 AND e.document @@ ${found}::tsquery
        AND ($7::text IS NULL OR e.app_id = $7) AND ($8::text IS NULL OR e.kind = $8)
      ORDER BY score DESC, e.app_id, e.id
@@ -152,7 +152,7 @@ const FIND_BY_KEYS = {
            (given.score + 0.105 * floor(4 * least(1, $5::float8 / char_length(e.title))) / 4)::float8 AS score
       FROM unnest($2::text[], $3::text[], $4::float8[]) AS given (installation_id, id, score)
       JOIN search_entries e ON e.installation_id = given.installation_id AND e.id = given.id
-      JOIN installations i ON i.id = e.installation_id AND i.removed_at IS NULL
+      JOIN installed_apps i ON i.id = e.installation_id
      WHERE e.account_key = $1 AND ($6::text IS NULL OR e.app_id = $6) AND ($7::text IS NULL OR e.kind = $7)
        AND ($8::tsquery IS NULL OR e.document @@ $8)
      ORDER BY score DESC, e.app_id, e.id

@@ -27,11 +27,11 @@ export interface SecretUse {
 /** What the secrets of an account are bound to, by app and slot. */
 export async function selectUses(db: Executor, accountKey: string): Promise<SecretUse[]> {
   return await db
-    .selectFrom('secret_bindings')
-    .innerJoin('installations', 'installations.id', 'secret_bindings.installation_id')
-    .select(['secret_name as secret', 'installations.app_id as appId', 'slot'])
-    .where('secret_bindings.account_key', '=', accountKey)
-    .orderBy('installations.app_id')
+    .selectFrom('bound_secrets')
+    .innerJoin('kept_installations', 'kept_installations.id', 'bound_secrets.installation_id')
+    .select(['secret_name as secret', 'kept_installations.app_id as appId', 'slot'])
+    .where('bound_secrets.account_key', '=', accountKey)
+    .orderBy('kept_installations.app_id')
     .orderBy('slot')
     .execute();
 }
@@ -46,10 +46,10 @@ export async function selectNodesOfUses(trx: Executor, accountKey: string, name:
     .forUpdate()
     .execute();
   const rows = await trx
-    .selectFrom('secret_bindings')
-    .innerJoin('installations', 'installations.id', 'secret_bindings.installation_id')
-    .select('installations.node_id as nodeId')
-    .where('secret_bindings.account_key', '=', accountKey)
+    .selectFrom('bound_secrets')
+    .innerJoin('kept_installations', 'kept_installations.id', 'bound_secrets.installation_id')
+    .select('kept_installations.node_id as nodeId')
+    .where('bound_secrets.account_key', '=', accountKey)
     .where('secret_name', '=', name)
     .execute();
   return rows.map(({ nodeId }) => nodeId);

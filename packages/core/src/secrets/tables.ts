@@ -1,5 +1,5 @@
 // Secrets of accounts, sealed.
-import type { OwnedTables } from '../database/schema.ts';
+import type { OwnedTables, OwnedViews } from '../database/schema.ts';
 
 declare module '../database/schema.ts' {
   interface DatabaseSchema {
@@ -10,9 +10,14 @@ declare module '../database/schema.ts' {
       created_at: Date;
       last_used_at: Date | null;
     };
+    sealed_secrets: Pick<DatabaseSchema['account_secrets'], 'account_key' | 'name' | 'sealed' | 'last_used_at'>;
   }
 }
 
 export const tables = {
-  account_secrets: { readBy: { outbound: 'the secret of a call, in the one statement that decides about it' } },
+  account_secrets: {},
 } satisfies OwnedTables;
+
+export const views = {
+  sealed_secrets: 'The secrets of accounts, sealed.',
+} satisfies OwnedViews;

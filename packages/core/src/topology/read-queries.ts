@@ -106,7 +106,7 @@ export async function readChanges(db: Executor, after: Position, nodesAfter: big
            (SELECT coalesce(jsonb_agg(to_jsonb(c)), '[]')
               FROM (SELECT t.node_id, t.name, t.url, encode(t.key, 'base64') AS key,
                            encode(t.credential, 'base64') AS credential, ${sql.raw(BEHIND_NAT)} AS behind_nat
-                      FROM topology_nodes t LEFT JOIN nodes n ON n.id = t.node_id
+                      FROM topology_nodes t LEFT JOIN known_nodes n ON n.id = t.node_id
                      WHERE t.revision > ${nodesAfter}::bigint) c) AS nodes
       FROM topology_state s`.execute(db);
   const { found, ...row } = stateOf(rows[0]);

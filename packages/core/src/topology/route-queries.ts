@@ -56,9 +56,9 @@ const fingerprint = sql<string>`concat_ws('/', i.revision, i.generation, i.versi
   (i.removed_at IS NULL)::text, ${open}::text)`;
 
 const FROM = sql`
-      FROM installations i
-      JOIN accounts a ON a.key = i.account_key
-      LEFT JOIN app_versions v ON v.app_id = i.app_id AND v.version = i.version
+      FROM kept_installations i
+      JOIN account_states a ON a.key = i.account_key
+      LEFT JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
       LEFT JOIN public_names n ON n.installation_id = i.id
       LEFT JOIN topology_routes r ON r.label = n.label
      WHERE (n.label IS NOT NULL OR i.removed_at IS NULL AND ${declares})`;

@@ -1,7 +1,7 @@
 // Public names, and the topology that Ingresses follow.
 import type { InstallationId } from '@platform/contract';
 import type { Generated } from 'kysely';
-import type { OwnedTables } from '../database/schema.ts';
+import type { OwnedTables, OwnedViews } from '../database/schema.ts';
 
 declare module '../database/schema.ts' {
   interface DatabaseSchema {
@@ -27,20 +27,21 @@ declare module '../database/schema.ts' {
       revision: Bigint;
       changed_at: Date;
     };
+    public_labels: Pick<DatabaseSchema['public_names'], 'installation_id' | 'generation' | 'label'>;
+    topology_revision: Pick<DatabaseSchema['topology_state'], 'revision'>;
+    public_node_addresses: Pick<DatabaseSchema['topology_nodes'], 'node_id' | 'url'>;
   }
 }
 
 export const tables = {
-  public_names: {
-    readBy: {
-      ingress: 'whose requests an Ingress reports',
-      installations: 'the internet address of an app, for its owner',
-      placement: 'the public name of what a node runs, in the statement that reads its assignments',
-    },
-  },
-  topology_state: { readBy: { ingress: 'how far behind an Ingress is, for the operator' } },
+  public_names: {},
+  topology_state: {},
   topology_routes: {},
-  topology_nodes: {
-    readBy: { placement: 'whether a node takes public requests, in the statement that reads its assignments' },
-  },
+  topology_nodes: {},
 } satisfies OwnedTables;
+
+export const views = {
+  public_labels: 'The public name of an installed app.',
+  topology_revision: 'The newest revision of the topology.',
+  public_node_addresses: 'Where a node takes public requests; `url` is NULL for one that takes none any more.',
+} satisfies OwnedViews;

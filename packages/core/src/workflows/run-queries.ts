@@ -121,7 +121,7 @@ const LOCK = {
   name: 'lock-installation-for-workflow-runs',
   text: `
     WITH installation AS MATERIALIZED (
-      SELECT id FROM installations WHERE id = $1 AND removed_at IS NULL FOR NO KEY UPDATE
+      SELECT id FROM installed_apps WHERE id = $1 FOR NO KEY UPDATE
     ), due AS (
       DELETE FROM workflow_runs r USING installation, ${ASKED}
        WHERE r.installation_id = installation.id AND r.definition = asked.definition AND r.version = asked.version

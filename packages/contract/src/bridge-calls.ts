@@ -105,11 +105,14 @@ export interface BridgeCalls {
   'apps.uninstall': { params: { readonly appId: string }; result: { readonly removed: boolean }; asks: true };
   /** Grant `apps.launcher.register` on `self`: this app becomes the account's home screen. */
   'launcher.register': { params: undefined; result: null };
-  /** The same grant: Launcher becomes the home screen again, whichever app is. */
+  /** Grant `apps.launcher.register`: Launcher becomes the home screen again, whichever app is. */
   'launcher.restore': { params: undefined; result: null };
   /** Only for the home screen, with `apps.launcher.register`: how the person arranged the tiles. */
   'launcher.tiles': { params: undefined; result: HomeTiles };
-  /** The same; kept for the account. Apps that are not installed keep their place. The answer is what is kept. */
+  /**
+   * Only for the home screen, with `apps.launcher.register`: arranges the tiles, for all devices of the account. Apps that are not
+   * installed keep their place. The answer is what is kept.
+   */
   'launcher.arrange': { params: HomeTiles; result: HomeTiles };
   /** Grant `runtime.status.read`. Without `appId` every installed app that has a backend. */
   'runtime.status': {

@@ -12,6 +12,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
+/** Every table in `docs/` that is made from the code, with its file below `docs/`. */
 export function documentedTables(): { file: string; table: string }[] {
   return [
     {
@@ -83,6 +84,7 @@ export function tableIn(text: string): string {
   return text.slice(begin + BEGIN.length, end).trim();
 }
 
+/** The text of a document with `content` between the marks of its table. @throws Error for a document without marks */
 export function replaceTable(text: string, content: string): string {
   return text.replace(tableIn(text) === '' ? `${BEGIN}\n` : tableIn(text), () =>
     tableIn(text) === '' ? `${BEGIN}\n\n${content}\n\n` : content,

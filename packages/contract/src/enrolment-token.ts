@@ -16,6 +16,7 @@ export interface EnrolmentToken extends z.infer<typeof contents> {
   readonly secret: string;
 }
 
+/** `<secret>.<base64url of JSON with host and key>`, as an operator pastes it on the machine that joins. */
 export function writeEnrolmentToken({ secret, host, key }: EnrolmentToken): string {
   // Both are ASCII.
   const rest = btoa(JSON.stringify({ host, key })).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');

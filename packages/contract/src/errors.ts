@@ -45,10 +45,12 @@ export class RefusalError extends Error {
   }
 }
 
+/** A refusal to throw. @param detail what happened with what, and what to do; default: the title of the code */
 export function refuse(code: ErrorCode, detail?: string, more: Omit<Refusal, 'code' | 'detail'> = {}): RefusalError {
   return new RefusalError({ code, ...(detail === undefined ? {} : { detail }), ...more });
 }
 
+/** The problem document of a refusal (RFC 9457), with its detail as plain text. */
 export function problemOf(refusal: Refusal, requestId: string): Problem {
   const entry = errors[refusal.code];
   return {

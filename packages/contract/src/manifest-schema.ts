@@ -48,6 +48,7 @@ export const memberDescriptions: Readonly<Record<string, string>> = {
   secretSlots: 'Outside services that the backend calls with a secret of its owner, which it never sees.',
 };
 
+/** The JSON Schema (draft 7) of `manifest.json`, for editors: every member with what it means. */
 export function manifestSchema(): Json {
   const seen = new Set<string>();
   const schema = z.toJSONSchema(manifest, {

@@ -117,6 +117,7 @@ function operation(id: string, spec: RouteSpec): Json {
   };
 }
 
+/** The OpenAPI 3.1 document of the route table, paths in order. */
 export function openApiDocument(version: string): Json {
   const paths: Record<string, Json> = {};
   for (const [id, spec] of Object.entries(routes) as [string, RouteSpec][]) {

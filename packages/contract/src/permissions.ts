@@ -53,10 +53,12 @@ export const permissions = {
 
 export type PermissionId = keyof typeof permissions;
 
+/** Whether an app can request a permission of this id. */
 export function isPermissionId(id: string): id is PermissionId {
   return Object.hasOwn(permissions, id);
 }
 
+/** Whether a review names it first, and nothing preselects it. */
 export function isCritical(id: PermissionId): boolean {
   return 'critical' in permissions[id];
 }

@@ -46,6 +46,7 @@ export function addressNumber(address: string): number | undefined {
   return parts.reduce((sum, part) => sum * 256 + part, 0);
 }
 
+/** An IPv4 address as a number below 2^32, in dotted decimal. */
 export function addressText(number: number): string {
   return [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join('.');
 }

@@ -30,7 +30,7 @@ export function loggedError(error: Error): LoggedError {
   };
 }
 
-/** The same as text: in one line, and where it was thrown if that explains it. */
+/** An error as text for a log: in one line, and where it was thrown if that explains it. */
 export function errorInWords(error: unknown): string {
   if (!(error instanceof Error)) return shortened(String(error));
   const { stack = '', causes = [] } = loggedError(error);

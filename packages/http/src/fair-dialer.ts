@@ -12,6 +12,7 @@ export interface FairDialers {
   open(): Dialer;
 }
 
+/** Dialers of one node, one for each app: connections that are being made count against the share of their app. */
 export function openFairDialers(dialer: Dialer, shares: Shares): FairDialers {
   return {
     open() {

@@ -14,6 +14,7 @@ import { transportFields } from './transport-security.ts';
  */
 const LINGER_MS = 20_000;
 
+/** The refusal of a request whose head has more than `mostBytes`. */
 export function headTooLarge(mostBytes: number): Refusal {
   const detail = `The head of the request is larger than ${sizeText(mostBytes)}. In a browser, too many cookies or a long address do that.`;
   return { code: 'head_too_large', detail };

@@ -30,7 +30,7 @@ export function responseFilter(drops: (name: string, res: ServerResponse) => boo
   };
 }
 
-/** The same, with an `X-Request-Id` of ours where the upstream gave none: every answer has one (contract 1). */
+/** A filter that also adds an `X-Request-Id` of ours where the upstream gave none: every answer has one (contract 1). */
 export function ensuringRequestId(filter: ResponseFilter): ResponseFilter {
   return (headers, res) => {
     const passed = filter(headers, res);

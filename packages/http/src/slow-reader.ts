@@ -26,6 +26,7 @@ export interface ReadingWatch {
   look(now: ReadingProgress): boolean;
 }
 
+/** Watches whether a reader takes at least so many bytes a second while bytes wait for it. */
 export function watchReading({ bytesPerSecond, milliseconds }: ReadingRate, begin: ReadingProgress): ReadingWatch {
   const least = (bytesPerSecond * milliseconds) / 1_000;
   let start = begin;

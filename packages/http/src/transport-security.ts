@@ -8,6 +8,7 @@ const FIELDS = { 'strict-transport-security': 'max-age=31536000' } as const;
 /** Connections on which every answer asks for TLS; kept here, since some answers are written without a response. */
 const strict = new WeakSet<Duplex>();
 
+/** From now on every answer on this connection has Strict-Transport-Security (RFC 6797). */
 export function requireTransportSecurity(connection: Duplex): void {
   strict.add(connection);
 }

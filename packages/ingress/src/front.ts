@@ -87,7 +87,7 @@ export class Front {
     return request;
   }
 
-  /** The same of a valid WebSocket handshake. */
+  /** Takes a valid WebSocket handshake to its app. */
   receiveUpgrade(incoming: IncomingUpgrade, connection: Client): void {
     if (this.#passage.options.isDoctor(incoming.head.host)) answerDoctorUpgrade(incoming);
     else new PublicSocket(this.#passage, incoming, connection).begin();

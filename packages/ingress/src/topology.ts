@@ -150,7 +150,7 @@ export class Topology {
     }
   }
 
-  /** The same with what many names have in common held once: most apps have few routes, and many the same. */
+  /** A route with what many names have in common held once: most apps have few routes, and many the same. */
   #shared(route: Named, lists: Map<string, string[]>): Named {
     if (route.routes === 'endpoints') return route;
     const key = JSON.stringify(route.routes);

@@ -56,6 +56,7 @@ const ORDINARY_TIMEOUT = 10_000;
 const CONNECTIONS = 8;
 const LARGEST_ERROR = 64 * 1024;
 
+/** Connections of a node or an Ingress to core, with a credential that is renewed in time. */
 export function openCoreConnection(options: CoreConnectionOptions): CoreConnection {
   const { coreHost, coreOrigin, coreKey, certificate, proof, key, credential, uptime } = options;
   const pool = new Pool(`${new URL(coreOrigin).protocol}//${coreHost}`, {

@@ -52,6 +52,7 @@ export interface CredentialOptions {
   readonly call: AnonymousCall;
 }
 
+/** Keeps the credential of a member: renews it with the member's key at half of its life, and when core refuses it. */
 export function openCredentials({ proof, key, coreHost, initial, uptime, call }: CredentialOptions): Credentials {
   const renewAfter = (proof.seconds * 1_000) / 2;
   let credential = initial;

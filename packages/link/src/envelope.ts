@@ -25,6 +25,7 @@ const KEY_BYTES = 32;
 const suite = new CipherSuite({ kem: new X25519Kem(), kdf: new Hkdf(), aead: new AesGcm() });
 const INFO = new TextEncoder().encode('platform/envelope/v1');
 
+/** A new key pair of X25519, for one start of a workload. */
 export async function newEnvelopeKey(): Promise<EnvelopeKey> {
   const pair = await suite.kem.generateKeyPair();
   const [publicKey, privateKey] = await Promise.all([

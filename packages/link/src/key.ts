@@ -53,6 +53,7 @@ export function signText({ privateKey }: LinkKey, text: string): string {
   return sign(null, Buffer.from(text, 'utf8'), privateKey).toString('base64url');
 }
 
+/** Whether the signature is of this key (Ed25519) over the UTF-8 bytes of the text; `signature` is base64url. */
 export function verifyText(publicKey: Buffer, text: string, signature: string): boolean {
   return verify(null, Buffer.from(text, 'utf8'), publicKeyObject(publicKey), Buffer.from(signature, 'base64url'));
 }

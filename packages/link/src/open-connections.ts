@@ -7,7 +7,7 @@ export interface LinkLimits {
   readonly ofKnown: number;
   /** Connections of one address (one /64 of IPv6) that have proven no known key: a newer one ends the oldest. Default 64. */
   readonly strangersOfAddress: number;
-  /** The same of all addresses. Default 1,024. */
+  /** Connections without a known key, of all addresses together. Default 1,024. */
   readonly strangers: number;
   /** Milliseconds that a connection without a known key lives. Default 20,000. */
   readonly strangerMilliseconds: number;

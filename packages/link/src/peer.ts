@@ -14,6 +14,7 @@ export function linkPeer(socket: Socket): LinkPeer | undefined {
   return peers.get(socket);
 }
 
+/** Keeps who is on the other side of a connection; read with {@link linkPeer}. */
 export function setLinkPeer(socket: Socket, peer: LinkPeer): void {
   peers.set(socket, peer);
 }

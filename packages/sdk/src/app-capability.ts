@@ -3,11 +3,13 @@ import type { AppCapability } from '@platform/contract';
 import type { CallOptions, ServiceAccess } from './call-options.ts';
 import { callService } from './service-call.ts';
 
+/** Another data-plane capability for this backend; the former ones keep their time. @throws PlatformError */
 export function renewAppCapability(access: ServiceAccess, options?: CallOptions): Promise<AppCapability> {
   const path = '/v1/services/runtime/capability';
   return callService<'services.appCapability.renew'>(access, { method: 'POST', path }, options);
 }
 
+/** Whether a client of the backend's own protocol presented a valid capability; `false` for anything that is none. @throws PlatformError */
 export async function verifyCapability(
   access: ServiceAccess,
   capability: string,

@@ -114,6 +114,7 @@ export function backendUrl(ticket: string): string {
   }
 }
 
+/** The app's own backend, as its page reaches it: requests, WebSockets and links, each with the present capability. */
 export function backendOf(access: BackendAccess): Backend {
   function place(path: string): BackendPlace {
     if (!path.startsWith('/'))

@@ -12,6 +12,12 @@ export type StreamEvent = ShellEvent & { readonly id: string | undefined };
 const FIRST_PAUSE_MILLISECONDS = 500;
 const LONGEST_PAUSE_MILLISECONDS = 30_000;
 
+/**
+ * Events of a live stream until `signal` is aborted. It connects again after each break, from the last event that arrived,
+ * with pauses of 0.5 to 30 s.
+ *
+ * @throws PlatformError for a refusal that another try does not change
+ */
 export async function* eventStream(
   access: ServiceAccess,
   path: string,

@@ -25,6 +25,7 @@ export interface IntelligenceRequest extends Omit<RequestInit, 'body' | 'redirec
   readonly timeoutMilliseconds?: number;
 }
 
+/** One AI provider, for a stock client (`baseUrl`, `apiKey`) or for single requests. */
 export function intelligenceOf(
   access: { readonly api: string; readonly token: string },
   provider: string,

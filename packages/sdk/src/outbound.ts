@@ -24,6 +24,7 @@ export interface OutboundRequest extends Omit<RequestInit, 'redirect'> {
 
 const OWN_ERRORS = 'urn:platform:error:';
 
+/** The outside service of one secret slot, for a stock client (`baseUrl`, `apiKey`) or for single requests. */
 export function outboundService(
   access: { readonly api: string; readonly token: string },
   slot: string,

@@ -269,6 +269,7 @@ export function asJson(value: unknown): unknown {
   }
 }
 
+/** The `code` of whatever was thrown, if it has one. */
 export function codeOf(error: unknown): unknown {
   return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
 }

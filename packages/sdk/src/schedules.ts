@@ -30,6 +30,7 @@ export interface SchedulesService {
 const ALL = '/v1/services/schedules';
 const ONE = `${ALL}/:scheduleId`;
 
+/** Schedules of the account, for the app that manages them. */
 export function schedulesService(access: ServiceAccess): SchedulesService {
   return {
     list({ limit, cursor, ...options } = {}) {

@@ -71,6 +71,7 @@ export interface SearchService {
 const NOTIFICATIONS = '/v1/services/notifications';
 const INDEX = '/v1/services/search/index';
 
+/** Notifications: to the app's person, and those that its grants let it read. */
 export function notificationsService(access: ServiceAccess): NotificationsService {
   return {
     async publish(body, options) {
@@ -99,6 +100,7 @@ export function notificationsService(access: ServiceAccess): NotificationsServic
   };
 }
 
+/** What the app has in its person's search. */
 export function searchService(access: ServiceAccess): SearchService {
   return {
     async replace(entries, options) {

@@ -12,6 +12,7 @@ export interface AppState {
   set(value: unknown, options?: BridgeCallOptions): Promise<void>;
 }
 
+/** State of the app's page that the shell keeps on this device, as JSON. */
 export function stateOver(bridge: Bridge): AppState {
   return {
     async get<Value>(options?: BridgeCallOptions) {

@@ -37,6 +37,7 @@ export interface WorkflowsService {
 const RUNS = '/v1/services/workflows';
 const RUN = `${RUNS}/:workflowId`;
 
+/** Runs of durable workflows, as an app lists, reads and cancels them. */
 export function workflowsService(access: ServiceAccess): WorkflowsService {
   return {
     list({ status, definition, limit, cursor, ...options } = {}) {
@@ -72,6 +73,7 @@ export interface WorkflowCalls {
   settle(id: string, activity: string, body: CompleteActivity, options: CallOptions): Promise<WorkflowActivity>;
 }
 
+/** The calls of an executor: create, claim, renew, settle, end. */
 export function workflowCalls(access: ServiceAccess): WorkflowCalls {
   return {
     async create(body, options) {

@@ -201,6 +201,7 @@ export const pageQuery = z.strictObject({
   cursor: z.string().max(512).optional(),
 });
 
+/** One page of a list: `items`, and the cursor of the next page or `null`. */
 export function page<Item extends z.ZodType>(item: Item) {
   return z.strictObject({ items: z.array(item), nextCursor: z.string().nullable() });
 }

@@ -175,7 +175,7 @@ const COLLECTION = '/v1/services/schedules';
 const ONE = '/v1/services/schedules/:scheduleId';
 const ofSchedule = z.strictObject({ scheduleId });
 
-/** The same for every route. */
+/** What every route of schedules has: only the app that manages them calls it. */
 const managed = {
   callers: ['frontend', 'installation'],
   grant: { id: 'schedules.manage', resource: '*' },

@@ -6,7 +6,7 @@ import { namedLeaseDue, takeNamedLease } from './lease-queries.ts';
 import { LeasedWorker } from './leased-worker.ts';
 
 export interface PeriodicTaskOptions {
-  /** The same in every replica. */
+  /** Names the lease, so every replica uses this one. */
   readonly name: string;
   readonly everyMilliseconds: number;
   /**

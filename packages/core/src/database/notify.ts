@@ -12,7 +12,7 @@ export async function notify<Name extends SignalName>(
   await sql`SELECT pg_notify(${values[0]}, ${values[1]})`.execute(executor);
 }
 
-/** The same signal for many, in one statement. */
+/** Sends a signal of one name once for each element, in one statement. */
 export async function notifyEach<Name extends SignalName>(
   executor: Kysely<DatabaseSchema>,
   name: Name,

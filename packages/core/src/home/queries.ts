@@ -15,7 +15,7 @@ export async function selectTiles(db: Executor, accountKey: string): Promise<Hom
   return row ?? { pinned: [], order: [] };
 }
 
-/** The same; two changes of one account come one after the other. */
+/** The tiles, locked until the transaction ends: two changes of one account come one after the other. */
 export async function lockTiles(trx: Transaction<DatabaseSchema>, accountKey: string): Promise<HomeTiles> {
   const empty = { account_key: accountKey, pinned: [], tile_order: [] };
   await trx

@@ -111,7 +111,7 @@ export async function selectOwn(db: Executor, accountKey: string, appId: string)
 }
 
 /**
- * The same, locked until the transaction ends, which serialises changes of one installation. Locks first and reads
+ * An installed app with its version, locked until the transaction ends, which serialises changes of one installation. Locks first and reads
  * afterwards, because a row that changed during the wait would not match its former version in a join.
  */
 export async function lockOwn(trx: Executor, accountKey: string, appId: string): Promise<OwnInstallation | undefined> {

@@ -131,7 +131,7 @@ export class Nodes {
     await this.#call(id, { method: 'DELETE', path: '/volume', timeoutMilliseconds: RELEASE_MILLISECONDS });
   }
 
-  /** The same when core no longer knows the installation. @param nodeId a node that reaches the volume */
+  /** Deletes the volume of an installation that core no longer knows. @param nodeId a node that reaches the volume */
   async deleteAbandonedVolume(id: InstallationId, nodeId: string): Promise<void> {
     const address = await addressOfNode(this.#context.database, nodeId);
     if (address === undefined) throw this.#unavailable(id, 'its node was removed');

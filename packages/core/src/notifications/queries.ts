@@ -89,7 +89,7 @@ export async function insertNotifications(
   return (await insertStatement(notifications).execute(trx)).rows;
 }
 
-/** The same in its own transaction, and prepared, because planning takes longer than storing a few records. */
+/** Stores notifications in a transaction of their own, and prepared, because planning takes longer than storing a few records. */
 export async function insertNotificationsAlone(
   { pool, database }: Pick<CoreContext, 'pool' | 'database'>,
   notifications: readonly NewNotification[],

@@ -80,7 +80,7 @@ export async function placeInstallation(
   return sized(place, former?.volume_mib ?? 0, app.workload);
 }
 
-/** The same, but an installation that finds no node now waits for one. */
+/** As {@link placeInstallation}, but an installation that finds no node now waits for one. */
 export async function placeOrWait(...call: Parameters<typeof placeInstallation>): Promise<Place> {
   const [, , app] = call;
   try {

@@ -84,7 +84,7 @@ export async function deletePorts(db: Executor, id: InstallationId): Promise<voi
   await db.deleteFrom('udp_ports').where('installation_id', '=', id).execute();
 }
 
-/** The same after its removal, unless its volume stays. */
+/** Forgets the ports of a removed installation, unless its volume stays. */
 export async function deletePortsWithoutVolume(db: Executor, id: InstallationId): Promise<void> {
   await sql`
     DELETE FROM udp_ports p USING kept_installations i

@@ -207,7 +207,7 @@ export async function deleteWorkloadState(db: Executor, installationId: Installa
   await db.deleteFrom('installation_status').where('installation_id', '=', installationId).execute();
 }
 
-/** The same for those of these installations whose version has no backend that may run. */
+/** Deletes credential and reported state of those of these installations whose version has no backend that may run. */
 export async function deleteEndedStates(db: Executor, installationIds: readonly InstallationId[]): Promise<void> {
   const ended = sql`
     SELECT i.id FROM kept_installations i JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version

@@ -23,7 +23,7 @@ export function composeMessage(record: NotificationRow, appName: string): PushPa
   return fitted({ id, appId, appName, title, body, tone, priority }, limits.pushPayload.value);
 }
 
-/** The same in fewer bytes, for a push service that answered 413. */
+/** The payload in fewer bytes, for a push service that answered 413. */
 export function shortenMessage(payload: PushPayload): PushPayload {
   return fitted(payload, SHORTENED_BYTES);
 }

@@ -6,7 +6,7 @@ import { tsqueryText } from './tsquery-text.ts';
 /** tsqueries in their text form. */
 export interface Matching {
   readonly found: string;
-  /** The same with the last word as a whole word. */
+  /** All words, the last as a whole word. */
   readonly exact: string;
   /** All words in the title, the last as a beginning. */
   readonly title: string;

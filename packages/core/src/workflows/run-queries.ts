@@ -330,7 +330,7 @@ export interface SummaryRow extends Omit<RunRow, 'input' | 'input_hash' | 'resul
 const SUMMARY = `id, definition, version, idempotency_key, status, error, created_at, updated_at, expires_at,
   completed_at, cleanup_at, activities, octet_length(input) AS input_bytes, octet_length(result) AS result_bytes`;
 
-/** The same list without inputs and results. */
+/** Runs of an installation, the newest first, without inputs and results. */
 export async function selectSummaries(
   db: Executor,
   installationId: InstallationId,

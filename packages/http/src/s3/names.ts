@@ -18,6 +18,7 @@ export function encodeKey(key: string): string {
   return key.split('/').map(encodeStrictly).join('/');
 }
 
+/** Percent-encodes all but the unreserved characters of RFC 3986, as Signature Version 4 demands. */
 export function encodeStrictly(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,

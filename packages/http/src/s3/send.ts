@@ -34,6 +34,7 @@ export function storeOrigin(store: {
   return origin;
 }
 
+/** Hexadecimal; of nothing for a request without a body. */
 export function sha256(body: Buffer | null): string {
   return createHash('sha256')
     .update(body ?? '')

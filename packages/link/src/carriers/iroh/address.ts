@@ -16,6 +16,7 @@ export interface IrohAddress {
 const MOST_ADDRESSES = 8;
 const SERVICE = /^[a-z]{1,20}$/;
 
+/** Whether an address has the form of one of iroh; {@link readIrohAddress} says whether it is one. */
 export function isIrohAddress(text: string): boolean {
   return text.startsWith('iroh:');
 }
@@ -47,6 +48,7 @@ export function readIrohAddress(text: string): IrohAddress | null {
   return irohAddressText(address) === text ? address : null;
 }
 
+/** Whether this is the URL of a relay: `https:` or `http:`. */
 export function isRelayUrl(text: string): boolean {
   return URL.canParse(text) && ['https:', 'http:'].includes(new URL(text).protocol);
 }

@@ -13,6 +13,7 @@ export interface LinkCertificate {
 
 const ALGORITHM = { name: 'Ed25519' };
 
+/** A self-signed certificate of the key, without an end: peers compare keys and nothing else. */
 export async function certificateOf({ privateKey, publicKey }: LinkKey): Promise<LinkCertificate> {
   const { subtle } = globalThis.crypto;
   const pkcs8 = new Uint8Array(privateKey.export({ format: 'der', type: 'pkcs8' }));

@@ -2,7 +2,7 @@
 import { render } from 'preact';
 import { App } from './app.tsx';
 import './design/theme.ts';
-import { followPresses } from './notifications/addressed-notification.ts';
+import { followPresses } from './desk/notifications/addressed-notification.ts';
 import { followOneTimeLinks } from './session/enrolment.ts';
 import { checkSession } from './session/session.ts';
 

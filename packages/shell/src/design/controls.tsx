@@ -1,7 +1,7 @@
 // Small parts that every screen uses: buttons, notes, waiting, the picture of an app.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { iconAsData, iconRevision } from '../frames/app-icons.ts';
+import { iconAsData, iconRevision } from '../apps/app-icons.ts';
 import { Icon, type IconName } from './icons.tsx';
 import { hueOf, letterOf } from './letter.ts';
 

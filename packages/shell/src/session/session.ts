@@ -4,14 +4,14 @@ import type { AccountView, SessionAnswer } from '@platform/contract';
 import { signal } from '@preact/signals';
 import { ApiError } from '../api/api-error.ts';
 import { call, onAccountClosing, onSessionEnd } from '../api/client.ts';
-import { forgetAll } from '../frames/kept.ts';
-import { dropPush } from '../notifications/push-here.ts';
-import { forgetRecent } from '../search/recent.ts';
+import { currentPin, dropPin, followPin, keepPin } from '../api/pin.ts';
+import { END_NOTICES, sessionEndOf } from '../api/session-end.ts';
+import { forgetAll } from '../apps/frames/kept.ts';
+import { dropPush } from '../desk/notifications/push-here.ts';
+import { forgetRecent } from '../desk/search/recent.ts';
 import { confirmWithPasskey } from './confirm.ts';
 import { askForPasskey, createPasskey } from './passkey.ts';
-import { currentPin, dropPin, followPin, keepPin } from './pin.ts';
 import { dropPrf } from './prf.ts';
-import { END_NOTICES, sessionEndOf } from './session-end.ts';
 
 export type SessionState =
   | { readonly kind: 'checking' }

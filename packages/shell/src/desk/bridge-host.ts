@@ -1,0 +1,193 @@
+// The shell as the bridge sees it: wires the bridge's methods to the session, the frames and the prompts of this page.
+import type { BridgeContext, Grant, Notification } from '@platform/contract';
+import { effect, untracked } from '@preact/signals';
+import { go, storeAddress } from '../address/view.ts';
+import { addressOfCall, call, everyItem } from '../api/client.ts';
+import { iconAsData, screenshotForApps } from '../apps/app-icons.ts';
+import { createAskLimit } from '../apps/bridge/ask-limit.ts';
+import { createCallLimit } from '../apps/bridge/call-limit.ts';
+import { callMethod } from '../apps/bridge/call-method.ts';
+import { createCallTurns } from '../apps/bridge/call-turns.ts';
+import { covers, holds } from '../apps/bridge/grants.ts';
+import { isPlatformAddress } from '../apps/bridge/platform-address.ts';
+import type { BridgeCaller, ShellSide } from '../apps/bridge/shell-side.ts';
+import { keepPlace, keepState, stateOf } from '../apps/frames/kept.ts';
+import {
+  DEFAULT_HOME,
+  findOpen,
+  frontApp,
+  homeApp,
+  openApp,
+  sendToFront,
+  setAppTitle,
+  startFrames,
+} from '../apps/frames/open-apps.ts';
+import { findApp, nameOf, readInstalledApps } from '../apps/installed-apps.ts';
+import { theme } from '../design/theme.ts';
+import { session } from '../session/session.ts';
+import { changeHome } from './home/home-choice.ts';
+import { arrangeHomeTiles, readHomeTiles } from './home/home-tiles.ts';
+import { markAllRead, markRead } from './notifications/inbox.ts';
+import { changeNotificationSettings, readNotificationSettings } from './notifications/settings.ts';
+import {
+  type Asker,
+  askToChangeAccount,
+  askToInstall,
+  askToInvite,
+  askToOpenLink,
+  askToPause,
+  askToUninstall,
+  askToUninvite,
+  askToWithdraw,
+  prompt,
+} from './prompts/prompts.ts';
+import { showToast } from './toasts/toasts.ts';
+
+const askLimit = createAskLimit(() => performance.now());
+const callTurns = createCallTurns();
+/** Above what the SDK reports of an app that moves without pause. */
+const placeLimit = createCallLimit(() => performance.now(), { calls: 50, windowMs: 10_000 });
+const readingGrants = new Map<string, Promise<readonly Grant[]>>();
+/** The last snapshot read: decides which apps receive events. Calls of an app always read the grants from core. */
+const lastGrants = new Map<string, readonly Grant[]>();
+
+/** Asks core every time, so that a revoked grant stops the next call; calls at the same moment share one question. */
+function currentGrants(appId: string): Promise<readonly Grant[]> {
+  const reading =
+    readingGrants.get(appId) ??
+    call('apps.permissions.read', { params: { appId } })
+      .then(({ permissions }) => {
+        lastGrants.set(appId, permissions);
+        return permissions;
+      })
+      .finally(() => readingGrants.delete(appId));
+  readingGrants.set(appId, reading);
+  return reading;
+}
+
+function contextOf(appId: string, grants: readonly Grant[], target: string | null = null): BridgeContext {
+  const state = session.value;
+  const showsName = state.kind === 'signed-in' && covers(grants, 'account.profile.read', 'self');
+  return {
+    appId,
+    theme: theme.value,
+    displayMode: findOpen(appId)?.chrome === 'never' ? 'immersive' : 'window',
+    capabilities: grants,
+    ...(showsName ? { accountName: state.account.name } : {}),
+    ...(target === null ? {} : { target }),
+  };
+}
+
+function askerOf(appId: string): Asker {
+  return { name: nameOf(appId), origin: findOpen(appId)?.origin ?? '' };
+}
+
+const shellSide: ShellSide = {
+  currentGrants,
+  contextOf,
+  stateOf,
+  keepState,
+  keepPlace: (appId, place) => {
+    placeLimit.count(appId);
+    keepPlace(appId, place);
+  },
+  installedApps: readInstalledApps,
+  catalog: () => everyItem((cursor) => call('catalog.list', { query: { limit: 200, cursor } })),
+  details: (appId, version) => call('catalog.read', { params: { appId }, query: { version: version ?? undefined } }),
+  storeLink: (appId) => `${location.origin}/${storeAddress(appId)}`,
+  screenshotOf: ({ appId, version, number }) =>
+    screenshotForApps(addressOfCall('catalog.screenshot', { params: { appId, version, number: String(number) } })),
+  iconOf: async (path) => (path === null ? null : iconAsData(path)),
+  search: (q, limit) => call('search.query', { query: { q, limit } }),
+  statusOf: (appId) => call('apps.status', { params: { appId } }),
+  startBackend: (appId) => call('apps.start', { params: { appId }, body: {} }),
+  stopBackend: (asker, appId) => call('apps.stop', { params: { appId }, body: { byApp: asker } }),
+  homeTiles: readHomeTiles,
+  arrangeHome: arrangeHomeTiles,
+  notifications: ({ unread, ...query }) =>
+    call('notifications.list', { query: { ...query, unread: unread === undefined ? undefined : String(unread) } }),
+  markRead,
+  markAllRead,
+  notificationSettings: readNotificationSettings,
+  changeNotificationSettings,
+  open: openApp,
+  goHome: () => go({ kind: 'home' }),
+  becomeHome: changeHome,
+  restoreHome: () => changeHome(DEFAULT_HOME),
+  setTitle: setAppTitle,
+  showSurface: (surface, appId) => {
+    if (surface !== 'permissions' && surface !== 'logs') go({ kind: 'settings', page: surface });
+    else if (appId === null) go({ kind: 'settings', page: 'apps' });
+    else go({ kind: 'settings', page: surface === 'logs' ? 'logs' : 'app', appId });
+  },
+  ask: askLimit.ask,
+  reviewInstall: (asker, appId, version) => askToInstall(appId, version, askerOf(asker)),
+  reviewWithdraw: (asker, appId, version) => askToWithdraw(appId, version, askerOf(asker)),
+  reviewUninstall: (asker, appId) => askToUninstall(appId, nameOf(appId), askerOf(asker)),
+  isPlatformAddress: (asker, url) => isPlatformAddress(url, location.origin, askerOf(asker).origin),
+  reviewLink: (asker, url) => askToOpenLink(url, askerOf(asker)),
+  reviewPause: (asker) => askToPause(askerOf(asker)),
+  invitations: async (query) => {
+    const [page, { registration }] = await Promise.all([
+      call('operator.invitations.list', { query }),
+      call('auth.registration'),
+    ]);
+    return { ...page, registration };
+  },
+  reviewInvite: (asker, name) => askToInvite(name, askerOf(asker)),
+  reviewUninvite: (asker, id) => askToUninvite(id, askerOf(asker)),
+  reviewAccountChange: (asker, { name, change }) => askToChangeAccount(name, change, askerOf(asker)),
+};
+
+function callerOf(appId: string): BridgeCaller {
+  return {
+    appId,
+    isSystemApp: () => findApp(appId)?.system === true,
+    isHome: () => homeApp.value === appId,
+    isInFront: () => frontApp.value === appId && prompt.value === null && !document.hidden,
+  };
+}
+
+/** Sends an app its new grants after the person changed them; one that is not loaded reads them when it comes back. */
+export function grantsChanged(appId: string, grants: readonly Grant[]): void {
+  lastGrants.set(appId, grants);
+  sendToFront((candidate) => (candidate === appId ? { event: 'context', data: contextOf(appId, grants) } : null));
+}
+
+/** Notifies the app in front, if it may see installed apps, that the list changed. */
+export function sendAppsChanged(): void {
+  sendToFront((appId) =>
+    holds(lastGrants.get(appId) ?? [], 'apps.catalog.read') ? { event: 'apps', data: {} } : null,
+  );
+}
+
+/** Passes a new record to the app in front, if its grant covers the topic. */
+export function sendNotification(notification: Notification): void {
+  sendToFront((appId) =>
+    covers(lastGrants.get(appId) ?? [], 'notifications.read', notification.topic)
+      ? { event: 'notification', data: { notification } }
+      : null,
+  );
+}
+
+/** Starts to answer the frames of apps. */
+export function startBridge(): void {
+  startFrames({
+    context: async (appId, target) => contextOf(appId, await currentGrants(appId), target),
+    answer: (appId, method, params) =>
+      callTurns.take(appId, () => callMethod(shellSide, callerOf(appId), method, params)),
+    flooded: (appId) =>
+      showToast({
+        title: `${nameOf(appId)} was disconnected`,
+        body: 'It sent too many messages. Close it and open it again.',
+        tone: 'danger',
+        urgent: true,
+      }),
+  });
+  effect(() => {
+    void theme.value;
+    untracked(() =>
+      sendToFront((appId) => ({ event: 'context', data: contextOf(appId, lastGrants.get(appId) ?? []) })),
+    );
+  });
+}

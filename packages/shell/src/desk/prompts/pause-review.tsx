@@ -1,0 +1,43 @@
+// The question before everything of the account stops.
+import { useSignal } from '@preact/signals';
+import { Note } from '../../design/controls.tsx';
+import { Icon } from '../../design/icons.tsx';
+import { AskerLine, Decision } from './parts.tsx';
+import { type Prompt, pause } from './prompts.ts';
+
+export function PauseReview({ asked }: { readonly asked: Extract<Prompt, { kind: 'pause' }> }) {
+  const working = useSignal(false);
+  const failure = useSignal<string | null>(null);
+
+  async function approve(): Promise<void> {
+    working.value = true;
+    failure.value = await pause();
+    working.value = false;
+    if (failure.value === null) asked.answer(true);
+  }
+
+  return (
+    <>
+      <AskerLine asker={asked.asker} wants="wants to stop all your apps:" />
+      <div class="prompt-app">
+        <span class="prompt-picture">
+          <Icon name="pause" size={28} />
+        </span>
+        <h2 id="prompt-title">Pause everything?</h2>
+      </div>
+      <p>
+        All your apps close, here and on your other devices, and their backends stop immediately. Nothing is deleted.
+        Nothing runs until you resume it.
+      </p>
+      {failure.value !== null && <Note tone="danger">{failure.value}</Note>}
+      <Decision
+        no="Keep them running"
+        yes={working.value ? 'Pausing …' : 'Pause everything'}
+        danger
+        busy={working.value}
+        onNo={() => asked.answer(false)}
+        onYes={() => void approve()}
+      />
+    </>
+  );
+}

@@ -1,22 +1,18 @@
 // The address of the page and what it shows.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addressOf, readStoreAddress, readView, storeAddress, type View } from './view.ts';
+import { addressOf, readStoreAddress, readView, settingsAt, storeAddress, type View } from './view.ts';
 
 const views: readonly View[] = [
   { kind: 'home' },
   { kind: 'app', appId: 'notes' },
-  { kind: 'settings', page: 'apps' },
-  { kind: 'settings', page: 'app', appId: 'notes' },
-  { kind: 'settings', page: 'logs', appId: 'notes' },
-  { kind: 'settings', page: 'internet', appId: 'notes' },
-  { kind: 'settings', page: 'workflows', appId: 'notes' },
-  { kind: 'settings', page: 'workflow', appId: 'notes', workflowId: 'wf-0199c1de-7c3a-7b14-9f4e-2a86d1c0b7e5' },
-  { kind: 'settings', page: 'passkeys' },
-  { kind: 'settings', page: 'sessions' },
-  { kind: 'settings', page: 'notifications' },
-  { kind: 'settings', page: 'storage' },
-  { kind: 'settings', page: 'ai' },
+  settingsAt('apps'),
+  settingsAt('apps/:appId', { appId: 'notes' }),
+  settingsAt('apps/:appId/workflows/:workflowId', {
+    appId: 'notes',
+    workflowId: 'wf-0199c1de-7c3a-7b14-9f4e-2a86d1c0b7e5',
+  }),
+  settingsAt('command-line'),
 ];
 
 for (const view of views) {
@@ -38,12 +34,8 @@ for (const hash of [
   test(`${hash === '' ? 'no address' : hash} leads home`, () => assert.deepEqual(readView(hash), { kind: 'home' }));
 }
 
-test('an unknown settings page leads to the first one', () => {
-  assert.deepEqual(readView('#/app/settings'), { kind: 'settings', page: 'apps' }, 'there is one Settings');
-  assert.deepEqual(readView('#/settings/evil'), { kind: 'settings', page: 'apps' });
-  assert.deepEqual(readView('#/settings/apps/UPPER'), { kind: 'settings', page: 'apps' });
-  const workflows = { kind: 'settings', page: 'workflows', appId: 'notes' } as const;
-  assert.deepEqual(readView('#/settings/apps/notes/workflows/..'), workflows);
+test('the tile of Settings leads to its pages, of which there is one set', () => {
+  assert.deepEqual(readView('#/app/settings'), settingsAt('apps'));
 });
 
 test('the address of an app’s page in the Store names the app', () => {

@@ -1,7 +1,7 @@
 // The shell as the bridge sees it: wires the bridge's methods to the session, the frames and the prompts of this page.
 import type { BridgeContext, Grant, Notification } from '@platform/contract';
 import { effect, untracked } from '@preact/signals';
-import { go, storeAddress } from '../address/view.ts';
+import { go, settingsAt, storeAddress } from '../address/view.ts';
 import { addressOfCall, call, everyItem } from '../api/client.ts';
 import { iconAsData, screenshotForApps } from '../apps/app-icons.ts';
 import { createAskLimit } from '../apps/bridge/ask-limit.ts';
@@ -116,9 +116,9 @@ const shellSide: ShellSide = {
   restoreHome: () => changeHome(DEFAULT_HOME),
   setTitle: setAppTitle,
   showSurface: (surface, appId) => {
-    if (surface !== 'permissions' && surface !== 'logs') go({ kind: 'settings', page: surface });
-    else if (appId === null) go({ kind: 'settings', page: 'apps' });
-    else go({ kind: 'settings', page: surface === 'logs' ? 'logs' : 'app', appId });
+    if (surface !== 'permissions' && surface !== 'logs') go(settingsAt(surface));
+    else if (appId === null) go(settingsAt('apps'));
+    else go(settingsAt(surface === 'logs' ? 'apps/:appId/log' : 'apps/:appId', { appId }));
   },
   ask: askLimit.ask,
   reviewInstall: (asker, appId, version) => askToInstall(appId, version, askerOf(asker)),

@@ -2,7 +2,7 @@
 // unloaded at once, so that it can neither take the focus nor go on; it is launched again where it was left.
 import type { BridgeEvent, InstalledApp, LaunchDescriptor, WorkloadDetail } from '@platform/contract';
 import { computed, effect, signal, untracked } from '@preact/signals';
-import { go, SETTINGS_APP, view } from '../../address/view.ts';
+import { go, SETTINGS_APP, settingsAt, view } from '../../address/view.ts';
 import { plainMessage } from '../../api/api-error.ts';
 import { call } from '../../api/client.ts';
 import { onceLiveAgain } from '../../api/live.ts';
@@ -212,11 +212,11 @@ function reloadWhenReplaced({ appId, version }: InstalledApp): void {
 export function openApp(appId: string, target: string | null = null): void {
   // One Settings: the tile leads to the pages of the shell itself.
   if (appId === SETTINGS_APP) {
-    go({ kind: 'settings', page: 'apps' });
+    go(settingsAt('apps'));
     return;
   }
   if (findApp(appId)?.hasFrontend === false) {
-    go({ kind: 'settings', page: 'app', appId });
+    go(settingsAt('apps/:appId', { appId }));
     return;
   }
   if (target !== null) deliver(appId, target);

@@ -1,12 +1,12 @@
 // The account itself: take its data along, and delete it.
 import { useSignal } from '@preact/signals';
 import { Button, Note } from '../../design/controls.tsx';
+import { PageHead } from '../../design/page-head.tsx';
 import { TypedConfirm } from '../../design/typed-confirm.tsx';
 import { inFull, onDay } from '../../design/words.ts';
 import { DownloadButton } from '../../session/download-button.tsx';
 import { type Failure, failureOf } from '../../session/failure.ts';
 import { deleteAccount, session } from '../../session/session.ts';
-import { PageHead } from '../settings/settings.tsx';
 
 export function AccountPage() {
   if (session.value.kind !== 'signed-in') return null;

@@ -7,9 +7,9 @@ import { call } from '../../api/client.ts';
 import { useAction, useReading } from '../../api/reading.ts';
 import { Button, Note, Skeleton } from '../../design/controls.tsx';
 import { Icon } from '../../design/icons.tsx';
+import { PageHead } from '../../design/page-head.tsx';
 import { ago, onDay } from '../../design/words.ts';
 import { askToAllowCommandLine } from '../prompts/prompts.ts';
-import { PageHead } from '../settings/settings.tsx';
 
 export function CommandLinePage() {
   const reading = useReading(async () => (await call('author.tokens.list')).items);

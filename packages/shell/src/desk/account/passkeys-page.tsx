@@ -8,9 +8,9 @@ import { call } from '../../api/client.ts';
 import { type Reading, useReading } from '../../api/reading.ts';
 import { Button, IconButton, Note, Skeleton } from '../../design/controls.tsx';
 import { Icon } from '../../design/icons.tsx';
+import { PageHead } from '../../design/page-head.tsx';
 import { ago, inFull } from '../../design/words.ts';
 import { createPasskey, PasskeyError, passkeyObstacle } from '../../session/passkey.ts';
-import { PageHead } from '../settings/settings.tsx';
 
 type Keys = readonly PasskeyView[];
 

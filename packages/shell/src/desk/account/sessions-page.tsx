@@ -4,8 +4,8 @@ import { call, ONE_PAGE } from '../../api/client.ts';
 import { useAction, useReading } from '../../api/reading.ts';
 import { Button, Note, Skeleton } from '../../design/controls.tsx';
 import { Icon } from '../../design/icons.tsx';
+import { PageHead } from '../../design/page-head.tsx';
 import { ago, onDay } from '../../design/words.ts';
-import { PageHead } from '../settings/settings.tsx';
 import { browserName } from './browser-name.ts';
 
 export function SessionsPage() {

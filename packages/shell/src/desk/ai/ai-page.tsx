@@ -1,13 +1,14 @@
 // AI providers and the account's keys for them, what apps used of their models this month, and what they may use.
 import type { AccountIntelligenceUsage, AccountProvider, AppIntelligence, InstalledApp } from '@platform/contract';
-import { addressOf } from '../../address/view.ts';
+import { addressOf, settingsAt } from '../../address/view.ts';
 import { ApiError } from '../../api/api-error.ts';
 import { call } from '../../api/client.ts';
 import { type Reading, useReading } from '../../api/reading.ts';
+import { AppPicture } from '../../apps/app-picture.tsx';
 import { byName } from '../../apps/arrange.ts';
 import { findApp, nameOf, readInstalledApps } from '../../apps/installed-apps.ts';
-import { AppPicture, Empty, Note, Skeleton } from '../../design/controls.tsx';
-import { PageHead } from '../settings/settings.tsx';
+import { Empty, Note, Skeleton } from '../../design/controls.tsx';
+import { PageHead } from '../../design/page-head.tsx';
 import { HOW_TO_ADD_ONE } from './ai-access.ts';
 import { UseChart, UseTable } from './ai-chart.tsx';
 import { ProviderRow } from './ai-provider.tsx';
@@ -98,7 +99,7 @@ function MonthAndLimits({ reading }: { readonly reading: Reading<Use> }) {
                 <div class="row-main">
                   <AppPicture appId={app.appId} name={app.name} path={findApp(app.appId)?.icon ?? null} />
                   <span class="row-text">
-                    <a class="link" href={addressOf({ kind: 'settings', page: 'app', appId: app.appId })}>
+                    <a class="link" href={addressOf(settingsAt('apps/:appId', { appId: app.appId }))}>
                       {app.name}
                     </a>
                   </span>

@@ -1,6 +1,6 @@
 // One app's use of AI models this month, its limits, and what is missing before it can use any: on the app's page.
 
-import { addressOf } from '../../address/view.ts';
+import { addressOf, settingsAt } from '../../address/view.ts';
 import { call } from '../../api/client.ts';
 import { useReading } from '../../api/reading.ts';
 import { Note, Skeleton } from '../../design/controls.tsx';
@@ -37,7 +37,7 @@ export function AppAi({ appId, name }: { readonly appId: string; readonly name: 
       {cost !== null && <p>{cost}</p>}
       <UseTable apps={[{ appId, name, models: usage.models }]} currency={currency} />
       <p>
-        <a class="link" href={addressOf({ kind: 'settings', page: 'ai' })}>
+        <a class="link" href={addressOf(settingsAt('ai'))}>
           Keys and all apps
         </a>
       </p>

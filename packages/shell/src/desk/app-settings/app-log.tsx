@@ -2,13 +2,14 @@
 import type { LogEntry } from '@platform/contract';
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { addressOf, settingsAt } from '../../address/view.ts';
 import { plainMessage } from '../../api/api-error.ts';
 import { call } from '../../api/client.ts';
 import { openLogStream } from '../../api/log-stream.ts';
 import { nameOf } from '../../apps/installed-apps.ts';
 import { Button, Empty, Note, Skeleton } from '../../design/controls.tsx';
+import { PageHead } from '../../design/page-head.tsx';
 import { atTime, inFull } from '../../design/words.ts';
-import { PageHead } from '../settings/settings.tsx';
 import { BackendState } from './backend-state.tsx';
 import { begun, emptyLog, type ShownLine, type ShownLog, withNewer, withOlder } from './log-lines.ts';
 
@@ -74,7 +75,10 @@ export function AppLogPage({ appId }: { readonly appId: string }) {
   const shown = log.value;
   return (
     <>
-      <PageHead title={`Log of ${nameOf(appId)}`} up={{ page: { page: 'app', appId }, label: nameOf(appId) }} />
+      <PageHead
+        title={`Log of ${nameOf(appId)}`}
+        up={{ href: addressOf(settingsAt('apps/:appId', { appId })), label: nameOf(appId) }}
+      />
       <section class="block" aria-label="State">
         <BackendState appId={appId} />
       </section>

@@ -1,11 +1,13 @@
 // One app: what it may do, how its backend runs, its version, and its removal.
 import type { InstalledApp } from '@platform/contract';
-import { go } from '../../address/view.ts';
+import { addressOf, go, settingsAt } from '../../address/view.ts';
 import { useAction } from '../../api/reading.ts';
+import { AppPicture } from '../../apps/app-picture.tsx';
 import { AppsNotListed } from '../../apps/apps-not-listed.tsx';
 import { homeApp, openApp } from '../../apps/frames/open-apps.ts';
 import { findApp, installedApps } from '../../apps/installed-apps.ts';
-import { AppPicture, Button, Empty, Note } from '../../design/controls.tsx';
+import { Button, Empty, Note } from '../../design/controls.tsx';
+import { PageHead } from '../../design/page-head.tsx';
 import { onDay, shortVersion } from '../../design/words.ts';
 import { AppAi } from '../ai/app-ai.tsx';
 import { setHome } from '../home/home-choice.ts';
@@ -13,14 +15,13 @@ import { AppInternet } from '../internet/app-internet.tsx';
 import { NativeClients } from '../internet/native-clients.tsx';
 import { askToInstall, askToUninstall, upgradesDone } from '../prompts/prompts.ts';
 import { AppSecrets } from '../secrets/app-secrets.tsx';
-import { PageHead } from '../settings/settings.tsx';
 import { AppData } from '../storage/app-data.tsx';
 import { AppWorkflows } from '../workflows/app-workflows.tsx';
 import { AppVersion } from './app-version.tsx';
 import { BackendState } from './backend-state.tsx';
 import { GrantsEditor } from './grants-editor.tsx';
 
-const UP = { page: { page: 'apps' }, label: 'Apps' } as const;
+const UP = { href: addressOf(settingsAt('apps')), label: 'Apps' };
 
 export function AppPage({ appId }: { readonly appId: string }) {
   if (installedApps.value === null) return <AppsNotListed lines={5} label="Loading the app" />;
@@ -61,7 +62,7 @@ export function AppPage({ appId }: { readonly appId: string }) {
           <h3 id="backend-title">Backend</h3>
           <BackendState key={`state ${app.version} ${upgradesDone.value}`} appId={appId} />
           <div class="buttons">
-            <Button icon="log" onClick={() => go({ kind: 'settings', page: 'logs', appId })}>
+            <Button icon="log" onClick={() => go(settingsAt('apps/:appId/log', { appId }))}>
               See its log
             </Button>
           </div>
@@ -134,7 +135,7 @@ function Removal({ app }: { readonly app: InstalledApp }) {
           icon="trash"
           onClick={() =>
             void askToUninstall(app.appId, app.name, null).then((removed) => {
-              if (removed) go({ kind: 'settings', page: 'apps' });
+              if (removed) go(settingsAt('apps'));
             })
           }
         >

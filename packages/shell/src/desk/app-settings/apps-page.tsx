@@ -1,17 +1,18 @@
 // Every installed app, and the way back for one of the platform's own that was removed.
 import type { InstalledApp } from '@platform/contract';
-import { addressOf } from '../../address/view.ts';
+import { addressOf, settingsAt } from '../../address/view.ts';
 import { call } from '../../api/client.ts';
 import { useAction, useReading } from '../../api/reading.ts';
+import { AppPicture } from '../../apps/app-picture.tsx';
 import { AppsNotListed } from '../../apps/apps-not-listed.tsx';
 import { byName } from '../../apps/arrange.ts';
 import { ESSENTIAL_APPS } from '../../apps/essential-apps.ts';
 import { installedApps } from '../../apps/installed-apps.ts';
-import { AppPicture, Button, Empty, Note } from '../../design/controls.tsx';
+import { Button, Empty, Note } from '../../design/controls.tsx';
 import { Icon } from '../../design/icons.tsx';
+import { PageHead } from '../../design/page-head.tsx';
 import { needsPerson } from '../../design/stopped-words.ts';
 import { askToInstall } from '../prompts/prompts.ts';
-import { PageHead } from '../settings/settings.tsx';
 
 export function AppsPage() {
   const apps = installedApps.value;
@@ -30,7 +31,7 @@ export function AppsPage() {
         <ul class="rows">
           {sorted(apps).map((app) => (
             <li key={app.appId}>
-              <a class="row" href={addressOf({ kind: 'settings', page: 'app', appId: app.appId })}>
+              <a class="row" href={addressOf(settingsAt('apps/:appId', { appId: app.appId }))}>
                 <AppPicture appId={app.appId} name={app.name} path={app.icon} />
                 <span class="row-text">
                   <span class="row-title">

@@ -1,13 +1,13 @@
 // The account menu: who is signed in, the trusted settings, light or dark, sign out.
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import { go, type SettingsPage } from '../../address/view.ts';
+import { go } from '../../address/view.ts';
 import { plainMessage } from '../../api/api-error.ts';
 import { Icon, type IconName } from '../../design/icons.tsx';
 import { chooseTheme, type ThemeChoice, themeChoice } from '../../design/theme.ts';
 import { signOut } from '../../session/session.ts';
 import { askToPause } from '../prompts/prompts.ts';
-import { SETTINGS_PAGES } from '../settings/pages.ts';
+import { MENU_PAGES } from '../settings/pages.ts';
 import { showToast } from '../toasts/toasts.ts';
 
 const THEMES: readonly { readonly choice: ThemeChoice; readonly icon: IconName; readonly label: string }[] = [
@@ -20,9 +20,9 @@ export function AccountButton({ name }: { readonly name: string }) {
   const panel = useRef<HTMLElement>(null);
   const leaving = useSignal(false);
 
-  function show(page: SettingsPage): void {
+  function show(path: string): void {
     panel.current?.hidePopover();
-    go({ kind: 'settings', ...page });
+    go({ kind: 'settings', path });
   }
 
   function pause(): void {
@@ -64,9 +64,9 @@ export function AccountButton({ name }: { readonly name: string }) {
           </span>
         </p>
         <ul class="menu">
-          {SETTINGS_PAGES.map(({ page, icon, label }) => (
-            <li key={page}>
-              <button type="button" onClick={() => show({ page })}>
+          {MENU_PAGES.map(({ path, icon, label }) => (
+            <li key={path}>
+              <button type="button" onClick={() => show(path)}>
                 <Icon name={icon} />
                 <span>{label}</span>
               </button>

@@ -1,8 +1,9 @@
 // The open apps: tabs on a wide screen, one button with a list on a phone.
 import { useRef } from 'preact/hooks';
+import { AppPicture } from '../../apps/app-picture.tsx';
 import { closeApp, frontApp, homeApp, type OpenApp, openApp, openApps } from '../../apps/frames/open-apps.ts';
 import { findApp, nameOf } from '../../apps/installed-apps.ts';
-import { AppPicture, Empty } from '../../design/controls.tsx';
+import { Empty } from '../../design/controls.tsx';
 import { Icon } from '../../design/icons.tsx';
 
 function withoutHome(): readonly OpenApp[] {

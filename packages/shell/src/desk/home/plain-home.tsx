@@ -1,11 +1,12 @@
 // Home without an app that draws it: every app is a press away, and so is the way back.
 import { useEffect } from 'preact/hooks';
 import { useAction } from '../../api/reading.ts';
+import { AppPicture } from '../../apps/app-picture.tsx';
 import { arrange, UNARRANGED } from '../../apps/arrange.ts';
 import { essentialApp } from '../../apps/essential-apps.ts';
 import { DEFAULT_HOME, openApp } from '../../apps/frames/open-apps.ts';
 import { installedApps } from '../../apps/installed-apps.ts';
-import { AppPicture, Button, Empty, Note } from '../../design/controls.tsx';
+import { Button, Empty, Note } from '../../design/controls.tsx';
 import { askToInstall } from '../prompts/prompts.ts';
 import { homeTiles, readHomeTiles } from './home-tiles.ts';
 

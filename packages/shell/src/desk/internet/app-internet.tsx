@@ -1,6 +1,6 @@
 // On the page of an app: its address on the internet, how many of its routes are open, and the way to their switches.
 import type { PublicAddress } from '@platform/contract';
-import { go } from '../../address/view.ts';
+import { go, settingsAt } from '../../address/view.ts';
 import { call } from '../../api/client.ts';
 import { useReading } from '../../api/reading.ts';
 import { usePolling } from '../../api/use-polling.ts';
@@ -34,7 +34,7 @@ export function AppInternet({ appId, name }: { readonly appId: string; readonly 
             </div>
           )}
           <div class="buttons">
-            <Button icon="globe" onClick={() => go({ kind: 'settings', page: 'internet', appId })}>
+            <Button icon="globe" onClick={() => go(settingsAt('apps/:appId/internet', { appId }))}>
               {waysIn(value)}
             </Button>
           </div>

@@ -1,6 +1,6 @@
 // What happens to a public request now, as far as the backend behind it decides that.
 import type { WorkloadStatus } from '@platform/contract';
-import { addressOf } from '../../address/view.ts';
+import { addressOf, settingsAt } from '../../address/view.ts';
 
 interface BackendLineProps {
   readonly appId: string;
@@ -22,7 +22,7 @@ export function BackendLine({ appId, ...shown }: BackendLineProps) {
       <span>
         {text}{' '}
         {(status === null || held || status.state === 'failed') && (
-          <a class="link" href={addressOf({ kind: 'settings', page: 'app', appId })}>
+          <a class="link" href={addressOf(settingsAt('apps/:appId', { appId }))}>
             Go to {name}
           </a>
         )}

@@ -1,11 +1,12 @@
 // What an app offers to the internet: its address, each route with its switch, its UDP ports, and today's requests.
+import { addressOf, settingsAt } from '../../address/view.ts';
 import { call } from '../../api/client.ts';
 import { useReading } from '../../api/reading.ts';
 import { usePolling } from '../../api/use-polling.ts';
 import { AppsNotListed } from '../../apps/apps-not-listed.tsx';
 import { findApp, installedApps } from '../../apps/installed-apps.ts';
 import { Button, Empty, Note, Skeleton } from '../../design/controls.tsx';
-import { PageHead } from '../settings/settings.tsx';
+import { PageHead } from '../../design/page-head.tsx';
 import { AddressCard } from './address-card.tsx';
 import { BackendLine } from './backend-line.tsx';
 import { PortRows } from './port-rows.tsx';
@@ -17,7 +18,7 @@ const EVERY_MS = 5_000;
 export function InternetPage({ appId }: { readonly appId: string }) {
   if (installedApps.value === null) return <AppsNotListed lines={5} label="Loading the app" />;
   const app = findApp(appId);
-  const up = { page: { page: 'app', appId }, label: app?.name ?? 'App' } as const;
+  const up = { href: addressOf(settingsAt('apps/:appId', { appId })), label: app?.name ?? 'App' };
   return (
     <>
       <PageHead title="On the internet" up={up}>

@@ -2,8 +2,9 @@
 // no focus; the two regions exist from the start, so that screen readers announce what is put into them.
 import type { Notification } from '@platform/contract';
 import { useLayoutEffect, useState } from 'preact/hooks';
+import { AppPicture } from '../../apps/app-picture.tsx';
 import { findApp, nameOf } from '../../apps/installed-apps.ts';
-import { AppPicture, Button, IconButton } from '../../design/controls.tsx';
+import { Button, IconButton } from '../../design/controls.tsx';
 import { createPressGuard } from '../prompts/guard.ts';
 import { prompt } from '../prompts/prompts.ts';
 import { flash, flashesWaiting } from './flashes.ts';

@@ -2,8 +2,9 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { plainMessage } from '../../api/api-error.ts';
+import { AppPicture } from '../../apps/app-picture.tsx';
 import { openApp } from '../../apps/frames/open-apps.ts';
-import { AppPicture, Button, Note } from '../../design/controls.tsx';
+import { Button, Note } from '../../design/controls.tsx';
 import { Icon } from '../../design/icons.tsx';
 import { type Draft, missingIn, NEW, NO_DRAFT, nameOf } from '../secrets/draft.ts';
 import { saveDraft } from '../secrets/save-draft.ts';

@@ -2,6 +2,7 @@
 import { isCritical, type PermissionId, permissions, type RequestedGrant } from '@platform/contract';
 import { useId } from 'preact/hooks';
 import { Icon } from '../../design/icons.tsx';
+import { OutsideAddress } from '../../design/outside-address.tsx';
 import { byWeight, permissionWords, RESOURCE_LABELS } from '../../design/permission-words.ts';
 import { modelsInWords } from '../ai/ai-access.ts';
 import { type Choice, offeredResources, withPermission, withResource } from './narrowing.ts';
@@ -107,7 +108,11 @@ function PermissionRow({ request, choice, onChange, disabled = false }: Permissi
                       onChange(withResource(choice, request.id, resource, event.currentTarget.checked))
                     }
                   />
-                  {addresses ? <Address resource={resource} /> : <span>{resourceLine(request.id, resource)}</span>}
+                  {addresses ? (
+                    <OutsideAddress resource={resource} />
+                  ) : (
+                    <span>{resourceLine(request.id, resource)}</span>
+                  )}
                 </label>
               </li>
             ))}
@@ -118,24 +123,5 @@ function PermissionRow({ request, choice, onChange, disabled = false }: Permissi
         )}
       </div>
     </li>
-  );
-}
-
-/**
- * An outside origin, large enough to be read letter by letter. An international name stands in its plain form, in which no
- * letter looks like another.
- */
-export function Address({ resource }: { readonly resource: string }) {
-  if (resource === '*') return <span class="address">Any address</span>;
-  return (
-    <span>
-      <span class="address">
-        <span class="address-scheme">https://</span>
-        <span class="address-host">{resource.replace(/^https:\/\//, '')}</span>
-      </span>
-      {/(^https:\/\/|\.)xn--/.test(resource) && (
-        <span class="address-more">An international name. Allow it only if you know it in this form.</span>
-      )}
-    </span>
   );
 }

@@ -1,9 +1,10 @@
 // The question before an app is removed.
 import { useSignal } from '@preact/signals';
 import { plainMessage } from '../../api/api-error.ts';
+import { AppPicture } from '../../apps/app-picture.tsx';
 import { essentialApp } from '../../apps/essential-apps.ts';
 import { findApp } from '../../apps/installed-apps.ts';
-import { AppPicture, Note } from '../../design/controls.tsx';
+import { Note } from '../../design/controls.tsx';
 import { showToast } from '../toasts/toasts.ts';
 import { AskerLine, Decision } from './parts.tsx';
 import { askToInstall, type Prompt, uninstall } from './prompts.ts';

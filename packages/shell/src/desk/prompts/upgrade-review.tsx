@@ -2,7 +2,8 @@
 // What it asks for beyond that comes first.
 import { noResources, resourcesBeyond } from '@platform/contract';
 import { useSignal } from '@preact/signals';
-import { AppPicture, Note } from '../../design/controls.tsx';
+import { AppPicture } from '../../apps/app-picture.tsx';
+import { Note } from '../../design/controls.tsx';
 import { isOlder, shortVersion } from '../../design/words.ts';
 import { SlotPlace } from '../secrets/slot-choice.tsx';
 import { Changes } from './changes.tsx';

@@ -1,6 +1,7 @@
 // The question before a publisher deletes a version from the Store.
 import { useSignal } from '@preact/signals';
-import { AppPicture, Note } from '../../design/controls.tsx';
+import { AppPicture } from '../../apps/app-picture.tsx';
+import { Note } from '../../design/controls.tsx';
 import { shortVersion } from '../../design/words.ts';
 import { AskerLine, Decision } from './parts.tsx';
 import { type Prompt, withdraw } from './prompts.ts';

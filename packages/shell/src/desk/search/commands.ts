@@ -1,5 +1,6 @@
 // What the search finds besides apps and what is in them: settings pages, the pages of each app, and commands of the shell.
 
+import type { InstalledApp } from '@platform/contract';
 import { go } from '../../address/view.ts';
 import { plainMessage } from '../../api/api-error.ts';
 import { byName } from '../../apps/arrange.ts';
@@ -9,7 +10,7 @@ import { chooseTheme } from '../../design/theme.ts';
 import { signOut } from '../../session/session.ts';
 import { markAllRead } from '../notifications/inbox.ts';
 import { askToPause } from '../prompts/prompts.ts';
-import { SETTINGS_PAGES } from '../settings/pages.ts';
+import { MENU_PAGES, SETTINGS_PAGES } from '../settings/pages.ts';
 import { showToast } from '../toasts/toasts.ts';
 import type { Command } from './match-commands.ts';
 
@@ -25,13 +26,13 @@ function orSay(title: string, work: () => Promise<unknown>): () => void {
 }
 
 const COMMANDS: readonly ShellCommand[] = [
-  ...SETTINGS_PAGES.map(({ page, icon, label, words }) => ({
-    id: `page ${page}`,
+  ...MENU_PAGES.map(({ path, icon, label, words }) => ({
+    id: `page ${path}`,
     icon,
     title: label,
     about: 'Settings',
     words: `${words} settings`,
-    run: () => go({ kind: 'settings', page }),
+    run: () => go({ kind: 'settings', path }),
   })),
   {
     id: 'dark',
@@ -91,31 +92,28 @@ const COMMANDS: readonly ShellCommand[] = [
   },
 ];
 
+/** The pages of Settings on an app. */
+function pagesOf(app: InstalledApp): readonly ShellCommand[] {
+  return SETTINGS_PAGES.flatMap(({ path, ofApp }) =>
+    ofApp === undefined || ofApp.has?.(app) === false
+      ? []
+      : [
+          {
+            id: `${path} ${app.appId}`,
+            icon: ofApp.icon,
+            title: `${app.name}: ${ofApp.label}`,
+            about: 'Settings',
+            words: ofApp.words,
+            run: () => go({ kind: 'settings', path: path.replace(':appId', app.appId) }),
+          },
+        ],
+  );
+}
+
 /** All there are now. */
 export function allCommands(): readonly ShellCommand[] {
   const apps = (installedApps.value ?? []).toSorted(byName);
-  const ofApps = apps.flatMap(({ appId, name, hasWorkload }): ShellCommand[] => [
-    {
-      id: `app ${appId}`,
-      icon: 'settings',
-      title: `${name}: settings`,
-      about: 'Settings',
-      words: 'permissions uninstall remove delete update grants options start stop version',
-      run: () => go({ kind: 'settings', page: 'app', appId }),
-    },
-    ...(hasWorkload
-      ? [
-          {
-            id: `log ${appId}`,
-            icon: 'log',
-            title: `${name}: log`,
-            about: 'Settings',
-            words: 'logs output console errors debug',
-            run: () => go({ kind: 'settings', page: 'logs', appId }),
-          } as const,
-        ]
-      : []),
-  ]);
+  const ofApps = apps.flatMap(pagesOf);
   const store: readonly ShellCommand[] = apps.some(({ appId }) => appId === 'store')
     ? [
         {

@@ -1,8 +1,8 @@
 // The list of what was found, by app. Keys reach it through the field, which keeps the focus. Everything an app chose is
 // text: no markup, and isolated, so that its direction cannot rearrange the words around it.
 
+import { AppPicture } from '../../apps/app-picture.tsx';
 import { findApp, nameOf } from '../../apps/installed-apps.ts';
-import { AppPicture } from '../../design/controls.tsx';
 import { Icon } from '../../design/icons.tsx';
 import type { Hit } from './group-hits.ts';
 import type { Line, Section } from './sections.ts';

@@ -1,11 +1,11 @@
 // Settings and commands are found by their names, by the beginnings of words and by plain synonyms.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SETTINGS_PAGES } from '../settings/pages.ts';
+import { MENU_PAGES } from '../settings/pages.ts';
 import { type Command, matchCommands } from './match-commands.ts';
 
-const pages: Command[] = SETTINGS_PAGES.map(({ page, icon, label, words }) => ({
-  id: page,
+const pages: Command[] = MENU_PAGES.map(({ path, icon, label, words }) => ({
+  id: path,
   icon,
   title: label,
   about: '',
@@ -30,7 +30,7 @@ for (const [typed, page] of [
 }
 
 test('every page has synonyms', () => {
-  for (const { words, label } of SETTINGS_PAGES) assert.ok(words.length > 0, label);
+  for (const { words, label } of MENU_PAGES) assert.ok(words.length > 0, label);
 });
 
 test('a title comes before a synonym, nothing is found in the middle of a word, and a list stays short', () => {

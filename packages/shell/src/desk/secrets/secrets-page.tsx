@@ -7,8 +7,8 @@ import { findApp } from '../../apps/installed-apps.ts';
 import { Button, Empty, IconButton, Note, Skeleton } from '../../design/controls.tsx';
 import { Icon } from '../../design/icons.tsx';
 import { focusPageHead, onFieldKeys, useKeptFocus } from '../../design/keep-focus.ts';
+import { PageHead } from '../../design/page-head.tsx';
 import { ago, inFull } from '../../design/words.ts';
-import { PageHead } from '../settings/settings.tsx';
 import { missingIn, NEW, NO_DRAFT, nameOf } from './draft.ts';
 import { NewSecretFields, SecretValue } from './slot-choice.tsx';
 

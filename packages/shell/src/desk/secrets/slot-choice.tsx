@@ -1,7 +1,7 @@
 // One secret slot of an app: where it leads, in large letters, and which secret may go there. In the review of an
 // installation, and in the settings of the app.
 import { useId } from 'preact/hooks';
-import { Address } from '../prompts/permission-list.tsx';
+import { OutsideAddress } from '../../design/outside-address.tsx';
 import { type Draft, NEW } from './draft.ts';
 
 export interface ShownSlot {
@@ -15,7 +15,7 @@ export function SlotPlace({ slot }: { readonly slot: ShownSlot }) {
   const writes = slot.methods.some((method) => method !== 'GET' && method !== 'HEAD');
   return (
     <>
-      <Address resource={slot.origin} />
+      <OutsideAddress resource={slot.origin} />
       <p class="quiet-text">
         {slot.pathPrefix === '/' ? 'Everything there' : `Only below ${slot.pathPrefix}`}, for slot “{slot.name}”:{' '}
         {writes ? 'reads and changes' : 'reads only'} ({slot.methods.join(', ')})

@@ -2,13 +2,14 @@
 import type { LogEntry, WorkloadDetail } from '@platform/contract';
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { go } from '../../address/view.ts';
+import { go, settingsAt } from '../../address/view.ts';
 import { call } from '../../api/client.ts';
 import { useAction } from '../../api/reading.ts';
+import { AppPicture } from '../../apps/app-picture.tsx';
 import { relaunch } from '../../apps/frames/open-apps.ts';
 import { followStatus } from '../../apps/frames/resting-backends.ts';
 import { findApp, nameOf } from '../../apps/installed-apps.ts';
-import { AppPicture, Button, Note } from '../../design/controls.tsx';
+import { Button, Note } from '../../design/controls.tsx';
 import { stoppedAbout, stoppedWords } from '../../design/stopped-words.ts';
 import { ago, inFull } from '../../design/words.ts';
 
@@ -46,7 +47,7 @@ export function Resting({ appId, status }: { readonly appId: string; readonly st
         <Button kind="primary" icon="play" busy={busy} onClick={() => void start()}>
           {failed ? 'Start again' : 'Start'}
         </Button>
-        <Button icon="log" onClick={() => go({ kind: 'settings', page: failed ? 'logs' : 'app', appId })}>
+        <Button icon="log" onClick={() => go(settingsAt(failed ? 'apps/:appId/log' : 'apps/:appId', { appId }))}>
           {failed ? 'See its log' : 'Show it in Settings'}
         </Button>
         <Button kind="quiet" onClick={() => relaunch(appId)}>

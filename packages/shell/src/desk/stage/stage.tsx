@@ -2,14 +2,15 @@
 import type { InstalledApp } from '@platform/contract';
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { go, view } from '../../address/view.ts';
+import { go, settingsAt, view } from '../../address/view.ts';
+import { AppPicture } from '../../apps/app-picture.tsx';
 import { AppsNotListed } from '../../apps/apps-not-listed.tsx';
 import { essentialApp } from '../../apps/essential-apps.ts';
 import { typing } from '../../apps/frames/field-guard.ts';
 import { closeApp, findOpen, frontApp, homeApp, relaunch, setStage } from '../../apps/frames/open-apps.ts';
 import { followResting } from '../../apps/frames/resting-backends.ts';
 import { findApp, installedApps, listingFailure, nameOf } from '../../apps/installed-apps.ts';
-import { AppPicture, Button, Empty, Note, Skeleton } from '../../design/controls.tsx';
+import { Button, Empty, Note, Skeleton } from '../../design/controls.tsx';
 import { isBarShown } from '../bar/immersion.ts';
 import { InstallAgain, PlainHome } from '../home/plain-home.tsx';
 import { prompt } from '../prompts/prompts.ts';
@@ -42,7 +43,7 @@ export function Stage() {
       <h1 class="only-read">{name}</h1>
       <div class="frames" ref={frames} inert={typing.value} />
       <FrameShield />
-      {view.value.kind === 'settings' ? <SettingsView page={view.value} /> : <FrontState />}
+      {view.value.kind === 'settings' ? <SettingsView path={view.value.path} /> : <FrontState />}
     </main>
   );
 }
@@ -142,7 +143,7 @@ function Failed({ appId, name, failure }: { readonly appId: string; readonly nam
           Try again
         </Button>
         {app?.hasWorkload === true && (
-          <Button icon="log" onClick={() => go({ kind: 'settings', page: 'logs', appId })}>
+          <Button icon="log" onClick={() => go(settingsAt('apps/:appId/log', { appId }))}>
             See its log
           </Button>
         )}
@@ -182,7 +183,7 @@ function WithoutFrontend({ app }: { readonly app: InstalledApp }) {
           ? 'Its backend came with an update and stays off until you allow it in Settings.'
           : 'It runs in the background. Its state and log are in Settings.'}
       </p>
-      <Button kind="primary" onClick={() => go({ kind: 'settings', page: 'app', appId: app.appId })}>
+      <Button kind="primary" onClick={() => go(settingsAt('apps/:appId', { appId: app.appId }))}>
         Show it in Settings
       </Button>
     </div>

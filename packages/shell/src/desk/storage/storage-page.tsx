@@ -7,9 +7,9 @@ import { useAction, useReading } from '../../api/reading.ts';
 import { byName } from '../../apps/arrange.ts';
 import { Button, Empty, Note, Skeleton } from '../../design/controls.tsx';
 import { Icon, type IconName } from '../../design/icons.tsx';
+import { PageHead } from '../../design/page-head.tsx';
 import { TypedConfirm } from '../../design/typed-confirm.tsx';
 import { isOlder, onDay, shortVersion, sizeText } from '../../design/words.ts';
-import { PageHead } from '../settings/settings.tsx';
 import { deleteData } from './delete-data.ts';
 
 /** Volumes are deleted on their machines, which takes a moment, or until the machine is back. */

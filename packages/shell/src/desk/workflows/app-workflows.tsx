@@ -1,6 +1,6 @@
 // The newest workflow runs of an app, on its page.
 
-import { go } from '../../address/view.ts';
+import { go, settingsAt } from '../../address/view.ts';
 import { call } from '../../api/client.ts';
 import { useReading } from '../../api/reading.ts';
 import { usePolling } from '../../api/use-polling.ts';
@@ -26,7 +26,7 @@ export function AppWorkflows({ appId, name }: { readonly appId: string; readonly
       {value !== null && <RunRows appId={appId} runs={value.items} />}
       {value !== null && value.nextCursor !== null && (
         <div class="buttons">
-          <Button icon="clock" onClick={() => go({ kind: 'settings', page: 'workflows', appId })}>
+          <Button icon="clock" onClick={() => go(settingsAt('apps/:appId/workflows', { appId }))}>
             See all runs
           </Button>
         </div>

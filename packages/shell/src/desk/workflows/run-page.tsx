@@ -1,13 +1,14 @@
 // One workflow run: what it is, how it stands, and its steps as bars over time; live while it runs.
 import type { WorkflowTimeline } from '@platform/contract';
 import type { ComponentChildren } from 'preact';
+import { addressOf, settingsAt } from '../../address/view.ts';
 import { call } from '../../api/client.ts';
 import { useReading } from '../../api/reading.ts';
 import { usePolling } from '../../api/use-polling.ts';
 import { nameOf } from '../../apps/installed-apps.ts';
 import { Empty, Note, Skeleton } from '../../design/controls.tsx';
+import { PageHead } from '../../design/page-head.tsx';
 import { atTime, inFull, onDay } from '../../design/words.ts';
-import { PageHead } from '../settings/settings.tsx';
 import { RunState } from './run-rows.tsx';
 import { StepList } from './step-list.tsx';
 import { timelineOf } from './timeline.ts';
@@ -21,7 +22,10 @@ export function RunPage({ appId, workflowId }: { readonly appId: string; readonl
   const reading = useReading(() => call('apps.workflows.read', { params: { appId, workflowId } }));
   const { value, failure } = reading;
   usePolling(reading.again, value?.run.status === 'running' ? EVERY_MS : null);
-  const up = { page: { page: 'workflows', appId }, label: `Workflows of ${nameOf(appId)}` } as const;
+  const up = {
+    href: addressOf(settingsAt('apps/:appId/workflows', { appId })),
+    label: `Workflows of ${nameOf(appId)}`,
+  };
   const drawn = value === null ? null : timelineOf(value, Date.now());
   return (
     <>

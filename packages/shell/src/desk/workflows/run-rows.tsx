@@ -1,6 +1,6 @@
 // Workflow runs of an app as rows that lead to their timelines.
 import type { WorkflowSummary } from '@platform/contract';
-import { addressOf } from '../../address/view.ts';
+import { addressOf, settingsAt } from '../../address/view.ts';
 import { Icon } from '../../design/icons.tsx';
 import { ago, count, inFull } from '../../design/words.ts';
 import { STATES, tookOf } from './words.ts';
@@ -16,7 +16,10 @@ export function RunRows({ appId, runs }: RunRowsProps) {
     <ul class="rows runs">
       {runs.map((run) => (
         <li key={run.id}>
-          <a class="row" href={addressOf({ kind: 'settings', page: 'workflow', appId, workflowId: run.id })}>
+          <a
+            class="row"
+            href={addressOf(settingsAt('apps/:appId/workflows/:workflowId', { appId, workflowId: run.id }))}
+          >
             <RunState status={run.status} />
             <span class="row-text">
               <span class="row-title">

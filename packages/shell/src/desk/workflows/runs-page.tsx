@@ -1,12 +1,13 @@
 // All workflow runs of an app, newest first.
 import type { WorkflowStatus, WorkflowSummary } from '@platform/contract';
 import { useSignal } from '@preact/signals';
+import { addressOf, settingsAt } from '../../address/view.ts';
 import { call } from '../../api/client.ts';
 import { useAction, useReading } from '../../api/reading.ts';
 import { usePolling } from '../../api/use-polling.ts';
 import { nameOf } from '../../apps/installed-apps.ts';
 import { Button, Empty, Note, Skeleton } from '../../design/controls.tsx';
-import { PageHead } from '../settings/settings.tsx';
+import { PageHead } from '../../design/page-head.tsx';
 import { RunRows } from './run-rows.tsx';
 import { STATES } from './words.ts';
 
@@ -19,7 +20,10 @@ export function RunsPage({ appId }: { readonly appId: string }) {
   const status = useSignal<WorkflowStatus | undefined>(undefined);
   return (
     <>
-      <PageHead title={`Workflows of ${nameOf(appId)}`} up={{ page: { page: 'app', appId }, label: nameOf(appId) }}>
+      <PageHead
+        title={`Workflows of ${nameOf(appId)}`}
+        up={{ href: addressOf(settingsAt('apps/:appId', { appId })), label: nameOf(appId) }}
+      >
         <p class="quiet-text">
           Each run is a task of several steps. Choose one to see its timeline. The platform keeps a run for a week after
           it ended.

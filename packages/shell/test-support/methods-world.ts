@@ -1,6 +1,7 @@
 // A shell for tests of the bridge's methods: its apps, records and grants are what a test says, and it writes down what
 // it was made to do. Used by tests only.
-import type { Grant, InstalledApp, Notification, NotificationSettings } from '@platform/contract';
+import type { Grant, InstalledApp, Notification, NotificationSettings, RouteAnswer } from '@platform/contract';
+import type { ShellRoute } from '../src/api/routes.ts';
 import { callMethod } from '../src/apps/bridge/call-method.ts';
 import { isPlatformAddress } from '../src/apps/bridge/platform-address.ts';
 import { BridgeRefusal } from '../src/apps/bridge/refusal.ts';
@@ -64,6 +65,8 @@ export interface World {
   /** Apps whose questions went through the one place that limits them, in order. */
   readonly asked: string[];
   settings: NotificationSettings;
+  /** What core answers a method that calls it, by route. */
+  readonly answers: Readonly<Partial<Record<ShellRoute, unknown>>>;
   /** JSON text by app. */
   readonly kept: Map<string, string>;
   /** What the shell was made to do, in order. */
@@ -83,6 +86,11 @@ export function world(change: Partial<World> = {}): World {
     silent: [],
     asked: [],
     settings: { system: true, webPush: true, flashes: true, muted: [{ appId: 'notes', topic: 'old' }] },
+    answers: {
+      'auth.registration': { registration: 'invite' },
+      'operator.invitations.list': { items: [], nextCursor: null },
+      'search.query': { query: 'notes', apps: [], items: [] },
+    },
     kept: new Map(),
     done: [],
     ...change,
@@ -93,6 +101,13 @@ export const status = { state: 'running', since: '2026-11-21T10:00:00.000Z', res
 
 /** What core answers the shell; an app receives less. */
 const asOwnerSees = { ...status, lastExit: null, usage: { logLinesDropped: 41 } };
+
+function answerOfCore<Id extends ShellRoute>(state: World, id: Id, options: object = {}): RouteAnswer<Id> {
+  state.done.push(`call ${id} ${JSON.stringify(options)}`);
+  if (!(id in state.answers)) throw new Error(`This world does not say what core answers to ${id}.`);
+  // What a test says that core answers has the shape of the route.
+  return state.answers[id] as RouteAnswer<Id>;
+}
 
 export function call(state: World, method: string, params?: unknown): Promise<unknown> {
   const did = (what: string) => {
@@ -105,6 +120,7 @@ export function call(state: World, method: string, params?: unknown): Promise<un
     isInFront: () => state.inFront,
   };
   const shell: ShellSide = {
+    call: async (id, options) => answerOfCore(state, id, options),
     currentGrants: async () => state.grants,
     contextOf: (appId, capabilities) => ({ appId, theme: 'light', displayMode: 'window', capabilities }),
     stateOf: (appId) => state.kept.get(appId) ?? null,
@@ -161,7 +177,6 @@ export function call(state: World, method: string, params?: unknown): Promise<un
     storeLink: (appId) => `https://platform.example/#/store/${appId}`,
     screenshotOf: async () => 'data:image/png;base64,AA==',
     iconOf: async (path) => (path === null ? null : 'data:image/svg+xml;base64,AA=='),
-    search: async (query) => ({ query, apps: [], items: [] }),
     statusOf: async (appId) => {
       did(`ask for the state of ${appId}`);
       if (state.silent.includes(appId)) throw new BridgeRefusal('workload_unavailable', 'Its node does not answer.');
@@ -229,7 +244,6 @@ export function call(state: World, method: string, params?: unknown): Promise<un
       did(`link? ${asker} ${url}`);
       return state.approves;
     },
-    invitations: async () => ({ items: [], nextCursor: null, registration: 'invite' }),
     reviewInvite: async (asker, name) => {
       did(`invite? ${asker} ${name}`);
       return state.approves;

@@ -1,6 +1,4 @@
 // The shell as the bridge sees it: wires the bridge's methods to the session, the frames and the prompts of this page.
-import type { BridgeContext, Grant, Notification } from '@platform/contract';
-import { effect, untracked } from '@preact/signals';
 import { go, settingsAt, storeAddress } from '../address/view.ts';
 import { addressOfCall, call, everyItem } from '../api/client.ts';
 import { iconAsData, screenshotForApps } from '../apps/app-icons.ts';
@@ -8,9 +6,9 @@ import { createAskLimit } from '../apps/bridge/ask-limit.ts';
 import { createCallLimit } from '../apps/bridge/call-limit.ts';
 import { callMethod } from '../apps/bridge/call-method.ts';
 import { createCallTurns } from '../apps/bridge/call-turns.ts';
-import { covers, holds } from '../apps/bridge/grants.ts';
 import { isPlatformAddress } from '../apps/bridge/platform-address.ts';
 import type { BridgeCaller, ShellSide } from '../apps/bridge/shell-side.ts';
+import { contextOf, currentGrants, followTheme } from '../apps/frames/app-context.ts';
 import { keepPlace, keepState, stateOf } from '../apps/frames/kept.ts';
 import {
   DEFAULT_HOME,
@@ -18,65 +16,27 @@ import {
   frontApp,
   homeApp,
   openApp,
-  sendToFront,
   setAppTitle,
   startFrames,
 } from '../apps/frames/open-apps.ts';
 import { findApp, nameOf, readInstalledApps } from '../apps/installed-apps.ts';
-import { theme } from '../design/theme.ts';
-import { session } from '../session/session.ts';
 import { changeHome } from './home/home-choice.ts';
 import { arrangeHomeTiles, readHomeTiles } from './home/home-tiles.ts';
 import { markAllRead, markRead } from './notifications/inbox.ts';
 import { changeNotificationSettings, readNotificationSettings } from './notifications/settings.ts';
-import {
-  type Asker,
-  askToChangeAccount,
-  askToInstall,
-  askToInvite,
-  askToOpenLink,
-  askToPause,
-  askToUninstall,
-  askToUninvite,
-  askToWithdraw,
-  prompt,
-} from './prompts/prompts.ts';
+import { type Asker, prompt } from './prompts/ask.tsx';
+import { askToChangeAccount, askToInvite, askToUninvite } from './prompts/ask-operator.ts';
+import { askToInstall } from './prompts/ask-to-install.ts';
+import { askToOpenLink } from './prompts/link-review.tsx';
+import { askToPause } from './prompts/pause-review.tsx';
+import { askToUninstall } from './prompts/uninstall-review.tsx';
+import { askToWithdraw } from './prompts/withdraw-review.tsx';
 import { showToast } from './toasts/toasts.ts';
 
 const askLimit = createAskLimit(() => performance.now());
 const callTurns = createCallTurns();
 /** Above what the SDK reports of an app that moves without pause. */
 const placeLimit = createCallLimit(() => performance.now(), { calls: 50, windowMs: 10_000 });
-const readingGrants = new Map<string, Promise<readonly Grant[]>>();
-/** The last snapshot read: decides which apps receive events. Calls of an app always read the grants from core. */
-const lastGrants = new Map<string, readonly Grant[]>();
-
-/** Asks core every time, so that a revoked grant stops the next call; calls at the same moment share one question. */
-function currentGrants(appId: string): Promise<readonly Grant[]> {
-  const reading =
-    readingGrants.get(appId) ??
-    call('apps.permissions.read', { params: { appId } })
-      .then(({ permissions }) => {
-        lastGrants.set(appId, permissions);
-        return permissions;
-      })
-      .finally(() => readingGrants.delete(appId));
-  readingGrants.set(appId, reading);
-  return reading;
-}
-
-function contextOf(appId: string, grants: readonly Grant[], target: string | null = null): BridgeContext {
-  const state = session.value;
-  const showsName = state.kind === 'signed-in' && covers(grants, 'account.profile.read', 'self');
-  return {
-    appId,
-    theme: theme.value,
-    displayMode: findOpen(appId)?.chrome === 'never' ? 'immersive' : 'window',
-    capabilities: grants,
-    ...(showsName ? { accountName: state.account.name } : {}),
-    ...(target === null ? {} : { target }),
-  };
-}
 
 function askerOf(appId: string): Asker {
   return { name: nameOf(appId), origin: findOpen(appId)?.origin ?? '' };
@@ -85,6 +45,7 @@ function askerOf(appId: string): Asker {
 const shellSide: ShellSide = {
   currentGrants,
   contextOf,
+  call,
   stateOf,
   keepState,
   keepPlace: (appId, place) => {
@@ -98,7 +59,6 @@ const shellSide: ShellSide = {
   screenshotOf: ({ appId, version, number }) =>
     screenshotForApps(addressOfCall('catalog.screenshot', { params: { appId, version, number: String(number) } })),
   iconOf: async (path) => (path === null ? null : iconAsData(path)),
-  search: (q, limit) => call('search.query', { query: { q, limit } }),
   statusOf: (appId) => call('apps.status', { params: { appId } }),
   startBackend: (appId) => call('apps.start', { params: { appId }, body: {} }),
   stopBackend: (asker, appId) => call('apps.stop', { params: { appId }, body: { byApp: asker } }),
@@ -127,13 +87,6 @@ const shellSide: ShellSide = {
   isPlatformAddress: (asker, url) => isPlatformAddress(url, location.origin, askerOf(asker).origin),
   reviewLink: (asker, url) => askToOpenLink(url, askerOf(asker)),
   reviewPause: (asker) => askToPause(askerOf(asker)),
-  invitations: async (query) => {
-    const [page, { registration }] = await Promise.all([
-      call('operator.invitations.list', { query }),
-      call('auth.registration'),
-    ]);
-    return { ...page, registration };
-  },
   reviewInvite: (asker, name) => askToInvite(name, askerOf(asker)),
   reviewUninvite: (asker, id) => askToUninvite(id, askerOf(asker)),
   reviewAccountChange: (asker, { name, change }) => askToChangeAccount(name, change, askerOf(asker)),
@@ -146,28 +99,6 @@ function callerOf(appId: string): BridgeCaller {
     isHome: () => homeApp.value === appId,
     isInFront: () => frontApp.value === appId && prompt.value === null && !document.hidden,
   };
-}
-
-/** Sends an app its new grants after the person changed them; one that is not loaded reads them when it comes back. */
-export function grantsChanged(appId: string, grants: readonly Grant[]): void {
-  lastGrants.set(appId, grants);
-  sendToFront((candidate) => (candidate === appId ? { event: 'context', data: contextOf(appId, grants) } : null));
-}
-
-/** Notifies the app in front, if it may see installed apps, that the list changed. */
-export function sendAppsChanged(): void {
-  sendToFront((appId) =>
-    holds(lastGrants.get(appId) ?? [], 'apps.catalog.read') ? { event: 'apps', data: {} } : null,
-  );
-}
-
-/** Passes a new record to the app in front, if its grant covers the topic. */
-export function sendNotification(notification: Notification): void {
-  sendToFront((appId) =>
-    covers(lastGrants.get(appId) ?? [], 'notifications.read', notification.topic)
-      ? { event: 'notification', data: { notification } }
-      : null,
-  );
 }
 
 /** Starts to answer the frames of apps. */
@@ -184,10 +115,5 @@ export function startBridge(): void {
         urgent: true,
       }),
   });
-  effect(() => {
-    void theme.value;
-    untracked(() =>
-      sendToFront((appId) => ({ event: 'context', data: contextOf(appId, lastGrants.get(appId) ?? []) })),
-    );
-  });
+  followTheme();
 }

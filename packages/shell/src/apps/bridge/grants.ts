@@ -1,10 +1,6 @@
-// Whether a grant snapshot covers a target (specification 2.3): exact, `*`, or a prefix that ends with `*`.
+// Whether a grant snapshot covers a target, by the rule of the contract (`matchesResource`).
 // Core decides for its own routes; the shell decides here, because it acts with the session of the person.
-import type { Grant, PermissionId } from '@platform/contract';
-
-function matches(pattern: string, resource: string): boolean {
-  return pattern.endsWith('*') ? resource.startsWith(pattern.slice(0, -1)) : pattern === resource;
-}
+import { type Grant, matchesResource, type PermissionId } from '@platform/contract';
 
 /** The resources held for one permission; empty when it is not granted at all. */
 export function resourcesOf(grants: readonly Grant[], id: PermissionId): readonly string[] {
@@ -13,7 +9,7 @@ export function resourcesOf(grants: readonly Grant[], id: PermissionId): readonl
 
 /** Whether one of the resources of a grant covers this one. */
 export function coveredBy(resources: readonly string[], resource: string): boolean {
-  return resources.some((pattern) => matches(pattern, resource));
+  return resources.some((pattern) => matchesResource(pattern, resource));
 }
 
 export function covers(grants: readonly Grant[], id: PermissionId, resource: string): boolean {

@@ -236,11 +236,9 @@ test('search is for the home screen alone', async () => {
   const grants: Grant[] = [{ id: 'apps.launcher.register', resources: ['self'] }];
   await assert.rejects(call(world({ grants: everything }), 'search.query', { q: 'notes' }), { code: 'not_authorized' });
   await assert.rejects(call(world({ isHome: true }), 'search.query', { q: 'notes' }), { code: 'grant_missing' });
-  assert.deepEqual(await call(world({ grants, isHome: true }), 'search.query', { q: 'notes' }), {
-    query: 'notes',
-    apps: [],
-    items: [],
-  });
+  const state = world({ grants, isHome: true });
+  assert.deepEqual(await call(state, 'search.query', { q: 'notes' }), { query: 'notes', apps: [], items: [] });
+  assert.deepEqual(state.done, ['call search.query {"query":{"q":"notes","limit":20}}']);
 });
 
 test('the trusted surfaces open for the platform’s own Settings app alone', async () => {

@@ -1,7 +1,6 @@
 // What the bridge may ask of the shell. The methods decide whether an app may; this interface does it with the session.
 import type {
   AccountChange,
-  BridgeCalls,
   BridgeContext,
   CatalogDetail,
   CatalogEntry,
@@ -11,17 +10,15 @@ import type {
   Notification,
   NotificationSettings,
   NotificationSettingsChange,
-  SearchResult,
   ShellSurface,
   WorkloadStatus,
 } from '@platform/contract';
+import type { call } from '../../api/client.ts';
 
 export interface NotificationPage {
   readonly items: readonly Notification[];
   readonly nextCursor: string | null;
 }
-
-type Invitations = BridgeCalls['system.invitations']['result'];
 
 /** The app behind one port. It is known from its frame, never from what a message says. */
 export interface BridgeCaller {
@@ -37,6 +34,8 @@ export interface ShellSide {
   /** The grants that core holds at this moment; asked again for every call that needs one. */
   currentGrants(appId: string): Promise<readonly Grant[]>;
   contextOf(appId: string, grants: readonly Grant[]): BridgeContext;
+  /** A route of core, in the session of the person: for what a method needs of core and the page does not keep. */
+  readonly call: typeof call;
 
   /** What this installation asked the shell to keep, as JSON text. */
   stateOf(appId: string): string | null;
@@ -59,7 +58,6 @@ export interface ShellSide {
   }): Promise<string | null>;
   /** The picture itself as a `data:` address: frames may not load from the shell's origin. */
   iconOf(path: string | null): Promise<string | null>;
-  search(query: string, limit: number): Promise<SearchResult>;
   statusOf(appId: string): Promise<WorkloadStatus>;
   startBackend(appId: string): Promise<WorkloadStatus>;
   stopBackend(asker: string, appId: string): Promise<WorkloadStatus>;
@@ -102,7 +100,6 @@ export interface ShellSide {
   /** Trusted confirmation; true when the person approved and everything is paused. */
   reviewPause(asker: string): Promise<boolean>;
 
-  invitations(page: { readonly limit?: number; readonly cursor?: string }): Promise<Invitations>;
   /** Trusted confirmation, which then shows the link; true when the person approved. @param name `null` for any */
   reviewInvite(asker: string, name: string | null): Promise<boolean>;
   /** Trusted confirmation; true when the person approved and the link no longer works. */

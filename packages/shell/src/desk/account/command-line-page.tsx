@@ -9,7 +9,7 @@ import { Button, Note, Skeleton } from '../../design/controls.tsx';
 import { Icon } from '../../design/icons.tsx';
 import { PageHead } from '../../design/page-head.tsx';
 import { ago, onDay } from '../../design/words.ts';
-import { askToAllowCommandLine } from '../prompts/prompts.ts';
+import { askToAllowCommandLine } from './command-line-review.tsx';
 
 export function CommandLinePage() {
   const reading = useReading(async () => (await call('author.tokens.list')).items);

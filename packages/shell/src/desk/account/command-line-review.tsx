@@ -1,5 +1,6 @@
 // The question before a command line is signed in: which machine says it asks, from where, and what it may do then. The
 // name is the machine's own word, so the person is asked whether the code came from their own terminal (RFC 8628, 5.4).
+import type { AuthorReview } from '@platform/contract';
 import { useSignal } from '@preact/signals';
 import { call } from '../../api/client.ts';
 import { Note } from '../../design/controls.tsx';
@@ -7,10 +8,21 @@ import { Icon } from '../../design/icons.tsx';
 import { ago } from '../../design/words.ts';
 import { confirmWithPasskey } from '../../session/confirm.ts';
 import { type Failure, failureOf } from '../../session/failure.ts';
+import { type Asked, ask, carriedOut } from '../prompts/ask.tsx';
 import { Decision } from '../prompts/parts.tsx';
-import { carriedOut, type Prompt } from '../prompts/prompts.ts';
 
-export function CommandLineReview({ asked }: { readonly asked: Extract<Prompt, { kind: 'command-line' }> }) {
+interface CommandLine {
+  /** As the person typed it. */
+  readonly code: string;
+  readonly request: AuthorReview;
+}
+
+/** Only the person, who typed its code, asks for it. */
+export function askToAllowCommandLine(code: string, request: AuthorReview): Promise<boolean> {
+  return ask(CommandLineReview, null, { code, request });
+}
+
+function CommandLineReview({ asked }: { readonly asked: Asked & CommandLine }) {
   const { code, request } = asked;
   const working = useSignal(false);
   const failure = useSignal<Failure | null>(null);

@@ -4,8 +4,8 @@ import { call } from '../../api/client.ts';
 import { useAction, useReading } from '../../api/reading.ts';
 import { Button, Note } from '../../design/controls.tsx';
 import { shortVersion } from '../../design/words.ts';
+import { askToInstall } from '../prompts/ask-to-install.ts';
 import { Changes } from '../prompts/changes.tsx';
-import { askToInstall } from '../prompts/prompts.ts';
 
 export function AppVersion({ app }: { readonly app: InstalledApp }) {
   const { appId, former } = app;

@@ -12,7 +12,7 @@ import { Button, Empty, Note } from '../../design/controls.tsx';
 import { Icon } from '../../design/icons.tsx';
 import { PageHead } from '../../design/page-head.tsx';
 import { needsPerson } from '../../design/stopped-words.ts';
-import { askToInstall } from '../prompts/prompts.ts';
+import { askToInstall } from '../prompts/ask-to-install.ts';
 
 export function AppsPage() {
   const apps = installedApps.value;

@@ -6,7 +6,7 @@ import { plainMessage } from '../../api/api-error.ts';
 import { Icon, type IconName } from '../../design/icons.tsx';
 import { chooseTheme, type ThemeChoice, themeChoice } from '../../design/theme.ts';
 import { signOut } from '../../session/session.ts';
-import { askToPause } from '../prompts/prompts.ts';
+import { askToPause } from '../prompts/pause-review.tsx';
 import { MENU_PAGES } from '../settings/pages.ts';
 import { showToast } from '../toasts/toasts.ts';
 

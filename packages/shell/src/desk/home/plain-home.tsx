@@ -7,7 +7,7 @@ import { essentialApp } from '../../apps/essential-apps.ts';
 import { DEFAULT_HOME, openApp } from '../../apps/frames/open-apps.ts';
 import { installedApps } from '../../apps/installed-apps.ts';
 import { Button, Empty, Note } from '../../design/controls.tsx';
-import { askToInstall } from '../prompts/prompts.ts';
+import { askToInstall } from '../prompts/ask-to-install.ts';
 import { homeTiles, readHomeTiles } from './home-tiles.ts';
 
 export function PlainHome() {

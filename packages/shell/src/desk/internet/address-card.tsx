@@ -1,9 +1,9 @@
 // The address of an app on the internet: to read, to copy and to scan.
 import { Button, Note } from '../../design/controls.tsx';
 import { CopyButton } from '../../design/copy-button.tsx';
-import { askToRenewAddress } from '../prompts/prompts.ts';
 import { AddressText } from './address-text.tsx';
 import { LaterQrCode } from './later-qr-code.tsx';
+import { askToRenewAddress } from './renew-address-review.tsx';
 
 interface AddressCardProps {
   readonly appId: string;

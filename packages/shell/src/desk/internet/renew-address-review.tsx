@@ -1,19 +1,31 @@
 // The question before an app gets another address on the internet.
 import { useSignal } from '@preact/signals';
+import { call } from '../../api/client.ts';
 import { Note } from '../../design/controls.tsx';
 import { Icon } from '../../design/icons.tsx';
+import { type Asked, ask } from '../prompts/ask.tsx';
+import { carryOut } from '../prompts/carry-out.ts';
 import { Decision } from '../prompts/parts.tsx';
-import { type Prompt, renewAddress } from '../prompts/prompts.ts';
 import { showToast } from '../toasts/toasts.ts';
 
-export function RenewAddressReview({ asked }: { readonly asked: Extract<Prompt, { kind: 'renew-address' }> }) {
+interface Renewal {
+  readonly appId: string;
+  readonly name: string;
+}
+
+/** Only the person asks for it. */
+export function askToRenewAddress(appId: string, name: string): Promise<boolean> {
+  return ask(RenewAddressReview, null, { appId, name });
+}
+
+function RenewAddressReview({ asked }: { readonly asked: Asked & Renewal }) {
   const { appId, name } = asked;
   const working = useSignal(false);
   const failure = useSignal<string | null>(null);
 
   async function approve(): Promise<void> {
     working.value = true;
-    failure.value = await renewAddress(appId);
+    failure.value = await carryOut(() => call('apps.renewPublic', { params: { appId } }));
     working.value = false;
     if (failure.value !== null) return;
     asked.answer(true);

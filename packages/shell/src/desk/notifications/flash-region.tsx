@@ -5,8 +5,8 @@ import { useLayoutEffect, useState } from 'preact/hooks';
 import { AppPicture } from '../../apps/app-picture.tsx';
 import { findApp, nameOf } from '../../apps/installed-apps.ts';
 import { Button, IconButton } from '../../design/controls.tsx';
+import { prompt } from '../prompts/ask.tsx';
 import { createPressGuard } from '../prompts/guard.ts';
-import { prompt } from '../prompts/prompts.ts';
 import { flash, flashesWaiting } from './flashes.ts';
 import { dismissNotification, openNotification } from './inbox.ts';
 

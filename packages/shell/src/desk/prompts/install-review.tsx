@@ -1,7 +1,9 @@
 // The review before an installation: what the app is, who published it, and what it may do if the person agrees.
+import type { CatalogDetail, Grant } from '@platform/contract';
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { plainMessage } from '../../api/api-error.ts';
+import { call } from '../../api/client.ts';
 import { AppPicture } from '../../apps/app-picture.tsx';
 import { openApp } from '../../apps/frames/open-apps.ts';
 import { Button, Note } from '../../design/controls.tsx';
@@ -9,14 +11,29 @@ import { Icon } from '../../design/icons.tsx';
 import { type Draft, missingIn, NEW, NO_DRAFT, nameOf } from '../secrets/draft.ts';
 import { saveDraft } from '../secrets/save-draft.ts';
 import { SlotChoice, SlotPlace } from '../secrets/slot-choice.tsx';
+import type { Asked } from './ask.tsx';
+import { carryOutOnApps, INSTALL_TIMEOUT_MS } from './carry-out.ts';
 import { grantsOf, proposedChoice } from './narrowing.ts';
 import { AskerLine, Decision, Publisher } from './parts.tsx';
 import { PermissionList } from './permission-list.tsx';
-import { install, type Prompt } from './prompts.ts';
 import { ResourceList } from './resource-list.tsx';
 import { asksForNothing } from './resource-words.ts';
 
-type InstallPrompt = Extract<Prompt, { kind: 'install' }>;
+interface Installation {
+  readonly detail: CatalogDetail;
+  readonly version: string;
+  /** Names of the account's secrets, where the app has a use for one. */
+  readonly secrets: readonly string[];
+  /** Why AI can't work for it yet, in one line; `null` where it can, or the app does not ask for it. */
+  readonly missingForAi: string | null;
+}
+
+type InstallPrompt = Asked & Installation;
+
+function install(appId: string, version: string, permissions: readonly Grant[]): Promise<string | null> {
+  const body = { appId, version, permissions: [...permissions] };
+  return carryOutOnApps(() => call('apps.install', { body, timeoutMs: INSTALL_TIMEOUT_MS }));
+}
 
 export function InstallReview({ asked }: { readonly asked: InstallPrompt }) {
   const { detail, version } = asked;

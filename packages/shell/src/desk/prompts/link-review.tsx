@@ -2,11 +2,16 @@
 // resolve it (punycode), since an app can make one look like another and put into it whatever it knows.
 import { Note } from '../../design/controls.tsx';
 import { Icon } from '../../design/icons.tsx';
+import { type Asked, type Asker, ask } from './ask.tsx';
 import { AskerLine, Decision } from './parts.tsx';
-import type { Prompt } from './prompts.ts';
 import { shortHost } from './short-host.ts';
 
-export function LinkReview({ asked }: { readonly asked: Extract<Prompt, { kind: 'link' }> }) {
+/** Before an address outside the platform is opened. */
+export function askToOpenLink(url: string, asker: Asker): Promise<boolean> {
+  return ask(LinkReview, asker, { url });
+}
+
+function LinkReview({ asked }: { readonly asked: Asked & { readonly url: string } }) {
   const { host, hostname, origin, href } = new URL(asked.url);
   const rest = href.slice(origin.length);
 

@@ -8,13 +8,14 @@ import { Icon, type IconName } from '../../design/icons.tsx';
 import { onDay } from '../../design/words.ts';
 import { confirmWithPasskey } from '../../session/confirm.ts';
 import { type Failure, failureOf } from '../../session/failure.ts';
+import { type Asked, carriedOut } from './ask.tsx';
+import type { OperatorMatter } from './ask-operator.ts';
 import { changeWords } from './operator-words.ts';
 import { AskerLine, Decision } from './parts.tsx';
-import { carriedOut, type OperatorMatter, type OperatorPrompt } from './prompts.ts';
 
 type Matter<Kind extends OperatorMatter['kind']> = Extract<OperatorMatter, { kind: Kind }>;
 
-export function OperatorReview({ asked }: { readonly asked: OperatorPrompt }) {
+export function OperatorReview({ asked }: { readonly asked: Asked & { readonly matter: OperatorMatter } }) {
   const { matter } = asked;
   if (matter.kind === 'invite') return <InviteReview asked={asked} matter={matter} />;
   if (matter.kind === 'uninvite') return <UninviteReview asked={asked} matter={matter} />;
@@ -22,7 +23,7 @@ export function OperatorReview({ asked }: { readonly asked: OperatorPrompt }) {
 }
 
 interface ReviewProps<Kind extends OperatorMatter['kind']> {
-  readonly asked: OperatorPrompt;
+  readonly asked: Asked;
   readonly matter: Matter<Kind>;
 }
 

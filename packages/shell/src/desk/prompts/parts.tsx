@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { Button } from '../../design/controls.tsx';
 import { Icon } from '../../design/icons.tsx';
 import { shortVersion } from '../../design/words.ts';
-import type { Asker } from './prompts.ts';
+import type { Asker } from './ask.tsx';
 
 /** The requesting app and its origin; nothing when the person started the action in the shell's own pages. */
 export function AskerLine({ asker, wants }: { readonly asker: Asker | null; readonly wants: string }) {

@@ -1,17 +1,24 @@
 // The question before everything of the account stops.
 import { useSignal } from '@preact/signals';
+import { pauseEverything } from '../../apps/pause.ts';
 import { Note } from '../../design/controls.tsx';
 import { Icon } from '../../design/icons.tsx';
+import { type Asked, type Asker, ask } from './ask.tsx';
+import { carryOut } from './carry-out.ts';
 import { AskerLine, Decision } from './parts.tsx';
-import { type Prompt, pause } from './prompts.ts';
 
-export function PauseReview({ asked }: { readonly asked: Extract<Prompt, { kind: 'pause' }> }) {
+/** Before everything of the account is stopped; `asker` is null when the person began it. */
+export function askToPause(asker: Asker | null): Promise<boolean> {
+  return ask(PauseReview, asker, {});
+}
+
+function PauseReview({ asked }: { readonly asked: Asked }) {
   const working = useSignal(false);
   const failure = useSignal<string | null>(null);
 
   async function approve(): Promise<void> {
     working.value = true;
-    failure.value = await pause();
+    failure.value = await carryOut(pauseEverything);
     working.value = false;
     if (failure.value === null) asked.answer(true);
   }

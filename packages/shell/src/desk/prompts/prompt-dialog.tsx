@@ -1,32 +1,12 @@
 // The one dialog in which the shell asks. It takes the focus, stands above the whole page, and says no by default.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../../design/icons.tsx';
-import { CommandLineReview } from '../account/command-line-review.tsx';
-import { RenewAddressReview } from '../internet/renew-address-review.tsx';
+import { carriedOut, type Prompt, prompt } from './ask.tsx';
 import { createPressGuard, trapFocus } from './guard.ts';
-import { InstallReview } from './install-review.tsx';
-import { LinkReview } from './link-review.tsx';
-import { PauseReview } from './pause-review.tsx';
-import { carriedOut, type Prompt, prompt } from './prompts.ts';
-import { UninstallReview } from './uninstall-review.tsx';
-import { UpgradeReview } from './upgrade-review.tsx';
-import { WithdrawReview } from './withdraw-review.tsx';
 
 export function PromptDialog() {
   const asked = prompt.value;
-  return asked === null ? null : <OpenDialog key={asked.kind} asked={asked} />;
-}
-
-function Review({ asked }: { readonly asked: Prompt }) {
-  if (asked.kind === 'install') return <InstallReview asked={asked} />;
-  if (asked.kind === 'upgrade') return <UpgradeReview asked={asked} />;
-  if (asked.kind === 'link') return <LinkReview asked={asked} />;
-  if (asked.kind === 'renew-address') return <RenewAddressReview asked={asked} />;
-  if (asked.kind === 'command-line') return <CommandLineReview asked={asked} />;
-  if (asked.kind === 'withdraw') return <WithdrawReview asked={asked} />;
-  if (asked.kind === 'operator') return <asked.Review asked={asked} />;
-  if (asked.kind === 'pause') return <PauseReview asked={asked} />;
-  return <UninstallReview asked={asked} />;
+  return asked === null ? null : <OpenDialog key={asked.id} asked={asked} />;
 }
 
 function OpenDialog({ asked }: { readonly asked: Prompt }) {
@@ -75,7 +55,7 @@ function OpenDialog({ asked }: { readonly asked: Prompt }) {
         <Icon name="shield" size={18} />
         <span>{carriedOut.value ? 'From the platform' : 'Platform asks you'}</span>
       </p>
-      <Review asked={asked} />
+      {asked.draw()}
     </dialog>
   );
 }

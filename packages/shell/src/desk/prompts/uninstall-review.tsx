@@ -1,19 +1,39 @@
 // The question before an app is removed.
 import { useSignal } from '@preact/signals';
 import { plainMessage } from '../../api/api-error.ts';
+import { call } from '../../api/client.ts';
 import { AppPicture } from '../../apps/app-picture.tsx';
 import { essentialApp } from '../../apps/essential-apps.ts';
+import { closeApp } from '../../apps/frames/open-apps.ts';
 import { findApp } from '../../apps/installed-apps.ts';
 import { Note } from '../../design/controls.tsx';
 import { showToast } from '../toasts/toasts.ts';
+import { type Asked, type Asker, ask } from './ask.tsx';
+import { askToInstall } from './ask-to-install.ts';
+import { carryOutOnApps } from './carry-out.ts';
 import { AskerLine, Decision } from './parts.tsx';
-import { askToInstall, type Prompt, uninstall } from './prompts.ts';
+
+interface Removal {
+  readonly appId: string;
+  readonly name: string;
+}
+
+export function askToUninstall(appId: string, name: string, asker: Asker | null): Promise<boolean> {
+  return ask(UninstallReview, asker, { appId, name });
+}
+
+function uninstall(appId: string): Promise<string | null> {
+  return carryOutOnApps(async () => {
+    await call('apps.uninstall', { params: { appId } });
+    closeApp(appId);
+  });
+}
 
 function reportFailure(error: unknown): void {
   showToast({ title: 'It could not be installed again', body: plainMessage(error), tone: 'danger' });
 }
 
-export function UninstallReview({ asked }: { readonly asked: Extract<Prompt, { kind: 'uninstall' }> }) {
+function UninstallReview({ asked }: { readonly asked: Asked & Removal }) {
   const { appId, name } = asked;
   const working = useSignal(false);
   const failure = useSignal<string | null>(null);

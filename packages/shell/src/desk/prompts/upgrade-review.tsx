@@ -1,22 +1,63 @@
 // The question before another version of an installed app takes the place of the present one, a newer or an older one.
 // What it asks for beyond that comes first.
-import { noResources, resourcesBeyond } from '@platform/contract';
-import { useSignal } from '@preact/signals';
+import {
+  type CatalogDetail,
+  type Grant,
+  noResources,
+  type PermissionsView,
+  resourcesBeyond,
+  type SecretBinding,
+} from '@platform/contract';
+import { signal, useSignal } from '@preact/signals';
+import { call } from '../../api/client.ts';
 import { AppPicture } from '../../apps/app-picture.tsx';
+import { closeApp } from '../../apps/frames/open-apps.ts';
 import { Note } from '../../design/controls.tsx';
 import { isOlder, shortVersion } from '../../design/words.ts';
 import { SlotPlace } from '../secrets/slot-choice.tsx';
+import type { Asked } from './ask.tsx';
+import { carryOutOnApps, INSTALL_TIMEOUT_MS } from './carry-out.ts';
 import { Changes } from './changes.tsx';
-import { grantsOf, proposedChoice } from './narrowing.ts';
+import { grantsOf, joinGrants, proposedChoice } from './narrowing.ts';
 import { newRequests } from './new-requests.ts';
 import { AskerLine, Decision, Publisher } from './parts.tsx';
 import { PermissionList } from './permission-list.tsx';
-import { type Prompt, upgrade } from './prompts.ts';
 import { ResourceList } from './resource-list.tsx';
 
-type UpgradePrompt = Extract<Prompt, { kind: 'upgrade' }>;
+interface Upgrade {
+  readonly detail: CatalogDetail;
+  readonly from: string;
+  readonly version: string;
+  /** What the installed version requested and was granted. */
+  readonly held: PermissionsView;
+  /** Of the installed version. */
+  readonly bindings: readonly SecretBinding[];
+}
 
-export function UpgradeReview({ asked }: { readonly asked: UpgradePrompt }) {
+/** Upgrades this page has carried out, with the grants that follow: what was read of an app before is out of date. */
+export const upgradesDone = signal(0);
+
+/** Changes the version, and then grants what the person allowed of its new requests. */
+function upgrade(
+  appId: string,
+  version: string,
+  allowed: { readonly permissions: readonly Grant[]; readonly acceptResources: boolean },
+): Promise<string | null> {
+  return carryOutOnApps(async () => {
+    const params = { appId };
+    const { permissions, acceptResources } = allowed;
+    await call('apps.upgrade', { params, body: { version, acceptResources }, timeoutMs: INSTALL_TIMEOUT_MS });
+    closeApp(appId);
+    if (permissions.length === 0) return;
+    const kept = await call('apps.permissions.read', { params });
+    const body = { permissions: joinGrants(kept.permissions, permissions) };
+    await call('apps.permissions.replace', { params, body });
+  }).finally(() => {
+    upgradesDone.value += 1;
+  });
+}
+
+export function UpgradeReview({ asked }: { readonly asked: Asked & Upgrade }) {
   const { detail, from, version, held, bindings } = asked;
   const added = newRequests(detail.permissions, held);
   const granted = held.resources?.granted ?? null;

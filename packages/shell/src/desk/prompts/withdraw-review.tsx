@@ -1,12 +1,30 @@
 // The question before a publisher deletes a version from the Store.
 import { useSignal } from '@preact/signals';
+import { call } from '../../api/client.ts';
 import { AppPicture } from '../../apps/app-picture.tsx';
 import { Note } from '../../design/controls.tsx';
 import { shortVersion } from '../../design/words.ts';
+import { type Asked, type Asker, ask } from './ask.tsx';
+import { carryOutOnApps } from './carry-out.ts';
 import { AskerLine, Decision } from './parts.tsx';
-import { type Prompt, withdraw } from './prompts.ts';
 
-export function WithdrawReview({ asked }: { readonly asked: Extract<Prompt, { kind: 'withdraw' }> }) {
+interface Withdrawal {
+  readonly appId: string;
+  readonly name: string;
+  readonly icon: string | null;
+  readonly version: string;
+}
+
+/**
+ * Before its publisher deletes a version.
+ * @throws ApiError `not_found`
+ */
+export async function askToWithdraw(appId: string, version: string, asker: Asker | null): Promise<boolean> {
+  const { name, icon } = await call('catalog.read', { params: { appId }, query: { version } });
+  return ask(WithdrawReview, asker, { appId, name, icon, version });
+}
+
+function WithdrawReview({ asked }: { readonly asked: Asked & Withdrawal }) {
   const { appId, name, icon } = asked;
   const version = shortVersion(asked.version);
   const working = useSignal(false);
@@ -14,7 +32,8 @@ export function WithdrawReview({ asked }: { readonly asked: Extract<Prompt, { ki
 
   async function approve(): Promise<void> {
     working.value = true;
-    failure.value = await withdraw(appId, asked.version);
+    const params = { appId, version: asked.version };
+    failure.value = await carryOutOnApps(() => call('catalog.withdraw', { params }));
     working.value = false;
     if (failure.value === null) asked.answer(true);
   }

@@ -9,7 +9,7 @@ import { installedApps } from '../../apps/installed-apps.ts';
 import { chooseTheme } from '../../design/theme.ts';
 import { signOut } from '../../session/session.ts';
 import { markAllRead } from '../notifications/inbox.ts';
-import { askToPause } from '../prompts/prompts.ts';
+import { askToPause } from '../prompts/pause-review.tsx';
 import { MENU_PAGES, SETTINGS_PAGES } from '../settings/pages.ts';
 import { showToast } from '../toasts/toasts.ts';
 import type { Command } from './match-commands.ts';

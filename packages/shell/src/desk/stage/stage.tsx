@@ -13,7 +13,7 @@ import { findApp, installedApps, listingFailure, nameOf } from '../../apps/insta
 import { Button, Empty, Note, Skeleton } from '../../design/controls.tsx';
 import { isBarShown } from '../bar/immersion.ts';
 import { InstallAgain, PlainHome } from '../home/plain-home.tsx';
-import { prompt } from '../prompts/prompts.ts';
+import { prompt } from '../prompts/ask.tsx';
 import { SettingsView } from '../settings/settings-view.tsx';
 import { Resting } from './resting.tsx';
 

@@ -8,8 +8,8 @@ import { plainMessage } from '../../api/api-error.ts';
 import { Button, Note } from '../../design/controls.tsx';
 import { Icon, type IconName, Mark } from '../../design/icons.tsx';
 import { signOut } from '../../session/session.ts';
+import { prompt } from '../prompts/ask.tsx';
 import { createPressGuard } from '../prompts/guard.ts';
-import { prompt } from '../prompts/prompts.ts';
 
 interface StilledPageProps {
   readonly account: AccountView;

@@ -8,6 +8,6 @@ export const searchMethods: MethodsOf<'search'> = {
     grant: 'apps.launcher.register',
     target: 'self',
     only: 'home',
-    run: ({ shell, params }) => shell.search(params.q, params.limit ?? 20),
+    run: ({ shell, params }) => shell.call('search.query', { query: { q: params.q, limit: params.limit ?? 20 } }),
   },
 };

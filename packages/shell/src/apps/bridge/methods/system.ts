@@ -9,7 +9,13 @@ export const systemMethods: MethodsOf<'system'> = {
   'system.invitations': {
     ...FOR_FLEET,
     params: { limit: optional(wholeNumber(1, 200)), cursor: optional(cursorText) },
-    run: ({ shell, params }) => shell.invitations(params),
+    run: async ({ shell, params }) => {
+      const [page, { registration }] = await Promise.all([
+        shell.call('operator.invitations.list', { query: { ...params } }),
+        shell.call('auth.registration'),
+      ]);
+      return { ...page, registration };
+    },
   },
   'system.invite': {
     ...FOR_FLEET,

@@ -15,7 +15,7 @@ const SHARED_INPUTS = [
   'scripts/build-apps.ts',
   'apps/shared',
   'packages/sdk/src',
-  'packages/shell/src/arrange.ts',
+  'packages/shell/src/apps/arrange.ts',
   'packages/shell/src/design/letter.ts',
   'packages/shell/src/design/sparkline.css',
   'packages/shell/src/design/sparkline.tsx',

@@ -16,6 +16,15 @@ export default defineConfig({
     rolldownOptions: {
       // The contract's schemas build themselves at import; the page uses its tables and types only.
       treeshake: { moduleSideEffects: (id) => !id.includes('/contract/src/') },
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: 'first', tags: ['$initial'], priority: 1 },
+            // Each page is an import of its own, and all are fetched together: one file, not thirty.
+            { name: 'settings', test: /\/src\/desk\/(?!internet\/qr-code|prompts\/operator-)/ },
+          ],
+        },
+      },
     },
   },
 });

@@ -1,9 +1,9 @@
 // Which of the five states of the page is shown.
 
-import { ClosingPage } from './closing-page.tsx';
 import { Button, Note, Spinner } from './design/controls.tsx';
 import { Mark } from './design/icons.tsx';
-import { Desk } from './desk.tsx';
+import { Desk } from './desk/desk.tsx';
+import { ClosingPage } from './desk/stilled/closing-page.tsx';
 import { hasOneTimeLink } from './session/enrolment.ts';
 import { checkSession, session } from './session/session.ts';
 import { Welcome } from './session/welcome.tsx';

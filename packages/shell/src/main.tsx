@@ -1,14 +1,20 @@
 // Entry of the trusted page: theme, session, then either the first screen or the desk with its frames.
 import { render } from 'preact';
 import { App } from './app.tsx';
+import { forgetAll } from './apps/frames/kept.ts';
 import './design/theme.ts';
-import { followPresses } from './notifications/addressed-notification.ts';
+import { followPresses } from './desk/notifications/addressed-notification.ts';
+import { dropPush } from './desk/notifications/push-here.ts';
+import { forgetRecent } from './desk/search/recent.ts';
 import { followOneTimeLinks } from './session/enrolment.ts';
-import { checkSession } from './session/session.ts';
+import { checkSession, endWithSession, forgetWithSession } from './session/session.ts';
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('index.html has no element with the id "root".');
 
+forgetWithSession(forgetAll);
+forgetWithSession(() => forgetRecent(localStorage));
+endWithSession(dropPush);
 followOneTimeLinks();
 followPresses();
 void checkSession();

@@ -1,9 +1,9 @@
 // One way to call core with the session of this page. Types come from the contract's route table.
 import type { Problem, RouteAnswer, RouteBodyInput } from '@platform/contract';
-import { pinHeaders } from '../session/pin.ts';
-import { type SessionEnd, sessionEndOf } from '../session/session-end.ts';
 import { ApiError } from './api-error.ts';
+import { pinHeaders } from './pin.ts';
 import { type ShellRoute, shellRoutes } from './routes.ts';
+import { type SessionEnd, sessionEndOf } from './session-end.ts';
 
 interface CallOptions<Id extends ShellRoute> {
   readonly params?: Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 // All style sheets of the shell apply to the whole page, so a class belongs to one of them.
 import { strict as assert } from 'node:assert';
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import * as path from 'node:path';
 import { test } from 'node:test';
 
@@ -12,11 +12,12 @@ function ownClasses(css: string): Set<string> {
 }
 
 test('no two style sheets give the same class its looks', () => {
-  const sheets = readdirSync(import.meta.dirname).filter((file) => file.endsWith('.css'));
+  const cwd = path.join(import.meta.dirname, '..');
+  const sheets = globSync('**/*.css', { cwd });
   assert.ok(sheets.length > 10);
   const owners = new Map<string, string>();
   for (const sheet of sheets)
-    for (const name of ownClasses(readFileSync(path.join(import.meta.dirname, sheet), 'utf8'))) {
+    for (const name of ownClasses(readFileSync(path.join(cwd, sheet), 'utf8'))) {
       assert.equal(owners.get(name), undefined, `${name} is in ${owners.get(name)} and in ${sheet}`);
       owners.set(name, sheet);
     }

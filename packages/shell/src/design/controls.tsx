@@ -1,9 +1,7 @@
-// Small parts that every screen uses: buttons, notes, waiting, the picture of an app.
+// Small parts that every screen uses: buttons, notes, waiting.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { iconAsData, iconRevision } from '../frames/app-icons.ts';
 import { Icon, type IconName } from './icons.tsx';
-import { hueOf, letterOf } from './letter.ts';
 
 interface ButtonProps {
   readonly children: ComponentChildren;
@@ -97,40 +95,5 @@ export function Empty({ icon, title, children }: EmptyProps) {
       <p class="empty-title">{title}</p>
       {children !== undefined && <div class="empty-text">{children}</div>}
     </div>
-  );
-}
-
-interface AppPictureProps {
-  readonly appId: string;
-  readonly name: string;
-  readonly path: string | null;
-  readonly size?: 'small' | 'middle' | 'large';
-}
-
-/** The app's own picture, or its first letter. Beside the name it is decoration. */
-export function AppPicture({ appId, name, path, size = 'middle' }: AppPictureProps) {
-  const [picture, setPicture] = useState<string | null | undefined>(path === null ? null : undefined);
-  const revision = iconRevision.value;
-  useEffect(() => {
-    if (path === null) {
-      setPicture(null);
-      return;
-    }
-    let isWanted = true;
-    void iconAsData(path).then((found) => {
-      if (isWanted) setPicture(found);
-    });
-    return () => {
-      isWanted = false;
-    };
-  }, [path, revision]);
-  if (picture === undefined) return <span class={`picture ${size}`} aria-hidden="true" />;
-  if (picture !== null) {
-    return <img class={`picture ${size}`} src={picture} alt="" onError={() => setPicture(null)} />;
-  }
-  return (
-    <span class={`picture letter ${size}`} style={{ '--hue': hueOf(appId) }} aria-hidden="true">
-      {letterOf(name)}
-    </span>
   );
 }

@@ -4,14 +4,11 @@ import type { AccountView, SessionAnswer } from '@platform/contract';
 import { signal } from '@preact/signals';
 import { ApiError } from '../api/api-error.ts';
 import { call, onAccountClosing, onSessionEnd } from '../api/client.ts';
-import { forgetAll } from '../frames/kept.ts';
-import { dropPush } from '../notifications/push-here.ts';
-import { forgetRecent } from '../search/recent.ts';
+import { currentPin, dropPin, followPin, keepPin } from '../api/pin.ts';
+import { END_NOTICES, sessionEndOf } from '../api/session-end.ts';
 import { confirmWithPasskey } from './confirm.ts';
 import { askForPasskey, createPasskey } from './passkey.ts';
-import { currentPin, dropPin, followPin, keepPin } from './pin.ts';
 import { dropPrf } from './prf.ts';
-import { END_NOTICES, sessionEndOf } from './session-end.ts';
 
 export type SessionState =
   | { readonly kind: 'checking' }
@@ -40,6 +37,23 @@ function enter(account: AccountView): void {
   session.value = { kind: 'signed-in', account };
 }
 
+const forgetters = new Set<() => void>();
+const endings = new Set<() => Promise<void>>();
+
+/** Calls `forget` whenever the session is over: what the browser keeps of the account goes with it. */
+export function forgetWithSession(forget: () => void): void {
+  forgetters.add(forget);
+}
+
+/** Waits for `end` when the person signs out: what would go on without a page. It must neither reject nor take long. */
+export function endWithSession(end: () => Promise<void>): void {
+  endings.add(end);
+}
+
+function forgetAccount(): void {
+  for (const forget of forgetters) forget();
+}
+
 /** Signing out ends the live events too: whichever is noticed first, the person reads what they asked for. */
 let leaving = false;
 
@@ -47,8 +61,7 @@ function leave(notice: string): void {
   leaving = true;
   dropPrf();
   dropPin();
-  forgetAll();
-  forgetRecent(localStorage);
+  forgetAccount();
   sessionStorage.setItem(NOTICE, notice);
   location.replace('/');
 }
@@ -91,8 +104,7 @@ export async function checkSession(): Promise<void> {
 
 function meetSignedOut(notice: string | null): void {
   // The session may have ended while no page was there to forget what it kept of apps.
-  forgetAll();
-  forgetRecent(localStorage);
+  forgetAccount();
   session.value = { kind: 'signed-out', notice };
 }
 
@@ -155,6 +167,6 @@ export async function signOut(): Promise<void> {
     leave(END_NOTICES[end]);
     return;
   }
-  await dropPush();
+  await Promise.all([...endings].map((end) => end()));
   leave('You are signed out.');
 }

@@ -1,5 +1,5 @@
 // What a press on a notification does: brings the shell to the front, or opens it, at the address of the record.
-import { notificationAddress } from '../notifications/notification-address.ts';
+import { notificationAddress } from '../address/notification-address.ts';
 import type { WorkerScope } from './scope.ts';
 
 type Scope = Pick<WorkerScope, 'clients'>;

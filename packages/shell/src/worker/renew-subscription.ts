@@ -1,8 +1,8 @@
 // The browser's push service gave this browser another endpoint, or ended the one it had: core learns of it at once,
 // with no page open. What fails here is made up for when the shell is opened next.
 import { type RouteBodyInput, SESSION_HEADER } from '@platform/contract';
-import { subscriptionBody } from '../notifications/subscription-body.ts';
-import { readWorkerPin } from '../session/worker-pin.ts';
+import { subscriptionBody } from '../api/subscription-body.ts';
+import { readWorkerPin } from '../api/worker-pin.ts';
 import type { SubscriptionChange, WorkerScope } from './scope.ts';
 
 const ROUTE = '/v1/push/subscriptions';

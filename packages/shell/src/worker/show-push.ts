@@ -1,6 +1,6 @@
 // Shows what a push message says: from the bounded fields of the contract's schema alone, at most once for each id.
 import { type PushPayload, pushPayload } from '@platform/contract';
-import { UNREADABLE_TAG } from '../notifications/notification-address.ts';
+import { UNREADABLE_TAG } from '../address/notification-address.ts';
 import { isFirstTime } from './shown-messages.ts';
 
 type Registration = Pick<ServiceWorkerRegistration, 'showNotification'>;

@@ -1,0 +1,183 @@
+// The review before an installation: what the app is, who published it, and what it may do if the person agrees.
+import type { CatalogDetail, Grant } from '@platform/contract';
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { plainMessage } from '../../api/api-error.ts';
+import { call } from '../../api/client.ts';
+import { AppPicture } from '../../apps/app-picture.tsx';
+import { openApp } from '../../apps/frames/open-apps.ts';
+import { Button, Note } from '../../design/controls.tsx';
+import { Icon } from '../../design/icons.tsx';
+import { type Draft, missingIn, NEW, NO_DRAFT, nameOf } from '../secrets/draft.ts';
+import { saveDraft } from '../secrets/save-draft.ts';
+import { SlotChoice, SlotPlace } from '../secrets/slot-choice.tsx';
+import type { Asked } from './ask.tsx';
+import { carryOutOnApps, INSTALL_TIMEOUT_MS } from './carry-out.ts';
+import { grantsOf, proposedChoice } from './narrowing.ts';
+import { AskerLine, Decision, Publisher } from './parts.tsx';
+import { PermissionList } from './permission-list.tsx';
+import { ResourceList } from './resource-list.tsx';
+import { asksForNothing } from './resource-words.ts';
+
+interface Installation {
+  readonly detail: CatalogDetail;
+  readonly version: string;
+  /** Names of the account's secrets, where the app has a use for one. */
+  readonly secrets: readonly string[];
+  /** Why AI can't work for it yet, in one line; `null` where it can, or the app does not ask for it. */
+  readonly missingForAi: string | null;
+}
+
+type InstallPrompt = Asked & Installation;
+
+function install(appId: string, version: string, permissions: readonly Grant[]): Promise<string | null> {
+  const body = { appId, version, permissions: [...permissions] };
+  return carryOutOnApps(() => call('apps.install', { body, timeoutMs: INSTALL_TIMEOUT_MS }));
+}
+
+export function InstallReview({ asked }: { readonly asked: InstallPrompt }) {
+  const { detail, version } = asked;
+  const choice = useSignal(proposedChoice(detail.permissions));
+  const stage = useSignal<'review' | 'working' | 'done'>('review');
+  const failure = useSignal<string | null>(null);
+  const drafts = useSignal<ReadonlyMap<string, Draft>>(new Map());
+  const draftOf = (slot: string) => drafts.value.get(slot) ?? NO_DRAFT;
+  /** What could not be bound after the app was installed. */
+  const unbound = useSignal<string | null>(null);
+
+  async function approve(): Promise<void> {
+    failure.value = firstMissing();
+    if (failure.value !== null) return;
+    stage.value = 'working';
+    failure.value = await install(detail.appId, version, grantsOf(choice.value));
+    if (failure.value === null) await bindAll();
+    stage.value = failure.value === null ? 'done' : 'review';
+  }
+
+  function firstMissing(): string | null {
+    const added: string[] = [];
+    for (const { name } of detail.secretSlots) {
+      const draft = draftOf(name);
+      const missing = missingIn(draft, [...asked.secrets, ...added]);
+      if (missing !== null) return missing;
+      if (draft.secret === NEW) added.push(nameOf(draft.newName));
+    }
+    return null;
+  }
+
+  async function bindAll(): Promise<void> {
+    try {
+      for (const slot of detail.secretSlots) await saveDraft(detail.appId, slot, draftOf(slot.name));
+    } catch (error) {
+      unbound.value = plainMessage(error);
+    }
+    drafts.value = new Map();
+  }
+
+  if (stage.value === 'done') return <Installed asked={asked} unbound={unbound.value} />;
+  const working = stage.value === 'working';
+  return (
+    <>
+      <AskerLine asker={asked.asker} wants="wants to install an app:" />
+      <div class="prompt-app">
+        <AppPicture appId={detail.appId} name={detail.name} path={detail.icon} size="large" />
+        <div>
+          <h2 id="prompt-title">Install {detail.name}?</h2>
+          <Publisher name={detail.publisher} version={version} />
+        </div>
+      </div>
+      <div class="prompt-scroll">
+        <p>{detail.summary}</p>
+        {detail.secretSlots.length === 0 && asksForNothing(detail.permissions, detail.resources) && (
+          <Note tone="success">It requests no permissions.</Note>
+        )}
+        {detail.permissions.length > 0 && (
+          <>
+            <h3>{detail.name} will be able to</h3>
+            <PermissionList
+              requested={detail.permissions}
+              choice={choice.value}
+              disabled={working}
+              onChange={(next) => (choice.value = next)}
+            />
+            <p class="quiet-text">Turn off what you don’t want. You can change this later in Settings.</p>
+          </>
+        )}
+        {asked.missingForAi !== null && <Note tone="info">{asked.missingForAi}</Note>}
+        {detail.secretSlots.length > 0 && (
+          <>
+            <h3>Secrets it can use without seeing them</h3>
+            {detail.secretSlots.map((slot) => (
+              <div key={slot.name} class="slot-review">
+                <SlotPlace slot={slot} />
+                <SlotChoice
+                  slot={slot}
+                  secrets={asked.secrets}
+                  draft={draftOf(slot.name)}
+                  disabled={working}
+                  onChange={(draft) => (drafts.value = new Map(drafts.value).set(slot.name, draft))}
+                />
+              </div>
+            ))}
+            <p class="quiet-text">You can install without a secret and choose one later in Settings.</p>
+          </>
+        )}
+        {detail.resources !== null && (
+          <>
+            <h3>Its backend on the server</h3>
+            <ResourceList resources={detail.resources} />
+          </>
+        )}
+        {detail.hasWorkload && (
+          <p class="quiet-text with-icon">
+            <Icon name="lock" size={16} />
+            Its backend runs on this server, isolated from your other apps.
+          </p>
+        )}
+      </div>
+      {failure.value !== null && <Note tone="danger">{failure.value}</Note>}
+      {working && <p class="only-read" role="status">{`Installing ${detail.name}`}</p>}
+      <Decision
+        no="Don’t install"
+        yes={working ? 'Installing …' : 'Install'}
+        busy={working}
+        onNo={() => asked.answer(false)}
+        onYes={() => void approve()}
+      />
+    </>
+  );
+}
+
+function Installed({ asked, unbound }: { readonly asked: InstallPrompt; readonly unbound: string | null }) {
+  const { detail } = asked;
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  return (
+    <div class="prompt-done">
+      <AppPicture appId={detail.appId} name={detail.name} path={detail.icon} size="large" />
+      <h2 id="prompt-title" ref={heading} tabIndex={-1}>
+        {detail.name} is installed
+      </h2>
+      <p class="quiet-text">It’s on your home screen.</p>
+      {unbound !== null && (
+        <Note tone="warning">
+          A secret could not be set: {unbound} Choose it in Settings → Apps → {detail.name}.
+        </Note>
+      )}
+      <div class="decision">
+        <Button onClick={() => asked.answer(true)}>Done</Button>
+        {detail.hasFrontend && (
+          <Button
+            kind="primary"
+            onClick={() => {
+              asked.answer(true);
+              openApp(detail.appId);
+            }}
+          >
+            Open {detail.name}
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,97 @@
+// The choices of a permission review never go beyond what an app asked for.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isCritical, type PermissionId, permissions, type RequestedGrant } from '@platform/contract';
+import { fc } from '../../../../../tests/support/fast-check.ts';
+import { covers } from '../../apps/bridge/grants.ts';
+import {
+  grantsOf,
+  offeredResources,
+  presentChoice,
+  proposedChoice,
+  sameChoice,
+  withPermission,
+  withResource,
+} from './narrowing.ts';
+
+const requested: readonly RequestedGrant[] = [
+  { id: 'notifications.publish', resources: ['news', 'weekly'], reason: 'Tells you what is new.' },
+  { id: 'network.public', resources: ['*'] },
+];
+
+test('critical permissions are off until a person turns them on', () => {
+  const proposed = proposedChoice(requested);
+  assert.deepEqual(grantsOf(proposed), [{ id: 'notifications.publish', resources: ['news', 'weekly'] }]);
+  const [, critical] = requested;
+  assert.ok(critical);
+  assert.deepEqual(grantsOf(withPermission(proposed, critical, true)).at(-1), {
+    id: 'network.public',
+    resources: ['*'],
+  });
+});
+
+test('unchecking the last resource of a permission takes the permission away', () => {
+  let choice = proposedChoice(requested);
+  choice = withResource(choice, 'notifications.publish', 'news', false);
+  assert.deepEqual(grantsOf(choice), [{ id: 'notifications.publish', resources: ['weekly'] }]);
+  choice = withResource(choice, 'notifications.publish', 'weekly', false);
+  assert.deepEqual(grantsOf(choice), []);
+});
+
+test('what is granted now is shown, also where it is narrower than the request', () => {
+  const [first] = requested;
+  assert.ok(first);
+  const present = presentChoice(
+    [{ id: 'apps.lifecycle', resources: ['*'] }],
+    [{ id: 'apps.lifecycle', resources: ['notes'] }],
+  );
+  assert.deepEqual(grantsOf(present), [{ id: 'apps.lifecycle', resources: ['notes'] }]);
+  assert.deepEqual(offeredResources({ id: 'apps.lifecycle', resources: ['*'] }, new Set(['notes'])), ['*', 'notes']);
+});
+
+test('two choices are the same whatever the order of their resources', () => {
+  const one = presentChoice(requested, [{ id: 'notifications.publish', resources: ['news', 'weekly'] }]);
+  const other = presentChoice(requested, [{ id: 'notifications.publish', resources: ['weekly', 'news'] }]);
+  assert.equal(sameChoice(one, other), true);
+  assert.equal(sameChoice(one, proposedChoice([])), false);
+});
+
+const ids = Object.keys(permissions) as PermissionId[];
+const arbitraryRequest: fc.Arbitrary<readonly RequestedGrant[]> = fc.uniqueArray(
+  fc.record({
+    id: fc.constantFrom(...ids),
+    resources: fc.uniqueArray(fc.constantFrom('*', 'self', 'news', 'team-*', 'notes'), { minLength: 1 }),
+  }),
+  { selector: ({ id }) => id, maxLength: 6 },
+);
+
+test('whatever a person checks and unchecks, every grant sent is covered by the request', () => {
+  fc.assert(
+    fc.property(
+      arbitraryRequest,
+      fc.array(fc.record({ at: fc.nat(), resource: fc.nat(), granted: fc.boolean(), whole: fc.boolean() })),
+      (request, presses) => {
+        let choice = proposedChoice(request);
+        for (const press of presses) {
+          const row = request[press.at % Math.max(request.length, 1)];
+          if (row === undefined) continue;
+          const resource = row.resources[press.resource % row.resources.length] ?? '';
+          choice = press.whole
+            ? withPermission(choice, row, press.granted)
+            : withResource(choice, row.id, resource, press.granted);
+        }
+        for (const grant of grantsOf(choice)) {
+          assert.ok(grant.resources.length > 0);
+          assert.equal(new Set(grant.resources).size, grant.resources.length);
+          for (const resource of grant.resources) assert.ok(covers(request, grant.id, resource));
+        }
+      },
+    ),
+  );
+});
+
+test('the proposal never holds a critical permission', () => {
+  fc.assert(
+    fc.property(arbitraryRequest, (request) => grantsOf(proposedChoice(request)).every(({ id }) => !isCritical(id))),
+  );
+});

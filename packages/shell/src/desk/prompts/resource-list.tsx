@@ -1,0 +1,31 @@
+// What a backend may use of its machine, as a list with pictures.
+import type { BackendResources } from '@platform/contract';
+import { Icon } from '../../design/icons.tsx';
+import { resourceLines } from './resource-words.ts';
+
+interface ResourceListProps {
+  readonly resources: BackendResources;
+  /** What was granted up to now; only the lines that go beyond it are shown then. */
+  readonly beyond?: BackendResources;
+}
+
+export function ResourceList({ resources, beyond }: ResourceListProps) {
+  const all = resourceLines(resources, beyond ?? null);
+  const lines = beyond === undefined ? all : all.filter(({ more }) => more);
+  return (
+    <ul class="uses">
+      {lines.map(({ name, icon, text, before, large }) => (
+        <li key={name} class={large ? 'use-line large' : 'use-line'}>
+          <span class="use-picture">
+            <Icon name={icon} size={20} />
+          </span>
+          <span>
+            {text}
+            {before !== null && <span class="use-before"> ({before})</span>}
+            {large && <span class="use-large">More than most apps use</span>}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,179 @@
+// The question before another version of an installed app takes the place of the present one, a newer or an older one.
+// What it asks for beyond that comes first.
+import {
+  type CatalogDetail,
+  type Grant,
+  noResources,
+  type PermissionsView,
+  resourcesBeyond,
+  type SecretBinding,
+} from '@platform/contract';
+import { signal, useSignal } from '@preact/signals';
+import { call } from '../../api/client.ts';
+import { AppPicture } from '../../apps/app-picture.tsx';
+import { closeApp } from '../../apps/frames/open-apps.ts';
+import { Note } from '../../design/controls.tsx';
+import { isOlder, shortVersion } from '../../design/words.ts';
+import { SlotPlace } from '../secrets/slot-choice.tsx';
+import type { Asked } from './ask.tsx';
+import { carryOutOnApps, INSTALL_TIMEOUT_MS } from './carry-out.ts';
+import { Changes } from './changes.tsx';
+import { grantsOf, joinGrants, proposedChoice } from './narrowing.ts';
+import { newRequests } from './new-requests.ts';
+import { AskerLine, Decision, Publisher } from './parts.tsx';
+import { PermissionList } from './permission-list.tsx';
+import { ResourceList } from './resource-list.tsx';
+
+interface Upgrade {
+  readonly detail: CatalogDetail;
+  readonly from: string;
+  readonly version: string;
+  /** What the installed version requested and was granted. */
+  readonly held: PermissionsView;
+  /** Of the installed version. */
+  readonly bindings: readonly SecretBinding[];
+}
+
+/** Upgrades this page has carried out, with the grants that follow: what was read of an app before is out of date. */
+export const upgradesDone = signal(0);
+
+/** Changes the version, and then grants what the person allowed of its new requests. */
+function upgrade(
+  appId: string,
+  version: string,
+  allowed: { readonly permissions: readonly Grant[]; readonly acceptResources: boolean },
+): Promise<string | null> {
+  return carryOutOnApps(async () => {
+    const params = { appId };
+    const { permissions, acceptResources } = allowed;
+    await call('apps.upgrade', { params, body: { version, acceptResources }, timeoutMs: INSTALL_TIMEOUT_MS });
+    closeApp(appId);
+    if (permissions.length === 0) return;
+    const kept = await call('apps.permissions.read', { params });
+    const body = { permissions: joinGrants(kept.permissions, permissions) };
+    await call('apps.permissions.replace', { params, body });
+  }).finally(() => {
+    upgradesDone.value += 1;
+  });
+}
+
+export function UpgradeReview({ asked }: { readonly asked: Asked & Upgrade }) {
+  const { detail, from, version, held, bindings } = asked;
+  const added = newRequests(detail.permissions, held);
+  const granted = held.resources?.granted ?? null;
+  const larger = detail.resources !== null && resourcesBeyond(granted ?? noResources, detail.resources).length > 0;
+  // A declaration that the installed version has too was reviewed with it.
+  const slots = detail.secretSlots.filter(
+    ({ declarationHash }) => !bindings.some((binding) => binding.declarationHash === declarationHash),
+  );
+  const choice = useSignal(proposedChoice(added));
+  const acceptResources = useSignal(larger);
+  const back = isOlder(version, from);
+  const [to, present] = [shortVersion(version), shortVersion(from)];
+  const working = useSignal(false);
+  const failure = useSignal<string | null>(null);
+
+  async function approve(): Promise<void> {
+    working.value = true;
+    failure.value = await upgrade(detail.appId, version, {
+      permissions: grantsOf(choice.value),
+      acceptResources: acceptResources.value,
+    });
+    working.value = false;
+    if (failure.value === null) asked.answer(true);
+  }
+
+  return (
+    <>
+      <AskerLine asker={asked.asker} wants={`wants to ${back ? 'go back to an older version of' : 'update'} an app:`} />
+      <div class="prompt-app">
+        <AppPicture appId={detail.appId} name={detail.name} path={detail.icon} size="large" />
+        <div>
+          <h2 id="prompt-title">{back ? `Go back to ${detail.name} ${to}?` : `Update ${detail.name}?`}</h2>
+          <Publisher name={detail.publisher} />
+          <p class="quiet-text">
+            From <code>{present}</code> to <code>{to}</code>
+          </p>
+        </div>
+      </div>
+      {back && (
+        <Note tone="warning">
+          {to} may not be able to read data that {present} wrote. {detail.name} keeps its data as it is.
+        </Note>
+      )}
+      {(added.length > 0 || larger || slots.length > 0 || (!back && detail.changes !== null)) && (
+        <div class="prompt-scroll">
+          {added.length > 0 && (
+            <>
+              <h3>New: {detail.name} also wants to</h3>
+              <PermissionList
+                requested={added}
+                choice={choice.value}
+                disabled={working.value}
+                onChange={(next) => (choice.value = next)}
+              />
+            </>
+          )}
+          {slots.length > 0 && (
+            <>
+              <h3>New: where it wants to use a secret</h3>
+              {slots.map((slot) => (
+                <div key={slot.name} class="slot-review">
+                  <SlotPlace slot={slot} />
+                  <p>
+                    {secretLine(bindings.find((binding) => binding.slot === slot.name)?.secret ?? null, detail.name)}
+                  </p>
+                </div>
+              ))}
+            </>
+          )}
+          {larger && detail.resources !== null && (
+            <>
+              <h3>{granted === null ? 'New: a backend on the server' : 'New: more of the server'}</h3>
+              <ResourceList resources={detail.resources} {...(granted !== null && { beyond: granted })} />
+              <label class="accept-resources">
+                <input
+                  type="checkbox"
+                  checked={acceptResources.value}
+                  disabled={working.value}
+                  onChange={(event) => (acceptResources.value = event.currentTarget.checked)}
+                />
+                <span>
+                  Allow this
+                  <span class="permission-more">
+                    {granted === null
+                      ? `Otherwise the backend stays off, and ${detail.name} ${detail.hasFrontend ? 'runs without it' : 'does nothing'}.`
+                      : 'Otherwise it runs with what it has now, which may be too little for it.'}
+                  </span>
+                </span>
+              </label>
+            </>
+          )}
+          {!back && <Changes version={version} changes={detail.changes} />}
+        </div>
+      )}
+      <p class="quiet-text">{keptLine(back, added.length > 0 || larger, present)}</p>
+      {failure.value !== null && <Note tone="danger">{failure.value}</Note>}
+      <Decision
+        no="Keep this version"
+        yes={back ? (working.value ? 'Going back …' : `Go back to ${to}`) : working.value ? 'Updating …' : 'Update'}
+        busy={working.value}
+        onNo={() => asked.answer(false)}
+        onYes={() => void approve()}
+      />
+    </>
+  );
+}
+
+function keptLine(back: boolean, asksForMore: boolean, present: string): string {
+  if (back) return `Permissions that only ${present} had are removed. You can update again at any time.`;
+  return asksForMore
+    ? 'It keeps its data and the permissions it has. You can change this later in Settings, and go back to this version.'
+    : 'It keeps its data and permissions, and asks for nothing new. You can go back to this version in Settings.';
+}
+
+function secretLine(secret: string | null, app: string): string {
+  return secret === null
+    ? `Nothing is sent until you choose a secret in Settings → Apps → ${app}.`
+    : `Your secret ${secret} is not sent after the update until you allow it in Settings → Apps → ${app}.`;
+}

@@ -1,0 +1,265 @@
+// A shell for tests of the bridge's methods: its apps, records and grants are what a test says, and it writes down what
+// it was made to do. Used by tests only.
+import type { Grant, InstalledApp, Notification, NotificationSettings, RouteAnswer } from '@platform/contract';
+import type { ShellRoute } from '../src/api/routes.ts';
+import { callMethod } from '../src/apps/bridge/call-method.ts';
+import { isPlatformAddress } from '../src/apps/bridge/platform-address.ts';
+import { BridgeRefusal } from '../src/apps/bridge/refusal.ts';
+import type { BridgeCaller, ShellSide } from '../src/apps/bridge/shell-side.ts';
+import { changedSettings } from '../src/desk/notifications/changed-settings.ts';
+
+export const ID = 'ntf-0192f0c1-2d3e-7a4b-8c5d-6e7f80910203';
+export const OTHER_ID = 'ntf-0192f0c1-2d3e-7a4b-8c5d-6e7f80910204';
+
+function app(appId: string, more: Partial<InstalledApp> = {}): InstalledApp {
+  return {
+    appId,
+    name: appId,
+    summary: '',
+    version: '1.0.0',
+    upgrade: null,
+    former: null,
+    publisher: 'ada',
+    icon: `/v1/catalog/${appId}/icon`,
+    chrome: 'auto',
+    hasFrontend: true,
+    hasWorkload: true,
+    hasUnreviewedWorkload: false,
+    requestsIntelligence: false,
+    home: false,
+    comingSoon: false,
+    system: false,
+    installedAt: '2026-11-21T10:00:00.000Z',
+    ...more,
+  };
+}
+
+function record(id: string, topic: string): Notification {
+  return {
+    id: id as Notification['id'],
+    appId: 'news',
+    topic,
+    title: topic,
+    body: '',
+    priority: 'normal',
+    presentation: null,
+    delivery: 'inbox',
+    dedupeKey: null,
+    createdAt: '2026-11-21T10:00:00.000Z',
+    expiresAt: null,
+    readAt: null,
+  };
+}
+
+export interface World {
+  grants: Grant[];
+  apps: InstalledApp[];
+  records: Notification[];
+  inFront: boolean;
+  isHome: boolean;
+  isSystem: boolean;
+  appId: string;
+  approves: boolean;
+  /** Apps whose node does not answer. */
+  readonly silent: readonly string[];
+  /** Apps whose questions went through the one place that limits them, in order. */
+  readonly asked: string[];
+  settings: NotificationSettings;
+  /** What core answers a method that calls it, by route. */
+  readonly answers: Readonly<Partial<Record<ShellRoute, unknown>>>;
+  /** JSON text by app. */
+  readonly kept: Map<string, string>;
+  /** What the shell was made to do, in order. */
+  readonly done: string[];
+}
+
+export function world(change: Partial<World> = {}): World {
+  return {
+    grants: [],
+    apps: [app('notes'), app('store', { hasWorkload: false })],
+    records: [record(ID, 'news'), record(OTHER_ID, 'private')],
+    inFront: true,
+    isHome: false,
+    isSystem: false,
+    appId: 'asker',
+    approves: true,
+    silent: [],
+    asked: [],
+    settings: { system: true, webPush: true, flashes: true, muted: [{ appId: 'notes', topic: 'old' }] },
+    answers: {
+      'auth.registration': { registration: 'invite' },
+      'operator.invitations.list': { items: [], nextCursor: null },
+      'search.query': { query: 'notes', apps: [], items: [] },
+    },
+    kept: new Map(),
+    done: [],
+    ...change,
+  };
+}
+
+export const status = { state: 'running', since: '2026-11-21T10:00:00.000Z', restarts: 0 } as const;
+
+/** What core answers the shell; an app receives less. */
+const asOwnerSees = { ...status, lastExit: null, usage: { logLinesDropped: 41 } };
+
+function answerOfCore<Id extends ShellRoute>(state: World, id: Id, options: object = {}): RouteAnswer<Id> {
+  state.done.push(`call ${id} ${JSON.stringify(options)}`);
+  if (!(id in state.answers)) throw new Error(`This world does not say what core answers to ${id}.`);
+  // What a test says that core answers has the shape of the route.
+  return state.answers[id] as RouteAnswer<Id>;
+}
+
+export function call(state: World, method: string, params?: unknown): Promise<unknown> {
+  const did = (what: string) => {
+    state.done.push(what);
+  };
+  const caller: BridgeCaller = {
+    appId: state.appId,
+    isSystemApp: () => state.isSystem,
+    isHome: () => state.isHome,
+    isInFront: () => state.inFront,
+  };
+  const shell: ShellSide = {
+    call: async (id, options) => answerOfCore(state, id, options),
+    currentGrants: async () => state.grants,
+    contextOf: (appId, capabilities) => ({ appId, theme: 'light', displayMode: 'window', capabilities }),
+    stateOf: (appId) => state.kept.get(appId) ?? null,
+    keepState: (appId, json) => {
+      did(`keep ${appId} ${json}`);
+      if (json === null) state.kept.delete(appId);
+      else state.kept.set(appId, json);
+    },
+    keepPlace: (appId, place) => did(`place ${appId} ${place}`),
+    installedApps: async () => state.apps,
+    catalog: async () =>
+      state.apps.map(({ appId, name, summary, version, publisher, icon, hasFrontend, hasWorkload }) => ({
+        appId,
+        name,
+        summary,
+        version,
+        publisher,
+        icon,
+        hasFrontend,
+        hasWorkload,
+        categories: [],
+        resources: null,
+        connects: [],
+        visibility: 'public',
+        own: false,
+        publishedAt: '2026-11-21T10:00:00.000Z',
+      })),
+    details: async (appId, version) => {
+      const { name, summary, publisher } = app(appId);
+      return {
+        ...{
+          appId,
+          name,
+          summary,
+          publisher,
+          version: version ?? '1.0.0',
+          icon: null,
+          visibility: 'public',
+          own: false,
+        },
+        ...{
+          hasFrontend: true,
+          hasWorkload: false,
+          categories: [],
+          resources: null,
+          connects: [],
+          changes: null,
+          size: 1,
+        },
+        ...{ permissions: [], screenshots: [], secretSlots: [], publicRoutes: [], versions: [] },
+        publishedAt: '2026-11-21T10:00:00.000Z',
+      };
+    },
+    storeLink: (appId) => `https://platform.example/#/store/${appId}`,
+    screenshotOf: async () => 'data:image/png;base64,AA==',
+    iconOf: async (path) => (path === null ? null : 'data:image/svg+xml;base64,AA=='),
+    statusOf: async (appId) => {
+      did(`ask for the state of ${appId}`);
+      if (state.silent.includes(appId)) throw new BridgeRefusal('workload_unavailable', 'Its node does not answer.');
+      await new Promise((resolve) => setImmediate(resolve));
+      did(`hear the state of ${appId}`);
+      return asOwnerSees;
+    },
+    startBackend: async (appId) => {
+      did(`start ${appId}`);
+      return asOwnerSees;
+    },
+    stopBackend: async (asker, appId) => {
+      did(`stop ${appId} for ${asker}`);
+      return { ...asOwnerSees, state: 'stopped' };
+    },
+    homeTiles: async () => ({ pinned: ['notes'], order: ['store'] }),
+    arrangeHome: async (tiles) => {
+      did(`arrange ${JSON.stringify(tiles)}`);
+      return tiles;
+    },
+    notifications: async ({ topic, cursor }) => {
+      const records = state.records.filter((each) => topic === undefined || each.topic === topic);
+      // One record a page, so that every walk has to follow cursors.
+      const at = Number(cursor ?? 0);
+      return { items: records.slice(at, at + 1), nextCursor: at + 1 < records.length ? String(at + 1) : null };
+    },
+    markRead: async (id) => {
+      did(`read ${id}`);
+      return record(id, 'news');
+    },
+    markAllRead: async () => {
+      did('read all');
+      return 2;
+    },
+    notificationSettings: async () => state.settings,
+    changeNotificationSettings: async (change) => {
+      did(`settings ${JSON.stringify(change)}`);
+      state.settings = changedSettings(state.settings, change);
+      return state.settings;
+    },
+    open: (appId, target) => did(`open ${appId} ${target}`),
+    goHome: () => did('home'),
+    becomeHome: async (appId) => did(`become home ${appId}`),
+    restoreHome: async () => did('restore home'),
+    setTitle: (appId, title) => did(`title ${appId} ${title}`),
+    showSurface: (surface, appId) => did(`surface ${surface} ${appId}`),
+    ask: (asker, question) => {
+      state.asked.push(asker);
+      return question();
+    },
+    reviewWithdraw: async (asker, appId, version) => {
+      did(`withdraw ${asker} ${appId} ${version}`);
+      return state.approves;
+    },
+    reviewInstall: async (asker, appId, version) => {
+      did(`review ${asker} ${appId} ${version}`);
+      return state.approves;
+    },
+    reviewUninstall: async (asker, appId) => {
+      did(`remove? ${asker} ${appId}`);
+      return state.approves;
+    },
+    isPlatformAddress: (_, url) => isPlatformAddress(url, 'https://shell.example', 'https://asker--x.apps.example'),
+    reviewLink: async (asker, url) => {
+      did(`link? ${asker} ${url}`);
+      return state.approves;
+    },
+    reviewInvite: async (asker, name) => {
+      did(`invite? ${asker} ${name}`);
+      return state.approves;
+    },
+    reviewUninvite: async (asker, id) => {
+      did(`uninvite? ${asker} ${id}`);
+      return state.approves;
+    },
+    reviewAccountChange: async (asker, { name, change }) => {
+      did(`${change}? ${asker} ${name}`);
+      return state.approves;
+    },
+    reviewPause: async (asker) => {
+      did(`pause? ${asker}`);
+      return state.approves;
+    },
+  };
+  return callMethod(shell, caller, method, params);
+}

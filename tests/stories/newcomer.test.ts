@@ -5,7 +5,7 @@ import { strict as assert } from 'node:assert';
 import { readdir, readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { DESKTOP, launchBrowser, newPerson, PHONE } from '../browser/browser.ts';
+import { DEVICES, launchBrowser, newPerson } from '../browser/browser.ts';
 import { Newcomer } from '../browser/newcomer.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 
@@ -24,10 +24,7 @@ after(async () => {
   await place?.remove();
 });
 
-for (const [device, viewport] of [
-  ['desktop', DESKTOP],
-  ['phone', PHONE],
-] as const) {
+for (const [device, viewport] of DEVICES) {
   test(`a newcomer does the whole story on a ${device}`, async (t) => {
     const person = await newPerson(browser, viewport);
     t.after(() => person.context.close());

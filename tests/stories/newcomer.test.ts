@@ -8,6 +8,7 @@ import type { Browser } from 'playwright-core';
 import { DEVICES, launchBrowser, newPerson } from '../browser/browser.ts';
 import { Newcomer } from '../browser/newcomer.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
+import { STORY_MS } from '../support/wait.ts';
 
 let place: PlatformPlace;
 let platform: PlatformProcess;
@@ -25,7 +26,7 @@ after(async () => {
 });
 
 for (const [device, viewport] of DEVICES) {
-  test(`a newcomer does the whole story on a ${device}`, async (t) => {
+  test(`a newcomer does the whole story on a ${device}`, { timeout: STORY_MS }, async (t) => {
     const person = await newPerson(browser, viewport);
     t.after(() => person.context.close());
     const someone = new Newcomer(person, { origin: platform.origin, device, account: `${device}-user` });

@@ -43,6 +43,8 @@ interface Command {
   readonly changed: { readonly ref: string | undefined } | undefined;
   /** Every file, on both devices: no rotation. */
   readonly all: boolean;
+  /** Only say which files would run. */
+  readonly list: boolean;
   /** Where to write what the run decided, for `.ci/run`. */
   readonly plan: string | undefined;
   /** Where to write what the end of the run says beside the results, for `.ci/run`. */
@@ -60,6 +62,7 @@ function parseCommand(args: readonly string[]): Command {
   const options: string[] = [];
   let changed: Command['changed'];
   let all = false;
+  let list = false;
   let plan: string | undefined;
   let end: string | undefined;
   let record = false;
@@ -70,6 +73,7 @@ function parseCommand(args: readonly string[]): Command {
     if (name === '--changed') {
       changed = { ref: value ?? (rest[0]?.startsWith('-') === false ? rest.shift() : undefined) };
     } else if (name === '--all') all = true;
+    else if (name === '--list') list = true;
     else if (name === '--plan') plan = value;
     else if (name === '--end') end = value;
     else if (name === '--record') record = true;
@@ -77,7 +81,7 @@ function parseCommand(args: readonly string[]): Command {
     else if (arg.startsWith('-')) options.push(arg);
     else names.push(arg);
   }
-  return { names, changed, all, plan, end, record, concurrency, options };
+  return { names, changed, all, list, plan, end, record, concurrency, options };
 }
 
 function positive(option: string, value: string | undefined): number {
@@ -91,6 +95,10 @@ async function main(args: readonly string[]): Promise<number> {
   if (files.length === 0) {
     if (command.changed !== undefined) return 0;
     throw new SetupError(`No test file matches ${command.names.join(' ') || 'anything'}.`);
+  }
+  if (command.list) {
+    process.stdout.write([...files, '', ...leftOut].map((line) => `${line}\n`).join(''));
+    return 0;
   }
   const full = isFull(command);
   const browser = files.some((file) => usesBrowser(root, file));

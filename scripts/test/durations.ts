@@ -46,22 +46,32 @@ export function recordDurations(record: string, usages: readonly Usage[]): void 
   writeFileSync(record, `{\n${lines.join(',\n')}\n}\n`);
 }
 
-/** The longest first. A file without a record counts as long as half of those of its folder take, or of all. */
+/** The longest first. */
 export function longestFirst(files: readonly string[], known: Durations): string[] {
-  const seconds = (file: string) => known[file]?.wall ?? medianIn(path.dirname(file), known);
   return files
-    .map((file) => ({ file, wall: seconds(file) }))
+    .map((file) => ({ file, wall: recordOf(file, known).wall }))
     .sort((one, other) => other.wall - one.wall)
     .map(({ file }) => file);
 }
 
-function medianIn(folder: string, known: Durations): number {
-  const walls = Object.entries(known)
+/** What a file adds to a run, three at a time on two processors: they are busy, or all three wait. */
+export function expectedSeconds(file: string, known: Durations): number {
+  const { wall, cpu } = recordOf(file, known);
+  return Math.max(cpu / 2, wall / 3);
+}
+
+/** A file without a record counts as the median of its folder, or of the nearest that has one. */
+function recordOf(file: string, known: Durations): Durations[string] {
+  return known[file] ?? medianIn(path.dirname(file), known);
+}
+
+function medianIn(folder: string, known: Durations): Durations[string] {
+  const inside = Object.entries(known)
     .filter(([file]) => folder === '.' || file.startsWith(`${folder}/`))
-    .map(([, { wall }]) => wall)
-    .sort((one, other) => one - other);
-  const median = walls[Math.floor(walls.length / 2)];
-  return median ?? (folder === '.' ? 0 : medianIn(path.dirname(folder), known));
+    .map(([, took]) => took)
+    .sort((one, other) => one.wall - other.wall);
+  const median = inside[Math.floor(inside.length / 2)];
+  return median ?? (folder === '.' ? { wall: 0, cpu: 0 } : medianIn(path.dirname(folder), known));
 }
 
 /** The slowest files with their seconds, as a table for the end of a run. */

@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import * as path from 'node:path';
 import { test } from 'node:test';
+import { balance, write } from './balance.ts';
 import { checkoutAt } from './changed.ts';
-import { CHECKED_IN, readDurations } from './durations.ts';
+import { CHECKED_IN, expectedSeconds, readDurations } from './durations.ts';
 import { leftOutLines } from './left-out.ts';
-import { chooseFiles, needsPlace, type Rotation, readRotation, rotates, THIRDS } from './rotation.ts';
+import { chooseFiles, needsPlace, ROTATION, type Rotation, readRotation, rotates, THIRDS } from './rotation.ts';
 import { guards } from './territory.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
@@ -49,12 +50,31 @@ test('the thirds take about the same time', () => {
   const seconds = THIRDS.map((third) =>
     Object.entries(rotation)
       .filter(([, place]) => place.third === third)
-      .reduce((sum, [file]) => sum + (known[file]?.cpu ?? 0), 0),
+      .reduce((sum, [file]) => sum + expectedSeconds(file, known), 0),
   );
   assert.ok(
     Math.max(...seconds) < 1.25 * Math.min(...seconds),
-    `processor seconds: ${seconds.map(Math.round).join(', ')}`,
+    `${seconds.map(Math.round).join(', ')} s: node scripts/test/balance.ts`,
   );
+});
+
+test('balancing divides what rotates evenly, and leaves the rest as it is written', () => {
+  const place = (third: 1 | 'every') => ({ third, guards: ['search'] });
+  const all = {
+    'a.test.ts': place('every'),
+    ...Object.fromEntries([5, 4, 3, 3, 2, 1].map((n, i) => [`${n}-${i}`, place(1)])),
+  };
+  const balanced = balance(all, (file) => Number(file.at(0)));
+  assert.equal(balanced['a.test.ts']?.third, 'every');
+  for (const third of THIRDS) {
+    const sum = Object.entries(balanced).reduce(
+      (so, [file, one]) => so + (one.third === third ? Number(file.at(0)) : 0),
+      0,
+    );
+    assert.equal(sum, 6, String(third));
+  }
+  assert.deepEqual(JSON.parse(write(balanced)), balanced);
+  assert.equal(write(rotation), readFileSync(ROTATION, 'utf8'));
 });
 
 const SMALL: Rotation = {

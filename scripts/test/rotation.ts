@@ -1,6 +1,7 @@
 // Which files an ordinary run leaves to one of the two runs after it. rotation.json has a line for each file that is slow
 // and rarely broken: the third of the rotation that it belongs to, and what it guards; when that changes, it runs too.
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { guards } from './territory.ts';
 
 export const THIRDS = [1, 2, 3] as const;
@@ -24,8 +25,10 @@ export interface Choice {
   readonly leftOut: readonly string[];
 }
 
+export const ROTATION = fileURLToPath(new URL('rotation.json', import.meta.url));
+
 export function readRotation(): Rotation {
-  return JSON.parse(readFileSync(new URL('rotation.json', import.meta.url), 'utf8'));
+  return JSON.parse(readFileSync(ROTATION, 'utf8'));
 }
 
 /** Files that have to have a line: nothing beside the code of a domain says what they guard. */

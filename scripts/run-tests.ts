@@ -190,7 +190,7 @@ function whoseTurn(files: readonly string[], plan: string | undefined): Selected
   const { third, device, by, since } = turn;
   say(`Third ${third} of ${THIRDS.length} of the files that rotate, pages on a ${device}: ${by}.`);
   if (guarding.length > 0)
-    say(`${guarding.length} files of other thirds too, which guard what changed since ${since?.slice(0, 12)}.`);
+    say(`Files of other thirds that guard what changed since ${since?.slice(0, 12)}: ${guarding.length}.`);
   say(`Random cases of files that rotate: PLATFORM_TEST_SEED=${process.env.PLATFORM_TEST_SEED ?? rotatingSeed(turn)}`);
   const asNobody = third === THIRDS[0] || changed.some((file) => DIFFERS_AS_NOBODY.test(file));
   if (plan !== undefined) writePlan(plan, { asNobody, device });
